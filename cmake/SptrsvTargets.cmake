@@ -1,0 +1,81 @@
+# Helpers for the programs of this repository; nothing in here reaches a consumer of the library.
+
+# One target per part, so that the scripts build only what they run.
+add_custom_target(sptrsv_tests)
+add_custom_target(sptrsv_examples)
+add_custom_target(sptrsv_benchmarks)
+
+# What every program of ours is built with. CMAKE_COMPILE_WARNING_AS_ERROR makes the warnings errors.
+function(sptrsv_configure_target target)
+  target_link_libraries(${target} PRIVATE sptrsv::sptrsv)
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-Wall;-Wextra;-Wpedantic;-Wshadow>"
+    "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-Xcompiler=-Wall,-Wextra>")
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF
+    CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF)
+endfunction()
+
+# For programs that run kernels on a GPU; the policy `cusparse` needs the vendor's library.
+function(sptrsv_link_cuda_libraries target)
+  if(TARGET CUDA::cusparse)
+    target_link_libraries(${target} PRIVATE CUDA::cusparse)
+  endif()
+endfunction()
+
+# sptrsv_add_test(<name> SOURCES <file>... [CUDA] [SANITIZE] [SHARDS <n>] [LABELS <label>...])
+#
+# One GoogleTest program. CTest runs the whole program as one test (or as n, each with its share of the cases),
+# since a process for each of thousands of typed cases would take longer than the cases; its report goes to
+# test-results/, where scripts/count_tests.py counts the cases.
+#   CUDA      the sources, .cpp too, are compiled by nvcc; without a CUDA compiler the program is left out
+#   SANITIZE  built with AddressSanitizer and UndefinedBehaviorSanitizer
+#   LABELS    labels of CTest; tests labelled `gpu` are skipped on a machine without a GPU
+function(sptrsv_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA;SANITIZE" "SHARDS" "SOURCES;LABELS")
+  if(NOT arg_SOURCES OR (arg_CUDA AND NOT sptrsv_has_cuda))
+    return()
+  endif()
+  if(arg_CUDA)
+    set_source_files_properties(${arg_SOURCES} PROPERTIES LANGUAGE CUDA)
+  endif()
+
+  add_executable(${name} ${arg_SOURCES})
+  add_dependencies(sptrsv_tests ${name})
+  sptrsv_configure_target(${name})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  if(arg_CUDA)
+    sptrsv_link_cuda_libraries(${name})
+  endif()
+  if(arg_SANITIZE)
+    set(flags -fsanitize=address,undefined -fno-sanitize-recover=all)
+    target_compile_options(${name} PRIVATE ${flags} -O1 -g -fno-omit-frame-pointer)
+    target_link_options(${name} PRIVATE ${flags})
+  endif()
+
+  set(launcher)
+  if("gpu" IN_LIST arg_LABELS)
+    set(launcher "${PROJECT_SOURCE_DIR}/tests/run_if_gpu.sh")
+  endif()
+  if(NOT arg_SHARDS)
+    set(arg_SHARDS 1)
+  endif()
+  foreach(shard RANGE 1 ${arg_SHARDS})
+    set(test ${name})
+    if(arg_SHARDS GREATER 1)
+      string(APPEND test "_${shard}")
+    endif()
+    add_test(NAME ${test} COMMAND ${launcher} "$<TARGET_FILE:${name}>"
+      "--gtest_output=json:${PROJECT_BINARY_DIR}/test-results/${test}.json")
+    math(EXPR index "${shard} - 1")
+    set_tests_properties(${test} PROPERTIES
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index};GTEST_BRIEF=1"
+      LABELS "${arg_LABELS}"
+      SKIP_RETURN_CODE 77
+      TIMEOUT 900)
+    if("gpu" IN_LIST arg_LABELS)
+      set_tests_properties(${test} PROPERTIES RESOURCE_LOCK gpu)
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,162 @@
+// The analysis on the device: the same checks and the same triangle as on the host (host_triangle.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
+
+namespace sptrsv::detail {
+
+/// The strictly lower triangle of the system by rows, in the order of substitution, columns ascending; in
+/// device memory. See host_triangle for the arrays.
+template <class Index, class Offset>
+struct device_triangle {
+  std::int64_t size = 0;
+  std::int64_t longest_row = 0;
+  buffer<Offset> row_offsets;       ///< size + 1
+  buffer<Index> columns;            ///< entries
+  buffer<Offset> sources;           ///< entries
+  buffer<Offset> diagonal_sources;  ///< size; empty if the diagonal is unit
+
+  [[nodiscard]] std::int64_t entries() const { return static_cast<std::int64_t>(columns.size()); }
+  [[nodiscard]] std::size_t bytes() const {
+    return row_offsets.bytes() + columns.bytes() + sources.bytes() + diagonal_sources.bytes();
+  }
+};
+
+/// Number of bits that hold all of 0 ... count - 1.
+inline int bits_for(std::uint64_t count) {
+  int bits = 1;
+  while (bits < 64 && (std::uint64_t{1} << bits) < count) {
+    ++bits;
+  }
+  return bits;
+}
+
+inline void throw_if_any(const triangle_kernels::report& found, std::int64_t size, bool by_columns) {
+  const auto check = [&](pattern_fault fault, std::int64_t major) {
+    if (major < size) {
+      throw_pattern_fault(fault, major, by_columns);
+    }
+  };
+  check(pattern_fault::offsets, found.offsets);
+  check(pattern_fault::index, found.index);
+  check(pattern_fault::duplicate, found.duplicate);
+  check(pattern_fault::diagonal, found.diagonal);
+}
+
+/// Builds the triangle; synchronises. Throws for the first offending row, as validate_on_host does.
+template <class Index, class Offset, class Executor>
+class device_triangle_builder {
+ public:
+  device_triangle_builder(const pattern_view<Index, Offset>& a, const triangle_form& form, const Executor& on,
+                          memory_resource& resource)
+      : a_(a), form_(form), on_(on), resource_(resource), report_(1, resource, on.stream()) {}
+
+  device_triangle<Index, Offset> build() {
+    device_triangle<Index, Offset> t;
+    t.size = a_.size;
+    t.row_offsets = make<Offset>(a_.size + 1);
+    on_.fill_bytes(t.row_offsets.data(), 0, t.row_offsets.bytes());
+    if (a_.size == 0) {
+      return t;
+    }
+    SPTRSV_EXPECTS(a_.size <= (std::int64_t{1} << 32), errc::unsupported,
+                   "the analysis on the device takes at most 2^32 rows");
+    if (!form_.unit) {
+      t.diagonal_sources = make<Offset>(a_.size);
+      on_.fill_bytes(t.diagonal_sources.data(), 0xff, t.diagonal_sources.bytes());
+    }
+    start_report();
+    const report after_check = check_entries(t);
+    simt::for_each(on_, a_.size,
+                   triangle_kernels::check_rows<Offset>{t.row_offsets.data(), t.diagonal_sources.data(),
+                                                        a_.size, form_.reversed, report_.data()});
+    on_.exclusive_scan(t.row_offsets.data(), t.row_offsets.data(), a_.size + 1, resource_);
+    Offset entries = 0;
+    on_.download(&entries, t.row_offsets.data() + a_.size, sizeof(Offset));
+    t.columns = make<Index>(entries);
+    t.sources = make<Offset>(entries);
+    if (!form_.transposed && after_check.unsorted == 0) {
+      simt::for_each(on_, a_.entries,
+                     triangle_kernels::place_ascending_entries<Index, Offset>{
+                         a_, form_, t.row_offsets.data(), t.columns.data(), t.sources.data()});
+    } else {
+      sort_entries(t);
+    }
+    const report found = read_report();
+    throw_if_any(found, a_.size, a_.by_columns);
+    t.longest_row = found.longest_row;
+    return t;
+  }
+
+ private:
+  using report = triangle_kernels::report;
+
+  template <class T>
+  buffer<T> make(std::int64_t count) const {
+    return buffer<T>(static_cast<std::size_t>(count), resource_, on_.stream());
+  }
+
+  void start_report() const {
+    constexpr std::int64_t none = INT64_MAX;
+    const report start{none, none, none, none, 0, 0};
+    on_.upload(report_.data(), &start, sizeof(report));
+  }
+
+  report read_report() const {
+    report found;
+    on_.download(&found, report_.data(), sizeof(report));
+    return found;
+  }
+
+  /// Entries may be looked at only once the offsets are known to be sound.
+  report check_entries(device_triangle<Index, Offset>& t) const {
+    simt::for_each(on_, a_.size, triangle_kernels::check_offsets<Index, Offset>{a_, report_.data()});
+    throw_if_any(read_report(), a_.size, a_.by_columns);
+    simt::for_each(on_, a_.entries,
+                   triangle_kernels::classify_entries<Index, Offset>{
+                       a_, form_, t.row_offsets.data(), t.diagonal_sources.data(), report_.data()});
+    const report found = read_report();
+    // An index out of range left entries uncounted: nothing further may rely on them.
+    if (found.index < a_.size) {
+      throw_pattern_fault(pattern_fault::index, found.index, a_.by_columns);
+    }
+    return found;
+  }
+
+  void sort_entries(device_triangle<Index, Offset>& t) const {
+    const std::int64_t entries = t.entries();
+    const auto cursors = make<Offset>(a_.size);
+    const auto keys = make<std::uint64_t>(entries);
+    const auto sorted_keys = make<std::uint64_t>(entries);
+    const auto sources = make<Offset>(entries);
+    on_.copy(cursors.data(), t.row_offsets.data(), cursors.bytes());
+    simt::for_each(
+        on_, a_.entries,
+        triangle_kernels::place_keys<Index, Offset>{a_, form_, cursors.data(), keys.data(), sources.data()});
+    const auto size = static_cast<std::uint64_t>(a_.size);
+    on_.sort_pairs(keys.data(), sorted_keys.data(), sources.data(), t.sources.data(), entries,
+                   size == (std::uint64_t{1} << 32) ? 64 : bits_for(size * size), resource_);
+    simt::for_each(on_, entries,
+                   triangle_kernels::take_columns<Index>{sorted_keys.data(), t.columns.data(), form_, a_.size,
+                                                         report_.data()});
+  }
+
+  pattern_view<Index, Offset> a_;
+  triangle_form form_;
+  const Executor& on_;
+  memory_resource& resource_;
+  buffer<report> report_;
+};
+
+template <class Index, class Offset, class Executor>
+device_triangle<Index, Offset> build_on_device(const pattern_view<Index, Offset>& a,
+                                               const triangle_form& form, const Executor& on,
+                                               memory_resource& resource) {
+  return device_triangle_builder<Index, Offset, Executor>(a, form, on, resource).build();
+}
+
+}  // namespace sptrsv::detail

@@ -1,0 +1,51 @@
+// The numbers of a triangle on the device, in the order of the analysis.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
+
+namespace sptrsv::detail {
+
+template <class Scalar, class Executor>
+class device_values {
+ public:
+  /// Room for `entries` values and `pivots` diagonal entries (0: the diagonal is unit).
+  device_values(std::int64_t entries, std::int64_t pivots, const Executor& on, memory_resource& resource)
+      : values_(static_cast<std::size_t>(entries), resource, on.stream()),
+        diagonal_(static_cast<std::size_t>(pivots), resource, on.stream()) {}
+
+  /// Takes them from the values of the stored matrix: entry k from `sources[k]`, pivot p from
+  /// `diagonal_sources[p]`.
+  template <class Offset>
+  void gather(const Scalar* stored, const Offset* sources, const Offset* diagonal_sources, bool conjugated,
+              const Executor& on) {
+    using body = triangle_kernels::gather_values<Scalar, Offset>;
+    simt::for_each(on, static_cast<std::int64_t>(values_.size()),
+                   body{stored, sources, values_.data(), conjugated});
+    simt::for_each(on, static_cast<std::int64_t>(diagonal_.size()),
+                   body{stored, diagonal_sources, diagonal_.data(), conjugated});
+  }
+
+  [[nodiscard]] const Scalar* values() const { return values_.data(); }
+  /// Null if the diagonal is unit.
+  [[nodiscard]] const Scalar* diagonal() const { return diagonal_.data(); }
+  [[nodiscard]] std::size_t bytes() const { return values_.bytes() + diagonal_.bytes(); }
+
+  /// Synchronises.
+  [[nodiscard]] bool is_zero_pivot(std::int64_t position, const Executor& on) const {
+    if (diagonal_.size() == 0) {
+      return false;
+    }
+    Scalar pivot;
+    on.download(&pivot, diagonal_.data() + position, sizeof(pivot));
+    return pivot == Scalar{};
+  }
+
+ private:
+  buffer<Scalar> values_;
+  buffer<Scalar> diagonal_;
+};
+
+}  // namespace sptrsv::detail

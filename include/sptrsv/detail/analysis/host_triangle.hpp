@@ -1,0 +1,160 @@
+// The analysis on the host: validation, and the triangle in the order of substitution.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sptrsv/detail/analysis/pattern.hpp"
+
+namespace sptrsv::detail {
+
+/// Calls `visit(position, column, entry)` for every stored entry of the triangle, in storage order; both are
+/// positions of substitution and column <= position.
+template <class Index, class Offset, class Visit>
+void for_each_triangle_entry(const pattern_view<Index, Offset>& a, const triangle_form& form, Visit visit) {
+  const auto last = static_cast<Index>(a.size - 1);
+  for (std::int64_t m = 0; m < a.size; ++m) {
+    for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
+      auto row = static_cast<Index>(m);
+      Index column = a.indices[e];
+      if (form.transposed) {
+        std::swap(row, column);
+      }
+      if (form.reversed) {
+        row = static_cast<Index>(last - row);
+        column = static_cast<Index>(last - column);
+      }
+      if (column <= row) {
+        visit(row, column, e);
+      }
+    }
+  }
+}
+
+/// Throws for the first row (column) of the storage whose offsets or indices are wrong, that holds an entry
+/// of the triangle twice, or that lacks its diagonal entry; the faults are looked for in this order.
+template <class Index, class Offset>
+void validate_on_host(const pattern_view<Index, Offset>& a, const triangle_form& form) {
+  for (std::int64_t m = 0; m < a.size; ++m) {
+    if ((m == 0 && a.offsets[0] != 0) || a.offsets[m] > a.offsets[m + 1] ||
+        (m == a.size - 1 && a.offsets[a.size] != a.entries)) {
+      throw_pattern_fault(pattern_fault::offsets, m, a.by_columns);
+    }
+  }
+  for (std::int64_t m = 0; m < a.size; ++m) {
+    for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
+      if (a.indices[e] < 0 || a.indices[e] >= a.size) {
+        throw_pattern_fault(pattern_fault::index, m, a.by_columns);
+      }
+    }
+  }
+  std::vector<Index> seen_by(static_cast<std::size_t>(a.size),
+                             Index{-1});  // by minor index: the last major one
+  std::vector<char> has_diagonal(static_cast<std::size_t>(a.size), form.unit ? 1 : 0);
+  for_each_triangle_entry(a, form, [&](Index position, Index column, Offset e) {
+    Index major = form.transposed ? column : position;
+    major = form.reversed ? static_cast<Index>(a.size - 1 - major) : major;
+    Index& seen = seen_by[static_cast<std::size_t>(a.indices[e])];
+    if (seen == major) {
+      throw_pattern_fault(pattern_fault::duplicate, major, a.by_columns);
+    }
+    seen = major;
+    if (position == column) {
+      has_diagonal[static_cast<std::size_t>(major)] = 1;
+    }
+  });
+  const auto missing = std::find(has_diagonal.begin(), has_diagonal.end(), 0);
+  if (missing != has_diagonal.end()) {
+    throw_pattern_fault(pattern_fault::diagonal, missing - has_diagonal.begin(), a.by_columns);
+  }
+}
+
+/// The strictly lower triangle of the system by rows, in the order of substitution, columns ascending.
+template <class Index, class Offset>
+struct host_triangle {
+  std::vector<Offset> row_offsets;
+  std::vector<Index> columns;
+  std::vector<Offset> sources;           ///< for each entry, its place among the entries of the stored matrix
+  std::vector<Offset> diagonal_sources;  ///< likewise for the diagonal; empty if it is unit
+
+  [[nodiscard]] std::int64_t longest_row() const {
+    Offset longest = 0;
+    for (std::size_t r = 1; r < row_offsets.size(); ++r) {
+      longest = std::max(longest, static_cast<Offset>(row_offsets[r] - row_offsets[r - 1]));
+    }
+    return longest;
+  }
+};
+
+template <class Index, class Offset>
+host_triangle<Index, Offset> build_on_host(const pattern_view<Index, Offset>& a, const triangle_form& form) {
+  const auto size = static_cast<std::size_t>(a.size);
+  host_triangle<Index, Offset> t;
+  t.row_offsets.assign(size + 1, Offset{0});
+  t.diagonal_sources.assign(form.unit ? 0 : size, Offset{0});
+  for_each_triangle_entry(a, form, [&](Index row, Index column, Offset e) {
+    if (column < row) {
+      ++t.row_offsets[static_cast<std::size_t>(row) + 1];
+    } else if (!form.unit) {
+      t.diagonal_sources[static_cast<std::size_t>(row)] = e;
+    }
+  });
+  for (std::size_t r = 0; r < size; ++r) {
+    t.row_offsets[r + 1] += t.row_offsets[r];
+  }
+  struct entry {
+    Index column;
+    Offset source;
+  };
+  std::vector<entry> entries(static_cast<std::size_t>(t.row_offsets[size]));
+  std::vector<Offset> cursor(t.row_offsets.begin(), t.row_offsets.end() - 1);
+  for_each_triangle_entry(a, form, [&](Index row, Index column, Offset e) {
+    if (column < row) {
+      entries[static_cast<std::size_t>(cursor[static_cast<std::size_t>(row)]++)] = {column, e};
+    }
+  });
+  for (std::size_t r = 0; r < size; ++r) {
+    std::sort(entries.begin() + t.row_offsets[r], entries.begin() + t.row_offsets[r + 1],
+              [](const entry& x, const entry& y) { return x.column < y.column; });
+  }
+  t.columns.reserve(entries.size());
+  t.sources.reserve(entries.size());
+  for (const entry& e : entries) {
+    t.columns.push_back(e.column);
+    t.sources.push_back(e.source);
+  }
+  return t;
+}
+
+/// Rows in level order: level l holds `rows[level_offsets[l]]` up to `rows[level_offsets[l + 1] - 1]`,
+/// ascending.
+template <class Index>
+struct host_levels {
+  std::vector<Index> level_of_row;  ///< counted from 0
+  std::vector<Index> level_offsets;
+  std::vector<Index> rows;
+
+  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(level_offsets.size()) - 1; }
+};
+
+template <class Index, class Offset>
+host_levels<Index> levels_on_host(const std::vector<Offset>& row_offsets, const std::vector<Index>& columns) {
+  const std::size_t size = row_offsets.size() - 1;
+  host_levels<Index> levels;
+  levels.level_of_row.assign(size, Index{0});
+  Index count = 0;
+  for (std::size_t r = 0; r < size; ++r) {
+    Index level = 0;
+    for (Offset e = row_offsets[r]; e < row_offsets[r + 1]; ++e) {
+      const auto column = static_cast<std::size_t>(columns[static_cast<std::size_t>(e)]);
+      level = std::max(level, static_cast<Index>(levels.level_of_row[column] + 1));
+    }
+    levels.level_of_row[r] = level;
+    count = std::max(count, static_cast<Index>(level + 1));
+  }
+  levels.rows = group_entries<Index>(levels.level_of_row.data(), size, count, levels.level_offsets);
+  return levels;
+}
+
+}  // namespace sptrsv::detail

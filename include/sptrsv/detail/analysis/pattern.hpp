@@ -1,0 +1,83 @@
+// The pattern of the stored matrix, how the system lies in it, and the errors that both the host's and the
+// device's analysis report.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "sptrsv/matrix.hpp"
+#include "sptrsv/options.hpp"
+
+namespace sptrsv::detail {
+
+/// A compressed matrix without its values: `size` rows (columns, if `by_columns`).
+template <class Index, class Offset>
+struct pattern_view {
+  std::int64_t size;
+  std::int64_t entries;
+  const Offset* offsets;
+  const Index* indices;
+  bool by_columns;
+};
+
+/// How the lower-triangular system that is solved lies in the stored matrix. Its rows are called positions:
+/// the rows of op(T) in the order of substitution. An upper system counts them from the end.
+struct triangle_form {
+  bool transposed;  ///< the rows of op(T) are the minor dimension of the storage
+  bool reversed;    ///< position p is row size - 1 - p of op(T)
+  bool unit;        ///< the diagonal is one
+  bool conjugated;  ///< values are conjugated
+
+  triangle_form(const system_options& options, bool by_columns)
+      : transposed(by_columns == (options.operation == op::none)),
+        reversed((options.part == uplo::upper) == (options.operation == op::none)),
+        unit(options.diagonal == diag::unit),
+        conjugated(options.operation == op::conj_transpose) {}
+};
+
+enum class pattern_fault { offsets, index, duplicate, diagonal };
+
+/// Throws the error for the first offending row (column, if `by_columns`).
+[[noreturn]] inline void throw_pattern_fault(pattern_fault fault, std::int64_t major, bool by_columns) {
+  const std::string unit = by_columns ? "column " : "row ";
+  const std::string where = unit + std::to_string(major);
+  switch (fault) {
+    case pattern_fault::offsets:
+      throw error(errc::offsets_not_monotone,
+                  "the " + unit + "offsets of " + where +
+                      " are wrong: they must start at 0, never decrease and end at the number of entries",
+                  major);
+    case pattern_fault::index:
+      throw error(errc::index_out_of_range,
+                  where + " holds an index that is negative or not below the dimension", major);
+    case pattern_fault::duplicate:
+      throw error(errc::duplicate_entry, where + " holds an entry of the triangle twice", major);
+    default:
+      throw error(errc::missing_diagonal,
+                  where + " has no diagonal entry, and the diagonal was not said to be unit", major);
+  }
+}
+
+/// The checks that need no look at the arrays.
+template <class Index, class Offset>
+void check_shape(std::int64_t rows, std::int64_t columns, const pattern_view<Index, Offset>& a,
+                 const void* values, const system_options& options) {
+  SPTRSV_EXPECTS(rows >= 0 && columns >= 0 && a.entries >= 0, errc::invalid_argument,
+                 "the matrix has a negative dimension or number of entries");
+  SPTRSV_EXPECTS(rows == columns, errc::not_square,
+                 "a triangular solve needs a square matrix, this one is " + std::to_string(rows) + " x " +
+                     std::to_string(columns));
+  SPTRSV_EXPECTS(rows <= static_cast<std::int64_t>(std::numeric_limits<Index>::max()), errc::invalid_argument,
+                 std::to_string(rows) + " rows do not fit the index type");
+  SPTRSV_EXPECTS(a.entries <= static_cast<std::int64_t>(std::numeric_limits<Offset>::max()),
+                 errc::invalid_argument, std::to_string(a.entries) + " entries do not fit the offset type");
+  SPTRSV_EXPECTS(options.max_rhs >= 1, errc::invalid_argument, "max_rhs must be at least 1");
+  SPTRSV_EXPECTS(a.offsets != nullptr || rows == 0, errc::invalid_argument, "the offsets are a null pointer");
+  SPTRSV_EXPECTS((a.indices != nullptr && values != nullptr) || a.entries == 0, errc::invalid_argument,
+                 "the indices or the values are a null pointer");
+  SPTRSV_EXPECTS(rows > 0 || a.entries == 0, errc::offsets_not_monotone,
+                 "a matrix of size 0 cannot have entries");
+}
+
+}  // namespace sptrsv::detail

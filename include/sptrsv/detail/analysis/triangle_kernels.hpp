@@ -1,0 +1,224 @@
+// The kernels of the device's analysis, one thread an element (see device_triangle.hpp for their order).
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/scalar.hpp"
+
+namespace sptrsv::detail::triangle_kernels {
+
+/// The first offending row (column) of each fault; anything not below the size means none.
+struct report {
+  std::int64_t offsets;
+  std::int64_t index;
+  std::int64_t duplicate;
+  std::int64_t diagonal;
+  std::int64_t longest_row;  ///< starts at 0, unlike the others
+  std::uint32_t unsorted;    ///< not 0: some row of the storage does not ascend; starts at 0
+};
+
+/// Where an entry of the storage lies in the system: positions of substitution, column <= row inside the
+/// triangle.
+template <class Index>
+struct place {
+  Index row;
+  Index column;
+};
+
+template <class Index>
+SPTRSV_HOST_DEVICE place<Index> place_of(const triangle_form& form, Index last, Index major, Index minor) {
+  const Index row = form.transposed ? minor : major;
+  const Index column = form.transposed ? major : minor;
+  if (form.reversed) {
+    return {static_cast<Index>(last - row), static_cast<Index>(last - column)};
+  }
+  return {row, column};
+}
+
+/// The row (column) of the storage that holds entry `e`: the last one whose offset does not exceed it.
+template <class Context, class Offset>
+SPTRSV_DEVICE std::int64_t major_of(Context& ctx, const Offset* offsets, std::int64_t size, std::int64_t e) {
+  std::int64_t low = 0;
+  std::int64_t high = size;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (ctx.load_constant(offsets + middle) <= static_cast<Offset>(e)) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/// Per row (column) of the storage.
+template <class Index, class Offset>
+struct check_offsets {
+  pattern_view<Index, Offset> a;
+  report* found;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t m) const {
+    const Offset begin = ctx.load_constant(a.offsets + m);
+    const Offset end = ctx.load_constant(a.offsets + m + 1);
+    if (begin > end || (m == 0 && begin != 0) || (m == a.size - 1 && end != static_cast<Offset>(a.entries))) {
+      ctx.atomic_min(&found->offsets, m);
+    }
+  }
+};
+
+/// Per entry: range and order of the indices, lengths of the system's rows, places of its diagonal.
+template <class Index, class Offset>
+struct classify_entries {
+  pattern_view<Index, Offset> a;
+  triangle_form form;
+  Offset* row_lengths;       ///< by position, strictly lower; start at 0
+  Offset* diagonal_sources;  ///< by position; start at -1; null if the diagonal is unit
+  report* found;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    const std::int64_t m = major_of(ctx, a.offsets, a.size, e);
+    const Index minor = ctx.load_constant(a.indices + e);
+    if (minor < 0 || static_cast<std::int64_t>(minor) >= a.size) {
+      ctx.atomic_min(&found->index, m);
+      return;
+    }
+    const auto at = place_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m), minor);
+    if (e > static_cast<std::int64_t>(ctx.load_constant(a.offsets + m))) {
+      const Index before = ctx.load_constant(a.indices + e - 1);
+      if (before > minor) {
+        ctx.atomic_max(&found->unsorted, 1u);
+      } else if (before == minor && at.column < at.row) {
+        ctx.atomic_min(&found->duplicate, m);
+      }
+    }
+    if (at.column < at.row) {
+      ctx.atomic_add(row_lengths + at.row, Offset{1});
+    } else if (at.column == at.row && diagonal_sources != nullptr) {
+      if (ctx.atomic_exchange(diagonal_sources + at.row, static_cast<Offset>(e)) != Offset{-1}) {
+        ctx.atomic_min(&found->duplicate, m);
+      }
+    }
+  }
+};
+
+/// Per position, after classify_entries: missing diagonal entries, the longest row.
+template <class Offset>
+struct check_rows {
+  const Offset* row_lengths;
+  const Offset* diagonal_sources;  ///< null if the diagonal is unit
+  std::int64_t size;
+  bool reversed;
+  report* found;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r) const {
+    if (diagonal_sources != nullptr && ctx.load_constant(diagonal_sources + r) == Offset{-1}) {
+      ctx.atomic_min(&found->diagonal, reversed ? size - 1 - r : r);
+    }
+    const std::int64_t length = static_cast<std::int64_t>(ctx.load_constant(row_lengths + r));
+    if (length > ctx.load_relaxed(&found->longest_row)) {  // most rows need no atomic
+      ctx.atomic_max(&found->longest_row, length);
+    }
+  }
+};
+
+/// Per entry, where the storage is by rows of the system and ascends: each entry knows its place.
+template <class Index, class Offset>
+struct place_ascending_entries {
+  pattern_view<Index, Offset> a;
+  triangle_form form;
+  const Offset* row_offsets;
+  Index* columns;
+  Offset* sources;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    const std::int64_t m = major_of(ctx, a.offsets, a.size, e);
+    const auto at = place_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
+                             ctx.load_constant(a.indices + e));
+    if (at.column < at.row) {
+      const std::int64_t rank = form.reversed
+                                    ? static_cast<std::int64_t>(ctx.load_constant(a.offsets + m + 1)) - 1 - e
+                                    : e - static_cast<std::int64_t>(ctx.load_constant(a.offsets + m));
+      const std::int64_t slot = static_cast<std::int64_t>(ctx.load_constant(row_offsets + at.row)) + rank;
+      ctx.store(columns + slot, at.column);
+      ctx.store(sources + slot, static_cast<Offset>(e));
+    }
+  }
+};
+
+/// Per entry, in the general case: (row, column) as a key to be sorted by.
+template <class Index, class Offset>
+struct place_keys {
+  pattern_view<Index, Offset> a;
+  triangle_form form;
+  Offset* cursors;  ///< by position; start at the row offsets
+  std::uint64_t* keys;
+  Offset* sources;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    const std::int64_t m = major_of(ctx, a.offsets, a.size, e);
+    const auto at = place_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
+                             ctx.load_constant(a.indices + e));
+    if (at.column < at.row) {
+      const Offset slot = ctx.atomic_add(cursors + at.row, Offset{1});
+      ctx.store(keys + slot, static_cast<std::uint64_t>(at.row) * static_cast<std::uint64_t>(a.size) +
+                                 static_cast<std::uint64_t>(at.column));
+      ctx.store(sources + slot, static_cast<Offset>(e));
+    }
+  }
+};
+
+/// Per sorted key: the column, and entries given twice.
+template <class Index>
+struct take_columns {
+  const std::uint64_t* keys;
+  Index* columns;
+  triangle_form form;
+  std::int64_t size;
+  report* found;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    const std::uint64_t key = ctx.load_constant(keys + k);
+    const auto row = static_cast<std::int64_t>(key / static_cast<std::uint64_t>(size));
+    const auto column = static_cast<std::int64_t>(key % static_cast<std::uint64_t>(size));
+    ctx.store(columns + k, static_cast<Index>(column));
+    if (k > 0 && ctx.load_constant(keys + k - 1) == key) {
+      const std::int64_t major = form.transposed ? column : row;
+      ctx.atomic_min(&found->duplicate, form.reversed ? size - 1 - major : major);
+    }
+  }
+};
+
+/// Per entry of a triangle: its value out of the stored matrix.
+template <class Scalar, class Offset>
+struct gather_values {
+  const Scalar* values;
+  const Offset* sources;
+  Scalar* to;
+  bool conjugated;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    const Scalar v = ctx.load_constant(values + ctx.load_constant(sources + k));
+    ctx.store(to + k, conjugated ? conjugate(v) : v);
+  }
+};
+
+/// Per element: its number.
+template <class Index>
+struct write_iota {
+  Index* to;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    ctx.store(to + i, static_cast<Index>(i));
+  }
+};
+
+}  // namespace sptrsv::detail::triangle_kernels

@@ -1,0 +1,188 @@
+// The engine of host_parallel.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "sptrsv/detail/host_parallel/schedule.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv {
+namespace policy {
+
+/// Level-scheduled substitution with OpenMP (on one thread in a translation unit built without it); workers
+/// wait for one another point to point. Row-wise with a fixed order of additions: bit-reproducible.
+struct host_parallel {
+  static constexpr const char* name = "host_parallel";
+  using default_stream = host_stream;
+
+  /// Workers; 0: as many as OpenMP would start.
+  int workers = 0;
+};
+
+}  // namespace policy
+
+namespace detail {
+
+template <class Scalar, class Index, class Offset>
+class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
+  /// How many levels a worker has finished; padded, because each is written by one core and polled by others.
+  struct alignas(64) progress {
+    std::atomic<std::int64_t> levels{0};
+  };
+
+ public:
+  struct workspace {
+    std::unique_ptr<progress[]> done;
+    std::int64_t first_bad = -1;
+  };
+
+  engine(const policy::host_parallel& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,
+         std::int64_t, const host_executor&, memory_resource&)
+      : form_(form) {
+    SPTRSV_EXPECTS(policy.workers >= 0, errc::invalid_argument,
+                   "host_parallel: a negative number of workers");
+    validate_on_host(a, form);
+    triangle_ = build_on_host(a, form);
+    const host_levels<Index> levels = levels_on_host<Index>(triangle_.row_offsets, triangle_.columns);
+    schedule_ = make_schedule(levels, triangle_.row_offsets, triangle_.columns,
+                              policy.workers > 0 ? policy.workers : default_workers());
+    values_.resize(triangle_.columns.size());
+    diagonal_.resize(triangle_.diagonal_sources.size());
+  }
+
+  void update_values(const Scalar* values, const host_executor&) {
+    const auto gather = [&](const std::vector<Offset>& sources, std::vector<Scalar>& to) {
+      for (std::size_t e = 0; e < sources.size(); ++e) {
+        const Scalar v = values[sources[e]];
+        to[e] = form_.conjugated ? conjugate(v) : v;
+      }
+    };
+    gather(triangle_.sources, values_);
+    gather(triangle_.diagonal_sources, diagonal_);
+  }
+
+  workspace make_workspace(const host_executor&, memory_resource&) const {
+    return {std::make_unique<progress[]>(static_cast<std::size_t>(schedule_.workers)), -1};
+  }
+
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
+             const host_executor&) const {
+    for (int w = 0; w < schedule_.workers; ++w) {
+      scratch.done[w].levels.store(0, std::memory_order_relaxed);
+    }
+    std::atomic<std::int64_t> first_bad{std::numeric_limits<std::int64_t>::max()};
+    const auto run = [&](int thread, int threads) {
+      // A thread takes its workers' tasks level by level and waits for lower levels only, so any number of
+      // threads, one included, makes progress: OpenMP may start fewer than were asked for.
+      for (std::int64_t level = 0; level < schedule_.levels; ++level) {
+        for (int w = thread; w < schedule_.workers; w += threads) {
+          run_task(level, w, alpha, b, x, scratch, first_bad);
+        }
+      }
+    };
+#ifdef _OPENMP
+#pragma omp parallel num_threads(schedule_.workers)
+    run(omp_get_thread_num(), omp_get_num_threads());
+#else
+    run(0, 1);
+#endif
+    const std::int64_t bad = first_bad.load();
+    scratch.first_bad = bad == std::numeric_limits<std::int64_t>::max() ? -1 : bad;
+  }
+
+  std::int64_t first_bad_position(const workspace& scratch, const host_executor&) const {
+    return scratch.first_bad;
+  }
+
+  bool is_zero_pivot(std::int64_t position, const host_executor&) const {
+    return !form_.unit && diagonal_[static_cast<std::size_t>(position)] == Scalar{};
+  }
+
+  void describe(solver_info& info, const host_executor& on) const {
+    info.device = on.device_name() + ", " + std::to_string(schedule_.workers) + " workers";
+    info.kernels = {"level-scheduled substitution by rows, " + std::to_string(schedule_.waits.size()) +
+                    " point-to-point waits"};
+    info.entries = static_cast<std::int64_t>(values_.size() + diagonal_.size());
+    info.levels = schedule_.levels;
+    info.longest_row = triangle_.longest_row();
+    info.solver_bytes = bytes(triangle_.row_offsets) + bytes(triangle_.columns) + bytes(triangle_.sources) +
+                        bytes(triangle_.diagonal_sources) + bytes(values_) + bytes(diagonal_) +
+                        bytes(schedule_.rows) + bytes(schedule_.task_offsets) +
+                        bytes(schedule_.wait_offsets) + bytes(schedule_.waits);
+    info.workspace_bytes = static_cast<std::size_t>(schedule_.workers) * sizeof(progress);
+  }
+
+ private:
+  template <class T>
+  static std::size_t bytes(const std::vector<T>& v) {
+    return v.size() * sizeof(T);
+  }
+
+  static int default_workers() {
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+  }
+
+  void run_task(std::int64_t level, int worker, Scalar alpha, const dense_view<const Scalar>& b,
+                const dense_view<Scalar>& x, workspace& scratch, std::atomic<std::int64_t>& first_bad) const {
+    const auto task = static_cast<std::size_t>(level * schedule_.workers + worker);
+    for (std::size_t i = schedule_.wait_offsets[task]; i < schedule_.wait_offsets[task + 1]; ++i) {
+      const auto& wait = schedule_.waits[i];
+      const std::atomic<std::int64_t>& levels = scratch.done[wait.worker].levels;
+      for (int polls = 1; levels.load(std::memory_order_acquire) <= wait.level; ++polls) {
+        if (polls % 256 == 0) {
+          std::this_thread::yield();  // there may be more threads than cores
+        }
+      }
+    }
+    for (Index p = schedule_.task_offsets[task]; p < schedule_.task_offsets[task + 1]; ++p) {
+      solve_row(schedule_.rows[static_cast<std::size_t>(p)], alpha, b, x, first_bad);
+    }
+    scratch.done[worker].levels.store(level + 1, std::memory_order_release);
+  }
+
+  void solve_row(Index position, Scalar alpha, const dense_view<const Scalar>& b, const dense_view<Scalar>& x,
+                 std::atomic<std::int64_t>& first_bad) const {
+    const auto r = static_cast<std::size_t>(position);
+    const std::int64_t last = static_cast<std::int64_t>(triangle_.row_offsets.size()) - 2;
+    const auto row_of = [&](std::int64_t p) { return form_.reversed ? last - p : p; };
+    const std::int64_t row = row_of(position);
+    for (std::int64_t k = 0; k < x.columns; ++k) {
+      Scalar sum = alpha * b.data[row * b.row_stride + k * b.column_stride];
+      for (Offset e = triangle_.row_offsets[r]; e < triangle_.row_offsets[r + 1]; ++e) {
+        const auto entry = static_cast<std::size_t>(e);
+        sum = sum -
+              values_[entry] * x.data[row_of(triangle_.columns[entry]) * x.row_stride + k * x.column_stride];
+      }
+      const Scalar solved = form_.unit ? sum : divide(sum, diagonal_[r]);
+      x.data[row * x.row_stride + k * x.column_stride] = solved;
+      if (!is_finite(solved)) {
+        std::int64_t seen = first_bad.load();
+        while (position < seen && !first_bad.compare_exchange_weak(seen, position)) {
+        }
+      }
+    }
+  }
+
+  triangle_form form_;
+  host_triangle<Index, Offset> triangle_;
+  host_schedule<Index> schedule_;
+  std::vector<Scalar> values_;
+  std::vector<Scalar> diagonal_;
+};
+
+}  // namespace detail
+}  // namespace sptrsv

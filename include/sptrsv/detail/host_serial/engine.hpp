@@ -1,0 +1,150 @@
+// The engine of host_serial: written to be read, it shares no analysis with the other policies.
+#pragma once
+
+#include <vector>
+
+#include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv {
+namespace policy {
+
+/// Forward or backward substitution on one core of the host. Stores a copy of the matrix and nothing else.
+struct host_serial {
+  static constexpr const char* name = "host_serial";
+  using default_stream = host_stream;
+};
+
+}  // namespace policy
+
+namespace detail {
+
+template <class Scalar, class Index, class Offset>
+class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
+ public:
+  struct workspace {
+    std::int64_t first_bad = -1;
+  };
+
+  engine(const policy::host_serial&, const pattern_view<Index, Offset>& a, const triangle_form& form,
+         std::int64_t, const host_executor&, memory_resource&)
+      : size_(a.size), form_(form) {
+    validate_on_host(a, form);
+    offsets_.assign(a.offsets, a.offsets + (a.size > 0 ? a.size + 1 : 0));
+    indices_.assign(a.indices, a.indices + a.entries);
+    values_.resize(indices_.size());
+  }
+
+  void update_values(const Scalar* values, const host_executor&) {
+    for (std::size_t e = 0; e < values_.size(); ++e) {
+      values_[e] = form_.conjugated ? conjugate(values[e]) : values[e];
+    }
+  }
+
+  workspace make_workspace(const host_executor&, memory_resource&) const { return {}; }
+
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
+             const host_executor&) const {
+    scratch.first_bad = -1;
+    for (std::int64_t k = 0; k < x.columns; ++k) {
+      const auto element = [&](std::int64_t i) -> Scalar& {
+        return x.data[i * x.row_stride + k * x.column_stride];
+      };
+      for (std::int64_t i = 0; i < size_; ++i) {
+        element(i) = alpha * b.data[i * b.row_stride + k * b.column_stride];
+      }
+      for (std::int64_t step = 0; step < size_; ++step) {
+        const std::int64_t i = form_.reversed ? size_ - 1 - step : step;
+        if (form_.transposed) {
+          eliminate_column(i, element);
+        } else {
+          substitute_row(i, element);
+        }
+        if (!is_finite(element(i)) && (scratch.first_bad < 0 || step < scratch.first_bad)) {
+          scratch.first_bad = step;
+        }
+      }
+    }
+  }
+
+  std::int64_t first_bad_position(const workspace& scratch, const host_executor&) const {
+    return scratch.first_bad;
+  }
+
+  bool is_zero_pivot(std::int64_t position, const host_executor&) const {
+    const std::int64_t i = form_.reversed ? size_ - 1 - position : position;
+    return !form_.unit && diagonal(i) == Scalar{};
+  }
+
+  void describe(solver_info& info, const host_executor& on) const {
+    info.device = on.device_name();
+    info.kernels = {form_.transposed ? "serial substitution by columns" : "serial substitution by rows"};
+    std::vector<std::int64_t> length(static_cast<std::size_t>(size_), 0);  // of the rows of op(T)
+    info.entries = form_.unit ? 0 : size_;
+    for (std::int64_t m = 0; m < size_; ++m) {
+      for (Offset e = begin(m); e < begin(m + 1); ++e) {
+        if (inside_triangle(m, index(e))) {
+          ++info.entries;
+          ++length[static_cast<std::size_t>(form_.transposed ? index(e) : m)];
+        }
+      }
+    }
+    info.longest_row = size_ == 0 ? 0 : *std::max_element(length.begin(), length.end());
+    info.solver_bytes =
+        offsets_.size() * sizeof(Offset) + indices_.size() * sizeof(Index) + values_.size() * sizeof(Scalar);
+  }
+
+ private:
+  Offset begin(std::int64_t major) const { return offsets_[static_cast<std::size_t>(major)]; }
+  Index index(Offset e) const { return indices_[static_cast<std::size_t>(e)]; }
+  Scalar value(Offset e) const { return values_[static_cast<std::size_t>(e)]; }
+
+  /// Whether the entry (major i, minor j) lies strictly inside the triangle. By rows, j was solved before i;
+  /// by columns, j is still to be solved.
+  bool inside_triangle(std::int64_t i, std::int64_t j) const {
+    return form_.transposed == form_.reversed ? j < i : j > i;
+  }
+
+  Scalar diagonal(std::int64_t i) const {
+    for (Offset e = begin(i); e < begin(i + 1); ++e) {
+      if (index(e) == i) {
+        return value(e);
+      }
+    }
+    return Scalar{};
+  }
+
+  /// x_i = (x_i - sum over the solved j of a_ij x_j) / a_ii
+  template <class Element>
+  void substitute_row(std::int64_t i, Element element) const {
+    Scalar sum = element(i);
+    for (Offset e = begin(i); e < begin(i + 1); ++e) {
+      if (inside_triangle(i, index(e))) {
+        sum = sum - value(e) * element(index(e));
+      }
+    }
+    element(i) = form_.unit ? sum : divide(sum, diagonal(i));
+  }
+
+  /// x_i = x_i / a_ii, then x_j = x_j - a_ji x_i for the unsolved j
+  template <class Element>
+  void eliminate_column(std::int64_t i, Element element) const {
+    if (!form_.unit) {
+      element(i) = divide(element(i), diagonal(i));
+    }
+    for (Offset e = begin(i); e < begin(i + 1); ++e) {
+      if (inside_triangle(i, index(e))) {
+        element(index(e)) = element(index(e)) - value(e) * element(i);
+      }
+    }
+  }
+
+  std::int64_t size_;
+  triangle_form form_;
+  std::vector<Offset> offsets_;
+  std::vector<Index> indices_;
+  std::vector<Scalar> values_;
+};
+
+}  // namespace detail
+}  // namespace sptrsv

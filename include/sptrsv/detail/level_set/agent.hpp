@@ -1,0 +1,165 @@
+// The kernels of level_set: rows of one level, and a run of narrow levels inside one block.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/scalar.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
+
+namespace sptrsv::detail::level_set {
+
+struct solve_state {
+  std::int64_t columns;    ///< right-hand sides of the solve under way
+  std::int64_t first_bad;  ///< the first position of substitution whose x is not finite
+};
+inline constexpr std::int64_t none_bad = INT64_MAX;
+
+/// Rows stand in level order, and so do the components of x: `x` holds alpha b before, the solution after.
+template <class Scalar, class Index, class Offset>
+struct system_params {
+  std::int64_t size;
+  const Offset* row_offsets;
+  const Index* columns;
+  const Scalar* values;
+  const Scalar* diagonal;        ///< null if it is unit
+  const Index* position_of_row;  ///< place in level order -> position of substitution
+  Scalar* x;                     ///< column-major, `size` components a right-hand side
+  solve_state* state;
+};
+
+/// Solves row `r` with the lanes of `tile`. `Columns` == 1: the solve has one right-hand side; otherwise the
+/// state says how many, and `Columns` of them are solved in one sweep over the row.
+template <int Columns, class Context, class Tile, class Scalar, class Index, class Offset>
+SPTRSV_DEVICE void solve_row(Context& ctx, const Tile& tile, const system_params<Scalar, Index, Offset>& p,
+                             std::int64_t r, std::int64_t column_count) {
+  const Offset begin = ctx.load_constant(p.row_offsets + r);
+  const Offset end = ctx.load_constant(p.row_offsets + r + 1);
+  const Scalar pivot =
+      p.diagonal != nullptr ? ctx.load_constant(p.diagonal + r) : pivot_divisor<Scalar>::one();
+  for (std::int64_t first = 0; first < column_count; first += Columns) {
+    Scalar sums[Columns] = {};
+    for (Offset e = begin + static_cast<Offset>(tile.rank()); e < end;
+         e += static_cast<Offset>(Tile::lanes)) {
+      const std::int64_t column = ctx.load_constant(p.columns + e);
+      const Scalar value = ctx.load_constant(p.values + e);
+      for (int k = 0; k < Columns; ++k) {
+        if (first + k < column_count) {
+          sums[k] = sums[k] + value * ctx.load(p.x + (first + k) * p.size + column);
+        }
+      }
+    }
+    for (int k = 0; k < Columns; ++k) {
+      const Scalar sum = simt::tile_sum(tile, sums[k], Tile::lanes);
+      if (tile.rank() == k % Tile::lanes && first + k < column_count) {
+        Scalar* const component = p.x + (first + k) * p.size + r;
+        const Scalar solved = divide(ctx.load(component) - sum, pivot);
+        ctx.store(component, solved);
+        if (!is_finite(solved)) {
+          ctx.atomic_min(&p.state->first_bad,
+                         static_cast<std::int64_t>(ctx.load_constant(p.position_of_row + r)));
+        }
+      }
+    }
+  }
+}
+
+/// A tile of `Lanes` lanes per row of one level.
+template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns>
+struct wide_agent {
+  static constexpr int block_threads = Tuning::wide_block_threads;
+  static constexpr int rows_per_block = block_threads / Lanes;
+  struct shared_storage {};
+  struct params {
+    system_params<Scalar, Index, Offset> system;
+    std::int64_t first_row;
+    std::int64_t last_row;  ///< one past the end
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const auto tile = ctx.template group<Lanes>();
+    const std::int64_t row =
+        p.first_row + static_cast<std::int64_t>(ctx.block_rank()) * rows_per_block + tile.index();
+    if (row < p.last_row) {
+      solve_row<Columns>(ctx, tile, p.system, row,
+                         Columns == 1 ? 1 : ctx.load_constant(&p.system.state->columns));
+    }
+  }
+};
+
+/// One block walks the levels [first_level, last_level) with a barrier after each.
+template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns>
+struct narrow_agent {
+  static constexpr int block_threads = Tuning::narrow_block_threads;
+  static constexpr int rows_per_step = block_threads / Lanes;
+  struct shared_storage {};
+  struct params {
+    system_params<Scalar, Index, Offset> system;
+    const Index* level_offsets;
+    std::int64_t first_level;
+    std::int64_t last_level;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const auto tile = ctx.template group<Lanes>();
+    const std::int64_t columns = Columns == 1 ? 1 : ctx.load_constant(&p.system.state->columns);
+    std::int64_t begin = ctx.load_constant(p.level_offsets + p.first_level);
+    std::int64_t end = ctx.load_constant(p.level_offsets + p.first_level + 1);
+    for (std::int64_t level = p.first_level; level < p.last_level; ++level) {
+      // The end of the next level is on the way while this one is solved.
+      const std::int64_t next_end =
+          level + 1 < p.last_level ? ctx.load_constant(p.level_offsets + level + 2) : Index{0};
+      for (std::int64_t row = begin + tile.index(); row < end; row += rows_per_step) {
+        solve_row<Columns>(ctx, tile, p.system, row, columns);
+      }
+      ctx.barrier();
+      begin = end;
+      end = next_end;
+    }
+  }
+};
+
+/// Per component: alpha b into level order.
+template <class Scalar, class Index>
+struct gather_rhs {
+  std::int64_t size;
+  bool reversed;
+  const Index* position_of_row;
+  Scalar alpha;
+  dense_view<const Scalar> b;
+  Scalar* x;
+  solve_state* state;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    const std::int64_t k = i / size;
+    const std::int64_t position = ctx.load_constant(position_of_row + (i - k * size));
+    const std::int64_t row = reversed ? size - 1 - position : position;
+    ctx.store(x + i, alpha * ctx.load_constant(b.data + row * b.row_stride + k * b.column_stride));
+    if (i == 0) {
+      ctx.store(&state->columns, b.columns);
+      ctx.store(&state->first_bad, none_bad);
+    }
+  }
+};
+
+/// Per component: the solution out of level order.
+template <class Scalar, class Index>
+struct scatter_solution {
+  std::int64_t size;
+  bool reversed;
+  const Index* position_of_row;
+  const Scalar* solved;
+  dense_view<Scalar> x;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    const std::int64_t k = i / size;
+    const std::int64_t position = ctx.load_constant(position_of_row + (i - k * size));
+    const std::int64_t row = reversed ? size - 1 - position : position;
+    ctx.store(x.data + row * x.row_stride + k * x.column_stride, ctx.load_constant(solved + i));
+  }
+};
+
+}  // namespace sptrsv::detail::level_set

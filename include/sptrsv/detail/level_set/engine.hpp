@@ -1,0 +1,194 @@
+// The engine of level_set.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sptrsv/detail/analysis/device_values.hpp"
+#include "sptrsv/detail/level_set/agent.hpp"
+#include "sptrsv/detail/level_set/level_order.hpp"
+#include "sptrsv/detail/level_set/tuning.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv {
+namespace policy {
+
+/// Level scheduling by rows (Anderson and Saad 1989; Li and Zhang 2020, LEVR): the rows of a level depend on
+/// earlier levels only and are solved together. A wide level is a launch of its own, neighbouring narrow
+/// levels share one launch of one block with a barrier between levels, and the launches are replayed as a
+/// CUDA graph. The result is the same in every bit from solve to solve. Suited to few, wide levels.
+template <class Tuning = level_set_tuning>
+struct basic_level_set {
+  static constexpr const char* name = "level_set";
+  using default_stream = stream_handle;
+  using tuning = Tuning;
+};
+using level_set = basic_level_set<>;
+
+}  // namespace policy
+
+namespace detail {
+
+template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
+  using solve_state = level_set::solve_state;
+  using graph = typename Executor::graph_type;
+
+ public:
+  struct workspace {
+    buffer<Scalar> x;
+    buffer<solve_state> state;
+    graph one_rhs;
+    graph many_rhs;
+  };
+
+  engine(const policy::basic_level_set<Tuning>&, const pattern_view<Index, Offset>& a,
+         const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
+      : form_(form), max_rhs_(max_rhs), numbers_(0, 0, on, resource) {
+    const device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
+    levels_ = levels_on_device(triangle, on, resource);
+    triangle_ = level_set::in_level_order(triangle, levels_, on, resource);
+    numbers_ = device_values<Scalar, Executor>(triangle_.entries(), form.unit ? 0 : a.size, on, resource);
+    const std::int64_t mean_length = triangle_.size == 0 ? 0 : triangle_.entries() / triangle_.size;
+    lanes_ = mean_length <= 4 ? 1 : mean_length <= 32 ? 8 : 32;
+    plan(on);
+  }
+
+  void update_values(const Scalar* values, const Executor& on) {
+    numbers_.gather(values, triangle_.sources.data(), triangle_.diagonal_sources.data(), form_.conjugated,
+                    on);
+  }
+
+  workspace make_workspace(const Executor& on, memory_resource& resource) const {
+    workspace made{buffer<Scalar>(static_cast<std::size_t>(triangle_.size * max_rhs_), resource, on.stream()),
+                   buffer<solve_state>(1, resource, on.stream()), graph{}, graph{}};
+    const solve_state start{0, level_set::none_bad};
+    on.upload(made.state.data(), &start, sizeof(start));
+    made.one_rhs = on.record([&](const Executor& recording) { enqueue_levels<1>(made, recording); });
+    if (max_rhs_ > 1) {
+      made.many_rhs = on.record(
+          [&](const Executor& recording) { enqueue_levels<Tuning::columns_per_sweep>(made, recording); });
+    }
+    return made;
+  }
+
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
+             const Executor& on) const {
+    const std::int64_t components = triangle_.size * x.columns;
+    const Index* const rows = levels_.rows.data();
+    simt::for_each(on, components,
+                   level_set::gather_rhs<Scalar, Index>{triangle_.size, form_.reversed, rows, alpha, b,
+                                                        scratch.x.data(), scratch.state.data()});
+    if (on.is_capturing()) {  // a graph cannot be launched into another's capture: give it the launches
+                              // themselves
+      x.columns == 1 ? enqueue_levels<1>(scratch, on)
+                     : enqueue_levels<Tuning::columns_per_sweep>(scratch, on);
+    } else {
+      on.replay(x.columns == 1 ? scratch.one_rhs : scratch.many_rhs);
+    }
+    simt::for_each(on, components,
+                   level_set::scatter_solution<Scalar, Index>{triangle_.size, form_.reversed, rows,
+                                                              scratch.x.data(), x});
+  }
+
+  std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
+    solve_state state;
+    on.download(&state, scratch.state.data(), sizeof(state));
+    return state.first_bad == level_set::none_bad ? -1 : state.first_bad;
+  }
+
+  bool is_zero_pivot(std::int64_t position, const Executor& on) const {
+    std::vector<Index> positions(static_cast<std::size_t>(triangle_.size));
+    on.download(positions.data(), levels_.rows.data(), levels_.rows.bytes());
+    const auto place = std::find(positions.begin(), positions.end(), static_cast<Index>(position));
+    return numbers_.is_zero_pivot(place - positions.begin(), on);
+  }
+
+  void describe(solver_info& info, const Executor& on) const {
+    std::int64_t wide = 0;
+    for (const segment& s : segments_) {
+      wide += s.narrow ? 0 : 1;
+    }
+    const std::string lanes = std::to_string(lanes_) + (lanes_ == 1 ? " lane a row" : " lanes a row");
+    info.device = on.device_name();
+    info.kernels = {"gather_rhs", std::to_string(wide) + " launches of one wide level, " + lanes,
+                    std::to_string(static_cast<std::int64_t>(segments_.size()) - wide) + " launches for " +
+                        std::to_string(levels_.count - wide) + " narrow levels, " + lanes,
+                    "scatter_solution"};
+    info.entries = triangle_.entries() + (form_.unit ? 0 : triangle_.size);
+    info.levels = levels_.count;
+    info.longest_row = triangle_.longest_row;
+    info.solver_bytes =
+        triangle_.bytes() + numbers_.bytes() + levels_.rows.bytes() + levels_.level_offsets.bytes();
+    info.workspace_bytes =
+        static_cast<std::size_t>(triangle_.size * max_rhs_) * sizeof(Scalar) + sizeof(solve_state);
+  }
+
+ private:
+  /// A launch: one wide level, or a run of narrow ones.
+  struct segment {
+    std::int64_t first_level;
+    std::int64_t last_level;
+    std::int64_t first_row;
+    std::int64_t last_row;
+    bool narrow;
+  };
+
+  void plan(const Executor& on) {
+    std::vector<Index> offsets(static_cast<std::size_t>(levels_.count) + 1);
+    on.download(offsets.data(), levels_.level_offsets.data(), levels_.level_offsets.bytes());
+    for (std::int64_t level = 0; level < levels_.count; ++level) {
+      const std::int64_t first_row = offsets[static_cast<std::size_t>(level)];
+      const std::int64_t last_row = offsets[static_cast<std::size_t>(level) + 1];
+      const bool narrow = (last_row - first_row) * lanes_ <= Tuning::narrow_lanes;
+      if (narrow && !segments_.empty() && segments_.back().narrow) {
+        segments_.back().last_level = level + 1;
+        segments_.back().last_row = last_row;
+      } else {
+        segments_.push_back({level, level + 1, first_row, last_row, narrow});
+      }
+    }
+  }
+
+  template <int Columns>
+  void enqueue_levels(const workspace& scratch, const Executor& on) const {
+    const level_set::system_params<Scalar, Index, Offset> p{
+        triangle_.size,      triangle_.row_offsets.data(), triangle_.columns.data(), numbers_.values(),
+        numbers_.diagonal(), levels_.rows.data(),          scratch.x.data(),         scratch.state.data()};
+    switch (lanes_) {
+      case 1:
+        return enqueue_segments<1, Columns>(p, on);
+      case 8:
+        return enqueue_segments<8, Columns>(p, on);
+      default:
+        return enqueue_segments<32, Columns>(p, on);
+    }
+  }
+
+  template <int Lanes, int Columns>
+  void enqueue_segments(const level_set::system_params<Scalar, Index, Offset>& p, const Executor& on) const {
+    using wide = level_set::wide_agent<Tuning, Scalar, Index, Offset, Lanes, Columns>;
+    using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, Lanes, Columns>;
+    for (const segment& s : segments_) {
+      if (s.narrow) {
+        on.template launch<narrow>(1, {p, levels_.level_offsets.data(), s.first_level, s.last_level});
+      } else {
+        on.template launch<wide>(
+            static_cast<std::uint32_t>(simt::ceil_div(s.last_row - s.first_row, wide::rows_per_block)),
+            {p, s.first_row, s.last_row});
+      }
+    }
+  }
+
+  triangle_form form_;
+  std::int64_t max_rhs_;
+  int lanes_ = 1;
+  device_levels<Index> levels_;
+  device_triangle<Index, Offset> triangle_;  ///< rows and columns in level order
+  device_values<Scalar, Executor> numbers_;
+  std::vector<segment> segments_;
+};
+
+}  // namespace detail
+}  // namespace sptrsv

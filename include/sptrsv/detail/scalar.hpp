@@ -1,0 +1,156 @@
+// Scalars inside kernels: every complex type of the interface is one plain pair here, so that std::complex
+// and cuda::std::complex share their kernels and no kernel needs a host-only operator.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "sptrsv/detail/simt/context.hpp"
+#include "sptrsv/types.hpp"
+
+namespace sptrsv::detail {
+
+/// A complex number as two words, real part first: the layout that std::complex guarantees.
+template <class Real>
+struct cplx {
+  Real re;
+  Real im;
+
+  friend SPTRSV_HOST_DEVICE cplx operator+(cplx a, cplx b) { return {a.re + b.re, a.im + b.im}; }
+  friend SPTRSV_HOST_DEVICE cplx operator-(cplx a, cplx b) { return {a.re - b.re, a.im - b.im}; }
+  friend SPTRSV_HOST_DEVICE cplx operator*(cplx a, cplx b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+  friend SPTRSV_HOST_DEVICE bool operator==(cplx a, cplx b) { return a.re == b.re && a.im == b.im; }
+};
+
+/// Value (of the interface) -> its real type and the scalar that kernels compute with.
+template <class Value, class = void>
+struct scalar_traits;
+
+template <>
+struct scalar_traits<float> {
+  using real = float;
+  using scalar = float;
+};
+template <>
+struct scalar_traits<double> {
+  using real = double;
+  using scalar = double;
+};
+/// Any complex class with the layout of std::complex: std::, cuda::std::, thrust::complex, and cplx itself.
+template <class Value>
+struct scalar_traits<Value, std::enable_if_t<std::is_floating_point_v<typename Value::value_type>>> {
+  static_assert(sizeof(Value) == 2 * sizeof(typename Value::value_type), "not a complex number");
+  using real = typename Value::value_type;
+  using scalar = cplx<real>;
+};
+template <class Real>
+struct scalar_traits<cplx<Real>> {
+  using real = Real;
+  using scalar = cplx<Real>;
+};
+
+template <class Value>
+using scalar_t = typename scalar_traits<std::remove_cv_t<Value>>::scalar;
+template <class Value>
+using real_t = typename scalar_traits<std::remove_cv_t<Value>>::real;
+
+template <class Scalar>
+inline constexpr bool is_complex_v = !std::is_same_v<Scalar, real_t<Scalar>>;
+
+template <class To, class From>
+SPTRSV_HOST_DEVICE To bit_cast(const From& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  std::memcpy(&to, &from, sizeof(To));
+  return to;
+}
+
+SPTRSV_HOST_DEVICE float conjugate(float v) { return v; }
+SPTRSV_HOST_DEVICE double conjugate(double v) { return v; }
+template <class Real>
+SPTRSV_HOST_DEVICE cplx<Real> conjugate(cplx<Real> v) {
+  return {v.re, -v.im};
+}
+
+/// Tests the exponent bits: holds under any floating-point option of the compiler.
+SPTRSV_HOST_DEVICE bool is_finite(float v) {
+  return (bit_cast<std::uint32_t>(v) & 0x7f800000u) != 0x7f800000u;
+}
+SPTRSV_HOST_DEVICE bool is_finite(double v) {
+  return (bit_cast<std::uint64_t>(v) & 0x7ff0000000000000u) != 0x7ff0000000000000u;
+}
+template <class Real>
+SPTRSV_HOST_DEVICE bool is_finite(cplx<Real> v) {
+  return is_finite(v.re) && is_finite(v.im);
+}
+
+/// Whether a reciprocal may stand for the division: finite, and not so small that it lost digits.
+SPTRSV_HOST_DEVICE bool is_safe_factor(float v) { return is_finite(v) && std::fabs(v) >= 1.17549435e-38f; }
+SPTRSV_HOST_DEVICE bool is_safe_factor(double v) {
+  return is_finite(v) && std::fabs(v) >= 2.2250738585072014e-308;
+}
+
+SPTRSV_HOST_DEVICE float divide(float a, float b) { return a / b; }
+SPTRSV_HOST_DEVICE double divide(double a, double b) { return a / b; }
+/// Smith's algorithm: does not overflow where the quotient does not, for all but extreme ratios. A zero
+/// divisor divides each part, so that the quotient is Inf or NaN as in real arithmetic.
+template <class Real>
+SPTRSV_HOST_DEVICE cplx<Real> divide(cplx<Real> a, cplx<Real> b) {
+  if (b.re == Real{0} && b.im == Real{0}) {
+    return {a.re / b.re, a.im / b.re};
+  }
+  if (std::fabs(b.re) >= std::fabs(b.im)) {
+    const Real ratio = b.im / b.re;
+    const Real denominator = b.re + b.im * ratio;
+    return {(a.re + a.im * ratio) / denominator, (a.im - a.re * ratio) / denominator};
+  }
+  const Real ratio = b.re / b.im;
+  const Real denominator = b.re * ratio + b.im;
+  return {(a.re * ratio + a.im) / denominator, (a.im * ratio - a.re) / denominator};
+}
+
+/// Division by a pivot that is known long before the dividend: the slow part is done at construction. Where
+/// the reciprocal is not safe it divides, so that the result is what a division gives (IEEE) for any pivot.
+template <class Scalar>
+class pivot_divisor {
+ public:
+  SPTRSV_HOST_DEVICE explicit pivot_divisor(Scalar pivot) : pivot_(pivot), reciprocal_(divide(one(), pivot)) {
+    if constexpr (is_complex_v<Scalar>) {
+      safe_ = is_finite(reciprocal_) && is_safe_factor(std::fabs(reciprocal_.re) + std::fabs(reciprocal_.im));
+    } else {
+      safe_ = is_safe_factor(reciprocal_);
+    }
+  }
+  SPTRSV_HOST_DEVICE Scalar operator()(Scalar dividend) const {
+    return safe_ ? dividend * reciprocal_ : divide(dividend, pivot_);
+  }
+
+  static SPTRSV_HOST_DEVICE Scalar one() {
+    if constexpr (is_complex_v<Scalar>) {
+      return {1, 0};
+    } else {
+      return 1;
+    }
+  }
+
+ private:
+  Scalar pivot_;
+  Scalar reciprocal_;
+  bool safe_;
+};
+
+/// The user's array as the kernels see it.
+template <class Value>
+scalar_t<Value>* as_scalar(Value* p) {
+  return reinterpret_cast<scalar_t<Value>*>(p);
+}
+template <class Value>
+const scalar_t<Value>* as_scalar(const Value* p) {
+  return reinterpret_cast<const scalar_t<Value>*>(p);
+}
+
+}  // namespace sptrsv::detail

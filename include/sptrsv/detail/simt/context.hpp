@@ -1,0 +1,74 @@
+// What a kernel may use, as a concept with two models: `cuda_context` (cuda_context.cuh), which is the
+// hardware, and the emulator of the tests, which runs the same kernel bodies on the CPU under adversarial
+// schedules.
+//
+// A kernel body is an agent:
+//
+//   struct agent {
+//     static constexpr int block_threads = 128;
+//     struct shared_storage { ... };              // trivial; one per block, uninitialised; may be empty
+//     struct params { ... };                      // trivially copyable, passed by value
+//     template <class Context>
+//     SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p);
+//   };
+//
+// Memory that other threads of the launch may write is touched through the context only; shared memory may
+// also be read and written directly where a barrier separates writers and readers. T is trivially copyable;
+// for the relaxed, acquire and release accesses and the atomics it is an arithmetic type of 4 or 8 bytes.
+//
+//   int thread_rank() const;                      // in the block
+//   int block_threads() const;
+//   std::uint32_t block_rank() const;             // in the grid; blocks start in ANY order
+//   std::uint32_t grid_blocks() const;
+//   void* dynamic_shared() const;                 // the launch's dynamic shared memory, 16-byte aligned
+//   tile<Lanes> group<Lanes>() const;             // aligned sub-warp group, Lanes = 1, 2, 4, ..., 32
+//   void barrier();                               // all threads of the block; orders memory within the block
+//
+//   T load_constant(const T* p);                  // *p is not written during the launch
+//   T load(const T* p);        void store(T* p, T v);            // weak
+//   T load_relaxed(const T* p); void store_relaxed(T* p, T v);   // device scope, atomic, unordered
+//   T load_acquire(const T* p); void store_release(T* p, T v);   // device scope
+//   T atomic_add / atomic_sub / atomic_min / atomic_max / atomic_exchange(T* p, T v);   // relaxed; the old
+//   value void fence();                                 // device scope, orders all earlier and later
+//   accesses void pause(const T* p);                       // between two polls of *p: bounded back-off
+//
+//   tile<Lanes>: static int lanes; int rank() const; int index() const (of the tile in its block);
+//     T shuffle(T v, int source); T shuffle_down(T v, int delta); T shuffle_xor(T v, int mask);
+//     std::uint32_t ballot(bool); bool any(bool); bool all(bool); void sync();
+//     every lane of the tile calls them together.
+#pragma once
+
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define SPTRSV_DEVICE __device__ __forceinline__
+#define SPTRSV_HOST_DEVICE __host__ __device__ __forceinline__
+#else
+#define SPTRSV_DEVICE inline
+#define SPTRSV_HOST_DEVICE inline
+#endif
+
+namespace sptrsv::detail::simt {
+
+/// Spins until `done(*p)` holds and returns that value. The producer must be running: see the ticket.
+template <class Context, class T, class Done>
+SPTRSV_DEVICE T wait_until(Context& ctx, const T* p, Done done) {
+  T value = ctx.load_relaxed(p);
+  while (!done(value)) {
+    ctx.pause(p);
+    value = ctx.load_relaxed(p);
+  }
+  return value;
+}
+
+/// Sum over the tile, the same bits in every lane: a butterfly, so the order of additions is fixed.
+/// `lanes` <= Tile size, a power of two and the same in every lane: only the first `lanes` lanes hold terms.
+template <class Tile, class T>
+SPTRSV_DEVICE T tile_sum(const Tile& tile, T value, int lanes) {
+  for (int mask = lanes / 2; mask > 0; mask /= 2) {
+    value = value + tile.shuffle_xor(value, mask);
+  }
+  return value;
+}
+
+}  // namespace sptrsv::detail::simt

@@ -1,0 +1,27 @@
+// Errors of the CUDA runtime as exceptions.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <string>
+
+#include "sptrsv/error.hpp"
+
+namespace sptrsv::detail {
+
+[[noreturn]] inline void throw_cuda_error(cudaError_t status, const char* call) {
+  static_cast<void>(cudaGetLastError());  // an error that is reported here is not to be found again by others
+  throw error(status == cudaErrorMemoryAllocation ? errc::out_of_memory : errc::cuda_error,
+              std::string(call) + " failed: " + cudaGetErrorName(status) + ", " + cudaGetErrorString(status));
+}
+
+}  // namespace sptrsv::detail
+
+/// Throws `sptrsv::error` if the call of the CUDA runtime fails.
+#define SPTRSV_CUDA_CHECK(call)                                  \
+  do {                                                           \
+    const cudaError_t sptrsv_status_ = (call);                   \
+    if (sptrsv_status_ != cudaSuccess) {                         \
+      ::sptrsv::detail::throw_cuda_error(sptrsv_status_, #call); \
+    }                                                            \
+  } while (false)

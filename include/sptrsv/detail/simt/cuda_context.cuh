@@ -1,0 +1,215 @@
+// The execution context (context.hpp) on the hardware: each call is one or two instructions.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "sptrsv/detail/scalar.hpp"
+#include "sptrsv/detail/simt/context.hpp"
+
+namespace sptrsv::detail::simt {
+
+namespace cuda_memory {
+
+template <class T>
+inline constexpr bool is_wide = sizeof(T) == 8;
+
+/// T as the unsigned integer of its size, which the instructions below move.
+template <class T>
+using bits_of = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned int>;
+
+/// T cut into the widest words that its alignment allows.
+template <class T>
+struct words_of {
+  using word = bits_of<std::conditional_t<alignof(T) % 8 == 0, std::uint64_t, std::uint32_t>>;
+  word part[sizeof(T) / sizeof(word)];
+};
+
+template <class T>
+inline constexpr bool is_single = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+
+}  // namespace cuda_memory
+
+/// Lanes of an aligned part of a warp.
+template <int Lanes>
+class cuda_tile {
+  static_assert(Lanes >= 1 && Lanes <= 32 && (Lanes & (Lanes - 1)) == 0);
+
+ public:
+  static constexpr int lanes = Lanes;
+
+  __device__ __forceinline__ int rank() const { return static_cast<int>(threadIdx.x) % Lanes; }
+  __device__ __forceinline__ int index() const { return static_cast<int>(threadIdx.x) / Lanes; }
+
+  template <class T>
+  __device__ __forceinline__ T shuffle(T v, int source) const {
+    return exchange(v, [&](auto part) { return __shfl_sync(mask(), part, source, Lanes); });
+  }
+  template <class T>
+  __device__ __forceinline__ T shuffle_down(T v, int delta) const {
+    return exchange(v, [&](auto part) { return __shfl_down_sync(mask(), part, delta, Lanes); });
+  }
+  template <class T>
+  __device__ __forceinline__ T shuffle_xor(T v, int lane_mask) const {
+    return exchange(v, [&](auto part) { return __shfl_xor_sync(mask(), part, lane_mask, Lanes); });
+  }
+  __device__ __forceinline__ std::uint32_t ballot(bool v) const {
+    return (__ballot_sync(mask(), v) & mask()) >> first_lane();
+  }
+  __device__ __forceinline__ bool any(bool v) const { return __any_sync(mask(), v); }
+  __device__ __forceinline__ bool all(bool v) const { return __all_sync(mask(), v); }
+  __device__ __forceinline__ void sync() const { __syncwarp(mask()); }
+
+ private:
+  __device__ __forceinline__ static int first_lane() {
+    return static_cast<int>(threadIdx.x) % 32 / Lanes * Lanes;
+  }
+  __device__ __forceinline__ static unsigned int mask() {
+    return Lanes == 32 ? 0xffffffffu : ((1u << (Lanes % 32)) - 1u) << first_lane();
+  }
+  template <class T, class Shuffle>
+  __device__ __forceinline__ static T exchange(T v, Shuffle shuffle) {
+    if constexpr (Lanes == 1) {
+      return v;
+    } else if constexpr (std::is_arithmetic_v<T> && sizeof(T) >= 4) {
+      return shuffle(v);
+    } else {
+      auto words = bit_cast<cuda_memory::words_of<T>>(v);
+      for (auto& part : words.part) {
+        part = shuffle(part);
+      }
+      return bit_cast<T>(words);
+    }
+  }
+};
+
+class cuda_context {
+ public:
+  __device__ __forceinline__ int thread_rank() const { return static_cast<int>(threadIdx.x); }
+  __device__ __forceinline__ int block_threads() const { return static_cast<int>(blockDim.x); }
+  __device__ __forceinline__ std::uint32_t block_rank() const { return blockIdx.x; }
+  __device__ __forceinline__ std::uint32_t grid_blocks() const { return gridDim.x; }
+  __device__ __forceinline__ void* dynamic_shared() const {
+    extern __shared__ uint4 sptrsv_dynamic_shared[];
+    return sptrsv_dynamic_shared;
+  }
+  template <int Lanes>
+  __device__ __forceinline__ cuda_tile<Lanes> group() const {
+    return {};
+  }
+  __device__ __forceinline__ void barrier() const { __syncthreads(); }
+
+  template <class T>
+  __device__ __forceinline__ T load_constant(const T* p) const {
+    if constexpr (cuda_memory::is_single<T>) {
+      return __ldg(p);
+    } else {
+      using words_of = cuda_memory::words_of<T>;
+      words_of words;
+      for (std::size_t w = 0; w < sizeof(T) / sizeof(typename words_of::word); ++w) {
+        words.part[w] = __ldg(reinterpret_cast<const typename words_of::word*>(p) + w);
+      }
+      return bit_cast<T>(words);
+    }
+  }
+  template <class T>
+  __device__ __forceinline__ T load(const T* p) const {
+    return *p;
+  }
+  template <class T>
+  __device__ __forceinline__ void store(T* p, T v) const {
+    *p = v;
+  }
+
+  template <class T>
+  __device__ __forceinline__ T load_relaxed(const T* p) const {
+    cuda_memory::bits_of<T> v;
+    if constexpr (cuda_memory::is_wide<T>) {
+      asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(__cvta_generic_to_global(p)));
+    } else {
+      asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_global(p)));
+    }
+    return bit_cast<T>(v);
+  }
+  template <class T>
+  __device__ __forceinline__ T load_acquire(const T* p) const {
+    cuda_memory::bits_of<T> v;
+    if constexpr (cuda_memory::is_wide<T>) {
+      asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
+                   : "=l"(v)
+                   : "l"(__cvta_generic_to_global(p))
+                   : "memory");
+    } else {
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                   : "=r"(v)
+                   : "l"(__cvta_generic_to_global(p))
+                   : "memory");
+    }
+    return bit_cast<T>(v);
+  }
+  template <class T>
+  __device__ __forceinline__ void store_relaxed(T* p, T value) const {
+    const auto v = bit_cast<cuda_memory::bits_of<T>>(value);
+    if constexpr (cuda_memory::is_wide<T>) {
+      asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "l"(v)
+                   : "memory");
+    } else {
+      asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "r"(v)
+                   : "memory");
+    }
+  }
+  template <class T>
+  __device__ __forceinline__ void store_release(T* p, T value) const {
+    const auto v = bit_cast<cuda_memory::bits_of<T>>(value);
+    if constexpr (cuda_memory::is_wide<T>) {
+      asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "l"(v)
+                   : "memory");
+    } else {
+      asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "r"(v)
+                   : "memory");
+    }
+  }
+
+  template <class T>
+  __device__ __forceinline__ T atomic_add(T* p, T v) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return atomicAdd(p, v);
+    } else {  // two's complement: signed and unsigned addition are the same
+      using bits = cuda_memory::bits_of<T>;
+      return static_cast<T>(atomicAdd(reinterpret_cast<bits*>(p), static_cast<bits>(v)));
+    }
+  }
+  template <class T>
+  __device__ __forceinline__ T atomic_sub(T* p, T v) const {
+    return atomic_add(p, static_cast<T>(T{0} - v));
+  }
+  template <class T>
+  __device__ __forceinline__ T atomic_min(T* p, T v) const {
+    return static_cast<T>(atomicMin(reinterpret_cast<ordered<T>*>(p), static_cast<ordered<T>>(v)));
+  }
+  template <class T>
+  __device__ __forceinline__ T atomic_max(T* p, T v) const {
+    return static_cast<T>(atomicMax(reinterpret_cast<ordered<T>*>(p), static_cast<ordered<T>>(v)));
+  }
+  template <class T>
+  __device__ __forceinline__ T atomic_exchange(T* p, T v) const {
+    using bits = cuda_memory::bits_of<T>;
+    return bit_cast<T>(atomicExch(reinterpret_cast<bits*>(p), bit_cast<bits>(v)));
+  }
+
+  __device__ __forceinline__ void fence() const { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
+  template <class T>
+  __device__ __forceinline__ void pause(const T*) const {}
+
+ private:
+  /// The integer types that the hardware's minimum and maximum take.
+  template <class T>
+  using ordered = std::conditional_t<sizeof(T) == 8,
+                                     std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>,
+                                     std::conditional_t<std::is_signed_v<T>, int, unsigned int>>;
+};
+
+}  // namespace sptrsv::detail::simt

@@ -1,0 +1,240 @@
+// The executor (executor.hpp) on a CUDA stream.
+#pragma once
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "sptrsv/detail/simt/cuda_check.cuh"
+#include "sptrsv/detail/simt/cuda_context.cuh"
+#include "sptrsv/detail/simt/executor.hpp"
+#include "sptrsv/host/executor.hpp"
+
+namespace sptrsv {
+
+/// The stream-ordered memory pool of the current device (cudaMallocAsync): the default of the GPU policies.
+class pool_memory_resource final : public memory_resource {
+  void* do_allocate(std::size_t bytes, stream_handle stream) override {
+    void* p = nullptr;
+    SPTRSV_CUDA_CHECK(cudaMallocAsync(&p, bytes, stream));
+    return p;
+  }
+  void do_deallocate(void* p, std::size_t, stream_handle stream) noexcept override {
+    static_cast<void>(cudaFreeAsync(p, stream));
+  }
+};
+
+namespace detail {
+
+namespace simt {
+
+/// The one kernel of the library: its body is the agent.
+template <class Agent>
+__global__ void __launch_bounds__(Agent::block_threads)
+    run_agent(const __grid_constant__ typename Agent::params p) {
+  __shared__ typename Agent::shared_storage shared;
+  cuda_context ctx;
+  Agent::run(ctx, shared, p);
+}
+
+}  // namespace simt
+
+/// An executable CUDA graph; move-only.
+class cuda_graph {
+ public:
+  cuda_graph() noexcept = default;
+  explicit cuda_graph(cudaGraphExec_t executable) noexcept : executable_(executable) {}
+  cuda_graph(cuda_graph&& other) noexcept : executable_(std::exchange(other.executable_, nullptr)) {}
+  cuda_graph& operator=(cuda_graph&& other) noexcept {
+    std::swap(executable_, other.executable_);
+    return *this;
+  }
+  ~cuda_graph() {
+    if (executable_ != nullptr) {
+      static_cast<void>(cudaGraphExecDestroy(executable_));
+    }
+  }
+  [[nodiscard]] cudaGraphExec_t get() const noexcept { return executable_; }
+
+ private:
+  cudaGraphExec_t executable_ = nullptr;
+};
+
+class cuda_executor {
+ public:
+  using stream_type = cudaStream_t;
+  using graph_type = cuda_graph;
+
+  explicit cuda_executor(cudaStream_t stream = nullptr) : stream_(stream) {}
+
+  [[nodiscard]] stream_handle stream() const { return stream_; }
+  [[nodiscard]] memory_resource& default_resource() const {
+    static pool_memory_resource resource;
+    return resource;
+  }
+
+  /// Device and managed memory, and host memory that is mapped at the same address; not pageable host memory.
+  [[nodiscard]] static bool can_access(const void* p) {
+    cudaPointerAttributes attributes{};
+    if (cudaPointerGetAttributes(&attributes, p) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return false;
+    }
+    return attributes.devicePointer == p && p != nullptr;
+  }
+  [[nodiscard]] static bool is_device_only_memory(const void* p) {
+    cudaPointerAttributes attributes{};
+    if (cudaPointerGetAttributes(&attributes, p) != cudaSuccess) {
+      static_cast<void>(cudaGetLastError());
+      return false;
+    }
+    return attributes.type == cudaMemoryTypeDevice;
+  }
+
+  [[nodiscard]] std::string device_name() const {
+    int device = 0;
+    cudaDeviceProp properties{};
+    SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
+    SPTRSV_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
+    return properties.name;
+  }
+
+  [[nodiscard]] bool is_capturing() const {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    SPTRSV_CUDA_CHECK(cudaStreamIsCapturing(stream_, &status));
+    return status != cudaStreamCaptureStatusNone;
+  }
+
+  template <class Agent>
+  void launch(std::uint32_t blocks, const typename Agent::params& p,
+              std::size_t dynamic_shared_bytes = 0) const {
+    allow_shared<Agent>(dynamic_shared_bytes);
+    simt::run_agent<Agent><<<blocks, Agent::block_threads, dynamic_shared_bytes, stream_>>>(p);
+    SPTRSV_CUDA_CHECK(cudaGetLastError());
+  }
+
+  template <class Agent>
+  [[nodiscard]] std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0) const {
+    int device = 0;
+    int processors = 0;
+    int per_processor = 0;
+    allow_shared<Agent>(dynamic_shared_bytes);
+    SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
+    SPTRSV_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    SPTRSV_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &per_processor, simt::run_agent<Agent>, Agent::block_threads, dynamic_shared_bytes));
+    SPTRSV_EXPECTS(
+        per_processor > 0, errc::unsupported,
+        std::to_string(dynamic_shared_bytes) + " bytes of shared memory exceed what a block may have");
+    return static_cast<std::uint32_t>(processors * per_processor);
+  }
+
+  void fill_bytes(void* p, unsigned char value, std::size_t bytes) const {
+    if (bytes > 0) {
+      SPTRSV_CUDA_CHECK(cudaMemsetAsync(p, value, bytes, stream_));
+    }
+  }
+  void copy(void* to, const void* from, std::size_t bytes) const {
+    if (bytes > 0) {
+      SPTRSV_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_));
+    }
+  }
+  void upload(void* device, const void* host, std::size_t bytes) const {
+    transfer(device, host, bytes, cudaMemcpyHostToDevice);
+  }
+  void download(void* host, const void* device, std::size_t bytes) const {
+    transfer(host, device, bytes, cudaMemcpyDeviceToHost);
+  }
+  void synchronize() const { SPTRSV_CUDA_CHECK(cudaStreamSynchronize(stream_)); }
+
+  template <class T>
+  void exclusive_scan(const T* in, T* out, std::int64_t count, memory_resource& resource) const {
+    with_scratch(resource, [&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceScan::ExclusiveSum(scratch, bytes, in, out, count, stream_);
+    });
+  }
+
+  template <class Key, class T>
+  void sort_pairs(const Key* keys_in, Key* keys_out, const T* values_in, T* values_out, std::int64_t count,
+                  int key_bits, memory_resource& resource) const {
+    using payload = std::make_unsigned_t<T>;  // one instantiation for both signs
+    with_scratch(resource, [&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceRadixSort::SortPairs(
+          scratch, bytes, keys_in, keys_out, reinterpret_cast<const payload*>(values_in),
+          reinterpret_cast<payload*>(values_out), count, 0, key_bits, stream_);
+    });
+  }
+
+  template <class Enqueue>
+  [[nodiscard]] cuda_graph record(Enqueue&& enqueue) const {
+    capture_stream recording;
+    SPTRSV_CUDA_CHECK(cudaStreamBeginCapture(recording.stream, cudaStreamCaptureModeThreadLocal));
+    cudaGraph_t graph = nullptr;
+    try {
+      enqueue(cuda_executor(recording.stream));
+    } catch (...) {
+      static_cast<void>(cudaStreamEndCapture(recording.stream, &graph));
+      static_cast<void>(cudaGraphDestroy(graph));
+      throw;
+    }
+    SPTRSV_CUDA_CHECK(cudaStreamEndCapture(recording.stream, &graph));
+    cudaGraphExec_t executable = nullptr;
+    const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
+    static_cast<void>(cudaGraphDestroy(graph));
+    SPTRSV_CUDA_CHECK(status);
+    return cuda_graph(executable);
+  }
+  void replay(const cuda_graph& graph) const { SPTRSV_CUDA_CHECK(cudaGraphLaunch(graph.get(), stream_)); }
+
+ private:
+  struct capture_stream {
+    capture_stream() { SPTRSV_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
+    ~capture_stream() { static_cast<void>(cudaStreamDestroy(stream)); }
+    capture_stream(const capture_stream&) = delete;  // owns the stream
+    capture_stream& operator=(const capture_stream&) = delete;
+    cudaStream_t stream = nullptr;
+  };
+
+  void transfer(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) const {
+    if (bytes > 0) {
+      SPTRSV_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, kind, stream_));
+    }
+    synchronize();
+  }
+
+  /// Above 48 KiB a kernel must ask.
+  template <class Agent>
+  static void allow_shared(std::size_t dynamic_shared_bytes) {
+    if (dynamic_shared_bytes > 48 * 1024) {
+      SPTRSV_CUDA_CHECK(cudaFuncSetAttribute(simt::run_agent<Agent>,
+                                             cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             static_cast<int>(dynamic_shared_bytes)));
+    }
+  }
+
+  /// CUB's two calls: how much scratch memory, then the work.
+  template <class Call>
+  void with_scratch(memory_resource& resource, Call call) const {
+    std::size_t bytes = 0;
+    SPTRSV_CUDA_CHECK(call(nullptr, bytes));
+    const buffer<unsigned char> scratch(bytes == 0 ? 1 : bytes, resource, stream_);
+    SPTRSV_CUDA_CHECK(call(scratch.data(), bytes));
+  }
+
+  cudaStream_t stream_;
+};
+
+template <>
+struct executor_for<cudaStream_t> {
+  using type = cuda_executor;
+};
+
+/// Lets the host policies recognise device memory (host/executor.hpp).
+inline const bool host_knows_device_memory = (is_device_only = &cuda_executor::is_device_only_memory, true);
+
+}  // namespace detail
+}  // namespace sptrsv

@@ -1,0 +1,62 @@
+// A thread per element: the kernel that most of the analysis consists of.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/simt/executor.hpp"
+
+namespace sptrsv::detail::simt {
+
+/// Calls `body(ctx, i)` for i in [0, count). Body is trivially copyable; its calls are independent.
+template <class Body>
+struct for_each_agent {
+  static constexpr int block_threads = 256;
+  struct shared_storage {};
+  struct params {
+    std::int64_t count;
+    Body body;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const std::int64_t i = static_cast<std::int64_t>(ctx.block_rank()) * block_threads + ctx.thread_rank();
+    if (i < p.count) {
+      p.body(ctx, i);
+    }
+  }
+};
+
+SPTRSV_HOST_DEVICE constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// The smallest power of two that is not below `v`; 1 for v <= 1.
+SPTRSV_HOST_DEVICE constexpr int ceil_power_of_two(int v) {
+  int power = 1;
+  while (power < v) {
+    power *= 2;
+  }
+  return power;
+}
+
+template <class Executor, class Body>
+void for_each(const Executor& on, std::int64_t count, const Body& body) {
+  using agent = for_each_agent<Body>;
+  if (count > 0) {
+    on.template launch<agent>(static_cast<std::uint32_t>(ceil_div(count, agent::block_threads)),
+                              {count, body});
+  }
+}
+
+/// The block's place in the order in which blocks really start. CUDA promises progress only to blocks that
+/// have started, so a block may wait for those with smaller tickets, and for no other. `counter` starts at 0.
+/// All threads of the block call it; `slot` is in shared memory and is not to be written again before a
+/// barrier.
+template <class Context>
+SPTRSV_DEVICE std::uint32_t take_ticket(Context& ctx, std::uint32_t& slot, std::uint32_t* counter) {
+  if (ctx.thread_rank() == 0) {
+    slot = ctx.atomic_add(counter, 1u);
+  }
+  ctx.barrier();
+  return slot;
+}
+
+}  // namespace sptrsv::detail::simt

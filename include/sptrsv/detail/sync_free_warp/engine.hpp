@@ -1,0 +1,124 @@
+// The engine of sync_free_warp.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/analysis/device_values.hpp"
+#include "sptrsv/detail/sync_free_warp/agent.hpp"
+#include "sptrsv/detail/sync_free_warp/tuning.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv {
+namespace policy {
+
+/// Row-wise and synchronisation-free: one warp a row, each row waits for the values that it needs and for
+/// nothing else (Dufrechou and Ezzatti, Using analysis information in the synchronization-free GPU solution
+/// of sparse triangular systems, 2020). Every value of x is its own flag, rows are taken by ticket, and the
+/// order of additions is fixed: the result is the same in every bit from solve to solve. The analysis is a
+/// transposition at most.
+template <class Tuning = sync_free_warp_tuning>
+struct basic_sync_free_warp {
+  static constexpr const char* name = "sync_free_warp";
+  using default_stream = stream_handle;
+  using tuning = Tuning;
+};
+using sync_free_warp = basic_sync_free_warp<>;
+
+}  // namespace policy
+
+namespace detail {
+
+template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Executor> {
+  using word = typename value_flag<Scalar>::word;
+  using solve_state = sync_free_warp::solve_state;
+  template <int Columns>
+  using agent = sync_free_warp::agent<Tuning, Scalar, Index, Offset, Columns>;
+
+ public:
+  struct workspace {
+    buffer<word> solved;
+    buffer<solve_state> state;
+  };
+
+  engine(const policy::basic_sync_free_warp<Tuning>&, const pattern_view<Index, Offset>& a,
+         const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
+      : form_(form),
+        max_rhs_(max_rhs),
+        triangle_(build_on_device(a, form, on, resource)),
+        numbers_(triangle_.entries(), form.unit ? 0 : a.size, on, resource) {}
+
+  void update_values(const Scalar* values, const Executor& on) {
+    numbers_.gather(values, triangle_.sources.data(), triangle_.diagonal_sources.data(), form_.conjugated,
+                    on);
+  }
+
+  workspace make_workspace(const Executor& on, memory_resource& resource) const {
+    workspace made{buffer<word>(components() * 2, resource, on.stream()),
+                   buffer<solve_state>(1, resource, on.stream())};
+    on.fill_bytes(made.solved.data(), 0xff, made.solved.bytes());
+    const solve_state start{0, 0, 0, 0, 0, {sync_free_warp::none_bad, sync_free_warp::none_bad}};
+    on.upload(made.state.data(), &start, sizeof(start));
+    return made;
+  }
+
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
+             const Executor& on) const {
+    const sync_free_warp::system_params<Scalar, Index, Offset> p{
+        triangle_.size,
+        form_.reversed,
+        triangle_.row_offsets.data(),
+        triangle_.columns.data(),
+        numbers_.values(),
+        numbers_.diagonal(),
+        {scratch.solved.data(), scratch.solved.data() + components()},
+        scratch.state.data(),
+        alpha,
+        b,
+        x};
+    if (x.columns == 1) {
+      on.template launch<agent<1>>(blocks(), p);
+    } else {
+      on.template launch<agent<Tuning::columns_per_sweep>>(blocks(), p);
+    }
+  }
+
+  std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
+    solve_state state;
+    on.download(&state, scratch.state.data(), sizeof(state));
+    const std::int64_t bad = state.first_bad[state.parity ^ 1u];  // the last solve has turned the page
+    return bad == sync_free_warp::none_bad ? -1 : bad;
+  }
+
+  bool is_zero_pivot(std::int64_t position, const Executor& on) const {
+    return numbers_.is_zero_pivot(position, on);
+  }
+
+  void describe(solver_info& info, const Executor& on) const {
+    info.device = on.device_name();
+    info.kernels = {"sync_free_warp: " + std::to_string(blocks()) + " blocks of " +
+                    std::to_string(Tuning::block_threads) + " threads, a warp a row"};
+    info.entries = triangle_.entries() + (form_.unit ? 0 : triangle_.size);
+    info.longest_row = triangle_.longest_row;
+    info.solver_bytes = triangle_.bytes() + numbers_.bytes();
+    info.workspace_bytes = components() * 2 * sizeof(word) + sizeof(solve_state);
+  }
+
+ private:
+  /// Words of one of the two buffers of x.
+  [[nodiscard]] std::size_t components() const {
+    return static_cast<std::size_t>(triangle_.size * max_rhs_) * value_flag<Scalar>::words;
+  }
+  [[nodiscard]] std::uint32_t blocks() const {
+    return static_cast<std::uint32_t>(simt::ceil_div(triangle_.size, agent<1>::rows_per_block));
+  }
+
+  triangle_form form_;
+  std::int64_t max_rhs_;
+  device_triangle<Index, Offset> triangle_;
+  device_values<Scalar, Executor> numbers_;
+};
+
+}  // namespace detail
+}  // namespace sptrsv

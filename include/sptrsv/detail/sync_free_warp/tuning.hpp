@@ -1,0 +1,14 @@
+// The numbers of sync_free_warp.
+#pragma once
+
+namespace sptrsv {
+
+/// To change one, derive and give the result to policy::basic_sync_free_warp.
+struct sync_free_warp_tuning {
+  /// Threads of a block, a multiple of 32: a ticket is drawn per block.
+  static constexpr int block_threads = 128;
+  /// Right-hand sides that one sweep over a row serves.
+  static constexpr int columns_per_sweep = 4;
+};
+
+}  // namespace sptrsv

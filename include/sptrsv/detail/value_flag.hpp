@@ -1,0 +1,73 @@
+// A value that is its own flag: a component of x holds a reserved NaN until it is solved, so a consumer that
+// polls it receives flag and value in one trip, without a fence. Complex numbers carry a flag in each of
+// their two words.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/scalar.hpp"
+
+namespace sptrsv::detail {
+
+template <class Scalar>
+struct value_flag {
+  using real = real_t<Scalar>;
+  using word = std::conditional_t<sizeof(real) == 4, std::uint32_t, std::uint64_t>;
+  static constexpr int words = sizeof(Scalar) / sizeof(word);
+  /// All bits set, a quiet NaN that no arithmetic of the hardware produces: memory is reset bytewise.
+  static constexpr word pending = ~word{0};
+  /// Stands for a computed NaN that has the reserved bits.
+  static constexpr word canonical_nan = sizeof(real) == 4 ? word{0x7fc00000u} : word(0x7ff8000000000000u);
+
+  /// What a component's words held when they were looked at.
+  struct reading {
+    word bits[words];
+
+    SPTRSV_HOST_DEVICE bool ready() const {
+      bool all = true;
+      for (int w = 0; w < words; ++w) {
+        all = all && bits[w] != pending;
+      }
+      return all;
+    }
+    SPTRSV_HOST_DEVICE Scalar value() const { return bit_cast<Scalar>(*this); }
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static reading look(Context& ctx, const word* component) {
+    reading seen;
+    for (int w = 0; w < words; ++w) {
+      seen.bits[w] = ctx.load_relaxed(component + w);
+    }
+    return seen;
+  }
+
+  /// Polls the words that were pending in `seen` until they are not.
+  template <class Context>
+  SPTRSV_DEVICE static Scalar wait(Context& ctx, const word* component, reading seen) {
+    for (int w = 0; w < words; ++w) {
+      while (seen.bits[w] == pending) {
+        ctx.pause(component + w);
+        seen.bits[w] = ctx.load_relaxed(component + w);
+      }
+    }
+    return seen.value();
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static void publish(Context& ctx, word* component, Scalar value) {
+    const auto seen = bit_cast<reading>(value);
+    for (int w = 0; w < words; ++w) {
+      ctx.store_relaxed(component + w, seen.bits[w] == pending ? canonical_nan : seen.bits[w]);
+    }
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static void reset(Context& ctx, word* component) {
+    for (int w = 0; w < words; ++w) {
+      ctx.store_relaxed(component + w, pending);
+    }
+  }
+};
+
+}  // namespace sptrsv::detail

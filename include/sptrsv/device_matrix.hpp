@@ -1,0 +1,203 @@
+// Owning matrices on the device, transfers, and the conversions between CSR and CSC there.
+//
+// `Stream` is cudaStream_t in translation units that nvcc compiles. Every function allocates from `resource`
+// (null: the default of the stream's device). Arrays are given back on the stream that they were allocated
+// on.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/matrix.hpp"
+#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv {
+
+/// Storage of an owning matrix on the device.
+struct device_storage {
+  template <class T>
+  using array = buffer<T>;
+};
+
+template <class Value, class Index = std::int32_t, class Offset = Index>
+using device_csr_matrix = csr_matrix<Value, Index, Offset, device_storage>;
+template <class Value, class Index = std::int32_t, class Offset = Index>
+using device_csc_matrix = csc_matrix<Value, Index, Offset, device_storage>;
+
+namespace detail {
+
+template <class T, class Executor>
+buffer<T> upload_array(const T* host, std::int64_t count, const Executor& on, memory_resource& resource) {
+  buffer<T> made(static_cast<std::size_t>(count), resource, on.stream());
+  on.upload(made.data(), host, made.bytes());
+  return made;
+}
+
+template <class T, class Executor>
+std::vector<T> download_array(const T* device, std::int64_t count, const Executor& on) {
+  std::vector<T> made(static_cast<std::size_t>(count));
+  on.download(made.data(), device, made.size() * sizeof(T));
+  return made;
+}
+
+/// Number of offsets of `majors` rows; a matrix of size 0 may come without any.
+inline std::int64_t offset_count(std::int64_t majors, const void* offsets) {
+  return offsets == nullptr ? 0 : majors + 1;
+}
+
+template <class Executor>
+memory_resource& resource_or_default(memory_resource* resource, const Executor& on) {
+  return resource != nullptr ? *resource : on.default_resource();
+}
+
+/// Per entry: how many fall to each minor index.
+template <class Index, class Offset>
+struct count_minor {
+  const Index* indices;
+  Offset* counts;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    ctx.atomic_add(counts + ctx.load_constant(indices + e), Offset{1});
+  }
+};
+
+/// Per entry of the new order: its major index and its value.
+template <class Scalar, class Index, class Offset>
+struct move_recompressed {
+  std::int64_t majors;
+  const Offset* offsets;
+  const Scalar* values;
+  const Offset* order;
+  Index* new_indices;
+  Scalar* new_values;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    const Offset e = ctx.load_constant(order + k);
+    const std::int64_t major = triangle_kernels::major_of(ctx, offsets, majors, static_cast<std::int64_t>(e));
+    ctx.store(new_indices + k, static_cast<Index>(major));
+    ctx.store(new_values + k, ctx.load_constant(values + e));
+  }
+};
+
+/// The other compression of the same entries, on the device; see detail::recompress.
+template <class Value, class Index, class Offset, class Executor>
+void recompress_on_device(std::int64_t majors, std::int64_t minors, std::int64_t entries,
+                          const Offset* offsets, const Index* indices, const Value* values,
+                          buffer<Offset>& new_offsets, buffer<Index>& new_indices, buffer<Value>& new_values,
+                          const Executor& on, memory_resource& resource) {
+  const auto count = static_cast<std::size_t>(entries);
+  new_offsets = buffer<Offset>(static_cast<std::size_t>(minors) + 1, resource, on.stream());
+  new_indices = buffer<Index>(count, resource, on.stream());
+  new_values = buffer<Value>(count, resource, on.stream());
+  on.fill_bytes(new_offsets.data(), 0, new_offsets.bytes());
+  if (entries == 0) {
+    return;
+  }
+  simt::for_each(on, entries, count_minor<Index, Offset>{indices, new_offsets.data()});
+  on.exclusive_scan(new_offsets.data(), new_offsets.data(), minors + 1, resource);
+
+  using key = std::make_unsigned_t<Index>;
+  const buffer<Offset> places(count, resource, on.stream());
+  const buffer<Offset> order(count, resource, on.stream());
+  const buffer<key> sorted(count, resource, on.stream());
+  simt::for_each(on, entries, triangle_kernels::write_iota<Offset>{places.data()});
+  on.sort_pairs(reinterpret_cast<const key*>(indices), sorted.data(), places.data(), order.data(), entries,
+                bits_for(static_cast<std::uint64_t>(minors)), resource);
+  simt::for_each(
+      on, entries,
+      move_recompressed<scalar_t<Value>, Index, Offset>{majors, offsets, as_scalar(values), order.data(),
+                                                        new_indices.data(), as_scalar(new_values.data())});
+}
+
+}  // namespace detail
+
+/// Copies a host matrix to the device; synchronises.
+template <class Value, class Index, class Offset, class Stream = stream_handle>
+device_csr_matrix<Value, Index, Offset> to_device(const csr_view<Value, Index, Offset>& a, Stream stream = {},
+                                                  memory_resource* resource = nullptr) {
+  const detail::executor_t<Stream> on(stream);
+  memory_resource& from = detail::resource_or_default(resource, on);
+  return {a.rows, a.columns,
+          detail::upload_array(a.row_offsets, detail::offset_count(a.rows, a.row_offsets), on, from),
+          detail::upload_array(a.column_indices, a.entries, on, from),
+          detail::upload_array(a.values, a.entries, on, from)};
+}
+template <class Value, class Index, class Offset, class Stream = stream_handle>
+device_csc_matrix<Value, Index, Offset> to_device(const csc_view<Value, Index, Offset>& a, Stream stream = {},
+                                                  memory_resource* resource = nullptr) {
+  const detail::executor_t<Stream> on(stream);
+  memory_resource& from = detail::resource_or_default(resource, on);
+  return {a.rows, a.columns,
+          detail::upload_array(a.column_offsets, detail::offset_count(a.columns, a.column_offsets), on, from),
+          detail::upload_array(a.row_indices, a.entries, on, from),
+          detail::upload_array(a.values, a.entries, on, from)};
+}
+template <class Value, class Index, class Offset, class Stream = stream_handle>
+auto to_device(const csr_matrix<Value, Index, Offset>& a, Stream stream = {},
+               memory_resource* resource = nullptr) {
+  return to_device(a.view(), stream, resource);
+}
+template <class Value, class Index, class Offset, class Stream = stream_handle>
+auto to_device(const csc_matrix<Value, Index, Offset>& a, Stream stream = {},
+               memory_resource* resource = nullptr) {
+  return to_device(a.view(), stream, resource);
+}
+
+/// Copies a device matrix to the host; synchronises.
+template <class Value, class Index, class Offset, class Stream = stream_handle>
+csr_matrix<Value, Index, Offset> to_host(const device_csr_matrix<Value, Index, Offset>& a,
+                                         Stream stream = {}) {
+  const detail::executor_t<Stream> on(stream);
+  const auto v = a.view();
+  return {v.rows, v.columns,
+          detail::download_array(v.row_offsets, detail::offset_count(v.rows, v.row_offsets), on),
+          detail::download_array(v.column_indices, v.entries, on),
+          detail::download_array(v.values, v.entries, on)};
+}
+template <class Value, class Index, class Offset, class Stream = stream_handle>
+csc_matrix<Value, Index, Offset> to_host(const device_csc_matrix<Value, Index, Offset>& a,
+                                         Stream stream = {}) {
+  const detail::executor_t<Stream> on(stream);
+  const auto v = a.view();
+  return {v.rows, v.columns,
+          detail::download_array(v.column_offsets, detail::offset_count(v.columns, v.column_offsets), on),
+          detail::download_array(v.row_indices, v.entries, on),
+          detail::download_array(v.values, v.entries, on)};
+}
+
+/// The same matrix by columns, on the device, entries of a column in ascending row; does not synchronise.
+template <class Value, class Index, class Offset, class Stream = stream_handle>
+device_csc_matrix<Value, Index, Offset> to_csc(const device_csr_matrix<Value, Index, Offset>& a,
+                                               Stream stream = {}, memory_resource* resource = nullptr) {
+  const detail::executor_t<Stream> on(stream);
+  const auto v = a.view();
+  device_csc_matrix<Value, Index, Offset> made{v.rows, v.columns, {}, {}, {}};
+  detail::recompress_on_device(v.rows, v.columns, v.entries, v.row_offsets, v.column_indices, v.values,
+                               made.column_offsets, made.row_indices, made.values, on,
+                               detail::resource_or_default(resource, on));
+  return made;
+}
+
+/// The same matrix by rows, on the device, entries of a row in ascending column; does not synchronise.
+template <class Value, class Index, class Offset, class Stream = stream_handle>
+device_csr_matrix<Value, Index, Offset> to_csr(const device_csc_matrix<Value, Index, Offset>& a,
+                                               Stream stream = {}, memory_resource* resource = nullptr) {
+  const detail::executor_t<Stream> on(stream);
+  const auto v = a.view();
+  device_csr_matrix<Value, Index, Offset> made{v.rows, v.columns, {}, {}, {}};
+  detail::recompress_on_device(v.columns, v.rows, v.entries, v.column_offsets, v.row_indices, v.values,
+                               made.row_offsets, made.column_indices, made.values, on,
+                               detail::resource_or_default(resource, on));
+  return made;
+}
+
+}  // namespace sptrsv
+
+#ifdef __CUDACC__
+#include "sptrsv/detail/simt/cuda_executor.cuh"
+#endif

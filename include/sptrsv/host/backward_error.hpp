@@ -1,0 +1,123 @@
+// How good a solution is: the componentwise backward error, on the host.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv {
+
+/// Componentwise backward error of a solution of op(T) x = alpha b (Oettli and Prager 1964; Higham, Accuracy
+/// and Stability of Numerical Algorithms, section 7.2).
+struct backward_error_result {
+  /// max over i of |alpha b - op(T) x|_i / (|op(T)| |x| + |alpha b|)_i, over all right-hand sides; 0/0 counts
+  /// as 0. Infinite where x is not finite.
+  double error = 0;
+  /// What substitution in any order stays under: 4 (k + 2) eps, k the number of off-diagonal entries of the
+  /// longest row of op(T), eps the spacing of the value type's real numbers at one.
+  double bound = 0;
+
+  [[nodiscard]] bool ok() const noexcept { return error <= bound; }
+};
+
+/// `a` (csr_view, csc_view or owning), `b` and `x` are in host memory. The residual is computed in a wider
+/// type. `a` must be valid: see analyze.
+template <class Matrix, class Value = typename Matrix::view_type::value_type>
+backward_error_result backward_error(const Matrix& a, const system_options& options,
+                                     dense_view<const detail::identity_t<Value>> b,
+                                     dense_view<const detail::identity_t<Value>> x,
+                                     detail::identity_t<Value> alpha = Value(1));
+
+namespace detail {
+
+/// At least twice the digits of float, and all that the host has beyond double.
+template <class Real>
+using wide_t = std::conditional_t<std::is_same_v<Real, float>, double, long double>;
+
+template <class Real>
+struct wide_parts {
+  wide_t<Real> re;
+  wide_t<Real> im;
+
+  explicit wide_parts(Real v) : re(v), im(0) {}
+  explicit wide_parts(cplx<Real> v) : re(v.re), im(v.im) {}
+  [[nodiscard]] wide_t<Real> size() const { return im == 0 ? std::fabs(re) : std::hypot(re, im); }
+  [[nodiscard]] wide_parts times(const wide_parts& other) const {
+    wide_parts product(Real{});
+    product.re = re * other.re - im * other.im;
+    product.im = re * other.im + im * other.re;
+    return product;
+  }
+  void subtract(const wide_parts& other) {
+    re -= other.re;
+    im -= other.im;
+  }
+};
+
+}  // namespace detail
+
+template <class Matrix, class Value>
+backward_error_result backward_error(const Matrix& a, const system_options& options,
+                                     dense_view<const detail::identity_t<Value>> b,
+                                     dense_view<const detail::identity_t<Value>> x,
+                                     detail::identity_t<Value> alpha) {
+  using real = detail::real_t<Value>;
+  using wide = detail::wide_parts<real>;
+  const auto view = detail::view_of(a);
+  const auto pattern = detail::pattern_of(view);
+  const detail::triangle_form form(options, pattern.by_columns);
+  const auto scalar = [](const Value& v) { return *detail::as_scalar(&v); };
+  const auto row_of = [&](std::int64_t position) {
+    return form.reversed ? view.rows - 1 - position : position;
+  };
+
+  std::vector<wide> residual;
+  std::vector<detail::wide_t<real>> size;
+  std::vector<std::int64_t> length(static_cast<std::size_t>(view.rows), 0);
+  backward_error_result result;
+  for (std::int64_t k = 0; k < x.columns; ++k) {
+    residual.clear();
+    size.clear();
+    const auto x_at = [&](std::int64_t row) {
+      return wide(scalar(x.data[row * x.row_stride + k * x.column_stride]));
+    };
+    for (std::int64_t i = 0; i < view.rows; ++i) {
+      residual.push_back(
+          wide(scalar(alpha)).times(wide(scalar(b.data[i * b.row_stride + k * b.column_stride]))));
+      size.push_back(residual.back().size());
+    }
+    const auto add = [&](std::int64_t row, const wide& entry, std::int64_t column) {
+      const wide term = entry.times(x_at(column));
+      residual[static_cast<std::size_t>(row)].subtract(term);
+      size[static_cast<std::size_t>(row)] += entry.size() * x_at(column).size();
+    };
+    detail::for_each_triangle_entry(pattern, form, [&](auto position, auto column, auto e) {
+      if (position != column || !form.unit) {
+        const auto value = scalar(view.values[e]);
+        add(row_of(position), wide(form.conjugated ? detail::conjugate(value) : value), row_of(column));
+      }
+      length[static_cast<std::size_t>(position)] += k == 0 && position != column ? 1 : 0;
+    });
+    for (std::int64_t i = 0; form.unit && i < view.rows; ++i) {
+      add(i, wide(real{1}), i);
+    }
+    for (std::size_t i = 0; i < residual.size(); ++i) {
+      const auto missed = residual[i].size();
+      const double error = missed == 0 ? 0.0 : static_cast<double>(missed / size[i]);
+      result.error =
+          std::isfinite(error) ? std::max(result.error, error) : std::numeric_limits<double>::infinity();
+    }
+  }
+  const std::int64_t longest = length.empty() ? 0 : *std::max_element(length.begin(), length.end());
+  result.bound =
+      4.0 * static_cast<double>(longest + 2) * static_cast<double>(std::numeric_limits<real>::epsilon());
+  return result;
+}
+
+}  // namespace sptrsv

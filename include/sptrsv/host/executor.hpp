@@ -1,0 +1,64 @@
+// The executor of the host policies: it has no kernels, only memory.
+#pragma once
+
+#include <new>
+#include <string>
+
+#include "sptrsv/memory_resource.hpp"
+
+namespace sptrsv {
+
+/// What takes the place of a stream where the host computes: every call is complete when it returns.
+struct host_stream {};
+
+/// Memory from the C++ heap, aligned to 256 bytes.
+class host_memory_resource final : public memory_resource {
+  void* do_allocate(std::size_t bytes, stream_handle) override {
+    void* p = ::operator new(bytes, alignment, std::nothrow);
+    SPTRSV_EXPECTS(p != nullptr, errc::out_of_memory,
+                   "the host has no " + std::to_string(bytes) + " bytes of memory left");
+    return p;
+  }
+  void do_deallocate(void* p, std::size_t, stream_handle) noexcept override {
+    ::operator delete(p, alignment);
+  }
+
+  static constexpr std::align_val_t alignment{256};
+};
+
+namespace detail {
+
+template <class Stream>
+struct executor_for {
+  static_assert(
+      sizeof(Stream) == 0,
+      "no executor for this stream: the GPU policies need a translation unit compiled by nvcc, or choose "
+      "a host policy");
+};
+
+/// Tells memory that the host cannot reach. The CUDA part sets it, where it is included at all.
+inline bool (*is_device_only)(const void* p) = nullptr;
+
+class host_executor {
+ public:
+  using stream_type = host_stream;
+  explicit host_executor(stream_type = {}) {}
+
+  [[nodiscard]] stream_handle stream() const { return nullptr; }
+  [[nodiscard]] memory_resource& default_resource() const {
+    static host_memory_resource resource;
+    return resource;
+  }
+  [[nodiscard]] static bool can_access(const void* p) {
+    return is_device_only == nullptr || !is_device_only(p);
+  }
+  [[nodiscard]] static std::string device_name() { return "host"; }
+};
+
+template <>
+struct executor_for<host_stream> {
+  using type = host_executor;
+};
+
+}  // namespace detail
+}  // namespace sptrsv

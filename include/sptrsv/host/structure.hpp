@@ -1,0 +1,51 @@
+// The structure of a triangle, as far as it bounds the time of a solve: levels and lengths, on the host.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv {
+
+struct triangle_structure {
+  std::int64_t rows = 0;
+  std::int64_t entries = 0;         ///< of the triangle, the diagonal included
+  std::int64_t levels = 0;          ///< rows on the longest chain of dependent rows
+  std::int64_t widest_level = 0;    ///< rows
+  std::int64_t longest_row = 0;     ///< off-diagonal entries, of op(T)
+  std::int64_t longest_column = 0;  ///< off-diagonal entries, of op(T)
+};
+
+/// `a` (csr_view, csc_view or owning) is in host memory. Throws what analyze throws of the pattern.
+template <class Matrix>
+triangle_structure structure_of(const Matrix& a, const system_options& options = {}) {
+  const auto view = detail::view_of(a);
+  const auto pattern = detail::pattern_of(view);
+  using index = typename decltype(view)::index_type;
+  detail::check_shape(view.rows, view.columns, pattern, view.values, options);
+  const detail::triangle_form form(options, pattern.by_columns);
+  detail::validate_on_host(pattern, form);
+  const auto triangle = detail::build_on_host(pattern, form);
+  const auto levels = detail::levels_on_host<index>(triangle.row_offsets, triangle.columns);
+
+  triangle_structure result;
+  result.rows = view.rows;
+  result.entries = static_cast<std::int64_t>(triangle.columns.size()) + view.rows;
+  result.levels = levels.count();
+  result.longest_row = triangle.longest_row();
+  for (std::int64_t l = 0; l < levels.count(); ++l) {
+    const auto first = levels.level_offsets.begin() + l;
+    result.widest_level = std::max<std::int64_t>(result.widest_level, first[1] - first[0]);
+  }
+  std::vector<std::int64_t> column_lengths(static_cast<std::size_t>(view.rows), 0);
+  for (const index column : triangle.columns) {
+    result.longest_column =
+        std::max(result.longest_column, ++column_lengths[static_cast<std::size_t>(column)]);
+  }
+  return result;
+}
+
+}  // namespace sptrsv

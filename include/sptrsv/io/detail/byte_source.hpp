@@ -1,0 +1,192 @@
+// Where the bytes of a text come from: a stream, a file, or either of them through gzip.
+#pragma once
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <istream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/error.hpp"
+
+#ifdef SPTRSV_WITH_ZLIB
+#include <zlib.h>
+#endif
+
+namespace sptrsv::detail {
+
+class byte_source {
+ public:
+  byte_source() = default;
+  byte_source(const byte_source&) = delete;
+  byte_source& operator=(const byte_source&) = delete;
+  virtual ~byte_source() = default;
+
+  /// Reads exactly `capacity` bytes, fewer only at the end of the input. Throws `error` (io_error).
+  virtual std::size_t read(char* to, std::size_t capacity) = 0;
+
+  /// About how many bytes the whole text has; only for deciding what to reserve.
+  [[nodiscard]] virtual std::optional<std::uint64_t> size_hint() const { return std::nullopt; }
+};
+
+class stream_source final : public byte_source {
+ public:
+  explicit stream_source(std::istream& stream) : stream_(stream) {
+    SPTRSV_EXPECTS(stream.good() && stream.rdbuf() != nullptr, errc::io_error,
+                   "the input stream is not readable");
+  }
+
+  // Through the stream's buffer: the stream's own exception mask says nothing about our end of input.
+  std::size_t read(char* to, std::size_t capacity) override {
+    try {
+      const std::streamsize count = stream_.rdbuf()->sgetn(to, static_cast<std::streamsize>(capacity));
+      return static_cast<std::size_t>(std::max<std::streamsize>(count, 0));
+    } catch (const std::ios_base::failure& failure) {
+      throw error(errc::io_error, std::string("reading the input stream failed: ") + failure.what());
+    }
+  }
+
+ private:
+  std::istream& stream_;
+};
+
+class file_source final : public byte_source {
+ public:
+  explicit file_source(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rb")) {
+    if (file_ == nullptr) {
+      fail("opening", errno);
+    }
+    std::setvbuf(file_.get(), nullptr, _IONBF, 0);    // our reads are blocks already
+    if (std::fseek(file_.get(), 0, SEEK_END) == 0) {  // fails on a pipe, which has no size
+      const long bytes = std::ftell(file_.get());
+      std::rewind(file_.get());
+      if (bytes >= 0) {
+        bytes_ = static_cast<std::uint64_t>(bytes);
+      }
+    }
+  }
+
+  std::size_t read(char* to, std::size_t capacity) override {
+    const std::size_t count = std::fread(to, 1, capacity, file_.get());
+    if (count < capacity && std::ferror(file_.get()) != 0) {
+      fail("reading", errno);
+    }
+    return count;
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> size_hint() const override { return bytes_; }
+
+ private:
+  [[noreturn]] void fail(const char* doing, int code) const {
+    throw error(errc::io_error,
+                std::string(doing) + " '" + path_ + "' failed: " + std::generic_category().message(code));
+  }
+
+  struct closer {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+  };
+
+  std::string path_;
+  std::unique_ptr<std::FILE, closer> file_;
+  std::optional<std::uint64_t> bytes_;
+};
+
+/// Another source with the bytes that were taken from its front put back.
+class unread_source final : public byte_source {
+ public:
+  unread_source(std::unique_ptr<byte_source> rest, std::string front)
+      : rest_(std::move(rest)), front_(std::move(front)) {}
+
+  std::size_t read(char* to, std::size_t capacity) override {
+    const std::size_t taken = std::min(capacity, front_.size());
+    std::memcpy(to, front_.data(), taken);
+    front_.erase(0, taken);
+    return taken < capacity ? taken + rest_->read(to + taken, capacity - taken) : taken;
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> size_hint() const override { return rest_->size_hint(); }
+
+ private:
+  std::unique_ptr<byte_source> rest_;
+  std::string front_;
+};
+
+#ifdef SPTRSV_WITH_ZLIB
+
+/// The text of a gzip file of one or more members (RFC 1952); checks lengths and checksums.
+class gzip_source final : public byte_source {
+ public:
+  explicit gzip_source(std::unique_ptr<byte_source> compressed)
+      : compressed_(std::move(compressed)), input_(std::size_t{1} << 16) {
+    constexpr int window_bits_gzip_only = 15 + 16;
+    SPTRSV_EXPECTS(inflateInit2(&zlib_, window_bits_gzip_only) == Z_OK, errc::out_of_memory,
+                   "zlib could not be initialised");
+  }
+  ~gzip_source() override { inflateEnd(&zlib_); }
+
+  std::size_t read(char* to, std::size_t capacity) override {
+    zlib_.next_out = reinterpret_cast<Bytef*>(to);
+    zlib_.avail_out = static_cast<uInt>(capacity);
+    while (zlib_.avail_out > 0 && (has_input() || !between_members_)) {
+      SPTRSV_EXPECTS(zlib_.avail_in > 0, errc::io_error, "the gzip stream is cut short");
+      if (between_members_) {
+        inflateReset(&zlib_);
+      }
+      const int result = inflate(&zlib_, Z_NO_FLUSH);
+      SPTRSV_EXPECTS(
+          result == Z_OK || result == Z_STREAM_END, errc::io_error,
+          std::string("the gzip stream is corrupt: ") + (zlib_.msg != nullptr ? zlib_.msg : zError(result)));
+      between_members_ = result == Z_STREAM_END;
+    }
+    return capacity - zlib_.avail_out;
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> size_hint() const override {
+    // Matrix texts shrink by 3 to 10 times; an outlier costs the vectors a few reallocations.
+    const auto bytes = compressed_->size_hint();
+    return bytes ? std::optional(*bytes * 10) : std::nullopt;
+  }
+
+ private:
+  bool has_input() {
+    if (zlib_.avail_in == 0) {
+      zlib_.next_in = reinterpret_cast<Bytef*>(input_.data());
+      zlib_.avail_in = static_cast<uInt>(compressed_->read(input_.data(), input_.size()));
+    }
+    return zlib_.avail_in > 0;
+  }
+
+  std::unique_ptr<byte_source> compressed_;
+  std::vector<char> input_;
+  z_stream zlib_{};
+  bool between_members_ = false;  // the input may end only here
+};
+
+#endif
+
+/// The source itself, or its unpacked text if it starts with gzip's magic bytes. `name` is for messages.
+inline std::unique_ptr<byte_source> unpacked(std::unique_ptr<byte_source> source, const std::string& name) {
+  char magic[2] = {};
+  const std::size_t count = source->read(magic, sizeof magic);
+  const bool is_gzip = count == 2 && magic[0] == '\x1f' && magic[1] == '\x8b';
+  source = std::make_unique<unread_source>(std::move(source), std::string(magic, count));
+  if (!is_gzip) {
+    return source;
+  }
+#ifdef SPTRSV_WITH_ZLIB
+  static_cast<void>(name);
+  return std::make_unique<gzip_source>(std::move(source));
+#else
+  throw error(errc::unsupported, name + " is compressed with gzip, which needs a build with zlib");
+#endif
+}
+
+}  // namespace sptrsv::detail

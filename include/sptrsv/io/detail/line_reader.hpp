@@ -1,0 +1,78 @@
+// Lines of a text of any length, read in blocks: memory stays bounded by the block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "sptrsv/error.hpp"
+#include "sptrsv/io/detail/byte_source.hpp"
+
+namespace sptrsv::detail {
+
+class line_reader {
+ public:
+  /// Longer lines are refused (the Matrix Market format allows 1024 characters); fits the L2 cache.
+  static constexpr std::size_t block_bytes = std::size_t{1} << 18;
+
+  explicit line_reader(byte_source& source)
+      : source_(source), block_(new char[block_bytes + 1]), next_(block_.get()), end_(block_.get()) {}
+
+  /// Moves to the next line; null at the end of the text. Every line ends with '\n', the last one too even
+  /// if the text lacks it, so that a parser needs no other bound. Valid until the next call. Throws
+  /// `parse_error` if the line is too long.
+  const char* next_line() {
+    const char* line_end = find_line_end();
+    if (line_end == nullptr && refill()) {
+      line_end = find_line_end();
+    }
+    ++number_;  // at the end of the text too: that is where something is missing
+    if (line_end == nullptr) {
+      return last_line();
+    }
+    const char* const line = next_;
+    next_ = line_end + 1;
+    return line;
+  }
+
+  /// The line that `next_line` returned last, counted from 1.
+  [[nodiscard]] std::int64_t number() const noexcept { return number_; }
+
+ private:
+  [[nodiscard]] const char* find_line_end() const {
+    return static_cast<const char*>(std::memchr(next_, '\n', static_cast<std::size_t>(end_ - next_)));
+  }
+
+  // Carries the beginning of a line over to the front of the block and fills the rest.
+  bool refill() {
+    const auto carried = static_cast<std::size_t>(end_ - next_);
+    std::memmove(block_.get(), next_, carried);
+    const std::size_t count = source_.read(block_.get() + carried, block_bytes - carried);
+    next_ = block_.get();
+    end_ = block_.get() + carried + count;
+    return count > 0;
+  }
+
+  const char* last_line() {
+    if (static_cast<std::size_t>(end_ - next_) == block_bytes) {
+      throw parse_error("the line is longer than " + std::to_string(block_bytes) + " characters", number_);
+    }
+    if (next_ == end_) {
+      return nullptr;
+    }
+    *end_++ = '\n';
+    const char* const line = next_;
+    next_ = end_;
+    return line;
+  }
+
+  byte_source& source_;
+  std::unique_ptr<char[]> block_;
+  const char* next_;  // the first byte that no line has taken
+  char* end_;
+  std::int64_t number_ = 0;
+};
+
+}  // namespace sptrsv::detail

@@ -1,0 +1,211 @@
+// The entries of Matrix Market coordinate files.
+#pragma once
+
+#include <algorithm>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "sptrsv/io/detail/matrix_market_text.hpp"
+#include "sptrsv/io/detail/matrix_market_types.hpp"
+#include "sptrsv/io/detail/number.hpp"
+
+namespace sptrsv::detail {
+
+template <class Value, class Index>
+class matrix_market_entry_parser {
+ public:
+  /// `text` stands after the size line.
+  matrix_market_entry_parser(matrix_market_text& text, const matrix_market_header& header,
+                             const matrix_market_options& options)
+      : text_(text),
+        header_(header),
+        options_(options),
+        mirror_(options.expand_symmetry && header.symmetry != mm_symmetry::general) {
+    matrix_.rows = header.rows;
+    matrix_.cols = header.cols;
+  }
+
+  /// Up to the end of the text; to be called once. Throws `parse_error`, and `error` with the code
+  /// `unsupported`.
+  coordinate_matrix<Value, Index> parse() {
+    check_index_type();
+    switch (header_.field) {
+      case mm_field::real:
+        parse_entries<mm_field::real>();
+        break;
+      case mm_field::integer:
+        parse_entries<mm_field::integer>();
+        break;
+      case mm_field::pattern:
+        parse_entries<mm_field::pattern>();
+        break;
+      case mm_field::complex:
+        if constexpr (is_complex<Value>::value) {
+          parse_entries<mm_field::complex>();
+        } else {
+          text_.refuse("the values of the file are complex and cannot be read into a real type");
+        }
+        break;
+    }
+    return std::move(matrix_);
+  }
+
+ private:
+  void check_index_type() const {
+    using limits = std::numeric_limits<Index>;
+    if (std::max(header_.rows, header_.cols) > limits::max()) {
+      text_.refuse("the matrix is " + std::to_string(header_.rows) + " x " + std::to_string(header_.cols) +
+                   ", which does not fit the index type of " + std::to_string(limits::digits + 1) + " bits");
+    }
+  }
+
+  template <mm_field Field>
+  void parse_entries() {
+    constexpr std::int64_t entries_per_report = std::int64_t{1} << 18;
+    reserve();
+    std::int64_t done = 0;
+    do {
+      const std::int64_t until = done + std::min(header_.entries - done, entries_per_report);
+      for (; done < until; ++done) {
+        parse_entry<Field>(done);
+      }
+      if (options_.progress) {
+        options_.progress(done, header_.entries);
+      }
+    } while (done < header_.entries);
+    if (text_.next_content() != nullptr) {
+      text_.fail("the file goes on after its " + std::to_string(header_.entries) + " entries");
+    }
+  }
+
+  // The size line may lie: what the size of the text does not allow is not reserved.
+  void reserve() {
+    constexpr std::uint64_t shortest_entry = 4;  // "1 1\n"
+    constexpr std::uint64_t without_hint = std::uint64_t{1} << 16;
+    const std::uint64_t possible = text_.size_hint() ? *text_.size_hint() / shortest_entry + 1 : without_hint;
+    const std::uint64_t stored = std::min(static_cast<std::uint64_t>(header_.entries), possible);
+    const auto count = static_cast<std::size_t>(mirror_ ? 2 * stored : stored);
+    matrix_.row_indices.reserve(count);
+    matrix_.column_indices.reserve(count);
+    matrix_.values.reserve(count);
+  }
+
+  template <mm_field Field>
+  void parse_entry(std::int64_t done) {
+    const char* text = text_.next_content();
+    if (text == nullptr) {
+      text_.fail("the file ends after " + std::to_string(done) + " of " + std::to_string(header_.entries) +
+                 " entries");
+    }
+    const std::int64_t row = parse_index(text, header_.rows, "row");
+    const std::int64_t column = parse_index(text, header_.cols, "column");
+    const Value value = parse_value<Field>(text);
+    text_.expect_end(text);
+    append(row, column, value);
+    if (header_.symmetry != mm_symmetry::general) {
+      check_symmetry(row, column, value);
+      if (mirror_ && row != column) {
+        append(column, row, mirrored(value, header_.symmetry));
+      }
+    }
+  }
+
+  void append(std::int64_t row, std::int64_t column, const Value& value) {
+    matrix_.row_indices.push_back(static_cast<Index>(row));
+    matrix_.column_indices.push_back(static_cast<Index>(column));
+    matrix_.values.push_back(value);
+  }
+
+  void check_symmetry(std::int64_t row, std::int64_t column, const Value& value) const {
+    if (row < column) {
+      text_.fail("entry (" + std::to_string(row + 1) + ", " + std::to_string(column + 1) +
+                 ") is above the diagonal; only general files store the upper triangle");
+    }
+    if (row == column && header_.symmetry == mm_symmetry::skew_symmetric && value != Value{}) {
+      text_.fail("diagonal entry " + std::to_string(row + 1) + " of a skew-symmetric matrix is not zero");
+    }
+    if (row == column && header_.symmetry == mm_symmetry::hermitian && std::imag(value) != 0) {
+      text_.fail("diagonal entry " + std::to_string(row + 1) + " of a hermitian matrix is not real");
+    }
+  }
+
+  /// An index of 1..bound, counted from 0.
+  std::int64_t parse_index(const char*& text, std::int64_t bound, const char* what) const {
+    const char* const word = skip_blanks(text);
+    const auto index = parse_integer(word);
+    if (index.status != number_status::ok || !ends_word(*index.end) || index.value < 1 ||
+        index.value > bound) {
+      fail_index(word, index, bound, what);
+    }
+    text = index.end;
+    return index.value - 1;
+  }
+
+  [[noreturn]] void fail_index(const char* word, const parsed_number<std::int64_t>& index, std::int64_t bound,
+                               const std::string& what) const {
+    if (ends_line(*word)) {
+      text_.fail("the " + what + " index is missing");
+    }
+    if (index.status == number_status::malformed || !ends_word(*index.end)) {
+      text_.fail(what + " index " + quoted(word) + " is not an integer");
+    }
+    const std::string number =
+        index.status == number_status::overflow ? quoted(word) : std::to_string(index.value);
+    text_.fail(what + " index " + number + " is out of range 1.." + std::to_string(bound));
+  }
+
+  template <mm_field Field>
+  Value parse_value(const char*& text) const {
+    if constexpr (Field == mm_field::pattern) {
+      return Value{1};
+    } else if constexpr (Field == mm_field::complex) {
+      using real_type = typename Value::value_type;
+      const auto real = parse_part<Field, real_type>(text);
+      const auto imaginary = parse_part<Field, real_type>(text);
+      return {real, imaginary};
+    } else if constexpr (is_complex<Value>::value) {
+      return {parse_part<Field, typename Value::value_type>(text)};
+    } else {
+      return parse_part<Field, Value>(text);
+    }
+  }
+
+  template <mm_field Field, class Real>
+  Real parse_part(const char*& text) const {
+    const char* const word = skip_blanks(text);
+    if (Field == mm_field::integer && !is_integer(word)) {
+      fail_value(word, "is not an integer");
+    }
+    const auto number = parse_real<Real>(word);
+    if (number.status == number_status::malformed || !ends_word(*number.end)) {
+      fail_value(word, "is not a number");
+    }
+    if (number.status == number_status::overflow) {
+      fail_value(word, "is too large for the type of the values");
+    }
+    text = number.end;
+    return number.value;
+  }
+
+  static bool is_integer(const char* word) {
+    const auto integer = parse_integer(word);
+    return integer.status != number_status::malformed && ends_word(*integer.end);
+  }
+
+  [[noreturn]] void fail_value(const char* word, const char* what) const {
+    text_.fail(ends_line(*word) ? "the value is missing or incomplete"
+                                : "value " + quoted(word) + " " + what);
+  }
+
+  matrix_market_text& text_;
+  const matrix_market_header& header_;
+  const matrix_market_options& options_;
+  bool mirror_;
+  coordinate_matrix<Value, Index> matrix_;
+};
+
+}  // namespace sptrsv::detail

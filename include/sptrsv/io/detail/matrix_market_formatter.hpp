@@ -1,0 +1,187 @@
+// Writes a coordinate matrix as Matrix Market text.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "sptrsv/error.hpp"
+#include "sptrsv/io/detail/byte_sink.hpp"
+#include "sptrsv/io/detail/matrix_market_types.hpp"
+
+namespace sptrsv::detail {
+
+template <class Value>
+bool same_value(const Value& a, const Value& b) {
+  if constexpr (is_complex<Value>::value) {
+    return same_value(a.real(), b.real()) && same_value(a.imag(), b.imag());
+  } else {
+    return a == b || (std::isnan(a) && std::isnan(b));
+  }
+}
+
+template <class Value, class Index>
+class matrix_market_formatter {
+ public:
+  matrix_market_formatter(const coordinate_matrix<Value, Index>& matrix, mm_symmetry symmetry)
+      : matrix_(matrix), symmetry_(symmetry) {}
+
+  /// Throws `error` as `write_matrix_market` does, before anything is written if the matrix is at fault.
+  void check() const {
+    check_entries();
+    if (symmetry_ != mm_symmetry::general) {
+      SPTRSV_EXPECTS(matrix_.rows == matrix_.cols, errc::not_square,
+                     "a matrix that is not square cannot be written as symmetric");
+      check_diagonal();
+      check_mirrored();
+    }
+  }
+
+  void write(byte_sink& sink) {
+    write_header();
+    for (std::size_t k = 0; k < matrix_.values.size(); ++k) {
+      if (is_stored(k)) {
+        write_entry(k);
+      }
+      if (text_.size() >= block_bytes) {
+        sink.write(text_);
+        text_.clear();
+      }
+    }
+    sink.write(text_);
+    sink.finish();
+  }
+
+ private:
+  static constexpr std::size_t block_bytes = std::size_t{1} << 16;
+
+  [[nodiscard]] bool is_stored(std::size_t k) const {
+    return symmetry_ == mm_symmetry::general || matrix_.row_indices[k] >= matrix_.column_indices[k];
+  }
+
+  [[noreturn]] void fail(errc code, std::size_t k, const char* what) const {
+    const std::int64_t row = matrix_.row_indices[k];
+    const std::int64_t column = matrix_.column_indices[k];
+    throw error(code, "entry (" + std::to_string(row) + ", " + std::to_string(column) + ") " + what, row);
+  }
+
+  void check_entries() const {
+    const std::size_t count = matrix_.values.size();
+    SPTRSV_EXPECTS(matrix_.row_indices.size() == count && matrix_.column_indices.size() == count,
+                   errc::size_mismatch, "the indices and the values differ in number");
+    SPTRSV_EXPECTS(matrix_.rows >= 0 && matrix_.cols >= 0, errc::invalid_argument,
+                   "the numbers of rows and columns are not negative");
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::int64_t row = matrix_.row_indices[k];
+      const std::int64_t column = matrix_.column_indices[k];
+      if (row < 0 || row >= matrix_.rows || column < 0 || column >= matrix_.cols) {
+        fail(errc::index_out_of_range, k, "is outside the matrix");
+      }
+    }
+  }
+
+  void check_diagonal() const {
+    for (std::size_t k = 0; k < matrix_.values.size(); ++k) {
+      if (matrix_.row_indices[k] != matrix_.column_indices[k]) {
+        continue;
+      }
+      if (symmetry_ == mm_symmetry::skew_symmetric && matrix_.values[k] != Value{}) {
+        fail(errc::invalid_argument, k, "on the diagonal of a skew-symmetric matrix is not zero");
+      }
+      if (symmetry_ == mm_symmetry::hermitian && std::imag(matrix_.values[k]) != 0) {
+        fail(errc::invalid_argument, k, "on the diagonal of a hermitian matrix is not real");
+      }
+    }
+  }
+
+  // Entries above the diagonal are not written: they must be what a reader makes of those below.
+  void check_mirrored() const {
+    std::vector<std::size_t> below;
+    std::vector<std::size_t> above;
+    for (std::size_t k = 0; k < matrix_.values.size(); ++k) {
+      if (matrix_.row_indices[k] != matrix_.column_indices[k]) {
+        (matrix_.row_indices[k] > matrix_.column_indices[k] ? below : above).push_back(k);
+      }
+    }
+    if (above.empty()) {
+      return;
+    }
+    const auto place = [this](std::size_t k) {
+      return std::minmax(matrix_.row_indices[k], matrix_.column_indices[k]);
+    };
+    const auto by_place = [&](std::size_t k, std::size_t l) { return place(k) < place(l); };
+    std::stable_sort(below.begin(), below.end(), by_place);
+    std::stable_sort(above.begin(), above.end(), by_place);
+    const std::size_t pairs = std::min(below.size(), above.size());
+    for (std::size_t p = 0; p < pairs; ++p) {
+      const Value& origin = matrix_.values[below[p]];
+      if (place(below[p]) != place(above[p]) ||
+          !same_value(matrix_.values[above[p]], mirrored(origin, symmetry_))) {
+        fail(errc::invalid_argument, above[p], "is not the mirror of one below the diagonal");
+      }
+    }
+    if (below.size() != above.size()) {
+      fail(errc::invalid_argument, pairs < above.size() ? above[pairs] : below[pairs],
+           "has no counterpart across the diagonal");
+    }
+  }
+
+  void write_header() {
+    text_ = "%%MatrixMarket matrix coordinate ";
+    text_ += is_complex<Value>::value ? "complex " : "real ";
+    switch (symmetry_) {
+      case mm_symmetry::general:
+        text_ += "general";
+        break;
+      case mm_symmetry::skew_symmetric:
+        text_ += "skew-symmetric";
+        break;
+      case mm_symmetry::symmetric:
+        text_ += "symmetric";
+        break;
+      case mm_symmetry::hermitian:  // the format knows no real hermitian matrices
+        text_ += is_complex<Value>::value ? "hermitian" : "symmetric";
+        break;
+    }
+    std::int64_t entries = 0;
+    for (std::size_t k = 0; k < matrix_.values.size(); ++k) {
+      entries += is_stored(k) ? 1 : 0;
+    }
+    text_ += "\n";
+    append(matrix_.rows, ' ');
+    append(matrix_.cols, ' ');
+    append(entries, '\n');
+  }
+
+  void write_entry(std::size_t k) {
+    append(std::int64_t{matrix_.row_indices[k]} + 1, ' ');
+    append(std::int64_t{matrix_.column_indices[k]} + 1, ' ');
+    if constexpr (is_complex<Value>::value) {
+      append(matrix_.values[k].real(), ' ');
+      append(matrix_.values[k].imag(), '\n');
+    } else {
+      append(matrix_.values[k], '\n');
+    }
+  }
+
+  template <class Number>
+  void append(Number number, char separator) {
+    char digits[32];  // at most 24 for a double, 20 for an integer
+    const auto result = std::to_chars(digits, digits + sizeof digits, number);
+    text_.append(digits, result.ptr);
+    text_ += separator;
+  }
+
+  const coordinate_matrix<Value, Index>& matrix_;
+  mm_symmetry symmetry_;
+  std::string text_;
+};
+
+}  // namespace sptrsv::detail

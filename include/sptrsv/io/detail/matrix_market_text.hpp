@@ -1,0 +1,94 @@
+// The lines and words of Matrix Market text, and the errors that name their place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "sptrsv/error.hpp"
+#include "sptrsv/io/detail/byte_source.hpp"
+#include "sptrsv/io/detail/line_reader.hpp"
+
+namespace sptrsv::detail {
+
+// '\r' belongs to the end of a line, and is tolerated nowhere else.
+inline bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
+inline bool ends_line(char c) noexcept { return c == '\n' || c == '\r'; }
+inline bool ends_word(char c) noexcept { return is_blank(c) || ends_line(c); }
+
+inline const char* skip_blanks(const char* text) noexcept {
+  while (is_blank(*text)) {
+    ++text;
+  }
+  return text;
+}
+
+/// Whether nothing but white space is left of the line.
+inline bool is_end(const char* text) noexcept {
+  while (*text != '\n' && ends_word(*text)) {
+    ++text;
+  }
+  return *text == '\n';
+}
+
+/// The word at `text` for a message: printable and short.
+inline std::string quoted(const char* text) {
+  constexpr std::size_t max_length = 40;
+  std::string word = "'";
+  for (; !ends_word(*text) && word.size() <= max_length; ++text) {
+    word += *text > ' ' && *text <= '~' ? *text : '?';
+  }
+  return word + (ends_word(*text) ? "'" : "...'");
+}
+
+class matrix_market_text {
+ public:
+  /// `name` is added to messages if it is not empty.
+  matrix_market_text(byte_source& source, std::string name)
+      : reader_(source), size_hint_(source.size_hint()), name_(std::move(name)) {}
+
+  /// The next line; null at the end. Lines end with '\n', always.
+  const char* next_line() { return reader_.next_line(); }
+
+  /// The next line that is neither blank nor a comment, without blanks in front; null at the end.
+  const char* next_content() {
+    const char* line = reader_.next_line();
+    while (line != nullptr) {
+      line = skip_blanks(line);
+      if (*line != '%' && !is_end(line)) {
+        break;
+      }
+      line = reader_.next_line();
+    }
+    return line;
+  }
+
+  void expect_end(const char* text) const {
+    if (!is_end(text)) {
+      fail("unexpected " + quoted(skip_blanks(text)) + " at the end of the line");
+    }
+  }
+
+  /// About how many bytes the text has, if that is known.
+  [[nodiscard]] std::optional<std::uint64_t> size_hint() const { return size_hint_; }
+
+  /// Throws `parse_error` for the current line.
+  [[noreturn]] void fail(const std::string& message) const {
+    throw parse_error(message + place(), reader_.number());
+  }
+  /// Throws `error` with the code `unsupported`.
+  [[noreturn]] void refuse(const std::string& message) const {
+    throw error(errc::unsupported, message + place());
+  }
+
+ private:
+  [[nodiscard]] std::string place() const { return name_.empty() ? "" : " (in '" + name_ + "')"; }
+
+  line_reader reader_;
+  std::optional<std::uint64_t> size_hint_;
+  std::string name_;
+};
+
+}  // namespace sptrsv::detail

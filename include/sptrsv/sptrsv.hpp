@@ -1,0 +1,16 @@
+// The whole library. A program that uses one policy compiles faster with that policy's header alone
+// (sptrsv/policy/<name>.hpp).
+#pragma once
+
+#include "sptrsv/device_matrix.hpp"
+#include "sptrsv/error.hpp"
+#include "sptrsv/host/backward_error.hpp"
+#include "sptrsv/host/structure.hpp"
+#include "sptrsv/io/matrix_market.hpp"
+#include "sptrsv/matrix.hpp"
+#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/options.hpp"
+#include "sptrsv/policy.hpp"
+#include "sptrsv/solver.hpp"
+#include "sptrsv/types.hpp"
+#include "sptrsv/version.hpp"

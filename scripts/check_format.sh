@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# check_format.sh [--fix]: names the sources that clang-format 14 would change, or changes them.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+install_missing clang-format
+clang_format=$(command -v clang-format-14 || command -v clang-format)
+"$clang_format" --version
+mode=(--dry-run --Werror)
+[ "${1:-}" != --fix ] || mode=(-i)
+
+cd "$root"
+find include tests examples benchmarks -type f \
+  \( -name '*.hpp' -o -name '*.cuh' -o -name '*.cpp' -o -name '*.cu' \) -print0 |
+  xargs -0 -r -P "$cores" -n 16 "$clang_format" --style=file "${mode[@]}"

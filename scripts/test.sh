@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# test.sh [ARGUMENTS OF CTEST...]: builds and runs the tests; those of the GPU if there is one. Installs what is
+# missing on a Debian machine. SPTRSV_PRESET chooses another preset of CMakePresets.json than `default`.
+# The last line is "N passed, N failed".
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+preset=${SPTRSV_PRESET:-default}
+
+install_missing build gtest zlib python
+configure "$preset"
+cmake --build "$root/build/$preset" --parallel "$cores" --target sptrsv_tests
+
+# The tests with these labels compile much and find errors of the library's developers only; .ci/run has them.
+run_ctest "$preset" --label-exclude 'headers|package|device' "$@"

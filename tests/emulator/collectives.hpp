@@ -1,0 +1,153 @@
+// Barriers, tile collectives and the end of a thread: the places where threads wait for each other by name.
+// Included by scheduler.hpp.
+#pragma once
+
+#include "emulator/scheduler.hpp"
+
+namespace sptrsv::emulator {
+
+inline void scheduler::barrier(thread& t) {
+  step(t);
+  block& b = *t.owner;
+  if (b.exited != 0) {
+    throw barrier_divergence(name_of(t) + " is in a barrier, but " + std::to_string(b.exited) +
+                             " threads of its block have ended");
+  }
+  if (++b.in_barrier < kernel_.threads) {
+    t.state = thread_state::in_barrier;
+    dispatch(t, nullptr);
+    return;
+  }
+  b.in_barrier = 0;
+  memory_.synchronize(b.threads.data(), kernel_.threads);
+  for (thread& other : b.threads) {
+    if (&other != &t) {
+      ready_.add(other);
+    }
+  }
+}
+
+inline void scheduler::rendezvous(thread& t, const exchange& e) {
+  step(t);
+  warp& w = t.owner->warps[static_cast<std::size_t>(t.rank / 32)];
+  const int lane = t.rank % 32;
+  const std::uint32_t mine = tile_mask(lane, e.lanes);
+  const auto diverges = [&](const std::string& how) {
+    throw tile_divergence(name_of(t) + " is in " + name_of(e.op) + " of a tile of " +
+                          std::to_string(e.lanes) + " lanes, " + how);
+  };
+  if ((w.exited & mine) != 0) {
+    diverges("but a lane of it has ended");
+  }
+  // Two lanes that wait for each other in tiles of different sizes wait for ever.
+  for (int log2 = 0; log2 < 6; ++log2) {
+    if (log2 != log2_of(e.lanes) && (w.waiting[log2] & mine & tile_mask(lane, 1 << log2)) != 0) {
+      diverges("but a lane of it waits in a tile of " + std::to_string(1 << log2) + " lanes");
+    }
+  }
+  std::uint32_t& waiting = w.waiting[log2_of(e.lanes)];
+  if ((waiting & mine) != 0) {
+    const int other = __builtin_ctz(waiting & mine);
+    const exchange& its = t.owner->threads[static_cast<std::size_t>(t.rank - lane + other)].tile;
+    if (its.op != e.op || its.size != e.size) {
+      diverges(std::string("but a lane of it is in ") + name_of(its.op) +
+               (its.op == e.op ? " of another type" : ""));
+    }
+  }
+  t.tile = e;
+  waiting |= 1u << lane;
+  if ((waiting & mine) != mine) {
+    t.state = thread_state::in_tile;
+    dispatch(t, companion(t, mine & ~waiting));
+    return;
+  }
+  waiting &= ~mine;
+  complete(t, mine, e);
+}
+
+/// All of `lanes` have come, `last` at last: it hands out the results and releases the others.
+inline void scheduler::complete(thread& last, std::uint32_t lanes, const exchange& e) {
+  const int first_lane = __builtin_ctz(lanes);
+  thread* const tile = &last.owner->threads[static_cast<std::size_t>(last.rank / 32 * 32 + first_lane)];
+  std::uint32_t votes = 0;
+  if (e.op == collective::ballot || e.op == collective::any || e.op == collective::all) {
+    for (int i = 0; i < e.lanes; ++i) {
+      votes |= static_cast<std::uint32_t>(*static_cast<const bool*>(tile[i].tile.in)) << i;
+    }
+  }
+  const std::uint32_t everybody = lanes >> first_lane;
+  for (int i = 0; i < e.lanes; ++i) {
+    const exchange& x = tile[i].tile;
+    switch (e.op) {
+      case collective::shuffle:
+      case collective::shuffle_down:
+      case collective::shuffle_xor:
+        std::memcpy(x.out, tile[x.source].tile.in, x.size);
+        break;
+      case collective::ballot:
+        *static_cast<std::uint32_t*>(x.out) = votes;
+        break;
+      case collective::any:
+        *static_cast<bool*>(x.out) = votes != 0;
+        break;
+      case collective::all:
+        *static_cast<bool*>(x.out) = votes == everybody;
+        break;
+      case collective::sync:
+        break;
+    }
+  }
+  if (e.op == collective::sync) {
+    memory_.synchronize(tile, e.lanes);
+  }
+  for (int i = 0; i < e.lanes; ++i) {
+    if (&tile[i] != &last) {
+      ready_.add(tile[i]);
+    }
+  }
+}
+
+/// A lane that `t` waits for and that can run: usually the best choice, as nobody else can release `t`.
+inline thread* scheduler::companion(thread& t, std::uint32_t missing) {
+  if (random_order_ && random_.below(8) == 0) {
+    return nullptr;
+  }
+  const auto lane_of = [&](int lane) -> thread& {
+    return t.owner->threads[static_cast<std::size_t>(t.rank / 32 * 32 + lane)];
+  };
+  const int start = random_order_ ? static_cast<int>(random_.below(32)) : 0;
+  for (int i = 0; i < 32; ++i) {
+    const int lane = settings_.order == schedule::reverse ? 31 - i : (start + i) % 32;
+    if ((missing >> lane & 1u) != 0 && lane_of(lane).state == thread_state::ready) {
+      ready_.remove(lane_of(lane));
+      return &lane_of(lane);
+    }
+  }
+  return nullptr;
+}
+
+inline void scheduler::end_thread(thread& t) {
+  block& b = *t.owner;
+  warp& w = b.warps[static_cast<std::size_t>(t.rank / 32)];
+  const int lane = t.rank % 32;
+  t.state = thread_state::exited;
+  t.stack = nullptr;
+  ++progress_;
+  ++b.exited;
+  w.exited |= 1u << lane;
+  if (b.in_barrier != 0) {
+    throw barrier_divergence(name_of(t) + " has ended, but " + std::to_string(b.in_barrier) +
+                             " threads of its block are in a barrier");
+  }
+  for (int log2 = 0; log2 < 6; ++log2) {
+    if ((w.waiting[log2] & tile_mask(lane, 1 << log2)) != 0) {
+      throw tile_divergence(name_of(t) + " has ended, but lanes of its tile of " + std::to_string(1 << log2) +
+                            " lanes wait for it in a collective");
+    }
+  }
+  if (b.exited == kernel_.threads) {
+    end_block(b);
+  }
+}
+
+}  // namespace sptrsv::emulator

@@ -1,0 +1,223 @@
+// The execution context of the emulator: sptrsv/detail/simt/context.hpp says what it offers. T of any
+// trivially copyable type is accepted where CUDA needs no atomicity; a large T is stored as separate words.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "emulator/scheduler.hpp"
+#include "sptrsv/detail/simt/context.hpp"
+
+namespace sptrsv::emulator {
+
+/// The bytes that one instruction stores: others may see one word of a larger T before the next.
+template <class T>
+constexpr std::size_t word_of() {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return std::is_arithmetic_v<T> ? sizeof(T) : alignof(T) < 8 ? alignof(T) : 8;
+}
+
+/// An aligned group of lanes of one warp.
+template <int Lanes>
+class tile {
+  static_assert(Lanes >= 1 && Lanes <= 32 && (Lanes & (Lanes - 1)) == 0, "1, 2, 4, 8, 16 or 32 lanes");
+
+ public:
+  static constexpr int lanes = Lanes;
+
+  tile(scheduler& s, thread& t) : scheduler_(&s), thread_(&t) {}
+
+  [[nodiscard]] int rank() const { return thread_->rank % Lanes; }
+  [[nodiscard]] int index() const { return thread_->rank / Lanes; }
+
+  template <class T>
+  T shuffle(T value, int source) const {
+    return exchange_values(collective::shuffle, value, source);
+  }
+  /// Lanes whose source would lie beyond the tile keep their value.
+  template <class T>
+  T shuffle_down(T value, int delta) const {
+    check(delta >= 0, "shuffle_down by", delta);
+    return exchange_values(collective::shuffle_down, value, rank() + delta < Lanes ? rank() + delta : rank());
+  }
+  template <class T>
+  T shuffle_xor(T value, int mask) const {
+    check(mask >= 0 && mask < Lanes, "shuffle_xor with", mask);
+    return exchange_values(collective::shuffle_xor, value, rank() ^ mask);
+  }
+  [[nodiscard]] std::uint32_t ballot(bool vote) const {
+    return meet<std::uint32_t>(collective::ballot, &vote, sizeof(vote), 0);
+  }
+  [[nodiscard]] bool any(bool vote) const { return meet<bool>(collective::any, &vote, sizeof(vote), 0); }
+  [[nodiscard]] bool all(bool vote) const { return meet<bool>(collective::all, &vote, sizeof(vote), 0); }
+  /// Orders memory among the lanes, as __syncwarp does; the other collectives do not.
+  void sync() const {
+    const bool nothing = false;
+    meet<bool>(collective::sync, &nothing, 0, 0);
+  }
+
+ private:
+  template <class T>
+  T exchange_values(collective op, const T& value, int source) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    check(source >= 0 && source < Lanes, "a shuffle from lane", source);
+    return meet<T>(op, &value, sizeof(T), source);
+  }
+
+  template <class Result>
+  Result meet(collective op, const void* in, std::size_t size, int source) const {
+    Result result{};
+    exchange e;
+    e.op = op;
+    e.lanes = Lanes;
+    e.source = source;
+    e.size = size;
+    e.in = in;
+    e.out = &result;
+    scheduler_->rendezvous(*thread_, e);
+    return result;
+  }
+
+  void check(bool valid, const char* what, int value) const {
+    if (!valid) {
+      throw tile_divergence(name_of(*thread_) + ": " + what + " " + std::to_string(value) + " in a tile of " +
+                            std::to_string(Lanes) + " lanes");
+    }
+  }
+
+  scheduler* scheduler_;
+  thread* thread_;
+};
+
+class context {
+ public:
+  context(scheduler& s, thread& t) : scheduler_(&s), thread_(&t) {}
+  context(const context&) = delete;
+  context& operator=(const context&) = delete;
+
+  [[nodiscard]] int thread_rank() const { return thread_->rank; }
+  [[nodiscard]] int block_threads() const { return scheduler_->launched().threads; }
+  [[nodiscard]] std::uint32_t block_rank() const { return thread_->owner->rank; }
+  [[nodiscard]] std::uint32_t grid_blocks() const { return scheduler_->launched().blocks; }
+  [[nodiscard]] void* dynamic_shared() const { return thread_->owner->dynamic_shared.data(); }
+
+  template <int Lanes>
+  [[nodiscard]] tile<Lanes> group() const {
+    if (thread_->rank / Lanes * Lanes + Lanes > block_threads()) {
+      throw tile_divergence(name_of(*thread_) + ": its tile of " + std::to_string(Lanes) +
+                            " lanes is cut by the end of the block");
+    }
+    return {*scheduler_, *thread_};
+  }
+
+  void barrier() { scheduler_->barrier(*thread_); }
+
+  template <class T>
+  T load_constant(const T* p) {
+    T value;
+    scheduler_->memory().load_constant(*thread_, address_of(p), sizeof(T), word_of<T>(), &value);
+    return value;
+  }
+  template <class T>
+  T load(const T* p) {
+    scheduler_->step(*thread_);
+    T value;
+    scheduler_->memory().load_weak(*thread_, address_of(p), sizeof(T), word_of<T>(), &value);
+    return value;
+  }
+  template <class T>
+  T load_relaxed(const T* p) {
+    static_assert(is_atomic<T>);
+    return load_as(p, "load_relaxed");
+  }
+  template <class T>
+  T load_acquire(const T* p) {
+    static_assert(is_atomic<T>);
+    const T value = load_as(p, "load_acquire");
+    scheduler_->memory().acquire(*thread_);
+    return value;
+  }
+
+  template <class T>
+  void store(T* p, std::common_type_t<T> value) {
+    store_as(p, value, "store");
+  }
+  template <class T>
+  void store_relaxed(T* p, std::common_type_t<T> value) {
+    static_assert(is_atomic<T>);
+    store_as(p, value, "store_relaxed");
+  }
+  template <class T>
+  void store_release(T* p, std::common_type_t<T> value) {
+    static_assert(is_atomic<T>);
+    fence();
+    store_as(p, value, "store_release");
+  }
+
+  template <class T>
+  T atomic_add(T* p, std::common_type_t<T> value) {
+    return atomic(
+        p, [&](T old) { return static_cast<T>(old + value); }, "atomic_add");
+  }
+  template <class T>
+  T atomic_sub(T* p, std::common_type_t<T> value) {
+    return atomic(
+        p, [&](T old) { return static_cast<T>(old - value); }, "atomic_sub");
+  }
+  template <class T>
+  T atomic_min(T* p, std::common_type_t<T> value) {
+    return atomic(
+        p, [&](T old) { return std::min(old, value); }, "atomic_min");
+  }
+  template <class T>
+  T atomic_max(T* p, std::common_type_t<T> value) {
+    return atomic(
+        p, [&](T old) { return std::max(old, value); }, "atomic_max");
+  }
+  template <class T>
+  T atomic_exchange(T* p, std::common_type_t<T> value) {
+    return atomic(
+        p, [&](T) { return value; }, "atomic_exchange");
+  }
+
+  void fence() {
+    scheduler_->step(*thread_);
+    scheduler_->memory().fence(*thread_);
+  }
+
+  template <class T>
+  void pause(const T* p) {
+    static_assert(sizeof(T) <= poll_lists::largest_poll);
+    scheduler_->pause(*thread_, address_of(p), sizeof(T));
+  }
+
+ private:
+  template <class T>
+  static constexpr bool is_atomic = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
+
+  template <class T>
+  T load_as(const T* p, const char* what) {
+    scheduler_->step(*thread_);
+    T value;
+    scheduler_->memory().load(*thread_, address_of(p), sizeof(T), word_of<T>(), &value, what);
+    return value;
+  }
+  template <class T>
+  void store_as(T* p, const T& value, const char* what) {
+    scheduler_->step(*thread_);
+    scheduler_->memory().store(*thread_, address_of(p), sizeof(T), word_of<T>(), &value, what);
+  }
+  template <class T, class Update>
+  T atomic(T* p, Update update, const char* what) {
+    static_assert(is_atomic<T>);
+    scheduler_->step(*thread_);
+    return scheduler_->memory().atomic<T>(*thread_, address_of(p), update, what);
+  }
+
+  scheduler* scheduler_;
+  thread* thread_;
+};
+
+}  // namespace sptrsv::emulator

@@ -1,0 +1,113 @@
+// An emulated device: how it schedules, what it counts, and its memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <mutex>
+#include <string>
+
+#include "emulator/memory.hpp"
+#include "sptrsv/memory_resource.hpp"
+
+namespace sptrsv::emulator {
+
+/// The order in which blocks start and threads run.
+enum class schedule {
+  in_order,  ///< blocks and threads ascending; a thread runs until it waits
+  reverse,   ///< the same, descending
+  random     ///< blocks start in random order; any thread may be interrupted at any step
+};
+
+struct device_settings {
+  schedule order = schedule::in_order;
+  std::uint64_t seed = 0;             ///< of everything random; each launch draws a new sequence from it
+  std::uint32_t resident_blocks = 0;  ///< blocks that run at a time; 0: all
+  std::uint32_t occupancy = 8;        ///< what `executor::resident_blocks` reports where all are resident
+  double switch_probability = 0.1;    ///< per step, `random` only: another thread goes on
+  double drain_probability = 0.1;     ///< per step: one pending store becomes visible; 0: only when forced
+  double spurious_wake_probability = 0.001;  ///< per switch, `random` only: some poller looks again
+  double stale_probability = 0.5;  ///< per weak load, `random` only: an old value, where that may be
+  int wake_rounds = 16;            ///< how often all pollers look again in vain before it is a deadlock
+  std::uint64_t step_limit = 1'000'000'000;                            ///< per launch
+  std::size_t shared_limit = 227 * 1024;                               ///< bytes of shared memory per block
+  int thread_limit = 1024;                                             ///< threads per block
+  std::size_t memory_limit = std::numeric_limits<std::size_t>::max();  ///< bytes of live buffers
+  bool check_initialised = true;                                       ///< see `uninitialised_read`
+};
+
+/// What has happened on a device so far.
+struct device_counters {
+  std::uint64_t launches = 0;
+  std::uint64_t steps = 0;     ///< operations on memory that others may see, collectives and pauses
+  std::uint64_t switches = 0;  ///< from one thread to another
+  std::uint64_t allocations = 0;
+  std::uint64_t synchronizations = 0;  ///< uploads and downloads included
+  std::uint64_t replays = 0;
+};
+
+/// Settings may be changed between launches. Outlives the buffers that were allocated from it.
+class device {
+ public:
+  explicit device(const device_settings& s = {}) : settings(s), memory_(*this) {}
+  device(const device&) = delete;
+  device& operator=(const device&) = delete;
+  ~device() {
+    if (const std::size_t bytes = live_bytes(); bytes != 0) {
+      std::fprintf(stderr, "emulator: a device ends with %zu bytes of live buffers\n", bytes);
+    }
+  }
+
+  device_settings settings;
+  device_counters counters;
+  bool capturing = false;  ///< pretends that the stream is recording a graph of the user's
+
+  [[nodiscard]] memory_resource& resource() { return memory_; }
+
+  /// Bytes allocated from `resource()` and not given back.
+  [[nodiscard]] std::size_t live_bytes() const {
+    memory_space& space = memory_space::instance();
+    const std::lock_guard<std::recursive_mutex> lock(space.mutex());
+    return space.live_bytes(this);
+  }
+
+ private:
+  class device_memory final : public memory_resource {
+   public:
+    explicit device_memory(device& owner) : owner_(owner) {}
+
+   private:
+    void* do_allocate(std::size_t bytes, stream_handle) override {
+      memory_space& space = memory_space::instance();
+      const std::lock_guard<std::recursive_mutex> lock(space.mutex());
+      if (owner_.capturing) {
+        throw capture_violation("emulator: an allocation while the stream is capturing");
+      }
+      const std::size_t live = space.live_bytes(&owner_);
+      if (bytes > owner_.settings.memory_limit || live > owner_.settings.memory_limit - bytes) {
+        throw error(errc::out_of_memory, "emulator: " + std::to_string(bytes) + " bytes beside " +
+                                             std::to_string(live) + " exceed the device's limit");
+      }
+      ++owner_.counters.allocations;
+      return space.allocate(bytes, &owner_);
+    }
+    void do_deallocate(void* p, std::size_t bytes, stream_handle) noexcept override {
+      memory_space& space = memory_space::instance();
+      const std::lock_guard<std::recursive_mutex> lock(space.mutex());
+      space.release(p, bytes);
+    }
+
+    device& owner_;
+  };
+
+  device_memory memory_;
+};
+
+/// The device that a null stream means: default settings, alive to the end of the process.
+inline device& default_device() {
+  static auto* const d = new device;
+  return *d;
+}
+
+}  // namespace sptrsv::emulator

@@ -1,0 +1,285 @@
+// The executor of the emulator: sptrsv/detail/simt/executor.hpp says what it offers. Every call is complete
+// when it returns.
+//
+// Device addresses cannot be dereferenced, neither by host code nor by a kernel: go through the executor
+// (upload, download, copy, fill_bytes) or the context. Calls from several host threads take turns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "emulator/context.hpp"
+#include "sptrsv/detail/simt/executor.hpp"
+#include "sptrsv/host/executor.hpp"
+
+namespace sptrsv::emulator {
+
+/// What has been enqueued while it was recorded.
+class graph {
+ public:
+  graph() = default;
+  graph(graph&&) = default;
+  graph& operator=(graph&&) = default;
+
+  [[nodiscard]] std::size_t size() const { return operations_.size(); }
+
+ private:
+  friend class executor;
+  std::vector<std::function<void()>> operations_;
+};
+
+class executor {
+ public:
+  using stream_type = device*;  ///< null: `default_device()`
+  using graph_type = graph;
+
+  executor(stream_type stream = nullptr) : device_(stream != nullptr ? stream : &default_device()) {}
+
+  [[nodiscard]] stream_handle stream() const { return nullptr; }
+  [[nodiscard]] memory_resource& default_resource() const { return device_->resource(); }
+  [[nodiscard]] static std::string device_name() { return "emulator"; }
+  [[nodiscard]] static bool can_access(const void* p) {
+    const guard lock(space().mutex());
+    return space().find(address_of(p)) != nullptr;
+  }
+  [[nodiscard]] bool is_capturing() const { return recording_ != nullptr || device_->capturing; }
+
+  template <class Agent>
+  void launch(std::uint32_t blocks, const typename Agent::params& params,
+              std::size_t dynamic_shared_bytes = 0) const {
+    static_assert(std::is_trivially_copyable_v<typename Agent::params>);
+    static_assert(std::is_trivial_v<typename Agent::shared_storage>, "nobody constructs it");
+    static_assert(alignof(typename Agent::shared_storage) <= 128);
+    check_launch<Agent>(blocks, dynamic_shared_bytes);
+    enqueue([to = device_, blocks, params, dynamic_shared_bytes] {
+      kernel k;
+      k.blocks = blocks;
+      k.threads = Agent::block_threads;
+      k.static_bytes = sizeof(typename Agent::shared_storage);
+      k.dynamic_bytes = dynamic_shared_bytes;
+      k.params = &params;
+      k.body = [](scheduler& s, thread& t, const kernel& self) {
+        context ctx(s, t);
+        auto& shared = *reinterpret_cast<typename Agent::shared_storage*>(t.owner->static_shared.data());
+        Agent::run(ctx, shared, *static_cast<const typename Agent::params*>(self.params));
+      };
+      const guard lock(space().mutex());
+      scheduler(*to, k).run();
+    });
+  }
+
+  template <class Agent>
+  [[nodiscard]] std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0) const {
+    check_launch<Agent>(1, dynamic_shared_bytes);
+    const device_settings& s = device_->settings;
+    return s.resident_blocks != 0 ? s.resident_blocks : s.occupancy;
+  }
+
+  void fill_bytes(void* p, unsigned char value, std::size_t bytes) const {
+    enqueue([=] {
+      const guard lock(space().mutex());
+      if (bytes != 0) {
+        std::memset(writable(p, bytes, "fill_bytes"), value, bytes);
+      }
+    });
+  }
+  /// Bytes that nobody has written stay unwritten in the copy.
+  void copy(void* to, const void* from, std::size_t bytes) const {
+    enqueue([=] {
+      const guard lock(space().mutex());
+      if (bytes == 0) {
+        return;
+      }
+      allocation& source = space().checked(from, bytes, "copy from");
+      allocation& target = space().checked(to, bytes, "copy to");
+      const address_type a = address_of(from);
+      const address_type b = address_of(to);
+      std::memmove(target.bytes_at(b), source.bytes_at(a), bytes);
+      std::memmove(target.state_at(b), source.state_at(a), bytes);
+    });
+  }
+  void upload(void* to, const void* host, std::size_t bytes) const {
+    synchronize("upload");
+    const guard lock(space().mutex());
+    if (bytes != 0) {
+      refuse_device_address(host, "upload");
+      std::memcpy(writable(to, bytes, "upload"), host, bytes);
+    }
+  }
+  void download(void* host, const void* from, std::size_t bytes) const {
+    synchronize("download");
+    const guard lock(space().mutex());
+    if (bytes != 0) {
+      refuse_device_address(host, "download");
+      std::memcpy(host, readable(from, bytes, "download"), bytes);
+    }
+  }
+  void synchronize() const { synchronize("synchronize"); }
+
+  template <class T>
+  void exclusive_scan(const T* in, T* out, std::int64_t count, memory_resource&) const;
+  template <class Key, class T>
+  void sort_pairs(const Key* keys_in, Key* keys_out, const T* values_in, T* values_out, std::int64_t count,
+                  int key_bits, memory_resource&) const;
+
+  /// Nothing that `enqueue` enqueues on the executor that it is given runs now; what synchronises throws.
+  template <class Enqueue>
+  graph_type record(Enqueue&& enqueue) const {
+    refuse_capture("record");
+    graph recorded;
+    executor recorder(*this);
+    recorder.recording_ = &recorded;
+    std::forward<Enqueue>(enqueue)(std::as_const(recorder));
+    return recorded;
+  }
+  void replay(graph_type& g) const {
+    const guard lock(space().mutex());
+    refuse_capture("replay");
+    ++device_->counters.replays;
+    for (const auto& operation : g.operations_) {
+      operation();
+    }
+  }
+
+ private:
+  using guard = std::lock_guard<std::recursive_mutex>;
+
+  static memory_space& space() { return memory_space::instance(); }
+
+  template <class Operation>
+  void enqueue(Operation&& operation) const {
+    if (recording_ != nullptr) {
+      recording_->operations_.emplace_back(std::forward<Operation>(operation));
+    } else {
+      operation();
+    }
+  }
+
+  template <class Agent>
+  static constexpr std::size_t static_bytes() {
+    return std::is_empty_v<typename Agent::shared_storage> ? 0 : sizeof(typename Agent::shared_storage);
+  }
+
+  template <class Agent>
+  void check_launch(std::uint32_t blocks, std::size_t dynamic_shared_bytes) const {
+    static_assert(Agent::block_threads > 0);
+    const device_settings& s = device_->settings;
+    const std::size_t shared = static_bytes<Agent>() + dynamic_shared_bytes;
+    const std::string text = "emulator: a launch ";
+    if (blocks == 0) {
+      throw launch_failure(text + "of no blocks");
+    }
+    if (Agent::block_threads > s.thread_limit) {
+      throw launch_failure(text + "with " + std::to_string(Agent::block_threads) +
+                           " threads per block, of at most " + std::to_string(s.thread_limit));
+    }
+    if (shared > s.shared_limit) {
+      throw launch_failure(text + "with " + std::to_string(shared) +
+                           " bytes of shared memory per block, of at most " + std::to_string(s.shared_limit));
+    }
+  }
+
+  void refuse_capture(const char* what) const {
+    if (is_capturing()) {
+      throw capture_violation(std::string("emulator: ") + what + " while the stream is capturing");
+    }
+  }
+  void synchronize(const char* what) const {
+    const guard lock(space().mutex());
+    refuse_capture(what);
+    ++device_->counters.synchronizations;
+  }
+  static void refuse_device_address(const void* host, const char* what) {
+    if (space().find(address_of(host)) != nullptr) {
+      throw out_of_bounds(std::string(what) + ": " + hex(address_of(host)) +
+                          " is a device address where a host address is needed");
+    }
+  }
+
+  static unsigned char* writable(const void* p, std::size_t bytes, const char* what) {
+    allocation& a = space().checked(p, bytes, what);
+    std::memset(a.state_at(address_of(p)), shadow::initialised, bytes);
+    return a.bytes_at(address_of(p));
+  }
+  const unsigned char* readable(const void* p, std::size_t bytes, const char* what) const {
+    allocation& a = space().checked(p, bytes, what);
+    const unsigned char* const state = a.state_at(address_of(p));
+    for (std::size_t i = 0; i < bytes && device_->settings.check_initialised; ++i) {
+      if ((state[i] & shadow::initialised) == 0) {
+        throw uninitialised_read(std::string(what) + ": " + space().describe(address_of(p) + i) +
+                                 " has not been written");
+      }
+    }
+    return a.bytes_at(address_of(p));
+  }
+  template <class T>
+  [[nodiscard]] std::vector<T> read_all(const T* p, std::size_t count, const char* what) const {
+    std::vector<T> values(count);
+    if (count != 0) {
+      std::memcpy(values.data(), readable(p, count * sizeof(T), what), count * sizeof(T));
+    }
+    return values;
+  }
+  template <class T>
+  static void write_all(T* p, const std::vector<T>& values, const char* what) {
+    if (!values.empty()) {
+      std::memcpy(writable(p, values.size() * sizeof(T), what), values.data(), values.size() * sizeof(T));
+    }
+  }
+
+  device* device_;
+  graph* recording_ = nullptr;
+};
+
+template <class T>
+void executor::exclusive_scan(const T* in, T* out, std::int64_t count, memory_resource&) const {
+  refuse_capture("exclusive_scan");
+  const guard lock(space().mutex());
+  std::vector<T> values = read_all(in, static_cast<std::size_t>(count), "exclusive_scan");
+  std::exclusive_scan(values.begin(), values.end(), values.begin(), T{});
+  write_all(out, values, "exclusive_scan");
+}
+
+template <class Key, class T>
+void executor::sort_pairs(const Key* keys_in, Key* keys_out, const T* values_in, T* values_out,
+                          std::int64_t count, int key_bits, memory_resource&) const {
+  static_assert(std::is_unsigned_v<Key>);
+  refuse_capture("sort_pairs");
+  const guard lock(space().mutex());
+  const auto size = static_cast<std::size_t>(count);
+  const std::vector<Key> keys = read_all(keys_in, size, "sort_pairs");
+  const std::vector<T> values = read_all(values_in, size, "sort_pairs");
+  const Key mask = key_bits >= static_cast<int>(8 * sizeof(Key)) ? static_cast<Key>(~Key{0})
+                                                                 : static_cast<Key>((Key{1} << key_bits) - 1);
+  std::vector<std::size_t> order(size);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return (keys[a] & mask) < (keys[b] & mask); });
+  std::vector<Key> sorted_keys(size);
+  std::vector<T> sorted_values(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    sorted_keys[i] = keys[order[i]];
+    sorted_values[i] = values[order[i]];
+  }
+  write_all(keys_out, sorted_keys, "sort_pairs");
+  write_all(values_out, sorted_values, "sort_pairs");
+}
+
+}  // namespace sptrsv::emulator
+
+namespace sptrsv::detail {
+
+template <>
+struct executor_for<emulator::device*> {
+  using type = emulator::executor;
+};
+
+}  // namespace sptrsv::detail

@@ -1,0 +1,376 @@
+// When a store becomes visible, and to whom. Loads read what is visible at that moment, stores become visible
+// late and out of order unless a fence, a release or a barrier orders them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "emulator/queues.hpp"
+
+namespace sptrsv::emulator {
+
+class memory_model {
+ public:
+  memory_model(const device_settings& settings, poll_lists& pollers, random_source& random)
+      : pollers_(pollers),
+        random_(random),
+        check_initialised_(settings.check_initialised),
+        stale_(settings.order == schedule::random ? chance_of(settings.stale_probability) : 0) {}
+  ~memory_model() { memory_space::end_launch(touched_); }
+  memory_model(const memory_model&) = delete;
+  memory_model& operator=(const memory_model&) = delete;
+
+  /// Counts writes that changed something: without any, a thread that polls sees what it has seen.
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
+  [[nodiscard]] bool has_pending() const { return !listed_.empty(); }
+
+  /// `word` is what one instruction accesses: the type's size, or a part of it for large types.
+  void load(thread& t, address_type a, std::size_t size, std::size_t word, void* out, const char* what) {
+    const region r = resolve(t, a, size, word, what);
+    view(t, r, a, size, static_cast<unsigned char*>(out), what);
+    t.seen.set(a, out, size);
+  }
+
+  /// A load that may see what memory held at any time since the thread's last acquire.
+  void load_weak(thread& t, address_type a, std::size_t size, std::size_t word, void* out) {
+    const region r = resolve(t, a, size, word, "load");
+    view(t, r, a, size, static_cast<unsigned char*>(out), "load", stale_ != 0);
+    t.seen.set(a, out, size);
+  }
+
+  /// What others had made visible by now, `t` sees from now on.
+  void acquire(thread& t) { t.acquired_at = changes_; }
+
+  void load_constant(thread& t, address_type a, std::size_t size, std::size_t word, void* out) {
+    const region r = resolve(t, a, size, word, "load_constant");
+    if (r.state == nullptr) {
+      throw constant_violation(name_of(t) + ": load_constant of shared memory");
+    }
+    if (any_has(r.state, size, shadow::written)) {
+      throw constant_violation(name_of(t) + ": load_constant of " + memory_space::instance().describe(a) +
+                               ", which this launch writes");
+    }
+    if (check_initialised_ && !all_have(r.state, size, shadow::initialised)) {
+      fail_uninitialised(t, a, size, "load_constant");
+    }
+    touch(*r.buffer);
+    mark(r.state, size, shadow::constant);
+    std::memcpy(out, r.bytes, size);
+  }
+
+  void store(thread& t, address_type a, std::size_t size, std::size_t word, const void* value,
+             const char* what) {
+    const region r = resolve(t, a, size, word, what);
+    note_write(t, r, a, size, what);
+    for (std::size_t at = 0; at < size; at += word) {
+      pending_store s{a + at, r.bytes + at, r.state == nullptr ? nullptr : r.state + at, 0,
+                      static_cast<std::uint32_t>(word)};
+      std::memcpy(&s.bits, static_cast<const unsigned char*>(value) + at, word);
+      push(t.pending, s);
+    }
+    while (t.pending.size() > thread_capacity) {
+      drain_at(t.pending, 0);
+    }
+  }
+
+  /// `update(old)` gives the new value; both are seen at once by everybody.
+  template <class T, class Update>
+  T atomic(thread& t, address_type a, Update update, const char* what) {
+    const region r = resolve(t, a, sizeof(T), sizeof(T), what);
+    note_write(t, r, a, sizeof(T), what);
+    drain_word(t.owner->pending, a >> 3);
+    drain_word(t.pending, a >> 3);
+    if (r.state != nullptr && check_initialised_ && !all_have(r.state, sizeof(T), shadow::initialised)) {
+      fail_uninitialised(t, a, sizeof(T), what);
+    }
+    T old;
+    std::memcpy(&old, r.bytes, sizeof(T));
+    const T updated = update(old);
+    pending_store s{a, r.bytes, r.state, 0, sizeof(T)};
+    std::memcpy(&s.bits, &updated, sizeof(T));
+    commit(s);
+    t.seen.set(a, &updated, sizeof(T));
+    return old;
+  }
+
+  /// All that `t` has stored, and all that it can see of its block's, is visible to everybody.
+  void fence(thread& t) {
+    drain_all(t.owner->pending);
+    drain_all(t.pending);
+    acquire(t);
+  }
+
+  /// What `count` threads of one block have stored or acquired, each of them sees. That the rest of the
+  /// block sees the stores, too, is more than CUDA promises for a tile.
+  void synchronize(thread* threads, int count) {
+    std::uint64_t acquired = 0;
+    for (int i = 0; i < count; ++i) {
+      publish_to_block(threads[i]);
+      acquired = std::max(acquired, threads[i].acquired_at);
+    }
+    for (int i = 0; i < count; ++i) {
+      threads[i].acquired_at = acquired;
+    }
+  }
+
+  /// All that `t` has stored is visible to its block.
+  void publish_to_block(thread& t) {
+    for (const pending_store& s : t.pending.entries()) {
+      if (s.state == nullptr) {
+        commit(s);
+      } else {
+        push(t.owner->pending, s);
+      }
+    }
+    forget(t.pending);
+    while (t.owner->pending.size() > block_capacity) {
+      drain_at(t.owner->pending, 0);
+    }
+  }
+
+  /// What a finished block has not made visible stays pending until somebody forces it or the launch ends.
+  void retire(block& b) {
+    for (const pending_store& s : b.pending.entries()) {
+      push(retired_, s);
+    }
+    forget(b.pending);
+    for (thread& t : b.threads) {
+      for (const pending_store& s : t.pending.entries()) {
+        if (s.state != nullptr) {
+          push(retired_, s);
+        }
+      }
+      forget(t.pending);
+    }
+    while (retired_.size() > block_capacity) {
+      drain_at(retired_, 0);
+    }
+  }
+
+  /// Makes one pending store visible, any; false: there is none.
+  bool drain_one() {
+    if (listed_.empty()) {
+      return false;
+    }
+    store_buffer& b = *listed_[random_.below(listed_.size())];
+    drain_at(b, random_.below(b.size()));
+    return true;
+  }
+
+  /// Does `t` see at `a` what it saw when it loaded from there, or at its last pause?
+  bool unchanged(thread& t, address_type a, std::size_t size) {
+    const region r = resolve(t, a, size, 1, "pause");
+    sighting now;
+    unsigned char bytes[poll_lists::largest_poll];
+    view(t, r, a, size, bytes, "pause");
+    now.set(a, bytes, size);
+    const sighting& before = t.seen.address == a && t.seen.size == now.size ? t.seen : t.paused;
+    const bool same = before.address == a && before.size == now.size && before.bytes == now.bytes;
+    t.paused = now;
+    return same;
+  }
+
+  /// The bytes at `a` as other blocks see them, for messages.
+  std::string bytes_text(const thread& t, address_type a, std::size_t size) {
+    const region r = resolve(t, a, size, 1, "report");
+    std::ostringstream text;
+    text << std::hex;
+    for (std::size_t i = 0; i < size; ++i) {
+      text << (i == 0 ? "" : " ") << (r.bytes[i] < 16 ? "0" : "") << static_cast<unsigned>(r.bytes[i]);
+    }
+    return text.str();
+  }
+
+  static std::string describe(const thread& t, address_type a) {
+    const block& b = *t.owner;
+    if (b.static_shared.contains(a)) {
+      return "shared storage + " + std::to_string(a - address_of(b.static_shared.data()));
+    }
+    if (b.dynamic_shared.contains(a)) {
+      return "dynamic shared memory + " + std::to_string(a - address_of(b.dynamic_shared.data()));
+    }
+    return memory_space::instance().describe(a);
+  }
+
+ private:
+  // More than these are never pending: older ones become visible first.
+  static constexpr std::size_t thread_capacity = 32;
+  static constexpr std::size_t block_capacity = 256;
+
+  struct region {
+    unsigned char* bytes;
+    unsigned char* state;  // null for shared memory
+    allocation* buffer;
+  };
+
+  static region resolve(const thread& t, address_type a, std::size_t size, std::size_t word,
+                        const char* what) {
+    if (a % word != 0) {
+      throw misaligned_access(name_of(t) + ": " + what + " of " + std::to_string(word) + " bytes at " +
+                              hex(a) + " (" + describe(t, a) + ")");
+    }
+    const block& b = *t.owner;
+    if (inside(a, size, b.static_shared) || inside(a, size, b.dynamic_shared)) {
+      return {reinterpret_cast<unsigned char*>(a), nullptr, nullptr};
+    }
+    memory_space& space = memory_space::instance();
+    allocation* const buffer = space.find(a);
+    if (buffer == nullptr || size > buffer->size - (a - buffer->base)) {
+      space.fail(a, size, name_of(t) + ": " + what);
+    }
+    return {buffer->bytes_at(a), buffer->state_at(a), buffer};
+  }
+
+  static bool inside(address_type a, std::size_t size, const shared_region& in) {
+    return in.contains(a) && size <= in.size() - (a - address_of(in.data()));
+  }
+
+  static bool all_have(const unsigned char* state, std::size_t size, unsigned char bit) {
+    unsigned char common = bit;
+    for (std::size_t i = 0; i < size; ++i) {
+      common &= state[i];
+    }
+    return common == bit;
+  }
+  static bool any_has(const unsigned char* state, std::size_t size, unsigned char bit) {
+    unsigned char found = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      found |= state[i];
+    }
+    return (found & bit) != 0;
+  }
+  static void mark(unsigned char* state, std::size_t size, unsigned char bits) {
+    for (std::size_t i = 0; i < size; ++i) {
+      state[i] |= bits;
+    }
+  }
+
+  [[noreturn]] static void fail_uninitialised(const thread& t, address_type a, std::size_t size,
+                                              const char* what) {
+    throw uninitialised_read(name_of(t) + ": " + what + " of " + std::to_string(size) + " bytes at " +
+                             hex(a) + " (" + describe(t, a) + "), which nobody has written");
+  }
+
+  void touch(allocation& buffer) {
+    if (!buffer.touched) {
+      buffer.touched = true;
+      touched_.push_back(&buffer);
+    }
+  }
+
+  void note_write(const thread& t, const region& r, address_type a, std::size_t size, const char* what) {
+    if (r.state == nullptr) {
+      return;
+    }
+    if (any_has(r.state, size, shadow::constant)) {
+      throw constant_violation(name_of(t) + ": " + what + " to " + memory_space::instance().describe(a) +
+                               ", which this launch has read with load_constant");
+    }
+    touch(*r.buffer);
+    mark(r.state, size, shadow::written);
+    for (std::size_t i = 0; i < size && stale_ != 0; i += 8) {
+      t.owner->cache.note_write(a + i);
+    }
+  }
+
+  /// What `t` sees: memory, its block's pending stores over it, its own over those.
+  void view(const thread& t, const region& r, address_type a, std::size_t size, unsigned char* out,
+            const char* what, bool weak = false) {
+    std::memcpy(out, r.bytes, size);
+    if (weak && r.state != nullptr) {
+      view_cache(t, *r.buffer, a, size, out);
+    }
+    const bool pending = t.pending.may_hold(a, size) || t.owner->pending.may_hold(a, size);
+    if (!pending) {
+      if (check_initialised_ && r.state != nullptr && !all_have(r.state, size, shadow::initialised)) {
+        fail_uninitialised(t, a, size, what);
+      }
+      return;
+    }
+    std::vector<unsigned char> covered(size, 0);
+    t.owner->pending.overlay(a, size, out, covered.data());
+    t.pending.overlay(a, size, out, covered.data());
+    for (std::size_t i = 0; i < size && check_initialised_ && r.state != nullptr; ++i) {
+      if (covered[i] == 0 && (r.state[i] & shadow::initialised) == 0) {
+        fail_uninitialised(t, a, size, what);
+      }
+    }
+  }
+
+  /// Replaces by older values, sector by sector, as chance will have it.
+  void view_cache(const thread& t, allocation& buffer, address_type a, std::size_t size, unsigned char* out) {
+    constexpr std::size_t sector = stale_cache::sector_bytes;
+    for (std::size_t at = 0; at < size;) {
+      const std::size_t length = std::min(size - at, sector - (a + at) % sector);
+      if (random_.happens(stale_)) {
+        t.owner->cache.overlay(a + at, length, t.acquired_at, out + at);
+      }
+      t.owner->cache.fill(a + at, buffer, t.acquired_at, changes_);
+      at += length;
+    }
+  }
+
+  void commit(const pending_store& s) {
+    const bool first = s.state != nullptr && !all_have(s.state, s.size, shadow::initialised);
+    if (first || std::memcmp(s.target, &s.bits, s.size) != 0) {
+      ++changes_;
+      std::memcpy(s.target, &s.bits, s.size);
+    }
+    if (first) {
+      mark(s.state, s.size, shadow::initialised);
+    }
+    pollers_.wake(s.address, s.size);
+  }
+  auto committer() {
+    return [this](const pending_store& s) { commit(s); };
+  }
+
+  void push(store_buffer& b, const pending_store& s) {
+    b.push(s);
+    if (b.slot == store_buffer::unlisted) {
+      b.slot = listed_.size();
+      listed_.push_back(&b);
+    }
+  }
+  void unlist_if_empty(store_buffer& b) {
+    if (b.empty() && b.slot != store_buffer::unlisted) {
+      listed_.back()->slot = b.slot;
+      listed_[b.slot] = listed_.back();
+      listed_.pop_back();
+      b.slot = store_buffer::unlisted;
+    }
+  }
+  void forget(store_buffer& b) {
+    b.clear();
+    unlist_if_empty(b);
+  }
+  void drain_at(store_buffer& b, std::size_t i) {
+    if (b.older != nullptr) {
+      drain_word(*b.older, b.entries()[i].word());
+    }
+    b.drain_at(i, committer());
+    unlist_if_empty(b);
+  }
+  void drain_word(store_buffer& b, address_type word) {
+    b.drain_word(word, committer());
+    unlist_if_empty(b);
+  }
+  void drain_all(store_buffer& b) {
+    b.drain_all(committer());
+    unlist_if_empty(b);
+  }
+
+  poll_lists& pollers_;
+  random_source& random_;
+  bool check_initialised_;
+  chance stale_;
+  std::uint64_t changes_ = 0;
+  std::vector<store_buffer*> listed_;  // the non-empty ones
+  store_buffer retired_;
+  std::vector<allocation*> touched_;
+};
+
+}  // namespace sptrsv::emulator

@@ -1,0 +1,325 @@
+// One launch: starts blocks, decides which thread runs next, and knows when none can.
+//
+// Threads switch to each other directly; the host's own stack only begins the launch and takes it back when
+// it has ended. Whoever gives up the processor picks its successor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "emulator/memory_model.hpp"
+
+namespace sptrsv::emulator {
+
+class scheduler;
+
+/// A kernel without its types.
+struct kernel {
+  std::uint32_t blocks = 0;
+  int threads = 0;
+  std::size_t static_bytes = 0;
+  std::size_t dynamic_bytes = 0;
+  const void* params = nullptr;
+  void (*body)(scheduler&, thread&, const kernel&) = nullptr;
+};
+
+class scheduler {
+ public:
+  scheduler(device& where, const kernel& what);
+  scheduler(const scheduler&) = delete;
+  scheduler& operator=(const scheduler&) = delete;
+
+  /// Returns when all blocks have ended; throws what a thread has thrown.
+  void run();
+
+  [[nodiscard]] const kernel& launched() const { return kernel_; }
+  [[nodiscard]] memory_model& memory() { return memory_; }
+
+  /// Before every operation that other threads may notice: here the schedule may interfere.
+  void step(thread& t) {
+    if (++steps_ > settings_.step_limit) {
+      throw step_limit_exceeded(name_of(t) + ": the launch exceeds " + std::to_string(settings_.step_limit) +
+                                " steps");
+    }
+    const std::uint64_t draw = random_.next();
+    if ((draw & 0xffffffffu) < drain_ && memory_.has_pending()) {
+      memory_.drain_one();
+    }
+    if (random_order_ ? (draw >> 32) < switch_ : ++t.slice > longest_slice) {
+      yield(t);
+    }
+  }
+
+  /// Lets others run.
+  void yield(thread& t) {
+    t.slice = 0;
+    ready_.add(t);
+    dispatch(t, nullptr);
+  }
+
+  /// Between two polls of [a, a + size): returns after a write to it, or when the schedule feels like it.
+  void pause(thread& t, address_type a, std::size_t size) {
+    step(t);
+    if (!memory_.unchanged(t, a, size)) {
+      yield(t);
+      return;
+    }
+    pollers_.park(t, a, size);
+    dispatch(t, nullptr);
+  }
+
+  /// All threads of the block meet here.
+  void barrier(thread& t);
+
+  /// All lanes of the tile of `e.lanes` lanes around `t` meet here and take what the operation gives them.
+  void rendezvous(thread& t, const exchange& e);
+
+ private:
+  static constexpr std::uint32_t longest_slice = 4096;  // so that polling without pause() ends, too
+
+  void dispatch(thread& t, thread* preferred);
+  thread* pick();
+  bool can_start() const {
+    return next_block_ < kernel_.blocks &&
+           (settings_.resident_blocks == 0 || resident_.size() < settings_.resident_blocks);
+  }
+  bool starts_early();
+  void start_block();
+  void end_thread(thread& t);
+  void end_block(block& b);
+  bool wake_pollers();
+  void wake_one_at_random();
+  void complete(thread& last, std::uint32_t lanes, const exchange& e);
+  thread* companion(thread& t, std::uint32_t missing);
+  [[noreturn]] void fail_deadlock();
+
+  static void fiber_main();
+  static fiber_pool& fibers() {
+    static auto* const pool = new fiber_pool(&scheduler::fiber_main);
+    return *pool;
+  }
+
+  device& device_;
+  device_settings settings_;
+  kernel kernel_;
+  random_source random_;
+  bool random_order_;
+  chance switch_, drain_, spurious_;
+  unsigned char poison_ = 0xcd;
+  ready_set ready_;
+  poll_lists pollers_;
+  memory_model memory_;
+
+  std::vector<std::uint32_t> block_order_;
+  std::uint32_t next_block_ = 0;
+  std::vector<std::unique_ptr<block>> resident_;
+  std::vector<std::unique_ptr<block>> spare_;
+  std::uint64_t steps_ = 0;
+  std::uint64_t switches_ = 0;
+  std::uint64_t progress_ = 0;  // blocks started and threads ended
+  std::uint64_t seen_progress_ = 0;
+  int rounds_ = 0;
+
+  fiber host_;
+  thread* current_ = nullptr;
+  std::exception_ptr error_;
+
+  inline static scheduler* active_ = nullptr;
+};
+
+inline scheduler::scheduler(device& where, const kernel& what)
+    : device_(where),
+      settings_(where.settings),
+      kernel_(what),
+      random_(where.settings.seed * 0x100000001b3u + where.counters.launches),
+      random_order_(where.settings.order == schedule::random),
+      switch_(chance_of(settings_.switch_probability)),
+      drain_(chance_of(settings_.drain_probability)),
+      spurious_(chance_of(settings_.spurious_wake_probability)),
+      ready_(random_order_, random_),
+      pollers_(ready_),
+      memory_(settings_, pollers_, random_),
+      block_order_(what.blocks) {
+  std::iota(block_order_.begin(), block_order_.end(), 0u);
+  if (settings_.order == schedule::reverse) {
+    std::reverse(block_order_.begin(), block_order_.end());
+  } else if (random_order_) {
+    for (std::size_t i = block_order_.size(); i > 1; --i) {
+      std::swap(block_order_[i - 1], block_order_[random_.below(i)]);
+    }
+    // What a kernel must not find in shared memory that it has not written: a NaN, a zero, anything.
+    constexpr unsigned char patterns[] = {0xcd, 0xff, 0x00, 0x7f};
+    poison_ = patterns[random_.below(4)];
+  }
+  host_.started = true;
+}
+
+inline void scheduler::run() {
+  scheduler* const outer = active_;
+  if (outer != nullptr) {
+    throw launch_failure("emulator: a launch from within a kernel");
+  }
+  active_ = this;
+  try {
+    current_ = pick();
+    current_->stack = &fibers().acquire();
+    current_->state = thread_state::running;
+    switch_fiber(host_, *current_->stack);
+  } catch (...) {
+    error_ = std::current_exception();
+  }
+  active_ = nullptr;
+  device_.counters.launches += 1;
+  device_.counters.steps += steps_;
+  device_.counters.switches += switches_;
+  if (error_ != nullptr) {
+    fibers().reset();
+    std::rethrow_exception(error_);
+  }
+  while (memory_.drain_one()) {
+  }
+}
+
+/// What every fiber runs: a thread from its first to its last instruction, then another one.
+inline void scheduler::fiber_main() {
+  fiber_entered(*active_->current_->stack);
+  for (;;) {
+    scheduler& s = *active_;
+    fiber& self = *s.current_->stack;
+    thread* next = nullptr;
+    try {
+      s.kernel_.body(s, *s.current_, s.kernel_);
+      if (overflowed(self)) {
+        throw stack_overflow(name_of(*s.current_) + ": more than " + std::to_string(self.stack_bytes) +
+                             " bytes of stack");
+      }
+      s.end_thread(*s.current_);
+      next = s.pick();
+    } catch (...) {
+      s.error_ = std::current_exception();
+      next = nullptr;
+    }
+    if (next == nullptr) {
+      fibers().release(self);
+      switch_fiber(self, s.host_);
+      continue;
+    }
+    s.current_ = next;
+    next->state = thread_state::running;
+    if (next->stack == nullptr) {
+      next->stack = &self;
+      continue;
+    }
+    fibers().release(self);
+    switch_fiber(self, *next->stack);
+  }
+}
+
+/// `t`, which is running, gives way: to `preferred` if there is one. Returns when it is its turn again.
+inline void scheduler::dispatch(thread& t, thread* preferred) {
+  thread* const next = preferred != nullptr ? preferred : pick();
+  next->state = thread_state::running;
+  if (next == &t) {
+    return;
+  }
+  ++switches_;
+  current_ = next;
+  if (next->stack == nullptr) {
+    next->stack = &fibers().acquire();
+  }
+  switch_fiber(*t.stack, *next->stack);
+}
+
+/// The thread to run next, no longer in the ready set; null when the launch has ended.
+inline thread* scheduler::pick() {
+  for (;;) {
+    if (random_order_) {
+      if (spurious_ != 0 && random_.happens(spurious_)) {
+        wake_one_at_random();
+      }
+      if (starts_early()) {
+        start_block();
+      }
+    }
+    if (!ready_.empty()) {
+      return &ready_.take();
+    }
+    if (can_start()) {
+      start_block();
+      continue;
+    }
+    if (resident_.empty()) {
+      return nullptr;
+    }
+    if (memory_.drain_one()) {
+      continue;
+    }
+    // All wait. Some may poll several addresses and have paused at one that is not the one which changed:
+    // each looks again, and only if that changes nothing they wait for ever. Several rounds, because a
+    // kernel may count its polls and do something else after a few.
+    if (const std::uint64_t now = memory_.changes() + progress_; now != seen_progress_) {
+      seen_progress_ = now;
+      rounds_ = 0;
+    }
+    if (rounds_++ >= settings_.wake_rounds || !wake_pollers()) {
+      fail_deadlock();
+    }
+  }
+}
+
+/// In random order a block starts before the others have come to a stop, too.
+inline bool scheduler::starts_early() { return can_start() && (ready_.empty() || random_.below(4) == 0); }
+
+inline void scheduler::start_block() {
+  if (spare_.empty()) {
+    spare_.push_back(std::make_unique<block>());
+    block& b = *spare_.back();
+    b.threads = std::vector<thread>(static_cast<std::size_t>(kernel_.threads));
+    b.warps.resize(static_cast<std::size_t>((kernel_.threads + 31) / 32));
+    b.static_shared = shared_region(kernel_.static_bytes);
+    b.dynamic_shared = shared_region(kernel_.dynamic_bytes);
+    for (int i = 0; i < kernel_.threads; ++i) {
+      thread& t = b.threads[static_cast<std::size_t>(i)];
+      t.owner = &b;
+      t.rank = i;
+      t.pending.older = &b.pending;
+    }
+  }
+  resident_.push_back(std::move(spare_.back()));
+  spare_.pop_back();
+  block& b = *resident_.back();
+  b.slot = resident_.size() - 1;
+  b.rank = block_order_[next_block_++];
+  ++progress_;
+  b.cache.clear();
+  std::memset(b.static_shared.data(), poison_, b.static_shared.size());
+  std::memset(b.dynamic_shared.data(), poison_, b.dynamic_shared.size());
+  const bool descending = settings_.order == schedule::reverse;
+  for (std::size_t i = 0; i < b.threads.size(); ++i) {
+    thread& t = b.threads[descending ? b.threads.size() - 1 - i : i];
+    t.seen = {};
+    t.paused = {};
+    t.acquired_at = memory_.changes();
+    ready_.add(t);
+  }
+}
+
+inline void scheduler::end_block(block& b) {
+  memory_.retire(b);
+  b.exited = 0;
+  std::fill(b.warps.begin(), b.warps.end(), warp{});
+  resident_.back()->slot = b.slot;
+  std::swap(resident_[b.slot], resident_.back());
+  spare_.push_back(std::move(resident_.back()));
+  resident_.pop_back();
+}
+
+}  // namespace sptrsv::emulator
+
+#include "emulator/collectives.hpp"
+#include "emulator/deadlock.hpp"

@@ -1,0 +1,395 @@
+// Schedules, deadlocks, barriers and tiles of the emulator.
+#include "emulator/scheduler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "emulator/support.hpp"
+
+namespace sptrsv::emulator::testing {
+namespace {
+
+namespace simt = sptrsv::detail::simt;
+
+/// Each block waits for the one before it; `order` gives a block its place.
+template <class Order>
+void run_chain(const executor& on, std::uint32_t blocks, const Order& order) {
+  const buffer<int> done = zeros<int>(on, blocks);
+  const buffer<std::uint32_t> ticket = zeros<std::uint32_t>(on, 1);
+  launch<32>(on, blocks, [=, done = done.data(), ticket = ticket.data()](auto& ctx, nothing&) {
+    if (ctx.thread_rank() == 0) {
+      const std::uint32_t place = order(ctx, ticket);
+      if (place > 0) {
+        simt::wait_until(ctx, done + place - 1, [](int v) { return v != 0; });
+      }
+      ctx.store_release(done + place, 1);
+    }
+  });
+  EXPECT_EQ(to_host(on, done), std::vector<int>(blocks, 1));
+}
+constexpr auto by_rank = [](auto& ctx, std::uint32_t*) { return ctx.block_rank(); };
+constexpr auto by_ticket = [](auto& ctx, std::uint32_t* ticket) { return ctx.atomic_add(ticket, 1u); };
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(Schedule, WaitingInBlockOrderDeadlocksUnlessAllAreResident) {
+  device in_order(with_schedule(schedule::in_order, 2));
+  run_chain(executor(&in_order), 20, by_rank);
+  device all(with_schedule(schedule::reverse));
+  run_chain(executor(&all), 20, by_rank);
+
+  device reverse(with_schedule(schedule::reverse, 2));
+  EXPECT_THROW(run_chain(executor(&reverse), 20, by_rank), deadlock);
+  const int passed = successes(
+      20,
+      [](const executor& on) { return fault_text<deadlock>([&] { run_chain(on, 20, by_rank); }).empty(); },
+      4);
+  EXPECT_LT(passed, 5);
+}
+
+TEST(Schedule, WaitingInTicketOrderNeverDeadlocks) {
+  for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
+    device reverse(with_schedule(schedule::reverse, resident));
+    run_chain(executor(&reverse), 20, by_ticket);
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+      device d(with_schedule(schedule::random, resident, seed));
+      run_chain(executor(&d), 20, by_ticket);
+    }
+  }
+}
+
+TEST(Schedule, BlocksStartInTheOrderAskedFor) {
+  const auto starts = [](schedule order) {
+    device d(with_schedule(order, 1));
+    const executor on(&d);
+    const auto ticket = zeros<int>(on, 1);
+    const auto rank = zeros<int>(on, 8);
+    launch<1>(on, 8, [ticket = ticket.data(), rank = rank.data()](auto& ctx, nothing&) {
+      ctx.store(rank + ctx.atomic_add(ticket, 1), static_cast<int>(ctx.block_rank()));
+    });
+    return to_host(on, rank);
+  };
+  EXPECT_EQ(starts(schedule::in_order), (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(starts(schedule::reverse), (std::vector<int>{7, 6, 5, 4, 3, 2, 1, 0}));
+  const auto shuffled = starts(schedule::random);
+  EXPECT_NE(shuffled, starts(schedule::in_order));
+  EXPECT_EQ(shuffled, starts(schedule::random)) << "the seed decides, and nothing else";
+}
+
+TEST(Deadlock, ReportSaysWhoWaitsForWhat) {
+  device d(with_schedule(schedule::reverse, 2));
+  const executor on(&d);
+  const auto other = zeros<double>(on, 1);
+  const std::string text = fault_text<deadlock>([&] { run_chain(on, 20, by_rank); });
+  EXPECT_TRUE(contains(text, "block 19, thread 0 polls 0x")) << text;
+  EXPECT_TRUE(contains(text, "buffer #")) << text;
+  EXPECT_TRUE(contains(text, "+ 72 (of 80 bytes), which holds 00 00 00 00")) << text;  // done[18]
+  EXPECT_TRUE(contains(text, "2 blocks are resident, 18 of 20 have not started")) << text;
+}
+
+TEST(Deadlock, ReportIsBounded) {
+  device d;
+  const executor on(&d);
+  const auto flag = zeros<int>(on, 1);
+  const std::string text = fault_text<deadlock>([&] {
+    launch<256>(on, 10, [flag = flag.data()](auto& ctx, nothing&) {
+      simt::wait_until(ctx, flag, [](int v) { return v != 0; });
+    });
+  });
+  EXPECT_TRUE(contains(text, "and 2552 more threads wait")) << text;
+  EXPECT_LT(text.size(), 2000u);
+}
+
+TEST(Deadlock, IsFoundUnderEveryScheduleAndWithSpuriousWakeups) {
+  for (const schedule order : {schedule::in_order, schedule::reverse, schedule::random}) {
+    device d(with_schedule(order));
+    d.settings.spurious_wake_probability = 0.05;
+    const executor on(&d);
+    const auto flags = zeros<int>(on, 64);
+    EXPECT_THROW(launch<64>(on, 2,
+                            [flags = flags.data()](auto& ctx, nothing&) {
+                              const int* mine = flags + ctx.thread_rank();
+                              simt::wait_until(ctx, mine, [](int v) { return v != 0; });
+                              ctx.store(flags + (ctx.thread_rank() + 1) % 64, 1);
+                            }),
+                 deadlock);
+  }
+}
+
+TEST(Deadlock, IsNotSeenInAPollThatWaitsForAnotherAddressThanItPausesAt) {
+  for (const schedule order : {schedule::in_order, schedule::reverse, schedule::random}) {
+    device d(with_schedule(order));
+    const executor on(&d);
+    const auto flags = zeros<int>(on, 2);
+    launch<64>(on, 1, [flags = flags.data()](auto& ctx, nothing&) {
+      if (ctx.thread_rank() == 0) {
+        ctx.store_relaxed(flags + 1, 1);
+        return;
+      }
+      while (ctx.load_relaxed(flags) == 0 && ctx.load_relaxed(flags + 1) == 0) {
+        ctx.pause(flags);
+      }
+    });
+  }
+}
+
+TEST(Deadlock, IsNotSeenInABoundedPoll) {
+  device d;
+  const executor on(&d);
+  const auto flag = zeros<int>(on, 1);
+  launch<1>(on, 1, [flag = flag.data()](auto& ctx, nothing&) {
+    for (int i = 0; i < 10 && ctx.load_relaxed(flag) == 0; ++i) {
+      ctx.pause(flag);
+    }
+  });
+}
+
+TEST(Schedule, PollingWithoutPauseEnds) {
+  for (const schedule order : {schedule::in_order, schedule::reverse}) {
+    device d(with_schedule(order));
+    const executor on(&d);
+    const auto flag = zeros<int>(on, 1);
+    launch<2>(on, 1, [flag = flag.data()](auto& ctx, nothing&) {
+      ctx.atomic_add(flag, 1);
+      while (ctx.load_relaxed(flag) != 2) {
+      }
+    });
+  }
+}
+
+TEST(Schedule, LiveLockEndsAtTheStepLimit) {
+  device d;
+  d.settings.step_limit = 10000;
+  const executor on(&d);
+  const auto flag = zeros<int>(on, 1);
+  EXPECT_THROW(launch<2>(on, 1,
+                         [flag = flag.data()](auto& ctx, nothing&) {
+                           for (;;) {
+                             ctx.atomic_add(flag, 1);
+                           }
+                         }),
+               step_limit_exceeded);
+}
+
+TEST(Barrier, NotReachedByAllIsAnError) {
+  for (const schedule order : {schedule::in_order, schedule::reverse, schedule::random}) {
+    device d(with_schedule(order));
+    EXPECT_THROW(launch<64>(executor(&d), 2,
+                            [](auto& ctx, nothing&) {
+                              if (ctx.thread_rank() != 17) {
+                                ctx.barrier();
+                              }
+                            }),
+                 barrier_divergence);
+  }
+}
+
+TEST(Barrier, SeparatesWritersAndReadersOfSharedMemory) {
+  struct storage {
+    int values[64];
+  };
+  const auto reversed_twice = [](const executor& on) {
+    const auto out = zeros<int>(on, 64);
+    launch<64, storage>(on, 1, [out = out.data()](auto& ctx, storage& shared) {
+      const int i = ctx.thread_rank();
+      ctx.store(&shared.values[i], i);
+      ctx.barrier();
+      const int v = shared.values[63 - i];
+      ctx.barrier();
+      shared.values[i] = 2 * v;
+      ctx.barrier();
+      ctx.store(out + i, ctx.load(&shared.values[63 - i]));
+    });
+    std::vector<int> expected(64);
+    for (int i = 0; i < 64; ++i) {
+      expected[static_cast<std::size_t>(i)] = 2 * i;
+    }
+    return to_host(on, out) == expected;
+  };
+  EXPECT_EQ(successes(100, reversed_twice), 100);
+}
+
+TEST(Barrier, MissingBetweenSharedWriterAndReaderIsSeen) {
+  struct storage {
+    int values[64];
+  };
+  const auto unordered = [](const executor& on) {
+    const auto out = zeros<int>(on, 64);
+    launch<64, storage>(on, 1, [out = out.data()](auto& ctx, storage& shared) {
+      ctx.store(&shared.values[ctx.thread_rank()], 7);
+      ctx.store(out + ctx.thread_rank(), ctx.load(&shared.values[63 - ctx.thread_rank()]));
+    });
+    return to_host(on, out) == std::vector<int>(64, 7);
+  };
+  EXPECT_LT(successes(20, unordered), 2);
+}
+
+/// Every collective against its definition, for one tile size.
+template <int Lanes>
+void check_tile(const executor& on) {
+  const auto wrong = zeros<int>(on, 1);
+  launch<64>(on, 2, [wrong = wrong.data()](auto& ctx, nothing&) {
+    const auto tile = ctx.template group<Lanes>();
+    const int me = tile.rank();
+    const int base = ctx.thread_rank() - me;
+    const auto expect = [&](bool right) {
+      if (!right) {
+        ctx.atomic_add(wrong, 1);
+      }
+    };
+    expect(me == ctx.thread_rank() % Lanes && tile.index() == ctx.thread_rank() / Lanes);
+    struct pair {
+      double first;
+      int second;
+    };
+    const pair v{0.5 * ctx.thread_rank(), me};
+    for (int i = 0; i < Lanes; ++i) {
+      const pair got = tile.shuffle(v, i);
+      expect(got.first == 0.5 * (base + i) && got.second == i);
+      expect(tile.shuffle_xor(me, i) == (me ^ i));
+      expect(tile.shuffle_down(me, i) == (me + i < Lanes ? me + i : me));
+      expect(tile.ballot(me == i) == std::uint32_t{1} << i);
+      expect(tile.any(me == i));
+      expect(tile.all(me == i) == (Lanes == 1));
+    }
+    tile.sync();
+    expect(!tile.any(false) && tile.all(true));
+    expect(simt::tile_sum(tile, me, Lanes) == Lanes * (Lanes - 1) / 2);
+  });
+  EXPECT_EQ(to_host(on, wrong)[0], 0) << Lanes << " lanes";
+}
+
+TEST(Tile, CollectivesOfEverySize) {
+  for (const schedule order : {schedule::in_order, schedule::reverse, schedule::random}) {
+    device d(with_schedule(order));
+    const executor on(&d);
+    check_tile<1>(on);
+    check_tile<2>(on);
+    check_tile<4>(on);
+    check_tile<8>(on);
+    check_tile<16>(on);
+    check_tile<32>(on);
+  }
+}
+
+TEST(Tile, SizesMayAlternate) {
+  const auto sums = [](const executor& on) {
+    const auto out = zeros<int>(on, 32);
+    launch<32>(on, 1, [out = out.data()](auto& ctx, nothing&) {
+      const auto small = ctx.template group<4>();
+      const auto large = ctx.template group<32>();
+      int v = 1;
+      for (int i = 0; i < 3; ++i) {
+        v = simt::tile_sum(small, v, 4);
+        v = simt::tile_sum(large, v, 32) / 32;
+      }
+      ctx.store(out + ctx.thread_rank(), v);
+    });
+    return to_host(on, out) == std::vector<int>(32, 64);
+  };
+  EXPECT_EQ(successes(50, sums), 50);
+}
+
+template <class Body>
+void expect_tile_divergence(const Body& body) {
+  for (const schedule order : {schedule::in_order, schedule::reverse, schedule::random}) {
+    device d(with_schedule(order));
+    EXPECT_THROW(launch<64>(executor(&d), 1, body), tile_divergence);
+  }
+}
+
+TEST(Tile, LaneThatHasEndedIsAnError) {
+  expect_tile_divergence([](auto& ctx, nothing&) {
+    if (ctx.thread_rank() != 5) {
+      ctx.template group<16>().sync();
+    }
+  });
+}
+
+TEST(Tile, TwoSizesAtOnceAreAnError) {
+  expect_tile_divergence([](auto& ctx, nothing&) {
+    if (ctx.thread_rank() % 2 == 0) {
+      ctx.template group<8>().shuffle(0, 0);
+    } else {
+      ctx.template group<32>().shuffle(0, 0);
+    }
+  });
+}
+
+TEST(Tile, TwoOperationsAtOnceAreAnError) {
+  expect_tile_divergence([](auto& ctx, nothing&) {
+    const auto tile = ctx.template group<8>();
+    if (tile.rank() == 0) {
+      tile.sync();
+    } else {
+      tile.shuffle(0, 0);
+    }
+  });
+}
+
+TEST(Tile, SourceOutsideIsAnError) {
+  expect_tile_divergence([](auto& ctx, nothing&) { ctx.template group<8>().shuffle(1, 8); });
+  expect_tile_divergence([](auto& ctx, nothing&) { ctx.template group<8>().shuffle_xor(1, 8); });
+}
+
+TEST(Tile, LaneInABarrierIsADeadlock) {
+  device d;
+  const std::string text = fault_text<deadlock>([&] {
+    launch<64>(executor(&d), 1, [](auto& ctx, nothing&) {
+      if (ctx.thread_rank() == 3) {
+        ctx.barrier();
+      }
+      ctx.template group<32>().sync();
+      if (ctx.thread_rank() != 3) {
+        ctx.barrier();
+      }
+    });
+  });
+  EXPECT_TRUE(contains(text, "thread 0 is in sync of a tile with 31 of 32 lanes")) << text;
+  EXPECT_TRUE(contains(text, "thread 3 is in a barrier with 33 of 64 threads")) << text;
+}
+
+TEST(Tile, CutByTheEndOfTheBlockIsAnError) {
+  device d;
+  EXPECT_THROW(launch<48>(executor(&d), 1, [](auto& ctx, nothing&) { ctx.template group<32>().sync(); }),
+               tile_divergence);
+}
+
+TEST(Scheduler, ExceptionOfAnAgentReachesTheCaller) {
+  device d;
+  const executor on(&d);
+  for (int i = 0; i < 3; ++i) {  // and leaves the device usable
+    EXPECT_THROW(launch<64>(on, 3,
+                            [](auto& ctx, nothing&) {
+                              ctx.template group<32>().sync();
+                              if (ctx.block_rank() == 1 && ctx.thread_rank() == 40) {
+                                throw std::domain_error("from an agent");
+                              }
+                              ctx.barrier();
+                            }),
+                 std::domain_error);
+    run_chain(on, 20, by_rank);
+  }
+}
+
+TEST(Scheduler, StackOverflowIsCaught) {
+#ifndef SPTRSV_EMULATOR_ASAN
+  device d;
+  EXPECT_THROW(launch<2>(executor(&d), 1,
+                         [](auto&, nothing&) {
+                           volatile unsigned char large[fiber_pool::stack_bytes + 64];
+                           for (auto& byte : large) {
+                             byte = 1;
+                           }
+                         }),
+               stack_overflow);
+#endif
+}
+
+}  // namespace
+}  // namespace sptrsv::emulator::testing

@@ -1,0 +1,137 @@
+// What the emulator keeps about a CUDA thread, its warp and its block.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "emulator/fiber.hpp"
+#include "emulator/stale_cache.hpp"
+#include "emulator/store_buffer.hpp"
+
+namespace sptrsv::emulator {
+
+struct block;
+
+enum class thread_state : std::uint8_t { ready, running, polling, in_barrier, in_tile, exited };
+
+enum class collective : std::uint8_t { shuffle, shuffle_down, shuffle_xor, ballot, any, all, sync };
+
+inline const char* name_of(collective op) {
+  static constexpr const char* names[] = {"shuffle", "shuffle_down", "shuffle_xor", "ballot",
+                                          "any",     "all",          "sync"};
+  return names[static_cast<int>(op)];
+}
+
+/// The last value that a thread has seen at an address, if it fits: what tells `pause` whether a change has
+/// been missed.
+struct sighting {
+  static constexpr std::size_t capacity = 32;
+  address_type address = 0;
+  std::size_t size = 0;
+  std::array<unsigned char, capacity> bytes{};
+
+  void set(address_type a, const void* value, std::size_t n) {
+    address = a;
+    size = n <= capacity ? n : capacity;
+    std::memcpy(bytes.data(), value, size);
+  }
+};
+
+/// What a lane brings to a tile collective and takes from it; the pointers are into its own stack.
+struct exchange {
+  collective op = collective::sync;
+  int lanes = 0;
+  int source = 0;  // the lane, within the tile, whose value it takes
+  std::size_t size = 0;
+  const void* in = nullptr;
+  void* out = nullptr;
+};
+
+struct thread {
+  block* owner = nullptr;
+  int rank = 0;
+  thread_state state = thread_state::ready;
+  fiber* stack = nullptr;  // null before the thread has run
+  std::uint32_t slice = 0;
+
+  // One of: the links of the ready list, or the place in the ready vector.
+  thread* ready_previous = nullptr;
+  thread* ready_next = nullptr;
+  std::size_t ready_index = 0;
+
+  // A poller waits in the lists of the first and the last 32-byte sector of what it polls.
+  struct wait_link {
+    thread* owner = nullptr;
+    wait_link* previous = nullptr;
+    wait_link* next = nullptr;
+  };
+  address_type polled = 0;
+  std::size_t polled_size = 0;
+  wait_link links[2];
+
+  exchange tile;
+  sighting seen;                  // by the last load
+  sighting paused;                // at the last pause
+  std::uint64_t acquired_at = 0;  // it sees all that memory held then, or later
+  store_buffer pending;
+};
+
+/// Which lanes of a warp wait in collectives, by the logarithm of the tile size.
+struct warp {
+  std::uint32_t waiting[6] = {};
+  std::uint32_t exited = 0;
+};
+
+/// A piece of a block's shared memory.
+class shared_region {
+ public:
+  shared_region() = default;
+  explicit shared_region(std::size_t bytes)
+      : memory_(static_cast<unsigned char*>(::operator new(bytes, alignment))), bytes_(bytes) {}
+
+  [[nodiscard]] unsigned char* data() const { return memory_.get(); }
+  [[nodiscard]] std::size_t size() const { return bytes_; }
+  [[nodiscard]] bool contains(address_type a) const { return a - address_of(data()) < bytes_; }
+
+ private:
+  static constexpr std::align_val_t alignment{128};
+  struct deleter {
+    void operator()(unsigned char* p) const { ::operator delete(p, alignment); }
+  };
+  std::unique_ptr<unsigned char, deleter> memory_;
+  std::size_t bytes_ = 0;
+};
+
+struct block {
+  std::uint32_t rank = 0;
+  std::vector<thread> threads;
+  std::vector<warp> warps;
+  int in_barrier = 0;
+  int exited = 0;
+  std::size_t slot = 0;  // among the resident blocks
+  store_buffer pending;  // visible in this block only
+  stale_cache cache;
+  // Separate pieces of the heap, so that AddressSanitizer sees an overrun of either.
+  shared_region static_shared;
+  shared_region dynamic_shared;
+};
+
+inline std::string name_of(const thread& t) {
+  return "block " + std::to_string(t.owner->rank) + ", thread " + std::to_string(t.rank);
+}
+
+/// The lanes of the tile of `lanes` lanes that `lane` is in, as bits of its warp.
+inline std::uint32_t tile_mask(int lane, int lanes) {
+  const std::uint32_t ones = lanes == 32 ? ~0u : (1u << lanes) - 1u;
+  return ones << (lane & ~(lanes - 1));
+}
+
+inline int log2_of(int lanes) { return __builtin_ctz(static_cast<unsigned>(lanes)); }
+
+}  // namespace sptrsv::emulator
