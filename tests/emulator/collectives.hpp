@@ -1,5 +1,4 @@
-// Barriers, tile collectives and the end of a thread: the places where threads wait for each other by name.
-// Included by scheduler.hpp.
+// Barriers and tile collectives: where threads wait for each other by name. Included by scheduler.hpp.
 #pragma once
 
 #include "emulator/scheduler.hpp"
@@ -124,30 +123,6 @@ inline thread* scheduler::companion(thread& t, std::uint32_t missing) {
     }
   }
   return nullptr;
-}
-
-inline void scheduler::end_thread(thread& t) {
-  block& b = *t.owner;
-  warp& w = b.warps[static_cast<std::size_t>(t.rank / 32)];
-  const int lane = t.rank % 32;
-  t.state = thread_state::exited;
-  t.stack = nullptr;
-  ++progress_;
-  ++b.exited;
-  w.exited |= 1u << lane;
-  if (b.in_barrier != 0) {
-    throw barrier_divergence(name_of(t) + " has ended, but " + std::to_string(b.in_barrier) +
-                             " threads of its block are in a barrier");
-  }
-  for (int log2 = 0; log2 < 6; ++log2) {
-    if ((w.waiting[log2] & tile_mask(lane, 1 << log2)) != 0) {
-      throw tile_divergence(name_of(t) + " has ended, but lanes of its tile of " + std::to_string(1 << log2) +
-                            " lanes wait for it in a collective");
-    }
-  }
-  if (b.exited == kernel_.threads) {
-    end_block(b);
-  }
 }
 
 }  // namespace sptrsv::emulator

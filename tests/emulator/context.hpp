@@ -122,10 +122,7 @@ class context {
   }
   template <class T>
   T load(const T* p) {
-    scheduler_->step(*thread_);
-    T value;
-    scheduler_->memory().load_weak(*thread_, address_of(p), sizeof(T), word_of<T>(), &value);
-    return value;
+    return load_as(p, "load", true);
   }
   template <class T>
   T load_relaxed(const T* p) {
@@ -198,10 +195,10 @@ class context {
   static constexpr bool is_atomic = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
 
   template <class T>
-  T load_as(const T* p, const char* what) {
+  T load_as(const T* p, const char* what, bool weak = false) {
     scheduler_->step(*thread_);
     T value;
-    scheduler_->memory().load(*thread_, address_of(p), sizeof(T), word_of<T>(), &value, what);
+    scheduler_->memory().load(*thread_, address_of(p), sizeof(T), word_of<T>(), &value, what, weak);
     return value;
   }
   template <class T>

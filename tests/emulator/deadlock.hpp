@@ -48,8 +48,8 @@ inline void scheduler::fail_deadlock() {
         text += std::string(" is in ") + name_of(t.tile.op) + " of a tile with " +
                 std::to_string(__builtin_popcount(there)) + " of " + std::to_string(t.tile.lanes) + " lanes";
       } else {
-        text += " polls " + hex(t.polled) + " (" + memory_model::describe(t, t.polled) + "), which holds " +
-                memory_.bytes_text(t, t.polled, t.polled_size);
+        text += " polls " + describe(t, t.polled) + " at " + hex(t.polled) + ", which holds " +
+                bytes_text(t, t.polled, t.polled_size);
       }
     }
   }

@@ -61,7 +61,7 @@ class device {
 
   device_settings settings;
   device_counters counters;
-  bool capturing = false;  ///< pretends that the stream is recording a graph of the user's
+  bool capturing = false;  ///< the stream is recording a graph; tests set it for the user's
 
   [[nodiscard]] memory_resource& resource() { return memory_; }
 

@@ -50,7 +50,7 @@ class executor {
     const guard lock(space().mutex());
     return space().find(address_of(p)) != nullptr;
   }
-  [[nodiscard]] bool is_capturing() const { return recording_ != nullptr || device_->capturing; }
+  [[nodiscard]] bool is_capturing() const { return device_->capturing; }
 
   template <class Agent>
   void launch(std::uint32_t blocks, const typename Agent::params& params,
@@ -130,10 +130,16 @@ class executor {
   void sort_pairs(const Key* keys_in, Key* keys_out, const T* values_in, T* values_out, std::int64_t count,
                   int key_bits, memory_resource&) const;
 
-  /// Nothing that `enqueue` enqueues on the executor that it is given runs now; what synchronises throws.
+  /// Nothing that `enqueue` enqueues on the executor that it is given runs now; what synchronises or
+  /// allocates throws.
   template <class Enqueue>
   graph_type record(Enqueue&& enqueue) const {
     refuse_capture("record");
+    const struct capture {
+      explicit capture(device& d) : device_(d) { d.capturing = true; }
+      ~capture() { device_.capturing = false; }
+      device& device_;
+    } capture(*device_);
     graph recorded;
     executor recorder(*this);
     recorder.recording_ = &recorded;

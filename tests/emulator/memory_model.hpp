@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/memory_access.hpp"
 #include "emulator/queues.hpp"
 
 namespace sptrsv::emulator {
@@ -27,17 +28,12 @@ class memory_model {
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
   [[nodiscard]] bool has_pending() const { return !listed_.empty(); }
 
-  /// `word` is what one instruction accesses: the type's size, or a part of it for large types.
-  void load(thread& t, address_type a, std::size_t size, std::size_t word, void* out, const char* what) {
+  /// `word` is what one instruction accesses: the type's size, or a part of it for large types. A weak load
+  /// may see what memory held at any time since the thread's last acquire.
+  void load(thread& t, address_type a, std::size_t size, std::size_t word, void* out, const char* what,
+            bool weak = false) {
     const region r = resolve(t, a, size, word, what);
-    view(t, r, a, size, static_cast<unsigned char*>(out), what);
-    t.seen.set(a, out, size);
-  }
-
-  /// A load that may see what memory held at any time since the thread's last acquire.
-  void load_weak(thread& t, address_type a, std::size_t size, std::size_t word, void* out) {
-    const region r = resolve(t, a, size, word, "load");
-    view(t, r, a, size, static_cast<unsigned char*>(out), "load", stale_ != 0);
+    view(t, r, a, size, static_cast<unsigned char*>(out), what, weak && stale_ != 0);
     t.seen.set(a, out, size);
   }
 
@@ -49,15 +45,15 @@ class memory_model {
     if (r.state == nullptr) {
       throw constant_violation(name_of(t) + ": load_constant of shared memory");
     }
-    if (any_has(r.state, size, shadow::written)) {
-      throw constant_violation(name_of(t) + ": load_constant of " + memory_space::instance().describe(a) +
+    if (shadow::any_has(r.state, size, shadow::written)) {
+      throw constant_violation(name_of(t) + ": load_constant of " + describe(t, a) +
                                ", which this launch writes");
     }
-    if (check_initialised_ && !all_have(r.state, size, shadow::initialised)) {
+    if (check_initialised_ && !shadow::all_have(r.state, size, shadow::initialised)) {
       fail_uninitialised(t, a, size, "load_constant");
     }
     touch(*r.buffer);
-    mark(r.state, size, shadow::constant);
+    shadow::mark(r.state, size, shadow::constant);
     std::memcpy(out, r.bytes, size);
   }
 
@@ -83,7 +79,8 @@ class memory_model {
     note_write(t, r, a, sizeof(T), what);
     drain_word(t.owner->pending, a >> 3);
     drain_word(t.pending, a >> 3);
-    if (r.state != nullptr && check_initialised_ && !all_have(r.state, sizeof(T), shadow::initialised)) {
+    if (r.state != nullptr && check_initialised_ &&
+        !shadow::all_have(r.state, sizeof(T), shadow::initialised)) {
       fail_uninitialised(t, a, sizeof(T), what);
     }
     T old;
@@ -173,86 +170,10 @@ class memory_model {
     return same;
   }
 
-  /// The bytes at `a` as other blocks see them, for messages.
-  std::string bytes_text(const thread& t, address_type a, std::size_t size) {
-    const region r = resolve(t, a, size, 1, "report");
-    std::ostringstream text;
-    text << std::hex;
-    for (std::size_t i = 0; i < size; ++i) {
-      text << (i == 0 ? "" : " ") << (r.bytes[i] < 16 ? "0" : "") << static_cast<unsigned>(r.bytes[i]);
-    }
-    return text.str();
-  }
-
-  static std::string describe(const thread& t, address_type a) {
-    const block& b = *t.owner;
-    if (b.static_shared.contains(a)) {
-      return "shared storage + " + std::to_string(a - address_of(b.static_shared.data()));
-    }
-    if (b.dynamic_shared.contains(a)) {
-      return "dynamic shared memory + " + std::to_string(a - address_of(b.dynamic_shared.data()));
-    }
-    return memory_space::instance().describe(a);
-  }
-
  private:
   // More than these are never pending: older ones become visible first.
   static constexpr std::size_t thread_capacity = 32;
   static constexpr std::size_t block_capacity = 256;
-
-  struct region {
-    unsigned char* bytes;
-    unsigned char* state;  // null for shared memory
-    allocation* buffer;
-  };
-
-  static region resolve(const thread& t, address_type a, std::size_t size, std::size_t word,
-                        const char* what) {
-    if (a % word != 0) {
-      throw misaligned_access(name_of(t) + ": " + what + " of " + std::to_string(word) + " bytes at " +
-                              hex(a) + " (" + describe(t, a) + ")");
-    }
-    const block& b = *t.owner;
-    if (inside(a, size, b.static_shared) || inside(a, size, b.dynamic_shared)) {
-      return {reinterpret_cast<unsigned char*>(a), nullptr, nullptr};
-    }
-    memory_space& space = memory_space::instance();
-    allocation* const buffer = space.find(a);
-    if (buffer == nullptr || size > buffer->size - (a - buffer->base)) {
-      space.fail(a, size, name_of(t) + ": " + what);
-    }
-    return {buffer->bytes_at(a), buffer->state_at(a), buffer};
-  }
-
-  static bool inside(address_type a, std::size_t size, const shared_region& in) {
-    return in.contains(a) && size <= in.size() - (a - address_of(in.data()));
-  }
-
-  static bool all_have(const unsigned char* state, std::size_t size, unsigned char bit) {
-    unsigned char common = bit;
-    for (std::size_t i = 0; i < size; ++i) {
-      common &= state[i];
-    }
-    return common == bit;
-  }
-  static bool any_has(const unsigned char* state, std::size_t size, unsigned char bit) {
-    unsigned char found = 0;
-    for (std::size_t i = 0; i < size; ++i) {
-      found |= state[i];
-    }
-    return (found & bit) != 0;
-  }
-  static void mark(unsigned char* state, std::size_t size, unsigned char bits) {
-    for (std::size_t i = 0; i < size; ++i) {
-      state[i] |= bits;
-    }
-  }
-
-  [[noreturn]] static void fail_uninitialised(const thread& t, address_type a, std::size_t size,
-                                              const char* what) {
-    throw uninitialised_read(name_of(t) + ": " + what + " of " + std::to_string(size) + " bytes at " +
-                             hex(a) + " (" + describe(t, a) + "), which nobody has written");
-  }
 
   void touch(allocation& buffer) {
     if (!buffer.touched) {
@@ -265,14 +186,14 @@ class memory_model {
     if (r.state == nullptr) {
       return;
     }
-    if (any_has(r.state, size, shadow::constant)) {
-      throw constant_violation(name_of(t) + ": " + what + " to " + memory_space::instance().describe(a) +
+    if (shadow::any_has(r.state, size, shadow::constant)) {
+      throw constant_violation(name_of(t) + ": " + what + " to " + describe(t, a) +
                                ", which this launch has read with load_constant");
     }
     touch(*r.buffer);
-    mark(r.state, size, shadow::written);
-    for (std::size_t i = 0; i < size && stale_ != 0; i += 8) {
-      t.owner->cache.note_write(a + i);
+    shadow::mark(r.state, size, shadow::written);
+    if (stale_ != 0) {
+      t.owner->cache.note_write(a, size);
     }
   }
 
@@ -285,7 +206,7 @@ class memory_model {
     }
     const bool pending = t.pending.may_hold(a, size) || t.owner->pending.may_hold(a, size);
     if (!pending) {
-      if (check_initialised_ && r.state != nullptr && !all_have(r.state, size, shadow::initialised)) {
+      if (check_initialised_ && r.state != nullptr && !shadow::all_have(r.state, size, shadow::initialised)) {
         fail_uninitialised(t, a, size, what);
       }
       return;
@@ -314,13 +235,13 @@ class memory_model {
   }
 
   void commit(const pending_store& s) {
-    const bool first = s.state != nullptr && !all_have(s.state, s.size, shadow::initialised);
+    const bool first = s.state != nullptr && !shadow::all_have(s.state, s.size, shadow::initialised);
     if (first || std::memcmp(s.target, &s.bits, s.size) != 0) {
       ++changes_;
       std::memcpy(s.target, &s.bits, s.size);
     }
     if (first) {
-      mark(s.state, s.size, shadow::initialised);
+      shadow::mark(s.state, s.size, shadow::initialised);
     }
     pollers_.wake(s.address, s.size);
   }

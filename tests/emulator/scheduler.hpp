@@ -159,82 +159,6 @@ inline scheduler::scheduler(device& where, const kernel& what)
   host_.started = true;
 }
 
-inline void scheduler::run() {
-  scheduler* const outer = active_;
-  if (outer != nullptr) {
-    throw launch_failure("emulator: a launch from within a kernel");
-  }
-  active_ = this;
-  try {
-    current_ = pick();
-    current_->stack = &fibers().acquire();
-    current_->state = thread_state::running;
-    switch_fiber(host_, *current_->stack);
-  } catch (...) {
-    error_ = std::current_exception();
-  }
-  active_ = nullptr;
-  device_.counters.launches += 1;
-  device_.counters.steps += steps_;
-  device_.counters.switches += switches_;
-  if (error_ != nullptr) {
-    fibers().reset();
-    std::rethrow_exception(error_);
-  }
-  while (memory_.drain_one()) {
-  }
-}
-
-/// What every fiber runs: a thread from its first to its last instruction, then another one.
-inline void scheduler::fiber_main() {
-  fiber_entered(*active_->current_->stack);
-  for (;;) {
-    scheduler& s = *active_;
-    fiber& self = *s.current_->stack;
-    thread* next = nullptr;
-    try {
-      s.kernel_.body(s, *s.current_, s.kernel_);
-      if (overflowed(self)) {
-        throw stack_overflow(name_of(*s.current_) + ": more than " + std::to_string(self.stack_bytes) +
-                             " bytes of stack");
-      }
-      s.end_thread(*s.current_);
-      next = s.pick();
-    } catch (...) {
-      s.error_ = std::current_exception();
-      next = nullptr;
-    }
-    if (next == nullptr) {
-      fibers().release(self);
-      switch_fiber(self, s.host_);
-      continue;
-    }
-    s.current_ = next;
-    next->state = thread_state::running;
-    if (next->stack == nullptr) {
-      next->stack = &self;
-      continue;
-    }
-    fibers().release(self);
-    switch_fiber(self, *next->stack);
-  }
-}
-
-/// `t`, which is running, gives way: to `preferred` if there is one. Returns when it is its turn again.
-inline void scheduler::dispatch(thread& t, thread* preferred) {
-  thread* const next = preferred != nullptr ? preferred : pick();
-  next->state = thread_state::running;
-  if (next == &t) {
-    return;
-  }
-  ++switches_;
-  current_ = next;
-  if (next->stack == nullptr) {
-    next->stack = &fibers().acquire();
-  }
-  switch_fiber(*t.stack, *next->stack);
-}
-
 /// The thread to run next, no longer in the ready set; null when the launch has ended.
 inline thread* scheduler::pick() {
   for (;;) {
@@ -275,51 +199,9 @@ inline thread* scheduler::pick() {
 /// In random order a block starts before the others have come to a stop, too.
 inline bool scheduler::starts_early() { return can_start() && (ready_.empty() || random_.below(4) == 0); }
 
-inline void scheduler::start_block() {
-  if (spare_.empty()) {
-    spare_.push_back(std::make_unique<block>());
-    block& b = *spare_.back();
-    b.threads = std::vector<thread>(static_cast<std::size_t>(kernel_.threads));
-    b.warps.resize(static_cast<std::size_t>((kernel_.threads + 31) / 32));
-    b.static_shared = shared_region(kernel_.static_bytes);
-    b.dynamic_shared = shared_region(kernel_.dynamic_bytes);
-    for (int i = 0; i < kernel_.threads; ++i) {
-      thread& t = b.threads[static_cast<std::size_t>(i)];
-      t.owner = &b;
-      t.rank = i;
-      t.pending.older = &b.pending;
-    }
-  }
-  resident_.push_back(std::move(spare_.back()));
-  spare_.pop_back();
-  block& b = *resident_.back();
-  b.slot = resident_.size() - 1;
-  b.rank = block_order_[next_block_++];
-  ++progress_;
-  b.cache.clear();
-  std::memset(b.static_shared.data(), poison_, b.static_shared.size());
-  std::memset(b.dynamic_shared.data(), poison_, b.dynamic_shared.size());
-  const bool descending = settings_.order == schedule::reverse;
-  for (std::size_t i = 0; i < b.threads.size(); ++i) {
-    thread& t = b.threads[descending ? b.threads.size() - 1 - i : i];
-    t.seen = {};
-    t.paused = {};
-    t.acquired_at = memory_.changes();
-    ready_.add(t);
-  }
-}
-
-inline void scheduler::end_block(block& b) {
-  memory_.retire(b);
-  b.exited = 0;
-  std::fill(b.warps.begin(), b.warps.end(), warp{});
-  resident_.back()->slot = b.slot;
-  std::swap(resident_[b.slot], resident_.back());
-  spare_.push_back(std::move(resident_.back()));
-  resident_.pop_back();
-}
-
 }  // namespace sptrsv::emulator
 
+#include "emulator/blocks.hpp"
 #include "emulator/collectives.hpp"
 #include "emulator/deadlock.hpp"
+#include "emulator/switching.hpp"

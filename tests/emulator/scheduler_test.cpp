@@ -1,4 +1,4 @@
-// Schedules, deadlocks, barriers and tiles of the emulator.
+// Schedules, deadlocks and barriers of the emulator.
 #include "emulator/scheduler.hpp"
 
 #include <gtest/gtest.h>
@@ -32,10 +32,6 @@ void run_chain(const executor& on, std::uint32_t blocks, const Order& order) {
 }
 constexpr auto by_rank = [](auto& ctx, std::uint32_t*) { return ctx.block_rank(); };
 constexpr auto by_ticket = [](auto& ctx, std::uint32_t* ticket) { return ctx.atomic_add(ticket, 1u); };
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST(Schedule, WaitingInBlockOrderDeadlocksUnlessAllAreResident) {
   device in_order(with_schedule(schedule::in_order, 2));
@@ -84,11 +80,10 @@ TEST(Schedule, BlocksStartInTheOrderAskedFor) {
 TEST(Deadlock, ReportSaysWhoWaitsForWhat) {
   device d(with_schedule(schedule::reverse, 2));
   const executor on(&d);
-  const auto other = zeros<double>(on, 1);
   const std::string text = fault_text<deadlock>([&] { run_chain(on, 20, by_rank); });
-  EXPECT_TRUE(contains(text, "block 19, thread 0 polls 0x")) << text;
-  EXPECT_TRUE(contains(text, "buffer #")) << text;
-  EXPECT_TRUE(contains(text, "+ 72 (of 80 bytes), which holds 00 00 00 00")) << text;  // done[18]
+  EXPECT_TRUE(contains(text, "block 19, thread 0 polls buffer #")) << text;
+  EXPECT_TRUE(contains(text, "+ 72 (of 80 bytes) at 0x")) << text;  // done[18]
+  EXPECT_TRUE(contains(text, ", which holds 00 00 00 00\n")) << text;
   EXPECT_TRUE(contains(text, "2 blocks are resident, 18 of 20 have not started")) << text;
 }
 
@@ -178,14 +173,16 @@ TEST(Schedule, LiveLockEndsAtTheStepLimit) {
 
 TEST(Barrier, NotReachedByAllIsAnError) {
   for (const schedule order : {schedule::in_order, schedule::reverse, schedule::random}) {
-    device d(with_schedule(order));
-    EXPECT_THROW(launch<64>(executor(&d), 2,
-                            [](auto& ctx, nothing&) {
-                              if (ctx.thread_rank() != 17) {
-                                ctx.barrier();
-                              }
-                            }),
-                 barrier_divergence);
+    for (const int absent : {0, 17, 63}) {
+      device d(with_schedule(order));
+      EXPECT_THROW(launch<64>(executor(&d), 2,
+                              [=](auto& ctx, nothing&) {
+                                if (ctx.thread_rank() != absent) {
+                                  ctx.barrier();
+                                }
+                              }),
+                   barrier_divergence);
+    }
   }
 }
 
@@ -229,137 +226,6 @@ TEST(Barrier, MissingBetweenSharedWriterAndReaderIsSeen) {
   EXPECT_LT(successes(20, unordered), 2);
 }
 
-/// Every collective against its definition, for one tile size.
-template <int Lanes>
-void check_tile(const executor& on) {
-  const auto wrong = zeros<int>(on, 1);
-  launch<64>(on, 2, [wrong = wrong.data()](auto& ctx, nothing&) {
-    const auto tile = ctx.template group<Lanes>();
-    const int me = tile.rank();
-    const int base = ctx.thread_rank() - me;
-    const auto expect = [&](bool right) {
-      if (!right) {
-        ctx.atomic_add(wrong, 1);
-      }
-    };
-    expect(me == ctx.thread_rank() % Lanes && tile.index() == ctx.thread_rank() / Lanes);
-    struct pair {
-      double first;
-      int second;
-    };
-    const pair v{0.5 * ctx.thread_rank(), me};
-    for (int i = 0; i < Lanes; ++i) {
-      const pair got = tile.shuffle(v, i);
-      expect(got.first == 0.5 * (base + i) && got.second == i);
-      expect(tile.shuffle_xor(me, i) == (me ^ i));
-      expect(tile.shuffle_down(me, i) == (me + i < Lanes ? me + i : me));
-      expect(tile.ballot(me == i) == std::uint32_t{1} << i);
-      expect(tile.any(me == i));
-      expect(tile.all(me == i) == (Lanes == 1));
-    }
-    tile.sync();
-    expect(!tile.any(false) && tile.all(true));
-    expect(simt::tile_sum(tile, me, Lanes) == Lanes * (Lanes - 1) / 2);
-  });
-  EXPECT_EQ(to_host(on, wrong)[0], 0) << Lanes << " lanes";
-}
-
-TEST(Tile, CollectivesOfEverySize) {
-  for (const schedule order : {schedule::in_order, schedule::reverse, schedule::random}) {
-    device d(with_schedule(order));
-    const executor on(&d);
-    check_tile<1>(on);
-    check_tile<2>(on);
-    check_tile<4>(on);
-    check_tile<8>(on);
-    check_tile<16>(on);
-    check_tile<32>(on);
-  }
-}
-
-TEST(Tile, SizesMayAlternate) {
-  const auto sums = [](const executor& on) {
-    const auto out = zeros<int>(on, 32);
-    launch<32>(on, 1, [out = out.data()](auto& ctx, nothing&) {
-      const auto small = ctx.template group<4>();
-      const auto large = ctx.template group<32>();
-      int v = 1;
-      for (int i = 0; i < 3; ++i) {
-        v = simt::tile_sum(small, v, 4);
-        v = simt::tile_sum(large, v, 32) / 32;
-      }
-      ctx.store(out + ctx.thread_rank(), v);
-    });
-    return to_host(on, out) == std::vector<int>(32, 64);
-  };
-  EXPECT_EQ(successes(50, sums), 50);
-}
-
-template <class Body>
-void expect_tile_divergence(const Body& body) {
-  for (const schedule order : {schedule::in_order, schedule::reverse, schedule::random}) {
-    device d(with_schedule(order));
-    EXPECT_THROW(launch<64>(executor(&d), 1, body), tile_divergence);
-  }
-}
-
-TEST(Tile, LaneThatHasEndedIsAnError) {
-  expect_tile_divergence([](auto& ctx, nothing&) {
-    if (ctx.thread_rank() != 5) {
-      ctx.template group<16>().sync();
-    }
-  });
-}
-
-TEST(Tile, TwoSizesAtOnceAreAnError) {
-  expect_tile_divergence([](auto& ctx, nothing&) {
-    if (ctx.thread_rank() % 2 == 0) {
-      ctx.template group<8>().shuffle(0, 0);
-    } else {
-      ctx.template group<32>().shuffle(0, 0);
-    }
-  });
-}
-
-TEST(Tile, TwoOperationsAtOnceAreAnError) {
-  expect_tile_divergence([](auto& ctx, nothing&) {
-    const auto tile = ctx.template group<8>();
-    if (tile.rank() == 0) {
-      tile.sync();
-    } else {
-      tile.shuffle(0, 0);
-    }
-  });
-}
-
-TEST(Tile, SourceOutsideIsAnError) {
-  expect_tile_divergence([](auto& ctx, nothing&) { ctx.template group<8>().shuffle(1, 8); });
-  expect_tile_divergence([](auto& ctx, nothing&) { ctx.template group<8>().shuffle_xor(1, 8); });
-}
-
-TEST(Tile, LaneInABarrierIsADeadlock) {
-  device d;
-  const std::string text = fault_text<deadlock>([&] {
-    launch<64>(executor(&d), 1, [](auto& ctx, nothing&) {
-      if (ctx.thread_rank() == 3) {
-        ctx.barrier();
-      }
-      ctx.template group<32>().sync();
-      if (ctx.thread_rank() != 3) {
-        ctx.barrier();
-      }
-    });
-  });
-  EXPECT_TRUE(contains(text, "thread 0 is in sync of a tile with 31 of 32 lanes")) << text;
-  EXPECT_TRUE(contains(text, "thread 3 is in a barrier with 33 of 64 threads")) << text;
-}
-
-TEST(Tile, CutByTheEndOfTheBlockIsAnError) {
-  device d;
-  EXPECT_THROW(launch<48>(executor(&d), 1, [](auto& ctx, nothing&) { ctx.template group<32>().sync(); }),
-               tile_divergence);
-}
-
 TEST(Scheduler, ExceptionOfAnAgentReachesTheCaller) {
   device d;
   const executor on(&d);
@@ -378,7 +244,9 @@ TEST(Scheduler, ExceptionOfAnAgentReachesTheCaller) {
 }
 
 TEST(Scheduler, StackOverflowIsCaught) {
-#ifndef SPTRSV_EMULATOR_ASAN
+#ifdef SPTRSV_EMULATOR_ASAN
+  GTEST_SKIP() << "AddressSanitizer finds it first";
+#else
   device d;
   EXPECT_THROW(launch<2>(executor(&d), 1,
                          [](auto&, nothing&) {

@@ -23,8 +23,13 @@ class stale_cache {
     written_.reset();
   }
 
-  /// The block writes this word: from now on it is read where its threads' order of accesses is kept.
-  void note_write(address_type a) { written_.set(slot(a >> 3, written_.size())); }
+  /// The block writes these words: from now on its threads read them where the order of their accesses is
+  /// kept.
+  void note_write(address_type a, std::size_t size) {
+    for (address_type w = a >> 3; w <= (a + size - 1) >> 3; ++w) {
+      written_.set(slot(w, written_.size()));
+    }
+  }
 
   /// Replaces in `bytes`, a copy of [a, a + size) which lies in one sector, by the older values, if the
   /// sector has been read at `since` or later.

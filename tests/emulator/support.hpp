@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "emulator/executor.hpp"
@@ -71,6 +72,10 @@ int successes(int count, const Succeeds& succeeds, std::uint32_t resident_blocks
     found += succeeds(executor(&d)) ? 1 : 0;
   }
   return found;
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
 }
 
 /// The text of the exception of type `Fault` that `action` throws; empty if it throws none.

@@ -1,0 +1,76 @@
+// The beginning and the end of blocks and threads. Included by scheduler.hpp.
+#pragma once
+
+#include "emulator/scheduler.hpp"
+
+namespace sptrsv::emulator {
+
+inline void scheduler::start_block() {
+  if (spare_.empty()) {
+    spare_.push_back(std::make_unique<block>());
+    block& b = *spare_.back();
+    b.threads = std::vector<thread>(static_cast<std::size_t>(kernel_.threads));
+    b.warps.resize(static_cast<std::size_t>((kernel_.threads + 31) / 32));
+    b.static_shared = shared_region(kernel_.static_bytes);
+    b.dynamic_shared = shared_region(kernel_.dynamic_bytes);
+    for (int i = 0; i < kernel_.threads; ++i) {
+      thread& t = b.threads[static_cast<std::size_t>(i)];
+      t.owner = &b;
+      t.rank = i;
+      t.pending.older = &b.pending;
+    }
+  }
+  resident_.push_back(std::move(spare_.back()));
+  spare_.pop_back();
+  block& b = *resident_.back();
+  b.slot = resident_.size() - 1;
+  b.rank = block_order_[next_block_++];
+  ++progress_;
+  b.cache.clear();
+  std::memset(b.static_shared.data(), poison_, b.static_shared.size());
+  std::memset(b.dynamic_shared.data(), poison_, b.dynamic_shared.size());
+  const bool descending = settings_.order == schedule::reverse;
+  for (std::size_t i = 0; i < b.threads.size(); ++i) {
+    thread& t = b.threads[descending ? b.threads.size() - 1 - i : i];
+    t.seen = {};
+    t.paused = {};
+    t.acquired_at = memory_.changes();
+    ready_.add(t);
+  }
+}
+
+inline void scheduler::end_block(block& b) {
+  memory_.retire(b);
+  b.exited = 0;
+  std::fill(b.warps.begin(), b.warps.end(), warp{});
+  resident_.back()->slot = b.slot;
+  std::swap(resident_[b.slot], resident_.back());
+  spare_.push_back(std::move(resident_.back()));
+  resident_.pop_back();
+}
+
+inline void scheduler::end_thread(thread& t) {
+  block& b = *t.owner;
+  warp& w = b.warps[static_cast<std::size_t>(t.rank / 32)];
+  const int lane = t.rank % 32;
+  t.state = thread_state::exited;
+  t.stack = nullptr;
+  ++progress_;
+  ++b.exited;
+  w.exited |= 1u << lane;
+  if (b.in_barrier != 0) {
+    throw barrier_divergence(name_of(t) + " has ended, but " + std::to_string(b.in_barrier) +
+                             " threads of its block are in a barrier");
+  }
+  for (int log2 = 0; log2 < 6; ++log2) {
+    if ((w.waiting[log2] & tile_mask(lane, 1 << log2)) != 0) {
+      throw tile_divergence(name_of(t) + " has ended, but lanes of its tile of " + std::to_string(1 << log2) +
+                            " lanes wait for it in a collective");
+    }
+  }
+  if (b.exited == kernel_.threads) {
+    end_block(b);
+  }
+}
+
+}  // namespace sptrsv::emulator
