@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
@@ -146,6 +147,21 @@ template <class Value, class Index, class Offset, class Stream = stream_handle>
 auto to_device(const csc_matrix<Value, Index, Offset>& a, Stream stream = {},
                memory_resource* resource = nullptr) {
   return to_device(a.view(), stream, resource);
+}
+
+/// Copies a host vector to the device; synchronises.
+template <class T, class Stream = stream_handle>
+buffer<T> to_device(const std::vector<T>& v, Stream stream = {}, memory_resource* resource = nullptr) {
+  const detail::executor_t<Stream> on(stream);
+  return detail::upload_array(v.data(), static_cast<std::int64_t>(v.size()), on,
+                              detail::resource_or_default(resource, on));
+}
+
+/// Copies a device vector to the host; synchronises.
+template <class T, class Stream = stream_handle>
+std::vector<T> to_host(const buffer<T>& v, Stream stream = {}) {
+  return detail::download_array(v.data(), static_cast<std::int64_t>(v.size()),
+                                detail::executor_t<Stream>(stream));
 }
 
 /// Copies a device matrix to the host; synchronises.

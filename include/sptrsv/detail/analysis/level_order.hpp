@@ -5,7 +5,7 @@
 
 #include "sptrsv/detail/analysis/device_levels.hpp"
 
-namespace sptrsv::detail::level_set {
+namespace sptrsv::detail {
 
 /// Per row of the new order: its length and the inverse permutation.
 template <class Index, class Offset>
@@ -90,4 +90,4 @@ device_triangle<Index, Offset> in_level_order(const device_triangle<Index, Offse
   return moved;
 }
 
-}  // namespace sptrsv::detail::level_set
+}  // namespace sptrsv::detail

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/scalar.hpp"
+#include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail::level_set {
@@ -88,34 +88,69 @@ struct wide_agent {
 };
 
 /// One block walks the levels [first_level, last_level) with a barrier after each.
-template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns>
+template <class Tuning, class Scalar, class Index, class Offset, int Columns>
 struct narrow_agent {
   static constexpr int block_threads = Tuning::narrow_block_threads;
-  static constexpr int rows_per_step = block_threads / Lanes;
   struct shared_storage {};
   struct params {
     system_params<Scalar, Index, Offset> system;
     const Index* level_offsets;
+    const std::int32_t* level_lanes;  ///< lanes that a row of the level gets: 1, 8 or 32
     std::int64_t first_level;
     std::int64_t last_level;
   };
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
-    const auto tile = ctx.template group<Lanes>();
     const std::int64_t columns = Columns == 1 ? 1 : ctx.load_constant(&p.system.state->columns);
     std::int64_t begin = ctx.load_constant(p.level_offsets + p.first_level);
     std::int64_t end = ctx.load_constant(p.level_offsets + p.first_level + 1);
+    std::int32_t lanes = ctx.load_constant(p.level_lanes + p.first_level);
     for (std::int64_t level = p.first_level; level < p.last_level; ++level) {
-      // The end of the next level is on the way while this one is solved.
-      const std::int64_t next_end =
-          level + 1 < p.last_level ? ctx.load_constant(p.level_offsets + level + 2) : Index{0};
-      for (std::int64_t row = begin + tile.index(); row < end; row += rows_per_step) {
-        solve_row<Columns>(ctx, tile, p.system, row, columns);
+      // The bounds of the next level are on the way while this one is solved.
+      const std::int64_t next = level + 1 < p.last_level ? level + 1 : level;
+      const std::int64_t next_end = ctx.load_constant(p.level_offsets + next + 1);
+      const std::int32_t next_lanes = ctx.load_constant(p.level_lanes + next);
+      if (lanes == 1) {
+        solve_rows<1>(ctx, p.system, begin, end, columns);
+      } else if (lanes == 8) {
+        solve_rows<8>(ctx, p.system, begin, end, columns);
+      } else {
+        solve_rows<32>(ctx, p.system, begin, end, columns);
       }
       ctx.barrier();
       begin = end;
       end = next_end;
+      lanes = next_lanes;
+    }
+  }
+
+ private:
+  template <int Lanes, class Context>
+  SPTRSV_DEVICE static void solve_rows(Context& ctx, const system_params<Scalar, Index, Offset>& system,
+                                       std::int64_t begin, std::int64_t end, std::int64_t columns) {
+    const auto tile = ctx.template group<Lanes>();
+    for (std::int64_t row = begin + tile.index(); row < end; row += block_threads / Lanes) {
+      solve_row<Columns>(ctx, tile, system, row, columns);
+    }
+  }
+};
+
+/// Per row in level order: the longest row of its level.
+template <class Index, class Offset>
+struct measure_levels {
+  const Offset* row_offsets;
+  const Index* level_offsets;
+  std::int64_t levels;
+  std::int64_t* longest;  ///< by level; start at 0
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const std::int64_t level = triangle_kernels::major_of(ctx, level_offsets, levels, row);
+    const auto length = static_cast<std::int64_t>(ctx.load_constant(row_offsets + row + 1) -
+                                                  ctx.load_constant(row_offsets + row));
+    if (length > ctx.load_relaxed(longest + level)) {  // most rows need no atomic
+      ctx.atomic_max(longest + level, length);
     }
   }
 };

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_values.hpp"
+#include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/level_set/agent.hpp"
-#include "sptrsv/detail/level_set/level_order.hpp"
+#include "sptrsv/detail/level_set/plan.hpp"
 #include "sptrsv/detail/level_set/tuning.hpp"
 #include "sptrsv/solver.hpp"
 
@@ -48,11 +49,9 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
       : form_(form), max_rhs_(max_rhs), numbers_(0, 0, on, resource) {
     const device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
     levels_ = levels_on_device(triangle, on, resource);
-    triangle_ = level_set::in_level_order(triangle, levels_, on, resource);
+    triangle_ = in_level_order(triangle, levels_, on, resource);
     numbers_ = device_values<Scalar, Executor>(triangle_.entries(), form.unit ? 0 : a.size, on, resource);
-    const std::int64_t mean_length = triangle_.size == 0 ? 0 : triangle_.entries() / triangle_.size;
-    lanes_ = mean_length <= 4 ? 1 : mean_length <= 32 ? 8 : 32;
-    plan(on);
+    plan(on, resource);
   }
 
   void update_values(const Scalar* values, const Executor& on) {
@@ -99,56 +98,44 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   }
 
   bool is_zero_pivot(std::int64_t position, const Executor& on) const {
-    std::vector<Index> positions(static_cast<std::size_t>(triangle_.size));
-    on.download(positions.data(), levels_.rows.data(), levels_.rows.bytes());
-    const auto place = std::find(positions.begin(), positions.end(), static_cast<Index>(position));
-    return numbers_.is_zero_pivot(place - positions.begin(), on);
+    return numbers_.is_zero_pivot(levels_.place_of(position, on), on);
   }
 
   void describe(solver_info& info, const Executor& on) const {
     std::int64_t wide = 0;
-    for (const segment& s : segments_) {
+    for (const level_set::segment& s : segments_) {
       wide += s.narrow ? 0 : 1;
     }
-    const std::string lanes = std::to_string(lanes_) + (lanes_ == 1 ? " lane a row" : " lanes a row");
     info.device = on.device_name();
-    info.kernels = {"gather_rhs", std::to_string(wide) + " launches of one wide level, " + lanes,
+    info.kernels = {"gather_rhs", std::to_string(wide) + " launches of one wide level",
                     std::to_string(static_cast<std::int64_t>(segments_.size()) - wide) + " launches for " +
-                        std::to_string(levels_.count - wide) + " narrow levels, " + lanes,
+                        std::to_string(levels_.count - wide) + " narrow levels",
                     "scatter_solution"};
     info.entries = triangle_.entries() + (form_.unit ? 0 : triangle_.size);
     info.levels = levels_.count;
     info.longest_row = triangle_.longest_row;
-    info.solver_bytes =
-        triangle_.bytes() + numbers_.bytes() + levels_.rows.bytes() + levels_.level_offsets.bytes();
+    info.solver_bytes = triangle_.bytes() + numbers_.bytes() + levels_.bytes() + level_lanes_.bytes();
     info.workspace_bytes =
         static_cast<std::size_t>(triangle_.size * max_rhs_) * sizeof(Scalar) + sizeof(solve_state);
   }
 
  private:
-  /// A launch: one wide level, or a run of narrow ones.
-  struct segment {
-    std::int64_t first_level;
-    std::int64_t last_level;
-    std::int64_t first_row;
-    std::int64_t last_row;
-    bool narrow;
-  };
-
-  void plan(const Executor& on) {
-    std::vector<Index> offsets(static_cast<std::size_t>(levels_.count) + 1);
+  void plan(const Executor& on, memory_resource& resource) {
+    const auto levels = static_cast<std::size_t>(levels_.count);
+    const buffer<std::int64_t> longest(levels, resource, on.stream());
+    on.fill_bytes(longest.data(), 0, longest.bytes());
+    simt::for_each(
+        on, triangle_.size,
+        level_set::measure_levels<Index, Offset>{triangle_.row_offsets.data(), levels_.level_offsets.data(),
+                                                 levels_.count, longest.data()});
+    std::vector<Index> offsets(levels + 1);
+    std::vector<std::int64_t> longest_rows(levels);
     on.download(offsets.data(), levels_.level_offsets.data(), levels_.level_offsets.bytes());
-    for (std::int64_t level = 0; level < levels_.count; ++level) {
-      const std::int64_t first_row = offsets[static_cast<std::size_t>(level)];
-      const std::int64_t last_row = offsets[static_cast<std::size_t>(level) + 1];
-      const bool narrow = (last_row - first_row) * lanes_ <= Tuning::narrow_lanes;
-      if (narrow && !segments_.empty() && segments_.back().narrow) {
-        segments_.back().last_level = level + 1;
-        segments_.back().last_row = last_row;
-      } else {
-        segments_.push_back({level, level + 1, first_row, last_row, narrow});
-      }
-    }
+    on.download(longest_rows.data(), longest.data(), longest.bytes());
+    level_set::level_plan made = level_set::make_plan<Tuning>(offsets, longest_rows);
+    level_lanes_ = buffer<std::int32_t>(levels, resource, on.stream());
+    on.upload(level_lanes_.data(), made.level_lanes.data(), level_lanes_.bytes());
+    segments_ = std::move(made.segments);
   }
 
   template <int Columns>
@@ -156,38 +143,37 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     const level_set::system_params<Scalar, Index, Offset> p{
         triangle_.size,      triangle_.row_offsets.data(), triangle_.columns.data(), numbers_.values(),
         numbers_.diagonal(), levels_.rows.data(),          scratch.x.data(),         scratch.state.data()};
-    switch (lanes_) {
-      case 1:
-        return enqueue_segments<1, Columns>(p, on);
-      case 8:
-        return enqueue_segments<8, Columns>(p, on);
-      default:
-        return enqueue_segments<32, Columns>(p, on);
-    }
-  }
-
-  template <int Lanes, int Columns>
-  void enqueue_segments(const level_set::system_params<Scalar, Index, Offset>& p, const Executor& on) const {
-    using wide = level_set::wide_agent<Tuning, Scalar, Index, Offset, Lanes, Columns>;
-    using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, Lanes, Columns>;
-    for (const segment& s : segments_) {
+    for (const level_set::segment& s : segments_) {
       if (s.narrow) {
-        on.template launch<narrow>(1, {p, levels_.level_offsets.data(), s.first_level, s.last_level});
+        using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, Columns>;
+        on.template launch<narrow>(
+            1, {p, levels_.level_offsets.data(), level_lanes_.data(), s.first_level, s.last_level});
+      } else if (s.lanes == 1) {
+        enqueue_wide<1, Columns>(p, s, on);
+      } else if (s.lanes == 8) {
+        enqueue_wide<8, Columns>(p, s, on);
       } else {
-        on.template launch<wide>(
-            static_cast<std::uint32_t>(simt::ceil_div(s.last_row - s.first_row, wide::rows_per_block)),
-            {p, s.first_row, s.last_row});
+        enqueue_wide<32, Columns>(p, s, on);
       }
     }
   }
 
+  template <int Lanes, int Columns>
+  static void enqueue_wide(const level_set::system_params<Scalar, Index, Offset>& p,
+                           const level_set::segment& s, const Executor& on) {
+    using wide = level_set::wide_agent<Tuning, Scalar, Index, Offset, Lanes, Columns>;
+    on.template launch<wide>(
+        static_cast<std::uint32_t>(simt::ceil_div(s.last_row - s.first_row, wide::rows_per_block)),
+        {p, s.first_row, s.last_row});
+  }
+
   triangle_form form_;
   std::int64_t max_rhs_;
-  int lanes_ = 1;
   device_levels<Index> levels_;
   device_triangle<Index, Offset> triangle_;  ///< rows and columns in level order
   device_values<Scalar, Executor> numbers_;
-  std::vector<segment> segments_;
+  buffer<std::int32_t> level_lanes_;
+  std::vector<level_set::segment> segments_;
 };
 
 }  // namespace detail

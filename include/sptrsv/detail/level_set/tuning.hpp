@@ -11,7 +11,9 @@ struct level_set_tuning {
   static constexpr int narrow_block_threads = 512;
   /// A level is narrow if it needs at most this many lanes; one block takes it faster than a launch of its
   /// own.
-  static constexpr int narrow_lanes = 2048;
+  static constexpr int narrow_lanes = 1024;
+  /// Lanes that a wide level keeps busy at once; only their ratio to the needs of a level matters.
+  static constexpr int device_lanes = 200000;
   /// Right-hand sides that one sweep over a row serves.
   static constexpr int columns_per_sweep = 4;
 };

@@ -12,9 +12,10 @@
 //     SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p);
 //   };
 //
-// Memory that other threads of the launch may write is touched through the context only; shared memory may
-// also be read and written directly where a barrier separates writers and readers. T is trivially copyable;
-// for the relaxed, acquire and release accesses and the atomics it is an arithmetic type of 4 or 8 bytes.
+// Device memory is touched through the context only: the emulator's addresses cannot be dereferenced. Shared
+// memory may also be read and written directly where a barrier separates writers and readers. T is trivially
+// copyable; for the relaxed, acquire and release accesses and the atomics it is an arithmetic type of 4 or 8
+// bytes.
 //
 //   int thread_rank() const;                      // in the block
 //   int block_threads() const;
@@ -28,14 +29,18 @@
 //   T load(const T* p);        void store(T* p, T v);            // weak
 //   T load_relaxed(const T* p); void store_relaxed(T* p, T v);   // device scope, atomic, unordered
 //   T load_acquire(const T* p); void store_release(T* p, T v);   // device scope
-//   T atomic_add / atomic_sub / atomic_min / atomic_max / atomic_exchange(T* p, T v);   // relaxed; the old
-//   value void fence();                                 // device scope, orders all earlier and later
-//   accesses void pause(const T* p);                       // between two polls of *p: bounded back-off
+//   T atomic_add / atomic_sub / atomic_min / atomic_max / atomic_exchange(T* p, T v);   // relaxed; old value
+//   void fence();                                 // device scope, orders all earlier and later accesses
+//   void pause(const T* p);                       // between two polls of *p: bounded back-off
+//
+// A weak load may be served from an SM's cache: after a relaxed poll only an acquire or a fence makes it see
+// what the producer stored.
 //
 //   tile<Lanes>: static int lanes; int rank() const; int index() const (of the tile in its block);
 //     T shuffle(T v, int source); T shuffle_down(T v, int delta); T shuffle_xor(T v, int mask);
-//     std::uint32_t ballot(bool); bool any(bool); bool all(bool); void sync();
-//     every lane of the tile calls them together.
+//     std::uint32_t ballot(bool); bool any(bool); bool all(bool);
+//     void sync();                                // orders memory among the lanes, as the others do not
+//     every lane of the tile calls them together; 0 <= source, mask < Lanes.
 #pragma once
 
 #include <cstdint>
@@ -59,6 +64,26 @@ SPTRSV_DEVICE T wait_until(Context& ctx, const T* p, Done done) {
     value = ctx.load_relaxed(p);
   }
   return value;
+}
+
+/// Polls all of `*addresses[i]` at once until `done(values[i])` holds for each i; a value that is done
+/// already is not polled and its address not used.
+template <int Count, class Context, class T, class Done>
+SPTRSV_DEVICE void wait_until_all(Context& ctx, const T* const (&addresses)[Count], T (&values)[Count],
+                                  Done done) {
+  for (;;) {
+    const T* pending = nullptr;
+    for (int i = 0; i < Count; ++i) {
+      if (!done(values[i])) {
+        values[i] = ctx.load_relaxed(addresses[i]);
+        pending = done(values[i]) ? pending : addresses[i];
+      }
+    }
+    if (pending == nullptr) {
+      return;
+    }
+    ctx.pause(pending);
+  }
 }
 
 /// Sum over the tile, the same bits in every lane: a butterfly, so the order of additions is fixed.

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
+#include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/sync_free_warp/agent.hpp"
 #include "sptrsv/detail/sync_free_warp/tuning.hpp"
 #include "sptrsv/solver.hpp"
@@ -12,16 +12,23 @@
 namespace sptrsv {
 namespace policy {
 
+/// The order in which rows are taken up.
+enum class row_order {
+  natural,  ///< that of substitution: no analysis beyond a transposition
+  levels    ///< level by level: rows that can be solved together are taken up together
+};
+
 /// Row-wise and synchronisation-free: one warp a row, each row waits for the values that it needs and for
-/// nothing else (Dufrechou and Ezzatti, Using analysis information in the synchronization-free GPU solution
-/// of sparse triangular systems, 2020). Every value of x is its own flag, rows are taken by ticket, and the
-/// order of additions is fixed: the result is the same in every bit from solve to solve. The analysis is a
-/// transposition at most.
+/// nothing else (Dufrechou and Ezzatti 2018; with rows in level order, 2020). Every value of x is its own
+/// flag, rows are taken by ticket, and the order of additions is fixed: the result is the same in every bit
+/// from solve to solve.
 template <class Tuning = sync_free_warp_tuning>
 struct basic_sync_free_warp {
   static constexpr const char* name = "sync_free_warp";
   using default_stream = stream_handle;
   using tuning = Tuning;
+
+  row_order order = row_order::levels;
 };
 using sync_free_warp = basic_sync_free_warp<>;
 
@@ -42,12 +49,17 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
     buffer<solve_state> state;
   };
 
-  engine(const policy::basic_sync_free_warp<Tuning>&, const pattern_view<Index, Offset>& a,
+  engine(const policy::basic_sync_free_warp<Tuning>& policy, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : form_(form),
         max_rhs_(max_rhs),
         triangle_(build_on_device(a, form, on, resource)),
-        numbers_(triangle_.entries(), form.unit ? 0 : a.size, on, resource) {}
+        numbers_(triangle_.entries(), form.unit ? 0 : a.size, on, resource) {
+    if (policy.order == policy::row_order::levels) {
+      levels_ = levels_on_device(triangle_, on, resource);
+      triangle_ = in_level_order(triangle_, levels_, on, resource);
+    }
+  }
 
   void update_values(const Scalar* values, const Executor& on) {
     numbers_.gather(values, triangle_.sources.data(), triangle_.diagonal_sources.data(), form_.conjugated,
@@ -58,7 +70,7 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
     workspace made{buffer<word>(components() * 2, resource, on.stream()),
                    buffer<solve_state>(1, resource, on.stream())};
     on.fill_bytes(made.solved.data(), 0xff, made.solved.bytes());
-    const solve_state start{0, 0, 0, 0, 0, {sync_free_warp::none_bad, sync_free_warp::none_bad}};
+    const solve_state start{0, {0, 0}, {sync_free_warp::none_bad, sync_free_warp::none_bad}};
     on.upload(made.state.data(), &start, sizeof(start));
     return made;
   }
@@ -72,6 +84,7 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
         triangle_.columns.data(),
         numbers_.values(),
         numbers_.diagonal(),
+        levels_.rows.data(),
         {scratch.solved.data(), scratch.solved.data() + components()},
         scratch.state.data(),
         alpha,
@@ -87,21 +100,23 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
   std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
     solve_state state;
     on.download(&state, scratch.state.data(), sizeof(state));
-    const std::int64_t bad = state.first_bad[state.parity ^ 1u];  // the last solve has turned the page
+    const std::int64_t bad = state.first_bad[(state.tickets / blocks() + 1) % 2];  // of the last solve
     return bad == sync_free_warp::none_bad ? -1 : bad;
   }
 
   bool is_zero_pivot(std::int64_t position, const Executor& on) const {
-    return numbers_.is_zero_pivot(position, on);
+    return numbers_.is_zero_pivot(levels_.place_of(position, on), on);
   }
 
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
     info.kernels = {"sync_free_warp: " + std::to_string(blocks()) + " blocks of " +
-                    std::to_string(Tuning::block_threads) + " threads, a warp a row"};
+                    std::to_string(Tuning::block_threads) + " threads, a warp a row, in " +
+                    (levels_.rows.size() > 0 ? "level order" : "natural order")};
     info.entries = triangle_.entries() + (form_.unit ? 0 : triangle_.size);
+    info.levels = levels_.count;
     info.longest_row = triangle_.longest_row;
-    info.solver_bytes = triangle_.bytes() + numbers_.bytes();
+    info.solver_bytes = triangle_.bytes() + numbers_.bytes() + levels_.bytes();
     info.workspace_bytes = components() * 2 * sizeof(word) + sizeof(solve_state);
   }
 
@@ -116,6 +131,7 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
 
   triangle_form form_;
   std::int64_t max_rhs_;
+  device_levels<Index> levels_;  ///< empty where rows keep the order of substitution
   device_triangle<Index, Offset> triangle_;
   device_values<Scalar, Executor> numbers_;
 };

@@ -6,7 +6,9 @@ namespace sptrsv {
 /// To change one, derive and give the result to policy::basic_sync_free_warp.
 struct sync_free_warp_tuning {
   /// Threads of a block, a multiple of 32: a ticket is drawn per block.
-  static constexpr int block_threads = 128;
+  static constexpr int block_threads = 256;
+  /// Entries of a long row that a lane looks at before it waits for the first of them.
+  static constexpr int entries_at_once = 4;
   /// Right-hand sides that one sweep over a row serves.
   static constexpr int columns_per_sweep = 4;
 };

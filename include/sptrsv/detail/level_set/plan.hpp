@@ -1,0 +1,66 @@
+// The plan of level_set: how many lanes a row of a level gets, and which levels share a launch.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace sptrsv::detail::level_set {
+
+/// A launch: one wide level, or a run of narrow ones.
+struct segment {
+  std::int64_t first_level;
+  std::int64_t last_level;  ///< one past the end
+  std::int64_t first_row;
+  std::int64_t last_row;  ///< one past the end
+  int lanes;              ///< of a wide level
+  bool narrow;
+};
+
+struct level_plan {
+  std::vector<segment> segments;
+  std::vector<std::int32_t> level_lanes;
+};
+
+/// Steps that a level of `rows` rows takes if `lanes` lanes share a row and `available` lanes work at once. A
+/// row's entries are taken one after the other by its lanes, then added up.
+inline std::int64_t level_steps(std::int64_t rows, std::int64_t longest_row, int lanes,
+                                std::int64_t available) {
+  const std::int64_t rounds = (rows * lanes + available - 1) / available;
+  const std::int64_t addition = lanes == 1 ? 0 : lanes == 8 ? 1 : 2;
+  return rounds * ((longest_row + lanes - 1) / lanes + addition + 1);
+}
+
+inline int best_lanes(std::int64_t rows, std::int64_t longest_row, std::int64_t available) {
+  int best = 1;
+  for (const int lanes : {8, 32}) {
+    if (level_steps(rows, longest_row, lanes, available) < level_steps(rows, longest_row, best, available)) {
+      best = lanes;
+    }
+  }
+  return best;
+}
+
+/// `level_offsets`: levels + 1; `longest`: the longest row of each level.
+template <class Tuning, class Index>
+level_plan make_plan(const std::vector<Index>& level_offsets, const std::vector<std::int64_t>& longest) {
+  level_plan plan;
+  for (std::size_t level = 0; level < longest.size(); ++level) {
+    const std::int64_t first_row = level_offsets[level];
+    const std::int64_t last_row = level_offsets[level + 1];
+    const std::int64_t rows = last_row - first_row;
+    const int narrow_lanes = best_lanes(rows, longest[level], Tuning::narrow_block_threads);
+    const bool narrow = rows * narrow_lanes <= Tuning::narrow_lanes;
+    const int lanes = narrow ? narrow_lanes : best_lanes(rows, longest[level], Tuning::device_lanes);
+    const auto at = static_cast<std::int64_t>(level);
+    plan.level_lanes.push_back(lanes);
+    if (narrow && !plan.segments.empty() && plan.segments.back().narrow) {
+      plan.segments.back().last_level = at + 1;
+      plan.segments.back().last_row = last_row;
+    } else {
+      plan.segments.push_back({at, at + 1, first_row, last_row, lanes, narrow});
+    }
+  }
+  return plan;
+}
+
+}  // namespace sptrsv::detail::level_set
