@@ -66,24 +66,17 @@ SPTRSV_DEVICE T wait_until(Context& ctx, const T* p, Done done) {
   return value;
 }
 
-/// Polls all of `*addresses[i]` at once until `done(values[i])` holds for each i; a value that is done
-/// already is not polled and its address not used.
-template <int Count, class Context, class T, class Done>
-SPTRSV_DEVICE void wait_until_all(Context& ctx, const T* const (&addresses)[Count], T (&values)[Count],
-                                  Done done) {
-  for (;;) {
-    const T* pending = nullptr;
-    for (int i = 0; i < Count; ++i) {
-      if (!done(values[i])) {
-        values[i] = ctx.load_relaxed(addresses[i]);
-        pending = done(values[i]) ? pending : addresses[i];
-      }
-    }
-    if (pending == nullptr) {
-      return;
-    }
-    ctx.pause(pending);
+/// Place of the lowest bit that is set; `mask` is not 0.
+SPTRSV_HOST_DEVICE int lowest_bit(std::uint32_t mask) {
+#ifdef __CUDA_ARCH__
+  return __ffs(static_cast<int>(mask)) - 1;
+#else
+  int place = 0;
+  for (; (mask & 1u) == 0; mask >>= 1) {
+    ++place;
   }
+  return place;
+#endif
 }
 
 /// Sum over the tile, the same bits in every lane: a butterfly, so the order of additions is fixed.
