@@ -159,6 +159,8 @@ class solver {
   }
 
   static void check_space(const void* p, std::size_t size, const char* what) {
+    SPTRSV_EXPECTS(size == 0 || p != nullptr, errc::invalid_argument,
+                   std::string(what) + " is a null pointer");
     SPTRSV_EXPECTS(size == 0 || Executor::can_access(p), errc::wrong_memory_space,
                    std::string(what) + " lies where " + Policy::name +
                        " cannot reach it: the GPU policies take " +

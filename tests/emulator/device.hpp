@@ -27,9 +27,9 @@ struct device_settings {
   std::uint32_t occupancy = 8;        ///< what `executor::resident_blocks` reports where all are resident
   double switch_probability = 0.1;    ///< per step, `random` only: another thread goes on
   double drain_probability = 0.1;     ///< per step: one pending store becomes visible; 0: only when forced
-  double spurious_wake_probability = 0.001;  ///< per switch, `random` only: some poller looks again
-  double stale_probability = 0.5;  ///< per weak load, `random` only: an old value, where that may be
-  int wake_rounds = 16;            ///< how often all pollers look again in vain before it is a deadlock
+  double spurious_wake_probability = 0.2;  ///< per switch, `random` only: some poller looks again
+  double stale_probability = 0.5;          ///< per weak load, `random` only: an old value, where that may be
+  int wake_rounds = 16;  ///< how often all pollers look again in vain before it is a deadlock
   std::uint64_t step_limit = 1'000'000'000;                            ///< per launch
   std::size_t shared_limit = 227 * 1024;                               ///< bytes of shared memory per block
   int thread_limit = 1024;                                             ///< threads per block

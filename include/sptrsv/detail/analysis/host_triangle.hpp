@@ -53,6 +53,9 @@ void validate_on_host(const pattern_view<Index, Offset>& a, const triangle_form&
                              Index{-1});  // by minor index: the last major one
   std::vector<char> has_diagonal(static_cast<std::size_t>(a.size), form.unit ? 1 : 0);
   for_each_triangle_entry(a, form, [&](Index position, Index column, Offset e) {
+    if (position == column && form.unit) {
+      return;  // stored diagonal entries are ignored then
+    }
     Index major = form.transposed ? column : position;
     major = form.reversed ? static_cast<Index>(a.size - 1 - major) : major;
     Index& seen = seen_by[static_cast<std::size_t>(a.indices[e])];

@@ -42,11 +42,11 @@ struct levels_agent {
     }
     row_state row = open_row(ctx, p, base + warp.rank());
     take_long_rows(ctx, warp, p, base, row);
-    take_entries(ctx, p, base, row);
     std::uint32_t known_rows = 0;  // of the warp, a bit each
+    take_entries(ctx, p, base, known_rows, row);
     while (!warp.all(row.done)) {
       if (!row.done) {
-        poll(ctx, p, base, row);
+        poll(ctx, p, base, known_rows, row);
       }
       known_rows = publish_ready(ctx, warp, p, base, row, known_rows);
     }
@@ -73,9 +73,11 @@ struct levels_agent {
     return row;
   }
 
-  /// Takes the next entries and looks at none: what lies among the warp's rows becomes a need.
+  /// Takes the next entries and looks at none. What lies among the warp's rows becomes a need; but what is
+  /// known of them already has gone by, and is found in memory like the others.
   template <class Context>
-  SPTRSV_DEVICE static void take_entries(Context& ctx, const params& p, std::int64_t base, row_state& row) {
+  SPTRSV_DEVICE static void take_entries(Context& ctx, const params& p, std::int64_t base,
+                                         std::uint32_t known_rows, row_state& row) {
     for (int i = 0; i < entries_at_once; ++i) {
       const Offset e = row.next + static_cast<Offset>(i);
       row.column[i] = e < row.end ? ctx.load_constant(p.columns + e) : Index{-1};
@@ -83,8 +85,9 @@ struct levels_agent {
     row.waits = false;
     for (int i = 0; i < entries_at_once; ++i) {
       const std::int64_t inside = static_cast<std::int64_t>(row.column[i]) - base;
-      row.needs |= inside >= 0 ? 1u << inside : 0u;
-      row.known[i] = row.column[i] < 0 || inside >= 0 ? Index{-1} : Index{0};
+      const std::uint32_t need = inside >= 0 ? (1u << inside) & ~known_rows : 0u;
+      row.needs |= need;
+      row.known[i] = row.column[i] < 0 || need != 0 ? Index{-1} : Index{0};
       row.waits = row.waits || row.known[i] == 0;
     }
     row.next = row.end - row.next > entries_at_once ? row.next + entries_at_once : row.end;
@@ -92,7 +95,8 @@ struct levels_agent {
 
   /// Looks at all the levels that the row waits for; when none is left, takes the next entries.
   template <class Context>
-  SPTRSV_DEVICE static void poll(Context& ctx, const params& p, std::int64_t base, row_state& row) {
+  SPTRSV_DEVICE static void poll(Context& ctx, const params& p, std::int64_t base, std::uint32_t known_rows,
+                                 row_state& row) {
     const Index* pending = nullptr;
     for (int i = 0; i < entries_at_once; ++i) {
       if (row.known[i] == 0) {
@@ -105,7 +109,7 @@ struct levels_agent {
     if (row.waits) {
       ctx.pause(pending);
     } else if (row.next < row.end) {
-      take_entries(ctx, p, base, row);
+      take_entries(ctx, p, base, known_rows, row);
       row.waits = true;  // until it has looked at them
     }
   }
@@ -146,9 +150,9 @@ struct levels_agent {
         part.next = first + static_cast<Offset>(warp.rank() * entries_at_once);
         part.end = end - part.next > entries_at_once ? part.next + entries_at_once : end;
         part.next = part.next < end ? part.next : part.end;
-        take_entries(ctx, p, base, part);
+        take_entries(ctx, p, base, 0, part);
         while (part.waits) {
-          poll(ctx, p, base, part);
+          poll(ctx, p, base, 0, part);
         }
       }
       for (int mask = 16; mask > 0; mask /= 2) {
