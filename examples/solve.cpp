@@ -1,0 +1,243 @@
+// Solves a sparse triangular system, from a file or from a model problem, with the policy asked for or the
+// fastest one, and prints what it took. `solve --help` says the rest.
+#include <algorithm>
+#include <complex>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/sptrsv.hpp"
+#include "support/floors.hpp"
+#include "support/measurement.hpp"
+#include "support/policies.hpp"
+#include "support/problem.hpp"
+#include "support/progress.hpp"
+#include "support/seeded_values.hpp"
+#include "support/solve_options.hpp"
+#include "support/table.hpp"
+
+namespace {
+
+using namespace sptrsv_examples;
+
+/// Whether the host shall solve. Says so if nobody asked for it; throws if the GPU was asked for and is
+/// missing.
+bool choose_host(const solve_options& options) {
+  side wanted = options.where;
+  for_each_policy(all_policies{}, [&](auto policy) {
+    if (options.policy == decltype(policy)::name) {
+      const side needed = runs_on_host<decltype(policy)> ? side::host : side::device;
+      SPTRSV_EXPECTS(wanted == side::any || wanted == needed, sptrsv::errc::unsupported,
+                     options.policy + " runs on the " + (needed == side::host ? "host" : "GPU"));
+      wanted = needed;
+    }
+  });
+  if (wanted == side::host || has_gpu()) {
+    return wanted == side::host;
+  }
+#ifdef __CUDACC__
+  const char* const reason = "no GPU answers on this machine";
+#else
+  const char* const reason = "this program was built without CUDA";
+#endif
+  SPTRSV_EXPECTS(wanted == side::any, sptrsv::errc::unsupported, reason);
+  std::printf("%s: solving on the host\n", reason);
+  return true;
+}
+
+/// Calls `visit(policy)` for the policy asked for, or for all of the side that shall solve.
+template <class Visit>
+void for_each_candidate(const solve_options& options, bool on_host, Visit visit) {
+  for_each_policy(all_policies{}, [&](auto policy) {
+    using policy_type = decltype(policy);
+    if (runs_on_host<policy_type> == on_host &&
+        (options.policy.empty() || options.policy == policy_type::name)) {
+      visit(policy);
+    }
+  });
+}
+
+struct step_report {
+  std::string name;
+  sptrsv::triangle_structure structure;
+  std::vector<std::string> trials;
+  measurement result;
+  double bandwidth_floor_ms = 0;
+  std::optional<double> hop_floor_ms;
+
+  [[nodiscard]] double larger_floor_ms() const {
+    return std::max(bandwidth_floor_ms, hop_floor_ms.value_or(0));
+  }
+};
+
+/// Solves one step, `b` becoming its solution, with the fastest candidate. A trial also loads the kernels, so
+/// that the times that follow do not hold it.
+template <class Value>
+step_report run_step(const problem_step& step, const sptrsv::csr_matrix<Value>& matrix, std::vector<Value>& b,
+                     const solve_options& options, bool on_host, progress_line& progress) {
+  step_report report;
+  report.name = step.name;
+  progress.begin("counting the levels of " + step.name);
+  report.structure = sptrsv::structure_of(matrix, step.options);
+
+  std::string best;
+  double best_ms = 0;
+  for_each_candidate(options, on_host, [&](auto policy) {
+    const std::string name = decltype(policy)::name;
+    progress.begin("trying " + name + " on " + step.name);
+    const double ms = try_policy(policy, matrix, step.options, b);
+    report.trials.push_back(name + " " + in_milliseconds(ms));
+    if (best.empty() || ms < best_ms) {
+      best = name;
+      best_ms = ms;
+    }
+  });
+  for_each_candidate(options, on_host, [&](auto policy) {
+    if (best == decltype(policy)::name) {
+      progress.begin("solving " + step.name + " with " + best);
+      report.result = measure(policy, matrix, step.options, b, options.repeat);
+    }
+  });
+  return report;
+}
+
+double bandwidth_of(bool on_host) {
+#ifdef __CUDACC__
+  if (!on_host) {
+    return copy_bandwidth(device_placement{});
+  }
+#endif
+  static_cast<void>(on_host);
+  return copy_bandwidth(host_placement{});
+}
+
+std::string verdict(const measurement& m) {
+  if (!m.status.ok()) {
+    const bool pivot = m.status.code == sptrsv::solve_status::kind::zero_pivot;
+    return std::string("WRONG: ") + (pivot ? "zero pivot" : "not finite") + " in row " +
+           std::to_string(m.status.row.value_or(-1));
+  }
+  return m.quality.ok() ? "OK" : "WRONG";
+}
+
+void print(const std::vector<step_report>& reports, double bytes_per_ms) {
+  table t;
+  const auto add = [&](const char* label, auto cell) {
+    std::vector<std::string> cells;
+    for (const step_report& r : reports) {
+      cells.push_back(cell(r));
+    }
+    t.add_row(label, std::move(cells));
+  };
+  add("", [](const step_report& r) { return r.name; });
+  add("rows", [](const step_report& r) { return grouped(r.structure.rows); });
+  add("entries", [](const step_report& r) { return grouped(r.structure.entries); });
+  add("levels", [](const step_report& r) { return grouped(r.structure.levels); });
+  add("longest row", [](const step_report& r) { return grouped(r.structure.longest_row); });
+  add("policy", [](const step_report& r) { return r.result.info.policy; });
+  add("analysis", [](const step_report& r) { return in_milliseconds(r.result.analysis_ms); });
+  add("solve, median", [](const step_report& r) { return in_milliseconds(r.result.solve_ms); });
+  add("bandwidth floor", [](const step_report& r) { return in_milliseconds(r.bandwidth_floor_ms); });
+  add("hop floor", [](const step_report& r) {
+    return r.hop_floor_ms ? in_milliseconds(*r.hop_floor_ms) : std::string("-");
+  });
+  add("solve / larger floor", [](const step_report& r) {
+    return r.larger_floor_ms() > 0 ? formatted("%.1f", r.result.solve_ms / r.larger_floor_ms()) : "-";
+  });
+  add("solver holds", [](const step_report& r) { return in_bytes(r.result.info.solver_bytes); });
+  add("workspace holds", [](const step_report& r) { return in_bytes(r.result.info.workspace_bytes); });
+  add("backward error", [](const step_report& r) { return formatted("%.2e", r.result.quality.error); });
+  add("its bound", [](const step_report& r) { return formatted("%.2e", r.result.quality.bound); });
+  add("solution", [](const step_report& r) { return verdict(r.result); });
+
+  std::printf("\n");
+  t.print();
+  std::printf("\n");
+  for (const step_report& r : reports) {
+    std::printf("%s ran on %s:\n", r.name.c_str(), r.result.info.device.c_str());
+    for (const std::string& kernel : r.result.info.kernels) {
+      std::printf("  %s\n", kernel.c_str());
+    }
+    if (r.trials.size() > 1) {
+      std::printf("  in the trial:");
+      for (const std::string& trial : r.trials) {
+        std::printf("%s %s", &trial == r.trials.data() ? "" : ",", trial.c_str());
+      }
+      std::printf("\n");
+    }
+  }
+  std::printf("The bandwidth floor moves each byte once, as fast as a copy in main memory: %.1f GB/s.\n",
+              bytes_per_ms / 1e6);
+  if (reports[0].hop_floor_ms) {
+    std::printf("The hop floor hands a value on through the L2 cache once a level, in %.0f ns.\n",
+                device_hop * 1e6);
+  }
+}
+
+/// Whether all solutions are right.
+template <class Value>
+bool solve_problem(problem<Value> p, const solve_options& options, bool on_host, progress_line& progress) {
+  progress.clear();
+  std::printf("%s\n", p.title.c_str());
+  for (const std::string& note : p.notes) {
+    std::printf("%s\n", note.c_str());
+  }
+  progress.begin("measuring the bandwidth of the memory");
+  const double bytes_per_ms = bandwidth_of(on_host);
+
+  std::vector<step_report> reports;
+  auto b = seeded_vector<Value>(p.matrix.rows * options.rhs, 1);
+  for (problem_step& step : p.steps) {
+    step.options.max_rhs = options.rhs;
+    reports.push_back(run_step(step, p.matrix, b, options, on_host, progress));
+    step_report& report = reports.back();
+    report.bandwidth_floor_ms =
+        bytes_of_solve<Value, std::int32_t, std::int32_t>(report.structure, options.rhs) / bytes_per_ms;
+    if (!on_host) {
+      report.hop_floor_ms = static_cast<double>(report.structure.levels) * device_hop;
+    }
+  }
+  progress.clear();
+  print(reports, bytes_per_ms);
+  return std::all_of(reports.begin(), reports.end(), [](const step_report& r) { return r.result.ok(); });
+}
+
+bool run(const solve_options& options) {
+  progress_line progress(options.progress || stderr_is_terminal());
+  const bool on_host = choose_host(options);
+  if (options.file.empty()) {
+    const std::int64_t grid = options.grid > 0 ? options.grid : on_host ? 64 : 128;
+    return solve_problem(make_poisson_problem(grid, progress), options, on_host, progress);
+  }
+  if (sptrsv::read_matrix_market_header(options.file).field == sptrsv::mm_field::complex) {
+    return solve_problem(make_file_problem<std::complex<double>>(options.file, options.part, progress),
+                         options, on_host, progress);
+  }
+  return solve_problem(make_file_problem<double>(options.file, options.part, progress), options, on_host,
+                       progress);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const solve_options options = parse_solve_options({argc, argv});
+    if (options.help) {
+      std::printf("%s%s\n", solve_usage, policy_names().c_str());
+      return 0;
+    }
+    return run(options) ? 0 : 1;
+  } catch (const usage_error& e) {
+    std::fprintf(stderr, "solve: %s (see solve --help)\n", e.what());
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "solve: the host has not enough memory\n");
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "solve: %s\n", e.what());
+  }
+  return 1;
+}

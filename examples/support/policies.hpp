@@ -1,0 +1,44 @@
+// The policies that a program offers by name.
+#pragma once
+
+#include <string>
+
+#include "placement.hpp"
+#include "sptrsv/policy.hpp"
+
+namespace sptrsv_examples {
+
+template <class... Policies>
+struct policy_list {};
+
+/// A new policy is one line here. The first of each side is the most likely to be fast. (Those of the GPU
+/// need nvcc.)
+using all_policies = policy_list<
+#ifdef __CUDACC__
+    sptrsv::policy::sync_free_warp,  //
+    sptrsv::policy::level_set,       //
+#endif
+    sptrsv::policy::host_parallel,  //
+    sptrsv::policy::host_serial>;
+
+/// Calls `visit(policy)` for each of the list.
+template <class... Policies, class Visit>
+void for_each_policy(policy_list<Policies...>, Visit visit) {
+  (visit(Policies{}), ...);
+}
+
+inline bool has_policy(const std::string& name) {
+  bool found = false;
+  for_each_policy(all_policies{}, [&](auto policy) { found = found || name == decltype(policy)::name; });
+  return found;
+}
+
+inline std::string policy_names() {
+  std::string names;
+  for_each_policy(all_policies{}, [&](auto policy) {
+    names += (names.empty() ? "" : ", ") + std::string(decltype(policy)::name);
+  });
+  return names;
+}
+
+}  // namespace sptrsv_examples

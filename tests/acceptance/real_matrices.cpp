@@ -1,0 +1,257 @@
+// Acceptance: every policy on real matrices, in every value type, both triangles, then again and again to see
+// that each bit stays. See `usage` in options.hpp. The last line is "N passed, N failed".
+#include <algorithm>
+#include <complex>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "examples/support/arguments.hpp"
+#include "examples/support/placement.hpp"
+#include "examples/support/policies.hpp"
+#include "examples/support/seeded_values.hpp"
+#include "examples/support/triangular_system.hpp"
+#include "options.hpp"
+#include "repeat_solves.hpp"
+#include "sptrsv/sptrsv.hpp"
+
+namespace sptrsv_acceptance {
+namespace {
+
+struct totals {
+  std::int64_t passed = 0;
+  std::int64_t failed = 0;
+  void count(bool ok) { ++(ok ? passed : failed); }
+};
+
+/// What one policy did on one matrix, over value types and triangles.
+struct outcome {
+  double worst_ratio = 0;   ///< backward error over its bound
+  double milliseconds = 0;  ///< of the lower system in double
+  std::vector<std::string> failures;
+};
+
+template <class Value>
+constexpr const char* type_name() {
+  return std::is_same_v<Value, float>    ? "float"
+         : std::is_same_v<Value, double> ? "double"
+                                         : "complex<double>";
+}
+
+bool is_chosen(const options& chosen, const char* name, bool on_host) {
+  if (chosen.policies.empty()) {
+    return on_host ? !support::has_gpu() && std::string(name) == "host_parallel" : support::has_gpu();
+  }
+  return std::find(chosen.policies.begin(), chosen.policies.end(), name) != chosen.policies.end();
+}
+
+/// One system, one policy: the ratio of the backward error to its bound, and the time of a solve if asked.
+template <class Policy, class Value>
+std::pair<double, double> run_case(const Policy& policy, const support::triangular_system<Value>& system,
+                                   bool timed) {
+  using placement = support::placement_of<Policy>;
+  const auto b = support::seeded_vector<Value>(system.matrix.rows, 3);
+  auto solver = sptrsv::analyze(policy, placement::put_matrix(system.matrix), system.options());
+  const auto device_b = placement::put(b);
+  auto device_x = placement::put(std::vector<Value>(b.size(), Value(7)));
+  solver.solve(device_b, device_x);
+  const std::vector<Value> x = placement::get(device_x);
+  const auto quality = sptrsv::backward_error(system.matrix, system.options(), b, x);
+  const double time =
+      timed ? support::median_time<placement>(5, [&] { solver.solve(device_b, device_x); }) : 0;
+  return {quality.error / quality.bound, time};
+}
+
+/// The system of a file in one value type; seeded where the file's values do not serve in that type. Those of
+/// a real file in a complex type do not: they would leave half of the arithmetic untested.
+template <class Value, class FileValue>
+support::triangular_system<Value> system_in(const support::triangular_system<FileValue>& lower,
+                                            sptrsv::uplo part) {
+  auto system = support::with_values_as<Value>(lower);
+  if (part == sptrsv::uplo::upper) {
+    system = support::transposed(system);
+  }
+  if (lower.seeded || std::is_floating_point_v<Value> != std::is_floating_point_v<FileValue> ||
+      !support::has_finite_solution(system)) {
+    support::seed_values(system);
+  }
+  return system;
+}
+
+/// Calls `use` with the lower system of a file, in the file's own kind of values.
+template <class Use>
+void with_lower_system(const std::string& path, Use use) {
+  sptrsv::matrix_market_header header = sptrsv::read_matrix_market_header(path);
+  const auto read = [&](auto type) {
+    using value = decltype(type);
+    const auto file = sptrsv::read_matrix_market<value>(path, &header);
+    use(support::make_triangular_system(file, header, sptrsv::uplo::lower));
+  };
+  header.field == sptrsv::mm_field::complex ? read(std::complex<double>{}) : read(double{});
+}
+
+class acceptance {
+ public:
+  explicit acceptance(options chosen) : options_(std::move(chosen)) {}
+
+  int run() {
+    std::vector<std::string> files;
+    for (const std::string& path : matrix_files(options_.directory)) {
+      guarded(path, [&] {
+        if (sptrsv::read_matrix_market_header(path).rows < options_.below_rows) {
+          files.push_back(path);
+        }
+      });
+    }
+    std::printf(
+        "%zu matrices, each in 3 value types and as a lower and an upper system; in so many of the six with\n"
+        "the file's own values. Worst backward error over its bound, time of the lower system in double.\n\n",
+        files.size());
+    print_heading();
+    for (const std::string& path : files) {
+      guarded(path, [&] { check_file(path); });
+    }
+    const auto repeated = spread(files, options_.repeat_on);
+    std::printf("\n%lld repeated solves of %zu matrices in double, bit by bit\n",
+                static_cast<long long>(options_.repeat_bits), repeated.size());
+    for (const std::string& path : repeated) {
+      guarded(path, [&] { check_bits(path); });
+    }
+    std::printf("\n%lld passed, %lld failed\n", static_cast<long long>(totals_.passed),
+                static_cast<long long>(totals_.failed));
+    return totals_.failed == 0 && totals_.passed > 0 ? 0 : 1;
+  }
+
+ private:
+  template <class Visit>
+  void for_each_chosen(Visit visit) const {
+    support::for_each_policy(support::all_policies{}, [&](auto policy) {
+      using policy_type = decltype(policy);
+      if (is_chosen(options_, policy_type::name, support::runs_on_host<policy_type>)) {
+        visit(policy);
+      }
+    });
+  }
+
+  /// A file that cannot be used counts as one failure.
+  template <class Check>
+  void guarded(const std::string& path, Check check) {
+    try {
+      check();
+    } catch (const std::exception& e) {
+      std::printf("%-34s FAILED: %s\n", name_of(path).c_str(), e.what());
+      totals_.count(false);
+    }
+    std::fflush(stdout);
+  }
+
+  static std::string name_of(const std::string& path) {
+    const std::string name = std::filesystem::path(path).filename().string();
+    return name.substr(0, name.find(".mtx"));
+  }
+
+  void print_heading() const {
+    std::printf("%-34s %8s %9s %7s", "", "", "", "own");
+    for_each_chosen([](auto policy) { std::printf(" | %-20s", decltype(policy)::name); });
+    std::printf("\n%-34s %8s %9s %7s", "matrix", "rows", "entries", "values");
+    for_each_chosen([](auto) { std::printf(" | %-9s %10s", "err/bound", "ms"); });
+    std::printf("\n");
+  }
+
+  void check_file(const std::string& path) {
+    with_lower_system(path, [&](const auto& lower) {
+      std::vector<outcome> outcomes;
+      for_each_chosen([&](auto) { outcomes.emplace_back(); });
+      const int with_own_values = check_type<float>(lower, outcomes) + check_type<double>(lower, outcomes) +
+                                  check_type<std::complex<double>>(lower, outcomes);
+      std::printf("%-34s %8lld %9zu %7d", name_of(path).c_str(), static_cast<long long>(lower.matrix.rows),
+                  lower.matrix.values.size(), with_own_values);
+      print(outcomes);
+    });
+  }
+
+  /// Returns how many of the two systems have the values of the file.
+  template <class Value, class FileValue>
+  int check_type(const support::triangular_system<FileValue>& lower, std::vector<outcome>& outcomes) {
+    int with_own_values = 0;
+    for (const auto part : {sptrsv::uplo::lower, sptrsv::uplo::upper}) {
+      const auto system = system_in<Value>(lower, part);
+      with_own_values += system.seeded ? 0 : 1;
+      auto result = outcomes.begin();
+      for_each_chosen([&](auto policy) { check_case(policy, system, *result++); });
+    }
+    return with_own_values;
+  }
+
+  template <class Policy, class Value>
+  void check_case(const Policy& policy, const support::triangular_system<Value>& system, outcome& result) {
+    const bool timed = std::is_same_v<Value, double> && system.part == sptrsv::uplo::lower;
+    const std::string what = std::string(Policy::name) + ", " + type_name<Value>() +
+                             (system.part == sptrsv::uplo::lower ? ", lower" : ", upper");
+    bool ok = false;
+    try {
+      const auto [ratio, time] = run_case(policy, system, timed);
+      ok = ratio <= 1;
+      result.worst_ratio = std::max(result.worst_ratio, ratio);
+      result.milliseconds = timed ? time : result.milliseconds;
+      if (!ok) {
+        result.failures.push_back(what + ": backward error is " + std::to_string(ratio) + " times its bound");
+      }
+    } catch (const std::exception& e) {
+      result.failures.push_back(what + ": " + e.what());
+    }
+    totals_.count(ok);
+  }
+
+  static void print(const std::vector<outcome>& outcomes) {
+    for (const outcome& o : outcomes) {
+      std::printf(" | %9.3f %10.4f", o.worst_ratio, o.milliseconds);
+    }
+    std::printf("\n");
+    for (const outcome& o : outcomes) {
+      for (const std::string& failure : o.failures) {
+        std::printf("    FAILED: %s\n", failure.c_str());
+      }
+    }
+  }
+
+  void check_bits(const std::string& path) {
+    with_lower_system(path, [&](const auto& lower) {
+      const auto system = system_in<double>(lower, sptrsv::uplo::lower);
+      for_each_chosen([&](auto policy) {
+        const std::int64_t different = count_different_solves(policy, system, options_.repeat_bits);
+        std::printf(
+            "%-34s %-20s %s\n", name_of(path).c_str(), decltype(policy)::name,
+            different == 0 ? "identical" : ("FAILED: " + std::to_string(different) + " differ").c_str());
+        totals_.count(different == 0);
+      });
+    });
+  }
+
+  options options_;
+  totals totals_;
+};
+
+}  // namespace
+}  // namespace sptrsv_acceptance
+
+int main(int argc, char** argv) {
+  try {
+    const auto options = sptrsv_acceptance::parse_options({argc, argv});
+    if (options.help) {
+      std::fputs(sptrsv_acceptance::usage, stdout);
+      return 0;
+    }
+    return sptrsv_acceptance::acceptance(options).run();
+  } catch (const sptrsv_examples::usage_error& e) {
+    std::fprintf(stderr, "sptrsv_acceptance: %s\n\n%s", e.what(), sptrsv_acceptance::usage);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "sptrsv_acceptance: %s\n", e.what());
+  }
+  return 1;
+}
