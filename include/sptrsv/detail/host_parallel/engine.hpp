@@ -25,8 +25,10 @@ struct host_parallel {
   static constexpr const char* name = "host_parallel";
   using default_stream = host_stream;
 
-  /// Workers; 0: as many as OpenMP would start.
+  /// Workers; 0: as many as OpenMP would start, but not more than the levels of the matrix have work for.
   int workers = 0;
+  /// Entries of a level, on average, that make one worker worth while; for `workers` = 0.
+  static constexpr std::int64_t entries_per_worker = 2000;
 };
 
 }  // namespace policy
@@ -55,7 +57,7 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     triangle_ = build_on_host(a, form);
     const host_levels<Index> levels = levels_on_host<Index>(triangle_.row_offsets, triangle_.columns);
     schedule_ = make_schedule(levels, triangle_.row_offsets, triangle_.columns,
-                              policy.workers > 0 ? policy.workers : default_workers());
+                              policy.workers > 0 ? policy.workers : useful_workers(levels.count()));
     values_.resize(triangle_.columns.size());
     diagonal_.resize(triangle_.diagonal_sources.size());
   }
@@ -91,8 +93,12 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
       }
     };
 #ifdef _OPENMP
+    if (schedule_.workers > 1) {
 #pragma omp parallel num_threads(schedule_.workers)
-    run(omp_get_thread_num(), omp_get_num_threads());
+      run(omp_get_thread_num(), omp_get_num_threads());
+    } else {
+      run(0, 1);
+    }
 #else
     run(0, 1);
 #endif
@@ -128,10 +134,14 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     return v.size() * sizeof(T);
   }
 
-  static int default_workers() {
+  [[nodiscard]] int useful_workers(std::int64_t levels) const {
 #ifdef _OPENMP
-    return omp_get_max_threads();
+    const auto work = static_cast<std::int64_t>(triangle_.columns.size() + triangle_.row_offsets.size());
+    const std::int64_t useful =
+        work / std::max<std::int64_t>(levels, 1) / policy::host_parallel::entries_per_worker;
+    return static_cast<int>(std::clamp<std::int64_t>(useful, 1, omp_get_max_threads()));
 #else
+    static_cast<void>(levels);
     return 1;
 #endif
   }
@@ -143,7 +153,7 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
       const auto& wait = schedule_.waits[i];
       const std::atomic<std::int64_t>& levels = scratch.done[wait.worker].levels;
       for (int polls = 1; levels.load(std::memory_order_acquire) <= wait.level; ++polls) {
-        if (polls % 256 == 0) {
+        if (polls % 64 == 0) {
           std::this_thread::yield();  // there may be more threads than cores
         }
       }
