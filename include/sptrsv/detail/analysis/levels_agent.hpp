@@ -44,9 +44,13 @@ struct levels_agent {
     take_long_rows(ctx, warp, p, base, row);
     std::uint32_t known_rows = 0;  // of the warp, a bit each
     take_entries(ctx, p, base, known_rows, row);
-    while (!warp.all(row.done)) {
+    for (;;) {
       if (!row.done) {
         poll(ctx, p, base, known_rows, row);
+      }
+      if (warp.all(!row.waits)) {
+        publish_rest(ctx, warp, p, base, row);
+        return;
       }
       known_rows = publish_ready(ctx, warp, p, base, row, known_rows);
     }
@@ -135,6 +139,19 @@ struct levels_agent {
         const Index other = static_cast<Index>(warp.shuffle(row.level, r) + 1);
         row.level = (row.needs >> r & 1u) != 0 && row.level < other ? other : row.level;
       }
+    }
+  }
+
+  /// Publishes all rows when nothing outside the warp is missing any more: one row after the other is final.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void publish_rest(Context& ctx, const Warp& warp, const params& p, std::int64_t base,
+                                         row_state& row) {
+    for (int r = 0; r < 32; ++r) {
+      const Index other = static_cast<Index>(warp.shuffle(row.level, r) + 1);
+      row.level = (row.needs >> r & 1u) != 0 && row.level < other ? other : row.level;
+    }
+    if (!row.done) {
+      ctx.store_relaxed(p.levels + base + warp.rank(), static_cast<Index>(row.level + 1));
     }
   }
 

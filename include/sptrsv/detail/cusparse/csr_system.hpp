@@ -1,0 +1,112 @@
+// The system as cuSPARSE is told of it: a CSR matrix, a triangle of it, and an operation.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/cusparse/kernels.hpp"
+
+namespace sptrsv::detail::cusparse {
+
+/// Its arrays are on the device.
+template <class Index, class Offset>
+struct csr_system {
+  std::int64_t size = 0;
+  std::int64_t entries = 0;      ///< stored ones
+  std::int64_t longest_row = 0;  ///< 0: not known
+  bool upper = false;            ///< the triangle, as stored
+  bool unit = false;
+  bool transposed = false;         ///< the system is the transpose of what is stored,
+  bool conjugated = false;         ///< and its conjugate
+  bool conjugated_values = false;  ///< what is stored is the conjugate of A's values
+  buffer<Offset> offsets;
+  buffer<Index> indices;
+  buffer<Offset> sources;  ///< where A holds the entries; empty: all of them, in A's order
+
+  [[nodiscard]] std::size_t bytes() const { return offsets.bytes() + indices.bytes() + sources.bytes(); }
+
+  /// The array of values for the stored entries, out of A's.
+  template <class Scalar, class Executor>
+  void take_values(const Scalar* stored, const buffer<Scalar>& values, const Executor& on) const {
+    if (sources.size() > 0) {
+      simt::for_each(on, entries,
+                     triangle_kernels::gather_values<Scalar, Offset>{stored, sources.data(), values.data(),
+                                                                     conjugated_values});
+    } else if (conjugated_values && is_complex_v<Scalar>) {
+      simt::for_each(on, entries, write_conjugated<Scalar>{stored, values.data()});
+    } else {
+      on.copy(values.data(), stored, values.bytes());
+    }
+  }
+
+  /// The stored entry on the diagonal of `row`; -1 if there is none. Synchronises.
+  template <class Executor>
+  [[nodiscard]] std::int64_t find_diagonal(std::int64_t row, const Executor& on) const {
+    Offset range[2];
+    on.download(range, offsets.data() + row, sizeof(range));
+    std::vector<Index> of_row(static_cast<std::size_t>(range[1] - range[0]));
+    on.download(of_row.data(), indices.data() + range[0], of_row.size() * sizeof(Index));
+    for (std::size_t k = 0; k < of_row.size(); ++k) {
+      if (of_row[k] == static_cast<Index>(row)) {
+        return static_cast<std::int64_t>(range[0]) + static_cast<std::int64_t>(k);
+      }
+    }
+    return -1;
+  }
+};
+
+/// A's arrays as they are, unchecked. The CSC arrays of A are the CSR arrays of its transpose.
+template <class Index, class Offset, class Executor>
+csr_system<Index, Offset> copy_as_stored(const pattern_view<Index, Offset>& a, const triangle_form& form,
+                                         const Executor& on, memory_resource& resource) {
+  csr_system<Index, Offset> s;
+  s.size = a.size;
+  s.entries = a.entries;
+  s.upper = form.reversed != form.transposed;  // the system's triangle is the mirrored one, if transposed
+  s.unit = form.unit;
+  s.transposed = form.transposed;
+  s.conjugated = form.transposed && form.conjugated;
+  s.conjugated_values = !form.transposed && form.conjugated;
+  if (a.size > 0) {
+    s.offsets = buffer<Offset>(static_cast<std::size_t>(a.size + 1), resource, on.stream());
+    s.indices = buffer<Index>(static_cast<std::size_t>(a.entries), resource, on.stream());
+    on.copy(s.offsets.data(), a.offsets, s.offsets.bytes());
+    on.copy(s.indices.data(), a.indices, s.indices.bytes());
+  }
+  return s;
+}
+
+/// The rows of op(T), checked and sorted, and nothing else: cuSPARSE need not transpose or skip anything.
+template <class Index, class Offset, class Executor>
+csr_system<Index, Offset> rows_of_system(const pattern_view<Index, Offset>& a, const triangle_form& form,
+                                         const Executor& on, memory_resource& resource) {
+  const device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
+  csr_system<Index, Offset> s;
+  s.size = a.size;
+  s.entries = triangle.entries() + (form.unit ? 0 : a.size);
+  s.longest_row = triangle.longest_row;
+  s.upper = form.reversed;
+  s.unit = form.unit;
+  s.conjugated_values = form.conjugated;
+  if (a.size > 0) {
+    s.offsets = buffer<Offset>(static_cast<std::size_t>(a.size + 1), resource, on.stream());
+    s.indices = buffer<Index>(static_cast<std::size_t>(s.entries), resource, on.stream());
+    s.sources = buffer<Offset>(static_cast<std::size_t>(s.entries), resource, on.stream());
+    const row_writer<Index, Offset> to{s.size,
+                                       s.entries,
+                                       form.reversed,
+                                       triangle.row_offsets.data(),
+                                       triangle.columns.data(),
+                                       triangle.sources.data(),
+                                       triangle.diagonal_sources.data(),
+                                       s.offsets.data(),
+                                       s.indices.data(),
+                                       s.sources.data()};
+    simt::for_each(on, s.size + 1, write_rows<Index, Offset>{to});
+    simt::for_each(on, triangle.entries(), write_entries<Index, Offset>{to});
+  }
+  return s;
+}
+
+}  // namespace sptrsv::detail::cusparse

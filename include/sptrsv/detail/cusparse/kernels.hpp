@@ -1,0 +1,135 @@
+// The kernels around cuSPARSE, one thread an element.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/scalar.hpp"
+
+namespace sptrsv::detail::cusparse {
+
+inline constexpr std::int64_t none_bad = INT64_MAX;
+
+/// A strictly lower triangle in the order of substitution, and the matrix made of it: rows in their natural
+/// order, columns ascending, the diagonal included. An upper system runs backwards, so that all its entries
+/// change their places with the mirrored ones.
+template <class Index, class Offset>
+struct row_writer {
+  std::int64_t size;
+  std::int64_t entries;  ///< diagonal included
+  bool reversed;
+  const Offset* row_offsets;
+  const Index* columns;
+  const Offset* entry_sources;
+  const Offset* diagonal_sources;  ///< null if the diagonal is unit
+  Offset* offsets;
+  Index* indices;
+  Offset* sources;
+
+  /// Where the entry goes that is number `k` of the strict triangle and has `diagonals` pivots before it.
+  SPTRSV_HOST_DEVICE std::int64_t slot(std::int64_t k, std::int64_t diagonals) const {
+    const std::int64_t forwards = k + (diagonal_sources != nullptr ? diagonals : 0);
+    return reversed ? entries - 1 - forwards : forwards;
+  }
+};
+
+/// Per row, and once more for the end: the offset, the diagonal entry.
+template <class Index, class Offset>
+struct write_rows {
+  row_writer<Index, Offset> to;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const std::int64_t begin = to.reversed ? to.size - row : row;  // positions before or, reversed, behind it
+    const std::int64_t before = ctx.load_constant(to.row_offsets + begin);
+    const std::int64_t forwards = to.slot(before, begin);
+    ctx.store(to.offsets + row, static_cast<Offset>(to.reversed ? forwards + 1 : forwards));
+    if (to.diagonal_sources != nullptr && row < to.size) {
+      const std::int64_t position = to.reversed ? begin - 1 : row;
+      const std::int64_t slot = to.slot(ctx.load_constant(to.row_offsets + position + 1), position);
+      ctx.store(to.indices + slot, static_cast<Index>(row));
+      ctx.store(to.sources + slot, ctx.load_constant(to.diagonal_sources + position));
+    }
+  }
+};
+
+/// Per entry of the strict triangle.
+template <class Index, class Offset>
+struct write_entries {
+  row_writer<Index, Offset> to;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    const std::int64_t slot = to.slot(k, triangle_kernels::major_of(ctx, to.row_offsets, to.size, k));
+    const Index column = ctx.load_constant(to.columns + k);
+    ctx.store(to.indices + slot, to.reversed ? static_cast<Index>(to.size - 1 - column) : column);
+    ctx.store(to.sources + slot, ctx.load_constant(to.entry_sources + k));
+  }
+};
+
+template <class Scalar>
+struct write_ones {
+  Scalar* to;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    ctx.store(to + k, pivot_divisor<Scalar>::one());
+  }
+};
+
+template <class Scalar>
+struct write_conjugated {
+  const Scalar* from;
+  Scalar* to;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    ctx.store(to + k, conjugate(ctx.load_constant(from + k)));
+  }
+};
+
+/// Per element of a dense matrix; `from` may be `to`.
+template <class Scalar>
+struct copy_dense {
+  dense_view<const Scalar> from;
+  dense_view<Scalar> to;
+  bool scaled;
+  Scalar alpha;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    const std::int64_t row = k % from.rows;
+    const std::int64_t column = k / from.rows;
+    const Scalar v = ctx.load(from.data + row * from.row_stride + column * from.column_stride);
+    ctx.store(to.data + row * to.row_stride + column * to.column_stride, scaled ? alpha * v : v);
+  }
+};
+
+/// Per element of x: the first position (in the order of substitution) that is not finite.
+template <class Scalar>
+struct find_bad {
+  dense_view<const Scalar> x;
+  bool reversed;
+  std::int64_t* first_bad;  ///< starts at none_bad
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    const std::int64_t row = k % x.rows;
+    if (!is_finite(ctx.load(x.data + row * x.row_stride + k / x.rows * x.column_stride))) {
+      ctx.atomic_min(first_bad, reversed ? x.rows - 1 - row : row);
+    }
+  }
+};
+
+template <class Word>
+struct write_word {
+  Word* to;
+  Word value;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t) const {
+    ctx.store(to, value);
+  }
+};
+
+}  // namespace sptrsv::detail::cusparse

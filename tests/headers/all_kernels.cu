@@ -1,0 +1,28 @@
+// Every kernel of the GPU policies for a real and a complex type: compiled for each architecture, never run.
+#include <complex>
+
+#include "sptrsv/sptrsv.hpp"
+
+namespace {
+
+template <class Policy, class Value>
+void instantiate() {
+  const sptrsv::csr_view<Value> a{};
+  auto solver = sptrsv::analyze(Policy{}, a);
+  solver.solve(sptrsv::dense_view<const Value>{}, sptrsv::dense_view<Value>{});
+}
+
+template <class Value>
+void instantiate_all() {
+  instantiate<sptrsv::policy::sync_free_warp, Value>();
+  instantiate<sptrsv::policy::level_set, Value>();
+  const auto by_columns = sptrsv::to_csc(sptrsv::device_csr_matrix<Value>{});
+  static_cast<void>(sptrsv::to_csr(by_columns));
+}
+
+}  // namespace
+
+void instantiate_kernels() {
+  instantiate_all<double>();
+  instantiate_all<std::complex<float>>();
+}
