@@ -8,7 +8,9 @@
 
 namespace sptrsv::detail::cusparse {
 
-inline constexpr std::int64_t none_bad = INT64_MAX;
+/// No position is that large, and filling bytes writes it.
+inline constexpr unsigned char none_bad_byte = 0x7f;
+inline constexpr std::int64_t none_bad = 0x7f7f7f7f7f7f7f7f;
 
 /// A strictly lower triangle in the order of substitution, and the matrix made of it: rows in their natural
 /// order, columns ascending, the diagonal included. An upper system runs backwards, so that all its entries
@@ -118,17 +120,6 @@ struct find_bad {
     if (!is_finite(ctx.load(x.data + row * x.row_stride + k / x.rows * x.column_stride))) {
       ctx.atomic_min(first_bad, reversed ? x.rows - 1 - row : row);
     }
-  }
-};
-
-template <class Word>
-struct write_word {
-  Word* to;
-  Word value;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t) const {
-    ctx.store(to, value);
   }
 };
 

@@ -20,7 +20,8 @@ enum class rhs_layout { column_major, row_major };
 ///   a CUDA graph that recorded it must not be launched once one of these is gone.
 /// - Calls for one solver take turns on its cuSPARSE handle; they may come from several threads.
 /// - What zero pivots, NaN and Inf give, and whether results repeat in every bit, is up to cuSPARSE.
-/// - cuSPARSE keeps little memory of its own beside what comes from the memory resource.
+/// - What cuSPARSE allocates for itself does not come from the memory resource; `analyze` also makes a handle
+///   (cusparseCreate).
 /// - Refused by cuSPARSE 12.6, hence by `analyze` (errc::unsupported): 64-bit offsets with 32-bit indices.
 struct cusparse {
   static constexpr const char* name = "cusparse";
@@ -32,8 +33,9 @@ struct cusparse {
   /// sound is undefined behaviour, and `info()` counts all of A's entries and no longest row.
   bool validate = true;
 
-  /// true: a kernel after each solve looks for the first value that is not finite. false: `status` looks for
-  /// it when it is called, in the x of the last solve, which must still be there; `solve` runs cuSPARSE only.
+  /// true: a kernel after each solve looks for the first value that is not finite. false: `solve` runs
+  /// cuSPARSE only, and `status` looks when it is called, in the x of the last call of `solve` on the
+  /// workspace, which must still be there.
   bool watch = true;
 
   /// What SpSM is analysed for.

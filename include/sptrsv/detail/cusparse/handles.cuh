@@ -1,0 +1,94 @@
+// What cuSPARSE hands out, owned; its errors as exceptions; its names of our types.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <cusparse.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "sptrsv/detail/scalar.hpp"
+#include "sptrsv/error.hpp"
+
+#if CUSPARSE_VERSION < 12300
+#error "sptrsv/policy/cusparse.hpp needs cusparseSpSM_updateMatrix: CUDA 12.4 or newer"
+#endif
+
+namespace sptrsv::detail::cusparse {
+
+/// The version of the library that is linked.
+inline std::string version() {
+  int part[3] = {0, 0, 0};
+  static_cast<void>(cusparseGetProperty(MAJOR_VERSION, &part[0]));
+  static_cast<void>(cusparseGetProperty(MINOR_VERSION, &part[1]));
+  static_cast<void>(cusparseGetProperty(PATCH_LEVEL, &part[2]));
+  return std::to_string(part[0]) + "." + std::to_string(part[1]) + "." + std::to_string(part[2]);
+}
+
+[[noreturn]] inline void throw_error(cusparseStatus_t status, const char* call, const std::string& subject) {
+  static_cast<void>(cudaGetLastError());  // an error that is reported here is not to be found again by others
+  errc code = errc::cuda_error;
+  if (status == CUSPARSE_STATUS_ALLOC_FAILED || status == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES) {
+    code = errc::out_of_memory;
+  } else if (status == CUSPARSE_STATUS_NOT_SUPPORTED || status == CUSPARSE_STATUS_ARCH_MISMATCH ||
+             status == CUSPARSE_STATUS_MATRIX_TYPE_NOT_SUPPORTED) {
+    code = errc::unsupported;
+  }
+  throw error(code, std::string(call) + " of cuSPARSE " + version() + " failed" +
+                        (subject.empty() ? "" : " for " + subject) + ": " + cusparseGetErrorName(status) +
+                        ", " + cusparseGetErrorString(status));
+}
+
+/// Throws if the call failed; `subject` says what it was for.
+inline void check(cusparseStatus_t status, const char* call, const std::string& subject) {
+  if (status != CUSPARSE_STATUS_SUCCESS) {
+    throw_error(status, call, subject);
+  }
+}
+inline void check(cusparseStatus_t status, const char* call) {
+  if (status != CUSPARSE_STATUS_SUCCESS) {
+    throw_error(status, call, {});
+  }
+}
+
+/// A descriptor or a handle, empty until cuSPARSE has written to `address()`; move-only.
+template <class Descriptor, auto Destroy>
+class owned {
+ public:
+  owned() noexcept = default;
+  owned(owned&& other) noexcept : descriptor_(std::exchange(other.descriptor_, nullptr)) {}
+  owned& operator=(owned&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~owned() {
+    if (descriptor_ != nullptr) {
+      static_cast<void>(Destroy(descriptor_));
+    }
+  }
+
+  [[nodiscard]] Descriptor get() const noexcept { return descriptor_; }
+  [[nodiscard]] Descriptor* address() noexcept { return &descriptor_; }
+
+ private:
+  Descriptor descriptor_ = nullptr;
+};
+
+using library_handle = owned<cusparseHandle_t, &cusparseDestroy>;
+using sparse_matrix = owned<cusparseSpMatDescr_t, &cusparseDestroySpMat>;
+using dense_vector = owned<cusparseDnVecDescr_t, &cusparseDestroyDnVec>;
+using dense_matrix = owned<cusparseDnMatDescr_t, &cusparseDestroyDnMat>;
+using vector_plan = owned<cusparseSpSVDescr_t, &cusparseSpSV_destroyDescr>;
+using matrix_plan = owned<cusparseSpSMDescr_t, &cusparseSpSM_destroyDescr>;
+
+template <class Integer>
+inline constexpr cusparseIndexType_t index_type = sizeof(Integer) == 4 ? CUSPARSE_INDEX_32I
+                                                                       : CUSPARSE_INDEX_64I;
+
+template <class Scalar>
+inline constexpr cudaDataType value_type = is_complex_v<Scalar>
+                                               ? (sizeof(real_t<Scalar>) == 4 ? CUDA_C_32F : CUDA_C_64F)
+                                               : (sizeof(real_t<Scalar>) == 4 ? CUDA_R_32F : CUDA_R_64F);
+
+}  // namespace sptrsv::detail::cusparse
