@@ -94,6 +94,11 @@ SPTRSV_HOST_DEVICE bool is_safe_factor(double v) {
   return is_finite(v) && std::fabs(v) >= 2.2250738585072014e-308;
 }
 
+template <class Real>
+SPTRSV_HOST_DEVICE bool is_safe_factor(cplx<Real> v) {
+  return is_finite(v) && is_safe_factor(std::fabs(v.re) + std::fabs(v.im));
+}
+
 SPTRSV_HOST_DEVICE float divide(float a, float b) { return a / b; }
 SPTRSV_HOST_DEVICE double divide(double a, double b) { return a / b; }
 /// Smith's algorithm: does not overflow where the quotient does not, for all but extreme ratios. A zero
@@ -119,12 +124,12 @@ template <class Scalar>
 class pivot_divisor {
  public:
   SPTRSV_HOST_DEVICE explicit pivot_divisor(Scalar pivot) : pivot_(pivot), reciprocal_(divide(one(), pivot)) {
-    if constexpr (is_complex_v<Scalar>) {
-      safe_ = is_finite(reciprocal_) && is_safe_factor(std::fabs(reciprocal_.re) + std::fabs(reciprocal_.im));
-    } else {
-      safe_ = is_safe_factor(reciprocal_);
-    }
+    safe_ = is_safe_factor(reciprocal_);
   }
+  /// Whether a multiplication with the reciprocal may stand for the division.
+  SPTRSV_HOST_DEVICE bool is_safe() const { return safe_; }
+  SPTRSV_HOST_DEVICE Scalar reciprocal() const { return reciprocal_; }
+
   SPTRSV_HOST_DEVICE Scalar operator()(Scalar dividend) const {
     return safe_ ? dividend * reciprocal_ : divide(dividend, pivot_);
   }

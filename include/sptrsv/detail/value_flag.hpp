@@ -23,15 +23,11 @@ struct value_flag {
   struct reading {
     word bits[words];
 
-    SPTRSV_HOST_DEVICE bool ready() const {
-      bool all = true;
-      for (int w = 0; w < words; ++w) {
-        all = all && bits[w] != pending;
-      }
-      return all;
-    }
     SPTRSV_HOST_DEVICE Scalar value() const { return bit_cast<Scalar>(*this); }
   };
+
+  /// Of a component that nobody waits for.
+  SPTRSV_HOST_DEVICE static reading zero() { return bit_cast<reading>(Scalar{}); }
 
   template <class Context>
   SPTRSV_DEVICE static reading look(Context& ctx, const word* component) {
@@ -52,6 +48,28 @@ struct value_flag {
       }
     }
     return seen.value();
+  }
+
+  /// Polls all words that were pending in `seen`, together, until none is: however many there are, the last
+  /// one to come is followed by one trip to memory.
+  template <int Count, class Context>
+  SPTRSV_DEVICE static void wait_all(Context& ctx, const word* const (&components)[Count],
+                                     reading (&seen)[Count]) {
+    for (;;) {
+      const word* missing = nullptr;
+      for (int i = 0; i < Count; ++i) {
+        for (int w = 0; w < words; ++w) {
+          if (seen[i].bits[w] == pending) {
+            seen[i].bits[w] = ctx.load_relaxed(components[i] + w);
+            missing = seen[i].bits[w] == pending ? components[i] + w : missing;
+          }
+        }
+      }
+      if (missing == nullptr) {
+        return;
+      }
+      ctx.pause(missing);
+    }
   }
 
   template <class Context>

@@ -195,7 +195,7 @@ struct take_columns {
   }
 };
 
-/// Per entry of a triangle: its value out of the stored matrix.
+/// Per entry of a triangle: its value out of the stored matrix; zero where the source is -1, in padding.
 template <class Scalar, class Offset>
 struct gather_values {
   const Scalar* values;
@@ -205,7 +205,8 @@ struct gather_values {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
-    const Scalar v = ctx.load_constant(values + ctx.load_constant(sources + k));
+    const Offset source = ctx.load_constant(sources + k);
+    const Scalar v = source >= 0 ? ctx.load_constant(values + source) : Scalar{};
     ctx.store(to + k, conjugated ? conjugate(v) : v);
   }
 };

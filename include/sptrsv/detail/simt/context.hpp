@@ -48,9 +48,11 @@
 #ifdef __CUDACC__
 #define SPTRSV_DEVICE __device__ __forceinline__
 #define SPTRSV_HOST_DEVICE __host__ __device__ __forceinline__
+#define SPTRSV_UNROLL _Pragma("unroll")
 #else
 #define SPTRSV_DEVICE inline
 #define SPTRSV_HOST_DEVICE inline
+#define SPTRSV_UNROLL
 #endif
 
 namespace sptrsv::detail::simt {
@@ -76,6 +78,19 @@ SPTRSV_HOST_DEVICE int lowest_bit(std::uint32_t mask) {
     ++place;
   }
   return place;
+#endif
+}
+
+/// How many bits of `mask` are set.
+SPTRSV_HOST_DEVICE int bit_count(std::uint32_t mask) {
+#ifdef __CUDA_ARCH__
+  return __popc(mask);
+#else
+  int count = 0;
+  for (; mask != 0; mask &= mask - 1) {
+    ++count;
+  }
+  return count;
 #endif
 }
 

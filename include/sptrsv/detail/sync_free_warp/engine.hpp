@@ -38,16 +38,11 @@ namespace detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Executor> {
-  using word = typename value_flag<Scalar>::word;
-  using solve_state = sync_free_warp::solve_state;
   template <int Columns>
   using agent = sync_free_warp::agent<Tuning, Scalar, Index, Offset, Columns>;
 
  public:
-  struct workspace {
-    buffer<word> solved;
-    buffer<solve_state> state;
-  };
+  using workspace = page_memory<Scalar>;
 
   engine(const policy::basic_sync_free_warp<Tuning>& policy, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
@@ -67,29 +62,22 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    workspace made{buffer<word>(components() * 2, resource, on.stream()),
-                   buffer<solve_state>(1, resource, on.stream())};
-    on.fill_bytes(made.solved.data(), 0xff, made.solved.bytes());
-    const solve_state start{0, {0, 0}, {sync_free_warp::none_bad, sync_free_warp::none_bad}};
-    on.upload(made.state.data(), &start, sizeof(start));
-    return made;
+    return {triangle_.size, max_rhs_, on, resource};
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
              const Executor& on) const {
-    const sync_free_warp::system_params<Scalar, Index, Offset> p{
-        triangle_.size,
-        form_.reversed,
-        triangle_.row_offsets.data(),
-        triangle_.columns.data(),
-        numbers_.values(),
-        numbers_.diagonal(),
-        levels_.rows.data(),
-        {scratch.solved.data(), scratch.solved.data() + components()},
-        scratch.state.data(),
-        alpha,
-        b,
-        x};
+    const sync_free_warp::system_params<Scalar, Index, Offset> p{triangle_.size,
+                                                                 form_.reversed,
+                                                                 triangle_.row_offsets.data(),
+                                                                 triangle_.columns.data(),
+                                                                 numbers_.values(),
+                                                                 numbers_.diagonal(),
+                                                                 levels_.rows.data(),
+                                                                 scratch.pages(),
+                                                                 alpha,
+                                                                 b,
+                                                                 x};
     if (x.columns == 1) {
       on.template launch<agent<1>>(blocks(), p);
     } else {
@@ -98,10 +86,7 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
   }
 
   std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
-    solve_state state;
-    on.download(&state, scratch.state.data(), sizeof(state));
-    const std::int64_t bad = state.first_bad[(state.tickets / blocks() + 1) % 2];  // of the last solve
-    return bad == sync_free_warp::none_bad ? -1 : bad;
+    return scratch.first_bad_position(blocks(), on);
   }
 
   bool is_zero_pivot(std::int64_t position, const Executor& on) const {
@@ -117,14 +102,10 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
     info.levels = levels_.count;
     info.longest_row = triangle_.longest_row;
     info.solver_bytes = triangle_.bytes() + numbers_.bytes() + levels_.bytes();
-    info.workspace_bytes = components() * 2 * sizeof(word) + sizeof(solve_state);
+    info.workspace_bytes = page_memory<Scalar>::bytes(triangle_.size, max_rhs_);
   }
 
  private:
-  /// Words of one of the two buffers of x.
-  [[nodiscard]] std::size_t components() const {
-    return static_cast<std::size_t>(triangle_.size * max_rhs_) * value_flag<Scalar>::words;
-  }
   [[nodiscard]] std::uint32_t blocks() const {
     return static_cast<std::uint32_t>(simt::ceil_div(triangle_.size, agent<1>::rows_per_block));
   }

@@ -1,0 +1,300 @@
+// The kernel of dataflow: a warp solves a group of 32 consecutive rows, a lane each.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/dataflow/groups.hpp"
+#include "sptrsv/detail/solve_pages.hpp"
+
+namespace sptrsv::detail::dataflow {
+
+template <class Scalar, class Index, class Offset>
+struct system_params {
+  std::int64_t size;
+  std::int64_t groups;
+  bool reversed;
+  const Offset* offsets;
+  const std::int32_t* external_width;
+  const Index* columns;
+  const Scalar* values;
+  const Offset* long_offsets;
+  const Index* long_columns;
+  const Scalar* long_values;
+  const Scalar* diagonal;          ///< by place; null if it is unit
+  const Index* position_of_place;  ///< null where rows stand in the order of substitution
+  solve_pages<Scalar> pages;
+  Scalar alpha;
+  dense_view<const Scalar> b;
+  dense_view<Scalar> x;
+};
+
+/// The group's internal system, in which a lane holds its row: entry (row of the lane, r) stands in the
+/// lane's column of a 32 x 32 array in shared memory, which no other lane touches.
+template <class Scalar>
+struct internal_rows {
+  Scalar* own;           ///< entry r of this lane's row at own[32 * r]
+  std::uint32_t needs;   ///< rows of the group that this lane's row needs, a bit each
+  std::uint32_t needed;  ///< rows that any lane's row needs
+};
+
+/// Bytes of shared memory of a block of `threads` threads.
+template <class Scalar>
+constexpr std::size_t internal_bytes(int threads) {
+  return static_cast<std::size_t>(threads) * group_rows * sizeof(Scalar);
+}
+
+/// `Columns` right-hand sides are solved in one sweep over the group, further ones in further sweeps.
+template <class Tuning, class Scalar, class Index, class Offset, int Columns>
+struct agent {
+  static constexpr int block_threads = Tuning::block_threads;
+  static constexpr int groups_per_block = block_threads / 32;
+  static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
+  using params = system_params<Scalar, Index, Offset>;
+  using flag = value_flag<Scalar>;
+  using word = typename flag::word;
+  using shared_storage = block_start;
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
+    const auto warp = ctx.template group<32>();
+    start_block(ctx, start, p.pages.state, p.x.columns);
+    const std::int64_t group = start.block * groups_per_block + warp.index();
+    if (group < p.groups) {
+      solve_group(ctx, warp, p, group, start.page);
+      const std::int64_t place = group * group_rows + warp.rank();
+      if (place < p.size) {
+        p.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, 0, 1);
+      }
+    }
+  }
+
+ private:
+  using columns_of = Scalar[Columns];
+
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void solve_group(Context& ctx, const Warp& warp, const params& p, std::int64_t group,
+                                        std::uint32_t page) {
+    const std::int64_t place = group * group_rows + warp.rank();
+    const bool present = place < p.size;
+    const Offset first_slot = ctx.load_constant(p.offsets + group) + static_cast<Offset>(warp.rank());
+    const Offset end_slot = ctx.load_constant(p.offsets + group + 1);
+    const Offset internal_slot =
+        first_slot + static_cast<Offset>(group_rows * ctx.load_constant(p.external_width + group));
+    const std::int64_t position =
+        present && p.position_of_place != nullptr
+            ? static_cast<std::int64_t>(ctx.load_constant(p.position_of_place + place))
+            : place;
+    const std::int64_t row = p.reversed ? p.size - 1 - position : position;
+    const pivot_divisor<Scalar> pivot(present && p.diagonal != nullptr ? ctx.load_constant(p.diagonal + place)
+                                                                       : pivot_divisor<Scalar>::one());
+    // All that does not depend on x comes before the first wait.
+    internal_rows<Scalar> internal{
+        static_cast<Scalar*>(ctx.dynamic_shared()) + warp.index() * 32 * group_rows + warp.rank(), 0, 0};
+    bool exact = !pivot.is_safe();
+    for (Offset slot = internal_slot; slot < end_slot; slot += group_rows) {
+      const Index column = ctx.load_constant(p.columns + slot);
+      if (column >= 0) {
+        const int r = static_cast<int>(column % group_rows);
+        const Scalar value = ctx.load_constant(p.values + slot);
+        const Scalar scaled = value * pivot.reciprocal();
+        internal.own[32 * r] = scaled;
+        internal.needs |= 1u << r;
+        exact = exact || !(is_safe_factor(scaled) || value == Scalar{});
+      }
+    }
+    exact = warp.any(exact);
+    internal.needed = internal.needs;
+    for (int mask = 16; mask > 0; mask /= 2) {
+      internal.needed |= warp.shuffle_xor(internal.needed, mask);
+    }
+    if (exact) {
+      unscale(ctx, p, internal, internal_slot, end_slot);
+    }
+
+    for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
+      columns_of rest;
+      for (int k = 0; k < Columns; ++k) {
+        const std::int64_t rhs = first + k;
+        rest[k] = present && rhs < p.x.columns
+                      ? p.alpha * ctx.load(p.b.data + row * p.b.row_stride + rhs * p.b.column_stride)
+                      : Scalar{};
+      }
+      subtract_long_rows(ctx, warp, p, page, group, first, rest);
+      columns_of sums = {};
+      add_products(ctx, p, page, {p.columns, p.values}, first_slot, internal_slot, first, sums);
+      warp.sync();  // lanes that waited for different values go on together: shuffles of a diverged warp are
+                    // slow
+
+      columns_of x;
+      if (!exact) {
+        for (int k = 0; k < Columns; ++k) {
+          x[k] = (rest[k] - sums[k]) * pivot.reciprocal();
+        }
+        substitute(warp, internal, x);
+        bool finite = true;
+        for (int k = 0; k < Columns; ++k) {
+          finite = finite && is_finite(x[k]);
+        }
+        if (!warp.all(finite)) {  // scaling may have overflowed where division does not
+          exact = true;
+          unscale(ctx, p, internal, internal_slot, end_slot);
+        }
+      }
+      if (exact) {
+        for (int k = 0; k < Columns; ++k) {
+          x[k] = rest[k] - sums[k];
+        }
+        substitute_exactly(warp, internal, pivot, x);
+      }
+      for (int k = 0; k < Columns; ++k) {
+        const std::int64_t rhs = first + k;
+        if (present && rhs < p.x.columns) {
+          flag::publish(ctx, p.pages.component(page, rhs, place), x[k]);
+          ctx.store(p.x.data + row * p.x.row_stride + rhs * p.x.column_stride, x[k]);
+          if (!is_finite(x[k])) {
+            p.pages.note_bad(ctx, page, position);
+          }
+        }
+      }
+    }
+  }
+
+  /// Puts the internal entries into shared memory as they are, not divided by the pivots.
+  template <class Context>
+  SPTRSV_DEVICE static void unscale(Context& ctx, const params& p, const internal_rows<Scalar>& internal,
+                                    Offset slot, Offset end_slot) {
+    for (; slot < end_slot; slot += group_rows) {
+      const Index column = ctx.load_constant(p.columns + slot);
+      if (column >= 0) {
+        internal.own[32 * static_cast<int>(column % group_rows)] = ctx.load_constant(p.values + slot);
+      }
+    }
+  }
+
+  /// Forward substitution inside the group on entries that are divided by the pivots: row r is final when its
+  /// turn comes. Lanes that do not need it subtract zero times its value: that changes nothing unless the
+  /// value is not finite, and then the result is not used.
+  template <class Warp>
+  SPTRSV_DEVICE static void substitute(const Warp& warp, const internal_rows<Scalar>& internal,
+                                       columns_of& x) {
+    if (simt::bit_count(internal.needed) > Tuning::unrolled_rows) {
+      SPTRSV_UNROLL
+      for (int r = 0; r < group_rows - 1; ++r) {
+        substitute_row(warp, internal, r, x);
+      }
+    } else {
+      for (std::uint32_t left = internal.needed; left != 0; left &= left - 1) {
+        substitute_row(warp, internal, simt::lowest_bit(left), x);
+      }
+    }
+  }
+  template <class Warp>
+  SPTRSV_DEVICE static void substitute_row(const Warp& warp, const internal_rows<Scalar>& internal, int r,
+                                           columns_of& x) {
+    const Scalar entry = (internal.needs >> r & 1u) != 0 ? internal.own[32 * r] : Scalar{};
+    for (int k = 0; k < Columns; ++k) {
+      x[k] = x[k] - entry * warp.shuffle(x[k], r);
+    }
+  }
+
+  /// The same on entries as they are, with a division a row: for pivots or values that do not bear scaling.
+  template <class Warp>
+  SPTRSV_DEVICE static void substitute_exactly(const Warp& warp, const internal_rows<Scalar>& internal,
+                                               const pivot_divisor<Scalar>& pivot, columns_of& rest) {
+    for (std::uint32_t left = internal.needed; left != 0; left &= left - 1) {
+      const int r = simt::lowest_bit(left);
+      for (int k = 0; k < Columns; ++k) {
+        const Scalar x = warp.shuffle(pivot(rest[k]), r);
+        if ((internal.needs >> r & 1u) != 0) {
+          rest[k] = rest[k] - internal.own[32 * r] * x;
+        }
+      }
+    }
+    for (int k = 0; k < Columns; ++k) {
+      rest[k] = pivot(rest[k]);
+    }
+  }
+
+  /// What rows have beyond the group's width: the whole warp takes one such row after the other.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void subtract_long_rows(Context& ctx, const Warp& warp, const params& p,
+                                               std::uint32_t page, std::int64_t group, std::int64_t first,
+                                               columns_of& rest) {
+    const std::int64_t place = group * group_rows + warp.rank();
+    const Offset begin = ctx.load_constant(p.long_offsets + (place < p.size ? place : p.size));
+    const Offset end = ctx.load_constant(p.long_offsets + (place < p.size ? place + 1 : p.size));
+    std::uint32_t rows = warp.ballot(begin < end);
+    for (; rows != 0; rows &= rows - 1) {
+      const int r = simt::lowest_bit(rows);
+      columns_of sums = {};
+      add_products(ctx, p, page, {p.long_columns, p.long_values},
+                   warp.shuffle(begin, r) + static_cast<Offset>(warp.rank()), warp.shuffle(end, r), first,
+                   sums);
+      for (int k = 0; k < Columns; ++k) {
+        const Scalar sum = simt::tile_sum(warp, sums[k], 32);
+        rest[k] = warp.rank() == r ? rest[k] - sum : rest[k];
+      }
+    }
+  }
+
+  /// Where entries stand.
+  struct entry_arrays {
+    const Index* columns;
+    const Scalar* values;
+  };
+  /// Some entries of a lane, and what their components of x held when they were looked at.
+  struct batch {
+    Index column[entries_at_once];  ///< -1 where there is no entry
+    Scalar value[entries_at_once];
+    const word* component[entries_at_once * Columns];
+    typename flag::reading seen[entries_at_once * Columns];
+  };
+
+  /// sums[k] += a_e x_k for e = begin, begin + 32, ... below `end`. While a batch waits, the next one is on
+  /// its way.
+  template <class Context>
+  SPTRSV_DEVICE static void add_products(Context& ctx, const params& p, std::uint32_t page,
+                                         const entry_arrays& a, Offset begin, Offset end, std::int64_t first,
+                                         columns_of& sums) {
+    batch now = look_at(ctx, p, page, a, begin, end, first);
+    for (Offset e = begin; e < end; e += 32 * entries_at_once) {
+      batch next = look_at(ctx, p, page, a, static_cast<Offset>(e + 32 * entries_at_once), end, first);
+      flag::wait_all(ctx, now.component, now.seen);
+      for (int i = 0; i < entries_at_once; ++i) {
+        for (int k = 0; k < Columns; ++k) {
+          if (now.column[i] >= 0) {
+            sums[k] = sums[k] + now.value[i] * now.seen[i * Columns + k].value();
+          }
+        }
+      }
+      now = next;
+    }
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static batch look_at(Context& ctx, const params& p, std::uint32_t page, const entry_arrays& a,
+                                     Offset e, Offset end, std::int64_t first) {
+    batch made;
+    for (int i = 0; i < entries_at_once; ++i) {
+      const bool present = e + 32 * i < end;
+      made.column[i] = present ? ctx.load_constant(a.columns + e + 32 * i) : Index{-1};
+      made.value[i] = present ? ctx.load_constant(a.values + e + 32 * i) : Scalar{};
+    }
+    for (int i = 0; i < entries_at_once; ++i) {
+      for (int k = 0; k < Columns; ++k) {
+        const int at = i * Columns + k;
+        made.component[at] = component(p, page, first, k, made.column[i]);
+        made.seen[at] = made.column[i] >= 0 ? flag::look(ctx, made.component[at]) : flag::zero();
+      }
+    }
+    return made;
+  }
+
+  SPTRSV_DEVICE static const word* component(const params& p, std::uint32_t page, std::int64_t first, int k,
+                                             Index column) {
+    const std::int64_t rhs = first + k < p.x.columns ? first + k : first;  // past the end: any that will come
+    return p.pages.component(page, rhs, static_cast<std::int64_t>(column));
+  }
+};
+
+}  // namespace sptrsv::detail::dataflow

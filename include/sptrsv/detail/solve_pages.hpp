@@ -1,0 +1,125 @@
+// What consecutive solves of a polling policy share: two pages of flagged values, and tickets that are never
+// reset.
+//
+// Blocks draw tickets in the order in which they start. Solve number s of a workspace draws s * blocks ...
+// (s + 1) * blocks - 1, so a ticket tells the solve's number and the block's work. Solve s finds page s mod 2
+// pending, solves in it, and resets the other one, which the solve before it filled. So no solve needs a
+// kernel, a memset or a barrier beside its own work, and a captured solve can be replayed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/value_flag.hpp"
+
+namespace sptrsv::detail {
+
+struct solve_state {
+  alignas(128) unsigned long long tickets;    ///< every block writes it: a cache line of its own
+  alignas(128) std::int64_t used_columns[2];  ///< by page: right-hand sides of the solve that filled it
+  std::int64_t first_bad[2];                  ///< by page: the first position whose x is not finite
+};
+inline constexpr std::int64_t none_bad = INT64_MAX;
+
+/// The pages as kernels see them: column-major, `size` components a right-hand side, by place.
+template <class Scalar>
+struct solve_pages {
+  using flag = value_flag<Scalar>;
+  using word = typename flag::word;
+
+  word* solved[2];
+  solve_state* state;
+  std::int64_t size;
+
+  SPTRSV_DEVICE word* component(std::uint32_t page, std::int64_t column, std::int64_t place) const {
+    return solved[page] + (column * size + place) * flag::words;
+  }
+
+  /// Marks the component pending in each of the first `columns` columns; `rank` of `lanes` threads share
+  /// them.
+  template <class Context>
+  SPTRSV_DEVICE void reset(Context& ctx, std::uint32_t page, std::int64_t place, std::int64_t columns,
+                           int rank, int lanes) const {
+    for (std::int64_t k = rank; k < columns; k += lanes) {
+      flag::reset(ctx, component(page, k, place));
+    }
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE void note_bad(Context& ctx, std::uint32_t page, std::int64_t position) const {
+    ctx.atomic_min(&state->first_bad[page], position);
+  }
+};
+
+/// A block's work in a solve; in shared memory.
+struct block_start {
+  std::int64_t block;             ///< in the order of starting
+  std::int64_t columns_to_reset;  ///< of the other page
+  std::uint32_t page;
+};
+
+/// All threads of the block call it. CUDA promises progress only to blocks that have started: hence the
+/// tickets.
+template <class Context>
+SPTRSV_DEVICE void start_block(Context& ctx, block_start& start, solve_state* state, std::int64_t columns) {
+  if (ctx.thread_rank() == 0) {
+    const unsigned long long ticket = ctx.atomic_add(&state->tickets, 1ull);
+    const unsigned long long solve = ticket / ctx.grid_blocks();
+    start.block = static_cast<std::int64_t>(ticket - solve * ctx.grid_blocks());
+    start.page = static_cast<std::uint32_t>(solve % 2);
+    start.columns_to_reset = ctx.load(&state->used_columns[start.page ^ 1u]);
+    if (start.block == 0) {
+      ctx.store(&state->used_columns[start.page], columns);
+      ctx.store(&state->first_bad[start.page ^ 1u], none_bad);
+    }
+  }
+  ctx.barrier();
+}
+
+/// The pages' owner, for one solve in flight.
+template <class Scalar>
+class page_memory {
+ public:
+  using word = typename value_flag<Scalar>::word;
+
+  template <class Executor>
+  page_memory(std::int64_t size, std::int64_t max_columns, const Executor& on, memory_resource& resource)
+      : size_(size),
+        page_words_(words(size, max_columns)),
+        solved_(2 * page_words_, resource, on.stream()),
+        state_(1, resource, on.stream()) {
+    on.fill_bytes(solved_.data(), 0xff, solved_.bytes());
+    const solve_state start{0, {0, 0}, {none_bad, none_bad}};
+    on.upload(state_.data(), &start, sizeof(start));
+  }
+
+  [[nodiscard]] solve_pages<Scalar> pages() const {
+    return {{solved_.data(), solved_.data() + page_words_}, state_.data(), size_};
+  }
+
+  /// Of the last solve, whose launches had `blocks` blocks; -1 if none. Synchronises.
+  template <class Executor>
+  [[nodiscard]] std::int64_t first_bad_position(std::uint32_t blocks, const Executor& on) const {
+    solve_state state;
+    on.download(&state, state_.data(), sizeof(state));
+    const std::int64_t bad = state.first_bad[(state.tickets / blocks + 1) % 2];
+    return bad == none_bad ? -1 : bad;
+  }
+
+  [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns) {
+    return 2 * words(size, max_columns) * sizeof(word) + sizeof(solve_state);
+  }
+
+ private:
+  static std::size_t words(std::int64_t size, std::int64_t max_columns) {
+    return static_cast<std::size_t>(size * max_columns) * value_flag<Scalar>::words;
+  }
+
+  std::int64_t size_;
+  std::size_t page_words_;
+  buffer<word> solved_;
+  buffer<solve_state> state_;
+};
+
+}  // namespace sptrsv::detail
