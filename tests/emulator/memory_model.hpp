@@ -165,7 +165,8 @@ class memory_model {
     view(t, r, a, size, bytes, "pause");
     now.set(a, bytes, size);
     const sighting& before = t.seen.address == a && t.seen.size == now.size ? t.seen : t.paused;
-    const bool same = before.address == a && before.size == now.size && before.bytes == now.bytes;
+    const bool same = before.address == a && before.size == now.size &&
+                      std::memcmp(before.bytes.data(), now.bytes.data(), now.size) == 0;
     t.paused = now;
     return same;
   }

@@ -1,5 +1,5 @@
-// The smallest program that uses the library: it compiles, links and solves. It runs on a machine without a GPU,
-// also when nvcc compiles it.
+// The smallest program that uses the library: it compiles, links and solves. It runs on a machine without a
+// GPU, also when nvcc compiles it.
 #include <cstdio>
 #include <vector>
 

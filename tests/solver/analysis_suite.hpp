@@ -1,0 +1,123 @@
+// The analysis on the device gives the arrays that the analysis on the host gives.
+#pragma once
+
+#include "solver/contract_fixture.hpp"
+#include "sptrsv/detail/analysis/device_levels.hpp"
+#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/analysis/host_triangle.hpp"
+
+namespace sptrsv::testing {
+
+/// The subject of the case does not matter here.
+template <class Case>
+class analysis : public contract<Case> {
+ public:
+  using typename contract<Case>::value_type;
+  using typename contract<Case>::index_type;
+  using typename contract<Case>::offset_type;
+
+  void compare(const pattern& p, const form& f) {
+    const auto a = this->make(p, f);
+    a.visit([&](const auto& stored) {
+      const auto there = this->where.upload(stored);
+      const auto on = this->where.on();
+      const auto host_pattern = detail::pattern_of(detail::view_of(stored));
+      const detail::triangle_form form(f.options(), host_pattern.by_columns);
+      const auto expected = detail::build_on_host(host_pattern, form);
+      const auto seen = detail::build_on_device(detail::pattern_of(detail::view_of(there)), form, on,
+                                                this->where.resource());
+      EXPECT_EQ(this->where.download(seen.row_offsets), expected.row_offsets) << p.name << ", " << f.name();
+      EXPECT_EQ(this->where.download(seen.columns), expected.columns) << p.name << ", " << f.name();
+      EXPECT_EQ(this->where.download(seen.sources), expected.sources) << p.name << ", " << f.name();
+      EXPECT_EQ(this->where.download(seen.diagonal_sources), expected.diagonal_sources)
+          << p.name << ", " << f.name();
+      EXPECT_EQ(seen.longest_row, expected.longest_row()) << p.name << ", " << f.name();
+
+      const auto levels = detail::levels_on_host<index_type>(expected.row_offsets, expected.columns);
+      const auto seen_levels = detail::levels_on_device(seen, on, this->where.resource());
+      EXPECT_EQ(seen_levels.count, levels.count()) << p.name << ", " << f.name();
+      EXPECT_EQ(this->where.download(seen_levels.level_offsets), levels.level_offsets)
+          << p.name << ", " << f.name();
+      EXPECT_EQ(this->where.download(seen_levels.rows), levels.rows) << p.name << ", " << f.name();
+    });
+  }
+
+  /// A rectangular matrix with empty rows and columns, entries of a row in any order.
+  static csr_matrix<value_type, index_type, offset_type> rectangle(std::int64_t rows, std::int64_t columns,
+                                                                   std::int64_t entries) {
+    random_source source(static_cast<std::uint64_t>(rows + entries));
+    std::vector<index_type> row_of;
+    std::vector<index_type> column_of;
+    std::vector<value_type> values;
+    for (std::int64_t e = 0; e < entries; ++e) {
+      row_of.push_back(static_cast<index_type>(source.below(rows) / 2 * 2));
+      column_of.push_back(static_cast<index_type>(source.below(columns) / 3 * 3));
+      values.push_back(random_value<value_type>(source, 1));
+    }
+    return make_csr<offset_type>(rows, columns, row_of, column_of, values);
+  }
+};
+TYPED_TEST_SUITE_P(analysis);
+
+TYPED_TEST_P(analysis, of_the_smallest_matrices_in_every_form) {
+  for (const content holds : {content::triangle, content::general}) {
+    for (const form& f : all_forms(holds)) {
+      for (const pattern& p : patterns::smallest()) {
+        this->compare(p, f);
+      }
+    }
+  }
+}
+
+TYPED_TEST_P(analysis, of_all_matrices) {
+  std::vector<pattern> all = patterns::small();
+  for (const pattern& p : patterns::deep()) {
+    all.push_back(p);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (const form& f : TestFixture::forms_for(i)) {
+      this->compare(all[i], f);
+    }
+  }
+}
+
+TYPED_TEST_P(analysis, conversions_agree_with_the_host) {
+  const auto stream = this->where.stream();
+  for (const auto& a : {this->rectangle(37, 61, 250), this->rectangle(700, 9, 900), this->rectangle(5, 5, 0),
+                        this->rectangle(1, 1, 3), this->rectangle(3, 400, 30)}) {
+    const auto expected = to_csc(a);
+    const auto seen = to_host(to_csc(this->where.upload(a), stream), stream);
+    EXPECT_EQ(seen.rows, a.rows);
+    EXPECT_EQ(seen.columns, a.columns);
+    EXPECT_EQ(seen.column_offsets, expected.column_offsets);
+    EXPECT_EQ(seen.row_indices, expected.row_indices);
+    EXPECT_EQ(seen.values, expected.values);
+
+    const auto expected_back = to_csr(expected);
+    const auto back = to_host(to_csr(this->where.upload(expected), stream), stream);
+    EXPECT_EQ(back.rows, a.rows);
+    EXPECT_EQ(back.columns, a.columns);
+    EXPECT_EQ(back.row_offsets, expected_back.row_offsets);
+    EXPECT_EQ(back.column_indices, expected_back.column_indices);
+    EXPECT_EQ(back.values, expected_back.values);
+  }
+}
+
+TYPED_TEST_P(analysis, transfers_keep_the_matrix) {
+  const auto stream = this->where.stream();
+  for (const auto& a :
+       {this->rectangle(37, 61, 250), this->rectangle(4, 4, 0),
+        csr_matrix<typename TypeParam::value, typename TypeParam::index, typename TypeParam::offset>{}}) {
+    const auto back = to_host(this->where.upload(a), stream);
+    EXPECT_EQ(back.rows, a.rows);
+    EXPECT_EQ(back.columns, a.columns);
+    EXPECT_EQ(back.row_offsets, a.row_offsets);
+    EXPECT_EQ(back.column_indices, a.column_indices);
+    EXPECT_EQ(back.values, a.values);
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(analysis, of_the_smallest_matrices_in_every_form, of_all_matrices,
+                            conversions_agree_with_the_host, transfers_keep_the_matrix);
+
+}  // namespace sptrsv::testing

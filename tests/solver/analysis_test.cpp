@@ -1,0 +1,34 @@
+// The analysis of the device policies, in the emulator.
+#include "solver/analysis_suite.hpp"
+#include "support/emulator_target.hpp"
+
+namespace sptrsv::testing {
+
+using emulator_cases = every_index<emulator_target, double, sync_free_warp>;
+INSTANTIATE_TYPED_TEST_SUITE_P(emulator, analysis, emulator_cases, case_names);
+
+/// The kernel that counts levels waits across blocks, too.
+TEST(Levels, AreRightUnderEverySchedule) {
+  using device_case = suite_case<emulator_target, sync_free_warp, double, std::int32_t, std::int32_t>;
+  struct suite : analysis<device_case> {
+    void TestBody() override {}
+  };
+  const std::vector<pattern> all = {patterns::chain(1100),         patterns::stencil_2d(30, 35),
+                                    patterns::random(900, 3, 1),   patterns::band(800, 10),
+                                    patterns::layers(800, 200, 9), patterns::arrow_row(600),
+                                    patterns::chain(100)};
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
+      suite s;
+      emulator::device_settings& settings = s.where.device().settings;
+      settings.order = seed == 0   ? emulator::schedule::in_order
+                       : seed == 1 ? emulator::schedule::reverse
+                                   : emulator::schedule::random;
+      settings.seed = seed;
+      settings.resident_blocks = resident;
+      s.compare(all[seed % all.size()], covering_forms(seed)[seed % 6]);
+    }
+  }
+}
+
+}  // namespace sptrsv::testing

@@ -1,0 +1,147 @@
+// Several solves in flight on one solver, each on a stream and a workspace of its own.
+#include <atomic>
+#include <thread>
+
+#include "solver/gpu_fixture.cuh"
+
+namespace sptrsv::testing {
+
+template <class Case>
+class gpu_streams : public gpu_suite<Case> {
+ public:
+  using typename contract<Case>::value_type;
+
+  /// `count` streams solve `rounds` times each; every solution is kept and compared with a lone solve's.
+  void solve_together(const pattern& p, std::size_t count, std::size_t rounds) {
+    const form f = contract<Case>::forms_for(count).front();
+    const auto a = this->make(p, f);
+    auto solver = this->analyze(a, f, 3);
+    // Three right-hand sides in turn: what an earlier solve left behind must not pass for a solution.
+    struct lane {
+      owned_stream stream;
+      layout shape;
+      std::vector<device_vector<value_type>> b;
+      std::vector<std::vector<value_type>> expected;
+      std::vector<device_vector<value_type>> x;
+    };
+    std::vector<lane> lanes(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      lane& l = lanes[i];
+      l.shape = column_major(p.size, static_cast<std::int64_t>(i % 3) + 1);
+      for (std::size_t k = 0; k < 3; ++k) {
+        l.b.push_back(this->random_rhs(l.shape, 3 * i + k + 1));
+        const auto b = this->where.download(l.b[k].memory);
+        l.expected.push_back(this->solve(solver, l.shape, b));
+        this->expect_solved(a, f, p.name, l.shape, b, l.expected[k]);
+      }
+      for (std::size_t r = 0; r < rounds; ++r) {
+        l.x.push_back(this->poisoned_solution(l.shape));
+      }
+    }
+    using workspace = decltype(solver.make_workspace());
+    std::vector<workspace> workspaces;
+    for (lane& l : lanes) {
+      workspaces.push_back(solver.make_workspace(l.stream.get()));
+    }
+    for (std::size_t r = 0; r < rounds; ++r) {
+      for (std::size_t i = 0; i < count; ++i) {
+        solver.solve(lanes[i].b[r % 3].in(), lanes[i].x[r].out(), value_type(1), workspaces[i],
+                     lanes[i].stream.get());
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      EXPECT_TRUE(solver.status(workspaces[i], lanes[i].stream.get()).ok());
+      for (std::size_t r = 0; r < rounds; ++r) {
+        ASSERT_TRUE(same_bits(this->where.download(lanes[i].x[r].memory), lanes[i].expected[r % 3]))
+            << "stream " << i << ", round " << r;
+      }
+    }
+  }
+};
+TYPED_TEST_SUITE_P(gpu_streams);
+
+TYPED_TEST_P(gpu_streams, two) { this->solve_together(patterns::stencil_2d(60, 70), 2, 50); }
+TYPED_TEST_P(gpu_streams, four) { this->solve_together(patterns::stencil_3d(14, 15, 16), 4, 50); }
+TYPED_TEST_P(gpu_streams, four_with_deep_waits) { this->solve_together(patterns::chain(1500), 4, 15); }
+TYPED_TEST_P(gpu_streams, sixteen) { this->solve_together(patterns::random(700, 12, 3), 16, 20); }
+
+/// One stream after the other on the solver's own workspace, ordered by events.
+TYPED_TEST_P(gpu_streams, one_after_the_other_on_one_workspace) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::stencil_2d(40, 50);
+  const form f = TestFixture::forms_for(3).front();
+  const auto a = this->make(p, f);
+  auto solver = this->analyze(a, f, 2);
+  const layout shape = column_major(p.size, 2);
+  std::vector<device_vector<value>> b;
+  std::vector<std::vector<value>> expected;
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    b.push_back(this->random_rhs(shape, k));
+    expected.push_back(this->solve(solver, shape, this->where.download(b.back().memory)));
+  }
+  const owned_stream streams[3];
+  cudaEvent_t done;
+  SPTRSV_CUDA_CHECK(cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
+  std::vector<device_vector<value>> x;
+  for (int i = 0; i < 60; ++i) {
+    x.push_back(this->poisoned_solution(shape));
+  }
+  for (int i = 0; i < 60; ++i) {
+    const cudaStream_t stream = streams[i % 3].get();
+    if (i > 0) {
+      SPTRSV_CUDA_CHECK(cudaStreamWaitEvent(stream, done, 0));
+    }
+    solver.solve(b[static_cast<std::size_t>(i % 3)].in(), x[static_cast<std::size_t>(i)].out(), stream);
+    SPTRSV_CUDA_CHECK(cudaEventRecord(done, stream));
+  }
+  SPTRSV_CUDA_CHECK(cudaEventSynchronize(done));
+  SPTRSV_CUDA_CHECK(cudaEventDestroy(done));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    ASSERT_TRUE(same_bits(this->where.download(x[i].memory), expected[i % 3])) << "solve " << i;
+  }
+}
+
+/// A solve on a workspace leaves the solver as it is: threads of the host may share it.
+TYPED_TEST_P(gpu_streams, four_from_four_threads) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::stencil_2d(30, 31);
+  const form f = TestFixture::forms_for(4).front();
+  const auto a = this->make(p, f);
+  const auto solver = this->analyze(a, f);
+  const layout shape = single(p.size);
+  std::vector<device_vector<value>> b;
+  std::vector<std::vector<value>> expected;
+  auto own = solver.make_workspace(this->where.stream());
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    b.push_back(this->random_rhs(shape, k));
+    auto x = this->poisoned_solution(shape);
+    solver.solve(b[k].in(), x.out(), value(1), own, this->where.stream());
+    expected.push_back(this->where.download(x.memory));
+    this->expect_solved(a, f, p.name, this->where.download(b[k].memory), expected[k]);
+  }
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      gpu_target here;  // a stream of its own
+      auto workspace = solver.make_workspace(here.stream());
+      for (std::size_t i = 0; i < 21; ++i) {
+        auto to = here.upload(poisoned<value>(shape.extent));
+        solver.solve(b[i % 3].in(), shape.view(to.data()), value(1), workspace, here.stream());
+        const bool right = same_bits(here.download(to), expected[i % 3]);
+        wrong += right && solver.status(workspace, here.stream()).ok() ? 0 : 1;
+      }
+    });
+  }
+  for (std::thread& t : threads) {
+    t.join();
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(gpu_streams, two, four, four_with_deep_waits, sixteen, four_from_four_threads,
+                            one_after_the_other_on_one_workspace);
+INSTANTIATE_TYPED_TEST_SUITE_P(f64, gpu_streams, gpu_f64, case_names);
+INSTANTIATE_TYPED_TEST_SUITE_P(c64, gpu_streams, gpu_c64, case_names);
+
+}  // namespace sptrsv::testing

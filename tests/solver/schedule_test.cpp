@@ -1,0 +1,137 @@
+// Device policies under schedules that no GPU would show for years: blocks start in any order, few at a time;
+// threads are interrupted anywhere; stores become visible late. Every solve must end, and with the same bits.
+#include "solver/contract_fixture.hpp"
+#include "support/emulator_target.hpp"
+
+namespace sptrsv::testing {
+
+template <class Case>
+class schedules : public contract<Case> {
+ public:
+  using typename contract<Case>::value_type;
+
+  emulator::device& device() { return this->where.device(); }
+
+  /// Settings number `i` of the ones to be tried with `resident` blocks at a time.
+  static emulator::device_settings settings_of(std::uint64_t i, std::uint32_t resident) {
+    emulator::device_settings s;
+    s.resident_blocks = resident;
+    s.step_limit = 20'000'000;  // a live-lock is to end soon
+    s.seed = i;
+    if (i < 2) {
+      s.order = i == 0 ? emulator::schedule::in_order : emulator::schedule::reverse;
+      return s;
+    }
+    s.order = emulator::schedule::random;
+    const double drains[] = {0.1, 0, 1, 0.01};
+    s.drain_probability = drains[i % 4];
+    s.stale_probability = i % 3 == 0 ? 0 : i % 3 == 1 ? 0.5 : 1;
+    s.switch_probability = i % 5 == 0 ? 0.5 : i % 5 == 1 ? 0.01 : 0.1;
+    return s;
+  }
+
+  /// One solver, many solves: numbers of right-hand sides change, and so do the schedules.
+  void solve_under_all(const pattern& p, std::uint32_t resident, std::uint64_t count) {
+    const form f = contract<Case>::forms_for(p.entries.size() + resident).front();
+    {
+      device().settings = {};
+      const auto a = this->make(p, f);
+      auto solver = this->analyze(a, f, 3);
+      struct task {
+        layout shape;
+        std::vector<value_type> b;
+        std::vector<value_type> x;
+      };
+      std::vector<task> tasks;  // all different: what an earlier solve left behind must not do
+      for (const std::int64_t columns : {1, 2, 3, 1, 2, 3, 1}) {
+        const layout shape = column_major(p.size, columns);
+        const auto b = random_vector<value_type>(static_cast<std::int64_t>(shape.extent), tasks.size());
+        tasks.push_back({shape, b, this->solve(solver, shape, b)});
+        this->expect_solved(a, f, p.name, shape, b, tasks.back().x);
+      }
+      random_source source(resident);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        device().settings = settings_of(i, resident);
+        const task& t = tasks[static_cast<std::size_t>(source.below(7))];
+        ASSERT_TRUE(same_bits(this->solve(solver, t.shape, t.b), t.x))
+            << p.name << ", " << f.name() << ", " << t.shape.columns << " right-hand sides, " << resident
+            << " resident blocks, settings " << i;
+        EXPECT_TRUE(solver.status(this->where.stream()).ok());
+      }
+    }
+    EXPECT_EQ(device().live_bytes(), 0u);
+  }
+
+  /// Analysis, values and a solve, all under the same schedule.
+  void analyze_under_all(const pattern& p, std::uint32_t resident, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      device().settings = settings_of(i, resident);
+      this->check(p, contract<Case>::forms_for(i).front());
+      EXPECT_EQ(device().live_bytes(), 0u);
+    }
+  }
+};
+TYPED_TEST_SUITE_P(schedules);
+
+TYPED_TEST_P(schedules, of_a_chain_many_blocks_deep) {
+  for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
+    this->solve_under_all(patterns::chain(100), resident, 36);
+  }
+}
+TYPED_TEST_P(schedules, of_a_stencil) {
+  for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
+    this->solve_under_all(patterns::stencil_2d(8, 9), resident, 36);
+  }
+}
+TYPED_TEST_P(schedules, of_a_dense_triangle) {
+  for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
+    this->solve_under_all(patterns::dense(45), resident, 36);
+  }
+}
+TYPED_TEST_P(schedules, of_wide_levels) {
+  for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
+    this->solve_under_all(patterns::layers(120, 40, 7), resident, 36);
+  }
+}
+TYPED_TEST_P(schedules, of_long_rows_and_columns) {
+  for (const std::uint32_t resident : {1u, 3u, 0u}) {
+    this->solve_under_all(patterns::arrow_row(100), resident, 20);
+    this->solve_under_all(patterns::arrow_column(100), resident, 20);
+    this->solve_under_all(patterns::power_law(90, 2), resident, 20);
+  }
+}
+TYPED_TEST_P(schedules, of_the_analysis_and_a_solve) {
+  for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
+    this->analyze_under_all(patterns::random(60, 3, 2), resident, 12);
+  }
+}
+
+/// NaN and Inf travel like any value, under any schedule.
+TYPED_TEST_P(schedules, with_values_that_are_not_finite) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::stencil_2d(6, 9);
+  const form f = TestFixture::forms_for(1).front();
+  const auto a = this->make(p, f);
+  auto solver = this->analyze(a, f, 2);
+  auto b = random_vector<value>(p.size, 3);
+  b[30] = from_bytes<value>(0xff);
+  b[12] = make_value<value>(std::numeric_limits<double>::infinity());
+  const auto expected = this->solve(solver, b);
+  const auto status = solver.status(this->where.stream());
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    this->device().settings = TestFixture::settings_of(i, static_cast<std::uint32_t>(i % 4));
+    ASSERT_TRUE(same_bits(this->solve(solver, b), expected)) << "settings " << i;
+    ASSERT_EQ(solver.status(this->where.stream()).row, status.row) << "settings " << i;
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(schedules, of_a_chain_many_blocks_deep, of_a_stencil, of_a_dense_triangle,
+                            of_wide_levels, of_long_rows_and_columns, of_the_analysis_and_a_solve,
+                            with_values_that_are_not_finite);
+
+using f64 = device_policies_with<emulator_target, double, std::int32_t, std::int32_t>;
+using c64 = device_policies_with<emulator_target, std::complex<float>, std::int32_t, std::int64_t>;
+INSTANTIATE_TYPED_TEST_SUITE_P(f64, schedules, f64, case_names);
+INSTANTIATE_TYPED_TEST_SUITE_P(c64, schedules, c64, case_names);
+
+}  // namespace sptrsv::testing

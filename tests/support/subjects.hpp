@@ -1,0 +1,181 @@
+// What the suites are typed over: a target, a policy, and the types of a matrix.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "sptrsv/policy.hpp"
+#include "support/targets.hpp"
+
+namespace sptrsv::testing {
+
+/// A policy under test, with its knobs turned.
+template <class Policy>
+struct subject {
+  using policy_type = Policy;
+  static Policy make() { return {}; }
+};
+
+struct host_serial : subject<policy::host_serial> {
+  static constexpr const char* name = "host_serial";
+};
+struct host_parallel : subject<policy::host_parallel> {
+  static constexpr const char* name = "host_parallel";
+};
+struct host_parallel_1 : subject<policy::host_parallel> {
+  static constexpr const char* name = "host_parallel_1";
+  static policy_type make() { return {1}; }
+};
+struct host_parallel_3 : subject<policy::host_parallel> {
+  static constexpr const char* name = "host_parallel_3";
+  static policy_type make() { return {3}; }
+};
+
+struct sync_free_warp : subject<policy::sync_free_warp> {
+  static constexpr const char* name = "sync_free_warp";
+};
+/// One warp a block, so that small matrices have many blocks; several sweeps even for three right-hand sides.
+struct small_blocks : sync_free_warp_tuning {
+  static constexpr int block_threads = 32;
+  static constexpr int columns_per_sweep = 2;
+};
+struct sync_free_warp_small : subject<policy::basic_sync_free_warp<small_blocks>> {
+  static constexpr const char* name = "sync_free_warp_small";
+};
+struct sync_free_warp_natural : subject<policy::basic_sync_free_warp<small_blocks>> {
+  static constexpr const char* name = "sync_free_warp_natural";
+  static policy_type make() { return {policy::row_order::natural}; }
+};
+
+struct level_set : subject<policy::level_set> {
+  static constexpr const char* name = "level_set";
+};
+/// Wide and narrow levels side by side, 1, 8 and 32 lanes a row in both.
+struct mixed_levels : level_set_tuning {
+  static constexpr int wide_block_threads = 64;
+  static constexpr int narrow_block_threads = 64;
+  static constexpr int narrow_lanes = 32;
+  static constexpr int device_lanes = 256;
+  static constexpr int columns_per_sweep = 2;
+};
+struct level_set_mixed : subject<policy::basic_level_set<mixed_levels>> {
+  static constexpr const char* name = "level_set_mixed";
+};
+/// A launch for each level.
+struct wide_levels : level_set_tuning {
+  static constexpr int wide_block_threads = 32;
+  static constexpr int narrow_lanes = 0;
+  static constexpr int device_lanes = 128;
+  static constexpr int columns_per_sweep = 3;
+};
+struct level_set_wide : subject<policy::basic_level_set<wide_levels>> {
+  static constexpr const char* name = "level_set_wide";
+};
+
+struct dataflow : subject<policy::dataflow> {
+  static constexpr const char* name = "dataflow";
+};
+/// One group a block, in both orders; several sweeps even for three right-hand sides.
+struct small_groups : dataflow_tuning {
+  static constexpr int block_threads = 32;
+  static constexpr int entries_at_once = 2;
+  static constexpr int columns_per_sweep = 2;
+};
+struct dataflow_natural : subject<policy::basic_dataflow<small_groups>> {
+  static constexpr const char* name = "dataflow_natural";
+  static policy_type make() { return {policy::group_order::natural}; }
+};
+struct dataflow_levels : subject<policy::basic_dataflow<small_groups>> {
+  static constexpr const char* name = "dataflow_levels";
+  static policy_type make() { return {policy::group_order::levels}; }
+};
+
+/// One instance of a typed suite.
+template <class Target, class Subject, class Value, class Index, class Offset>
+struct suite_case {
+  using target = Target;
+  using subject = Subject;
+  using value = Value;
+  using index = Index;
+  using offset = Offset;
+
+  static std::string name() {
+    return std::string(Subject::name) + (std::is_floating_point_v<Value> ? "_f" : "_c") +
+           std::to_string(8 * sizeof(Value)) + "_i" + std::to_string(8 * sizeof(Index)) + "_o" +
+           std::to_string(8 * sizeof(Offset));
+  }
+  /// Differs from case to case: where a case can try only a part of all forms, the cases share them.
+  static std::size_t turn() {
+    std::size_t sum = 0;
+    for (const char c : name()) {
+      sum += static_cast<unsigned char>(c);
+    }
+    return sum;
+  }
+};
+
+struct case_names {
+  template <class Case>
+  static std::string GetName(int) {
+    return Case::name();
+  }
+};
+
+/// All index types for one value type.
+template <class Target, class Value, class... Subjects>
+using every_index = ::testing::Types<suite_case<Target, Subjects, Value, std::int32_t, std::int32_t>...,
+                                     suite_case<Target, Subjects, Value, std::int64_t, std::int64_t>...,
+                                     suite_case<Target, Subjects, Value, std::int32_t, std::int64_t>...>;
+
+namespace type_lists {
+
+template <class... Lists>
+struct join;
+template <class List>
+struct join<List> {
+  using type = List;
+};
+template <class... First, class... Second, class... Rest>
+struct join<::testing::Types<First...>, ::testing::Types<Second...>, Rest...>
+    : join<::testing::Types<First..., Second...>, Rest...> {};
+
+}  // namespace type_lists
+
+/// The host policies with one value type.
+template <class Value>
+using host_policies = typename type_lists::join<
+    every_index<host_target, Value, host_serial, host_parallel_3>,
+    ::testing::Types<suite_case<host_target, host_parallel, Value, std::int32_t, std::int32_t>,
+                     suite_case<host_target, host_parallel_1, Value, std::int32_t, std::int64_t>>>::type;
+
+/// The device policies with one value type: as users have them with every index type, and with a tuning that
+/// makes small matrices large with one.
+template <class Target, class Value>
+using device_policies = typename type_lists::join<
+    every_index<Target, Value, sync_free_warp, level_set, dataflow>,
+    ::testing::Types<suite_case<Target, sync_free_warp_small, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, sync_free_warp_natural, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, level_set_mixed, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, level_set_wide, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, dataflow_natural, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, dataflow_levels, Value, std::int32_t, std::int64_t>>>::type;
+
+/// The same with one index type.
+template <class Target, class Value, class Index, class Offset>
+using device_policies_with =
+    ::testing::Types<suite_case<Target, sync_free_warp, Value, Index, Offset>,
+                     suite_case<Target, sync_free_warp_small, Value, Index, Offset>,
+                     suite_case<Target, sync_free_warp_natural, Value, Index, Offset>,
+                     suite_case<Target, level_set, Value, Index, Offset>,
+                     suite_case<Target, level_set_mixed, Value, Index, Offset>,
+                     suite_case<Target, level_set_wide, Value, Index, Offset>,
+                     suite_case<Target, dataflow, Value, Index, Offset>,
+                     suite_case<Target, dataflow_natural, Value, Index, Offset>,
+                     suite_case<Target, dataflow_levels, Value, Index, Offset>>;
+
+}  // namespace sptrsv::testing

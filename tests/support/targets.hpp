@@ -1,0 +1,99 @@
+// Where a suite runs: on the host, in the emulator (emulator_target.hpp), on the GPU (gpu_target.cuh). One
+// interface, so that one source of a test serves all three:
+//
+//   static constexpr bool is_slow;           // whether a suite should choose few of its combinations
+//   target::stream_type stream();            // what analyze and solve take
+//   executor on();
+//   memory_resource& resource();             // what allocates device memory
+//   auto upload(const std::vector<T>&);      // an array with data() and size(), in the target's memory
+//   std::vector<T> download(const array&);   // ordered after everything on stream()
+//   auto upload(csr_view or csc_view);       // an owning matrix there
+//   void overwrite(array&, const std::vector<T>&);
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sptrsv/device_matrix.hpp"
+#include "sptrsv/host/executor.hpp"
+#include "sptrsv/matrix.hpp"
+
+namespace sptrsv::testing {
+
+class host_target {
+ public:
+  static constexpr const char* name = "host";
+  static constexpr bool is_slow = false;
+  using stream_type = host_stream;
+  using executor = detail::host_executor;
+  template <class T>
+  using array = std::vector<T>;
+
+  [[nodiscard]] stream_type stream() { return {}; }
+  [[nodiscard]] executor on() { return executor{}; }
+  [[nodiscard]] memory_resource& resource() { return on().default_resource(); }
+
+  template <class T>
+  array<T> upload(const std::vector<T>& values) {
+    return values;
+  }
+  template <class T>
+  std::vector<T> download(const array<T>& values) {
+    return values;
+  }
+  template <class V, class I, class O>
+  csr_matrix<V, I, O> upload(const csr_matrix<V, I, O>& a) {
+    return a;
+  }
+  template <class V, class I, class O>
+  csc_matrix<V, I, O> upload(const csc_matrix<V, I, O>& a) {
+    return a;
+  }
+  template <class T>
+  void overwrite(array<T>& to, const std::vector<T>& values) {
+    std::copy(values.begin(), values.end(), to.begin());
+  }
+};
+
+/// What the targets with a memory of their own share.
+template <class Stream>
+class device_target {
+ public:
+  using stream_type = Stream;
+  using executor = detail::executor_t<Stream>;
+  template <class T>
+  using array = buffer<T>;
+
+  explicit device_target(Stream stream) : stream_(stream) {}
+
+  [[nodiscard]] stream_type stream() const { return stream_; }
+  [[nodiscard]] executor on() const { return executor(stream_); }
+  [[nodiscard]] memory_resource& resource() const { return on().default_resource(); }
+
+  template <class T>
+  array<T> upload(const std::vector<T>& values) {
+    return detail::upload_array(values.data(), static_cast<std::int64_t>(values.size()), on(), resource());
+  }
+  template <class T>
+  std::vector<T> download(const array<T>& values) {
+    return detail::download_array(values.data(), static_cast<std::int64_t>(values.size()), on());
+  }
+  template <class V, class I, class O>
+  device_csr_matrix<V, I, O> upload(const csr_matrix<V, I, O>& a) {
+    return to_device(a, stream_);
+  }
+  template <class V, class I, class O>
+  device_csc_matrix<V, I, O> upload(const csc_matrix<V, I, O>& a) {
+    return to_device(a, stream_);
+  }
+  template <class T>
+  void overwrite(array<T>& to, const std::vector<T>& values) {
+    on().upload(to.data(), values.data(), to.bytes());
+  }
+
+ private:
+  Stream stream_;
+};
+
+}  // namespace sptrsv::testing
