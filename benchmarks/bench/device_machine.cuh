@@ -1,0 +1,181 @@
+// The GPU as a machine: one stream, CUDA events for a clock, the L2 cache.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "hop.cuh"
+#include "machine.hpp"
+#include "sptrsv/device_matrix.hpp"
+
+namespace sptrsv_benchmarks {
+
+class cuda_stream {
+ public:
+  cuda_stream() { SPTRSV_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  ~cuda_stream() { static_cast<void>(cudaStreamDestroy(stream_)); }
+  cuda_stream(const cuda_stream&) = delete;  // owns the stream
+  cuda_stream& operator=(const cuda_stream&) = delete;
+  [[nodiscard]] cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// Events of one stream, used again and again.
+class event_list {
+ public:
+  event_list() = default;
+  ~event_list() {
+    for (const cudaEvent_t event : events_) {
+      static_cast<void>(cudaEventDestroy(event));
+    }
+  }
+  event_list(const event_list&) = delete;  // owns the events
+  event_list& operator=(const event_list&) = delete;
+
+  void record(std::size_t k, cudaStream_t stream) {
+    while (events_.size() <= k) {
+      cudaEvent_t event = nullptr;
+      SPTRSV_CUDA_CHECK(cudaEventCreate(&event));
+      events_.push_back(event);
+    }
+    SPTRSV_CUDA_CHECK(cudaEventRecord(events_[k], stream));
+  }
+  [[nodiscard]] double between(std::size_t first, std::size_t last) const {
+    float milliseconds = 0;
+    SPTRSV_CUDA_CHECK(cudaEventSynchronize(events_[last]));
+    SPTRSV_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, events_[first], events_[last]));
+    return milliseconds;
+  }
+
+ private:
+  std::vector<cudaEvent_t> events_;
+};
+
+class device_machine final : public machine {
+ public:
+  using stream_type = cudaStream_t;
+  template <class T>
+  using array = sptrsv::buffer<T>;
+  template <class Value, class Index>
+  using matrix = sptrsv::device_csr_matrix<Value, Index>;
+
+  device_machine() {
+    // Without this the pool gives its memory back to the driver at every synchronisation, and an analysis
+    // would be timed with the driver's allocations.
+    cudaMemPool_t pool = nullptr;
+    std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
+    SPTRSV_CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    SPTRSV_CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    SPTRSV_CUDA_CHECK(cudaGetDeviceProperties(&properties_, 0));
+    flushed_ =
+        array<unsigned char>(2 * static_cast<std::size_t>(properties_.l2CacheSize), resource(), stream());
+  }
+
+  [[nodiscard]] stream_type stream() const { return stream_.get(); }
+  template <class Value, class Index>
+  matrix<Value, Index> place(const sptrsv::csr_matrix<Value, Index>& a) const {
+    return sptrsv::to_device(a, stream());
+  }
+  template <class T>
+  array<T> place(const std::vector<T>& v) const {
+    return sptrsv::to_device(v, stream());
+  }
+  template <class T>
+  std::vector<T> fetch(const array<T>& v) const {
+    return sptrsv::to_host(v, stream());
+  }
+  /// Fills with NaNs.
+  template <class T>
+  void poison(array<T>& v) const {
+    on().fill_bytes(v.data(), 0xff, v.bytes());
+  }
+  [[nodiscard]] sptrsv::detail::cuda_executor on() const { return sptrsv::detail::cuda_executor(stream()); }
+
+  double elapsed(const work& todo) override {
+    on().synchronize();
+    const auto start = std::chrono::steady_clock::now();
+    todo();
+    on().synchronize();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  }
+  double batch(const work& todo, int count) override {
+    events_.record(0, stream());
+    for (int k = 0; k < count; ++k) {
+      todo();
+    }
+    events_.record(1, stream());
+    return events_.between(0, 1) / count;
+  }
+  /// One event between two calls: while the GPU is busy with a call the host has enqueued the next, so what
+  /// is timed is the GPU's work and not the host's way to it.
+  void each_warm(const work& todo, int count, std::vector<double>& to) override {
+    todo();
+    events_.record(0, stream());
+    for (int k = 1; k <= count; ++k) {
+      todo();
+      events_.record(static_cast<std::size_t>(k), stream());
+    }
+    for (int k = count; k > 0; --k) {
+      to.push_back(events_.between(static_cast<std::size_t>(k) - 1, static_cast<std::size_t>(k)));
+    }
+  }
+  /// Events stand around the solve alone; writing the buffer covers the host's way to it.
+  void each_cold(const work& todo, int count, std::vector<double>& to) override {
+    for (int k = 0; k < count; ++k) {
+      on().fill_bytes(flushed_.data(), static_cast<unsigned char>(k), flushed_.bytes());
+      events_.record(static_cast<std::size_t>(2 * k), stream());
+      todo();
+      events_.record(static_cast<std::size_t>(2 * k) + 1, stream());
+    }
+    for (int k = count - 1; k >= 0; --k) {
+      to.push_back(events_.between(static_cast<std::size_t>(2 * k), static_cast<std::size_t>(2 * k) + 1));
+    }
+  }
+
+  void describe(environment& to) override {
+    const auto version = [](int number) {
+      return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+    };
+    int driver = 0;
+    int runtime = 0;
+    SPTRSV_CUDA_CHECK(cudaDriverGetVersion(&driver));
+    SPTRSV_CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
+    to.device = properties_.name;
+    to.sm_count = properties_.multiProcessorCount;
+    to.l2_bytes = properties_.l2CacheSize;
+    to.driver = version(driver) + kernel_module_version();
+    to.cuda_runtime = version(runtime);
+    to.copy_bandwidth_gb_s = support::copy_bandwidth(support::device_placement{}) * 1e-6;
+    to.hop_ns = measure_hop_ns(properties_.multiProcessorCount, stream());
+  }
+
+ private:
+  sptrsv::memory_resource& resource() const { return on().default_resource(); }
+
+  /// " (580.65.06)", or nothing where the kernel module does not say.
+  static std::string kernel_module_version() {
+    const std::string line = line_with("/proc/driver/nvidia/version", "NVRM version");
+    for (std::size_t at = line.find_first_of("0123456789"); at != std::string::npos;) {
+      const std::size_t end = line.find_first_not_of("0123456789.", at);
+      const std::string word = line.substr(at, end == std::string::npos ? end : end - at);
+      if (word.find('.') != std::string::npos) {
+        return " (" + word + ")";
+      }
+      at = end == std::string::npos ? end : line.find_first_of("0123456789", end);
+    }
+    return "";
+  }
+
+  cuda_stream stream_;
+  event_list events_;
+  cudaDeviceProp properties_{};
+  array<unsigned char> flushed_;  // twice the L2 cache
+};
+
+}  // namespace sptrsv_benchmarks

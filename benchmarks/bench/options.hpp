@@ -1,0 +1,143 @@
+// The command line of sptrsv_bench.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "examples/support/arguments.hpp"
+#include "sptrsv/types.hpp"
+
+namespace sptrsv_benchmarks {
+
+namespace support = sptrsv_examples;
+
+inline constexpr const char* usage =
+    "usage: sptrsv_bench [OPTIONS]\n"
+    "\n"
+    "Measures policies side by side on triangular systems, and checks what they compute. The exit status is "
+    "1\n"
+    "if a solution is wrong or a policy fails.\n"
+    "\n"
+    "  --matrices DIR      one triangle of each .mtx file of a directory\n"
+    "  --generated WHICH   all, small, none, or names (--list); default: all with a GPU, else small\n"
+    "  --policies A,B,...  default: those of the GPU if there is one, else those of the host\n"
+    "  --value TYPE        f64 (default), f32 or c128\n"
+    "  --index TYPE        i32 (default) or i64 (with f64)\n"
+    "  --part WHICH        lower (default) or upper: of a file this triangle, generated ones are transposed\n"
+    "  --operation OP      none (default) or transpose\n"
+    "  --rhs K[,K...]      right-hand sides of a solve (default: 1)\n"
+    "  --repetitions R     rounds of measurements (default: 9, fewer where a solve takes long)\n"
+    "  --warm              do not measure with a cold cache\n"
+    "  --cold              measure with a cold cache, too (the default)\n"
+    "  --time-limit S      begin no further system after S seconds\n"
+    "  --json FILE         write the results there, after each system\n"
+    "  --progress          say what is being done, also if stderr is not a terminal\n"
+    "  --list              name the generated matrices and the policies\n"
+    "  --help              this text\n";
+
+struct bench_options {
+  std::string directory;
+  std::string generated;              ///< empty: the default
+  std::vector<std::string> policies;  ///< empty: the default
+  std::string value = "f64";
+  std::string index = "i32";
+  sptrsv::uplo part = sptrsv::uplo::lower;
+  sptrsv::op operation = sptrsv::op::none;
+  std::vector<std::int64_t> rhs{1};
+  int repetitions = 0;  ///< 0: the default
+  bool cold = true;
+  double time_limit = 0;  ///< seconds; 0: none
+  std::string json;
+  bool progress = false;
+  bool list = false;
+  bool help = false;
+  std::string command;
+
+  [[nodiscard]] std::int64_t most_rhs() const { return *std::max_element(rhs.begin(), rhs.end()); }
+};
+
+/// "a,b" -> a and b.
+inline std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+/// Takes the value of `option`, which is one of `choices`.
+inline std::string take_choice(support::argument_list& arguments, const std::string& option,
+                               const std::vector<std::string>& choices) {
+  const std::string text = arguments.value_of(option);
+  if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
+    std::string names;
+    for (const std::string& choice : choices) {
+      names += (names.empty() ? "" : choice == choices.back() ? " or " : ", ") + choice;
+    }
+    throw support::usage_error(option + " is " + names + ", not '" + text + "'");
+  }
+  return text;
+}
+
+/// Throws support::usage_error.
+inline bench_options parse_options(int argc, char** argv) {
+  bench_options made;
+  for (int k = 0; k < argc; ++k) {
+    made.command += (k > 0 ? " " : "") + std::string(argv[k]);
+  }
+  support::argument_list arguments(argc, argv);
+  while (!arguments.empty()) {
+    const std::string option = arguments.take();
+    if (option == "--help" || option == "-h") {
+      made.help = true;
+    } else if (option == "--list") {
+      made.list = true;
+    } else if (option == "--matrices") {
+      made.directory = arguments.value_of(option);
+    } else if (option == "--generated") {
+      made.generated = arguments.value_of(option);
+    } else if (option == "--policies") {
+      made.policies = split_list(arguments.value_of(option));
+    } else if (option == "--value") {
+      made.value = take_choice(arguments, option, {"f32", "f64", "c64", "c128"});
+    } else if (option == "--index") {
+      made.index = take_choice(arguments, option, {"i32", "i64"});
+    } else if (option == "--part") {
+      made.part = take_choice(arguments, option, {"lower", "upper"}) == "lower" ? sptrsv::uplo::lower
+                                                                                : sptrsv::uplo::upper;
+    } else if (option == "--operation") {
+      made.operation = take_choice(arguments, option, {"none", "transpose"}) == "none"
+                           ? sptrsv::op::none
+                           : sptrsv::op::transpose;
+    } else if (option == "--rhs") {
+      made.rhs.clear();
+      for (const std::string& number : split_list(arguments.value_of(option))) {
+        char name[] = "sptrsv_bench";
+        std::string copy = number;
+        char* one[] = {name, copy.data()};
+        made.rhs.push_back(support::argument_list(2, one).number_of(option, 1, 1 << 16));
+      }
+    } else if (option == "--repetitions") {
+      made.repetitions = static_cast<int>(arguments.number_of(option, 1, 10000));
+    } else if (option == "--warm") {
+      made.cold = false;
+    } else if (option == "--cold") {
+      made.cold = true;
+    } else if (option == "--time-limit") {
+      made.time_limit = static_cast<double>(arguments.number_of(option, 1, 1000000));
+    } else if (option == "--json") {
+      made.json = arguments.value_of(option);
+    } else if (option == "--progress") {
+      made.progress = true;
+    } else {
+      throw support::usage_error("there is no option " + option);
+    }
+  }
+  return made;
+}
+
+}  // namespace sptrsv_benchmarks

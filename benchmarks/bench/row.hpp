@@ -1,0 +1,178 @@
+// One line of the results: a policy on a system, what was measured and what follows from it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "environment.hpp"
+#include "json.hpp"
+#include "sptrsv/host/structure.hpp"
+#include "statistics.hpp"
+
+namespace sptrsv_benchmarks {
+
+/// What is solved, whoever solves it.
+struct case_description {
+  std::string matrix;
+  std::string source;  ///< "file" or "generated"
+  std::string kind;
+  std::string value;
+  std::string index;
+  std::string part;
+  std::string operation;
+  std::int64_t rhs = 1;
+  sptrsv::triangle_structure structure;
+  double matrix_bytes = 0;
+  /// Every entry with its column, the row offsets, and three vectors (right-hand side in, solution out and
+  /// in again): what no solve can do without.
+  double bytes_moved = 0;
+
+  [[nodiscard]] double rows_per_level() const {
+    return static_cast<double>(structure.rows) /
+           static_cast<double>(std::max<std::int64_t>(structure.levels, 1));
+  }
+  [[nodiscard]] double bandwidth_floor_ms(const environment& where) const {
+    return bytes_moved / where.copy_bandwidth_gb_s * 1e-6;
+  }
+  [[nodiscard]] std::optional<double> hop_floor_ms(const environment& where) const {
+    return where.hop_ns ? std::optional(static_cast<double>(structure.levels) * *where.hop_ns * 1e-6)
+                        : std::nullopt;
+  }
+};
+
+/// Milliseconds of one solve.
+struct solve_times {
+  std::vector<double> single;  ///< each between two events
+  std::vector<double> batch;   ///< back-to-back solves divided by their number; empty with a cold cache
+  std::vector<double> graph;   ///< the same, a captured graph replayed; empty where that was not measured
+
+  [[nodiscard]] bool empty() const { return single.empty(); }
+  /// A cold solve has no neighbours to be batched with: there it is the single one.
+  [[nodiscard]] double batch_ms() const { return median(batch.empty() ? single : batch); }
+
+  [[nodiscard]] std::optional<json_text> json() const {
+    if (empty()) {
+      return std::nullopt;
+    }
+    return json_object()
+        .add("median_ms", median(single))
+        .add("p5_ms", quantile(single, 0.05))
+        .add("p95_ms", quantile(single, 0.95))
+        .add("batch_ms", batch_ms())
+        .add("graph_ms", graph.empty() ? std::nullopt : std::optional(median(graph)))
+        .add("samples", single.size())
+        .text();
+  }
+};
+
+enum class row_status { ok, wrong, unsupported, failed };
+
+inline const char* name_of(row_status status) {
+  constexpr const char* names[] = {"ok", "wrong", "unsupported", "failed"};
+  return names[static_cast<int>(status)];
+}
+
+struct result_row {
+  case_description system;
+  std::string policy;
+  row_status status = row_status::ok;
+  std::string message;
+  std::vector<std::string> kernels;
+  std::vector<double> analysis;
+  std::vector<double> update;
+  solve_times warm;
+  solve_times cold;
+  std::size_t solver_bytes = 0;
+  std::size_t workspace_bytes = 0;
+  double backward_error = 0;
+  double error_bound = 0;
+
+  std::string baseline;
+  std::optional<double> speedup;
+  std::optional<double> speedup_cold;
+  std::optional<double> break_even;
+
+  [[nodiscard]] bool is_timed() const { return !warm.empty(); }
+  /// The time that all comparisons are made with.
+  [[nodiscard]] double solve_ms() const { return warm.batch_ms(); }
+  [[nodiscard]] double analysis_ms() const { return median(analysis); }
+
+  [[nodiscard]] double gb_s() const { return system.bytes_moved / solve_ms() * 1e-6; }
+  [[nodiscard]] double ns_per_level() const {
+    return solve_ms() * 1e6 / static_cast<double>(std::max<std::int64_t>(system.structure.levels, 1));
+  }
+  [[nodiscard]] double ratio_to_floor(const environment& where) const {
+    return solve_ms() / std::max(system.bandwidth_floor_ms(where), system.hop_floor_ms(where).value_or(0));
+  }
+
+  /// Sets what is relative to the row of the baseline in the same run; null: it was not measured.
+  void compare_with(const result_row* other) {
+    if (other == nullptr || other->status != row_status::ok || status != row_status::ok) {
+      return;
+    }
+    speedup = other->solve_ms() / solve_ms();
+    if (!cold.empty() && !other->cold.empty()) {
+      speedup_cold = other->cold.batch_ms() / cold.batch_ms();
+    }
+    // After how many solves the analysis has paid for itself: 0 if it costs no more than the baseline's,
+    // never if the solve is not faster (then any lead of a cheaper analysis is lost after some solves).
+    const double extra = analysis_ms() - other->analysis_ms();
+    const double gain = other->solve_ms() - solve_ms();
+    if (other != this && gain > 0) {
+      break_even = std::max(0.0, std::ceil(extra / gain));
+    }
+  }
+
+  [[nodiscard]] json_text json(const environment& where) const;
+};
+
+inline json_text result_row::json(const environment& where) const {
+  const auto& s = system.structure;
+  const auto if_timed = [&](double value) { return is_timed() ? std::optional(value) : std::nullopt; };
+  const auto if_ready = [&](auto value) { return analysis.empty() ? std::nullopt : std::optional(value); };
+  return json_object()
+      .add("matrix", system.matrix)
+      .add("source", system.source)
+      .add("kind", system.kind)
+      .add("n", s.rows)
+      .add("nnz", s.entries)
+      .add("levels", s.levels)
+      .add("rows_per_level", system.rows_per_level())
+      .add("longest_row", s.longest_row)
+      .add("longest_column", s.longest_column)
+      .add("value", system.value)
+      .add("index", system.index)
+      .add("part", system.part)
+      .add("operation", system.operation)
+      .add("rhs", system.rhs)
+      .add("policy", policy)
+      .add("status", name_of(status))
+      .add("message", message)
+      .add("kernels", if_ready(kernels))
+      .add("analysis_ms", if_ready(analysis_ms()))
+      .add("update_ms", if_ready(median(update)))
+      .add("warm", warm.json())
+      .add("cold", cold.json())
+      .add("bytes_moved", system.bytes_moved)
+      .add("gb_s", if_timed(gb_s()))
+      .add("ns_per_level", if_timed(ns_per_level()))
+      .add("bandwidth_floor_ms", system.bandwidth_floor_ms(where))
+      .add("hop_floor_ms", system.hop_floor_ms(where))
+      .add("ratio_to_floor", if_timed(ratio_to_floor(where)))
+      .add("baseline", baseline)
+      .add("speedup", speedup)
+      .add("speedup_cold", speedup_cold)
+      .add("break_even_solves", break_even)
+      .add("solver_bytes", if_ready(solver_bytes))
+      .add("workspace_bytes", if_ready(workspace_bytes))
+      .add("matrix_bytes", system.matrix_bytes)
+      .add("backward_error", if_timed(backward_error))
+      .add("error_bound", if_timed(error_bound))
+      .text();
+}
+
+}  // namespace sptrsv_benchmarks
