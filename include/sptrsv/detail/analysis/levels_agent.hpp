@@ -48,6 +48,7 @@ struct levels_agent {
       if (!row.done) {
         poll(ctx, p, base, known_rows, row);
       }
+      warp.sync();
       if (warp.all(!row.waits)) {
         publish_rest(ctx, warp, p, base, row);
         return;
@@ -172,6 +173,7 @@ struct levels_agent {
           poll(ctx, p, base, 0, part);
         }
       }
+      warp.sync();
       for (int mask = 16; mask > 0; mask /= 2) {
         const Index level = warp.shuffle_xor(part.level, mask);
         part.level = part.level < level ? level : part.level;

@@ -46,7 +46,10 @@ constexpr std::size_t internal_bytes(int threads) {
 /// `Columns` right-hand sides are solved in one sweep over the group, further ones in further sweeps.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns>
 struct agent {
-  static constexpr int block_threads = Tuning::block_threads;
+  /// Half as many where the shared memory would not fit in the 48 KiB that every device gives unasked.
+  static constexpr int block_threads = internal_bytes<Scalar>(Tuning::block_threads) > 32 * 1024
+                                           ? Tuning::block_threads / 2
+                                           : Tuning::block_threads;
   static constexpr int groups_per_block = block_threads / 32;
   static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
   using params = system_params<Scalar, Index, Offset>;

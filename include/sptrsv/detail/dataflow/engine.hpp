@@ -99,7 +99,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
                                                            b,
                                                            x};
     const std::size_t shared =
-        groups_.internal_entries == 0 ? 0 : dataflow::internal_bytes<Scalar>(Tuning::block_threads);
+        groups_.internal_entries == 0 ? 0 : dataflow::internal_bytes<Scalar>(agent<1>::block_threads);
     if (x.columns == 1) {
       on.template launch<agent<1>>(blocks(), p, shared);
     } else {

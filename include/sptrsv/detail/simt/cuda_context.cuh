@@ -60,7 +60,11 @@ class cuda_tile {
   }
   __device__ __forceinline__ bool any(bool v) const { return __any_sync(mask(), v); }
   __device__ __forceinline__ bool all(bool v) const { return __all_sync(mask(), v); }
-  __device__ __forceinline__ void sync() const { __syncwarp(mask()); }
+  __device__ __forceinline__ void sync() const {
+    if constexpr (Lanes > 1) {
+      __syncwarp(mask());
+    }
+  }
 
  private:
   __device__ __forceinline__ static int first_lane() {

@@ -74,6 +74,8 @@ struct agent {
       for (; e < end; e += 32) {
         add_entries<1>(ctx, p, page, e, first, sums);
       }
+      warp.sync();  // lanes that waited for different values go on together: shuffles of a diverged warp are
+                    // slow
       Scalar sum{};
       for (int k = 0; k < Columns; ++k) {
         const Scalar total = simt::tile_sum(warp, sums[k], Columns > 1 ? 32 : summed_lanes);
