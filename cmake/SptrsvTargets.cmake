@@ -2,6 +2,7 @@
 
 # One target per part, so that the scripts build only what they run.
 add_custom_target(sptrsv_tests)
+add_custom_target(sptrsv_gpu_tests)  # minutes of nvcc, worth it where they can run
 add_custom_target(sptrsv_examples)
 add_custom_target(sptrsv_benchmarks)
 
@@ -41,7 +42,11 @@ function(sptrsv_add_test name)
   endif()
 
   add_executable(${name} ${arg_SOURCES})
-  add_dependencies(sptrsv_tests ${name})
+  if("gpu" IN_LIST arg_LABELS)
+    add_dependencies(sptrsv_gpu_tests ${name})
+  else()
+    add_dependencies(sptrsv_tests ${name})
+  endif()
   sptrsv_configure_target(${name})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE GTest::gtest_main)

@@ -8,7 +8,11 @@ preset=${SPTRSV_PRESET:-default}
 
 install_missing build gtest zlib python
 configure "$preset"
-cmake --build "$root/build/$preset" --parallel "$cores" --target sptrsv_tests
+targets=(sptrsv_tests)
+if "$root/tests/run_if_gpu.sh" true > /dev/null; then
+  targets+=(sptrsv_gpu_tests)
+fi
+cmake --build "$root/build/$preset" --parallel "$cores" --target "${targets[@]}"
 
 # The tests with these labels compile much and find errors of the library's developers only; .ci/run has them.
 run_ctest "$preset" --label-exclude 'headers|package|device' "$@"
