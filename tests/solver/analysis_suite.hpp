@@ -5,6 +5,7 @@
 #include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/analysis/level_order.hpp"
 
 namespace sptrsv::testing {
 
@@ -39,7 +40,37 @@ class analysis : public contract<Case> {
       EXPECT_EQ(this->where.download(seen_levels.level_offsets), levels.level_offsets)
           << p.name << ", " << f.name();
       EXPECT_EQ(this->where.download(seen_levels.rows), levels.rows) << p.name << ", " << f.name();
+
+      const auto moved = detail::in_level_order(seen, seen_levels, on, this->where.resource());
+      EXPECT_TRUE(is_in_level_order(moved, expected, levels.rows)) << p.name << ", " << f.name();
     });
+  }
+
+  /// Rows renumbered by their place in `rows`, the entries of a row in their old order.
+  template <class Moved, class Triangle>
+  bool is_in_level_order(const Moved& moved, const Triangle& from, const std::vector<index_type>& rows) {
+    std::vector<index_type> place(rows.size());
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      place[static_cast<std::size_t>(rows[r])] = static_cast<index_type>(r);
+    }
+    Triangle expected;
+    expected.row_offsets.push_back(0);
+    for (const index_type position : rows) {
+      const auto at = static_cast<std::size_t>(position);
+      for (offset_type e = from.row_offsets[at]; e < from.row_offsets[at + 1]; ++e) {
+        const auto entry = static_cast<std::size_t>(e);
+        expected.columns.push_back(place[static_cast<std::size_t>(from.columns[entry])]);
+        expected.sources.push_back(from.sources[entry]);
+      }
+      expected.row_offsets.push_back(static_cast<offset_type>(expected.columns.size()));
+      if (!from.diagonal_sources.empty()) {
+        expected.diagonal_sources.push_back(from.diagonal_sources[at]);
+      }
+    }
+    return this->where.download(moved.row_offsets) == expected.row_offsets &&
+           this->where.download(moved.columns) == expected.columns &&
+           this->where.download(moved.sources) == expected.sources &&
+           this->where.download(moved.diagonal_sources) == expected.diagonal_sources;
   }
 
   /// A rectangular matrix with empty rows and columns, entries of a row in any order.

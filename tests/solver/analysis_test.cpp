@@ -20,12 +20,7 @@ TEST(Levels, AreRightUnderEverySchedule) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
       suite s;
-      emulator::device_settings& settings = s.where.device().settings;
-      settings.order = seed == 0   ? emulator::schedule::in_order
-                       : seed == 1 ? emulator::schedule::reverse
-                                   : emulator::schedule::random;
-      settings.seed = seed;
-      settings.resident_blocks = resident;
+      s.where.device().settings = hostile_settings(seed, resident);
       s.compare(all[seed % all.size()], covering_forms(seed)[seed % 6]);
     }
   }

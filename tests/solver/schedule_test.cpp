@@ -12,24 +12,6 @@ class schedules : public contract<Case> {
 
   emulator::device& device() { return this->where.device(); }
 
-  /// Settings number `i` of the ones to be tried with `resident` blocks at a time.
-  static emulator::device_settings settings_of(std::uint64_t i, std::uint32_t resident) {
-    emulator::device_settings s;
-    s.resident_blocks = resident;
-    s.step_limit = 20'000'000;  // a live-lock is to end soon
-    s.seed = i;
-    if (i < 2) {
-      s.order = i == 0 ? emulator::schedule::in_order : emulator::schedule::reverse;
-      return s;
-    }
-    s.order = emulator::schedule::random;
-    const double drains[] = {0.1, 0, 1, 0.01};
-    s.drain_probability = drains[i % 4];
-    s.stale_probability = i % 3 == 0 ? 0 : i % 3 == 1 ? 0.5 : 1;
-    s.switch_probability = i % 5 == 0 ? 0.5 : i % 5 == 1 ? 0.01 : 0.1;
-    return s;
-  }
-
   /// One solver, many solves: numbers of right-hand sides change, and so do the schedules.
   void solve_under_all(const pattern& p, std::uint32_t resident, std::uint64_t count) {
     const form f = contract<Case>::forms_for(p.entries.size() + resident).front();
@@ -51,7 +33,7 @@ class schedules : public contract<Case> {
       }
       random_source source(resident);
       for (std::uint64_t i = 0; i < count; ++i) {
-        device().settings = settings_of(i, resident);
+        device().settings = hostile_settings(i, resident);
         const task& t = tasks[static_cast<std::size_t>(source.below(7))];
         ASSERT_TRUE(same_bits(this->solve(solver, t.shape, t.b), t.x))
             << p.name << ", " << f.name() << ", " << t.shape.columns << " right-hand sides, " << resident
@@ -65,7 +47,7 @@ class schedules : public contract<Case> {
   /// Analysis, values and a solve, all under the same schedule.
   void analyze_under_all(const pattern& p, std::uint32_t resident, std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
-      device().settings = settings_of(i, resident);
+      device().settings = hostile_settings(i, resident);
       this->check(p, contract<Case>::forms_for(i).front());
       EXPECT_EQ(device().live_bytes(), 0u);
     }
@@ -119,7 +101,7 @@ TYPED_TEST_P(schedules, with_values_that_are_not_finite) {
   const auto expected = this->solve(solver, b);
   const auto status = solver.status(this->where.stream());
   for (std::uint64_t i = 0; i < 40; ++i) {
-    this->device().settings = TestFixture::settings_of(i, static_cast<std::uint32_t>(i % 4));
+    this->device().settings = hostile_settings(i, static_cast<std::uint32_t>(i % 4));
     ASSERT_TRUE(same_bits(this->solve(solver, b), expected)) << "settings " << i;
     ASSERT_EQ(solver.status(this->where.stream()).row, status.row) << "settings " << i;
   }

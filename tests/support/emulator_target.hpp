@@ -24,4 +24,26 @@ class emulator_target : private owned_device, public device_target<emulator::dev
   [[nodiscard]] emulator::device& device() { return owned; }
 };
 
+/// Number `i` of a row of schedules, each worse than what a GPU does: blocks start in any order, `resident`
+/// of them at a time (0: all), threads are interrupted anywhere, stores become visible late, weak loads see
+/// old values.
+inline emulator::device_settings hostile_settings(std::uint64_t i, std::uint32_t resident) {
+  emulator::device_settings s;
+  s.resident_blocks = resident;
+  s.step_limit = 20'000'000;  // a live-lock is to end soon
+  s.seed = i;
+  if (i < 2) {
+    s.order = i == 0 ? emulator::schedule::in_order : emulator::schedule::reverse;
+    return s;
+  }
+  const double drains[] = {0.1, 0, 1, 0.01};
+  const double stales[] = {0, 0.5, 1};
+  const double switches[] = {0.5, 0.01, 0.1, 0.1, 0.1};
+  s.order = emulator::schedule::random;
+  s.drain_probability = drains[i % 4];
+  s.stale_probability = stales[i % 3];
+  s.switch_probability = switches[i % 5];
+  return s;
+}
+
 }  // namespace sptrsv::testing
