@@ -41,7 +41,7 @@ struct solver_info {
   std::string device;                ///< where it runs
   std::vector<std::string> kernels;  ///< what one solve runs, in order, with counts
   std::int64_t rows = 0;
-  std::int64_t entries = 0;         ///< of the triangle, stored diagonal included
+  std::int64_t entries = 0;         ///< of the triangle; its diagonal included unless it is unit
   std::int64_t levels = 0;          ///< longest chain of dependent rows; 0 where the policy does not count
   std::int64_t longest_row = 0;     ///< entries in the longest row of op(T), diagonal excluded
   std::size_t solver_bytes = 0;     ///< held for the pattern and the values
