@@ -88,11 +88,29 @@ struct small_groups : dataflow_tuning {
 };
 struct dataflow_natural : subject<policy::basic_dataflow<small_groups>> {
   static constexpr const char* name = "dataflow_natural";
-  static policy_type make() { return {policy::group_order::natural}; }
+  static policy_type make() { return {policy::dataflow_path::grid, policy::group_order::natural}; }
 };
 struct dataflow_levels : subject<policy::basic_dataflow<small_groups>> {
   static constexpr const char* name = "dataflow_levels";
-  static policy_type make() { return {policy::group_order::levels}; }
+  static policy_type make() { return {policy::dataflow_path::grid, policy::group_order::levels}; }
+};
+/// A walk of one shape, with a window so short that even small matrices leave it.
+template <int Window, int Rows, int Lanes, int Entries, bool Coupled>
+struct one_shape : dataflow_tuning {
+  using walk_shapes =
+      detail::dataflow::walk_shapes<detail::dataflow::walk_shape<Rows, Lanes, Entries, Coupled>>;
+  static constexpr double walk_step_ns[] = {1};
+  static constexpr int walk_window = Window;
+};
+template <class Tuning>
+struct walk_subject : subject<policy::basic_dataflow<Tuning>> {
+  static policy::basic_dataflow<Tuning> make() { return {policy::dataflow_path::walk}; }
+};
+struct dataflow_walk : walk_subject<one_shape<4096, 16, 4, 2, false>> {
+  static constexpr const char* name = "dataflow_walk";
+};
+struct dataflow_walk_coupled : walk_subject<one_shape<1024, 8, 4, 2, true>> {
+  static constexpr const char* name = "dataflow_walk_coupled";
 };
 
 /// One instance of a typed suite.
@@ -163,7 +181,9 @@ using device_policies = typename type_lists::join<
                      suite_case<Target, level_set_mixed, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, level_set_wide, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, dataflow_natural, Value, std::int32_t, std::int32_t>,
-                     suite_case<Target, dataflow_levels, Value, std::int32_t, std::int64_t>>>::type;
+                     suite_case<Target, dataflow_levels, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, dataflow_walk, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, dataflow_walk_coupled, Value, std::int32_t, std::int32_t>>>::type;
 
 /// The same with one index type.
 template <class Target, class Value, class Index, class Offset>
@@ -176,6 +196,8 @@ using device_policies_with =
                      suite_case<Target, level_set_wide, Value, Index, Offset>,
                      suite_case<Target, dataflow, Value, Index, Offset>,
                      suite_case<Target, dataflow_natural, Value, Index, Offset>,
-                     suite_case<Target, dataflow_levels, Value, Index, Offset>>;
+                     suite_case<Target, dataflow_levels, Value, Index, Offset>,
+                     suite_case<Target, dataflow_walk, Value, Index, Offset>,
+                     suite_case<Target, dataflow_walk_coupled, Value, Index, Offset>>;
 
 }  // namespace sptrsv::testing

@@ -104,6 +104,11 @@ class cuda_context {
     return {};
   }
   __device__ __forceinline__ void barrier() const { __syncthreads(); }
+  template <int Threads>
+  __device__ __forceinline__ void barrier() const {
+    static_assert(Threads % 32 == 0);
+    asm volatile("barrier.sync 1, %0;" ::"n"(Threads) : "memory");
+  }
 
   template <class T>
   __device__ __forceinline__ T load_constant(const T* p) const {
@@ -204,6 +209,40 @@ class cuda_context {
   }
 
   __device__ __forceinline__ void fence() const { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
+  /// Wide copies go past the L1 cache: they stream.
+  template <int Bytes>
+  __device__ __forceinline__ void copy_async(void* shared, const void* global) const {
+    static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16);
+#if __CUDA_ARCH__ >= 800
+    const auto to = static_cast<unsigned int>(__cvta_generic_to_shared(shared));
+    if constexpr (Bytes == 16) {
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
+                   "l"(__cvta_generic_to_global(global))
+                   : "memory");
+    } else {
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to),
+                   "l"(__cvta_generic_to_global(global)), "n"(Bytes)
+                   : "memory");
+    }
+#else
+    using word = cuda_memory::bits_of<std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>;
+    for (std::size_t w = 0; w < Bytes / sizeof(word); ++w) {
+      static_cast<word*>(shared)[w] = static_cast<const word*>(global)[w];
+    }
+#endif
+  }
+  __device__ __forceinline__ void commit_copies() const {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+  }
+  template <int Pending>
+  __device__ __forceinline__ void wait_copies() const {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
+#endif
+  }
 
   /// Short beside the trip to memory of the poll itself, so the hand-off costs the same, but thousands of
   /// waiting warps leave the memory system to those that work.

@@ -3,13 +3,13 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/dataflow/system.hpp"
+#include "sptrsv/detail/dataflow/grid_system.hpp"
 
 namespace sptrsv::detail::dataflow {
 
 /// `Columns` right-hand sides are solved in one sweep over the group, further ones in further sweeps.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns>
-struct agent {
+struct grid_agent {
   /// Half as many where the shared memory would not fit in the 48 KiB that every device gives unasked.
   static constexpr int block_threads = internal_bytes<Scalar>(Tuning::block_threads) > 32 * 1024
                                            ? Tuning::block_threads / 2
