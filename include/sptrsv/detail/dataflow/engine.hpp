@@ -44,6 +44,8 @@ struct basic_dataflow {
 
   dataflow_path path = dataflow_path::automatic;
   group_order order = group_order::automatic;
+  /// Lanes for a row on the grid path: 1, 4 or 16; 0: by the average length of rows.
+  int lanes = 0;
 };
 using dataflow = basic_dataflow<>;
 
@@ -66,6 +68,8 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   engine(const policy::basic_dataflow<Tuning>& policy, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : size_(a.size), max_rhs_(max_rhs) {
+    SPTRSV_EXPECTS(policy.lanes == 0 || policy.lanes == 1 || policy.lanes == 4 || policy.lanes == 16,
+                   errc::invalid_argument, "dataflow: a row has 1, 4 or 16 lanes");
     device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
     longest_row_ = triangle.longest_row;
     entries_ = triangle.entries() + (form.unit ? 0 : a.size);
@@ -163,7 +167,14 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
       by_levels = policy.order == policy::group_order::levels ||
                   triangle.size > levels_ * Tuning::natural_rows_per_level;
     }
-    grid_.emplace(std::move(triangle), std::move(levels), by_levels, form, on, resource);
+    const int lanes = policy.lanes != 0 ? policy.lanes : lanes_for(triangle);
+    grid_.emplace(std::move(triangle), std::move(levels), by_levels, lanes, form, on, resource);
+  }
+
+  static int lanes_for(const device_triangle<Index, Offset>& triangle) {
+    const double entries =
+        triangle.size == 0 ? 0 : static_cast<double>(triangle.entries()) / static_cast<double>(triangle.size);
+    return entries > Tuning::entries_for_16_lanes ? 16 : entries > Tuning::entries_for_4_lanes ? 4 : 1;
   }
 
   [[nodiscard]] double grid_nanoseconds(const device_triangle<Index, Offset>& triangle) const {

@@ -16,6 +16,12 @@ struct dataflow_tuning {
   /// A group of which more rows than this are needed inside is substituted row by row without looking for the
   /// next.
   static constexpr int unrolled_rows = 12;
+  /// A warp of the grid path looks at one word until a row this many levels before its own is solved; 0: at all
+  /// that it needs from the beginning.
+  static constexpr int gate_levels = 2;
+  /// Rows of more entries on average than these have 4 and 16 lanes on the grid path.
+  static constexpr double entries_for_4_lanes = 5;
+  static constexpr double entries_for_16_lanes = 24;
   /// Groups follow the order of substitution where a level has at most this many rows on average.
   static constexpr int natural_rows_per_level = 1;
 
