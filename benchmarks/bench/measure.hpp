@@ -164,7 +164,7 @@ class measurement {
   [[nodiscard]] int affordable_rounds() const {
     double round = 0;
     for (const plan& p : plans_) {
-      round += p.solve_ms * (cold_ ? 3 : 2);  // one to warm up, one warm, one cold
+      round += p.solve_ms * (cold_ ? 4 : 3);  // two to warm up, one warm, one cold
     }
     return std::clamp(static_cast<int>(limits_.system / std::max(round, 1e-6)), limits_.least_rounds,
                       limits_.most_rounds);
