@@ -102,8 +102,9 @@ def sections(results: Results, policies: Sequence[str]) -> list[Section]:
         ),
         Section(
             "Warm, cold and as a graph",
-            "Geometric means. `cold`: the L2 cache is flushed between solves, one "
-            "call at a time; `cold / warm` compares single calls.",
+            "Geometric means. `cold`: the L2 cache is flushed between solves, one call at a time; "
+            "`cold / warm` compares single calls. `alone`: a warm call on an idle machine, not measured of "
+            "solves that take long.",
             cache(results, policies),
         ),
         Section("Memory", "Device memory held, relative to the matrix.", memory(results, policies)),
@@ -274,6 +275,7 @@ def cache(results: Results, policies: Sequence[str]) -> Table:
                 times(geometric_mean(measured(own, "speedup_cold"))) if compared else NONE,
                 times(geometric_mean(ratio for row in own if (ratio := cold_over_warm(row)))),
                 times(geometric_mean(t.median_ms / t.batch_ms for t in warm)),
+                times(geometric_mean(t.alone_ms / t.batch_ms for t in warm if t.alone_ms)),
                 times(geometric_mean(t.graph_ms / t.batch_ms for t in warm if t.graph_ms)),
             ]
         )
@@ -284,6 +286,7 @@ def cache(results: Results, policies: Sequence[str]) -> Table:
             "speed-up cold",
             "cold / warm",
             "single call / in a batch",
+            "alone / in a batch",
             "as a graph / in a batch",
         ],
         rows,
