@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from results_format import Results, Row, describe, geometric_mean, measured, quantile
 
 NONE = "-"
+WARM = (
+    "Warm: solves of one policy only, after some that are not timed; on a GPU the L2 cache is emptied before "
+    "those."
+)
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,8 @@ def sections(results: Results, policies: Sequence[str]) -> list[Section]:
     made = [
         Section(
             "Summary",
-            f"Speed-ups are over {name} in the same run; means are geometric. `floor` is the larger "
-            "of the time to move the bytes once and the time to hand one value on per level.",
+            f"Speed-ups are over {name} in the same run, warm; means are geometric. `floor` is the larger "
+            f"of the time to move the bytes once and the time to hand one value on per level. {WARM}",
             summary(results, policies),
         ),
         Section("By rows per level", "", by_group(results, policies, "rows per level", rows_per_level_class)),

@@ -65,6 +65,11 @@ class Tables(support.ScriptTest):
         column = table.header.index("alone / in a batch")
         self.assertEqual([row[column] for row in table.rows], ["-", "-"])
 
+    def test_the_report_says_what_warm_is(self) -> None:
+        first = report_tables.sections(self.results, self.policies)[0]
+        self.assertEqual(first.title, "Summary")
+        self.assertIn("on a GPU the L2 cache is emptied", first.text)
+
     def test_worst_cases_come_in_order(self) -> None:
         table = report_tables.worst(self.results, "merged", 3)
         self.assertEqual(
