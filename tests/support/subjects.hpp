@@ -52,6 +52,26 @@ struct sync_free_warp_natural : subject<policy::basic_sync_free_warp<small_block
   static policy_type make() { return {policy::row_order::natural}; }
 };
 
+struct sync_free_column : subject<policy::sync_free_column> {
+  static constexpr const char* name = "sync_free_column";
+};
+/// Two components a block, so that updates within and between blocks mix in small matrices.
+struct small_column_blocks : sync_free_column_tuning {
+  static constexpr int block_threads = 64;
+  static constexpr int entries_ahead = 1;
+  static constexpr int columns_per_sweep = 2;
+};
+struct sync_free_column_small : subject<policy::basic_sync_free_column<small_column_blocks>> {
+  static constexpr const char* name = "sync_free_column_small";
+};
+/// All updates through global memory.
+struct global_columns : small_column_blocks {
+  static constexpr bool shared_updates = false;
+};
+struct sync_free_column_global : subject<policy::basic_sync_free_column<global_columns>> {
+  static constexpr const char* name = "sync_free_column_global";
+};
+
 struct level_set : subject<policy::level_set> {
   static constexpr const char* name = "level_set";
 };
@@ -157,9 +177,11 @@ using host_policies = typename type_lists::join<
 /// makes small matrices large with one.
 template <class Target, class Value>
 using device_policies = typename type_lists::join<
-    every_index<Target, Value, sync_free_warp, level_set, dataflow>,
+    every_index<Target, Value, sync_free_warp, sync_free_column, level_set, dataflow>,
     ::testing::Types<suite_case<Target, sync_free_warp_small, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_warp_natural, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, sync_free_column_small, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, sync_free_column_global, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, level_set_mixed, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, level_set_wide, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, dataflow_natural, Value, std::int32_t, std::int32_t>,
@@ -171,6 +193,9 @@ using device_policies_with =
     ::testing::Types<suite_case<Target, sync_free_warp, Value, Index, Offset>,
                      suite_case<Target, sync_free_warp_small, Value, Index, Offset>,
                      suite_case<Target, sync_free_warp_natural, Value, Index, Offset>,
+                     suite_case<Target, sync_free_column, Value, Index, Offset>,
+                     suite_case<Target, sync_free_column_small, Value, Index, Offset>,
+                     suite_case<Target, sync_free_column_global, Value, Index, Offset>,
                      suite_case<Target, level_set, Value, Index, Offset>,
                      suite_case<Target, level_set_mixed, Value, Index, Offset>,
                      suite_case<Target, level_set_wide, Value, Index, Offset>,
