@@ -72,6 +72,43 @@ struct sync_free_column_global : subject<policy::basic_sync_free_column<global_c
   static constexpr const char* name = "sync_free_column_global";
 };
 
+struct self_scheduled : subject<policy::self_scheduled> {
+  static constexpr const char* name = "self_scheduled";
+};
+struct self_scheduled_rows : subject<policy::self_scheduled> {
+  static constexpr const char* name = "self_scheduled_rows";
+  static policy_type make() { return {policy::orientation::rows}; }
+};
+/// One unknown a block; several sweeps even for three right-hand sides.
+struct small_schedule : self_scheduled_tuning {
+  static constexpr int block_threads = 32;
+  static constexpr int entries_ahead = 1;
+  static constexpr int columns_per_sweep = 2;
+};
+struct self_scheduled_natural : subject<policy::basic_self_scheduled<small_schedule>> {
+  static constexpr const char* name = "self_scheduled_natural";
+  static policy_type make() { return {policy::orientation::columns, policy::row_order::natural}; }
+};
+struct self_scheduled_rows_natural : subject<policy::basic_self_scheduled<small_schedule>> {
+  static constexpr const char* name = "self_scheduled_rows_natural";
+  static policy_type make() { return {policy::orientation::rows, policy::row_order::natural}; }
+};
+/// Parts of a warp take unknowns, which may need each other.
+struct narrow_schedule : self_scheduled_tuning {
+  static constexpr int block_threads = 64;
+  static constexpr int narrow_lanes = 4;
+  static constexpr int narrow_unknowns_per_level = 0;
+  static constexpr int narrow_entries_per_row = 1000;
+  static constexpr int columns_per_sweep = 2;
+};
+struct self_scheduled_narrow : subject<policy::basic_self_scheduled<narrow_schedule>> {
+  static constexpr const char* name = "self_scheduled_narrow";
+};
+struct self_scheduled_rows_narrow : subject<policy::basic_self_scheduled<narrow_schedule>> {
+  static constexpr const char* name = "self_scheduled_rows_narrow";
+  static policy_type make() { return {policy::orientation::rows}; }
+};
+
 struct level_set : subject<policy::level_set> {
   static constexpr const char* name = "level_set";
 };
@@ -177,11 +214,16 @@ using host_policies = typename type_lists::join<
 /// makes small matrices large with one.
 template <class Target, class Value>
 using device_policies = typename type_lists::join<
-    every_index<Target, Value, sync_free_warp, sync_free_column, level_set, dataflow>,
+    every_index<Target, Value, sync_free_warp, sync_free_column, self_scheduled, level_set, dataflow>,
     ::testing::Types<suite_case<Target, sync_free_warp_small, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_warp_natural, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, sync_free_column_small, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, sync_free_column_global, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, self_scheduled_rows, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, self_scheduled_natural, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, self_scheduled_rows_natural, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, self_scheduled_narrow, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, self_scheduled_rows_narrow, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, level_set_mixed, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, level_set_wide, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, dataflow_natural, Value, std::int32_t, std::int32_t>,
@@ -196,6 +238,12 @@ using device_policies_with =
                      suite_case<Target, sync_free_column, Value, Index, Offset>,
                      suite_case<Target, sync_free_column_small, Value, Index, Offset>,
                      suite_case<Target, sync_free_column_global, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled_rows, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled_natural, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled_rows_natural, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled_narrow, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled_rows_narrow, Value, Index, Offset>,
                      suite_case<Target, level_set, Value, Index, Offset>,
                      suite_case<Target, level_set_mixed, Value, Index, Offset>,
                      suite_case<Target, level_set_wide, Value, Index, Offset>,
