@@ -123,6 +123,22 @@ struct mixed_levels : level_set_tuning {
 struct level_set_mixed : subject<policy::basic_level_set<mixed_levels>> {
   static constexpr const char* name = "level_set_mixed";
 };
+struct level_set_columns : subject<policy::level_set> {
+  static constexpr const char* name = "level_set_columns";
+  static policy_type make() { return {policy::orientation::columns}; }
+};
+struct level_set_columns_mixed : subject<policy::basic_level_set<mixed_levels>> {
+  static constexpr const char* name = "level_set_columns_mixed";
+  static policy_type make() { return {policy::orientation::columns}; }
+};
+struct level_set_separate : subject<policy::basic_level_set<mixed_levels>> {
+  static constexpr const char* name = "level_set_separate";
+  static policy_type make() { return {policy::orientation::rows, policy::level_launches::separate}; }
+};
+struct level_set_columns_separate : subject<policy::basic_level_set<mixed_levels>> {
+  static constexpr const char* name = "level_set_columns_separate";
+  static policy_type make() { return {policy::orientation::columns, policy::level_launches::separate}; }
+};
 /// A launch for each level.
 struct wide_levels : level_set_tuning {
   static constexpr int wide_block_threads = 32;
@@ -226,6 +242,10 @@ using device_policies = typename type_lists::join<
                      suite_case<Target, self_scheduled_rows_narrow, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, level_set_mixed, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, level_set_wide, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, level_set_columns, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, level_set_columns_mixed, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, level_set_separate, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, level_set_columns_separate, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, dataflow_natural, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, dataflow_levels, Value, std::int32_t, std::int64_t>>>::type;
 
@@ -247,6 +267,10 @@ using device_policies_with =
                      suite_case<Target, level_set, Value, Index, Offset>,
                      suite_case<Target, level_set_mixed, Value, Index, Offset>,
                      suite_case<Target, level_set_wide, Value, Index, Offset>,
+                     suite_case<Target, level_set_columns, Value, Index, Offset>,
+                     suite_case<Target, level_set_columns_mixed, Value, Index, Offset>,
+                     suite_case<Target, level_set_separate, Value, Index, Offset>,
+                     suite_case<Target, level_set_columns_separate, Value, Index, Offset>,
                      suite_case<Target, dataflow, Value, Index, Offset>,
                      suite_case<Target, dataflow_natural, Value, Index, Offset>,
                      suite_case<Target, dataflow_levels, Value, Index, Offset>>;
