@@ -36,7 +36,8 @@ class held_entries {
         visit(index_[i], value_[i]);
       }
     }
-    for (Offset e = begin_ + Held * Lanes; e < end_; e += Lanes) {
+    for (Offset past = Held * Lanes; end_ - begin_ > past; past += Lanes) {
+      const Offset e = begin_ + past;
       visit(ctx.load_constant(indices_ + e), HasValues ? ctx.load_constant(values_ + e) : Scalar{});
     }
   }
