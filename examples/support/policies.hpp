@@ -15,9 +15,11 @@ struct policy_list {};
 /// need nvcc.)
 using all_policies = policy_list<
 #ifdef __CUDACC__
-    sptrsv::policy::sync_free_warp,  //
-    sptrsv::policy::level_set,       //
-    sptrsv::policy::dataflow,        //
+    sptrsv::policy::sync_free_warp,    //
+    sptrsv::policy::level_set,         //
+    sptrsv::policy::dataflow,          //
+    sptrsv::policy::self_scheduled,    //
+    sptrsv::policy::sync_free_column,  //
 #endif
     sptrsv::policy::host_parallel,  //
     sptrsv::policy::host_serial>;

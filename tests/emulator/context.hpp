@@ -186,9 +186,29 @@ class context {
         p, [&](T) { return value; }, "atomic_exchange");
   }
 
+  template <class T>
+  void reduce_add(T* p, std::common_type_t<T> value) {
+    static_assert(is_atomic<T>);
+    scheduler_->step(*thread_);
+    scheduler_->memory().reduce_add<T>(*thread_, address_of(p), value);
+  }
+
+  template <class T>
+  T load_shared(const T* p) {
+    static_assert(is_atomic<T>);
+    if (resolve(*thread_, address_of(p), sizeof(T), sizeof(T), "load_shared").state != nullptr) {
+      throw out_of_bounds(name_of(*thread_) + ": load_shared of " + describe(*thread_, address_of(p)));
+    }
+    return load_as(p, "load_shared");
+  }
+
   void fence() {
     scheduler_->step(*thread_);
     scheduler_->memory().fence(*thread_);
+  }
+  void fence_block() {
+    scheduler_->step(*thread_);
+    scheduler_->memory().publish_to_block(*thread_);
   }
 
   /// Done now or at the wait, as the schedule will have it; until it is done the target holds garbage.

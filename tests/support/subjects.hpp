@@ -52,6 +52,63 @@ struct sync_free_warp_natural : subject<policy::basic_sync_free_warp<small_block
   static policy_type make() { return {policy::row_order::natural}; }
 };
 
+struct sync_free_column : subject<policy::sync_free_column> {
+  static constexpr const char* name = "sync_free_column";
+};
+/// Two components a block, so that updates within and between blocks mix in small matrices.
+struct small_column_blocks : sync_free_column_tuning {
+  static constexpr int block_threads = 64;
+  static constexpr int entries_ahead = 1;
+  static constexpr int columns_per_sweep = 2;
+};
+struct sync_free_column_small : subject<policy::basic_sync_free_column<small_column_blocks>> {
+  static constexpr const char* name = "sync_free_column_small";
+};
+/// All updates through global memory.
+struct global_columns : small_column_blocks {
+  static constexpr bool shared_updates = false;
+};
+struct sync_free_column_global : subject<policy::basic_sync_free_column<global_columns>> {
+  static constexpr const char* name = "sync_free_column_global";
+};
+
+struct self_scheduled : subject<policy::self_scheduled> {
+  static constexpr const char* name = "self_scheduled";
+};
+struct self_scheduled_rows : subject<policy::self_scheduled> {
+  static constexpr const char* name = "self_scheduled_rows";
+  static policy_type make() { return {policy::orientation::rows}; }
+};
+/// One unknown a block; several sweeps even for three right-hand sides.
+struct small_schedule : self_scheduled_tuning {
+  static constexpr int block_threads = 32;
+  static constexpr int entries_ahead = 1;
+  static constexpr int columns_per_sweep = 2;
+};
+struct self_scheduled_natural : subject<policy::basic_self_scheduled<small_schedule>> {
+  static constexpr const char* name = "self_scheduled_natural";
+  static policy_type make() { return {policy::orientation::columns, policy::row_order::natural}; }
+};
+struct self_scheduled_rows_natural : subject<policy::basic_self_scheduled<small_schedule>> {
+  static constexpr const char* name = "self_scheduled_rows_natural";
+  static policy_type make() { return {policy::orientation::rows, policy::row_order::natural}; }
+};
+/// Parts of a warp take unknowns, which may need each other.
+struct narrow_schedule : self_scheduled_tuning {
+  static constexpr int block_threads = 64;
+  static constexpr int narrow_lanes = 4;
+  static constexpr int narrow_unknowns_per_level = 0;
+  static constexpr int narrow_entries_per_row = 1000;
+  static constexpr int columns_per_sweep = 2;
+};
+struct self_scheduled_narrow : subject<policy::basic_self_scheduled<narrow_schedule>> {
+  static constexpr const char* name = "self_scheduled_narrow";
+};
+struct self_scheduled_rows_narrow : subject<policy::basic_self_scheduled<narrow_schedule>> {
+  static constexpr const char* name = "self_scheduled_rows_narrow";
+  static policy_type make() { return {policy::orientation::rows}; }
+};
+
 struct level_set : subject<policy::level_set> {
   static constexpr const char* name = "level_set";
 };
@@ -65,6 +122,22 @@ struct mixed_levels : level_set_tuning {
 };
 struct level_set_mixed : subject<policy::basic_level_set<mixed_levels>> {
   static constexpr const char* name = "level_set_mixed";
+};
+struct level_set_columns : subject<policy::level_set> {
+  static constexpr const char* name = "level_set_columns";
+  static policy_type make() { return {policy::orientation::columns}; }
+};
+struct level_set_columns_mixed : subject<policy::basic_level_set<mixed_levels>> {
+  static constexpr const char* name = "level_set_columns_mixed";
+  static policy_type make() { return {policy::orientation::columns}; }
+};
+struct level_set_separate : subject<policy::basic_level_set<mixed_levels>> {
+  static constexpr const char* name = "level_set_separate";
+  static policy_type make() { return {policy::orientation::rows, policy::level_launches::separate}; }
+};
+struct level_set_columns_separate : subject<policy::basic_level_set<mixed_levels>> {
+  static constexpr const char* name = "level_set_columns_separate";
+  static policy_type make() { return {policy::orientation::columns, policy::level_launches::separate}; }
 };
 /// A launch for each level.
 struct wide_levels : level_set_tuning {
@@ -179,11 +252,22 @@ using host_policies = typename type_lists::join<
 /// makes small matrices large with one.
 template <class Target, class Value>
 using device_policies = typename type_lists::join<
-    every_index<Target, Value, sync_free_warp, level_set, dataflow>,
+    every_index<Target, Value, sync_free_warp, sync_free_column, self_scheduled, level_set, dataflow>,
     ::testing::Types<suite_case<Target, sync_free_warp_small, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_warp_natural, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, sync_free_column_small, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, sync_free_column_global, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, self_scheduled_rows, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, self_scheduled_natural, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, self_scheduled_rows_natural, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, self_scheduled_narrow, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, self_scheduled_rows_narrow, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, level_set_mixed, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, level_set_wide, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, level_set_columns, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, level_set_columns_mixed, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, level_set_separate, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, level_set_columns_separate, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, dataflow_natural, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, dataflow_levels, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, dataflow_lanes, Value, std::int32_t, std::int32_t>,
@@ -196,9 +280,22 @@ using device_policies_with =
     ::testing::Types<suite_case<Target, sync_free_warp, Value, Index, Offset>,
                      suite_case<Target, sync_free_warp_small, Value, Index, Offset>,
                      suite_case<Target, sync_free_warp_natural, Value, Index, Offset>,
+                     suite_case<Target, sync_free_column, Value, Index, Offset>,
+                     suite_case<Target, sync_free_column_small, Value, Index, Offset>,
+                     suite_case<Target, sync_free_column_global, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled_rows, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled_natural, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled_rows_natural, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled_narrow, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled_rows_narrow, Value, Index, Offset>,
                      suite_case<Target, level_set, Value, Index, Offset>,
                      suite_case<Target, level_set_mixed, Value, Index, Offset>,
                      suite_case<Target, level_set_wide, Value, Index, Offset>,
+                     suite_case<Target, level_set_columns, Value, Index, Offset>,
+                     suite_case<Target, level_set_columns_mixed, Value, Index, Offset>,
+                     suite_case<Target, level_set_separate, Value, Index, Offset>,
+                     suite_case<Target, level_set_columns_separate, Value, Index, Offset>,
                      suite_case<Target, dataflow, Value, Index, Offset>,
                      suite_case<Target, dataflow_natural, Value, Index, Offset>,
                      suite_case<Target, dataflow_levels, Value, Index, Offset>,

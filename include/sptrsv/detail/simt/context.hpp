@@ -31,7 +31,12 @@
 //   T load_relaxed(const T* p); void store_relaxed(T* p, T v);   // device scope, atomic, unordered
 //   T load_acquire(const T* p); void store_release(T* p, T v);   // device scope
 //   T atomic_add / atomic_sub / atomic_min / atomic_max / atomic_exchange(T* p, T v);   // relaxed; old value
+//   void reduce_add(T* p, T v);                   // as atomic_add, but nothing comes back: may be seen late,
+//   like a
+//                                                 // store; floating-point sums come out in any order
+//   T load_shared(const T* p);                    // block scope, atomic, unordered; p in shared memory
 //   void fence();                                 // device scope, orders all earlier and later accesses
+//   void fence_block();                           // the same among the threads of the block
 //   void pause(const T* p);                       // between two polls of *p: bounded back-off
 //
 //   void copy_async<Bytes>(void* shared, const void* global);    // 4, 8 or 16, aligned to as much; a weak

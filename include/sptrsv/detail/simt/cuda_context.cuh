@@ -191,6 +191,10 @@ class cuda_context {
     }
   }
   template <class T>
+  __device__ __forceinline__ void reduce_add(T* p, T v) const {
+    static_cast<void>(atomic_add(p, v));
+  }
+  template <class T>
   __device__ __forceinline__ T atomic_sub(T* p, T v) const {
     return atomic_add(p, static_cast<T>(T{0} - v));
   }
@@ -208,7 +212,19 @@ class cuda_context {
     return bit_cast<T>(atomicExch(reinterpret_cast<bits*>(p), bit_cast<bits>(v)));
   }
 
+  template <class T>
+  __device__ __forceinline__ T load_shared(const T* p) const {
+    cuda_memory::bits_of<T> v;
+    if constexpr (cuda_memory::is_wide<T>) {
+      asm volatile("ld.relaxed.cta.shared.u64 %0, [%1];" : "=l"(v) : "l"(__cvta_generic_to_shared(p)));
+    } else {
+      asm volatile("ld.relaxed.cta.shared.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_shared(p)));
+    }
+    return bit_cast<T>(v);
+  }
+
   __device__ __forceinline__ void fence() const { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+  __device__ __forceinline__ void fence_block() const { asm volatile("fence.acq_rel.cta;" ::: "memory"); }
 
   /// Wide copies go past the L1 cache: they stream.
   template <int Bytes>

@@ -5,18 +5,13 @@
 
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/choices.hpp"
 #include "sptrsv/detail/sync_free_warp/agent.hpp"
 #include "sptrsv/detail/sync_free_warp/tuning.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv {
 namespace policy {
-
-/// The order in which rows are taken up.
-enum class row_order {
-  natural,  ///< that of substitution: no analysis beyond a transposition
-  levels    ///< level by level: rows that can be solved together are taken up together
-};
 
 /// Row-wise and synchronisation-free: one warp a row, each row waits for the values that it needs and for
 /// nothing else (Dufrechou and Ezzatti 2018; with rows in level order, 2020). Every value of x is its own
