@@ -153,9 +153,10 @@ struct level_set_wide : subject<policy::basic_level_set<wide_levels>> {
 struct dataflow : subject<policy::dataflow> {
   static constexpr const char* name = "dataflow";
 };
-/// One group a block, in both orders; several sweeps even for three right-hand sides.
+/// One group a block, in both orders; several sweeps even for three right-hand sides; rows are cut early.
 struct small_groups : dataflow_tuning {
   static constexpr int block_threads = 32;
+  static constexpr int entries_per_lane = 4;
   static constexpr int entries_at_once = 2;
   static constexpr int columns_per_sweep = 2;
 };

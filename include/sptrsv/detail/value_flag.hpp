@@ -29,6 +29,15 @@ struct value_flag {
   /// Of a component that nobody waits for.
   SPTRSV_HOST_DEVICE static reading zero() { return bit_cast<reading>(Scalar{}); }
 
+  /// Of a component that nobody has looked at.
+  SPTRSV_HOST_DEVICE static reading unseen() {
+    reading r;
+    for (int w = 0; w < words; ++w) {
+      r.bits[w] = pending;
+    }
+    return r;
+  }
+
   template <class Context>
   SPTRSV_DEVICE static reading look(Context& ctx, const word* component) {
     reading seen;

@@ -17,15 +17,16 @@ class device_values {
         diagonal_(static_cast<std::size_t>(pivots), resource, on.stream()) {}
 
   /// Takes them from the values of the stored matrix: entry k from `sources[k]`, pivot p from
-  /// `diagonal_sources[p]`.
+  /// `diagonal_sources[p]`. Without a source (-1) an entry is 0 and a pivot 1.
   template <class Offset>
   void gather(const Scalar* stored, const Offset* sources, const Offset* diagonal_sources, bool conjugated,
               const Executor& on) {
     using body = triangle_kernels::gather_values<Scalar, Offset>;
     simt::for_each(on, static_cast<std::int64_t>(values_.size()),
                    body{stored, sources, values_.data(), conjugated});
-    simt::for_each(on, static_cast<std::int64_t>(diagonal_.size()),
-                   body{stored, diagonal_sources, diagonal_.data(), conjugated});
+    simt::for_each(
+        on, static_cast<std::int64_t>(diagonal_.size()),
+        body{stored, diagonal_sources, diagonal_.data(), conjugated, pivot_divisor<Scalar>::one()});
   }
 
   [[nodiscard]] const Scalar* values() const { return values_.data(); }

@@ -195,6 +195,9 @@ struct take_columns {
   }
 };
 
+/// The source of an entry which is -1 whatever the stored matrix holds.
+inline constexpr int minus_one_source = -2;
+
 /// Per entry of a triangle: its value out of the stored matrix; zero where the source is -1, in padding.
 template <class Scalar, class Offset>
 struct gather_values {
@@ -202,12 +205,17 @@ struct gather_values {
   const Offset* sources;
   Scalar* to;
   bool conjugated;
+  Scalar absent{};  ///< stands where the source is -1
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
     const Offset source = ctx.load_constant(sources + k);
-    const Scalar v = source >= 0 ? ctx.load_constant(values + source) : Scalar{};
-    ctx.store(to + k, conjugated ? conjugate(v) : v);
+    if (source >= 0) {
+      const Scalar v = ctx.load_constant(values + source);
+      ctx.store(to + k, conjugated ? conjugate(v) : v);
+    } else {
+      ctx.store(to + k, source == minus_one_source ? Scalar{} - pivot_divisor<Scalar>::one() : absent);
+    }
   }
 };
 

@@ -21,11 +21,10 @@ enum class dataflow_path {
   grid,       ///< groups of 32 rows over the whole device
   walk        ///< one thread block for each right-hand side, step after step
 };
-/// The order in which the grid path cuts rows into groups.
+/// The order of the rows on the grid path.
 enum class group_order {
-  automatic,  ///< by the average number of rows per level
-  natural,    ///< that of substitution: neighbouring rows that depend on each other share a warp
-  levels      ///< level by level: rows that can be solved together share a warp
+  levels,  ///< level by level: rows that can be solved together share a warp
+  natural  ///< that of substitution
 };
 
 /// This library's own method. What limits most triangles is the hand-off of a value from row to row; dataflow
@@ -43,7 +42,7 @@ struct basic_dataflow {
   using tuning = Tuning;
 
   dataflow_path path = dataflow_path::automatic;
-  group_order order = group_order::automatic;
+  group_order order = group_order::levels;
   /// Lanes for a row on the grid path: 1, 4 or 16; 0: by the average length of rows.
   int lanes = 0;
 };
@@ -67,7 +66,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
 
   engine(const policy::basic_dataflow<Tuning>& policy, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : size_(a.size), max_rhs_(max_rhs) {
+      : max_rhs_(max_rhs) {
     SPTRSV_EXPECTS(policy.lanes == 0 || policy.lanes == 1 || policy.lanes == 4 || policy.lanes == 16,
                    errc::invalid_argument, "dataflow: a row has 1, 4 or 16 lanes");
     device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
@@ -99,7 +98,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     if (walk_) {
       made.walk.emplace(max_rhs_, on, resource);
     } else {
-      made.pages.emplace(size_, max_rhs_, on, resource);
+      made.pages.emplace(grid_->places(), max_rhs_, on, resource);
     }
     return made;
   }
@@ -129,8 +128,8 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     info.levels = levels_;
     info.longest_row = longest_row_;
     info.solver_bytes = walk_ ? walk_->bytes() : grid_->bytes();
-    info.workspace_bytes =
-        walk_ ? dataflow::walk_memory::bytes(max_rhs_) : page_memory<Scalar>::bytes(size_, max_rhs_);
+    info.workspace_bytes = walk_ ? dataflow::walk_memory::bytes(max_rhs_)
+                                 : page_memory<Scalar>::bytes(grid_->places(), max_rhs_);
   }
 
  private:
@@ -159,16 +158,10 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
 
   void plan_grid(const policy::basic_dataflow<Tuning>& policy, device_triangle<Index, Offset>&& triangle,
                  const triangle_form& form, const Executor& on, memory_resource& resource) {
-    device_levels<Index> levels;
-    bool by_levels = false;
-    if (policy.order != policy::group_order::natural) {
-      levels = levels_on_device(triangle, on, resource);
-      levels_ = levels.count;
-      by_levels = policy.order == policy::group_order::levels ||
-                  triangle.size > levels_ * Tuning::natural_rows_per_level;
-    }
     const int lanes = policy.lanes != 0 ? policy.lanes : lanes_for(triangle);
-    grid_.emplace(std::move(triangle), std::move(levels), by_levels, lanes, form, on, resource);
+    grid_.emplace(std::move(triangle), policy.order == policy::group_order::levels, lanes, form, on,
+                  resource);
+    levels_ = levels_ > 0 ? levels_ : grid_->levels();
   }
 
   static int lanes_for(const device_triangle<Index, Offset>& triangle) {
@@ -184,11 +177,10 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
            bytes * Tuning::grid_byte_ns;
   }
 
-  std::int64_t size_;
   std::int64_t max_rhs_;
   std::int64_t longest_row_ = 0;
   std::int64_t entries_ = 0;
-  std::int64_t levels_ = 0;  ///< 0 where they were not asked for
+  std::int64_t levels_ = 0;  ///< 0 where nobody counted
   std::optional<walk_path> walk_;
   std::optional<grid_path> grid_;
 };

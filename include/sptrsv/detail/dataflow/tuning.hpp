@@ -7,24 +7,20 @@ namespace sptrsv {
 
 /// To change one, derive and give the result to policy::basic_dataflow.
 struct dataflow_tuning {
-  /// Threads of a block of the grid path, a multiple of 32 and at most 128: a ticket is drawn per block.
+  /// Threads of a block of the grid path, a multiple of 32: a ticket is drawn per block.
   static constexpr int block_threads = 128;
-  /// Entries of a row that a lane looks at before it waits for the first of them.
+  /// Entries that a lane of the grid path waits for together.
   static constexpr int entries_at_once = 4;
-  /// Right-hand sides that one sweep over a group serves.
+  /// Right-hand sides that one sweep of the grid path serves.
   static constexpr int columns_per_sweep = 4;
-  /// A group of which more rows than this are needed inside is substituted row by row without looking for the
-  /// next.
-  static constexpr int unrolled_rows = 12;
-  /// A warp of the grid path looks at one word until a row this many levels before its own is solved; 0: at all
-  /// that it needs from the beginning.
-  static constexpr int gate_levels = 2;
+  /// Entries that a lane of the grid path takes at most: longer rows are cut.
+  static constexpr int entries_per_lane = 32;
+  /// A warp of the grid path looks at one word until a row this many levels before its own is solved; 0: at
+  /// all that it needs from the beginning.
+  static constexpr int gate_levels = 3;
   /// Rows of more entries on average than these have 4 and 16 lanes on the grid path.
   static constexpr double entries_for_4_lanes = 5;
   static constexpr double entries_for_16_lanes = 24;
-  /// Groups follow the order of substitution where a level has at most this many rows on average.
-  static constexpr int natural_rows_per_level = 1;
-
   /// Shapes that a walk may have: a kernel each.
   using walk_shapes = detail::dataflow::walk_shapes<
       detail::dataflow::walk_shape<32, 1, 4, false>, detail::dataflow::walk_shape<16, 2, 4, false>,

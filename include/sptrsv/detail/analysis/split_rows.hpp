@@ -1,0 +1,195 @@
+// Cuts long rows: a row of m entries hands them to partial rows of at most `most` entries each, whose sum it
+// takes over with the factor -1, and so on until no row is longer.
+//
+// A partial row has no right-hand side, no place in x, and a unit pivot: its value is minus the sum of its
+// products. So a row that would keep one warp busy for long is shared by many.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "sptrsv/detail/analysis/device_triangle.hpp"
+
+namespace sptrsv::detail {
+
+/// A triangle of which some rows are partial rows.
+template <class Index, class Offset>
+struct split_triangle {
+  device_triangle<Index, Offset> triangle;  ///< sources may be `minus_one_source`, diagonal_sources -1
+  buffer<Index> positions;  ///< by row: its position before the cutting, -1 for partial rows; empty: none
+};
+
+namespace split_kernels {
+
+/// Partial rows that a row of `length` entries hands its oldest ones to.
+SPTRSV_HOST_DEVICE constexpr std::int64_t parts_of(std::int64_t length, std::int64_t most) {
+  const std::int64_t needed = length <= most ? 0 : (length - most + most - 2) / (most - 1);
+  return needed < length / most ? needed : length / most;
+}
+
+/// The rows before and after.
+template <class Index, class Offset>
+struct cut {
+  std::int64_t size;
+  std::int64_t most;
+  const Offset* old_offsets;
+  const Index* parts_before;  ///< by old row: partial rows of the rows before it
+  const Offset* new_offsets;
+
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t length(Context& ctx, std::int64_t row) const {
+    return static_cast<std::int64_t>(ctx.load_constant(old_offsets + row + 1) -
+                                     ctx.load_constant(old_offsets + row));
+  }
+  /// Its partial rows stand right before it.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t new_row(Context& ctx, std::int64_t row) const {
+    return row + static_cast<std::int64_t>(ctx.load_constant(parts_before + row)) +
+           parts_of(length(ctx, row), most);
+  }
+};
+
+/// Per old row.
+template <class Index, class Offset>
+struct count_parts {
+  std::int64_t most;
+  const Offset* offsets;
+  Index* parts;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const auto length =
+        static_cast<std::int64_t>(ctx.load_constant(offsets + row + 1) - ctx.load_constant(offsets + row));
+    ctx.store(parts + row, static_cast<Index>(parts_of(length, most)));
+  }
+};
+
+/// Per old row: lengths, positions and pivots of the new rows that it becomes.
+template <class Index, class Offset>
+struct make_rows {
+  cut<Index, Offset> c;
+  const Index* old_positions;  ///< null: a row is its position
+  const Offset* old_pivots;    ///< null: the diagonal is unit
+  Offset* lengths;
+  Index* positions;
+  Offset* pivots;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const std::int64_t length = c.length(ctx, row);
+    const std::int64_t parts = parts_of(length, c.most);
+    const std::int64_t to = c.new_row(ctx, row);
+    for (std::int64_t part = to - parts; part < to; ++part) {
+      ctx.store(lengths + part, static_cast<Offset>(c.most));
+      ctx.store(positions + part, Index{-1});
+      if (old_pivots != nullptr) {
+        ctx.store(pivots + part, Offset{-1});
+      }
+    }
+    ctx.store(lengths + to, static_cast<Offset>(length - parts * c.most + parts));
+    ctx.store(positions + to,
+              old_positions == nullptr ? static_cast<Index>(row) : ctx.load_constant(old_positions + row));
+    if (old_pivots != nullptr) {
+      ctx.store(pivots + to, ctx.load_constant(old_pivots + row));
+    }
+  }
+};
+
+/// Per old entry: the partial rows take the first ones.
+template <class Index, class Offset>
+struct move_entries {
+  cut<Index, Offset> c;
+  const Index* old_columns;
+  const Offset* old_sources;
+  Index* columns;
+  Offset* sources;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    const std::int64_t row = triangle_kernels::major_of(ctx, c.old_offsets, c.size, e);
+    const std::int64_t k = e - static_cast<std::int64_t>(ctx.load_constant(c.old_offsets + row));
+    const std::int64_t parts = parts_of(c.length(ctx, row), c.most);
+    const std::int64_t own = c.new_row(ctx, row);
+    const bool handed_over = k < parts * c.most;
+    const std::int64_t to = handed_over ? own - parts + k / c.most : own;
+    const std::int64_t at = handed_over ? k % c.most : parts + k - parts * c.most;
+    const std::int64_t slot = static_cast<std::int64_t>(ctx.load_constant(c.new_offsets + to)) + at;
+    ctx.store(columns + slot, static_cast<Index>(c.new_row(
+                                  ctx, static_cast<std::int64_t>(ctx.load_constant(old_columns + e)))));
+    ctx.store(sources + slot, ctx.load_constant(old_sources + e));
+  }
+};
+
+/// Per old row: its links to its partial rows, which are its first entries.
+template <class Index, class Offset>
+struct make_links {
+  cut<Index, Offset> c;
+  Index* columns;
+  Offset* sources;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const std::int64_t parts = parts_of(c.length(ctx, row), c.most);
+    const std::int64_t own = c.new_row(ctx, row);
+    const auto first = static_cast<std::int64_t>(ctx.load_constant(c.new_offsets + own));
+    for (std::int64_t part = 0; part < parts; ++part) {
+      ctx.store(columns + first + part, static_cast<Index>(own - parts + part));
+      ctx.store(sources + first + part, static_cast<Offset>(triangle_kernels::minus_one_source));
+    }
+  }
+};
+
+}  // namespace split_kernels
+
+/// One round. Synchronises.
+template <class Index, class Offset, class Executor>
+split_triangle<Index, Offset> split_once(const split_triangle<Index, Offset>& from, std::int64_t most,
+                                         const Executor& on, memory_resource& resource) {
+  const device_triangle<Index, Offset>& t = from.triangle;
+  const auto make = [&](auto element, std::int64_t size) {
+    return buffer<decltype(element)>(static_cast<std::size_t>(size), resource, on.stream());
+  };
+  const auto parts = make(Index{}, t.size + 1);
+  on.fill_bytes(parts.data(), 0, parts.bytes());
+  simt::for_each(on, t.size,
+                 split_kernels::count_parts<Index, Offset>{most, t.row_offsets.data(), parts.data()});
+  on.exclusive_scan(parts.data(), parts.data(), t.size + 1, resource);
+  Index added = 0;
+  on.download(&added, parts.data() + t.size, sizeof(added));
+
+  split_triangle<Index, Offset> made;
+  device_triangle<Index, Offset>& n = made.triangle;
+  n.size = t.size + static_cast<std::int64_t>(added);
+  n.row_offsets = make(Offset{}, n.size + 1);
+  n.columns = make(Index{}, t.entries() + added);
+  n.sources = make(Offset{}, t.entries() + added);
+  n.diagonal_sources = make(Offset{}, t.diagonal_sources.size() == 0 ? 0 : n.size);
+  made.positions = make(Index{}, n.size);
+  split_kernels::cut<Index, Offset> c{t.size, most, t.row_offsets.data(), parts.data(), n.row_offsets.data()};
+  on.fill_bytes(n.row_offsets.data(), 0, n.row_offsets.bytes());
+  simt::for_each(on, t.size,
+                 split_kernels::make_rows<Index, Offset>{c, from.positions.data(), t.diagonal_sources.data(),
+                                                         n.row_offsets.data(), made.positions.data(),
+                                                         n.diagonal_sources.data()});
+  on.exclusive_scan(n.row_offsets.data(), n.row_offsets.data(), n.size + 1, resource);
+  simt::for_each(on, t.entries(),
+                 split_kernels::move_entries<Index, Offset>{c, t.columns.data(), t.sources.data(),
+                                                            n.columns.data(), n.sources.data()});
+  simt::for_each(on, t.size, split_kernels::make_links<Index, Offset>{c, n.columns.data(), n.sources.data()});
+  // Where there are more than enough partial rows, their links are still many.
+  n.longest_row = t.longest_row < most * (most - 1) ? most : t.longest_row / most + most - 1;
+  return made;
+}
+
+/// No row of the result has more than `most` >= 4 entries. Synchronises.
+template <class Index, class Offset, class Executor>
+split_triangle<Index, Offset> split_long_rows(device_triangle<Index, Offset>&& triangle, std::int64_t most,
+                                              const Executor& on, memory_resource& resource) {
+  split_triangle<Index, Offset> split{std::move(triangle), {}};
+  while (split.triangle.longest_row > most) {
+    split = split_once(split, most, on, resource);
+  }
+  return split;
+}
+
+}  // namespace sptrsv::detail

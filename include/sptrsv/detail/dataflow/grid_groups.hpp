@@ -1,0 +1,140 @@
+// The packed form of the grid path: groups of consecutive rows, one for each warp. A row has 1, 4 or 16
+// lanes, so a group has 32, 8 or 2 rows.
+//
+// The entries of a group stand in slices of 32, one for each lane: a warp reads a slice in one stroke. Rows
+// end in the same slice, so that the latest dependencies of all rows come last.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/analysis/device_triangle.hpp"
+
+namespace sptrsv::detail::dataflow {
+
+inline constexpr int slice_slots = 32;
+
+/// How many lanes a row has, and what follows from it.
+struct group_form {
+  int lanes;
+
+  SPTRSV_HOST_DEVICE int rows() const { return slice_slots / lanes; }
+};
+
+template <class Index, class Offset>
+struct packed_groups {
+  group_form form{1};
+  std::int64_t size = 0;
+  std::int64_t count = 0;
+  buffer<Offset> offsets;  ///< count + 1: first slot of each group
+  buffer<Index> columns;   ///< by slot: places, -1 where there is no entry
+  buffer<Offset> sources;  ///< by slot: the entry of the stored matrix, -1 where there is none
+
+  [[nodiscard]] std::size_t bytes() const { return offsets.bytes() + columns.bytes() + sources.bytes(); }
+};
+
+/// Per group: its slots.
+template <class Offset>
+struct measure_groups {
+  group_form form;
+  std::int64_t size;
+  const Offset* row_offsets;
+  Offset* slots;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t group) const {
+    Offset longest = 0;
+    const std::int64_t begin = group * form.rows();
+    Offset from = ctx.load_constant(row_offsets + begin);
+    for (std::int64_t row = begin; row < begin + form.rows() && row < size; ++row) {
+      const Offset to = ctx.load_constant(row_offsets + row + 1);
+      longest = longest < to - from ? to - from : longest;
+      from = to;
+    }
+    ctx.store(
+        slots + group,
+        static_cast<Offset>(simt::ceil_div(static_cast<std::int64_t>(longest), form.lanes) * slice_slots));
+  }
+};
+
+/// A warp per row: puts each entry where it belongs, in ascending order of places where the row is short.
+template <class Index, class Offset>
+struct pack_agent {
+  static constexpr int block_threads = 256;
+  struct shared_storage {};
+  struct params {
+    group_form form;
+    std::int64_t size;
+    const Offset* row_offsets;
+    const Index* columns;
+    const Offset* sources;
+    const Offset* offsets;
+    Index* packed_columns;
+    Offset* packed_sources;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const auto warp = ctx.template group<32>();
+    const std::int64_t row =
+        static_cast<std::int64_t>(ctx.block_rank()) * (block_threads / 32) + warp.index();
+    if (row >= p.size) {
+      return;
+    }
+    const std::int64_t group = row / p.form.rows();
+    const Offset first_slot = ctx.load_constant(p.offsets + group);
+    const Offset begin = ctx.load_constant(p.row_offsets + row);
+    const Offset end = ctx.load_constant(p.row_offsets + row + 1);
+    const auto room =
+        static_cast<std::int64_t>(ctx.load_constant(p.offsets + group + 1) - first_slot) / p.form.rows();
+    for (Offset first = begin; first < end; first += 32) {
+      const Offset e = first + static_cast<Offset>(warp.rank());
+      const bool present = e < end;
+      const Index column = present ? ctx.load_constant(p.columns + e) : Index{-1};
+      int rank = warp.rank();
+      if (end - begin <= 32) {
+        rank = 0;
+        for (int lane = 0; lane < 32; ++lane) {
+          const Index other = warp.shuffle(column, lane);
+          rank += other >= 0 && other < column ? 1 : 0;
+        }
+      }
+      if (present) {
+        const std::int64_t at = room - static_cast<std::int64_t>(end - first) + rank;
+        const Offset slot =
+            first_slot + static_cast<Offset>(at / p.form.lanes * slice_slots +
+                                             row % p.form.rows() * p.form.lanes + at % p.form.lanes);
+        ctx.store(p.packed_columns + slot, column);
+        ctx.store(p.packed_sources + slot, ctx.load_constant(p.sources + e));
+      }
+    }
+  }
+};
+
+/// Packs a triangle whose rows stand in any order in which each row comes after those it needs. Synchronises.
+template <class Index, class Offset, class Executor>
+packed_groups<Index, Offset> pack_groups(const device_triangle<Index, Offset>& t, int lanes,
+                                         const Executor& on, memory_resource& resource) {
+  packed_groups<Index, Offset> g;
+  g.form = {lanes};
+  g.size = t.size;
+  g.count = simt::ceil_div(t.size, g.form.rows());
+  g.offsets = buffer<Offset>(static_cast<std::size_t>(g.count) + 1, resource, on.stream());
+  on.fill_bytes(g.offsets.data(), 0, g.offsets.bytes());
+  simt::for_each(on, g.count, measure_groups<Offset>{g.form, t.size, t.row_offsets.data(), g.offsets.data()});
+  on.exclusive_scan(g.offsets.data(), g.offsets.data(), g.count + 1, resource);
+  Offset slots = 0;
+  on.download(&slots, g.offsets.data() + g.count, sizeof(Offset));
+  g.columns = buffer<Index>(static_cast<std::size_t>(slots), resource, on.stream());
+  g.sources = buffer<Offset>(static_cast<std::size_t>(slots), resource, on.stream());
+  on.fill_bytes(g.columns.data(), 0xff, g.columns.bytes());
+  on.fill_bytes(g.sources.data(), 0xff, g.sources.bytes());
+  using pack = pack_agent<Index, Offset>;
+  if (t.size > 0) {
+    on.template launch<pack>(static_cast<std::uint32_t>(simt::ceil_div(t.size, pack::block_threads / 32)),
+                             {g.form, t.size, t.row_offsets.data(), t.columns.data(), t.sources.data(),
+                              g.offsets.data(), g.columns.data(), g.sources.data()});
+  }
+  return g;
+}
+
+}  // namespace sptrsv::detail::dataflow
