@@ -156,7 +156,7 @@ struct dataflow : subject<policy::dataflow> {
 /// One group a block, in both orders; several sweeps even for three right-hand sides; rows are cut early.
 struct small_groups : dataflow_tuning {
   static constexpr int block_threads = 32;
-  static constexpr int entries_per_lane = 4;
+  static constexpr int longest_row = 5;
   static constexpr int entries_at_once = 2;
   static constexpr int columns_per_sweep = 2;
 };
@@ -166,11 +166,7 @@ struct dataflow_natural : subject<policy::basic_dataflow<small_groups>> {
 };
 struct dataflow_levels : subject<policy::basic_dataflow<small_groups>> {
   static constexpr const char* name = "dataflow_levels";
-  static policy_type make() { return {policy::dataflow_path::grid, policy::group_order::levels, 4}; }
-};
-struct dataflow_lanes : subject<policy::basic_dataflow<small_groups>> {
-  static constexpr const char* name = "dataflow_lanes";
-  static policy_type make() { return {policy::dataflow_path::grid, policy::group_order::natural, 16}; }
+  static policy_type make() { return {policy::dataflow_path::grid, policy::group_order::levels}; }
 };
 /// A walk of one shape, with a window so short that even small matrices leave it.
 template <int Window, int Rows, int Lanes, int Entries, bool Coupled>
@@ -271,7 +267,6 @@ using device_policies = typename type_lists::join<
                      suite_case<Target, level_set_columns_separate, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, dataflow_natural, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, dataflow_levels, Value, std::int32_t, std::int64_t>,
-                     suite_case<Target, dataflow_lanes, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, dataflow_walk, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, dataflow_walk_coupled, Value, std::int32_t, std::int32_t>>>::type;
 
@@ -300,7 +295,6 @@ using device_policies_with =
                      suite_case<Target, dataflow, Value, Index, Offset>,
                      suite_case<Target, dataflow_natural, Value, Index, Offset>,
                      suite_case<Target, dataflow_levels, Value, Index, Offset>,
-                     suite_case<Target, dataflow_lanes, Value, Index, Offset>,
                      suite_case<Target, dataflow_walk, Value, Index, Offset>,
                      suite_case<Target, dataflow_walk_coupled, Value, Index, Offset>>;
 

@@ -18,7 +18,7 @@ namespace policy {
 /// The paths of dataflow.
 enum class dataflow_path {
   automatic,  ///< by the time that each promises
-  grid,       ///< groups of 32 rows over the whole device
+  grid,       ///< a thread for each row, over the whole device
   walk        ///< one thread block for each right-hand side, step after step
 };
 /// The order of the rows on the grid path.
@@ -31,10 +31,9 @@ enum class group_order {
 /// does it as near to the arithmetic as the matrix allows.
 ///
 /// Walk: where levels are narrow, one thread block solves the system step after step with the solved
-/// components in shared memory (docs/algorithms.md). Grid: elsewhere, a warp solves 32 consecutive rows, a
-/// lane each: values from other warps are polled, each value being its own flag; among the 32 rows they are
-/// handed on by shuffles. The order of additions is fixed on both: the result is the same in every bit from
-/// solve to solve.
+/// components in shared memory. Grid: elsewhere, a thread solves a row, over the whole device: values are
+/// polled, each being its own flag. The order of additions is fixed on both: the result is the same in every
+/// bit from solve to solve.
 template <class Tuning = dataflow_tuning>
 struct basic_dataflow {
   static constexpr const char* name = "dataflow";
@@ -43,8 +42,6 @@ struct basic_dataflow {
 
   dataflow_path path = dataflow_path::automatic;
   group_order order = group_order::levels;
-  /// Lanes for a row on the grid path: 1, 4 or 16; 0: by the average length of rows.
-  int lanes = 0;
 };
 using dataflow = basic_dataflow<>;
 
@@ -67,8 +64,6 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   engine(const policy::basic_dataflow<Tuning>& policy, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : max_rhs_(max_rhs) {
-    SPTRSV_EXPECTS(policy.lanes == 0 || policy.lanes == 1 || policy.lanes == 4 || policy.lanes == 16,
-                   errc::invalid_argument, "dataflow: a row has 1, 4 or 16 lanes");
     device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
     longest_row_ = triangle.longest_row;
     entries_ = triangle.entries() + (form.unit ? 0 : a.size);
@@ -158,16 +153,9 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
 
   void plan_grid(const policy::basic_dataflow<Tuning>& policy, device_triangle<Index, Offset>&& triangle,
                  const triangle_form& form, const Executor& on, memory_resource& resource) {
-    const int lanes = policy.lanes != 0 ? policy.lanes : lanes_for(triangle);
-    grid_.emplace(std::move(triangle), policy.order == policy::group_order::levels, lanes, form, on,
-                  resource);
-    levels_ = levels_ > 0 ? levels_ : grid_->levels();
-  }
-
-  static int lanes_for(const device_triangle<Index, Offset>& triangle) {
-    const double entries =
-        triangle.size == 0 ? 0 : static_cast<double>(triangle.entries()) / static_cast<double>(triangle.size);
-    return entries > Tuning::entries_for_16_lanes ? 16 : entries > Tuning::entries_for_4_lanes ? 4 : 1;
+    const bool is_cut = triangle.longest_row > Tuning::longest_row;
+    grid_.emplace(std::move(triangle), policy.order == policy::group_order::levels, form, on, resource);
+    levels_ = levels_ > 0 || is_cut ? levels_ : grid_->levels();
   }
 
   [[nodiscard]] double grid_nanoseconds(const device_triangle<Index, Offset>& triangle) const {

@@ -1,4 +1,4 @@
-// The kernel of the grid path: a warp has a group of consecutive rows, a row 1, 4 or 16 lanes.
+// The kernel of the grid path: a warp has a group of 32 consecutive rows, a lane a row.
 //
 // Rows do not wait for the others of their warp: a row is published as soon as its own entries have come, and
 // may be what another row of the same warp waits for. (Threads of a warp make progress on their own from
@@ -16,7 +16,6 @@ template <class Scalar, class Index, class Offset>
 struct grid_params {
   std::int64_t size;    ///< of the system
   std::int64_t places;  ///< rows, partial ones included
-  std::int64_t groups;
   bool reversed;
   const Offset* offsets;
   const Index* columns;
@@ -31,12 +30,11 @@ struct grid_params {
   dense_view<Scalar> x;
 };
 
-/// `Columns` right-hand sides are solved in one sweep over the group, further ones in further sweeps.
-template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns>
+/// A lane waits for `EntriesAtOnce` entries together. `Columns` right-hand sides are solved in one sweep over
+/// the group, further ones in further sweeps; with 1 the kernel is for one right-hand side.
+template <class Tuning, class Scalar, class Index, class Offset, int EntriesAtOnce, int Columns>
 struct grid_agent {
   static constexpr int block_threads = Tuning::block_threads;
-  static constexpr int groups_per_block = block_threads / 32;
-  static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
   using params = grid_params<Scalar, Index, Offset>;
   using flag = value_flag<Scalar>;
   using word = typename flag::word;
@@ -44,16 +42,14 @@ struct grid_agent {
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
-    const auto tile = ctx.template group<Lanes>();
     start_block(ctx, start, p.pages.state, p.x.columns);
-    const std::int64_t place =
-        start.block * groups_per_block * (slice_slots / Lanes) + ctx.thread_rank() / Lanes;
-    const std::int64_t group = start.block * groups_per_block + ctx.thread_rank() / 32;
-    if (group < p.groups) {
-      solve_row(ctx, tile, p, group, place, start.page);
-      if (place < p.places && tile.rank() == 0) {
-        p.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, 0, 1);
-      }
+    const auto warp = ctx.template group<32>();
+    // Through a shuffle: otherwise the compiler reads the special register, which is slow, after the wait
+    // again.
+    const std::int64_t place = start.block * block_threads + warp.shuffle(ctx.thread_rank(), warp.rank());
+    if (place < p.places) {
+      solve_row(ctx, p, place, start.page);
+      p.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, 0, 1);
     }
   }
 
@@ -62,51 +58,54 @@ struct grid_agent {
 
   /// Some entries of a lane.
   struct batch {
-    Index column[entries_at_once];  ///< -1 where there is no entry
-    Scalar value[entries_at_once];
+    Index column[EntriesAtOnce];  ///< -1 where there is no entry
+    Scalar value[EntriesAtOnce];
   };
 
-  template <class Context, class Tile>
-  SPTRSV_DEVICE static void solve_row(Context& ctx, const Tile& tile, const params& p, std::int64_t group,
-                                      std::int64_t place, std::uint32_t page) {
+  template <class Context>
+  SPTRSV_DEVICE static void solve_row(Context& ctx, const params& p, std::int64_t place, std::uint32_t page) {
     // All that does not depend on x comes before the first wait.
-    const bool present = place < p.places;
-    const Offset begin = ctx.load_constant(p.offsets + group) + static_cast<Offset>(ctx.thread_rank() % 32);
+    const std::int64_t group = place / group_rows;
+    const Offset begin = ctx.load_constant(p.offsets + group) + static_cast<Offset>(place % group_rows);
     const Offset end = ctx.load_constant(p.offsets + group + 1);
     const batch first_entries = read(ctx, p, begin, end);
     const Index gate = p.gates == nullptr ? Index{-1} : ctx.load_constant(p.gates + group);
-    std::int64_t position = present ? place : -1;
-    if (present && p.position_of_place != nullptr) {
-      position = static_cast<std::int64_t>(ctx.load_constant(p.position_of_place + place));
-    }
+    const std::int64_t position =
+        p.position_of_place == nullptr
+            ? place
+            : static_cast<std::int64_t>(ctx.load_constant(p.position_of_place + place));
     const std::int64_t row = p.reversed ? p.size - 1 - position : position;
-    const pivot_divisor<Scalar> pivot(present && p.diagonal != nullptr ? ctx.load_constant(p.diagonal + place)
-                                                                       : pivot_divisor<Scalar>::one());
+    const pivot_divisor<Scalar> pivot(p.diagonal == nullptr ? pivot_divisor<Scalar>::one()
+                                                            : ctx.load_constant(p.diagonal + place));
+    word* const components = page == 0 ? p.pages.solved[0] : p.pages.solved[1];
+    const std::int64_t column_words = p.pages.size * flag::words;
     if (gate >= 0) {
-      wait_for_gate(ctx, p, page, gate);
+      wait_for_gate(ctx, components + static_cast<std::int64_t>(gate) * flag::words);
     }
-    for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
+    const std::int64_t columns = Columns == 1 ? 1 : p.x.columns;
+    for (std::int64_t first = 0; first < columns; first += Columns) {
       columns_of rest;
       for (int k = 0; k < Columns; ++k) {
         const std::int64_t rhs = first + k;
-        rest[k] = position >= 0 && rhs < p.x.columns
+        rest[k] = position >= 0 && rhs < columns
                       ? p.alpha * ctx.load(p.b.data + row * p.b.row_stride + rhs * p.b.column_stride)
                       : Scalar{};
       }
-      columns_of sums = {};
+      word* const solved = components + first * column_words;
+      word* const own = solved + place * flag::words;
+      Scalar* const to = p.x.data + row * p.x.row_stride + first * p.x.column_stride;
       batch now = first_entries;
-      for (Offset e = begin; e < end; e += slice_slots * entries_at_once) {
-        const batch next = read(ctx, p, static_cast<Offset>(e + slice_slots * entries_at_once), end);
-        add_products(ctx, p, page, now, first, sums);
+      for (Offset e = begin; e < end; e += group_rows * EntriesAtOnce) {
+        const batch next = read(ctx, p, static_cast<Offset>(e + group_rows * EntriesAtOnce), end);
+        subtract_products(ctx, now, solved, column_words, columns - first, rest);
         now = next;
       }
       for (int k = 0; k < Columns; ++k) {
-        const std::int64_t rhs = first + k;
-        const Scalar x = pivot(rest[k] - simt::tile_sum(tile, sums[k], Lanes));
-        if (present && tile.rank() == 0 && rhs < p.x.columns) {
-          flag::publish(ctx, p.pages.component(page, rhs, place), x);
+        if (first + k < columns) {
+          const Scalar x = pivot(rest[k]);
+          flag::publish(ctx, own + k * column_words, x);
           if (position >= 0) {
-            ctx.store(p.x.data + row * p.x.row_stride + rhs * p.x.column_stride, x);
+            ctx.store(to + k * p.x.column_stride, x);
             if (!is_finite(x)) {
               p.pages.note_bad(ctx, page, position);
             }
@@ -119,44 +118,42 @@ struct grid_agent {
   /// One word to look at while the solve is still some levels away: otherwise thousands of warps would ask
   /// for all that they need again and again, and slow down those whose turn it is.
   template <class Context>
-  SPTRSV_DEVICE static void wait_for_gate(Context& ctx, const params& p, std::uint32_t page, Index gate) {
-    const word* const component = p.pages.component(page, 0, static_cast<std::int64_t>(gate));
-    simt::wait_until(ctx, component, [](word w) { return w != flag::pending; });
+  SPTRSV_DEVICE static void wait_for_gate(Context& ctx, const word* gate) {
+    simt::wait_until(ctx, gate, [](word w) { return w != flag::pending; });
   }
 
   template <class Context>
   SPTRSV_DEVICE static batch read(Context& ctx, const params& p, Offset e, Offset end) {
     batch made;
-    for (int i = 0; i < entries_at_once; ++i) {
-      const bool present = e + slice_slots * i < end;
-      made.column[i] = present ? ctx.load_constant(p.columns + e + slice_slots * i) : Index{-1};
-      made.value[i] = present ? ctx.load_constant(p.values + e + slice_slots * i) : Scalar{};
+    for (int i = 0; i < EntriesAtOnce; ++i) {
+      const bool present = e + group_rows * i < end;
+      made.column[i] = present ? ctx.load_constant(p.columns + e + group_rows * i) : Index{-1};
+      made.value[i] = present ? ctx.load_constant(p.values + e + group_rows * i) : Scalar{};
     }
     return made;
   }
 
-  /// sums[k] += the entries times x_k, when they have come.
+  /// rest[k] -= the entries times x_k, when they have come; `columns` of the right-hand sides are present.
   template <class Context>
-  SPTRSV_DEVICE static void add_products(Context& ctx, const params& p, std::uint32_t page,
-                                         const batch& entries, std::int64_t first, columns_of& sums) {
-    const word* component[entries_at_once * Columns];
-    typename flag::reading seen[entries_at_once * Columns];
-    for (int i = 0; i < entries_at_once; ++i) {
+  SPTRSV_DEVICE static void subtract_products(Context& ctx, const batch& entries, const word* solved,
+                                              std::int64_t column_words, std::int64_t columns,
+                                              columns_of& rest) {
+    const word* component[EntriesAtOnce * Columns];
+    typename flag::reading seen[EntriesAtOnce * Columns];
+    for (int i = 0; i < EntriesAtOnce; ++i) {
+      const word* const first = solved + static_cast<std::int64_t>(entries.column[i]) * flag::words;
       for (int k = 0; k < Columns; ++k) {
-        const std::int64_t rhs =
-            first + k < p.x.columns ? first + k : first;  // past the end: any that will come
-        component[i * Columns + k] =
-            p.pages.component(page, rhs, static_cast<std::int64_t>(entries.column[i]));
+        component[i * Columns + k] = first + (k < columns ? k : 0) * column_words;  // absent: one that comes
         seen[i * Columns + k] = entries.column[i] >= 0 ? flag::unseen() : flag::zero();
       }
     }
     flag::wait_all(ctx, component, seen);
-    for (int i = 0; i < entries_at_once; ++i) {
-      for (int k = 0; k < Columns; ++k) {
-        if (entries.column[i] >= 0) {
-          sums[k] = sums[k] + entries.value[i] * seen[i * Columns + k].value();
-        }
+    for (int k = 0; k < Columns; ++k) {
+      Scalar sum[2] = {};  // in two parts, whose order is fixed: half the latency of one
+      for (int i = 0; i < EntriesAtOnce; ++i) {
+        sum[i % 2] = sum[i % 2] + entries.value[i] * seen[i * Columns + k].value();
       }
+      rest[k] = rest[k] - (sum[0] + sum[1]);
     }
   }
 };

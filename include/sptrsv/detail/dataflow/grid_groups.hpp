@@ -1,7 +1,6 @@
-// The packed form of the grid path: groups of consecutive rows, one for each warp. A row has 1, 4 or 16
-// lanes, so a group has 32, 8 or 2 rows.
+// The packed form of the grid path: groups of 32 consecutive rows, one for each warp, a row for each lane.
 //
-// The entries of a group stand in slices of 32, one for each lane: a warp reads a slice in one stroke. Rows
+// The entries of a group stand in slices of 32, one for each row: a warp reads a slice in one stroke. Rows
 // end in the same slice, so that the latest dependencies of all rows come last.
 #pragma once
 
@@ -11,18 +10,10 @@
 
 namespace sptrsv::detail::dataflow {
 
-inline constexpr int slice_slots = 32;
-
-/// How many lanes a row has, and what follows from it.
-struct group_form {
-  int lanes;
-
-  SPTRSV_HOST_DEVICE int rows() const { return slice_slots / lanes; }
-};
+inline constexpr int group_rows = 32;
 
 template <class Index, class Offset>
 struct packed_groups {
-  group_form form{1};
   std::int64_t size = 0;
   std::int64_t count = 0;
   buffer<Offset> offsets;  ///< count + 1: first slot of each group
@@ -35,7 +26,6 @@ struct packed_groups {
 /// Per group: its slots.
 template <class Offset>
 struct measure_groups {
-  group_form form;
   std::int64_t size;
   const Offset* row_offsets;
   Offset* slots;
@@ -43,16 +33,13 @@ struct measure_groups {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t group) const {
     Offset longest = 0;
-    const std::int64_t begin = group * form.rows();
-    Offset from = ctx.load_constant(row_offsets + begin);
-    for (std::int64_t row = begin; row < begin + form.rows() && row < size; ++row) {
+    Offset from = ctx.load_constant(row_offsets + group * group_rows);
+    for (std::int64_t row = group * group_rows; row < (group + 1) * group_rows && row < size; ++row) {
       const Offset to = ctx.load_constant(row_offsets + row + 1);
       longest = longest < to - from ? to - from : longest;
       from = to;
     }
-    ctx.store(
-        slots + group,
-        static_cast<Offset>(simt::ceil_div(static_cast<std::int64_t>(longest), form.lanes) * slice_slots));
+    ctx.store(slots + group, static_cast<Offset>(longest * group_rows));
   }
 };
 
@@ -62,7 +49,6 @@ struct pack_agent {
   static constexpr int block_threads = 256;
   struct shared_storage {};
   struct params {
-    group_form form;
     std::int64_t size;
     const Offset* row_offsets;
     const Index* columns;
@@ -80,12 +66,10 @@ struct pack_agent {
     if (row >= p.size) {
       return;
     }
-    const std::int64_t group = row / p.form.rows();
-    const Offset first_slot = ctx.load_constant(p.offsets + group);
+    const Offset first_slot = ctx.load_constant(p.offsets + row / group_rows);
+    const Offset width = (ctx.load_constant(p.offsets + row / group_rows + 1) - first_slot) / group_rows;
     const Offset begin = ctx.load_constant(p.row_offsets + row);
     const Offset end = ctx.load_constant(p.row_offsets + row + 1);
-    const auto room =
-        static_cast<std::int64_t>(ctx.load_constant(p.offsets + group + 1) - first_slot) / p.form.rows();
     for (Offset first = begin; first < end; first += 32) {
       const Offset e = first + static_cast<Offset>(warp.rank());
       const bool present = e < end;
@@ -99,10 +83,8 @@ struct pack_agent {
         }
       }
       if (present) {
-        const std::int64_t at = room - static_cast<std::int64_t>(end - first) + rank;
-        const Offset slot =
-            first_slot + static_cast<Offset>(at / p.form.lanes * slice_slots +
-                                             row % p.form.rows() * p.form.lanes + at % p.form.lanes);
+        const Offset slice = width - (end - first) + static_cast<Offset>(rank);
+        const Offset slot = first_slot + slice * group_rows + static_cast<Offset>(row % group_rows);
         ctx.store(p.packed_columns + slot, column);
         ctx.store(p.packed_sources + slot, ctx.load_constant(p.sources + e));
       }
@@ -112,15 +94,14 @@ struct pack_agent {
 
 /// Packs a triangle whose rows stand in any order in which each row comes after those it needs. Synchronises.
 template <class Index, class Offset, class Executor>
-packed_groups<Index, Offset> pack_groups(const device_triangle<Index, Offset>& t, int lanes,
-                                         const Executor& on, memory_resource& resource) {
+packed_groups<Index, Offset> pack_groups(const device_triangle<Index, Offset>& t, const Executor& on,
+                                         memory_resource& resource) {
   packed_groups<Index, Offset> g;
-  g.form = {lanes};
   g.size = t.size;
-  g.count = simt::ceil_div(t.size, g.form.rows());
+  g.count = simt::ceil_div(t.size, group_rows);
   g.offsets = buffer<Offset>(static_cast<std::size_t>(g.count) + 1, resource, on.stream());
   on.fill_bytes(g.offsets.data(), 0, g.offsets.bytes());
-  simt::for_each(on, g.count, measure_groups<Offset>{g.form, t.size, t.row_offsets.data(), g.offsets.data()});
+  simt::for_each(on, g.count, measure_groups<Offset>{t.size, t.row_offsets.data(), g.offsets.data()});
   on.exclusive_scan(g.offsets.data(), g.offsets.data(), g.count + 1, resource);
   Offset slots = 0;
   on.download(&slots, g.offsets.data() + g.count, sizeof(Offset));
@@ -131,7 +112,7 @@ packed_groups<Index, Offset> pack_groups(const device_triangle<Index, Offset>& t
   using pack = pack_agent<Index, Offset>;
   if (t.size > 0) {
     on.template launch<pack>(static_cast<std::uint32_t>(simt::ceil_div(t.size, pack::block_threads / 32)),
-                             {g.form, t.size, t.row_offsets.data(), t.columns.data(), t.sources.data(),
+                             {t.size, t.row_offsets.data(), t.columns.data(), t.sources.data(),
                               g.offsets.data(), g.columns.data(), g.sources.data()});
   }
   return g;

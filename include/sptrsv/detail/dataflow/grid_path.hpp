@@ -1,10 +1,9 @@
-// The host side of the grid path: groups of rows, a warp each, over the whole device.
+// The host side of the grid path: a thread for each row, over the whole device.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -28,18 +27,18 @@ struct gather_positions {
   }
 };
 
-/// Per group: a place some levels before that of its first row, about as far from the beginning of its level.
+/// Per group: a place `distance` levels before that of its first row, about as far from the beginning of its
+/// level.
 template <class Index>
 struct find_gates {
   const Index* level_offsets;
   std::int64_t levels;
-  int rows;
   int distance;
   Index* gates;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t group) const {
-    const std::int64_t place = group * rows;
+    const std::int64_t place = group * group_rows;
     const std::int64_t level = triangle_kernels::major_of(ctx, level_offsets, levels, place);
     if (level < distance) {
       ctx.store(gates + group, Index{-1});
@@ -50,50 +49,36 @@ struct find_gates {
     };
     const std::int64_t begin = begin_of(level);
     const std::int64_t gate_begin = begin_of(level - distance);
-    const std::int64_t gate = gate_begin + (place - begin) * (begin_of(level - distance + 1) - gate_begin) /
-                                               (begin_of(level + 1) - begin);
-    ctx.store(gates + group, static_cast<Index>(gate));
+    const std::int64_t gate_size = begin_of(level - distance + 1) - gate_begin;
+    ctx.store(gates + group,
+              static_cast<Index>(gate_begin + (place - begin) * gate_size / (begin_of(level + 1) - begin)));
   }
 };
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class grid_path {
-  template <int Lanes, int Columns>
-  using agent = grid_agent<Tuning, Scalar, Index, Offset, Lanes, Columns>;
+  template <int EntriesAtOnce, int Columns>
+  using agent = grid_agent<Tuning, Scalar, Index, Offset, EntriesAtOnce, Columns>;
+  using for_short_rows = agent<Tuning::entries_at_once, 1>;
+  using for_long_rows = agent<2 * Tuning::entries_at_once, 1>;
+  using for_several_columns = agent<1, Tuning::columns_per_sweep>;
 
  public:
-  /// Rows are grouped level by level or in the order of substitution; each has 1, 4 or 16 lanes.
-  grid_path(device_triangle<Index, Offset>&& given, bool by_levels, int lanes, const triangle_form& form,
+  /// Rows are grouped level by level or in the order of substitution.
+  grid_path(device_triangle<Index, Offset>&& given, bool by_levels, const triangle_form& form,
             const Executor& on, memory_resource& resource)
-      : form_(form), size_(given.size), numbers_(0, 0, on, resource) {
+      : form_(form),
+        size_(given.size),
+        long_rows_(given.entries() > given.size * Tuning::long_row),
+        numbers_(0, 0, on, resource) {
     split_triangle<Index, Offset> split =
-        split_long_rows(std::move(given), Tuning::entries_per_lane * lanes, on, resource);
+        split_long_rows(std::move(given), Tuning::longest_row, on, resource);
     device_triangle<Index, Offset>& triangle = split.triangle;
-    const auto make = [&](std::int64_t size) {
-      return buffer<Index>(static_cast<std::size_t>(size), resource, on.stream());
-    };
     positions_ = std::move(split.positions);
     if (by_levels) {
-      device_levels<Index> levels = levels_on_device(triangle, on, resource);
-      levels_ = levels.count;
-      triangle = in_level_order(triangle, levels, on, resource);
-      if (positions_.size() > 0) {
-        buffer<Index> by_place = make(triangle.size);
-        simt::for_each(on, triangle.size,
-                       gather_positions<Index>{levels.rows.data(), positions_.data(), by_place.data()});
-        positions_ = std::move(by_place);
-      } else {
-        positions_ = std::move(levels.rows);
-      }
-      groups_ = pack_groups(triangle, lanes, on, resource);
-      if (Tuning::gate_levels > 0) {
-        gates_ = make(groups_.count);
-        simt::for_each(on, groups_.count,
-                       find_gates<Index>{levels.level_offsets.data(), levels.count, groups_.form.rows(),
-                                         Tuning::gate_levels, gates_.data()});
-      }
+      order_by_levels(triangle, on, resource);
     } else {
-      groups_ = pack_groups(triangle, lanes, on, resource);
+      groups_ = pack_groups(triangle, on, resource);
     }
     diagonal_sources_ = std::move(triangle.diagonal_sources);
     numbers_ = device_values<Scalar, Executor>(static_cast<std::int64_t>(groups_.columns.size()),
@@ -108,7 +93,6 @@ class grid_path {
              const page_memory<Scalar>& scratch, const Executor& on) const {
     const grid_params<Scalar, Index, Offset> p{size_,
                                                groups_.size,
-                                               groups_.count,
                                                form_.reversed,
                                                groups_.offsets.data(),
                                                groups_.columns.data(),
@@ -120,25 +104,18 @@ class grid_path {
                                                alpha,
                                                b,
                                                x};
-    with_lanes([&](auto lanes) {
-      using one = agent<lanes.value, 1>;
-      using several = agent<lanes.value, Tuning::columns_per_sweep>;
-      if (x.columns == 1) {
-        on.template launch<one>(blocks(), p);
-      } else {
-        on.template launch<several>(blocks(), p);
-      }
-    });
+    if (x.columns > 1) {
+      on.template launch<for_several_columns>(blocks(), p);
+    } else if (long_rows_) {
+      on.template launch<for_long_rows>(blocks(), p);
+    } else {
+      on.template launch<for_short_rows>(blocks(), p);
+    }
   }
 
   /// Of one launch.
   [[nodiscard]] std::uint32_t blocks() const {
-    std::uint32_t count = 0;
-    with_lanes([&](auto lanes) {
-      count =
-          static_cast<std::uint32_t>(simt::ceil_div(groups_.count, agent<lanes.value, 1>::groups_per_block));
-    });
-    return count;
+    return static_cast<std::uint32_t>(simt::ceil_div(groups_.size, Tuning::block_threads));
   }
 
   /// Synchronises, linear time.
@@ -155,10 +132,9 @@ class grid_path {
   [[nodiscard]] std::int64_t levels() const { return levels_; }
 
   [[nodiscard]] std::string describe() const {
-    return "dataflow: " + std::to_string(groups_.count) + " groups of " +
-           std::to_string(groups_.form.rows()) + " rows, a warp each, in " +
+    return "dataflow: a thread for each of " + std::to_string(groups_.size) + " rows in " +
            (levels_ > 0 ? "level order" : "the order of substitution") + ", " +
-           std::to_string(groups_.size - size_) + " partial rows";
+           std::to_string(groups_.size - size_) + " of them partial";
   }
 
   [[nodiscard]] std::size_t bytes() const {
@@ -167,21 +143,34 @@ class grid_path {
   }
 
  private:
-  /// Calls use(integral_constant) with the lanes of a row.
-  template <class Use>
-  void with_lanes(Use use) const {
-    switch (groups_.form.lanes) {
-      case 1:
-        return use(std::integral_constant<int, 1>{});
-      case 4:
-        return use(std::integral_constant<int, 4>{});
-      default:
-        return use(std::integral_constant<int, 16>{});
+  void order_by_levels(device_triangle<Index, Offset>& triangle, const Executor& on,
+                       memory_resource& resource) {
+    const auto make = [&](std::int64_t size) {
+      return buffer<Index>(static_cast<std::size_t>(size), resource, on.stream());
+    };
+    device_levels<Index> levels = levels_on_device(triangle, on, resource);
+    levels_ = levels.count;
+    triangle = in_level_order(triangle, levels, on, resource);
+    groups_ = pack_groups(triangle, on, resource);
+    if (Tuning::gate_levels > 0) {
+      gates_ = make(groups_.count);
+      simt::for_each(
+          on, groups_.count,
+          find_gates<Index>{levels.level_offsets.data(), levels.count, Tuning::gate_levels, gates_.data()});
+    }
+    if (positions_.size() == 0) {
+      positions_ = std::move(levels.rows);
+    } else {
+      buffer<Index> by_place = make(triangle.size);
+      simt::for_each(on, triangle.size,
+                     gather_positions<Index>{levels.rows.data(), positions_.data(), by_place.data()});
+      positions_ = std::move(by_place);
     }
   }
 
   triangle_form form_;
   std::int64_t size_;
+  bool long_rows_;  ///< on average
   std::int64_t levels_ = 0;
   packed_groups<Index, Offset> groups_;
   buffer<Index> positions_;  ///< by place, -1 for partial rows; empty where a place is its position

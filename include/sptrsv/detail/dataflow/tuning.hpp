@@ -9,18 +9,17 @@ namespace sptrsv {
 struct dataflow_tuning {
   /// Threads of a block of the grid path, a multiple of 32: a ticket is drawn per block.
   static constexpr int block_threads = 128;
-  /// Entries that a lane of the grid path waits for together.
+  /// Entries that a thread of the grid path waits for together; twice as many where rows have more than
+  /// `long_row` entries on average.
   static constexpr int entries_at_once = 4;
+  static constexpr int long_row = 10;
   /// Right-hand sides that one sweep of the grid path serves.
   static constexpr int columns_per_sweep = 4;
-  /// Entries that a lane of the grid path takes at most: longer rows are cut.
-  static constexpr int entries_per_lane = 32;
+  /// Entries of a row on the grid path, at most: longer rows are cut.
+  static constexpr int longest_row = 32;
   /// A warp of the grid path looks at one word until a row this many levels before its own is solved; 0: at
   /// all that it needs from the beginning.
-  static constexpr int gate_levels = 3;
-  /// Rows of more entries on average than these have 4 and 16 lanes on the grid path.
-  static constexpr double entries_for_4_lanes = 5;
-  static constexpr double entries_for_16_lanes = 24;
+  static constexpr int gate_levels = 6;
   /// Shapes that a walk may have: a kernel each.
   using walk_shapes = detail::dataflow::walk_shapes<
       detail::dataflow::walk_shape<32, 1, 4, false>, detail::dataflow::walk_shape<16, 2, 4, false>,
@@ -34,9 +33,11 @@ struct dataflow_tuning {
   static constexpr int walk_window = 65534;
   /// Systems of more entries are not looked at on the host: they go the grid path.
   static constexpr std::int64_t walk_entries = 16'000'000;
-  /// What the grid path takes, in nanoseconds: for a launch, a level, and a byte.
+  /// Nanoseconds that a walk takes beside its steps.
+  static constexpr double walk_launch_ns = 6000;
+  /// Nanoseconds that the grid path takes for a launch, a level, and a byte.
   static constexpr double grid_launch_ns = 4000;
-  static constexpr double grid_level_ns = 600;
+  static constexpr double grid_level_ns = 550;
   static constexpr double grid_byte_ns = 1 / 2500.0;
 };
 

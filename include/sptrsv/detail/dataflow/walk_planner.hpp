@@ -49,8 +49,8 @@ walk_choice choose_walk(const host_rows<Index, Offset>& rows, const host_levels<
   walk_choice best;
   shapes::for_each([&](auto shape, int index) {
     const walk_shape_values values = values_of<decltype(shape)>();
-    const double time =
-        static_cast<double>(estimated_steps(rows, levels, values)) * Tuning::walk_step_ns[index];
+    const double time = Tuning::walk_launch_ns + static_cast<double>(estimated_steps(rows, levels, values)) *
+                                                     Tuning::walk_step_ns[index];
     if (time < best.nanoseconds) {
       best = {index, values, time};
     }
