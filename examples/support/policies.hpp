@@ -15,9 +15,10 @@ struct policy_list {};
 /// need nvcc.)
 using all_policies = policy_list<
 #ifdef __CUDACC__
-    sptrsv::policy::sync_free_warp,  //
-    sptrsv::policy::level_set,       //
-    sptrsv::policy::dataflow,        //
+    sptrsv::policy::sync_free_warp,    //
+    sptrsv::policy::sync_free_thread,  //
+    sptrsv::policy::level_set,         //
+    sptrsv::policy::dataflow,          //
 #endif
     sptrsv::policy::host_parallel,  //
     sptrsv::policy::host_serial>;

@@ -52,6 +52,28 @@ struct sync_free_warp_natural : subject<policy::basic_sync_free_warp<small_block
   static policy_type make() { return {policy::row_order::natural}; }
 };
 
+struct sync_free_thread : subject<policy::sync_free_thread> {
+  static constexpr const char* name = "sync_free_thread";
+};
+/// One warp a block, in both orders and both forms; several batches for short rows.
+struct small_thread_blocks : sync_free_thread_tuning {
+  static constexpr int block_threads = 32;
+  static constexpr int entries_at_once = 2;
+  static constexpr int columns_per_sweep = 2;
+};
+struct sync_free_thread_natural : subject<policy::basic_sync_free_thread<small_thread_blocks>> {
+  static constexpr const char* name = "sync_free_thread_natural";
+  static policy_type make() { return {policy::row_order::natural}; }
+};
+struct sync_free_thread_phases : subject<policy::basic_sync_free_thread<small_thread_blocks>> {
+  static constexpr const char* name = "sync_free_thread_phases";
+  static policy_type make() { return {policy::row_order::natural, policy::thread_form::two_phase}; }
+};
+struct sync_free_thread_level_phases : subject<policy::basic_sync_free_thread<small_thread_blocks>> {
+  static constexpr const char* name = "sync_free_thread_level_phases";
+  static policy_type make() { return {policy::row_order::levels, policy::thread_form::two_phase}; }
+};
+
 struct level_set : subject<policy::level_set> {
   static constexpr const char* name = "level_set";
 };
@@ -157,9 +179,12 @@ using host_policies = typename type_lists::join<
 /// makes small matrices large with one.
 template <class Target, class Value>
 using device_policies = typename type_lists::join<
-    every_index<Target, Value, sync_free_warp, level_set, dataflow>,
+    every_index<Target, Value, sync_free_warp, sync_free_thread, level_set, dataflow>,
     ::testing::Types<suite_case<Target, sync_free_warp_small, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_warp_natural, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, sync_free_thread_natural, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, sync_free_thread_phases, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, sync_free_thread_level_phases, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, level_set_mixed, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, level_set_wide, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, dataflow_natural, Value, std::int32_t, std::int32_t>,
@@ -171,6 +196,10 @@ using device_policies_with =
     ::testing::Types<suite_case<Target, sync_free_warp, Value, Index, Offset>,
                      suite_case<Target, sync_free_warp_small, Value, Index, Offset>,
                      suite_case<Target, sync_free_warp_natural, Value, Index, Offset>,
+                     suite_case<Target, sync_free_thread, Value, Index, Offset>,
+                     suite_case<Target, sync_free_thread_natural, Value, Index, Offset>,
+                     suite_case<Target, sync_free_thread_phases, Value, Index, Offset>,
+                     suite_case<Target, sync_free_thread_level_phases, Value, Index, Offset>,
                      suite_case<Target, level_set, Value, Index, Offset>,
                      suite_case<Target, level_set_mixed, Value, Index, Offset>,
                      suite_case<Target, level_set_wide, Value, Index, Offset>,
