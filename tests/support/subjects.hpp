@@ -52,6 +52,20 @@ struct sync_free_warp_natural : subject<policy::basic_sync_free_warp<small_block
   static policy_type make() { return {policy::row_order::natural}; }
 };
 
+struct sync_free_warp_shared : subject<policy::sync_free_warp> {
+  static constexpr const char* name = "sync_free_warp_shared";
+  static policy_type make() { return {policy::row_order::levels, policy::warp_form::rows_by_length}; }
+};
+/// Rows of 1, 2, 4, ..., 32 lanes, and several batches for short rows.
+struct small_shared_blocks : small_blocks {
+  static constexpr int entries_at_once = 2;
+  static constexpr int entries_per_lane = 1;
+};
+struct sync_free_warp_shared_small : subject<policy::basic_sync_free_warp<small_shared_blocks>> {
+  static constexpr const char* name = "sync_free_warp_shared_small";
+  static policy_type make() { return {policy::row_order::levels, policy::warp_form::rows_by_length}; }
+};
+
 struct sync_free_thread : subject<policy::sync_free_thread> {
   static constexpr const char* name = "sync_free_thread";
 };
@@ -182,6 +196,8 @@ using device_policies = typename type_lists::join<
     every_index<Target, Value, sync_free_warp, sync_free_thread, level_set, dataflow>,
     ::testing::Types<suite_case<Target, sync_free_warp_small, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_warp_natural, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, sync_free_warp_shared, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, sync_free_warp_shared_small, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_thread_natural, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, sync_free_thread_phases, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, sync_free_thread_level_phases, Value, std::int32_t, std::int32_t>,
@@ -196,6 +212,8 @@ using device_policies_with =
     ::testing::Types<suite_case<Target, sync_free_warp, Value, Index, Offset>,
                      suite_case<Target, sync_free_warp_small, Value, Index, Offset>,
                      suite_case<Target, sync_free_warp_natural, Value, Index, Offset>,
+                     suite_case<Target, sync_free_warp_shared, Value, Index, Offset>,
+                     suite_case<Target, sync_free_warp_shared_small, Value, Index, Offset>,
                      suite_case<Target, sync_free_thread, Value, Index, Offset>,
                      suite_case<Target, sync_free_thread_natural, Value, Index, Offset>,
                      suite_case<Target, sync_free_thread_phases, Value, Index, Offset>,

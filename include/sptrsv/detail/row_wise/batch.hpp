@@ -21,7 +21,7 @@ class batch {
     std::int64_t from;
     std::int64_t to;
   };
-  static constexpr range everything{0, INT64_MAX};
+  SPTRSV_DEVICE static range everything() { return {0, INT64_MAX}; }
 
   SPTRSV_DEVICE batch(const params& p, std::uint32_t page, std::int64_t first)
       : p_(p), page_(page), first_(first) {}

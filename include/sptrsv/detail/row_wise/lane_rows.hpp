@@ -31,7 +31,7 @@ struct lane_rows {
         b[k] = present && first + k < p.x.columns ? p.load_b(ctx, r, first + k) : Scalar{};
       }
       entry_batch entries(p, page, first);
-      auto wanted = entry_batch::everything;
+      auto wanted = entry_batch::everything();
       Offset begin = r.begin;
       if (waits_first) {
         const bool any_left = add_earlier(ctx, entries, r, first_place, sums);

@@ -2,16 +2,27 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
 
 #include "sptrsv/detail/row_wise/engine.hpp"
 #include "sptrsv/detail/sync_free_warp/agent.hpp"
+#include "sptrsv/detail/sync_free_warp/length_groups.hpp"
+#include "sptrsv/detail/sync_free_warp/shared_agent.hpp"
 #include "sptrsv/detail/sync_free_warp/tuning.hpp"
 
 namespace sptrsv {
 namespace policy {
 
+/// How many rows a warp solves.
+enum class warp_form {
+  one_row,        ///< lanes that a short row does not need are idle
+  rows_by_length  ///< rows of one level that are about as long share a warp: needs row_order::levels
+};
+
 /// Row-wise and synchronisation-free: one warp a row, each row waits for the values that it needs and for
-/// nothing else (Dufrechou and Ezzatti 2018; with rows in level order, 2020). Every value of x is its own
+/// nothing else (Dufrechou and Ezzatti 2018; with rows in level order, and several short ones a warp, 2020).
+/// Every value of x is its own
 /// flag, rows are taken by ticket, and the order of additions is fixed: the result is the same in every bit
 /// from solve to solve.
 template <class Tuning = sync_free_warp_tuning>
@@ -21,6 +32,7 @@ struct basic_sync_free_warp {
   using tuning = Tuning;
 
   row_order order = row_order::levels;
+  warp_form form = warp_form::one_row;
 };
 using sync_free_warp = basic_sync_free_warp<>;
 
@@ -34,28 +46,57 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
   using base = row_wise::engine_base<Scalar, Index, Offset, Executor>;
   template <int Columns>
   using agent = sync_free_warp::agent<Tuning, Scalar, Index, Offset, Columns>;
+  template <int Columns>
+  using shared_agent = sync_free_warp::shared_agent<Tuning, Scalar, Index, Offset, Columns>;
 
  public:
   engine(const policy::basic_sync_free_warp<Tuning>& policy, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : base(a, form, max_rhs, on, resource) {
-    this->renumber(policy.order, on, resource);
-    this->launch_with(a.size, agent<1>::rows_per_block);
+      : base(a, form, max_rhs, on, resource), shares_(policy.form == policy::warp_form::rows_by_length) {
+    SPTRSV_EXPECTS(!shares_ || policy.order == policy::row_order::levels, errc::unsupported,
+                   "sync_free_warp: only rows in level order can share a warp (row_order::levels)");
+    if (shares_) {
+      device_levels<Index> levels = levels_on_device(this->triangle(), on, resource);
+      tasks_ =
+          sync_free_warp::group_by_length(this->triangle(), levels, Tuning::entries_per_lane, on, resource);
+      this->renumber(std::move(levels), on, resource);
+    } else {
+      this->renumber(policy.order, on, resource);
+    }
+    this->launch_with(shares_ ? tasks_.count : a.size, agent<1>::rows_per_block);
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
-    const auto system = this->system(alpha, b, x, scratch);
     if (x.columns == 1) {
-      on.template launch<agent<1>>(this->blocks(), system);
+      launch<1>(this->system(alpha, b, x, scratch), on);
     } else {
-      on.template launch<agent<Tuning::columns_per_sweep>>(this->blocks(), system);
+      launch<Tuning::columns_per_sweep>(this->system(alpha, b, x, scratch), on);
     }
   }
 
   void describe(solver_info& info, const Executor& on) const {
-    this->describe_rows(info, "sync_free_warp", Tuning::block_threads, "a warp a row", on);
+    this->describe_rows(info, "sync_free_warp", Tuning::block_threads,
+                        shares_
+                            ? std::to_string(tasks_.count) + " warps for rows of one level by their length"
+                            : "a warp a row",
+                        on);
+    info.solver_bytes += tasks_.first_place.bytes();
   }
+
+ private:
+  template <int Columns>
+  void launch(const row_wise::system_params<Scalar, Index, Offset>& system, const Executor& on) const {
+    if (shares_) {
+      on.template launch<shared_agent<Columns>>(this->blocks(),
+                                                {system, tasks_.count, tasks_.first_place.data()});
+    } else {
+      on.template launch<agent<Columns>>(this->blocks(), system);
+    }
+  }
+
+  bool shares_;
+  row_wise::warp_tasks<Index> tasks_;  ///< empty where each warp has a row
 };
 
 }  // namespace detail
