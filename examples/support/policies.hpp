@@ -17,6 +17,7 @@ using all_policies = policy_list<
 #ifdef __CUDACC__
     sptrsv::policy::sync_free_warp,    //
     sptrsv::policy::sync_free_thread,  //
+    sptrsv::policy::sync_free_fused,   //
     sptrsv::policy::level_set,         //
     sptrsv::policy::dataflow,          //
 #endif

@@ -16,6 +16,7 @@ template <class Value>
 void instantiate_all() {
   instantiate<sptrsv::policy::sync_free_warp, Value>();
   instantiate<sptrsv::policy::sync_free_thread, Value>();
+  instantiate<sptrsv::policy::sync_free_fused, Value>();
   instantiate<sptrsv::policy::level_set, Value>();
   const auto by_columns = sptrsv::to_csc(sptrsv::device_csr_matrix<Value>{});
   static_cast<void>(sptrsv::to_csr(by_columns));

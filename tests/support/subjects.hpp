@@ -88,6 +88,24 @@ struct sync_free_thread_level_phases : subject<policy::basic_sync_free_thread<sm
   static policy_type make() { return {policy::row_order::levels, policy::thread_form::two_phase}; }
 };
 
+struct sync_free_fused : subject<policy::sync_free_fused> {
+  static constexpr const char* name = "sync_free_fused";
+};
+/// One warp a block, in both orders; few entries make a row a long one.
+struct small_fused_blocks : sync_free_fused_tuning {
+  static constexpr int block_threads = 32;
+  static constexpr int entries_for_a_warp = 3;
+  static constexpr int entries_at_once = 2;
+  static constexpr int columns_per_sweep = 2;
+};
+struct sync_free_fused_small : subject<policy::basic_sync_free_fused<small_fused_blocks>> {
+  static constexpr const char* name = "sync_free_fused_small";
+};
+struct sync_free_fused_natural : subject<policy::basic_sync_free_fused<small_fused_blocks>> {
+  static constexpr const char* name = "sync_free_fused_natural";
+  static policy_type make() { return {policy::row_order::natural}; }
+};
+
 struct level_set : subject<policy::level_set> {
   static constexpr const char* name = "level_set";
 };
@@ -193,7 +211,7 @@ using host_policies = typename type_lists::join<
 /// makes small matrices large with one.
 template <class Target, class Value>
 using device_policies = typename type_lists::join<
-    every_index<Target, Value, sync_free_warp, sync_free_thread, level_set, dataflow>,
+    every_index<Target, Value, sync_free_warp, sync_free_thread, sync_free_fused, level_set, dataflow>,
     ::testing::Types<suite_case<Target, sync_free_warp_small, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_warp_natural, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, sync_free_warp_shared, Value, std::int32_t, std::int64_t>,
@@ -201,6 +219,8 @@ using device_policies = typename type_lists::join<
                      suite_case<Target, sync_free_thread_natural, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, sync_free_thread_phases, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, sync_free_thread_level_phases, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, sync_free_fused_small, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, sync_free_fused_natural, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, level_set_mixed, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, level_set_wide, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, dataflow_natural, Value, std::int32_t, std::int32_t>,
@@ -218,6 +238,9 @@ using device_policies_with =
                      suite_case<Target, sync_free_thread_natural, Value, Index, Offset>,
                      suite_case<Target, sync_free_thread_phases, Value, Index, Offset>,
                      suite_case<Target, sync_free_thread_level_phases, Value, Index, Offset>,
+                     suite_case<Target, sync_free_fused, Value, Index, Offset>,
+                     suite_case<Target, sync_free_fused_small, Value, Index, Offset>,
+                     suite_case<Target, sync_free_fused_natural, Value, Index, Offset>,
                      suite_case<Target, level_set, Value, Index, Offset>,
                      suite_case<Target, level_set_mixed, Value, Index, Offset>,
                      suite_case<Target, level_set_wide, Value, Index, Offset>,
