@@ -208,17 +208,20 @@ using host_policies = typename type_lists::join<
                      suite_case<host_target, host_parallel_1, Value, std::int32_t, std::int64_t>>>::type;
 
 /// The device policies with one value type: as users have them with every index type, and with a tuning that
-/// makes small matrices large with one.
+/// makes small matrices large with one. The forms of sync_free_thread and sync_free_fused share the index
+/// types.
 template <class Target, class Value>
 using device_policies = typename type_lists::join<
-    every_index<Target, Value, sync_free_warp, sync_free_thread, sync_free_fused, level_set, dataflow>,
+    every_index<Target, Value, sync_free_warp, level_set, dataflow>,
     ::testing::Types<suite_case<Target, sync_free_warp_small, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_warp_natural, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, sync_free_warp_shared, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, sync_free_warp_shared_small, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, sync_free_thread, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_thread_natural, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, sync_free_thread_phases, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, sync_free_thread_level_phases, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, sync_free_fused, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, sync_free_fused_small, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_fused_natural, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, level_set_mixed, Value, std::int32_t, std::int64_t>,
