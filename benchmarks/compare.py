@@ -4,7 +4,7 @@
 Times are those of a warm solve in a batch; a ratio is new over old. A regression is a ratio over the
 threshold whose spread (from the 5th and 95th percentiles of both) does not reach down to 1, or a problem that
 is no longer solved. With --check-baseline, the times of the baseline in one result are compared with those in
-a table instead.
+a table instead: of one call on an idle machine, or in a batch where that was not measured.
 
 exit status: 0, 1 with a regression (or a time that is off the table by more than the threshold), 2 for
 unusable input
@@ -198,18 +198,19 @@ def reference_times(path: pathlib.Path) -> dict[str, float]:
 
 def check_baseline(results: Results, reference: dict[str, float], threshold: float) -> int:
     """Compares f64 with one right-hand side and the lower triangle, 32-bit indices if there is a choice."""
-    measured: dict[str, float] = {}
+    measured: dict[str, tuple[float, str]] = {}
     for row in sorted(results.rows, key=lambda row: row.index, reverse=True):
         usual = (row.value, row.part, row.operation, row.rhs) == ("f64", "lower", "none", 1)
         if row.is_baseline and row.ms and usual:
-            measured[row.matrix] = row.ms
-    ratios = {name: measured[name] / ms for name, ms in reference.items() if name in measured}
+            measured[row.matrix] = (row.alone_ms, "alone") if row.alone_ms else (row.ms, "in batch")
+    ratios = {name: measured[name][0] / ms for name, ms in reference.items() if name in measured}
     if not ratios:
         raise FormatError("no matrix of the table has a time of the baseline (f64, lower, none, 1 rhs)")
 
-    print(f"{'ratio':>7}  {'table ms':>10}  {'measured ms':>11}  matrix")
+    print(f"{'ratio':>7}  {'table ms':>10}  {'measured ms':>11}  {'call':<8}  matrix")
     for name, ratio in ratios.items():
-        print(f"{ratio:7.3f}  {reference[name]:10.4f}  {measured[name]:11.4f}  {name}")
+        ms, call = measured[name]
+        print(f"{ratio:7.3f}  {reference[name]:10.4f}  {ms:11.4f}  {call:<8}  {name}")
     off = {name: ratio for name, ratio in ratios.items() if max(ratio, 1 / ratio) > 1 + threshold / 100}
     print_listing(
         f"more than {threshold:g} % off",

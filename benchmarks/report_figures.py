@@ -21,6 +21,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLoca
 
 from report_tables import (  # noqa: E402
     ROWS_PER_LEVEL,
+    WARM,
     analysis_in_solves,
     analysis_speedup,
     break_evens,
@@ -577,6 +578,6 @@ def cold_and_warm(book: Book) -> tuple[str, str, str] | None:
         "Cold against warm",
         (
             "Left: what it costs that L2 is flushed before the solve. Right: the speed-up with a cold cache "
-            "against that with a warm one; on the line both are equal."
+            f"against that with a warm one; on the line both are equal. {WARM}"
         ),
     )

@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from results_format import Results, Row, describe, geometric_mean, measured, quantile
 
 NONE = "-"
+WARM = (
+    "Warm: solves of one policy only, after some that are not timed; on a GPU the L2 cache is emptied before "
+    "those."
+)
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,8 @@ def sections(results: Results, policies: Sequence[str]) -> list[Section]:
     made = [
         Section(
             "Summary",
-            f"Speed-ups are over {name} in the same run; means are geometric. `floor` is the larger "
-            "of the time to move the bytes once and the time to hand one value on per level.",
+            f"Speed-ups are over {name} in the same run, warm; means are geometric. `floor` is the larger "
+            f"of the time to move the bytes once and the time to hand one value on per level. {WARM}",
             summary(results, policies),
         ),
         Section("By rows per level", "", by_group(results, policies, "rows per level", rows_per_level_class)),
@@ -102,8 +106,9 @@ def sections(results: Results, policies: Sequence[str]) -> list[Section]:
         ),
         Section(
             "Warm, cold and as a graph",
-            "Geometric means. `cold`: the L2 cache is flushed between solves, one "
-            "call at a time; `cold / warm` compares single calls.",
+            "Geometric means. `cold`: the L2 cache is flushed between solves, one call at a time; "
+            "`cold / warm` compares single calls. `alone`: a warm call on an idle machine, not measured of "
+            "solves that take long.",
             cache(results, policies),
         ),
         Section("Memory", "Device memory held, relative to the matrix.", memory(results, policies)),
@@ -274,6 +279,7 @@ def cache(results: Results, policies: Sequence[str]) -> Table:
                 times(geometric_mean(measured(own, "speedup_cold"))) if compared else NONE,
                 times(geometric_mean(ratio for row in own if (ratio := cold_over_warm(row)))),
                 times(geometric_mean(t.median_ms / t.batch_ms for t in warm)),
+                times(geometric_mean(t.alone_ms / t.batch_ms for t in warm if t.alone_ms)),
                 times(geometric_mean(t.graph_ms / t.batch_ms for t in warm if t.graph_ms)),
             ]
         )
@@ -284,6 +290,7 @@ def cache(results: Results, policies: Sequence[str]) -> Table:
             "speed-up cold",
             "cold / warm",
             "single call / in a batch",
+            "alone / in a batch",
             "as a graph / in a batch",
         ],
         rows,

@@ -3,8 +3,9 @@
 
 usage: results_format.py FILE...
 
-The dataclasses below are the format: a key for each field, null where the type says None. Keys that they do
-not name are ignored. The exit status is 2 if a file cannot be used.
+The dataclasses below are the format: a key for each field, null where the type says None. Fields with a
+default may be missing, as they are in older files; keys that no field names are ignored. The exit status is 2
+if a file cannot be used.
 """
 
 from __future__ import annotations
@@ -47,7 +48,11 @@ class Context:
 
 @dataclass(frozen=True)
 class Times:
-    """Milliseconds of one solve: percentiles of single calls, in a batch of calls, replayed as a graph."""
+    """Milliseconds of one solve.
+
+    Percentiles of single calls in a queue of them, in a batch of calls, replayed as a graph; one call on an
+    idle machine, None where that was not measured: with a cold cache, and of long solves.
+    """
 
     median_ms: float
     p5_ms: float
@@ -55,6 +60,7 @@ class Times:
     batch_ms: float
     graph_ms: float | None
     samples: int
+    alone_ms: float | None = None
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,11 @@ class Row:
     def ms(self) -> float | None:
         """The headline time of a correct solve."""
         return self.warm.batch_ms if self.status == "ok" and self.warm else None
+
+    @property
+    def alone_ms(self) -> float | None:
+        """The time of one call of a correct solve on an idle machine, if that was measured."""
+        return self.warm.alone_ms if self.status == "ok" and self.warm else None
 
 
 @dataclass(frozen=True)
@@ -242,7 +253,8 @@ def _convert_object(value: dict[str, Any], expected: Any, where: str, faults: li
     fields = {}
     for name, kind in _field_types(expected).items():
         if name not in value:
-            faults.append(f'{where}{label} has no "{name}"')
+            if name not in _optional_fields(expected):
+                faults.append(f'{where}{label} has no "{name}"')
         else:
             path = name if expected is Results else f"{where}.{name}"
             fields[name] = _convert(value[name], kind, path, name, faults)
@@ -252,6 +264,11 @@ def _convert_object(value: dict[str, Any], expected: Any, where: str, faults: li
 @functools.cache
 def _field_types(expected: type) -> dict[str, Any]:
     return typing.get_type_hints(expected)
+
+
+@functools.cache
+def _optional_fields(expected: type) -> set[str]:
+    return {field.name for field in dataclasses.fields(expected) if field.default is not dataclasses.MISSING}
 
 
 def _is_finite(value: int | float) -> bool:

@@ -31,8 +31,12 @@ class machine {
   virtual double elapsed(const work& todo) = 0;
   /// Average of `count` calls back to back.
   virtual double batch(const work& todo, int count) = 0;
-  /// Appends the time of each of `count` calls. The data of a call before them is in the caches.
+  /// Appends the time of each of `count` calls, after some that are not timed. They, and what is called next,
+  /// find the caches as `todo` alone leaves them, whatever was there before.
   virtual void each_warm(const work& todo, int count, std::vector<double>& to) = 0;
+  /// Appends the time of each of `count` calls, before each of which the machine was idle: the host's way to
+  /// it counts. The caches are as they are.
+  virtual void each_alone(const work& todo, int count, std::vector<double>& to) = 0;
   /// Appends the time of each of `count` calls, before each of which the caches were filled with other data.
   virtual void each_cold(const work& todo, int count, std::vector<double>& to) = 0;
   /// Describes itself; measures its limits.
@@ -82,6 +86,9 @@ class host_machine final : public machine {
   }
   void each_warm(const work& todo, int count, std::vector<double>& to) override {
     todo();
+    each_alone(todo, count, to);
+  }
+  void each_alone(const work& todo, int count, std::vector<double>& to) override {
     for (int k = 0; k < count; ++k) {
       to.push_back(elapsed(todo));
     }

@@ -23,7 +23,7 @@ struct effort {
   double measurement = 60;  ///< what one kind of measurement of a candidate may take, all rounds together
   double system = 4000;     ///< what all rounds of a system may take; then there are fewer rounds
   double analysis = 500;    ///< after this much of it no analysis is repeated
-  double small = 2;         ///< solves that are faster are measured in batches and as graphs, too
+  double small = 2;         ///< solves that are faster are measured alone, in batches and as graphs, too
   int analyses = 3;
   int most_rounds = 9;
   int least_rounds = 3;
@@ -164,7 +164,7 @@ class measurement {
   [[nodiscard]] int affordable_rounds() const {
     double round = 0;
     for (const plan& p : plans_) {
-      round += p.solve_ms * (cold_ ? 3 : 2);  // one to warm up, one warm, one cold
+      round += p.solve_ms * (cold_ ? 4 : 3);  // two to warm up, one warm, one cold
     }
     return std::clamp(static_cast<int>(limits_.system / std::max(round, 1e-6)), limits_.least_rounds,
                       limits_.most_rounds);
@@ -180,8 +180,10 @@ class measurement {
     const auto solve = [&] { c.solve(); };
     const auto replay = [&] { c.replay(); };
     const int batch = calls(p.solve_ms, rounds, limits_.most_in_batch);
-    where.each_warm(solve, std::min(batch, 10), c.row.warm.single);
+    const int singles = std::min(batch, 10);
+    where.each_warm(solve, singles, c.row.warm.single);
     if (p.solve_ms < limits_.small) {
+      where.each_alone(solve, singles, c.row.warm.alone);
       c.row.warm.batch.push_back(where.batch(solve, batch));
     }
     if (p.graph) {

@@ -47,6 +47,7 @@ struct case_description {
 /// Milliseconds of one solve.
 struct solve_times {
   std::vector<double> single;  ///< each between two events
+  std::vector<double> alone;   ///< each on an idle machine; empty where that was not measured
   std::vector<double> batch;   ///< back-to-back solves divided by their number; empty with a cold cache
   std::vector<double> graph;   ///< the same, a captured graph replayed; empty where that was not measured
 
@@ -64,6 +65,7 @@ struct solve_times {
         .add("p95_ms", quantile(single, 0.95))
         .add("batch_ms", batch_ms())
         .add("graph_ms", graph.empty() ? std::nullopt : std::optional(median(graph)))
+        .add("alone_ms", alone.empty() ? std::nullopt : std::optional(median(alone)))
         .add("samples", single.size())
         .text();
   }

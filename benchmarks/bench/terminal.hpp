@@ -29,15 +29,16 @@ inline void print_environment(const environment& e) {
 
 inline void print_heading(const std::string& baseline) {
   std::printf(
-      "\nTimes in ms, medians. solve: back to back; call: one between two events; graph: captured and "
-      "replayed;\n"
-      "cold: the cache flushed before. floor: solve over the larger floor. x: speed-up over %s; even: solves "
-      "after\n"
-      "which analysis and solves together cost less than with it. err: backward error over its bound.\n\n",
+      "\nTimes in ms, medians. solve: back to back; call: one between two events; alone: one on an idle\n"
+      "machine; graph: captured and replayed; cold: the cache flushed before. All others are warm: on a\n"
+      "GPU, L2 emptied, then solves of this policy only. floor: solve over the larger floor. x: speed-up\n"
+      "over %s; even: solves after which analysis and solves together cost less than with it. err:\n"
+      "backward error over its bound.\n\n",
       baseline.c_str());
-  std::printf("%-26s %8s %9s %7s | %-15s %8s %8s | %9s %9s %9s %9s | %6s %8s %7s | %6s %6s %7s | %7s %6s\n",
-              "matrix", "n", "nnz", "levels", "policy", "analysis", "update", "solve", "call", "graph",
-              "cold", "GB/s", "ns/level", "floor", "x", "x cold", "even", "MB", "err");
+  std::printf(
+      "%-26s %8s %9s %7s | %-15s %8s %8s | %9s %9s %9s %9s %9s | %6s %8s %7s | %6s %6s %7s | %7s %6s\n",
+      "matrix", "n", "nnz", "levels", "policy", "analysis", "update", "solve", "call", "alone", "graph",
+      "cold", "GB/s", "ns/level", "floor", "x", "x cold", "even", "MB", "err");
 }
 
 /// With a blank where there is nothing.
@@ -63,8 +64,9 @@ inline void print_row(const result_row& row, const environment& where, bool is_f
     return;
   }
   const bool has_graph = !row.warm.graph.empty();
-  std::printf(" %8.3f %8.4f | %9.4f %9.4f %9s %9s | %6.1f %8.1f %7.2f | %6s %6s %7s | %7.1f %6.2g%s\n",
+  std::printf(" %8.3f %8.4f | %9.4f %9.4f %9s %9s %9s | %6.1f %8.1f %7.2f | %6s %6s %7s | %7.1f %6.2g%s\n",
               row.analysis_ms(), median(row.update), row.solve_ms(), median(row.warm.single),
+              cell(!row.warm.alone.empty(), "%.4f", median(row.warm.alone)).c_str(),
               cell(has_graph, "%.4f", median(row.warm.graph)).c_str(),
               cell(!row.cold.empty(), "%.4f", median(row.cold.single)).c_str(), row.gb_s(),
               row.ns_per_level(), row.ratio_to_floor(where),

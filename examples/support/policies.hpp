@@ -20,6 +20,8 @@ using all_policies = policy_list<
     sptrsv::policy::sync_free_fused,   //
     sptrsv::policy::level_set,         //
     sptrsv::policy::dataflow,          //
+    sptrsv::policy::self_scheduled,    //
+    sptrsv::policy::sync_free_column,  //
 #endif
     sptrsv::policy::host_parallel,  //
     sptrsv::policy::host_serial>;

@@ -40,6 +40,9 @@ struct solver_info {
   std::string policy;                ///< the name of the policy
   std::string device;                ///< where it runs
   std::vector<std::string> kernels;  ///< what one solve runs, in order, with counts
+  /// Whether the same system with the same right-hand sides gives the same bits in every solve; otherwise
+  /// sums are added up in another order each time, and only the backward error is the same.
+  bool bit_reproducible = true;
   std::int64_t rows = 0;
   std::int64_t entries = 0;         ///< of the triangle; its diagonal included unless it is unit
   std::int64_t levels = 0;          ///< longest chain of dependent rows; 0 where the policy does not count

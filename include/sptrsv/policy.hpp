@@ -5,6 +5,8 @@
 #include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/policy/host_serial.hpp"
 #include "sptrsv/policy/level_set.hpp"
+#include "sptrsv/policy/self_scheduled.hpp"
+#include "sptrsv/policy/sync_free_column.hpp"
 #include "sptrsv/policy/sync_free_fused.hpp"
 #include "sptrsv/policy/sync_free_thread.hpp"
 #include "sptrsv/policy/sync_free_warp.hpp"

@@ -8,6 +8,7 @@ from typing import Any
 
 HOP_MS, BANDWIDTH = 262e-6, 4.29e9  # of an H200: milliseconds, bytes a millisecond
 LAUNCH_MS = 2.2e-3
+ALONE = 1.5  # what a call on an idle machine takes, over one in a batch
 # What a policy needs: per level, per byte, per launch; its analysis over the vendor's, its memory over the
 # matrix's.
 POLICIES: dict[str, tuple[float, float, float, float, float]] = {
@@ -37,7 +38,9 @@ def context(**changes: Any) -> dict[str, Any]:
     }
 
 
-def spread(ms: float, noise: random.Random, width: float, graph: bool = True) -> dict[str, Any]:
+def spread(
+    ms: float, noise: random.Random, width: float, graph: bool = True, alone: bool = True
+) -> dict[str, Any]:
     single = ms + LAUNCH_MS
     return {
         "median_ms": single,
@@ -45,6 +48,7 @@ def spread(ms: float, noise: random.Random, width: float, graph: bool = True) ->
         "p95_ms": single * (1 + width * noise.uniform(0.2, 1.5)),
         "batch_ms": ms,
         "graph_ms": ms * 1.02 if graph else None,
+        "alone_ms": ms * ALONE if alone else None,
         "samples": 50,
     }
 
@@ -102,7 +106,7 @@ def results(
                     * (0.2 + 12 * hop_floor + 30 * bandwidth_floor),
                     "update_ms": 0.01 + 2 * bandwidth_floor,
                     "warm": spread(ms, shaky, 3 * noise),
-                    "cold": spread(cold, shaky, 3 * noise, graph=False),
+                    "cold": spread(cold, shaky, 3 * noise, graph=False, alone=False),
                     "bytes_moved": moved,
                     "gb_s": moved / ms / 1e6,
                     "ns_per_level": 1e6 * ms / levels,

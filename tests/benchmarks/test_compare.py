@@ -116,8 +116,8 @@ class TwoResults(support.ScriptTest):
 
 
 class Baseline(support.ScriptTest):
-    def check(self, table: str, *options: str) -> tuple[int, str]:
-        results = self.write("results.json", synthetic.results(count=3))
+    def check(self, table: str, *options: str, made: Any = None) -> tuple[int, str]:
+        results = self.write("results.json", made or synthetic.results(count=3))
         return self.call(compare.main, results, "--check-baseline", self.write("table.md", table), *options)
 
     def table(self, *factors: float) -> str:
@@ -125,7 +125,7 @@ class Baseline(support.ScriptTest):
         return (
             TABLE
             + "".join(
-                f"| 1.0 | {row['matrix']} | 1 | 9 | {factor * row['warm']['batch_ms']:.6g} | - |\n"
+                f"| 1.0 | {row['matrix']} | 1 | 9 | {factor * row['warm']['alone_ms']:.6g} | - |\n"
                 for row, factor in zip(rows, factors)
             )
             + "\nMore text.\n"
@@ -137,6 +137,15 @@ class Baseline(support.ScriptTest):
         self.assertIn(
             "3 matrices, geometric mean of measured over table 1.0008, 0 more than 10 % off", output
         )
+
+    def test_times_of_calls_that_were_not_alone(self) -> None:
+        made = synthetic.results(count=3)
+        made["rows"][0]["warm"]["alone_ms"] = None
+        del made["rows"][4]["warm"]["alone_ms"]
+        status, output = self.check(self.table(1 / synthetic.ALONE, 1, 1), made=made)
+        self.assertEqual(status, 1)
+        self.assertRegex(output, r"\n *1\.000 .* in batch +file_00\n *0\.667 .* in batch +file_01\n")
+        self.assertRegex(output, r"\n *1\.000 .* alone +file_02\n")
 
     def test_times_that_differ(self) -> None:
         status, output = self.check(

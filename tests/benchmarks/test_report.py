@@ -52,6 +52,24 @@ class Tables(support.ScriptTest):
         table = report_tables.by_group(self.results, self.policies, "source", lambda row: row.source)
         self.assertEqual([row[:3] for row in table.rows], [["file", "merged", "4"]])
 
+    def test_calls_alone_over_those_in_a_batch(self) -> None:
+        for row, factor in zip(self.made["rows"][1::2], (2.0, 8.0, None, None)):
+            row["warm"]["alone_ms"] = factor and factor * row["warm"]["batch_ms"]
+        table = report_tables.cache(parse_results(self.made), self.policies)
+        merged, baseline = (dict(zip(table.header, row)) for row in table.rows)
+        self.assertEqual(merged["alone / in a batch"], "4.00x")
+        self.assertEqual(baseline["alone / in a batch"], f"{synthetic.ALONE:.2f}x")
+        for row in self.made["rows"]:
+            row["warm"]["alone_ms"] = None
+        table = report_tables.cache(parse_results(self.made), self.policies)
+        column = table.header.index("alone / in a batch")
+        self.assertEqual([row[column] for row in table.rows], ["-", "-"])
+
+    def test_the_report_says_what_warm_is(self) -> None:
+        first = report_tables.sections(self.results, self.policies)[0]
+        self.assertEqual(first.title, "Summary")
+        self.assertIn("on a GPU the L2 cache is emptied", first.text)
+
     def test_worst_cases_come_in_order(self) -> None:
         table = report_tables.worst(self.results, "merged", 3)
         self.assertEqual(

@@ -19,6 +19,8 @@ class GoodResults(support.ScriptTest):
         self.assertEqual(results.baselines, ["cusparse"])
         row = results.rows[0]
         self.assertEqual(row.ms, row.warm.batch_ms)
+        self.assertEqual(row.alone_ms, row.warm.alone_ms)
+        self.assertAlmostEqual(row.alone_ms / row.ms, synthetic.ALONE)
         self.assertEqual(results.context.device, "NVIDIA H200")
 
     def test_a_machine_without_a_gpu(self) -> None:
@@ -39,6 +41,19 @@ class GoodResults(support.ScriptTest):
         made = synthetic.results(count=2)
         made["rows"][1] |= {"status": "wrong", "backward_error": None, "warm": None, "cold": None}
         self.assertIsNone(parse_results(made).rows[1].ms)
+
+    def test_a_call_on_an_idle_machine_need_not_be_measured(self) -> None:
+        made = synthetic.results(count=2)
+        made["rows"][0]["warm"]["alone_ms"] = None
+        del made["rows"][1]["warm"]["alone_ms"], made["rows"][1]["cold"]["alone_ms"]  # an older file
+        self.assertEqual([row.alone_ms for row in parse_results(made).rows[:2]], [None, None])
+
+    def test_a_wrong_solution_has_no_times_to_compare(self) -> None:
+        made = synthetic.results(count=2)
+        made["rows"][1] |= {"status": "wrong", "message": "off"}
+        row = parse_results(made).rows[1]
+        self.assertIsNotNone(row.warm)
+        self.assertEqual((row.ms, row.alone_ms), (None, None))
 
     def test_unknown_keys_are_ignored(self) -> None:
         made = synthetic.results(count=2)
@@ -68,6 +83,10 @@ class BadResults(support.ScriptTest):
         self.expect_in_row({"analysis_ms": "1"}, 'rows[1].analysis_ms is "1", not a number')
         self.expect_in_row({"kernels": "agent"}, 'rows[1].kernels is "agent", not an array')
         self.expect_in_row({"kernels": [1]}, "rows[1].kernels[0] is 1, not a string")
+        self.expect(
+            lambda made: made["rows"][1]["warm"].update(alone_ms="1"),
+            'rows[1].warm.alone_ms is "1", not a number',
+        )
         self.expect_in_row({"warm": [1]}, "rows[1].warm is [1], not an object")
         self.expect_in_row(
             {"status": "fine"}, 'rows[1].status is "fine", not one of ok, wrong, unsupported, failed'
@@ -80,6 +99,7 @@ class BadResults(support.ScriptTest):
         self.expect_in_row({"ratio_to_floor": float("inf")}, "rows[1].ratio_to_floor is not finite")
         self.expect_in_row({"gb_s": 10**400}, "rows[1].gb_s is not finite")
         self.expect(lambda made: made["rows"][0]["warm"].update(batch_ms=0), "rows[0].warm.batch_ms is 0")
+        self.expect(lambda made: made["rows"][0]["warm"].update(alone_ms=0), "rows[0].warm.alone_ms is 0")
 
     def test_missing_fields(self) -> None:
         self.expect(lambda made: made.pop("context"), 'results has no "context"')

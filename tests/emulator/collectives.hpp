@@ -12,15 +12,44 @@ inline void scheduler::barrier(thread& t) {
     throw barrier_divergence(name_of(t) + " is in a barrier, but " + std::to_string(b.exited) +
                              " threads of its block have ended");
   }
-  if (++b.in_barrier < kernel_.threads) {
+  meet(t, b.in_barrier, kernel_.threads);
+}
+
+inline void scheduler::partial_barrier(thread& t, int threads) {
+  step(t);
+  block& b = *t.owner;
+  if (t.rank >= threads || threads > kernel_.threads) {
+    throw barrier_divergence(name_of(t) + " is in a barrier of the first " + std::to_string(threads) +
+                             " threads of its block");
+  }
+  for (int i = 0; i < threads; ++i) {
+    if (b.threads[static_cast<std::size_t>(i)].state == thread_state::exited) {
+      throw barrier_divergence(name_of(t) + " is in a barrier, but " +
+                               name_of(b.threads[static_cast<std::size_t>(i)]) + " has ended");
+    }
+  }
+  if (b.in_partial_barrier == 0) {
+    b.partial_threads = threads;
+  }
+  if (b.partial_threads != threads) {
+    throw barrier_divergence(name_of(t) + " is in a barrier of " + std::to_string(threads) +
+                             " threads, others in one of " + std::to_string(b.partial_threads));
+  }
+  meet(t, b.in_partial_barrier, threads);
+}
+
+/// Waits until `threads` threads, the first ones of the block, have come.
+inline void scheduler::meet(thread& t, int& come, int threads) {
+  block& b = *t.owner;
+  if (++come < threads) {
     t.state = thread_state::in_barrier;
     dispatch(t, nullptr);
     return;
   }
-  b.in_barrier = 0;
-  memory_.synchronize(b.threads.data(), kernel_.threads);
-  for (thread& other : b.threads) {
-    if (&other != &t) {
+  come = 0;
+  memory_.synchronize(b.threads.data(), threads);
+  for (int i = 0; i < threads; ++i) {
+    if (thread& other = b.threads[static_cast<std::size_t>(i)]; &other != &t) {
       ready_.add(other);
     }
   }

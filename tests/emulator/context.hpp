@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <string>
 #include <type_traits>
 
 #include "emulator/scheduler.hpp"
@@ -113,6 +115,11 @@ class context {
   }
 
   void barrier() { scheduler_->barrier(*thread_); }
+  template <int Threads>
+  void barrier() {
+    static_assert(Threads % 32 == 0);
+    scheduler_->partial_barrier(*thread_, Threads);
+  }
 
   template <class T>
   T load_constant(const T* p) {
@@ -179,9 +186,56 @@ class context {
         p, [&](T) { return value; }, "atomic_exchange");
   }
 
+  template <class T>
+  void reduce_add(T* p, std::common_type_t<T> value) {
+    static_assert(is_atomic<T>);
+    scheduler_->step(*thread_);
+    scheduler_->memory().reduce_add<T>(*thread_, address_of(p), value);
+  }
+
+  template <class T>
+  T load_shared(const T* p) {
+    static_assert(is_atomic<T>);
+    if (resolve(*thread_, address_of(p), sizeof(T), sizeof(T), "load_shared").state != nullptr) {
+      throw out_of_bounds(name_of(*thread_) + ": load_shared of " + describe(*thread_, address_of(p)));
+    }
+    return load_as(p, "load_shared");
+  }
+
   void fence() {
     scheduler_->step(*thread_);
     scheduler_->memory().fence(*thread_);
+  }
+  void fence_block() {
+    scheduler_->step(*thread_);
+    scheduler_->memory().publish_to_block(*thread_);
+  }
+
+  /// Done now or at the wait, as the schedule will have it; until it is done the target holds garbage.
+  template <int Bytes>
+  void copy_async(void* shared, const void* global) {
+    static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16);
+    if (resolve(*thread_, address_of(shared), Bytes, Bytes, "copy_async to").buffer != nullptr) {
+      throw out_of_bounds(name_of(*thread_) + ": copy_async to " + describe(*thread_, address_of(shared)) +
+                          ", which is not shared memory");
+    }
+    const pending_copy copy{shared, address_of(global), Bytes, thread_->copy_groups};
+    if (scheduler_->copies_at_once()) {
+      perform(copy);
+    } else {
+      std::memset(shared, 0xcd, Bytes);
+      thread_->copies.push_back(copy);
+    }
+  }
+  void commit_copies() { ++thread_->copy_groups; }
+  template <int Pending>
+  void wait_copies() {
+    auto& copies = thread_->copies;
+    std::size_t done = 0;
+    while (done < copies.size() && copies[done].group + Pending < thread_->copy_groups) {
+      perform(copies[done++]);
+    }
+    copies.erase(copies.begin(), copies.begin() + static_cast<std::ptrdiff_t>(done));
   }
 
   template <class T>
@@ -193,6 +247,13 @@ class context {
  private:
   template <class T>
   static constexpr bool is_atomic = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
+
+  void perform(const pending_copy& copy) {
+    scheduler_->step(*thread_);
+    unsigned char bytes[16];
+    scheduler_->memory().load(*thread_, copy.from, copy.size, copy.size, bytes, "copy_async", true);
+    std::memcpy(copy.to, bytes, copy.size);
+  }
 
   template <class T>
   T load_as(const T* p, const char* what, bool weak = false) {

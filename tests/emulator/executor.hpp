@@ -83,6 +83,8 @@ class executor {
     return s.resident_blocks != 0 ? s.resident_blocks : s.occupancy;
   }
 
+  [[nodiscard]] std::size_t shared_limit() const { return device_->settings.shared_limit; }
+
   void fill_bytes(void* p, unsigned char value, std::size_t bytes) const {
     enqueue([=] {
       const guard lock(space().mutex());

@@ -74,24 +74,10 @@ class memory_model {
 
   /// `update(old)` gives the new value; both are seen at once by everybody.
   template <class T, class Update>
-  T atomic(thread& t, address_type a, Update update, const char* what) {
-    const region r = resolve(t, a, sizeof(T), sizeof(T), what);
-    note_write(t, r, a, sizeof(T), what);
-    drain_word(t.owner->pending, a >> 3);
-    drain_word(t.pending, a >> 3);
-    if (r.state != nullptr && check_initialised_ &&
-        !shadow::all_have(r.state, sizeof(T), shadow::initialised)) {
-      fail_uninitialised(t, a, sizeof(T), what);
-    }
-    T old;
-    std::memcpy(&old, r.bytes, sizeof(T));
-    const T updated = update(old);
-    pending_store s{a, r.bytes, r.state, 0, sizeof(T)};
-    std::memcpy(&s.bits, &updated, sizeof(T));
-    commit(s);
-    t.seen.set(a, &updated, sizeof(T));
-    return old;
-  }
+  T atomic(thread& t, address_type a, Update update, const char* what);
+  /// Adds; it waits among the stores of `t` until it becomes visible.
+  template <class T>
+  void reduce_add(thread& t, address_type a, T value);
 
   /// All that `t` has stored, and all that it can see of its block's, is visible to everybody.
   void fence(thread& t) {
@@ -235,7 +221,13 @@ class memory_model {
     }
   }
 
-  void commit(const pending_store& s) {
+  void commit(pending_store s) {
+    if (s.combine != nullptr) {
+      unsigned char sum[sizeof(s.bits)];
+      std::memcpy(sum, s.target, s.size);
+      s.combine(sum, s.bits);
+      std::memcpy(&s.bits, sum, s.size);
+    }
     const bool first = s.state != nullptr && !shadow::all_have(s.state, s.size, shadow::initialised);
     if (first || std::memcmp(s.target, &s.bits, s.size) != 0) {
       ++changes_;
@@ -296,3 +288,5 @@ class memory_model {
 };
 
 }  // namespace sptrsv::emulator
+
+#include "emulator/memory_atomics.hpp"

@@ -73,8 +73,15 @@ class scheduler {
     dispatch(t, nullptr);
   }
 
+  /// Whether a copy that may be done at any time from its start to its wait is done at its start.
+  [[nodiscard]] bool copies_at_once() {
+    return random_order_ ? random_.below(2) == 0 : settings_.order == schedule::reverse;
+  }
+
   /// All threads of the block meet here.
   void barrier(thread& t);
+  /// The first `threads` threads of the block meet here.
+  void partial_barrier(thread& t, int threads);
 
   /// All lanes of the tile of `e.lanes` lanes around `t` meet here and take what the operation gives them.
   void rendezvous(thread& t, const exchange& e);
@@ -94,6 +101,7 @@ class scheduler {
   void end_block(block& b);
   bool wake_pollers();
   void wake_one_at_random();
+  void meet(thread& t, int& come, int threads);
   void complete(thread& last, std::uint32_t lanes, const exchange& e);
   thread* companion(thread& t, std::uint32_t missing);
   [[noreturn]] void fail_deadlock();

@@ -20,9 +20,22 @@ struct pending_store {
   unsigned char* state;  // shadow bytes; null for shared memory
   std::uint64_t bits;
   std::uint32_t size;
+  /// Not null: `bits` is added to what `bytes` holds, of the same type, instead of replacing it.
+  void (*combine)(unsigned char* bytes, std::uint64_t bits) = nullptr;
 
   [[nodiscard]] address_type word() const { return address >> 3; }
 };
+
+/// For `combine`: adds a T to a T.
+template <class T>
+void add_to_bytes(unsigned char* bytes, std::uint64_t bits) {
+  T sum;
+  T term;
+  std::memcpy(&sum, bytes, sizeof(T));
+  std::memcpy(&term, &bits, sizeof(T));
+  sum = static_cast<T>(sum + term);
+  std::memcpy(bytes, &sum, sizeof(T));
+}
 
 /// In order of age. Stores to one word leave in that order, others in any. `commit` makes one visible.
 class store_buffer {
@@ -68,6 +81,10 @@ class store_buffer {
     }
     for (const pending_store& s : entries_) {
       if (s.address + s.size <= address || address + size <= s.address) {
+        continue;
+      }
+      if (s.combine != nullptr) {  // what is read of a sum is the whole sum
+        s.combine(bytes + (s.address - address), s.bits);
         continue;
       }
       const auto* const value = reinterpret_cast<const unsigned char*>(&s.bits);

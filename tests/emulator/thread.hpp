@@ -53,6 +53,14 @@ struct exchange {
   void* out = nullptr;
 };
 
+/// A copy to shared memory that has not been done yet.
+struct pending_copy {
+  void* to = nullptr;
+  address_type from = 0;
+  std::size_t size = 0;
+  std::uint64_t group = 0;
+};
+
 struct thread {
   block* owner = nullptr;
   int rank = 0;
@@ -80,6 +88,8 @@ struct thread {
   sighting paused;                // at the last pause
   std::uint64_t acquired_at = 0;  // it sees all that memory held then, or later
   store_buffer pending;
+  std::vector<pending_copy> copies;  // in the order of their groups
+  std::uint64_t copy_groups = 0;     // committed so far
 };
 
 /// Which lanes of a warp wait in collectives, by the logarithm of the tile size.
@@ -113,6 +123,8 @@ struct block {
   std::vector<thread> threads;
   std::vector<warp> warps;
   int in_barrier = 0;
+  int in_partial_barrier = 0;
+  int partial_threads = 0;  // of that barrier
   int exited = 0;
   std::size_t slot = 0;  // among the resident blocks
   store_buffer pending;  // visible in this block only

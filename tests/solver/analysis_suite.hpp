@@ -2,6 +2,7 @@
 #pragma once
 
 #include "solver/contract_fixture.hpp"
+#include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
@@ -43,7 +44,64 @@ class analysis : public contract<Case> {
 
       const auto moved = detail::in_level_order(seen, seen_levels, on, this->where.resource());
       EXPECT_TRUE(is_in_level_order(moved, expected, levels.rows)) << p.name << ", " << f.name();
+
+      const auto columns = detail::build_columns_on_device(detail::pattern_of(detail::view_of(there)), form,
+                                                           on, this->where.resource());
+      EXPECT_TRUE(is_by_columns(columns, expected)) << p.name << ", " << f.name();
+      EXPECT_EQ(this->where.download(columns.diagonal_sources), expected.diagonal_sources)
+          << p.name << ", " << f.name();
+      EXPECT_TRUE(is_by_columns(detail::columns_of(seen, on, this->where.resource()), expected))
+          << p.name << ", " << f.name();
+      const detail::host_triangle<index_type, offset_type> moved_rows{this->where.download(moved.row_offsets),
+                                                                      this->where.download(moved.columns),
+                                                                      this->where.download(moved.sources),
+                                                                      {}};
+      EXPECT_TRUE(is_by_columns(detail::columns_of(moved, on, this->where.resource()), moved_rows))
+          << p.name << ", " << f.name();
+      const auto degrees = detail::count_in_degrees_on_device(columns, 16, on, this->where.resource());
+      EXPECT_TRUE(are_in_degrees(degrees, expected, 16)) << p.name << ", " << f.name();
     });
+  }
+
+  /// Each column, its rows ascending.
+  template <class Columns, class Triangle>
+  bool is_by_columns(const Columns& seen, const Triangle& from) {
+    const std::size_t size = from.row_offsets.size() - 1;
+    std::vector<std::vector<index_type>> rows(size);
+    std::vector<std::vector<offset_type>> sources(size);
+    for (std::size_t r = 0; r < size; ++r) {
+      for (offset_type e = from.row_offsets[r]; e < from.row_offsets[r + 1]; ++e) {
+        const auto column = static_cast<std::size_t>(from.columns[static_cast<std::size_t>(e)]);
+        rows[column].push_back(static_cast<index_type>(r));
+        sources[column].push_back(from.sources[static_cast<std::size_t>(e)]);
+      }
+    }
+    std::vector<offset_type> all_offsets{0};
+    std::vector<index_type> all_rows;
+    std::vector<offset_type> all_sources;
+    for (std::size_t c = 0; c < size; ++c) {
+      all_rows.insert(all_rows.end(), rows[c].begin(), rows[c].end());
+      all_sources.insert(all_sources.end(), sources[c].begin(), sources[c].end());
+      all_offsets.push_back(static_cast<offset_type>(all_rows.size()));
+    }
+    return this->where.download(seen.column_offsets) == all_offsets &&
+           this->where.download(seen.rows) == all_rows && this->where.download(seen.sources) == all_sources;
+  }
+
+  template <class Degrees, class Triangle>
+  bool are_in_degrees(const Degrees& seen, const Triangle& from, std::size_t block) {
+    std::vector<index_type> total;
+    std::vector<index_type> inside;
+    for (std::size_t r = 0; r + 1 < from.row_offsets.size(); ++r) {
+      total.push_back(static_cast<index_type>(from.row_offsets[r + 1] - from.row_offsets[r]));
+      inside.push_back(0);
+      for (offset_type e = from.row_offsets[r]; e < from.row_offsets[r + 1]; ++e) {
+        inside.back() +=
+            static_cast<std::size_t>(from.columns[static_cast<std::size_t>(e)]) / block == r / block;
+      }
+    }
+    return this->where.download(seen.total) == total && this->where.download(seen.inside) == inside &&
+           seen.longest == from.longest_row();
   }
 
   /// Rows renumbered by their place in `rows`, the entries of a row in their old order.

@@ -6,7 +6,7 @@ namespace sptrsv::testing {
 
 using host_cases = every_index<host_target, double, host_serial, host_parallel_3>;
 using emulator_cases =
-    every_index<emulator_target, double, sync_free_warp, sync_free_warp_natural, level_set>;
+    every_index<emulator_target, double, sync_free_warp, sync_free_warp_natural, sync_free_column, level_set>;
 INSTANTIATE_TYPED_TEST_SUITE_P(host, bad_input, host_cases, case_names);
 INSTANTIATE_TYPED_TEST_SUITE_P(emulator, bad_input, emulator_cases, case_names);
 INSTANTIATE_TYPED_TEST_SUITE_P(emulator, host_memory_for_a_device_policy, emulator_cases, case_names);

@@ -83,6 +83,33 @@ class contract : public ::testing::Test {
     expect_solved(a, f, name, single(a.size()), b, x, alpha);
   }
 
+  static bool is_solved(const matrix& a, const form& f, const std::vector<value_type>& b,
+                        const std::vector<value_type>& x) {
+    const layout shape = single(a.size());
+    return a.visit([&](const auto& stored) {
+      return backward_error(stored, f.options(), shape.view(b.data()), shape.view(x.data())).ok();
+    });
+  }
+
+  /// `x` is a solution, and where the policy promises it the same in every bit as `before`, that of an equal
+  /// system.
+  template <class Solver>
+  static void expect_repeated(const Solver& solver, const matrix& a, const form& f, const std::string& name,
+                              const layout& shape, const std::vector<value_type>& b,
+                              const std::vector<value_type>& x, const std::vector<value_type>& before) {
+    if (solver.info().bit_reproducible) {
+      EXPECT_TRUE(same_bits(x, before)) << name << ", " << f.name() << ", " << shape.columns << " columns";
+    } else {
+      expect_solved(a, f, name, shape, b, x);
+    }
+  }
+  template <class Solver>
+  static void expect_repeated(const Solver& solver, const matrix& a, const form& f, const std::string& name,
+                              const std::vector<value_type>& b, const std::vector<value_type>& x,
+                              const std::vector<value_type>& before) {
+    expect_repeated(solver, a, f, name, single(a.size()), b, x, before);
+  }
+
   /// Analyses, solves once and checks.
   void check(const pattern& p, const form& f) {
     const matrix a = make(p, f);

@@ -4,7 +4,8 @@
 
 namespace sptrsv::testing {
 
-using gpu_cases = every_index<gpu_target, double, sync_free_warp, sync_free_warp_natural, level_set>;
+using gpu_cases =
+    every_index<gpu_target, double, sync_free_warp, sync_free_warp_natural, sync_free_column, level_set>;
 INSTANTIATE_TYPED_TEST_SUITE_P(gpu, bad_input, gpu_cases, case_names);
 INSTANTIATE_TYPED_TEST_SUITE_P(gpu, host_memory_for_a_device_policy, gpu_cases, case_names);
 

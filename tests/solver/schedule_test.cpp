@@ -1,5 +1,6 @@
 // Device policies under schedules that no GPU would show for years: blocks start in any order, few at a time;
-// threads are interrupted anywhere; stores become visible late. Every solve must end, and with the same bits.
+// threads are interrupted anywhere; stores become visible late. Every solve must end, and with the
+// same bits where the policy promises them.
 #include "solver/contract_fixture.hpp"
 #include "support/emulator_target.hpp"
 
@@ -35,9 +36,8 @@ class schedules : public contract<Case> {
       for (std::uint64_t i = 0; i < count; ++i) {
         device().settings = hostile_settings(i, resident);
         const task& t = tasks[static_cast<std::size_t>(source.below(7))];
-        ASSERT_TRUE(same_bits(this->solve(solver, t.shape, t.b), t.x))
-            << p.name << ", " << f.name() << ", " << t.shape.columns << " right-hand sides, " << resident
-            << " resident blocks, settings " << i;
+        this->expect_repeated(solver, a, f, p.name, t.shape, t.b, this->solve(solver, t.shape, t.b), t.x);
+        ASSERT_FALSE(this->HasFailure()) << resident << " resident blocks, settings " << i;
         EXPECT_TRUE(solver.status(this->where.stream()).ok());
       }
     }
@@ -102,7 +102,15 @@ TYPED_TEST_P(schedules, with_values_that_are_not_finite) {
   const auto status = solver.status(this->where.stream());
   for (std::uint64_t i = 0; i < 40; ++i) {
     this->device().settings = hostile_settings(i, static_cast<std::uint32_t>(i % 4));
-    ASSERT_TRUE(same_bits(this->solve(solver, b), expected)) << "settings " << i;
+    const auto x = this->solve(solver, b);
+    if (solver.info().bit_reproducible) {
+      ASSERT_TRUE(same_bits(x, expected)) << "settings " << i;
+    }
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      ASSERT_EQ(detail::is_finite(*detail::as_scalar(&x[k])),
+                detail::is_finite(*detail::as_scalar(&expected[k])))
+          << "component " << k << ", settings " << i;
+    }
     ASSERT_EQ(solver.status(this->where.stream()).row, status.row) << "settings " << i;
   }
 }

@@ -106,6 +106,63 @@ struct sync_free_fused_natural : subject<policy::basic_sync_free_fused<small_fus
   static policy_type make() { return {policy::row_order::natural}; }
 };
 
+struct sync_free_column : subject<policy::sync_free_column> {
+  static constexpr const char* name = "sync_free_column";
+};
+/// Two components a block, so that updates within and between blocks mix in small matrices.
+struct small_column_blocks : sync_free_column_tuning {
+  static constexpr int block_threads = 64;
+  static constexpr int entries_ahead = 1;
+  static constexpr int columns_per_sweep = 2;
+};
+struct sync_free_column_small : subject<policy::basic_sync_free_column<small_column_blocks>> {
+  static constexpr const char* name = "sync_free_column_small";
+};
+/// All updates through global memory.
+struct global_columns : small_column_blocks {
+  static constexpr bool shared_updates = false;
+};
+struct sync_free_column_global : subject<policy::basic_sync_free_column<global_columns>> {
+  static constexpr const char* name = "sync_free_column_global";
+};
+
+struct self_scheduled : subject<policy::self_scheduled> {
+  static constexpr const char* name = "self_scheduled";
+};
+struct self_scheduled_rows : subject<policy::self_scheduled> {
+  static constexpr const char* name = "self_scheduled_rows";
+  static policy_type make() { return {policy::orientation::rows}; }
+};
+/// One unknown a block; several sweeps even for three right-hand sides.
+struct small_schedule : self_scheduled_tuning {
+  static constexpr int block_threads = 32;
+  static constexpr int entries_ahead = 1;
+  static constexpr int columns_per_sweep = 2;
+};
+struct self_scheduled_natural : subject<policy::basic_self_scheduled<small_schedule>> {
+  static constexpr const char* name = "self_scheduled_natural";
+  static policy_type make() { return {policy::orientation::columns, policy::row_order::natural}; }
+};
+struct self_scheduled_rows_natural : subject<policy::basic_self_scheduled<small_schedule>> {
+  static constexpr const char* name = "self_scheduled_rows_natural";
+  static policy_type make() { return {policy::orientation::rows, policy::row_order::natural}; }
+};
+/// Parts of a warp take unknowns, which may need each other.
+struct narrow_schedule : self_scheduled_tuning {
+  static constexpr int block_threads = 64;
+  static constexpr int narrow_lanes = 4;
+  static constexpr int narrow_unknowns_per_level = 0;
+  static constexpr int narrow_entries_per_row = 1000;
+  static constexpr int columns_per_sweep = 2;
+};
+struct self_scheduled_narrow : subject<policy::basic_self_scheduled<narrow_schedule>> {
+  static constexpr const char* name = "self_scheduled_narrow";
+};
+struct self_scheduled_rows_narrow : subject<policy::basic_self_scheduled<narrow_schedule>> {
+  static constexpr const char* name = "self_scheduled_rows_narrow";
+  static policy_type make() { return {policy::orientation::rows}; }
+};
+
 struct level_set : subject<policy::level_set> {
   static constexpr const char* name = "level_set";
 };
@@ -119,6 +176,22 @@ struct mixed_levels : level_set_tuning {
 };
 struct level_set_mixed : subject<policy::basic_level_set<mixed_levels>> {
   static constexpr const char* name = "level_set_mixed";
+};
+struct level_set_columns : subject<policy::level_set> {
+  static constexpr const char* name = "level_set_columns";
+  static policy_type make() { return {policy::orientation::columns}; }
+};
+struct level_set_columns_mixed : subject<policy::basic_level_set<mixed_levels>> {
+  static constexpr const char* name = "level_set_columns_mixed";
+  static policy_type make() { return {policy::orientation::columns}; }
+};
+struct level_set_separate : subject<policy::basic_level_set<mixed_levels>> {
+  static constexpr const char* name = "level_set_separate";
+  static policy_type make() { return {policy::orientation::rows, policy::level_launches::separate}; }
+};
+struct level_set_columns_separate : subject<policy::basic_level_set<mixed_levels>> {
+  static constexpr const char* name = "level_set_columns_separate";
+  static policy_type make() { return {policy::orientation::columns, policy::level_launches::separate}; }
 };
 /// A launch for each level.
 struct wide_levels : level_set_tuning {
@@ -142,11 +215,33 @@ struct small_groups : dataflow_tuning {
 };
 struct dataflow_natural : subject<policy::basic_dataflow<small_groups>> {
   static constexpr const char* name = "dataflow_natural";
-  static policy_type make() { return {policy::group_order::natural}; }
+  static policy_type make() { return {policy::dataflow_path::grid, policy::group_order::natural}; }
 };
 struct dataflow_levels : subject<policy::basic_dataflow<small_groups>> {
   static constexpr const char* name = "dataflow_levels";
-  static policy_type make() { return {policy::group_order::levels}; }
+  static policy_type make() { return {policy::dataflow_path::grid, policy::group_order::levels, 4}; }
+};
+struct dataflow_lanes : subject<policy::basic_dataflow<small_groups>> {
+  static constexpr const char* name = "dataflow_lanes";
+  static policy_type make() { return {policy::dataflow_path::grid, policy::group_order::natural, 16}; }
+};
+/// A walk of one shape, with a window so short that even small matrices leave it.
+template <int Window, int Rows, int Lanes, int Entries, bool Coupled>
+struct one_shape : dataflow_tuning {
+  using walk_shapes =
+      detail::dataflow::walk_shapes<detail::dataflow::walk_shape<Rows, Lanes, Entries, Coupled>>;
+  static constexpr double walk_step_ns[] = {1};
+  static constexpr int walk_window = Window;
+};
+template <class Tuning>
+struct walk_subject : subject<policy::basic_dataflow<Tuning>> {
+  static policy::basic_dataflow<Tuning> make() { return {policy::dataflow_path::walk}; }
+};
+struct dataflow_walk : walk_subject<one_shape<4096, 16, 4, 2, false>> {
+  static constexpr const char* name = "dataflow_walk";
+};
+struct dataflow_walk_coupled : walk_subject<one_shape<1024, 8, 4, 2, true>> {
+  static constexpr const char* name = "dataflow_walk_coupled";
 };
 
 /// One instance of a typed suite.
@@ -212,7 +307,7 @@ using host_policies = typename type_lists::join<
 /// types.
 template <class Target, class Value>
 using device_policies = typename type_lists::join<
-    every_index<Target, Value, sync_free_warp, level_set, dataflow>,
+    every_index<Target, Value, sync_free_warp, sync_free_column, self_scheduled, level_set, dataflow>,
     ::testing::Types<suite_case<Target, sync_free_warp_small, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_warp_natural, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, sync_free_warp_shared, Value, std::int32_t, std::int64_t>,
@@ -224,10 +319,24 @@ using device_policies = typename type_lists::join<
                      suite_case<Target, sync_free_fused, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, sync_free_fused_small, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_fused_natural, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, sync_free_column_small, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, sync_free_column_global, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, self_scheduled_rows, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, self_scheduled_natural, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, self_scheduled_rows_natural, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, self_scheduled_narrow, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, self_scheduled_rows_narrow, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, level_set_mixed, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, level_set_wide, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, level_set_columns, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, level_set_columns_mixed, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, level_set_separate, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, level_set_columns_separate, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, dataflow_natural, Value, std::int32_t, std::int32_t>,
-                     suite_case<Target, dataflow_levels, Value, std::int32_t, std::int64_t>>>::type;
+                     suite_case<Target, dataflow_levels, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, dataflow_lanes, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, dataflow_walk, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, dataflow_walk_coupled, Value, std::int32_t, std::int32_t>>>::type;
 
 /// The same with one index type.
 template <class Target, class Value, class Index, class Offset>
@@ -244,11 +353,27 @@ using device_policies_with =
                      suite_case<Target, sync_free_fused, Value, Index, Offset>,
                      suite_case<Target, sync_free_fused_small, Value, Index, Offset>,
                      suite_case<Target, sync_free_fused_natural, Value, Index, Offset>,
+                     suite_case<Target, sync_free_column, Value, Index, Offset>,
+                     suite_case<Target, sync_free_column_small, Value, Index, Offset>,
+                     suite_case<Target, sync_free_column_global, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled_rows, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled_natural, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled_rows_natural, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled_narrow, Value, Index, Offset>,
+                     suite_case<Target, self_scheduled_rows_narrow, Value, Index, Offset>,
                      suite_case<Target, level_set, Value, Index, Offset>,
                      suite_case<Target, level_set_mixed, Value, Index, Offset>,
                      suite_case<Target, level_set_wide, Value, Index, Offset>,
+                     suite_case<Target, level_set_columns, Value, Index, Offset>,
+                     suite_case<Target, level_set_columns_mixed, Value, Index, Offset>,
+                     suite_case<Target, level_set_separate, Value, Index, Offset>,
+                     suite_case<Target, level_set_columns_separate, Value, Index, Offset>,
                      suite_case<Target, dataflow, Value, Index, Offset>,
                      suite_case<Target, dataflow_natural, Value, Index, Offset>,
-                     suite_case<Target, dataflow_levels, Value, Index, Offset>>;
+                     suite_case<Target, dataflow_levels, Value, Index, Offset>,
+                     suite_case<Target, dataflow_lanes, Value, Index, Offset>,
+                     suite_case<Target, dataflow_walk, Value, Index, Offset>,
+                     suite_case<Target, dataflow_walk_coupled, Value, Index, Offset>>;
 
 }  // namespace sptrsv::testing

@@ -1,16 +1,14 @@
-// What consecutive solves of a polling policy share: two pages of flagged values, and tickets that are never
-// reset.
+// What consecutive solves of a policy that polls values share: two pages of flagged values.
 //
-// Blocks draw tickets in the order in which they start. Solve number s of a workspace draws s * blocks ...
-// (s + 1) * blocks - 1, so a ticket tells the solve's number and the block's work. Solve s finds page s mod 2
-// pending, solves in it, and resets the other one, which the solve before it filled. So no solve needs a
-// kernel, a memset or a barrier beside its own work, and a captured solve can be replayed.
+// Solve s of a workspace (solve_tickets.hpp) finds page s mod 2 pending, solves in it, and resets the other
+// one, which the solve before it filled. So no solve needs a kernel, a memset or a barrier beside its own
+// work, and a captured solve can be replayed.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/solve_tickets.hpp"
 #include "sptrsv/detail/value_flag.hpp"
 
 namespace sptrsv::detail {
@@ -20,7 +18,6 @@ struct solve_state {
   alignas(128) std::int64_t used_columns[2];  ///< by page: right-hand sides of the solve that filled it
   std::int64_t first_bad[2];                  ///< by page: the first position whose x is not finite
 };
-inline constexpr std::int64_t none_bad = INT64_MAX;
 
 /// The pages as kernels see them: column-major, `size` components a right-hand side, by place.
 template <class Scalar>
@@ -59,15 +56,13 @@ struct block_start {
   std::uint32_t page;
 };
 
-/// All threads of the block call it. CUDA promises progress only to blocks that have started: hence the
-/// tickets.
+/// All threads of the block call it.
 template <class Context>
 SPTRSV_DEVICE void start_block(Context& ctx, block_start& start, solve_state* state, std::int64_t columns) {
   if (ctx.thread_rank() == 0) {
-    const unsigned long long ticket = ctx.atomic_add(&state->tickets, 1ull);
-    const unsigned long long solve = ticket / ctx.grid_blocks();
-    start.block = static_cast<std::int64_t>(ticket - solve * ctx.grid_blocks());
-    start.page = static_cast<std::uint32_t>(solve % 2);
+    const solve_ticket drawn = draw_ticket(ctx, &state->tickets);
+    start.block = drawn.block;
+    start.page = static_cast<std::uint32_t>(drawn.solve % 2);
     start.columns_to_reset = ctx.load(&state->used_columns[start.page ^ 1u]);
     if (start.block == 0) {
       ctx.store(&state->used_columns[start.page], columns);

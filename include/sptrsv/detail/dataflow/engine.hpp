@@ -1,37 +1,51 @@
-// The engine of dataflow.
+// The engine of dataflow: looks at the levels, takes the path that promises to be faster.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 
-#include "sptrsv/detail/analysis/device_values.hpp"
-#include "sptrsv/detail/analysis/level_order.hpp"
-#include "sptrsv/detail/dataflow/agent.hpp"
+#include "sptrsv/detail/dataflow/grid_path.hpp"
 #include "sptrsv/detail/dataflow/tuning.hpp"
+#include "sptrsv/detail/dataflow/walk_path.hpp"
+#include "sptrsv/detail/dataflow/walk_planner.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv {
 namespace policy {
 
-/// The order in which dataflow cuts rows into groups.
+/// The paths of dataflow.
+enum class dataflow_path {
+  automatic,  ///< by the time that each promises
+  grid,       ///< groups of 32 rows over the whole device
+  walk        ///< one thread block for each right-hand side, step after step
+};
+/// The order in which the grid path cuts rows into groups.
 enum class group_order {
   automatic,  ///< by the average number of rows per level
   natural,    ///< that of substitution: neighbouring rows that depend on each other share a warp
   levels      ///< level by level: rows that can be solved together share a warp
 };
 
-/// This library's own method. A warp solves 32 consecutive rows, a lane each: values from other warps are
-/// polled, each value being its own flag; among the 32 rows they are handed on by shuffles, some ten
-/// nanoseconds a row instead of a trip through memory. So a chain of rows costs one hop per group. Any order
-/// of rows will do in which each comes after those it needs. The order of additions is fixed: the result is
-/// the same in every bit from solve to solve.
+/// This library's own method. What limits most triangles is the hand-off of a value from row to row; dataflow
+/// does it as near to the arithmetic as the matrix allows.
+///
+/// Walk: where levels are narrow, one thread block solves the system step after step with the solved
+/// components in shared memory (docs/algorithms.md). Grid: elsewhere, a warp solves 32 consecutive rows, a
+/// lane each: values from other warps are polled, each value being its own flag; among the 32 rows they are
+/// handed on by shuffles. The order of additions is fixed on both: the result is the same in every bit from
+/// solve to solve.
 template <class Tuning = dataflow_tuning>
 struct basic_dataflow {
   static constexpr const char* name = "dataflow";
   using default_stream = stream_handle;
   using tuning = Tuning;
 
+  dataflow_path path = dataflow_path::automatic;
   group_order order = group_order::automatic;
+  /// Lanes for a row on the grid path: 1, 4 or 16; 0: by the average length of rows.
+  int lanes = 0;
 };
 using dataflow = basic_dataflow<>;
 
@@ -41,109 +55,142 @@ namespace detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
-  template <int Columns>
-  using agent = dataflow::agent<Tuning, Scalar, Index, Offset, Columns>;
+  using grid_path = dataflow::grid_path<Tuning, Scalar, Index, Offset, Executor>;
+  using walk_path = dataflow::walk_path<typename Tuning::walk_shapes, Scalar, Offset, Executor>;
 
  public:
-  using workspace = page_memory<Scalar>;
+  /// Of the path that is taken.
+  struct workspace {
+    std::optional<page_memory<Scalar>> pages;
+    std::optional<dataflow::walk_memory> walk;
+  };
 
   engine(const policy::basic_dataflow<Tuning>& policy, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : form_(form), max_rhs_(max_rhs), numbers_(0, 0, on, resource), long_numbers_(0, 0, on, resource) {
+      : size_(a.size), max_rhs_(max_rhs) {
+    SPTRSV_EXPECTS(policy.lanes == 0 || policy.lanes == 1 || policy.lanes == 4 || policy.lanes == 16,
+                   errc::invalid_argument, "dataflow: a row has 1, 4 or 16 lanes");
     device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
     longest_row_ = triangle.longest_row;
     entries_ = triangle.entries() + (form.unit ? 0 : a.size);
-    if (policy.order != policy::group_order::natural) {
-      order_ = levels_on_device(triangle, on, resource);
-      levels_ = order_.count;
-      if (policy.order == policy::group_order::automatic &&
-          triangle.size <= levels_ * Tuning::natural_rows_per_level) {
-        order_ = {};
-      } else {
-        triangle = in_level_order(triangle, order_, on, resource);
-      }
+    const bool may_walk = policy.path != policy::dataflow_path::grid && triangle.size > 0 &&
+                          triangle.size < (std::int64_t{1} << 31) - 2 &&
+                          triangle.entries() <= Tuning::walk_entries;
+    if (may_walk) {
+      plan_walk(policy, triangle, form, on, resource);
     }
-    groups_ = dataflow::pack_groups(triangle, on, resource);
-    diagonal_sources_ = std::move(triangle.diagonal_sources);
-    numbers_ = device_values<Scalar, Executor>(static_cast<std::int64_t>(groups_.columns.size()),
-                                               form.unit ? 0 : a.size, on, resource);
-    long_numbers_ = device_values<Scalar, Executor>(static_cast<std::int64_t>(groups_.long_columns.size()), 0,
-                                                    on, resource);
+    SPTRSV_EXPECTS(walk_.has_value() || triangle.size == 0 || policy.path != policy::dataflow_path::walk,
+                   errc::unsupported, "dataflow: this system cannot be walked: too large, or a row too long");
+    if (!walk_) {
+      plan_grid(policy, std::move(triangle), form, on, resource);
+    }
   }
 
   void update_values(const Scalar* values, const Executor& on) {
-    numbers_.gather(values, groups_.sources.data(), diagonal_sources_.data(), form_.conjugated, on);
-    long_numbers_.gather(values, groups_.long_sources.data(), diagonal_sources_.data(), form_.conjugated, on);
+    if (walk_) {
+      walk_->update_values(values, on);
+    } else {
+      grid_->update_values(values, on);
+    }
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    return {groups_.size, max_rhs_, on, resource};
+    workspace made;
+    if (walk_) {
+      made.walk.emplace(max_rhs_, on, resource);
+    } else {
+      made.pages.emplace(size_, max_rhs_, on, resource);
+    }
+    return made;
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
              const Executor& on) const {
-    const dataflow::system_params<Scalar, Index, Offset> p{groups_.size,
-                                                           groups_.count,
-                                                           form_.reversed,
-                                                           groups_.offsets.data(),
-                                                           groups_.external_width.data(),
-                                                           groups_.columns.data(),
-                                                           numbers_.values(),
-                                                           groups_.long_offsets.data(),
-                                                           groups_.long_columns.data(),
-                                                           long_numbers_.values(),
-                                                           numbers_.diagonal(),
-                                                           order_.rows.data(),
-                                                           scratch.pages(),
-                                                           alpha,
-                                                           b,
-                                                           x};
-    const std::size_t shared =
-        groups_.internal_entries == 0 ? 0 : dataflow::internal_bytes<Scalar>(agent<1>::block_threads);
-    if (x.columns == 1) {
-      on.template launch<agent<1>>(blocks(), p, shared);
+    if (walk_) {
+      walk_->solve(alpha, b, x, *scratch.walk, on);
     } else {
-      on.template launch<agent<Tuning::columns_per_sweep>>(blocks(), p, shared);
+      grid_->solve(alpha, b, x, *scratch.pages, on);
     }
   }
 
   std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
-    return scratch.first_bad_position(blocks(), on);
+    return walk_ ? scratch.walk->first_bad_position(on)
+                 : scratch.pages->first_bad_position(grid_->blocks(), on);
   }
 
   bool is_zero_pivot(std::int64_t position, const Executor& on) const {
-    return numbers_.is_zero_pivot(order_.place_of(position, on), on);
+    return walk_ ? walk_->is_zero_pivot(position, on) : grid_->is_zero_pivot(position, on);
   }
 
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
-    info.kernels = {"dataflow: " + std::to_string(groups_.count) + " groups of 32 rows, a warp each, in " +
-                    (order_.rows.size() > 0 ? "level order" : "the order of substitution") + ", " +
-                    std::to_string(groups_.internal_entries) + " entries inside groups, " +
-                    std::to_string(groups_.long_columns.size()) + " of long rows"};
+    info.kernels = {walk_ ? walk_->describe() : grid_->describe()};
     info.entries = entries_;
     info.levels = levels_;
     info.longest_row = longest_row_;
-    info.solver_bytes = groups_.bytes() + numbers_.bytes() + long_numbers_.bytes() + order_.bytes() +
-                        diagonal_sources_.bytes();
-    info.workspace_bytes = page_memory<Scalar>::bytes(groups_.size, max_rhs_);
+    info.solver_bytes = walk_ ? walk_->bytes() : grid_->bytes();
+    info.workspace_bytes =
+        walk_ ? dataflow::walk_memory::bytes(max_rhs_) : page_memory<Scalar>::bytes(size_, max_rhs_);
   }
 
  private:
-  [[nodiscard]] std::uint32_t blocks() const {
-    return static_cast<std::uint32_t>(simt::ceil_div(groups_.count, agent<1>::groups_per_block));
+  /// Makes the walk if it is asked for, or promises to be faster than the grid.
+  void plan_walk(const policy::basic_dataflow<Tuning>& policy, device_triangle<Index, Offset>& triangle,
+                 const triangle_form& form, const Executor& on, memory_resource& resource) {
+    const auto rows = dataflow::download_rows(triangle, on);
+    const auto levels = levels_on_host<Index>(rows.row_offsets, rows.columns);
+    levels_ = levels.count();
+    const bool forced = policy.path == policy::dataflow_path::walk;
+    const auto choice = dataflow::choose_walk<Tuning>(rows, levels);
+    if (!forced && choice.nanoseconds > grid_nanoseconds(triangle)) {
+      return;
+    }
+    const std::int64_t window = dataflow::window_steps<Tuning, Scalar>(choice.shape, on.shared_limit());
+    if (window < 2 * choice.shape.fetch_distance()) {
+      return;
+    }
+    auto program = dataflow::walk_program_builder<Index, Offset>(rows, choice.shape, window, form.reversed)
+                       .build(levels.rows);
+    if (program) {
+      walk_.emplace(*program, choice.index, std::move(triangle.sources), std::move(triangle.diagonal_sources),
+                    form, on, resource);
+    }
   }
 
-  triangle_form form_;
+  void plan_grid(const policy::basic_dataflow<Tuning>& policy, device_triangle<Index, Offset>&& triangle,
+                 const triangle_form& form, const Executor& on, memory_resource& resource) {
+    device_levels<Index> levels;
+    bool by_levels = false;
+    if (policy.order != policy::group_order::natural) {
+      levels = levels_on_device(triangle, on, resource);
+      levels_ = levels.count;
+      by_levels = policy.order == policy::group_order::levels ||
+                  triangle.size > levels_ * Tuning::natural_rows_per_level;
+    }
+    const int lanes = policy.lanes != 0 ? policy.lanes : lanes_for(triangle);
+    grid_.emplace(std::move(triangle), std::move(levels), by_levels, lanes, form, on, resource);
+  }
+
+  static int lanes_for(const device_triangle<Index, Offset>& triangle) {
+    const double entries =
+        triangle.size == 0 ? 0 : static_cast<double>(triangle.entries()) / static_cast<double>(triangle.size);
+    return entries > Tuning::entries_for_16_lanes ? 16 : entries > Tuning::entries_for_4_lanes ? 4 : 1;
+  }
+
+  [[nodiscard]] double grid_nanoseconds(const device_triangle<Index, Offset>& triangle) const {
+    const double bytes = static_cast<double>(triangle.entries()) * (sizeof(Scalar) + sizeof(Index)) +
+                         static_cast<double>(triangle.size) * (4 * sizeof(Scalar));
+    return Tuning::grid_launch_ns + static_cast<double>(levels_) * Tuning::grid_level_ns +
+           bytes * Tuning::grid_byte_ns;
+  }
+
+  std::int64_t size_;
   std::int64_t max_rhs_;
   std::int64_t longest_row_ = 0;
   std::int64_t entries_ = 0;
-  std::int64_t levels_ = 0;     ///< 0 where they were not asked for
-  device_levels<Index> order_;  ///< empty where rows keep the order of substitution
-  dataflow::packed_groups<Index, Offset> groups_;
-  buffer<Offset> diagonal_sources_;
-  device_values<Scalar, Executor> numbers_;
-  device_values<Scalar, Executor> long_numbers_;
+  std::int64_t levels_ = 0;  ///< 0 where they were not asked for
+  std::optional<walk_path> walk_;
+  std::optional<grid_path> grid_;
 };
 
 }  // namespace detail

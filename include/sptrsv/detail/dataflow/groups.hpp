@@ -1,9 +1,10 @@
-// The packed form of dataflow: groups of 32 consecutive rows, one for each warp, a row for each lane.
+// The packed form of the grid path: groups of consecutive rows, one for each warp. A row has 1, 2, 4, ... lanes,
+// so a group has 32, 16, 8, ... rows.
 //
-// The entries of a group that point at rows before it (external ones) stand in slices of 32, entry k of each
-// row in slice k: a warp reads a slice in one stroke. Rows end in the same slice, so that the latest
-// dependencies of all rows come last. What a row has beyond the group's width stands apart, to be shared by
-// all lanes. Entries among the 32 rows (internal ones) follow in slices of their own.
+// The entries of a group that point at rows before it (external ones) stand in slices of 32, one for each lane:
+// a warp reads a slice in one stroke. Rows end in the same slice, so that the latest dependencies of all rows
+// come last. What a row has beyond the group's width stands apart, to be shared by all lanes. Entries among the
+// rows of the group (internal ones) follow in slices of their own.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +13,11 @@
 
 namespace sptrsv::detail::dataflow {
 
-inline constexpr int group_rows = 32;
+inline constexpr int slice_slots = 32;
 
 template <class Index, class Offset>
 struct packed_groups {
+  int lanes = 1;  ///< of a row
   std::int64_t size = 0;
   std::int64_t count = 0;
   std::int64_t internal_entries = 0;
@@ -33,14 +35,21 @@ struct packed_groups {
   }
 };
 
-template <class Index>
-SPTRSV_HOST_DEVICE bool is_internal(std::int64_t row, Index column) {
-  return static_cast<std::int64_t>(column) >= row / group_rows * group_rows;
-}
+/// How many lanes a row has, and what follows from it.
+struct group_form {
+  int lanes;
+
+  SPTRSV_HOST_DEVICE int rows() const { return slice_slots / lanes; }
+  SPTRSV_HOST_DEVICE std::int64_t group_of(std::int64_t row) const { return row / rows(); }
+  SPTRSV_HOST_DEVICE bool is_internal(std::int64_t row, std::int64_t column) const {
+    return column >= group_of(row) * rows();
+  }
+};
 
 /// Per entry: internal entries of each row.
 template <class Index, class Offset>
 struct count_internal {
+  group_form form;
   std::int64_t size;
   const Offset* row_offsets;
   const Index* columns;
@@ -50,7 +59,7 @@ struct count_internal {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
     const std::int64_t row = triangle_kernels::major_of(ctx, row_offsets, size, e);
-    if (is_internal(row, ctx.load_constant(columns + e))) {
+    if (form.is_internal(row, static_cast<std::int64_t>(ctx.load_constant(columns + e)))) {
       ctx.atomic_add(internal_lengths + row, std::int32_t{1});
       ctx.atomic_add(total, 1ull);
     }
@@ -63,6 +72,7 @@ struct measure_agent {
   static constexpr int block_threads = 128;
   struct shared_storage {};
   struct params {
+    group_form form;
     std::int64_t size;
     const Offset* row_offsets;
     const std::int32_t* internal_lengths;
@@ -76,13 +86,15 @@ struct measure_agent {
     const auto warp = ctx.template group<32>();
     const std::int64_t group =
         static_cast<std::int64_t>(ctx.block_rank()) * (block_threads / 32) + warp.index();
-    const std::int64_t row = group * group_rows + warp.rank();
-    if (group * group_rows >= p.size) {
+    const int rows = p.form.rows();
+    const std::int64_t row = group * rows + warp.rank();
+    if (group * rows >= p.size) {
       return;
     }
+    const bool present = warp.rank() < rows && row < p.size;
     std::int64_t internal = 0;
     std::int64_t external = 0;
-    if (row < p.size) {
+    if (present) {
       internal = ctx.load_constant(p.internal_lengths + row);
       external = static_cast<std::int64_t>(ctx.load_constant(p.row_offsets + row + 1) -
                                            ctx.load_constant(p.row_offsets + row)) -
@@ -96,13 +108,15 @@ struct measure_agent {
       internal_width = larger(internal_width, warp.shuffle_xor(internal_width, mask));
       total += warp.shuffle_xor(total, mask);
     }
-    const std::int64_t width = smaller(longest, usual_width(total));
-    if (row < p.size) {
-      ctx.store(p.long_lengths + row, static_cast<Offset>(external > width ? external - width : 0));
+    const std::int64_t width = smaller(simt::ceil_div(longest, p.form.lanes), usual_width(total));
+    if (present) {
+      const std::int64_t room = width * p.form.lanes;
+      ctx.store(p.long_lengths + row, static_cast<Offset>(external > room ? external - room : 0));
     }
     if (warp.rank() == 0) {
       ctx.store(p.external_width + group, static_cast<std::int32_t>(width));
-      ctx.store(p.slots + group, static_cast<Offset>(group_rows * (width + internal_width)));
+      ctx.store(p.slots + group, static_cast<Offset>(
+                                     slice_slots * (width + simt::ceil_div(internal_width, p.form.lanes))));
     }
   }
 
@@ -111,7 +125,7 @@ struct measure_agent {
   SPTRSV_DEVICE static std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
   /// Slices that serve the group's rows well: a longer row would leave most lanes idle.
   SPTRSV_DEVICE static std::int64_t usual_width(std::int64_t total) {
-    return total * 3 / (2 * group_rows) + 4;
+    return total * 3 / (2 * slice_slots) + 4;
   }
 };
 
@@ -121,6 +135,7 @@ struct pack_agent {
   static constexpr int block_threads = 256;
   struct shared_storage {};
   struct params {
+    group_form form;
     std::int64_t size;
     const Offset* row_offsets;
     const Index* columns;
@@ -153,7 +168,7 @@ struct pack_agent {
       const Offset e = first + static_cast<Offset>(warp.rank());
       const bool present = e < end;
       const Index column = present ? ctx.load_constant(p.columns + e) : Index{-1};
-      const bool inside = present && is_internal(row, column);
+      const bool inside = present && p.form.is_internal(row, static_cast<std::int64_t>(column));
       const std::uint32_t internals = warp.ballot(inside);
       const std::uint32_t externals = warp.ballot(present && !inside);
       const std::uint32_t peers = inside ? internals : externals;
@@ -176,43 +191,52 @@ struct pack_agent {
   }
 
  private:
+  /// `at`: the entry's place among those that the row's lanes hold, slice after slice.
   template <class Context>
-  SPTRSV_DEVICE static void put(Context& ctx, const params& p, std::int64_t row, std::int64_t slice,
-                                Index column, Offset e) {
-    const Offset slot = ctx.load_constant(p.offsets + row / group_rows) +
-                        static_cast<Offset>(slice * group_rows + row % group_rows);
+  SPTRSV_DEVICE static void put(Context& ctx, const params& p, std::int64_t row, std::int64_t at, Index column,
+                                Offset e) {
+    const int lanes = p.form.lanes;
+    const Offset slot =
+        ctx.load_constant(p.offsets + p.form.group_of(row)) +
+        static_cast<Offset>(at / lanes * slice_slots + row % p.form.rows() * lanes + at % lanes);
     ctx.store(p.packed_columns + slot, column);
     ctx.store(p.packed_sources + slot, ctx.load_constant(p.sources + e));
   }
   template <class Context>
   SPTRSV_DEVICE static void place_internal(Context& ctx, const params& p, std::int64_t row, std::int64_t rank,
                                            Index column, Offset e) {
-    put(ctx, p, row, ctx.load_constant(p.external_width + row / group_rows) + rank, column, e);
+    put(ctx, p, row, room(ctx, p, row) + rank, column, e);
   }
   template <class Context>
   SPTRSV_DEVICE static void place_external(Context& ctx, const params& p, std::int64_t row, std::int64_t rank,
                                            std::int64_t external, Index column, Offset e) {
-    const std::int64_t width = ctx.load_constant(p.external_width + row / group_rows);
-    const std::int64_t slice = width - external + rank;
-    if (slice >= 0) {
-      put(ctx, p, row, slice, column, e);
+    const std::int64_t at = room(ctx, p, row) - external + rank;
+    if (at >= 0) {
+      put(ctx, p, row, at, column, e);
     } else {
       const Offset slot = ctx.load_constant(p.long_offsets + row) + static_cast<Offset>(rank);
       ctx.store(p.long_columns + slot, column);
       ctx.store(p.long_sources + slot, ctx.load_constant(p.sources + e));
     }
   }
+  /// External entries of the row that its lanes can hold.
+  template <class Context>
+  SPTRSV_DEVICE static std::int64_t room(Context& ctx, const params& p, std::int64_t row) {
+    return static_cast<std::int64_t>(ctx.load_constant(p.external_width + p.form.group_of(row))) * p.form.lanes;
+  }
 };
 
 /// Packs a triangle whose rows stand in any order in which each row comes after those it needs. Synchronises.
 template <class Index, class Offset, class Executor>
-packed_groups<Index, Offset> pack_groups(const device_triangle<Index, Offset>& t, const Executor& on,
+packed_groups<Index, Offset> pack_groups(const device_triangle<Index, Offset>& t, int lanes, const Executor& on,
                                          memory_resource& resource) {
   const auto stream = on.stream();
   const auto size = static_cast<std::size_t>(t.size);
   packed_groups<Index, Offset> g;
+  const group_form form{lanes};
+  g.lanes = lanes;
   g.size = t.size;
-  g.count = simt::ceil_div(t.size, group_rows);
+  g.count = simt::ceil_div(t.size, form.rows());
   g.offsets = buffer<Offset>(static_cast<std::size_t>(g.count) + 1, resource, stream);
   g.external_width = buffer<std::int32_t>(static_cast<std::size_t>(g.count), resource, stream);
   g.long_offsets = buffer<Offset>(size + 1, resource, stream);
@@ -226,12 +250,12 @@ packed_groups<Index, Offset> pack_groups(const device_triangle<Index, Offset>& t
   on.fill_bytes(internal_lengths.data(), 0, internal_lengths.bytes());
   on.fill_bytes(total.data(), 0, total.bytes());
   simt::for_each(on, t.entries(),
-                 count_internal<Index, Offset>{t.size, t.row_offsets.data(), t.columns.data(),
+                 count_internal<Index, Offset>{form, t.size, t.row_offsets.data(), t.columns.data(),
                                                internal_lengths.data(), total.data()});
   using measure = measure_agent<Offset>;
   on.template launch<measure>(
       static_cast<std::uint32_t>(simt::ceil_div(g.count, measure::block_threads / 32)),
-      {t.size, t.row_offsets.data(), internal_lengths.data(), g.external_width.data(), g.offsets.data(),
+      {form, t.size, t.row_offsets.data(), internal_lengths.data(), g.external_width.data(), g.offsets.data(),
        g.long_offsets.data()});
   on.exclusive_scan(g.offsets.data(), g.offsets.data(), g.count + 1, resource);
   on.exclusive_scan(g.long_offsets.data(), g.long_offsets.data(), t.size + 1, resource);
@@ -251,7 +275,7 @@ packed_groups<Index, Offset> pack_groups(const device_triangle<Index, Offset>& t
   using pack = pack_agent<Index, Offset>;
   on.template launch<pack>(
       static_cast<std::uint32_t>(simt::ceil_div(t.size, pack::block_threads / 32)),
-      {t.size, t.row_offsets.data(), t.columns.data(), t.sources.data(), internal_lengths.data(),
+      {form, t.size, t.row_offsets.data(), t.columns.data(), t.sources.data(), internal_lengths.data(),
        g.offsets.data(), g.external_width.data(), g.long_offsets.data(), g.columns.data(), g.sources.data(),
        g.long_columns.data(), g.long_sources.data()});
   return g;

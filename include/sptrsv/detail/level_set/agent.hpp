@@ -1,9 +1,13 @@
-// The kernels of level_set: rows of one level, and a run of narrow levels inside one block.
+// The kernels of level_set: unknowns of one level, and a run of narrow levels inside one block; by rows
+// (LEVR) and by columns (LEVC), algorithms 1 and 2 of Li and Zhang, Efficient Parallel Implementations of
+// Sparse Triangular Solves for GPU Architectures, 2020.
 #pragma once
 
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/choices.hpp"
+#include "sptrsv/detail/scalar_words.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail::level_set {
@@ -14,12 +18,13 @@ struct solve_state {
 };
 inline constexpr std::int64_t none_bad = INT64_MAX;
 
-/// Rows stand in level order, and so do the components of x: `x` holds alpha b before, the solution after.
+/// Rows and columns stand in level order, and so do the components of x: `x` holds alpha b before, the
+/// solution after.
 template <class Scalar, class Index, class Offset>
 struct system_params {
   std::int64_t size;
-  const Offset* row_offsets;
-  const Index* columns;
+  const Offset* offsets;  ///< of the entries of each row or, by columns, of each column
+  const Index* indices;   ///< of the entries: their columns or, by columns, their rows
   const Scalar* values;
   const Scalar* diagonal;        ///< null if it is unit
   const Index* position_of_row;  ///< place in level order -> position of substitution
@@ -27,20 +32,30 @@ struct system_params {
   solve_state* state;
 };
 
-/// Solves row `r` with the lanes of `tile`. `Columns` == 1: the solve has one right-hand side; otherwise the
-/// state says how many, and `Columns` of them are solved in one sweep over the row.
+/// Stores component `r` of a right-hand side.
+template <class Context, class Scalar, class Index, class Offset>
+SPTRSV_DEVICE void finish(Context& ctx, const system_params<Scalar, Index, Offset>& p, std::int64_t r,
+                          Scalar* component, Scalar solved) {
+  ctx.store(component, solved);
+  if (!is_finite(solved)) {
+    ctx.atomic_min(&p.state->first_bad, static_cast<std::int64_t>(ctx.load_constant(p.position_of_row + r)));
+  }
+}
+
+/// LEVR: solves row `r` with the lanes of `tile`. `Columns` == 1: the solve has one right-hand side;
+/// otherwise the state says how many, and `Columns` of them are solved in one sweep over the row.
 template <int Columns, class Context, class Tile, class Scalar, class Index, class Offset>
 SPTRSV_DEVICE void solve_row(Context& ctx, const Tile& tile, const system_params<Scalar, Index, Offset>& p,
                              std::int64_t r, std::int64_t column_count) {
-  const Offset begin = ctx.load_constant(p.row_offsets + r);
-  const Offset end = ctx.load_constant(p.row_offsets + r + 1);
+  const Offset begin = ctx.load_constant(p.offsets + r);
+  const Offset end = ctx.load_constant(p.offsets + r + 1);
   const Scalar pivot =
       p.diagonal != nullptr ? ctx.load_constant(p.diagonal + r) : pivot_divisor<Scalar>::one();
   for (std::int64_t first = 0; first < column_count; first += Columns) {
     Scalar sums[Columns] = {};
     for (Offset e = begin + static_cast<Offset>(tile.rank()); e < end;
          e += static_cast<Offset>(Tile::lanes)) {
-      const std::int64_t column = ctx.load_constant(p.columns + e);
+      const std::int64_t column = ctx.load_constant(p.indices + e);
       const Scalar value = ctx.load_constant(p.values + e);
       for (int k = 0; k < Columns; ++k) {
         if (first + k < column_count) {
@@ -52,19 +67,61 @@ SPTRSV_DEVICE void solve_row(Context& ctx, const Tile& tile, const system_params
       const Scalar sum = simt::tile_sum(tile, sums[k], Tile::lanes);
       if (tile.rank() == k % Tile::lanes && first + k < column_count) {
         Scalar* const component = p.x + (first + k) * p.size + r;
-        const Scalar solved = divide(ctx.load(component) - sum, pivot);
-        ctx.store(component, solved);
-        if (!is_finite(solved)) {
-          ctx.atomic_min(&p.state->first_bad,
-                         static_cast<std::int64_t>(ctx.load_constant(p.position_of_row + r)));
+        finish(ctx, p, r, component, divide(ctx.load(component) - sum, pivot));
+      }
+    }
+  }
+}
+
+/// LEVC: solves component `c` with the lanes of `tile`, of which one divides for all, and takes its column,
+/// scaled by the solution, off the components that depend on it. Others may do so at the same time: hence the
+/// atomics.
+template <int Columns, class Context, class Tile, class Scalar, class Index, class Offset>
+SPTRSV_DEVICE void solve_column(Context& ctx, const Tile& tile, const system_params<Scalar, Index, Offset>& p,
+                                std::int64_t c, std::int64_t column_count) {
+  const Offset begin = ctx.load_constant(p.offsets + c);
+  const Offset end = ctx.load_constant(p.offsets + c + 1);
+  const Scalar pivot =
+      p.diagonal != nullptr ? ctx.load_constant(p.diagonal + c) : pivot_divisor<Scalar>::one();
+  for (std::int64_t first = 0; first < column_count; first += Columns) {
+    Scalar solved[Columns];
+    for (int k = 0; k < Columns; ++k) {
+      Scalar x{};
+      if (tile.rank() == k % Tile::lanes && first + k < column_count) {
+        Scalar* const component = p.x + (first + k) * p.size + c;
+        x = divide(load_words_relaxed(ctx, component), pivot);
+        finish(ctx, p, c, component, x);
+      }
+      solved[k] = tile.shuffle(x, k % Tile::lanes);
+    }
+    for (Offset e = begin + static_cast<Offset>(tile.rank()); e < end;
+         e += static_cast<Offset>(Tile::lanes)) {
+      const std::int64_t row = ctx.load_constant(p.indices + e);
+      const Scalar value = ctx.load_constant(p.values + e);
+      for (int k = 0; k < Columns; ++k) {
+        if (first + k < column_count) {
+          add_words(ctx, p.x + (first + k) * p.size + row, Scalar{} - value * solved[k]);
         }
       }
     }
   }
 }
 
-/// A tile of `Lanes` lanes per row of one level.
-template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns>
+template <policy::orientation By, int Columns, class Context, class Tile, class Scalar, class Index,
+          class Offset>
+SPTRSV_DEVICE void solve_unknown(Context& ctx, const Tile& tile,
+                                 const system_params<Scalar, Index, Offset>& p, std::int64_t r,
+                                 std::int64_t column_count) {
+  if constexpr (By == policy::orientation::rows) {
+    solve_row<Columns>(ctx, tile, p, r, column_count);
+  } else {
+    solve_column<Columns>(ctx, tile, p, r, column_count);
+  }
+}
+
+/// A tile of `Lanes` lanes per unknown of one level.
+template <class Tuning, class Scalar, class Index, class Offset, policy::orientation By, int Lanes,
+          int Columns>
 struct wide_agent {
   static constexpr int block_threads = Tuning::wide_block_threads;
   static constexpr int rows_per_block = block_threads / Lanes;
@@ -81,14 +138,14 @@ struct wide_agent {
     const std::int64_t row =
         p.first_row + static_cast<std::int64_t>(ctx.block_rank()) * rows_per_block + tile.index();
     if (row < p.last_row) {
-      solve_row<Columns>(ctx, tile, p.system, row,
-                         Columns == 1 ? 1 : ctx.load_constant(&p.system.state->columns));
+      solve_unknown<By, Columns>(ctx, tile, p.system, row,
+                                 Columns == 1 ? 1 : ctx.load_constant(&p.system.state->columns));
     }
   }
 };
 
 /// One block walks the levels [first_level, last_level) with a barrier after each.
-template <class Tuning, class Scalar, class Index, class Offset, int Columns>
+template <class Tuning, class Scalar, class Index, class Offset, policy::orientation By, int Columns>
 struct narrow_agent {
   static constexpr int block_threads = Tuning::narrow_block_threads;
   struct shared_storage {};
@@ -131,12 +188,12 @@ struct narrow_agent {
                                        std::int64_t begin, std::int64_t end, std::int64_t columns) {
     const auto tile = ctx.template group<Lanes>();
     for (std::int64_t row = begin + tile.index(); row < end; row += block_threads / Lanes) {
-      solve_row<Columns>(ctx, tile, system, row, columns);
+      solve_unknown<By, Columns>(ctx, tile, system, row, columns);
     }
   }
 };
 
-/// Per row in level order: the longest row of its level.
+/// Per row (column) in level order: the longest of its level.
 template <class Index, class Offset>
 struct measure_levels {
   const Offset* row_offsets;

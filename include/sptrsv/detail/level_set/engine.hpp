@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/level_set/agent.hpp"
@@ -15,15 +16,28 @@
 namespace sptrsv {
 namespace policy {
 
-/// Level scheduling by rows (Anderson and Saad 1989; Li and Zhang 2020, LEVR): the rows of a level depend on
-/// earlier levels only and are solved together. A wide level is a launch of its own, neighbouring narrow
-/// levels share one launch of one block with a barrier between levels, and the launches are replayed as a
-/// CUDA graph. The result is the same in every bit from solve to solve. Suited to few, wide levels.
+/// How level_set launches its levels.
+enum class level_launches {
+  fused,    ///< neighbouring narrow levels together, by one block; all launches are replayed as a CUDA graph
+  separate  ///< as in Li and Zhang: each level is a launch, each unknown a warp's, nothing is recorded
+};
+
+/// Level scheduling (Anderson and Saad 1989; Li and Zhang 2020, section 4.1): the unknowns of a level depend
+/// on earlier levels only and are solved together, by rows (LEVR, Algorithm 1) or by columns (LEVC, Algorithm
+/// 2). A wide level is a launch of its own, neighbouring narrow levels share one launch of one block with a
+/// barrier between levels, and the launches are replayed as a CUDA graph. Suited to few, wide levels.
+///
+/// By rows the result is the same in every bit from solve to solve. By columns it is not: components are
+/// updated by atomics, in any order, to the same backward error; updates of floats that end subnormal end at
+/// zero.
 template <class Tuning = level_set_tuning>
 struct basic_level_set {
   static constexpr const char* name = "level_set";
   using default_stream = stream_handle;
   using tuning = Tuning;
+
+  orientation by = orientation::rows;
+  level_launches launches = level_launches::fused;
 };
 using level_set = basic_level_set<>;
 
@@ -44,12 +58,18 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     graph many_rhs;
   };
 
-  engine(const policy::basic_level_set<Tuning>&, const pattern_view<Index, Offset>& a,
+  engine(const policy::basic_level_set<Tuning>& policy, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : form_(form), max_rhs_(max_rhs), numbers_(0, 0, on, resource) {
+      : form_(form), max_rhs_(max_rhs), policy_(policy), numbers_(0, 0, on, resource) {
     const device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
     levels_ = levels_on_device(triangle, on, resource);
     triangle_ = in_level_order(triangle, levels_, on, resource);
+    if (!by_rows()) {
+      device_columns<Index, Offset> columns = columns_of(triangle_, on, resource);
+      triangle_.row_offsets = std::move(columns.column_offsets);
+      triangle_.columns = std::move(columns.rows);
+      triangle_.sources = std::move(columns.sources);
+    }
     numbers_ = device_values<Scalar, Executor>(triangle_.entries(), form.unit ? 0 : a.size, on, resource);
     plan(on, resource);
   }
@@ -64,8 +84,10 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
                    buffer<solve_state>(1, resource, on.stream()), graph{}, graph{}};
     const solve_state start{0, level_set::none_bad};
     on.upload(made.state.data(), &start, sizeof(start));
-    made.one_rhs = on.record([&](const Executor& recording) { enqueue_levels<1>(made, recording); });
-    if (max_rhs_ > 1) {
+    if (is_recorded()) {
+      made.one_rhs = on.record([&](const Executor& recording) { enqueue_levels<1>(made, recording); });
+    }
+    if (is_recorded() && max_rhs_ > 1) {
       made.many_rhs = on.record(
           [&](const Executor& recording) { enqueue_levels<Tuning::columns_per_sweep>(made, recording); });
     }
@@ -79,8 +101,8 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     simt::for_each(on, components,
                    level_set::gather_rhs<Scalar, Index>{triangle_.size, form_.reversed, rows, alpha, b,
                                                         scratch.x.data(), scratch.state.data()});
-    if (on.is_capturing()) {  // a graph cannot be launched into another's capture: give it the launches
-                              // themselves
+    // A graph cannot be launched into another's capture: give it the launches themselves.
+    if (!is_recorded() || on.is_capturing()) {
       x.columns == 1 ? enqueue_levels<1>(scratch, on)
                      : enqueue_levels<Tuning::columns_per_sweep>(scratch, on);
     } else {
@@ -111,6 +133,8 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
                     std::to_string(static_cast<std::int64_t>(segments_.size()) - wide) + " launches for " +
                         std::to_string(levels_.count - wide) + " narrow levels",
                     "scatter_solution"};
+    info.kernels.front() += by_rows() ? "; by rows" : "; by columns";
+    info.bit_reproducible = by_rows();
     info.entries = triangle_.entries() + (form_.unit ? 0 : triangle_.size);
     info.levels = levels_.count;
     info.longest_row = triangle_.longest_row;
@@ -120,6 +144,9 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   }
 
  private:
+  [[nodiscard]] bool by_rows() const { return policy_.by == policy::orientation::rows; }
+  [[nodiscard]] bool is_recorded() const { return policy_.launches == policy::level_launches::fused; }
+
   void plan(const Executor& on, memory_resource& resource) {
     const auto levels = static_cast<std::size_t>(levels_.count);
     const buffer<std::int64_t> longest(levels, resource, on.stream());
@@ -132,7 +159,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     std::vector<std::int64_t> longest_rows(levels);
     on.download(offsets.data(), levels_.level_offsets.data(), levels_.level_offsets.bytes());
     on.download(longest_rows.data(), longest.data(), longest.bytes());
-    level_set::level_plan made = level_set::make_plan<Tuning>(offsets, longest_rows);
+    level_set::level_plan made = level_set::make_plan<Tuning>(offsets, longest_rows, is_recorded());
     level_lanes_ = buffer<std::int32_t>(levels, resource, on.stream());
     on.upload(level_lanes_.data(), made.level_lanes.data(), level_lanes_.bytes());
     segments_ = std::move(made.segments);
@@ -140,28 +167,36 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
 
   template <int Columns>
   void enqueue_levels(const workspace& scratch, const Executor& on) const {
+    if (by_rows()) {
+      enqueue_levels<policy::orientation::rows, Columns>(scratch, on);
+    } else {
+      enqueue_levels<policy::orientation::columns, Columns>(scratch, on);
+    }
+  }
+  template <policy::orientation By, int Columns>
+  void enqueue_levels(const workspace& scratch, const Executor& on) const {
     const level_set::system_params<Scalar, Index, Offset> p{
         triangle_.size,      triangle_.row_offsets.data(), triangle_.columns.data(), numbers_.values(),
         numbers_.diagonal(), levels_.rows.data(),          scratch.x.data(),         scratch.state.data()};
     for (const level_set::segment& s : segments_) {
       if (s.narrow) {
-        using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, Columns>;
+        using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, By, Columns>;
         on.template launch<narrow>(
             1, {p, levels_.level_offsets.data(), level_lanes_.data(), s.first_level, s.last_level});
       } else if (s.lanes == 1) {
-        enqueue_wide<1, Columns>(p, s, on);
+        enqueue_wide<By, 1, Columns>(p, s, on);
       } else if (s.lanes == 8) {
-        enqueue_wide<8, Columns>(p, s, on);
+        enqueue_wide<By, 8, Columns>(p, s, on);
       } else {
-        enqueue_wide<32, Columns>(p, s, on);
+        enqueue_wide<By, 32, Columns>(p, s, on);
       }
     }
   }
 
-  template <int Lanes, int Columns>
+  template <policy::orientation By, int Lanes, int Columns>
   static void enqueue_wide(const level_set::system_params<Scalar, Index, Offset>& p,
                            const level_set::segment& s, const Executor& on) {
-    using wide = level_set::wide_agent<Tuning, Scalar, Index, Offset, Lanes, Columns>;
+    using wide = level_set::wide_agent<Tuning, Scalar, Index, Offset, By, Lanes, Columns>;
     on.template launch<wide>(
         static_cast<std::uint32_t>(simt::ceil_div(s.last_row - s.first_row, wide::rows_per_block)),
         {p, s.first_row, s.last_row});
@@ -169,8 +204,9 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
 
   triangle_form form_;
   std::int64_t max_rhs_;
+  policy::basic_level_set<Tuning> policy_;
   device_levels<Index> levels_;
-  device_triangle<Index, Offset> triangle_;  ///< rows and columns in level order
+  device_triangle<Index, Offset> triangle_;  ///< in level order; by columns its rows are the system's columns
   device_values<Scalar, Executor> numbers_;
   buffer<std::int32_t> level_lanes_;
   std::vector<level_set::segment> segments_;

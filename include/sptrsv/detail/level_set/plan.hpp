@@ -40,17 +40,21 @@ inline int best_lanes(std::int64_t rows, std::int64_t longest_row, std::int64_t 
   return best;
 }
 
-/// `level_offsets`: levels + 1; `longest`: the longest row of each level.
+/// `level_offsets`: levels + 1; `longest`: the longest row of each level. `fused`: otherwise each level is a
+/// launch and each row a warp's.
 template <class Tuning, class Index>
-level_plan make_plan(const std::vector<Index>& level_offsets, const std::vector<std::int64_t>& longest) {
+level_plan make_plan(const std::vector<Index>& level_offsets, const std::vector<std::int64_t>& longest,
+                     bool fused) {
   level_plan plan;
   for (std::size_t level = 0; level < longest.size(); ++level) {
     const std::int64_t first_row = level_offsets[level];
     const std::int64_t last_row = level_offsets[level + 1];
     const std::int64_t rows = last_row - first_row;
     const int narrow_lanes = best_lanes(rows, longest[level], Tuning::narrow_block_threads);
-    const bool narrow = rows * narrow_lanes <= Tuning::narrow_lanes;
-    const int lanes = narrow ? narrow_lanes : best_lanes(rows, longest[level], Tuning::device_lanes);
+    const bool narrow = fused && rows * narrow_lanes <= Tuning::narrow_lanes;
+    const int lanes = !fused   ? 32
+                      : narrow ? narrow_lanes
+                               : best_lanes(rows, longest[level], Tuning::device_lanes);
     const auto at = static_cast<std::int64_t>(level);
     plan.level_lanes.push_back(lanes);
     if (narrow && !plan.segments.empty() && plan.segments.back().narrow) {

@@ -8,21 +8,11 @@
 
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/choices.hpp"
 #include "sptrsv/detail/row_wise/system.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// The order in which rows are taken up.
-enum class row_order {
-  natural,  ///< that of substitution: no analysis beyond a transposition
-  levels    ///< level by level: rows that can be solved together are taken up together
-};
-
-}  // namespace policy
-
-namespace detail::row_wise {
+namespace sptrsv::detail::row_wise {
 
 template <class Scalar, class Index, class Offset, class Executor>
 class engine_base {
@@ -113,5 +103,4 @@ class engine_base {
   device_values<Scalar, Executor> numbers_;
 };
 
-}  // namespace detail::row_wise
-}  // namespace sptrsv
+}  // namespace sptrsv::detail::row_wise

@@ -104,6 +104,11 @@ class cuda_context {
     return {};
   }
   __device__ __forceinline__ void barrier() const { __syncthreads(); }
+  template <int Threads>
+  __device__ __forceinline__ void barrier() const {
+    static_assert(Threads % 32 == 0);
+    asm volatile("barrier.sync 1, %0;" ::"n"(Threads) : "memory");
+  }
 
   template <class T>
   __device__ __forceinline__ T load_constant(const T* p) const {
@@ -186,6 +191,10 @@ class cuda_context {
     }
   }
   template <class T>
+  __device__ __forceinline__ void reduce_add(T* p, T v) const {
+    static_cast<void>(atomic_add(p, v));
+  }
+  template <class T>
   __device__ __forceinline__ T atomic_sub(T* p, T v) const {
     return atomic_add(p, static_cast<T>(T{0} - v));
   }
@@ -203,7 +212,53 @@ class cuda_context {
     return bit_cast<T>(atomicExch(reinterpret_cast<bits*>(p), bit_cast<bits>(v)));
   }
 
+  template <class T>
+  __device__ __forceinline__ T load_shared(const T* p) const {
+    cuda_memory::bits_of<T> v;
+    if constexpr (cuda_memory::is_wide<T>) {
+      asm volatile("ld.relaxed.cta.shared.u64 %0, [%1];" : "=l"(v) : "l"(__cvta_generic_to_shared(p)));
+    } else {
+      asm volatile("ld.relaxed.cta.shared.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_shared(p)));
+    }
+    return bit_cast<T>(v);
+  }
+
   __device__ __forceinline__ void fence() const { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+  __device__ __forceinline__ void fence_block() const { asm volatile("fence.acq_rel.cta;" ::: "memory"); }
+
+  /// Wide copies go past the L1 cache: they stream.
+  template <int Bytes>
+  __device__ __forceinline__ void copy_async(void* shared, const void* global) const {
+    static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16);
+#if __CUDA_ARCH__ >= 800
+    const auto to = static_cast<unsigned int>(__cvta_generic_to_shared(shared));
+    if constexpr (Bytes == 16) {
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
+                   "l"(__cvta_generic_to_global(global))
+                   : "memory");
+    } else {
+      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to),
+                   "l"(__cvta_generic_to_global(global)), "n"(Bytes)
+                   : "memory");
+    }
+#else
+    using word = cuda_memory::bits_of<std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>;
+    for (std::size_t w = 0; w < Bytes / sizeof(word); ++w) {
+      static_cast<word*>(shared)[w] = static_cast<const word*>(global)[w];
+    }
+#endif
+  }
+  __device__ __forceinline__ void commit_copies() const {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+  }
+  template <int Pending>
+  __device__ __forceinline__ void wait_copies() const {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
+#endif
+  }
 
   /// Short beside the trip to memory of the poll itself, so the hand-off costs the same, but thousands of
   /// waiting warps leave the memory system to those that work.

@@ -133,6 +133,14 @@ class cuda_executor {
     return static_cast<std::uint32_t>(processors * per_processor);
   }
 
+  [[nodiscard]] std::size_t shared_limit() const {
+    int device = 0;
+    int bytes = 0;
+    SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
+    SPTRSV_CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    return static_cast<std::size_t>(bytes);
+  }
+
   void fill_bytes(void* p, unsigned char value, std::size_t bytes) const {
     if (bytes > 0) {
       SPTRSV_CUDA_CHECK(cudaMemsetAsync(p, value, bytes, stream_));

@@ -16,6 +16,7 @@
 //   template <class Agent> std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0) const;
 //                                                  // blocks of Agent that the device holds at once, at least
 //                                                  1
+//   std::size_t shared_limit() const;              // bytes of shared memory that a block may have
 //   void fill_bytes(void* p, unsigned char value, std::size_t bytes) const;
 //   void copy(void* to, const void* from, std::size_t bytes) const;           // device to device
 //   void upload(void* device, const void* host, std::size_t bytes) const;     // synchronises

@@ -22,9 +22,8 @@ enum class warp_form {
 
 /// Row-wise and synchronisation-free: one warp a row, each row waits for the values that it needs and for
 /// nothing else (Dufrechou and Ezzatti 2018; with rows in level order, and several short ones a warp, 2020).
-/// Every value of x is its own
-/// flag, rows are taken by ticket, and the order of additions is fixed: the result is the same in every bit
-/// from solve to solve.
+/// Every value of x is its own flag, rows are taken by ticket, and the order of additions is fixed: the
+/// result is the same in every bit from solve to solve.
 template <class Tuning = sync_free_warp_tuning>
 struct basic_sync_free_warp {
   static constexpr const char* name = "sync_free_warp";

@@ -1,19 +1,23 @@
-// The kernel of dataflow: a warp solves a group of 32 consecutive rows, a lane each.
+// The kernel of the grid path: a warp solves a group of consecutive rows, each with `Lanes` lanes.
 #pragma once
 
 #include <cstdint>
 
-#include "sptrsv/detail/dataflow/system.hpp"
+#include "sptrsv/detail/dataflow/grid_system.hpp"
 
 namespace sptrsv::detail::dataflow {
 
 /// `Columns` right-hand sides are solved in one sweep over the group, further ones in further sweeps.
-template <class Tuning, class Scalar, class Index, class Offset, int Columns>
-struct agent {
+template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns>
+struct grid_agent {
+  static constexpr int group_rows = slice_slots / Lanes;
   /// Half as many where the shared memory would not fit in the 48 KiB that every device gives unasked.
-  static constexpr int block_threads = internal_bytes<Scalar>(Tuning::block_threads) > 32 * 1024
-                                           ? Tuning::block_threads / 2
-                                           : Tuning::block_threads;
+  static constexpr int block_threads =
+      Tuning::block_threads / 32 * internal_scalars(group_rows) * sizeof(Scalar) > 32 * 1024
+          ? Tuning::block_threads / 2
+          : Tuning::block_threads;
+  static constexpr std::size_t internal_bytes =
+      block_threads / 32 * internal_scalars(group_rows) * sizeof(Scalar);
   static constexpr int groups_per_block = block_threads / 32;
   static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
   using params = system_params<Scalar, Index, Offset>;
@@ -28,8 +32,8 @@ struct agent {
     const std::int64_t group = start.block * groups_per_block + warp.index();
     if (group < p.groups) {
       solve_group(ctx, warp, p, group, start.page);
-      const std::int64_t place = group * group_rows + warp.rank();
-      if (place < p.size) {
+      const std::int64_t place = group * group_rows + warp.rank() / Lanes;
+      if (place < p.size && leads(warp)) {
         p.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, 0, 1);
       }
     }
@@ -38,15 +42,23 @@ struct agent {
  private:
   using columns_of = Scalar[Columns];
 
+  /// Whether the lane speaks for its row.
+  template <class Warp>
+  SPTRSV_DEVICE static bool leads(const Warp& warp) {
+    return warp.rank() % Lanes == 0;
+  }
+
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve_group(Context& ctx, const Warp& warp, const params& p, std::int64_t group,
                                         std::uint32_t page) {
-    const std::int64_t place = group * group_rows + warp.rank();
+    const int row_in_group = warp.rank() / Lanes;
+    const std::int64_t place = group * group_rows + row_in_group;
     const bool present = place < p.size;
+    const Index gate = p.gates == nullptr ? Index{-1} : ctx.load_constant(p.gates + group);
     const Offset first_slot = ctx.load_constant(p.offsets + group) + static_cast<Offset>(warp.rank());
     const Offset end_slot = ctx.load_constant(p.offsets + group + 1);
     const Offset internal_slot =
-        first_slot + static_cast<Offset>(group_rows * ctx.load_constant(p.external_width + group));
+        first_slot + static_cast<Offset>(slice_slots * ctx.load_constant(p.external_width + group));
     const std::int64_t position =
         present && p.position_of_place != nullptr
             ? static_cast<std::int64_t>(ctx.load_constant(p.position_of_place + place))
@@ -56,23 +68,29 @@ struct agent {
                                                                        : pivot_divisor<Scalar>::one());
     // All that does not depend on x comes before the first wait.
     internal_rows<Scalar> internal{
-        static_cast<Scalar*>(ctx.dynamic_shared()) + warp.index() * 32 * group_rows + warp.rank(), 0, 0};
+        static_cast<Scalar*>(ctx.dynamic_shared()) + warp.index() * internal_scalars(group_rows) + row_in_group, 0,
+        0};
     bool exact = !pivot.is_safe();
-    for (Offset slot = internal_slot; slot < end_slot; slot += group_rows) {
+    for (Offset slot = internal_slot; slot < end_slot; slot += slice_slots) {
       const Index column = ctx.load_constant(p.columns + slot);
       if (column >= 0) {
         const int r = static_cast<int>(column % group_rows);
         const Scalar value = ctx.load_constant(p.values + slot);
         const Scalar scaled = value * pivot.reciprocal();
-        internal.own[32 * r] = scaled;
+        internal.own[group_rows * r] = scaled;
         internal.needs |= 1u << r;
         exact = exact || !(is_safe_factor(scaled) || value == Scalar{});
       }
     }
     exact = warp.any(exact);
     internal.needed = internal.needs;
-    for (int mask = 16; mask > 0; mask /= 2) {
+    SPTRSV_UNROLL
+    for (int mask = 1; mask < 32; mask *= 2) {
       internal.needed |= warp.shuffle_xor(internal.needed, mask);
+      internal.needs = mask == Lanes / 2 ? internal.needed : internal.needs;  // of all lanes of the row
+    }
+    if (gate >= 0) {
+      wait_for_gate(ctx, p, page, gate);
     }
     if (exact) {
       unscale(ctx, p, internal, internal_slot, end_slot);
@@ -89,8 +107,10 @@ struct agent {
       subtract_long_rows(ctx, warp, p, page, group, first, rest);
       columns_of sums = {};
       add_products(ctx, p, page, {p.columns, p.values}, first_slot, internal_slot, first, sums);
-      warp.sync();  // lanes that waited for different values go on together: shuffles of a diverged warp are
-                    // slow
+      warp.sync();  // lanes that waited for different values go on together: shuffles of a diverged warp are slow
+      for (int k = 0; k < Columns; ++k) {
+        sums[k] = simt::tile_sum(warp, sums[k], Lanes);
+      }
 
       columns_of x;
       if (!exact) {
@@ -104,7 +124,9 @@ struct agent {
         }
         if (!warp.all(finite)) {  // scaling may have overflowed where division does not
           exact = true;
+          warp.sync();
           unscale(ctx, p, internal, internal_slot, end_slot);
+          warp.sync();
         }
       }
       if (exact) {
@@ -115,7 +137,7 @@ struct agent {
       }
       for (int k = 0; k < Columns; ++k) {
         const std::int64_t rhs = first + k;
-        if (present && rhs < p.x.columns) {
+        if (present && leads(warp) && rhs < p.x.columns) {
           flag::publish(ctx, p.pages.component(page, rhs, place), x[k]);
           ctx.store(p.x.data + row * p.x.row_stride + rhs * p.x.column_stride, x[k]);
           if (!is_finite(x[k])) {
@@ -126,14 +148,22 @@ struct agent {
     }
   }
 
+  /// One word to look at while the solve is still some levels away: otherwise thousands of warps would ask for
+  /// all that they need again and again, and slow down those whose turn it is.
+  template <class Context>
+  SPTRSV_DEVICE static void wait_for_gate(Context& ctx, const params& p, std::uint32_t page, Index gate) {
+    const word* const component = p.pages.component(page, 0, static_cast<std::int64_t>(gate));
+    simt::wait_until(ctx, component, [](word w) { return w != flag::pending; });
+  }
+
   /// Puts the internal entries into shared memory as they are, not divided by the pivots.
   template <class Context>
   SPTRSV_DEVICE static void unscale(Context& ctx, const params& p, const internal_rows<Scalar>& internal,
                                     Offset slot, Offset end_slot) {
-    for (; slot < end_slot; slot += group_rows) {
+    for (; slot < end_slot; slot += slice_slots) {
       const Index column = ctx.load_constant(p.columns + slot);
       if (column >= 0) {
-        internal.own[32 * static_cast<int>(column % group_rows)] = ctx.load_constant(p.values + slot);
+        internal.own[group_rows * static_cast<int>(column % group_rows)] = ctx.load_constant(p.values + slot);
       }
     }
   }
@@ -158,9 +188,9 @@ struct agent {
   template <class Warp>
   SPTRSV_DEVICE static void substitute_row(const Warp& warp, const internal_rows<Scalar>& internal, int r,
                                            columns_of& x) {
-    const Scalar entry = (internal.needs >> r & 1u) != 0 ? internal.own[32 * r] : Scalar{};
+    const Scalar entry = (internal.needs >> r & 1u) != 0 ? internal.own[group_rows * r] : Scalar{};
     for (int k = 0; k < Columns; ++k) {
-      x[k] = x[k] - entry * warp.shuffle(x[k], r);
+      x[k] = x[k] - entry * warp.shuffle(x[k], r * Lanes);
     }
   }
 
@@ -171,9 +201,9 @@ struct agent {
     for (std::uint32_t left = internal.needed; left != 0; left &= left - 1) {
       const int r = simt::lowest_bit(left);
       for (int k = 0; k < Columns; ++k) {
-        const Scalar x = warp.shuffle(pivot(rest[k]), r);
+        const Scalar x = warp.shuffle(pivot(rest[k]), r * Lanes);
         if ((internal.needs >> r & 1u) != 0) {
-          rest[k] = rest[k] - internal.own[32 * r] * x;
+          rest[k] = rest[k] - internal.own[group_rows * r] * x;
         }
       }
     }
@@ -187,10 +217,10 @@ struct agent {
   SPTRSV_DEVICE static void subtract_long_rows(Context& ctx, const Warp& warp, const params& p,
                                                std::uint32_t page, std::int64_t group, std::int64_t first,
                                                columns_of& rest) {
-    const std::int64_t place = group * group_rows + warp.rank();
+    const std::int64_t place = group * group_rows + warp.rank() / Lanes;
     const Offset begin = ctx.load_constant(p.long_offsets + (place < p.size ? place : p.size));
     const Offset end = ctx.load_constant(p.long_offsets + (place < p.size ? place + 1 : p.size));
-    std::uint32_t rows = warp.ballot(begin < end);
+    std::uint32_t rows = warp.ballot(leads(warp) && begin < end);
     for (; rows != 0; rows &= rows - 1) {
       const int r = simt::lowest_bit(rows);
       columns_of sums = {};
@@ -199,7 +229,7 @@ struct agent {
                    sums);
       for (int k = 0; k < Columns; ++k) {
         const Scalar sum = simt::tile_sum(warp, sums[k], 32);
-        rest[k] = warp.rank() == r ? rest[k] - sum : rest[k];
+        rest[k] = warp.rank() / Lanes == r / Lanes ? rest[k] - sum : rest[k];
       }
     }
   }

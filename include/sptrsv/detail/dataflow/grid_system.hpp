@@ -1,4 +1,4 @@
-// The system as the kernel of dataflow sees it: the packed groups of all warps, and the internal rows of one.
+// The system as the kernel of the grid path sees it: the packed groups of all warps, and the internal rows of one.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@ struct system_params {
   std::int64_t size;
   std::int64_t groups;
   bool reversed;
+  const Index* gates;  ///< by group: a place two or three levels earlier, -1 if none; null: no gates
   const Offset* offsets;
   const std::int32_t* external_width;
   const Index* columns;
@@ -29,19 +30,16 @@ struct system_params {
   dense_view<Scalar> x;
 };
 
-/// The group's internal system, in which a lane holds its row: entry (row of the lane, r) stands in the
-/// lane's column of a 32 x 32 array in shared memory, which no other lane touches.
+/// The group's internal system: entry (this lane's row, q) stands at own[q * rows of the group] in shared
+/// memory.
 template <class Scalar>
 struct internal_rows {
-  Scalar* own;           ///< entry r of this lane's row at own[32 * r]
+  Scalar* own;
   std::uint32_t needs;   ///< rows of the group that this lane's row needs, a bit each
-  std::uint32_t needed;  ///< rows that any lane's row needs
+  std::uint32_t needed;  ///< rows that any row needs
 };
 
-/// Bytes of shared memory of a block of `threads` threads.
-template <class Scalar>
-constexpr std::size_t internal_bytes(int threads) {
-  return static_cast<std::size_t>(threads) * group_rows * sizeof(Scalar);
-}
+/// Scalars of shared memory that a group of `rows` rows takes.
+SPTRSV_HOST_DEVICE constexpr int internal_scalars(int rows) { return rows * rows; }
 
 }  // namespace sptrsv::detail::dataflow

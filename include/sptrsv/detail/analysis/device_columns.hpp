@@ -1,0 +1,205 @@
+// The triangle by columns on the device, for the policies that scatter, and the in-degrees of its unknowns.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/analysis/device_triangle.hpp"
+
+namespace sptrsv::detail {
+
+/// The strictly lower triangle of the system by columns, rows ascending; in device memory. Columns and rows
+/// stand in the order of substitution, or in level order where the triangle that it was made from did.
+template <class Index, class Offset>
+struct device_columns {
+  std::int64_t size = 0;
+  buffer<Offset> column_offsets;    ///< size + 1
+  buffer<Index> rows;               ///< entries
+  buffer<Offset> sources;           ///< entries
+  buffer<Offset> diagonal_sources;  ///< size; empty if the diagonal is unit
+
+  [[nodiscard]] std::int64_t entries() const { return static_cast<std::int64_t>(rows.size()); }
+  [[nodiscard]] std::size_t bytes() const {
+    return column_offsets.bytes() + rows.bytes() + sources.bytes() + diagonal_sources.bytes();
+  }
+};
+
+/// Per element: `from` backwards, each number taken from `top`, or as it is where `top` is -1.
+template <class T>
+struct reverse_array {
+  const T* from;
+  T* to;
+  std::int64_t count;
+  std::int64_t top;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    const T value = ctx.load_constant(from + count - 1 - i);
+    ctx.store(to + i, top < 0 ? value : static_cast<T>(top - static_cast<std::int64_t>(value)));
+  }
+};
+
+/// The columns in the order of substitution, with the checks of build_on_device. No entry is sorted where the
+/// storage has these columns as its rows or columns. Synchronises.
+template <class Index, class Offset, class Executor>
+device_columns<Index, Offset> build_columns_on_device(const pattern_view<Index, Offset>& a,
+                                                      const triangle_form& form, const Executor& on,
+                                                      memory_resource& resource) {
+  // The columns of a lower triangle, from the last to the first, are the rows of the lower triangle that its
+  // transpose is when it is counted from the end.
+  triangle_form flipped = form;
+  flipped.transposed = !form.transposed;
+  flipped.reversed = !form.reversed;
+  const device_triangle<Index, Offset> t = build_on_device(a, flipped, on, resource);
+  const auto reversed = [&](const auto& from, std::int64_t top) {
+    buffer<std::decay_t<decltype(*from.data())>> to(from.size(), resource, on.stream());
+    const auto count = static_cast<std::int64_t>(from.size());
+    simt::for_each(on, count,
+                   reverse_array<std::decay_t<decltype(*from.data())>>{from.data(), to.data(), count, top});
+    return to;
+  };
+  device_columns<Index, Offset> c;
+  c.size = t.size;
+  c.column_offsets = reversed(t.row_offsets, t.entries());
+  c.rows = reversed(t.columns, t.size - 1);
+  c.sources = reversed(t.sources, -1);
+  c.diagonal_sources = reversed(t.diagonal_sources, -1);
+  return c;
+}
+
+/// Per column, and one past the last: its first entry among all, which are sorted by column.
+template <class Index, class Offset>
+struct find_column_offsets {
+  const Index* sorted_columns;
+  std::int64_t entries;
+  Offset* column_offsets;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
+    std::int64_t low = 0;
+    std::int64_t high = entries;
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (static_cast<std::int64_t>(ctx.load_constant(sorted_columns + middle)) < column) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    ctx.store(column_offsets + column, static_cast<Offset>(low));
+  }
+};
+
+/// Per entry in the order of columns: its row and source.
+template <class Index, class Offset>
+struct take_rows {
+  std::int64_t size;
+  const Offset* order;  ///< entry by rows
+  const Offset* row_offsets;
+  const Offset* row_sources;
+  Index* rows;
+  Offset* sources;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    const Offset e = ctx.load_constant(order + k);
+    ctx.store(rows + k, static_cast<Index>(triangle_kernels::major_of(ctx, row_offsets, size, e)));
+    ctx.store(sources + k, ctx.load_constant(row_sources + e));
+  }
+};
+
+/// The columns of a triangle by rows, whatever their order; diagonal_sources stays empty.
+template <class Index, class Offset, class Executor>
+device_columns<Index, Offset> columns_of(const device_triangle<Index, Offset>& t, const Executor& on,
+                                         memory_resource& resource) {
+  const auto entries = static_cast<std::size_t>(t.entries());
+  device_columns<Index, Offset> c;
+  c.size = t.size;
+  c.column_offsets = buffer<Offset>(static_cast<std::size_t>(t.size) + 1, resource, on.stream());
+  c.rows = buffer<Index>(entries, resource, on.stream());
+  c.sources = buffer<Offset>(entries, resource, on.stream());
+  if (entries == 0) {
+    on.fill_bytes(c.column_offsets.data(), 0, c.column_offsets.bytes());
+    return c;
+  }
+  const buffer<Index> sorted(entries, resource, on.stream());
+  const buffer<Offset> by_rows(entries, resource, on.stream());
+  const buffer<Offset> order(entries, resource, on.stream());
+  simt::for_each(on, t.entries(), triangle_kernels::write_iota<Offset>{by_rows.data()});
+  using key = std::make_unsigned_t<Index>;
+  on.sort_pairs(reinterpret_cast<const key*>(t.columns.data()), reinterpret_cast<key*>(sorted.data()),
+                by_rows.data(), order.data(), t.entries(), bits_for(static_cast<std::uint64_t>(t.size)),
+                resource);
+  simt::for_each(on, t.size + 1,
+                 find_column_offsets<Index, Offset>{sorted.data(), t.entries(), c.column_offsets.data()});
+  simt::for_each(on, t.entries(),
+                 take_rows<Index, Offset>{t.size, order.data(), t.row_offsets.data(), t.sources.data(),
+                                          c.rows.data(), c.sources.data()});
+  return c;
+}
+
+/// How many entries each row of the triangle has: the unknowns that it waits for.
+template <class Index>
+struct in_degrees {
+  buffer<Index> total;
+  buffer<Index> inside;  ///< from columns of the row's own block; empty if blocks were not asked for
+  std::int64_t longest = 0;
+
+  [[nodiscard]] std::size_t bytes() const { return total.bytes() + inside.bytes(); }
+};
+
+/// Per entry (Liu et al., Algorithm 2, lines 4 to 6).
+template <class Index, class Offset>
+struct count_in_degrees {
+  std::int64_t size;
+  const Offset* column_offsets;
+  const Index* rows;
+  std::int64_t block;  ///< unknowns that make a block; 0: none
+  Index* total;
+  Index* inside;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    const std::int64_t row = ctx.load_constant(rows + e);
+    ctx.reduce_add(total + row, Index{1});
+    if (block > 0 && triangle_kernels::major_of(ctx, column_offsets, size, e) / block == row / block) {
+      ctx.reduce_add(inside + row, Index{1});
+    }
+  }
+};
+
+/// Per row.
+template <class Index>
+struct find_longest {
+  const Index* in_degree;
+  std::int64_t* longest;  ///< starts at 0
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r) const {
+    const auto length = static_cast<std::int64_t>(ctx.load_constant(in_degree + r));
+    if (length > ctx.load_relaxed(longest)) {  // most rows need no atomic
+      ctx.atomic_max(longest, length);
+    }
+  }
+};
+
+/// One pass over the entries. `block`: unknowns of which a thread block takes care, or 0. Synchronises.
+template <class Index, class Offset, class Executor>
+in_degrees<Index> count_in_degrees_on_device(const device_columns<Index, Offset>& c, std::int64_t block,
+                                             const Executor& on, memory_resource& resource) {
+  const auto size = static_cast<std::size_t>(c.size);
+  in_degrees<Index> result;
+  result.total = buffer<Index>(size, resource, on.stream());
+  result.inside = buffer<Index>(block > 0 ? size : 0, resource, on.stream());
+  const buffer<std::int64_t> longest(1, resource, on.stream());
+  on.fill_bytes(result.total.data(), 0, result.total.bytes());
+  on.fill_bytes(result.inside.data(), 0, result.inside.bytes());
+  on.fill_bytes(longest.data(), 0, longest.bytes());
+  simt::for_each(on, c.entries(),
+                 count_in_degrees<Index, Offset>{c.size, c.column_offsets.data(), c.rows.data(), block,
+                                                 result.total.data(), result.inside.data()});
+  simt::for_each(on, c.size, find_longest<Index>{result.total.data(), longest.data()});
+  on.download(&result.longest, longest.data(), sizeof(result.longest));
+  return result;
+}
+
+}  // namespace sptrsv::detail

@@ -1,0 +1,251 @@
+// The program of a walk, made on the host: which row is solved in which step, and where each of its entries
+// finds the component that it needs.
+//
+// Solved components go round a window in shared memory: row r of step s writes component
+// 1 + (s mod W) * rows + r of it, W being the window's length in steps; component 0 is zero. Three kinds of
+// rows keep every step in one shape:
+// - rows of the system;
+// - partial rows: a row of more entries than a step has room for hands its oldest ones to rows of their own,
+//   whose value (minus their sum) it takes with the factor -1;
+// - fetched rows: components that have left the window come back into it, read from x, as a row without
+//   entries whose right-hand side is that component.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "sptrsv/detail/dataflow/walk_shape.hpp"
+
+namespace sptrsv::detail::dataflow {
+
+/// A triangle on the host: strictly lower, by rows, in the order of substitution.
+template <class Index, class Offset>
+struct host_rows {
+  std::vector<Offset> row_offsets;
+  std::vector<Index> columns;
+
+  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(row_offsets.size()) - 1; }
+  [[nodiscard]] std::int64_t length(std::int64_t row) const {
+    const auto r = static_cast<std::size_t>(row);
+    return static_cast<std::int64_t>(row_offsets[r + 1] - row_offsets[r]);
+  }
+};
+
+/// Where the number of an entry goes: a slot of the steps' values, or, with this bit, row-in-program times
+/// rows-of-a-step plus column-in-step.
+inline constexpr std::uint32_t inner_bit = 1u << 31;
+
+struct walk_program {
+  walk_shape_values shape{};
+  std::int64_t steps = 0;
+  std::int64_t window = 0;                  ///< components, besides the zero
+  std::vector<std::uint16_t> operands;      ///< by slot: component of the window
+  std::vector<walk_row> rows;               ///< by row in the program: step * rows + row in step
+  std::vector<std::uint32_t> entry_places;  ///< by entry of the triangle
+  std::vector<std::uint32_t> link_places;   ///< of the factors -1
+  std::vector<std::uint32_t> row_places;    ///< by row of the triangle: row in the program
+  std::int64_t fetches = 0;
+};
+
+template <class Index, class Offset>
+class walk_program_builder {
+ public:
+  /// `window_steps` at least twice the shape's fetch distance.
+  walk_program_builder(const host_rows<Index, Offset>& rows, const walk_shape_values& shape,
+                       std::int64_t window_steps, bool reversed)
+      : in_(rows),
+        rows_(shape.rows),
+        capacity_(shape.row_capacity()),
+        window_steps_(window_steps),
+        reversed_(reversed) {
+    p_.shape = shape;
+    p_.window = window_steps * shape.rows;
+    p_.entry_places.resize(rows.columns.size());
+    p_.row_places.resize(rows.row_offsets.size() - 1);
+  }
+
+  /// `order`: rows, each after those it needs. None if the window is too short for this triangle.
+  std::optional<walk_program> build(const std::vector<Index>& order) {
+    std::vector<term> terms;
+    for (std::size_t i = 0; i < order.size() && !failed_; ++i) {
+      const Index row = order[i];
+      terms.clear();
+      const auto r = static_cast<std::size_t>(row);
+      for (auto e = static_cast<std::size_t>(in_.row_offsets[r]);
+           e < static_cast<std::size_t>(in_.row_offsets[r + 1]); ++e) {
+        terms.push_back(
+            {p_.row_places[static_cast<std::size_t>(in_.columns[e])], static_cast<std::uint32_t>(e)});
+      }
+      const auto x_row = static_cast<std::int32_t>(reversed_ ? in_.size() - 1 - row : row);
+      p_.row_places[r] = place_row({x_row, x_row}, terms, 0);
+    }
+    while (p_.steps % p_.shape.chunk_steps != 0) {
+      add_step();
+    }
+    p_.window = std::min(p_.window, p_.steps * rows_);
+    return failed_ ? std::nullopt : std::optional<walk_program>(std::move(p_));
+  }
+
+ private:
+  struct term {
+    std::uint32_t place;  ///< of the row that it takes
+    std::uint32_t entry;  ///< of the triangle, or a link
+  };
+  static constexpr std::uint32_t link_bit = 1u << 31;
+
+  [[nodiscard]] std::int64_t step_of(std::uint32_t place) const { return place / rows_; }
+
+  /// Puts the row into the first step that can take it, not before `earliest`.
+  std::uint32_t place_row(const walk_row& row, std::vector<term>& terms, std::int64_t earliest) {
+    while (!failed_) {
+      shorten(terms);
+      const std::int64_t step = first_free(std::max(earliest, earliest_step(terms)));
+      if (!bring_back(terms, step)) {
+        return put(row, terms, step);
+      }
+    }
+    return 0;
+  }
+
+  [[nodiscard]] std::int64_t earliest_step(const std::vector<term>& terms) const {
+    std::int64_t step = 0;
+    for (const term& t : terms) {
+      step = std::max(step, step_of(t.place) + (p_.shape.coupled ? 0 : 1));
+    }
+    return step;
+  }
+
+  /// Hands the oldest terms to partial rows until the rest fits.
+  void shorten(std::vector<term>& terms) {
+    const auto room = static_cast<std::size_t>(capacity_);
+    for (std::size_t outer = outer_terms(terms); outer > room && !failed_; outer = outer_terms(terms)) {
+      std::sort(terms.begin(), terms.end(), [](const term& a, const term& b) { return a.place < b.place; });
+      const std::size_t parts = std::min((outer - room + room - 2) / (room - 1), outer / room);
+      // Not so early that they leave the window before the row comes.
+      const std::int64_t earliest = first_free(earliest_step(terms)) - window_steps_ / 2;
+      std::vector<term> rest;
+      std::vector<term> part;
+      for (std::size_t k = 0; k < parts; ++k) {
+        part.assign(terms.begin() + static_cast<std::ptrdiff_t>(k * room),
+                    terms.begin() + static_cast<std::ptrdiff_t>((k + 1) * room));
+        const std::uint32_t place = place_row({no_row, no_row}, part, earliest);
+        rest.push_back({place, link_bit | static_cast<std::uint32_t>(p_.link_places.size())});
+        p_.link_places.push_back(0);
+      }
+      rest.insert(rest.end(), terms.begin() + static_cast<std::ptrdiff_t>(parts * room), terms.end());
+      terms.swap(rest);
+    }
+  }
+  /// Terms that the row would take from earlier steps if it were placed now.
+  [[nodiscard]] std::size_t outer_terms(const std::vector<term>& terms) {
+    if (!p_.shape.coupled || terms.size() <= static_cast<std::size_t>(capacity_)) {
+      return terms.size();
+    }
+    const std::int64_t step = first_free(0);
+    return static_cast<std::size_t>(
+        std::count_if(terms.begin(), terms.end(), [&](const term& t) { return step_of(t.place) < step; }));
+  }
+
+  /// Replaces terms that will have left the window in `step`; true if the row can no longer stand in `step`.
+  bool bring_back(std::vector<term>& terms, std::int64_t step) {
+    bool moved = false;
+    for (term& t : terms) {
+      if (step - step_of(t.place) >= window_steps_) {
+        t.place = fetch(t.place, step);
+        moved = moved || step_of(t.place) + (p_.shape.coupled ? 0 : 1) > step;
+      }
+    }
+    if (failed_) {
+      return true;
+    }
+    // A fetched row may have taken the row's place, and in a coupled step one more term may be an outer one.
+    return moved || first_free(step) != step || outer_terms(terms) > static_cast<std::size_t>(capacity_);
+  }
+
+  std::uint32_t fetch(std::uint32_t place, std::int64_t step) {
+    const std::int32_t x_row = p_.rows[place].target;
+    if (x_row == no_row) {  // a partial row
+      failed_ = true;
+      return place;
+    }
+    const auto known = fetched_.find(x_row);
+    if (known != fetched_.end() && step - step_of(known->second) < window_steps_ &&
+        step_of(known->second) + (p_.shape.coupled ? 0 : 1) <= step) {
+      return known->second;
+    }
+    const std::int64_t from = std::max(step_of(place) + p_.shape.fetch_distance(), step - window_steps_ / 2);
+    const std::uint32_t made = put({fetched(x_row), no_row}, {}, first_free(from));
+    ++p_.fetches;
+    return fetched_[x_row] = made;
+  }
+
+  /// The first step from `from` on that has a free row. In a coupled program rows stand one after the other.
+  std::int64_t first_free(std::int64_t from) {
+    if (p_.shape.coupled) {
+      return filled_.empty() ? 0
+                             : static_cast<std::int64_t>(filled_.size()) - (filled_.back() < rows_ ? 1 : 0);
+    }
+    std::int64_t step = std::max<std::int64_t>(from, 0);
+    while (step < static_cast<std::int64_t>(next_.size()) && next_[static_cast<std::size_t>(step)] != step) {
+      const std::int64_t after = next_[static_cast<std::size_t>(step)];
+      if (after < static_cast<std::int64_t>(next_.size())) {  // halves the path
+        next_[static_cast<std::size_t>(step)] = next_[static_cast<std::size_t>(after)];
+      }
+      step = after;
+    }
+    return step;
+  }
+
+  std::uint32_t put(const walk_row& row, const std::vector<term>& terms, std::int64_t step) {
+    while (step >= static_cast<std::int64_t>(filled_.size())) {
+      add_step();
+    }
+    const auto s = static_cast<std::size_t>(step);
+    const auto place = static_cast<std::uint32_t>(step * rows_ + filled_[s]);
+    if (++filled_[s] == rows_) {
+      next_[s] = step + 1;
+    }
+    p_.rows[place] = row;
+    std::uint32_t outer = 0;
+    for (const term& t : terms) {
+      std::uint32_t to = 0;
+      if (step_of(t.place) == step) {
+        to = inner_bit |
+             (place * static_cast<std::uint32_t>(rows_) + t.place % static_cast<std::uint32_t>(rows_));
+      } else {
+        to = p_.shape.slot(place, outer);
+        p_.operands[to] = static_cast<std::uint16_t>(1 + t.place % p_.window);
+        ++outer;
+      }
+      ((t.entry & link_bit) != 0 ? p_.link_places[t.entry & ~link_bit] : p_.entry_places[t.entry]) = to;
+    }
+    return place;
+  }
+
+  void add_step() {
+    failed_ =
+        failed_ ||
+        (filled_.size() + 1) * static_cast<std::size_t>(rows_ * std::max(capacity_, rows_)) >= inner_bit;
+    next_.push_back(static_cast<std::int64_t>(filled_.size()));
+    filled_.push_back(0);
+    p_.steps = static_cast<std::int64_t>(filled_.size());
+    p_.rows.resize(filled_.size() * static_cast<std::size_t>(rows_), {no_row, no_row});
+    p_.operands.resize(filled_.size() * static_cast<std::size_t>(rows_ * capacity_), 0);
+  }
+
+  const host_rows<Index, Offset>& in_;
+  int rows_;
+  int capacity_;
+  std::int64_t window_steps_;
+  bool reversed_;
+  bool failed_ = false;
+  walk_program p_;
+  std::vector<int> filled_;                                  ///< by step: rows that it holds
+  std::vector<std::int64_t> next_;                           ///< by step: itself, or past a full step
+  std::unordered_map<std::int32_t, std::uint32_t> fetched_;  ///< by row of x: where it came back last
+};
+
+}  // namespace sptrsv::detail::dataflow

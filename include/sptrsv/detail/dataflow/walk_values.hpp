@@ -1,0 +1,106 @@
+// The numbers of a walk: each entry goes where the program wants it.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/dataflow/walk_program.hpp"
+#include "sptrsv/detail/scalar.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
+
+namespace sptrsv::detail::dataflow {
+
+/// Stands where a reciprocal must not replace the division: what is multiplied with it is not finite, and the
+/// kernel looks again.
+template <class Scalar>
+SPTRSV_HOST_DEVICE Scalar must_divide() {
+  return divide(Scalar{}, Scalar{});
+}
+
+/// Per row of the triangle: its pivot and the reciprocal that stands for it.
+template <class Scalar, class Offset>
+struct place_pivots {
+  const Scalar* stored;
+  const Offset* sources;
+  const std::uint32_t* row_places;
+  Scalar* pivots;
+  Scalar* reciprocals;
+  bool conjugated;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const Scalar value = ctx.load_constant(stored + ctx.load_constant(sources + row));
+    const pivot_divisor<Scalar> pivot(conjugated ? conjugate(value) : value);
+    const std::uint32_t place = ctx.load_constant(row_places + row);
+    ctx.store(pivots + place, conjugated ? conjugate(value) : value);
+    ctx.store(reciprocals + place, pivot.is_safe() ? pivot.reciprocal() : must_divide<Scalar>());
+  }
+};
+
+/// Per entry of the triangle, or per link where `stored` is null (they are -1). Entries between rows of one
+/// step are multiplied by the reciprocal of their row's pivot; a row that does not bear this loses its
+/// reciprocal, and in a second pass gets its entries as they are.
+template <class Scalar, class Offset>
+struct place_entries {
+  const Scalar* stored;
+  const Offset* sources;
+  const std::uint32_t* places;
+  walk_shape_values shape;
+  Scalar* values;
+  Scalar* inner;
+  Scalar* reciprocals;
+  bool conjugated;
+  bool second_pass;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    const std::uint32_t place = ctx.load_constant(places + e);
+    if ((place & inner_bit) != 0) {
+      put_inner(ctx, place & ~inner_bit, number(ctx, e));
+    } else if (!second_pass) {
+      ctx.store(values + place, number(ctx, e));
+    }
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE Scalar number(Context& ctx, std::int64_t e) const {
+    if (stored == nullptr) {
+      return Scalar{} - pivot_divisor<Scalar>::one();
+    }
+    const Scalar value = ctx.load_constant(stored + ctx.load_constant(sources + e));
+    return conjugated ? conjugate(value) : value;
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE void put_inner(Context& ctx, std::uint32_t place, Scalar value) const {
+    const auto rows = static_cast<std::uint32_t>(shape.rows);
+    const std::uint32_t row = place / rows;
+    const std::int64_t to = static_cast<std::int64_t>(row / rows) * shape.inner_entries +
+                            inner_place<std::int64_t>(rows, place % rows, row % rows);
+    const Scalar reciprocal = ctx.load(reciprocals + row);
+    if (second_pass) {
+      if (!is_finite(reciprocal)) {
+        ctx.store(inner + to, value);
+      }
+      return;
+    }
+    const Scalar scaled = value * reciprocal;
+    ctx.store(inner + to, scaled);
+    if (!(is_safe_factor(scaled) || value == Scalar{})) {
+      ctx.store(reciprocals + row, must_divide<Scalar>());
+    }
+  }
+};
+
+/// Per element.
+template <class Scalar>
+struct fill_with_one {
+  Scalar* data;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    ctx.store(data + i, pivot_divisor<Scalar>::one());
+  }
+};
+
+}  // namespace sptrsv::detail::dataflow

@@ -1,0 +1,257 @@
+// The kernels of self_scheduled: SLFR and SLFC of Li and Zhang, Efficient Parallel Implementations of Sparse
+// Triangular Solves for GPU Architectures, 2020, sections 4.2 and 4.3. Names of arrays are those of the
+// paper.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/counted_unknowns.hpp"
+#include "sptrsv/detail/held_entries.hpp"
+
+namespace sptrsv::detail::self_scheduled {
+
+/// Unknowns stand in the order in which they are taken up, and so do rows and columns: unknown `wid` here is
+/// unknown jlev[wid] of the paper.
+template <class Scalar, class Index, class Offset>
+struct system_params {
+  std::int64_t size;
+  bool reversed;
+  const Offset* ia;                ///< row offsets; null by columns
+  const Index* ja;                 ///< columns of the entries, by rows; null by columns
+  const Offset* ib;                ///< column offsets
+  const Index* jb;                 ///< rows of the entries, by columns
+  const Scalar* values;            ///< a, by rows, or b, by columns
+  const Scalar* diagonal;          ///< d; null if it is unit
+  const Index* in_degree;          ///< what the counters count up to; null by rows: the length of the row
+  const Index* position_of_place;  ///< jlev; null in the order of substitution
+  counted_unknowns<Scalar, Index> unknowns;  ///< dp, and x in the order of the unknowns
+  Scalar alpha;
+  dense_view<const Scalar> b;
+  dense_view<Scalar> x;
+};
+
+/// What SLFR and SLFC share: the block's work, the wait, and line 28 of SLFR, which is line 20 of SLFC.
+/// `Solve` is one of the two below. `Lanes` lanes take an unknown; `Columns` right-hand sides are solved in
+/// one sweep.
+template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns,
+          template <class, class, class, class, int, int> class Solve>
+struct agent {
+  static constexpr int block_threads = Tuning::block_threads;
+  static constexpr int unknowns_per_block = block_threads / Lanes;
+  static_assert(Columns <= Lanes);
+  using params = system_params<Scalar, Index, Offset>;
+  using shared_storage = ticket_slot;
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
+    const auto tile = ctx.template group<Lanes>();
+    if (ctx.thread_rank() == 0) {
+      take_block(ctx, start, p.unknowns.state);
+    }
+    ctx.barrier();
+    const std::int64_t wid = start.block * unknowns_per_block + tile.index();
+    const bool present = wid < p.size;
+    Solve<Tuning, Scalar, Index, Offset, Lanes, Columns> solve(ctx, p, present ? wid : p.size - 1,
+                                                               tile.rank());
+    when_ready(ctx, tile, p, present, wid, solve.in_degree(), [&] {
+      solve(ctx, tile, p, start.parity);
+      if (tile.rank() == 0) {
+        p.unknowns.restore_count(ctx, wid, solve.in_degree());
+      }
+    });
+  }
+
+ private:
+  /// Line 13 of both kernels: one lane spins, the others wait for it. The counter counts up, so that it is
+  /// zero again for the next solve when it is set back.
+  template <class Context, class Tile, class Work>
+  SPTRSV_DEVICE static void when_ready(Context& ctx, const Tile& tile, const params& p, bool present,
+                                       std::int64_t wid, Index in_degree, Work work) {
+    if constexpr (Lanes == 32) {
+      if (present) {
+        if (tile.rank() == 0) {
+          p.unknowns.wait(ctx, wid, in_degree);
+        }
+        tile.sync();
+        work();
+      }
+    } else {
+      // Unknowns of one warp may need each other: whichever is ready goes first, no part of the warp waits
+      // inside the loop.
+      const auto warp = ctx.template group<32>();
+      bool waits = present;
+      while (warp.any(waits)) {
+        bool ready = waits && in_degree == 0;
+        if (waits && in_degree > 0 && tile.rank() == 0) {
+          ready = ctx.load_acquire(p.unknowns.counts + wid) == in_degree;
+        }
+        if (waits && tile.any(ready)) {
+          tile.sync();
+          work();
+          waits = false;
+        } else if (waits && tile.rank() == 0) {
+          ctx.pause(p.unknowns.counts + wid);
+        }
+      }
+    }
+  }
+};
+
+/// The unknown's place in the user's arrays, its pivot, and lane k's right-hand side first + k.
+template <class Scalar, class Index, class Offset, int Columns>
+struct unknown {
+  std::int64_t wid;
+  std::int64_t position;
+  std::int64_t row;
+  pivot_divisor<Scalar> pivot;
+  Scalar f{};  ///< alpha b
+
+  template <class Context>
+  SPTRSV_DEVICE unknown(Context& ctx, const system_params<Scalar, Index, Offset>& p, std::int64_t at)
+      : wid(at),
+        position(p.position_of_place != nullptr
+                     ? static_cast<std::int64_t>(ctx.load_constant(p.position_of_place + at))
+                     : at),
+        row(p.reversed ? p.size - 1 - position : position),
+        pivot(p.diagonal != nullptr ? ctx.load_constant(p.diagonal + at) : pivot_divisor<Scalar>::one()) {}
+
+  SPTRSV_DEVICE static bool finishes(const system_params<Scalar, Index, Offset>& p, std::int64_t first,
+                                     int rank) {
+    return rank < Columns && first + rank < p.x.columns;
+  }
+  template <class Context>
+  SPTRSV_DEVICE void load_rhs(Context& ctx, const system_params<Scalar, Index, Offset>& p, std::int64_t first,
+                              int rank) {
+    if (finishes(p, first, rank)) {
+      f = p.alpha * ctx.load(p.b.data + row * p.b.row_stride + (first + rank) * p.b.column_stride);
+    }
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, const system_params<Scalar, Index, Offset>& p, std::int64_t rhs,
+                           Scalar x, std::uint32_t parity) const {
+    ctx.store(p.x.data + row * p.x.row_stride + rhs * p.x.column_stride, x);
+    if (!is_finite(x)) {
+      p.unknowns.state->note_bad(ctx, parity, position);
+    }
+  }
+};
+
+/// SLFR, Algorithm 3: gathers the solutions that the row needs, then counts for those that need this one. All
+/// that does not depend on x is loaded at construction.
+template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns>
+class solve_row {
+  using params = system_params<Scalar, Index, Offset>;
+
+ public:
+  template <class Context>
+  SPTRSV_DEVICE solve_row(Context& ctx, const params& p, std::int64_t wid, int rank)
+      : unknown_(ctx, p, wid),
+        length_(static_cast<Index>(ctx.load_constant(p.ia + wid + 1) - ctx.load_constant(p.ia + wid))),
+        row_(ctx, p.ja, p.values, ctx.load_constant(p.ia + wid), ctx.load_constant(p.ia + wid + 1), rank),
+        column_(ctx, p.jb, static_cast<const Scalar*>(nullptr), ctx.load_constant(p.ib + wid),
+                ctx.load_constant(p.ib + wid + 1), rank) {
+    unknown_.load_rhs(ctx, p, 0, rank);
+  }
+
+  SPTRSV_DEVICE Index in_degree() const { return length_; }
+
+  template <class Context, class Tile>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, const params& p, std::uint32_t parity) {
+    for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
+      if (first > 0) {
+        unknown_.load_rhs(ctx, p, first, tile.rank());
+      }
+      Scalar sums[Columns] = {};
+      row_.for_each(ctx, 0, [&](Index column, Scalar value) {  // lines 15 and 16
+        for (int k = 0; k < Columns; ++k) {
+          if (first + k < p.x.columns) {
+            sums[k] = sums[k] + value * ctx.load(p.unknowns.value(column, first + k));
+          }
+        }
+      });
+      Scalar sum{};
+      for (int k = 0; k < Columns; ++k) {  // lines 17 to 22
+        const Scalar total = simt::tile_sum(tile, sums[k], Lanes);
+        sum = tile.rank() == k ? total : sum;
+      }
+      if (unknown_.finishes(p, first, tile.rank())) {
+        const Scalar x = unknown_.pivot(unknown_.f - sum);
+        ctx.store(p.unknowns.value(unknown_.wid, first + tile.rank()), x);  // line 24
+        unknown_.store(ctx, p, first + tile.rank(), x, parity);
+      }
+    }
+    tile.sync();
+    if (column_.has(0)) {
+      ctx.fence();  // line 25, by the lanes that count: the solution is there before anybody counts it
+    }
+    column_.for_each(ctx, 0,
+                     [&](Index j, Scalar) { ctx.reduce_add(p.unknowns.counts + j, Index{1}); });  // line 28
+  }
+
+ private:
+  unknown<Scalar, Index, Offset, Columns> unknown_;
+  Index length_;
+  held_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead> row_;
+  held_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead, false> column_;
+};
+
+/// SLFC, Algorithm 4: adds its column, scaled by the solution, to the sums of those that need it, and counts
+/// for them. x is not set to the right-hand side before the solve: sums start at zero, and whoever divides
+/// adds the right-hand side.
+template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns>
+class solve_column {
+  using params = system_params<Scalar, Index, Offset>;
+
+ public:
+  template <class Context>
+  SPTRSV_DEVICE solve_column(Context& ctx, const params& p, std::int64_t wid, int rank)
+      : unknown_(ctx, p, wid),
+        in_degree_(ctx.load_constant(p.in_degree + wid)),
+        column_(ctx, p.jb, p.values, ctx.load_constant(p.ib + wid), ctx.load_constant(p.ib + wid + 1), rank) {
+    unknown_.load_rhs(ctx, p, 0, rank);
+  }
+
+  SPTRSV_DEVICE Index in_degree() const { return in_degree_; }
+
+  template <class Context, class Tile>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, const params& p, std::uint32_t parity) {
+    for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
+      if (first > 0) {
+        unknown_.load_rhs(ctx, p, first, tile.rank());
+      }
+      const bool finishes = unknown_.finishes(p, first, tile.rank());
+      Scalar x{};
+      if (finishes) {  // line 14
+        x = unknown_.pivot(in_degree_ > 0
+                               ? unknown_.f - p.unknowns.take_sum(ctx, unknown_.wid, first + tile.rank())
+                               : unknown_.f);
+      }
+      Scalar xi[Columns];
+      for (int k = 0; k < Columns; ++k) {  // line 16, by shuffles instead of shared memory
+        xi[k] = tile.shuffle(x, k);
+      }
+      column_.for_each(ctx, 0, [&](Index j, Scalar value) {  // lines 17 and 18
+        for (int k = 0; k < Columns; ++k) {
+          if (first + k < p.x.columns) {
+            add_words(ctx, p.unknowns.value(j, first + k), value * xi[k]);
+          }
+        }
+      });
+      if (finishes) {  // line 22
+        unknown_.store(ctx, p, first + tile.rank(), x, parity);
+      }
+    }
+    if (column_.has(0)) {
+      ctx.fence();  // line 19, once for all entries
+    }
+    column_.for_each(ctx, 0,
+                     [&](Index j, Scalar) { ctx.reduce_add(p.unknowns.counts + j, Index{1}); });  // line 20
+  }
+
+ private:
+  unknown<Scalar, Index, Offset, Columns> unknown_;
+  Index in_degree_;
+  held_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead> column_;
+};
+
+}  // namespace sptrsv::detail::self_scheduled

@@ -1,0 +1,183 @@
+// The engine of self_scheduled.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "sptrsv/detail/analysis/device_columns.hpp"
+#include "sptrsv/detail/analysis/device_values.hpp"
+#include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/choices.hpp"
+#include "sptrsv/detail/self_scheduled/agent.hpp"
+#include "sptrsv/detail/self_scheduled/tuning.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv {
+namespace policy {
+
+/// Self-scheduling with counters, a warp an unknown (Li and Zhang, Efficient Parallel Implementations of
+/// Sparse Triangular Solves for GPU Architectures, 2020, section 4.2). An unknown waits until all that it
+/// depends on have counted; then, by rows (SLFR, Algorithm 3), it gathers their values, or, by columns (SLFC,
+/// Algorithm 4), it takes the sum that they have added up for it, and counts for those that depend on it.
+/// Unknowns are taken up level by level, as in the paper, or in the order of substitution.
+///
+/// By columns the sums are added up in any order: the result is good to the same backward error, but not the
+/// same in every bit from solve to solve, and sums of floats that are subnormal become zero. By rows it is
+/// the same in every bit.
+template <class Tuning = self_scheduled_tuning>
+struct basic_self_scheduled {
+  static constexpr const char* name = "self_scheduled";
+  using default_stream = stream_handle;
+  using tuning = Tuning;
+
+  orientation by = orientation::columns;
+  row_order order = row_order::levels;
+};
+using self_scheduled = basic_self_scheduled<>;
+
+}  // namespace policy
+
+namespace detail {
+
+template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Executor> {
+  template <int Lanes, int Columns>
+  using row_agent =
+      self_scheduled::agent<Tuning, Scalar, Index, Offset, Lanes, Columns, self_scheduled::solve_row>;
+  template <int Lanes, int Columns>
+  using column_agent =
+      self_scheduled::agent<Tuning, Scalar, Index, Offset, Lanes, Columns, self_scheduled::solve_column>;
+  using params = self_scheduled::system_params<Scalar, Index, Offset>;
+
+ public:
+  using workspace = counted_memory<Scalar, Index>;
+
+  engine(const policy::basic_self_scheduled<Tuning>& policy, const pattern_view<Index, Offset>& a,
+         const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
+      : form_(form),
+        max_rhs_(max_rhs),
+        size_(a.size),
+        by_rows_(policy.by == policy::orientation::rows),
+        numbers_(0, 0, on, resource) {
+    if (!by_rows_ && policy.order == policy::row_order::natural) {
+      columns_ = build_columns_on_device(a, form, on, resource);
+    } else {
+      triangle_ = build_on_device(a, form, on, resource);
+      if (policy.order == policy::row_order::levels) {
+        levels_ = levels_on_device(triangle_, on, resource);
+        triangle_ = in_level_order(triangle_, levels_, on, resource);
+      }
+      columns_ = columns_of(triangle_, on, resource);
+    }
+    if (by_rows_) {
+      columns_.sources = {};  // their values stand by rows
+      longest_row_ = triangle_.longest_row;
+    } else {
+      if (triangle_.size > 0) {
+        columns_.diagonal_sources = std::move(triangle_.diagonal_sources);
+        triangle_ = {};
+      }
+      in_degrees_ = count_in_degrees_on_device(columns_, 0, on, resource);
+      longest_row_ = in_degrees_.longest;
+    }
+    numbers_ = device_values<Scalar, Executor>(columns_.entries(), form.unit ? 0 : size_, on, resource);
+    lanes_ = levels_.count > 0 && size_ >= levels_.count * Tuning::narrow_unknowns_per_level &&
+                     columns_.entries() <= size_ * Tuning::narrow_entries_per_row
+                 ? Tuning::narrow_lanes
+                 : 32;
+  }
+
+  void update_values(const Scalar* values, const Executor& on) {
+    numbers_.gather(values, by_rows_ ? triangle_.sources.data() : columns_.sources.data(),
+                    by_rows_ ? triangle_.diagonal_sources.data() : columns_.diagonal_sources.data(),
+                    form_.conjugated, on);
+  }
+
+  workspace make_workspace(const Executor& on, memory_resource& resource) const {
+    return {size_, max_rhs_, on, resource};
+  }
+
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
+             const Executor& on) const {
+    const params p{size_,
+                   form_.reversed,
+                   triangle_.row_offsets.data(),
+                   triangle_.columns.data(),
+                   columns_.column_offsets.data(),
+                   columns_.rows.data(),
+                   numbers_.values(),
+                   numbers_.diagonal(),
+                   in_degrees_.total.data(),
+                   levels_.rows.data(),
+                   scratch.unknowns(),
+                   alpha,
+                   b,
+                   x};
+    if (lanes_ == 32) {
+      launch<32>(p, on);
+    } else {
+      launch<Tuning::narrow_lanes>(p, on);
+    }
+  }
+
+  std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
+    return scratch.first_bad_position(blocks(), on);
+  }
+
+  bool is_zero_pivot(std::int64_t position, const Executor& on) const {
+    return numbers_.is_zero_pivot(levels_.place_of(position, on), on);
+  }
+
+  void describe(solver_info& info, const Executor& on) const {
+    info.device = on.device_name();
+    info.kernels = {std::string("self_scheduled by ") + (by_rows_ ? "rows: " : "columns: ") +
+                    std::to_string(blocks()) + " blocks of " + std::to_string(Tuning::block_threads) +
+                    " threads, " + std::to_string(lanes_) + " lanes an unknown, in " +
+                    (levels_.rows.size() > 0 ? "level order" : "natural order")};
+    info.bit_reproducible = by_rows_;
+    info.entries = columns_.entries() + (form_.unit ? 0 : size_);
+    info.levels = levels_.count;
+    info.longest_row = longest_row_;
+    info.solver_bytes =
+        triangle_.bytes() + columns_.bytes() + in_degrees_.bytes() + levels_.bytes() + numbers_.bytes();
+    info.workspace_bytes = workspace::bytes(size_, max_rhs_);
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t blocks() const {
+    return static_cast<std::uint32_t>(simt::ceil_div(size_, Tuning::block_threads / lanes_));
+  }
+
+  template <int Lanes>
+  void launch(const params& p, const Executor& on) const {
+    if (by_rows_) {
+      launch_one_or_many<row_agent<Lanes, 1>, row_agent<Lanes, Tuning::columns_per_sweep>>(p, on);
+    } else {
+      launch_one_or_many<column_agent<Lanes, 1>, column_agent<Lanes, Tuning::columns_per_sweep>>(p, on);
+    }
+  }
+  template <class One, class Many>
+  void launch_one_or_many(const params& p, const Executor& on) const {
+    if (p.x.columns == 1) {
+      on.template launch<One>(blocks(), p);
+    } else {
+      on.template launch<Many>(blocks(), p);
+    }
+  }
+
+  triangle_form form_;
+  std::int64_t max_rhs_;
+  std::int64_t size_;
+  bool by_rows_;
+  int lanes_ = 32;  ///< that take an unknown
+  std::int64_t longest_row_ = 0;
+  device_levels<Index> levels_;              ///< empty where unknowns keep the order of substitution
+  device_triangle<Index, Offset> triangle_;  ///< empty by columns
+  device_columns<Index, Offset> columns_;    ///< by rows: the pattern only
+  in_degrees<Index> in_degrees_;             ///< empty by rows
+  device_values<Scalar, Executor> numbers_;
+};
+
+}  // namespace detail
+}  // namespace sptrsv

@@ -1,0 +1,159 @@
+// The kernel of sync_free_column: the solving stage of Algorithm 2 of Liu, Li, Hogg, Duff and Vinter, A
+// Synchronization-Free Algorithm for Parallel Sparse Triangular Solves, Euro-Par 2016. Names of arrays are
+// those of the paper.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/counted_unknowns.hpp"
+#include "sptrsv/detail/held_entries.hpp"
+
+namespace sptrsv::detail::sync_free_column {
+
+template <class Scalar, class Index, class Offset>
+struct system_params {
+  std::int64_t size;
+  bool reversed;
+  const Offset* column_offsets;
+  const Index* rows;
+  const Scalar* values;
+  const Scalar* diagonal;               ///< null if it is unit
+  const Index* in_degree;               ///< by component
+  const Index* in_degree_inside;        ///< from columns of the same block; null where all updates are global
+  counted_unknowns<Scalar, Index> far;  ///< d_in_degree and d_left_sum
+  Scalar alpha;
+  dense_view<const Scalar> b;
+  dense_view<Scalar> x;
+};
+
+/// `Columns` right-hand sides are solved in one sweep over the column, further ones in further sweeps.
+template <class Tuning, class Scalar, class Index, class Offset, int Columns>
+struct agent {
+  static constexpr int block_threads = Tuning::block_threads;
+  static constexpr int columns_per_block = block_threads / 32;
+  static_assert(block_threads <= 1024 && Columns <= 32);
+  using params = system_params<Scalar, Index, Offset>;
+  using entries = held_entries<Scalar, Index, Offset, 32, Tuning::entries_ahead>;
+
+  struct shared_storage {
+    ticket_slot start;
+    Index in_degree[columns_per_block];           ///< s_in_degree: counts up from 0
+    Scalar left_sum[columns_per_block][Columns];  ///< s_left_sum
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    const auto warp = ctx.template group<32>();
+    if (ctx.thread_rank() == 0) {
+      take_block(ctx, shared.start, p.far.state);
+    }
+    if (ctx.thread_rank() < columns_per_block) {
+      shared.in_degree[ctx.thread_rank()] = 0;
+      for (int k = 0; k < Columns; ++k) {
+        shared.left_sum[ctx.thread_rank()][k] = Scalar{};
+      }
+    }
+    ctx.barrier();
+    const std::int64_t first_of_block = shared.start.block * columns_per_block;
+    if (first_of_block + warp.index() < p.size) {  // line 10: one warp for one component
+      solve_component(ctx, warp, shared, p, first_of_block);
+    }
+  }
+
+ private:
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void solve_component(Context& ctx, const Warp& warp, shared_storage& shared,
+                                            const params& p, std::int64_t first_of_block) {
+    const std::int64_t i = first_of_block + warp.index();
+    const entries column(ctx, p.rows, p.values, ctx.load_constant(p.column_offsets + i),
+                         ctx.load_constant(p.column_offsets + i + 1), warp.rank());
+    const pivot_divisor<Scalar> pivot(p.diagonal != nullptr ? ctx.load_constant(p.diagonal + i)
+                                                            : pivot_divisor<Scalar>::one());
+    const bool uses_shared = p.in_degree_inside != nullptr && p.x.columns <= Columns;
+    const Index inside = uses_shared ? ctx.load_constant(p.in_degree_inside + i) : Index{0};
+    const Index outside = ctx.load_constant(p.in_degree + i) - inside;
+    const std::int64_t row = p.reversed ? p.size - 1 - i : i;
+    // Rows ascend and a block has at most 32 components: of a lane's entries only the first can be of the
+    // block.
+    const bool near =
+        uses_shared && column.has(0) && column.first_index() - first_of_block < columns_per_block;
+
+    for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
+      // Lane k finishes right-hand side first + k; its b is on the way while the component waits.
+      const std::int64_t mine = first + warp.rank();
+      const bool finishes = warp.rank() < Columns && mine < p.x.columns;
+      Scalar x = finishes ? p.alpha * ctx.load(p.b.data + row * p.b.row_stride + mine * p.b.column_stride)
+                          : Scalar{};
+      // Lines 11 to 14. The paper compares one in-degree with the sum of both counts; here what comes from
+      // outside the block is waited for first, so that the hand-off inside it takes no look at global memory.
+      if (first == 0) {
+        p.far.wait(ctx, i, outside);
+      }
+      if (finishes && outside > 0) {
+        x = x - p.far.take_sum(ctx, i, mine);
+      }
+      if (first == 0) {
+        wait_inside(ctx, shared, warp.index(), inside);
+        warp.sync();  // all lanes have looked, and go on together: shuffles of a diverged warp are slow
+        if (warp.rank() == 0) {
+          p.far.restore_count(ctx, i, outside);
+        }
+      }
+      if (finishes) {
+        if (inside > 0) {
+          x = x - load_words_shared(ctx, &shared.left_sum[warp.index()][warp.rank()]);
+        }
+        x = pivot(x);
+      }
+      Scalar solved[Columns];
+      for (int k = 0; k < Columns; ++k) {
+        solved[k] = warp.shuffle(x, k);
+      }
+      if (near) {
+        update_near(ctx, shared, column, static_cast<int>(column.first_index() - first_of_block), solved);
+      }
+      column.for_each(ctx, near ? 1 : 0, [&](Index rid, Scalar value) {  // lines 15, 16 and 21
+        for (int k = 0; k < Columns; ++k) {
+          if (first + k < p.x.columns) {
+            add_words(ctx, p.far.value(rid, first + k), value * solved[k]);
+          }
+        }
+      });
+      if (finishes) {
+        ctx.store(p.x.data + row * p.x.row_stride + mine * p.x.column_stride, x);
+        if (!is_finite(x)) {
+          p.far.state->note_bad(ctx, shared.start.parity, i);
+        }
+      }
+    }
+    if (column.has(near ? 1 : 0)) {
+      ctx.fence();  // the sums are there before anybody counts them
+    }
+    column.for_each(ctx, near ? 1 : 0,
+                    [&](Index rid, Scalar) { ctx.reduce_add(p.far.counts + rid, Index{1}); });  // line 22
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static void wait_inside(Context& ctx, shared_storage& shared, int component, Index inside) {
+    if (inside > 0) {
+      const Index* const count = &shared.in_degree[component];
+      while (ctx.load_shared(count) != inside) {
+        ctx.pause(count);
+      }
+      ctx.fence_block();
+    }
+  }
+
+  /// Lines 17 to 19: the lane's first entry lies in row number `rid` of the block.
+  template <class Context>
+  SPTRSV_DEVICE static void update_near(Context& ctx, shared_storage& shared, const entries& column, int rid,
+                                        const Scalar (&solved)[Columns]) {
+    for (int k = 0; k < Columns; ++k) {
+      add_words(ctx, &shared.left_sum[rid][k], column.first_value() * solved[k]);
+    }
+    ctx.fence_block();
+    ctx.reduce_add(&shared.in_degree[rid], Index{1});
+  }
+};
+
+}  // namespace sptrsv::detail::sync_free_column

@@ -1,0 +1,116 @@
+// The engine of sync_free_column.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sptrsv/detail/analysis/device_columns.hpp"
+#include "sptrsv/detail/analysis/device_values.hpp"
+#include "sptrsv/detail/sync_free_column/agent.hpp"
+#include "sptrsv/detail/sync_free_column/tuning.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv {
+namespace policy {
+
+/// Column-wise and synchronisation-free: one warp a component, in the order of substitution (Liu et al., A
+/// Synchronization-Free Algorithm for Parallel Sparse Triangular Solves, Euro-Par 2016, Algorithm 2). A
+/// component waits until all that it depends on have counted, is solved, and its column adds to the sums of
+/// the components that depend on it by atomics: in shared memory where they belong to the same block, else in
+/// global memory. The analysis counts the entries of each row and does nothing else if the storage has the
+/// system's columns (CSC and no transposition, or CSR and a transposition); otherwise it transposes.
+///
+/// The sums are added up in any order: the result is good to the same backward error, but not the same in
+/// every bit from solve to solve. Sums of floats that are subnormal become zero.
+template <class Tuning = sync_free_column_tuning>
+struct basic_sync_free_column {
+  static constexpr const char* name = "sync_free_column";
+  using default_stream = stream_handle;
+  using tuning = Tuning;
+};
+using sync_free_column = basic_sync_free_column<>;
+
+}  // namespace policy
+
+namespace detail {
+
+template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Executor> {
+  template <int Columns>
+  using agent = sync_free_column::agent<Tuning, Scalar, Index, Offset, Columns>;
+
+ public:
+  using workspace = counted_memory<Scalar, Index>;
+
+  engine(const policy::basic_sync_free_column<Tuning>&, const pattern_view<Index, Offset>& a,
+         const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
+      : form_(form),
+        max_rhs_(max_rhs),
+        columns_(build_columns_on_device(a, form, on, resource)),
+        in_degrees_(count_in_degrees_on_device(
+            columns_, Tuning::shared_updates ? agent<1>::columns_per_block : 0, on, resource)),
+        numbers_(columns_.entries(), form.unit ? 0 : a.size, on, resource) {}
+
+  void update_values(const Scalar* values, const Executor& on) {
+    numbers_.gather(values, columns_.sources.data(), columns_.diagonal_sources.data(), form_.conjugated, on);
+  }
+
+  workspace make_workspace(const Executor& on, memory_resource& resource) const {
+    return {columns_.size, max_rhs_, on, resource};
+  }
+
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
+             const Executor& on) const {
+    const sync_free_column::system_params<Scalar, Index, Offset> p{columns_.size,
+                                                                   form_.reversed,
+                                                                   columns_.column_offsets.data(),
+                                                                   columns_.rows.data(),
+                                                                   numbers_.values(),
+                                                                   numbers_.diagonal(),
+                                                                   in_degrees_.total.data(),
+                                                                   in_degrees_.inside.data(),
+                                                                   scratch.unknowns(),
+                                                                   alpha,
+                                                                   b,
+                                                                   x};
+    if (x.columns == 1) {
+      on.template launch<agent<1>>(blocks(), p);
+    } else {
+      on.template launch<agent<Tuning::columns_per_sweep>>(blocks(), p);
+    }
+  }
+
+  std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
+    return scratch.first_bad_position(blocks(), on);
+  }
+
+  bool is_zero_pivot(std::int64_t position, const Executor& on) const {
+    return numbers_.is_zero_pivot(position, on);
+  }
+
+  void describe(solver_info& info, const Executor& on) const {
+    info.device = on.device_name();
+    info.kernels = {"sync_free_column: " + std::to_string(blocks()) + " blocks of " +
+                    std::to_string(Tuning::block_threads) + " threads, a warp a column, updates through " +
+                    (Tuning::shared_updates ? "shared and global memory" : "global memory")};
+    info.bit_reproducible = false;
+    info.entries = columns_.entries() + (form_.unit ? 0 : columns_.size);
+    info.longest_row = in_degrees_.longest;
+    info.solver_bytes = columns_.bytes() + in_degrees_.bytes() + numbers_.bytes();
+    info.workspace_bytes = workspace::bytes(columns_.size, max_rhs_);
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t blocks() const {
+    return static_cast<std::uint32_t>(simt::ceil_div(columns_.size, agent<1>::columns_per_block));
+  }
+
+  triangle_form form_;
+  std::int64_t max_rhs_;
+  device_columns<Index, Offset> columns_;
+  in_degrees<Index> in_degrees_;
+  device_values<Scalar, Executor> numbers_;
+};
+
+}  // namespace detail
+}  // namespace sptrsv

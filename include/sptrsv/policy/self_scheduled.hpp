@@ -1,0 +1,8 @@
+// self_scheduled: see the policy in the header below.
+#pragma once
+
+#include "sptrsv/detail/self_scheduled/engine.hpp"
+
+#ifdef __CUDACC__
+#include "sptrsv/detail/simt/cuda_executor.cuh"
+#endif
