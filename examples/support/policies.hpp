@@ -16,6 +16,8 @@ struct policy_list {};
 using all_policies = policy_list<
 #ifdef __CUDACC__
     sptrsv::policy::sync_free_warp,    //
+    sptrsv::policy::sync_free_thread,  //
+    sptrsv::policy::sync_free_fused,   //
     sptrsv::policy::level_set,         //
     sptrsv::policy::dataflow,          //
     sptrsv::policy::self_scheduled,    //

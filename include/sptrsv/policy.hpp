@@ -7,4 +7,6 @@
 #include "sptrsv/policy/level_set.hpp"
 #include "sptrsv/policy/self_scheduled.hpp"
 #include "sptrsv/policy/sync_free_column.hpp"
+#include "sptrsv/policy/sync_free_fused.hpp"
+#include "sptrsv/policy/sync_free_thread.hpp"
 #include "sptrsv/policy/sync_free_warp.hpp"

@@ -15,6 +15,8 @@ void instantiate() {
 template <class Value>
 void instantiate_all() {
   instantiate<sptrsv::policy::sync_free_warp, Value>();
+  instantiate<sptrsv::policy::sync_free_thread, Value>();
+  instantiate<sptrsv::policy::sync_free_fused, Value>();
   instantiate<sptrsv::policy::level_set, Value>();
   instantiate<sptrsv::policy::self_scheduled, Value>();
   instantiate<sptrsv::policy::sync_free_column, Value>();

@@ -52,6 +52,60 @@ struct sync_free_warp_natural : subject<policy::basic_sync_free_warp<small_block
   static policy_type make() { return {policy::row_order::natural}; }
 };
 
+struct sync_free_warp_shared : subject<policy::sync_free_warp> {
+  static constexpr const char* name = "sync_free_warp_shared";
+  static policy_type make() { return {policy::row_order::levels, policy::warp_form::rows_by_length}; }
+};
+/// Rows of 1, 2, 4, ..., 32 lanes, and several batches for short rows.
+struct small_shared_blocks : small_blocks {
+  static constexpr int entries_at_once = 2;
+  static constexpr int entries_per_lane = 1;
+};
+struct sync_free_warp_shared_small : subject<policy::basic_sync_free_warp<small_shared_blocks>> {
+  static constexpr const char* name = "sync_free_warp_shared_small";
+  static policy_type make() { return {policy::row_order::levels, policy::warp_form::rows_by_length}; }
+};
+
+struct sync_free_thread : subject<policy::sync_free_thread> {
+  static constexpr const char* name = "sync_free_thread";
+};
+/// One warp a block, in both orders and both forms; several batches for short rows.
+struct small_thread_blocks : sync_free_thread_tuning {
+  static constexpr int block_threads = 32;
+  static constexpr int entries_at_once = 2;
+  static constexpr int columns_per_sweep = 2;
+};
+struct sync_free_thread_natural : subject<policy::basic_sync_free_thread<small_thread_blocks>> {
+  static constexpr const char* name = "sync_free_thread_natural";
+  static policy_type make() { return {policy::row_order::natural}; }
+};
+struct sync_free_thread_phases : subject<policy::basic_sync_free_thread<small_thread_blocks>> {
+  static constexpr const char* name = "sync_free_thread_phases";
+  static policy_type make() { return {policy::row_order::natural, policy::thread_form::two_phase}; }
+};
+struct sync_free_thread_level_phases : subject<policy::basic_sync_free_thread<small_thread_blocks>> {
+  static constexpr const char* name = "sync_free_thread_level_phases";
+  static policy_type make() { return {policy::row_order::levels, policy::thread_form::two_phase}; }
+};
+
+struct sync_free_fused : subject<policy::sync_free_fused> {
+  static constexpr const char* name = "sync_free_fused";
+};
+/// One warp a block, in both orders; few entries make a row a long one.
+struct small_fused_blocks : sync_free_fused_tuning {
+  static constexpr int block_threads = 32;
+  static constexpr int entries_for_a_warp = 3;
+  static constexpr int entries_at_once = 2;
+  static constexpr int columns_per_sweep = 2;
+};
+struct sync_free_fused_small : subject<policy::basic_sync_free_fused<small_fused_blocks>> {
+  static constexpr const char* name = "sync_free_fused_small";
+};
+struct sync_free_fused_natural : subject<policy::basic_sync_free_fused<small_fused_blocks>> {
+  static constexpr const char* name = "sync_free_fused_natural";
+  static policy_type make() { return {policy::row_order::natural}; }
+};
+
 struct sync_free_column : subject<policy::sync_free_column> {
   static constexpr const char* name = "sync_free_column";
 };
@@ -246,12 +300,22 @@ using host_policies = typename type_lists::join<
                      suite_case<host_target, host_parallel_1, Value, std::int32_t, std::int64_t>>>::type;
 
 /// The device policies with one value type: as users have them with every index type, and with a tuning that
-/// makes small matrices large with one.
+/// makes small matrices large with one. The forms of sync_free_thread and sync_free_fused share the index
+/// types.
 template <class Target, class Value>
 using device_policies = typename type_lists::join<
     every_index<Target, Value, sync_free_warp, sync_free_column, self_scheduled, level_set, dataflow>,
     ::testing::Types<suite_case<Target, sync_free_warp_small, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_warp_natural, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, sync_free_warp_shared, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, sync_free_warp_shared_small, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, sync_free_thread, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, sync_free_thread_natural, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, sync_free_thread_phases, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, sync_free_thread_level_phases, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, sync_free_fused, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, sync_free_fused_small, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, sync_free_fused_natural, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, sync_free_column_small, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, sync_free_column_global, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, self_scheduled_rows, Value, std::int32_t, std::int32_t>,
@@ -276,6 +340,15 @@ using device_policies_with =
     ::testing::Types<suite_case<Target, sync_free_warp, Value, Index, Offset>,
                      suite_case<Target, sync_free_warp_small, Value, Index, Offset>,
                      suite_case<Target, sync_free_warp_natural, Value, Index, Offset>,
+                     suite_case<Target, sync_free_warp_shared, Value, Index, Offset>,
+                     suite_case<Target, sync_free_warp_shared_small, Value, Index, Offset>,
+                     suite_case<Target, sync_free_thread, Value, Index, Offset>,
+                     suite_case<Target, sync_free_thread_natural, Value, Index, Offset>,
+                     suite_case<Target, sync_free_thread_phases, Value, Index, Offset>,
+                     suite_case<Target, sync_free_thread_level_phases, Value, Index, Offset>,
+                     suite_case<Target, sync_free_fused, Value, Index, Offset>,
+                     suite_case<Target, sync_free_fused_small, Value, Index, Offset>,
+                     suite_case<Target, sync_free_fused_natural, Value, Index, Offset>,
                      suite_case<Target, sync_free_column, Value, Index, Offset>,
                      suite_case<Target, sync_free_column_small, Value, Index, Offset>,
                      suite_case<Target, sync_free_column_global, Value, Index, Offset>,

@@ -3,31 +3,16 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/solve_pages.hpp"
+#include "sptrsv/detail/row_wise/system.hpp"
 
 namespace sptrsv::detail::sync_free_warp {
-
-template <class Scalar, class Index, class Offset>
-struct system_params {
-  std::int64_t size;
-  bool reversed;
-  const Offset* row_offsets;
-  const Index* columns;
-  const Scalar* values;
-  const Scalar* diagonal;          ///< null if it is unit
-  const Index* position_of_place;  ///< null where rows are solved in the order of substitution
-  solve_pages<Scalar> pages;       ///< by place
-  Scalar alpha;
-  dense_view<const Scalar> b;
-  dense_view<Scalar> x;
-};
 
 /// `Columns` right-hand sides are solved in one sweep over the row, further ones in further sweeps.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int rows_per_block = block_threads / 32;
-  using params = system_params<Scalar, Index, Offset>;
+  using params = row_wise::system_params<Scalar, Index, Offset>;
   using flag = value_flag<Scalar>;
   using word = typename flag::word;
 
@@ -50,28 +35,20 @@ struct agent {
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve_row(Context& ctx, const Warp& warp, const params& p, std::int64_t place,
                                       std::uint32_t page) {
-    const Offset begin = ctx.load_constant(p.row_offsets + place);
-    const Offset end = ctx.load_constant(p.row_offsets + place + 1);
-    const std::int64_t position =
-        p.position_of_place != nullptr
-            ? static_cast<std::int64_t>(ctx.load_constant(p.position_of_place + place))
-            : place;
-    const pivot_divisor<Scalar> pivot(p.diagonal != nullptr ? ctx.load_constant(p.diagonal + place)
-                                                            : pivot_divisor<Scalar>::one());
-    const int summed_lanes = end - begin >= 32 ? 32 : simt::ceil_power_of_two(static_cast<int>(end - begin));
-    const std::int64_t row = p.reversed ? p.size - 1 - position : position;
+    const typename params::row r = p.open(ctx, place);
+    const int summed_lanes =
+        r.end - r.begin >= 32 ? 32 : simt::ceil_power_of_two(static_cast<int>(r.end - r.begin));
     for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
       // Lane k finishes right-hand side first + k; its b is on the way while the row waits.
       const std::int64_t mine = first + warp.rank();
       const bool finishes = warp.rank() < Columns && mine < p.x.columns;
-      const Scalar b =
-          finishes ? ctx.load(p.b.data + row * p.b.row_stride + mine * p.b.column_stride) : Scalar{};
+      const Scalar b = finishes ? p.load_b(ctx, r, mine) : Scalar{};
       Scalar sums[Columns] = {};
-      Offset e = begin + static_cast<Offset>(warp.rank());
-      for (; Columns == 1 && end - e > 32 * (entries_at_once - 1); e += 32 * entries_at_once) {
+      Offset e = r.begin + static_cast<Offset>(warp.rank());
+      for (; Columns == 1 && r.end - e > 32 * (entries_at_once - 1); e += 32 * entries_at_once) {
         add_entries<entries_at_once>(ctx, p, page, e, first, sums);
       }
-      for (; e < end; e += 32) {
+      for (; e < r.end; e += 32) {
         add_entries<1>(ctx, p, page, e, first, sums);
       }
       warp.sync();  // lanes that waited for different values go on together: shuffles of a diverged warp are
@@ -82,12 +59,7 @@ struct agent {
         sum = warp.rank() == k ? total : sum;
       }
       if (finishes) {
-        const Scalar x = pivot(p.alpha * b - sum);
-        flag::publish(ctx, p.pages.component(page, mine, place), x);
-        ctx.store(p.x.data + row * p.x.row_stride + mine * p.x.column_stride, x);
-        if (!is_finite(x)) {
-          p.pages.note_bad(ctx, page, position);
-        }
+        p.finish(ctx, r, page, mine, b, sum);
       }
     }
   }

@@ -9,6 +9,8 @@ struct sync_free_warp_tuning {
   static constexpr int block_threads = 256;
   /// Entries of a long row that a lane looks at before it waits for the first of them.
   static constexpr int entries_at_once = 4;
+  /// Entries that a lane takes before a row gets twice as many lanes, where rows share a warp.
+  static constexpr int entries_per_lane = 4;
   /// Right-hand sides that one sweep over a row serves.
   static constexpr int columns_per_sweep = 4;
 };

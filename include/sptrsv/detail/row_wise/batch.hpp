@@ -1,0 +1,103 @@
+// Some entries of a row, and the components of x that they wait for: polled together, so that the last one to
+// come is followed by one trip to memory.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/row_wise/system.hpp"
+
+namespace sptrsv::detail::row_wise {
+
+/// Up to `Entries` entries for the right-hand sides first ... first + Columns - 1.
+template <int Entries, int Columns, class Scalar, class Index, class Offset>
+class batch {
+ public:
+  using params = system_params<Scalar, Index, Offset>;
+  using flag = value_flag<Scalar>;
+  using word = typename flag::word;
+
+  /// Entries are taken if their columns lie in [from, to).
+  struct range {
+    std::int64_t from;
+    std::int64_t to;
+  };
+  SPTRSV_DEVICE static range everything() { return {0, INT64_MAX}; }
+
+  SPTRSV_DEVICE batch(const params& p, std::uint32_t page, std::int64_t first)
+      : p_(p), page_(page), first_(first) {}
+
+  /// Takes e, e + stride, ... as far as they are below `end`, and looks at their components. Returns how many
+  /// it took.
+  template <class Context>
+  SPTRSV_DEVICE int take(Context& ctx, Offset e, Offset end, Offset stride, const range& wanted) {
+    int taken = 0;
+    for (int i = 0; i < Entries; ++i) {
+      const Offset after = stride * static_cast<Offset>(i);
+      column_[i] = after < end - e ? ctx.load_constant(p_.columns + e + after) : Index{-1};
+      const std::int64_t column = column_[i];
+      column_[i] = column >= wanted.from && column < wanted.to ? column_[i] : Index{-1};
+      value_[i] = column_[i] >= 0 ? ctx.load_constant(p_.values + e + after) : Scalar{};
+      taken += column_[i] >= 0 ? 1 : 0;
+    }
+    for (int i = 0; i < Entries; ++i) {
+      for (int k = 0; k < Columns; ++k) {
+        seen_[i][k] = column_[i] >= 0 ? flag::look(ctx, component(i, k)) : flag::zero();
+      }
+    }
+    return taken;
+  }
+
+  /// Looks once more at what was pending. Returns a word that still is; null if all are known.
+  template <class Context>
+  SPTRSV_DEVICE const word* look_again(Context& ctx) {
+    const word* missing = nullptr;
+    for (int i = 0; i < Entries; ++i) {
+      for (int k = 0; k < Columns; ++k) {
+        for (int w = 0; w < flag::words; ++w) {
+          if (seen_[i][k].bits[w] == flag::pending) {
+            const word* const at = component(i, k) + w;
+            seen_[i][k].bits[w] = ctx.load_relaxed(at);
+            missing = seen_[i][k].bits[w] == flag::pending ? at : missing;
+          }
+        }
+      }
+    }
+    return missing;
+  }
+
+  /// Polls until all are known. Only for rows whose producers go on while this lane waits.
+  template <class Context>
+  SPTRSV_DEVICE void wait(Context& ctx) {
+    for (;;) {
+      const word* const missing = look_again(ctx);
+      if (missing == nullptr) {
+        return;
+      }
+      ctx.pause(missing);
+    }
+  }
+
+  /// In the order of the entries. What was not taken adds zero.
+  SPTRSV_DEVICE void add_to(Scalar (&sums)[Columns]) const {
+    for (int i = 0; i < Entries; ++i) {
+      for (int k = 0; k < Columns; ++k) {
+        sums[k] = sums[k] + value_[i] * seen_[i][k].value();
+      }
+    }
+  }
+
+ private:
+  SPTRSV_DEVICE const word* component(int i, int k) const {
+    const std::int64_t rhs = first_ + k < p_.x.columns ? first_ + k : first_;  // past the end: any that comes
+    return p_.pages.component(page_, rhs, static_cast<std::int64_t>(column_[i]));
+  }
+
+  const params& p_;
+  std::uint32_t page_;
+  std::int64_t first_;
+  Index column_[Entries];  ///< -1 where there is no entry
+  Scalar value_[Entries];
+  typename flag::reading seen_[Entries][Columns];
+};
+
+}  // namespace sptrsv::detail::row_wise

@@ -1,0 +1,106 @@
+// What the engines of the row-wise polling policies share: the triangle in the order in which its rows are
+// taken up, its numbers, and the pages of a solve.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "sptrsv/detail/analysis/device_values.hpp"
+#include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/choices.hpp"
+#include "sptrsv/detail/row_wise/system.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv::detail::row_wise {
+
+template <class Scalar, class Index, class Offset, class Executor>
+class engine_base {
+ public:
+  using workspace = page_memory<Scalar>;
+
+  void update_values(const Scalar* values, const Executor& on) {
+    numbers_.gather(values, triangle_.sources.data(), triangle_.diagonal_sources.data(), form_.conjugated,
+                    on);
+  }
+
+  workspace make_workspace(const Executor& on, memory_resource& resource) const {
+    return {triangle_.size, max_rhs_, on, resource};
+  }
+
+  std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
+    return scratch.first_bad_position(blocks_, on);
+  }
+
+  bool is_zero_pivot(std::int64_t position, const Executor& on) const {
+    return numbers_.is_zero_pivot(levels_.place_of(position, on), on);
+  }
+
+ protected:
+  /// The triangle stands in the order of substitution until it is renumbered.
+  engine_base(const pattern_view<Index, Offset>& a, const triangle_form& form, std::int64_t max_rhs,
+              const Executor& on, memory_resource& resource)
+      : form_(form),
+        max_rhs_(max_rhs),
+        triangle_(build_on_device(a, form, on, resource)),
+        numbers_(triangle_.entries(), form.unit ? 0 : a.size, on, resource) {}
+
+  void renumber(policy::row_order order, const Executor& on, memory_resource& resource) {
+    if (order == policy::row_order::levels) {
+      renumber(levels_on_device(triangle_, on, resource), on, resource);
+    }
+  }
+  /// Rows of a level may stand in any order.
+  void renumber(device_levels<Index> levels, const Executor& on, memory_resource& resource) {
+    levels_ = std::move(levels);
+    triangle_ = in_level_order(triangle_, levels_, on, resource);
+  }
+
+  [[nodiscard]] const device_triangle<Index, Offset>& triangle() const { return triangle_; }
+
+  /// To be said once: every solve has so many blocks.
+  void launch_with(std::int64_t work, int work_per_block) {
+    blocks_ = static_cast<std::uint32_t>(simt::ceil_div(work, work_per_block));
+  }
+  [[nodiscard]] std::uint32_t blocks() const { return blocks_; }
+
+  [[nodiscard]] system_params<Scalar, Index, Offset> system(Scalar alpha, dense_view<const Scalar> b,
+                                                            dense_view<Scalar> x,
+                                                            const workspace& scratch) const {
+    return {triangle_.size,
+            form_.reversed,
+            triangle_.row_offsets.data(),
+            triangle_.columns.data(),
+            numbers_.values(),
+            numbers_.diagonal(),
+            levels_.rows.data(),
+            scratch.pages(),
+            alpha,
+            b,
+            x};
+  }
+
+  /// All but the memory that the policy holds beyond the triangle. `work`: what a block's threads do.
+  void describe_rows(solver_info& info, const std::string& name, int block_threads, const std::string& work,
+                     const Executor& on) const {
+    info.device = on.device_name();
+    info.kernels = {name + ": " + std::to_string(blocks_) + " blocks of " + std::to_string(block_threads) +
+                    " threads, " + work + ", in " +
+                    (levels_.rows.size() > 0 ? "level order" : "natural order")};
+    info.entries = triangle_.entries() + (form_.unit ? 0 : triangle_.size);
+    info.levels = levels_.count;
+    info.longest_row = triangle_.longest_row;
+    info.solver_bytes = triangle_.bytes() + numbers_.bytes() + levels_.bytes();
+    info.workspace_bytes = page_memory<Scalar>::bytes(triangle_.size, max_rhs_);
+  }
+
+ private:
+  triangle_form form_;
+  std::int64_t max_rhs_;
+  std::uint32_t blocks_ = 0;
+  device_levels<Index> levels_;  ///< empty where rows keep the order of substitution
+  device_triangle<Index, Offset> triangle_;
+  device_values<Scalar, Executor> numbers_;
+};
+
+}  // namespace sptrsv::detail::row_wise

@@ -1,0 +1,70 @@
+// The system as the kernels of the row-wise polling policies see it.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/solve_pages.hpp"
+
+namespace sptrsv::detail::row_wise {
+
+template <class Scalar, class Index, class Offset>
+struct system_params {
+  using flag = value_flag<Scalar>;
+
+  std::int64_t size;
+  bool reversed;
+  const Offset* row_offsets;
+  const Index* columns;
+  const Scalar* values;
+  const Scalar* diagonal;          ///< null if it is unit
+  const Index* position_of_place;  ///< null where rows are solved in the order of substitution
+  solve_pages<Scalar> pages;       ///< by place
+  Scalar alpha;
+  dense_view<const Scalar> b;
+  dense_view<Scalar> x;
+
+  /// What is known of a row before any component of x.
+  struct row {
+    std::int64_t place;
+    std::int64_t position;  ///< of substitution
+    std::int64_t number;    ///< in b and x
+    Offset begin;
+    Offset end;
+    pivot_divisor<Scalar> pivot;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE row open(Context& ctx, std::int64_t place) const {
+    const Offset begin = ctx.load_constant(row_offsets + place);
+    const Offset end = ctx.load_constant(row_offsets + place + 1);
+    const std::int64_t position =
+        position_of_place != nullptr ? static_cast<std::int64_t>(ctx.load_constant(position_of_place + place))
+                                     : place;
+    return {place,
+            position,
+            reversed ? size - 1 - position : position,
+            begin,
+            end,
+            pivot_divisor<Scalar>(diagonal != nullptr ? ctx.load_constant(diagonal + place)
+                                                      : pivot_divisor<Scalar>::one())};
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE Scalar load_b(Context& ctx, const row& r, std::int64_t column) const {
+    return ctx.load(b.data + r.number * b.row_stride + column * b.column_stride);
+  }
+
+  /// `sum`: of the row's products.
+  template <class Context>
+  SPTRSV_DEVICE void finish(Context& ctx, const row& r, std::uint32_t page, std::int64_t column,
+                            Scalar b_value, Scalar sum) const {
+    const Scalar solved = r.pivot(alpha * b_value - sum);
+    flag::publish(ctx, pages.component(page, column, r.place), solved);
+    ctx.store(x.data + r.number * x.row_stride + column * x.column_stride, solved);
+    if (!is_finite(solved)) {
+      pages.note_bad(ctx, page, r.position);
+    }
+  }
+};
+
+}  // namespace sptrsv::detail::row_wise

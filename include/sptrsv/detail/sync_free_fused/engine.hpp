@@ -1,0 +1,76 @@
+// The engine of sync_free_fused.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sptrsv/detail/row_wise/engine.hpp"
+#include "sptrsv/detail/row_wise/warp_tasks.hpp"
+#include "sptrsv/detail/sync_free_fused/agent.hpp"
+#include "sptrsv/detail/sync_free_fused/tuning.hpp"
+
+namespace sptrsv {
+namespace policy {
+
+/// Row-wise and synchronisation-free, a thread a row among short rows and a warp a row among long ones
+/// (YuenyeungSpTRSV: Zhang, Su, Liu et al., TPDS 2021): decided for each 32 neighbouring rows by their
+/// average length. Every value of x is its own flag, rows are taken by ticket, and the order of additions is
+/// fixed: the result is the same in every bit from solve to solve. As published it takes rows in their
+/// natural order; level order is this library's addition.
+template <class Tuning = sync_free_fused_tuning>
+struct basic_sync_free_fused {
+  static constexpr const char* name = "sync_free_fused";
+  using default_stream = stream_handle;
+  using tuning = Tuning;
+
+  row_order order = row_order::levels;
+};
+using sync_free_fused = basic_sync_free_fused<>;
+
+}  // namespace policy
+
+namespace detail {
+
+template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+class engine<policy::basic_sync_free_fused<Tuning>, Scalar, Index, Offset, Executor>
+    : public row_wise::engine_base<Scalar, Index, Offset, Executor> {
+  using base = row_wise::engine_base<Scalar, Index, Offset, Executor>;
+  template <int Columns>
+  using agent = sync_free_fused::agent<Tuning, Scalar, Index, Offset, Columns>;
+
+ public:
+  engine(const policy::basic_sync_free_fused<Tuning>& policy, const pattern_view<Index, Offset>& a,
+         const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
+      : base(a, form, max_rhs, on, resource) {
+    this->renumber(policy.order, on, resource);
+    tasks_ = row_wise::make_warp_tasks<Index>(
+        a.size,
+        sync_free_fused::starts_by_average<Offset>{this->triangle().row_offsets.data(), a.size,
+                                                   Tuning::entries_for_a_warp},
+        on, resource);
+    this->launch_with(tasks_.count, agent<1>::warps_per_block);
+  }
+
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
+             const typename base::workspace& scratch, const Executor& on) const {
+    const auto system = this->system(alpha, b, x, scratch);
+    if (x.columns == 1) {
+      on.template launch<agent<1>>(this->blocks(), {system, tasks_.count, tasks_.first_place.data()});
+    } else {
+      on.template launch<agent<Tuning::columns_per_sweep>>(this->blocks(),
+                                                           {system, tasks_.count, tasks_.first_place.data()});
+    }
+  }
+
+  void describe(solver_info& info, const Executor& on) const {
+    this->describe_rows(info, "sync_free_fused", Tuning::block_threads,
+                        std::to_string(tasks_.count) + " warps for 32 short rows or one long row", on);
+    info.solver_bytes += tasks_.first_place.bytes();
+  }
+
+ private:
+  row_wise::warp_tasks<Index> tasks_;
+};
+
+}  // namespace detail
+}  // namespace sptrsv

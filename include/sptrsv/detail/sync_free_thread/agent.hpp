@@ -1,0 +1,38 @@
+// The kernel of sync_free_thread: a thread solves a row.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/row_wise/lane_rows.hpp"
+
+namespace sptrsv::detail::sync_free_thread {
+
+/// `Columns` right-hand sides are solved in one sweep over the row, further ones in further sweeps.
+template <class Tuning, class Scalar, class Index, class Offset, int Columns>
+struct agent {
+  static constexpr int block_threads = Tuning::block_threads;
+  static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
+  using rows = row_wise::lane_rows<entries_at_once, Columns, Scalar, Index, Offset>;
+  using shared_storage = block_start;
+  struct params {
+    row_wise::system_params<Scalar, Index, Offset> system;
+    bool waits_first;  ///< for the rows of earlier warps, before any of its own
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
+    const auto warp = ctx.template group<32>();
+    start_block(ctx, start, p.system.pages.state, p.system.x.columns);
+    const std::int64_t first_place = start.block * block_threads + warp.index() * 32;
+    if (first_place >= p.system.size) {
+      return;
+    }
+    rows::solve(ctx, warp, p.system, start.page, first_place, p.system.size, p.waits_first);
+    const std::int64_t place = first_place + warp.rank();
+    if (place < p.system.size) {
+      p.system.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, 0, 1);
+    }
+  }
+};
+
+}  // namespace sptrsv::detail::sync_free_thread

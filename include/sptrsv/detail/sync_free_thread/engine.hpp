@@ -1,0 +1,74 @@
+// The engine of sync_free_thread.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/row_wise/engine.hpp"
+#include "sptrsv/detail/sync_free_thread/agent.hpp"
+#include "sptrsv/detail/sync_free_thread/tuning.hpp"
+
+namespace sptrsv {
+namespace policy {
+
+/// How a thread waits for the rows that its row needs.
+enum class thread_form {
+  writing_first,  ///< never in a loop of its own: it takes what has come, and lets its warp go on
+  two_phase       ///< in a loop for rows of earlier warps, then as above for those of its own warp
+};
+
+/// Row-wise and synchronisation-free, a thread a row (CapelliniSpTRSV: Su, Zhang, Liu et al., ICPP 2020). A
+/// thread that waits never holds up the other rows of its warp, on which it may depend. Every value of x is
+/// its own flag, rows are taken by ticket, and the order of additions is fixed: the result is the same in
+/// every bit from solve to solve. As published it takes rows in their natural order, without an analysis of
+/// levels; level order, in which a warp's rows can mostly be solved together, is this library's addition.
+template <class Tuning = sync_free_thread_tuning>
+struct basic_sync_free_thread {
+  static constexpr const char* name = "sync_free_thread";
+  using default_stream = stream_handle;
+  using tuning = Tuning;
+
+  row_order order = row_order::levels;
+  thread_form form = thread_form::writing_first;
+};
+using sync_free_thread = basic_sync_free_thread<>;
+
+}  // namespace policy
+
+namespace detail {
+
+template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+class engine<policy::basic_sync_free_thread<Tuning>, Scalar, Index, Offset, Executor>
+    : public row_wise::engine_base<Scalar, Index, Offset, Executor> {
+  using base = row_wise::engine_base<Scalar, Index, Offset, Executor>;
+  template <int Columns>
+  using agent = sync_free_thread::agent<Tuning, Scalar, Index, Offset, Columns>;
+
+ public:
+  engine(const policy::basic_sync_free_thread<Tuning>& policy, const pattern_view<Index, Offset>& a,
+         const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
+      : base(a, form, max_rhs, on, resource), waits_first_(policy.form == policy::thread_form::two_phase) {
+    this->renumber(policy.order, on, resource);
+    this->launch_with(a.size, Tuning::block_threads);
+  }
+
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
+             const typename base::workspace& scratch, const Executor& on) const {
+    const auto system = this->system(alpha, b, x, scratch);
+    if (x.columns == 1) {
+      on.template launch<agent<1>>(this->blocks(), {system, waits_first_});
+    } else {
+      on.template launch<agent<Tuning::columns_per_sweep>>(this->blocks(), {system, waits_first_});
+    }
+  }
+
+  void describe(solver_info& info, const Executor& on) const {
+    this->describe_rows(info, "sync_free_thread", Tuning::block_threads,
+                        waits_first_ ? "a thread a row in two phases" : "a thread a row, writing first", on);
+  }
+
+ private:
+  bool waits_first_;
+};
+
+}  // namespace detail
+}  // namespace sptrsv

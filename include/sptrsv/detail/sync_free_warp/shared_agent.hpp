@@ -1,0 +1,43 @@
+// The kernel of sync_free_warp where rows of one level share a warp.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/row_wise/tile_rows.hpp"
+
+namespace sptrsv::detail::sync_free_warp {
+
+/// `Columns` right-hand sides are solved in one sweep over the rows, further ones in further sweeps.
+template <class Tuning, class Scalar, class Index, class Offset, int Columns>
+struct shared_agent {
+  static constexpr int block_threads = Tuning::block_threads;
+  static constexpr int warps_per_block = block_threads / 32;
+  static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
+  using rows = row_wise::tile_rows<entries_at_once, Columns, Scalar, Index, Offset>;
+  using shared_storage = block_start;
+  struct params {
+    row_wise::system_params<Scalar, Index, Offset> system;
+    std::int64_t warps;
+    const Index* first_place;  ///< of each warp, and the end
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
+    const auto warp = ctx.template group<32>();
+    start_block(ctx, start, p.system.pages.state, p.system.x.columns);
+    const std::int64_t number = start.block * warps_per_block + warp.index();
+    if (number >= p.warps) {
+      return;
+    }
+    const std::int64_t first_place = ctx.load_constant(p.first_place + number);
+    const std::int64_t end_place = ctx.load_constant(p.first_place + number + 1);
+    const int lanes = 32 / simt::ceil_power_of_two(static_cast<int>(end_place - first_place));
+    const std::int64_t place = first_place + warp.rank() / lanes;
+    rows::solve(ctx, warp, p.system, start.page, place, end_place, lanes);
+    if (place < end_place) {
+      p.system.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, warp.rank() % lanes, lanes);
+    }
+  }
+};
+
+}  // namespace sptrsv::detail::sync_free_warp

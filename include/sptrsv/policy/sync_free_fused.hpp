@@ -1,0 +1,8 @@
+// sync_free_fused: see the policy in the header below.
+#pragma once
+
+#include "sptrsv/detail/sync_free_fused/engine.hpp"
+
+#ifdef __CUDACC__
+#include "sptrsv/detail/simt/cuda_executor.cuh"
+#endif
