@@ -62,13 +62,27 @@ struct grid_agent {
     Scalar value[EntriesAtOnce];
   };
 
+  /// The slots of a lane: begin, begin + 32, ... below end. Batches end with the last one, so that a row of
+  /// few entries, which stand last, has them in one batch.
+  struct span_of_entries {
+    Offset begin;
+    Offset end;
+
+    SPTRSV_DEVICE Offset first() const {
+      constexpr auto stride = static_cast<Offset>(group_rows * EntriesAtOnce);
+      const Offset width = (end - begin + group_rows - 1) / group_rows * group_rows;
+      return begin + width - (width + stride - 1) / stride * stride;
+    }
+  };
+
   template <class Context>
   SPTRSV_DEVICE static void solve_row(Context& ctx, const params& p, std::int64_t place, std::uint32_t page) {
     // All that does not depend on x comes before the first wait.
     const std::int64_t group = place / group_rows;
     const Offset begin = ctx.load_constant(p.offsets + group) + static_cast<Offset>(place % group_rows);
     const Offset end = ctx.load_constant(p.offsets + group + 1);
-    const batch first_entries = read(ctx, p, begin, end);
+    const span_of_entries entries{begin, end};
+    const batch first_entries = read(ctx, p, entries, entries.first());
     const Index gate = p.gates == nullptr ? Index{-1} : ctx.load_constant(p.gates + group);
     const std::int64_t position =
         p.position_of_place == nullptr
@@ -95,8 +109,8 @@ struct grid_agent {
       word* const own = solved + place * flag::words;
       Scalar* const to = p.x.data + row * p.x.row_stride + first * p.x.column_stride;
       batch now = first_entries;
-      for (Offset e = begin; e < end; e += group_rows * EntriesAtOnce) {
-        const batch next = read(ctx, p, static_cast<Offset>(e + group_rows * EntriesAtOnce), end);
+      for (Offset e = entries.first(); e < end; e += group_rows * EntriesAtOnce) {
+        const batch next = read(ctx, p, entries, static_cast<Offset>(e + group_rows * EntriesAtOnce));
         subtract_products(ctx, now, solved, column_words, columns - first, rest);
         now = next;
       }
@@ -123,12 +137,13 @@ struct grid_agent {
   }
 
   template <class Context>
-  SPTRSV_DEVICE static batch read(Context& ctx, const params& p, Offset e, Offset end) {
+  SPTRSV_DEVICE static batch read(Context& ctx, const params& p, const span_of_entries& entries, Offset e) {
     batch made;
     for (int i = 0; i < EntriesAtOnce; ++i) {
-      const bool present = e + group_rows * i < end;
-      made.column[i] = present ? ctx.load_constant(p.columns + e + group_rows * i) : Index{-1};
-      made.value[i] = present ? ctx.load_constant(p.values + e + group_rows * i) : Scalar{};
+      const Offset slot = e + static_cast<Offset>(group_rows * i);
+      const bool present = slot >= entries.begin && slot < entries.end;
+      made.column[i] = present ? ctx.load_constant(p.columns + slot) : Index{-1};
+      made.value[i] = present ? ctx.load_constant(p.values + slot) : Scalar{};
     }
     return made;
   }

@@ -12,7 +12,7 @@ struct dataflow_tuning {
   /// Entries that a thread of the grid path waits for together; twice as many where rows have more than
   /// `long_row` entries on average.
   static constexpr int entries_at_once = 4;
-  static constexpr int long_row = 10;
+  static constexpr int long_row = 4;
   /// Right-hand sides that one sweep of the grid path serves.
   static constexpr int columns_per_sweep = 4;
   /// Entries of a row on the grid path, at most: longer rows are cut.
@@ -43,7 +43,7 @@ struct dataflow_tuning {
   static constexpr double walk_launch_ns = 6000;
   /// Nanoseconds that the grid path takes for a launch, a level, and a byte.
   static constexpr double grid_launch_ns = 4000;
-  static constexpr double grid_level_ns = 550;
+  static constexpr double grid_level_ns = 520;
   static constexpr double grid_byte_ns = 1 / 2500.0;
 };
 
