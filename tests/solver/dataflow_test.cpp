@@ -13,8 +13,10 @@ using policy::dataflow_path;
 struct tiny_window : dataflow_tuning {
   static constexpr int walk_window = 64;
 };
-struct few_entries : dataflow_tuning {
-  static constexpr std::int64_t walk_entries = 500;
+/// Almost every system is large, and looked at on the host only if it has two rows a level.
+struct large_systems : dataflow_tuning {
+  static constexpr std::int64_t host_entries = 20;
+  static constexpr std::int64_t walk_rows_per_level = 2;
 };
 
 class DataflowPath
@@ -93,9 +95,15 @@ TEST_F(DataflowPath, RefusesToWalkWithAWindowThatIsTooShort) {
   expect_refused<tiny_window>(patterns::chain(600));
 }
 
-TEST_F(DataflowPath, RefusesToWalkTooManyEntries) {
-  expect_refused<few_entries>(patterns::chain(502));
-  EXPECT_TRUE(is_walk(kernel_for<few_entries>(patterns::chain(501))));
+TEST_F(DataflowPath, OfLargeSystemsIsTheGridWhereLevelsAreWideOnAverage) {
+  using policy_type = policy::basic_dataflow<large_systems>;
+  EXPECT_TRUE(is_walk(kernel_for(patterns::chain(100), policy_type{})));
+  EXPECT_TRUE(is_walk(kernel_for(patterns::block_diagonal(66, 33), policy_type{})));
+  const pattern three_wide = patterns::block_diagonal(99, 33);
+  EXPECT_TRUE(is_grid(kernel_for(three_wide, policy_type{})));
+  EXPECT_TRUE(is_walk(kernel_for(three_wide, policy::dataflow{}))) << "although the walk is faster";
+  EXPECT_TRUE(is_walk(kernel_for(three_wide, policy_type{dataflow_path::walk})));
+  EXPECT_TRUE(is_grid(kernel_for(patterns::arrow_row(101), policy_type{}))) << "with rows that are cut";
 }
 
 TEST_F(DataflowPath, RefusesToWalkOnADeviceWithLittleSharedMemory) {

@@ -68,16 +68,20 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     longest_row_ = triangle.longest_row;
     entries_ = triangle.entries() + (form.unit ? 0 : a.size);
     const bool may_walk = policy.path != policy::dataflow_path::grid && triangle.size > 0 &&
-                          triangle.size < (std::int64_t{1} << 31) - 2 &&
-                          triangle.entries() <= Tuning::walk_entries;
-    if (may_walk) {
+                          triangle.size < (std::int64_t{1} << 31) - 2;
+    const bool forced = policy.path == policy::dataflow_path::walk;
+    std::optional<device_levels<Index>> levels;
+    if (may_walk && !forced && triangle.entries() > Tuning::host_entries) {
+      levels = levels_on_device(triangle, on, resource);
+      levels_ = levels->count;
+    }
+    if (may_walk && (!levels || triangle.size <= levels_ * Tuning::walk_rows_per_level)) {
       plan_walk(policy, triangle, form, on, resource);
     }
-    SPTRSV_EXPECTS(walk_.has_value() || triangle.size == 0 || policy.path != policy::dataflow_path::walk,
-                   errc::unsupported,
+    SPTRSV_EXPECTS(walk_.has_value() || triangle.size == 0 || !forced, errc::unsupported,
                    "dataflow: this system cannot be walked: too large, or the window too short for its rows");
     if (!walk_) {
-      plan_grid(policy, std::move(triangle), form, on, resource);
+      plan_grid(policy, std::move(triangle), std::move(levels), form, on, resource);
     }
   }
 
@@ -136,7 +140,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     const auto levels = levels_on_host<Index>(rows.row_offsets, rows.columns);
     levels_ = levels.count();
     const bool forced = policy.path == policy::dataflow_path::walk;
-    const auto choice = dataflow::choose_walk<Tuning>(rows, levels);
+    const auto choice = dataflow::choose_walk<Tuning, Scalar>(rows, levels);
     if (!forced && choice.nanoseconds > grid_nanoseconds(triangle)) {
       return;
     }
@@ -152,10 +156,16 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     }
   }
 
+  /// `levels`: of the triangle, where they are known.
   void plan_grid(const policy::basic_dataflow<Tuning>& policy, device_triangle<Index, Offset>&& triangle,
-                 const triangle_form& form, const Executor& on, memory_resource& resource) {
+                 std::optional<device_levels<Index>>&& levels, const triangle_form& form, const Executor& on,
+                 memory_resource& resource) {
     const bool is_cut = triangle.longest_row > Tuning::longest_row;
-    grid_.emplace(std::move(triangle), policy.order == policy::group_order::levels, form, on, resource);
+    if (is_cut) {
+      levels.reset();  // partial rows have levels of their own
+    }
+    grid_.emplace(std::move(triangle), policy.order == policy::group_order::levels, std::move(levels), form,
+                  on, resource);
     levels_ = levels_ > 0 || is_cut ? levels_ : grid_->levels();
   }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,9 +65,11 @@ class grid_path {
   using for_several_columns = agent<1, Tuning::columns_per_sweep>;
 
  public:
-  /// Rows are grouped level by level or in the order of substitution.
-  grid_path(device_triangle<Index, Offset>&& given, bool by_levels, const triangle_form& form,
-            const Executor& on, memory_resource& resource)
+  /// Rows are grouped level by level or in the order of substitution. `levels`: where they are known; of a
+  /// triangle without rows that must be cut.
+  grid_path(device_triangle<Index, Offset>&& given, bool by_levels,
+            std::optional<device_levels<Index>>&& levels, const triangle_form& form, const Executor& on,
+            memory_resource& resource)
       : form_(form),
         size_(given.size),
         long_rows_(given.entries() > given.size * Tuning::long_row),
@@ -76,7 +79,8 @@ class grid_path {
     device_triangle<Index, Offset>& triangle = split.triangle;
     positions_ = std::move(split.positions);
     if (by_levels) {
-      order_by_levels(triangle, on, resource);
+      order_by_levels(triangle, levels ? std::move(*levels) : levels_on_device(triangle, on, resource), on,
+                      resource);
     } else {
       groups_ = pack_groups(triangle, on, resource);
     }
@@ -143,12 +147,11 @@ class grid_path {
   }
 
  private:
-  void order_by_levels(device_triangle<Index, Offset>& triangle, const Executor& on,
-                       memory_resource& resource) {
+  void order_by_levels(device_triangle<Index, Offset>& triangle, device_levels<Index> levels,
+                       const Executor& on, memory_resource& resource) {
     const auto make = [&](std::int64_t size) {
       return buffer<Index>(static_cast<std::size_t>(size), resource, on.stream());
     };
-    device_levels<Index> levels = levels_on_device(triangle, on, resource);
     levels_ = levels.count;
     triangle = in_level_order(triangle, levels, on, resource);
     groups_ = pack_groups(triangle, on, resource);

@@ -31,8 +31,14 @@ struct dataflow_tuning {
   static constexpr double walk_step_ns[] = {107, 125, 172, 202, 185, 190, 295, 798, 440, 380};
   /// Components of x that a walk keeps in shared memory, at most (and at most 65,534).
   static constexpr int walk_window = 65534;
-  /// Systems of more entries are not looked at on the host: they go the grid path.
-  static constexpr std::int64_t walk_entries = 16'000'000;
+  /// Systems of more entries than these are looked at on the host only if their levels, counted on the
+  /// device, have at most so many rows on average.
+  static constexpr std::int64_t host_entries = 500'000;
+  static constexpr std::int64_t walk_rows_per_level = 400;
+  /// Nanoseconds that a walk takes for a byte if it streams more than `walk_near_bytes`, which L2 does not
+  /// keep.
+  static constexpr double walk_far_byte_ns = 1 / 23.0;
+  static constexpr double walk_near_bytes = 40e6;
   /// Nanoseconds that a walk takes beside its steps.
   static constexpr double walk_launch_ns = 6000;
   /// Nanoseconds that the grid path takes for a launch, a level, and a byte.

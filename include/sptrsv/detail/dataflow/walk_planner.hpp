@@ -20,19 +20,36 @@ constexpr std::int64_t program_rows(std::int64_t length, std::int64_t capacity) 
 
 /// Steps that a program of the given shape will take, about.
 template <class Index, class Offset>
-std::int64_t estimated_steps(const host_rows<Index, Offset>& t, const host_levels<Index>& levels,
-                             const walk_shape_values& shape) {
-  std::vector<std::int64_t> wanted(shape.coupled ? 1 : static_cast<std::size_t>(levels.count()), 0);
-  for (std::int64_t row = 0; row < t.size(); ++row) {
-    wanted[shape.coupled ? 0
-                         : static_cast<std::size_t>(levels.level_of_row[static_cast<std::size_t>(row)])] +=
-        program_rows(t.length(row), shape.row_capacity());
+double estimated_steps(const host_rows<Index, Offset>& t, const host_levels<Index>& levels,
+                       const walk_shape_values& shape) {
+  const std::int64_t capacity = shape.row_capacity();
+  if (shape.coupled) {
+    std::int64_t rows = 0;
+    for (std::int64_t row = 0; row < t.size(); ++row) {
+      rows += program_rows(t.length(row), capacity);
+    }
+    return static_cast<double>(rows) / shape.rows;
   }
-  std::int64_t steps = 0;
-  for (const std::int64_t rows : wanted) {
-    steps += (rows + shape.rows - 1) / shape.rows;
+  double steps = 0;
+  for (std::int64_t l = 0; l < levels.count(); ++l) {
+    const auto begin = static_cast<std::size_t>(levels.level_offsets[static_cast<std::size_t>(l)]);
+    const auto end = static_cast<std::size_t>(levels.level_offsets[static_cast<std::size_t>(l) + 1]);
+    std::int64_t rows = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      rows += program_rows(t.length(static_cast<std::int64_t>(levels.rows[i])), capacity);
+    }
+    // Some partial rows need components of the level before: the rows that take them come a step later.
+    const bool partial = rows > static_cast<std::int64_t>(end - begin);
+    steps += static_cast<double>((rows + shape.rows - 1) / shape.rows) + (partial ? 0.5 : 0.0);
   }
   return steps;
+}
+
+/// What the threads that copy bring for a step.
+template <class Scalar>
+constexpr double step_bytes(const walk_shape_values& shape) {
+  return static_cast<double>(shape.threads() * shape.entries) * (sizeof(Scalar) + sizeof(std::uint16_t)) +
+         shape.inner_entries * sizeof(Scalar) + shape.rows * (3 * sizeof(Scalar) + 2 * sizeof(walk_row));
 }
 
 /// The cheapest of the tuning's shapes.
@@ -42,15 +59,19 @@ struct walk_choice {
   double nanoseconds = std::numeric_limits<double>::infinity();
 };
 
-template <class Tuning, class Index, class Offset>
+template <class Tuning, class Scalar, class Index, class Offset>
 walk_choice choose_walk(const host_rows<Index, Offset>& rows, const host_levels<Index>& levels) {
   using shapes = typename Tuning::walk_shapes;
   static_assert(std::size(Tuning::walk_step_ns) == shapes::count, "a time for each shape");
   walk_choice best;
   shapes::for_each([&](auto shape, int index) {
     const walk_shape_values values = values_of<decltype(shape)>();
-    const double time = Tuning::walk_launch_ns + static_cast<double>(estimated_steps(rows, levels, values)) *
-                                                     Tuning::walk_step_ns[index];
+    const double steps = estimated_steps(rows, levels, values);
+    const double bytes = step_bytes<Scalar>(values);
+    const bool far = steps * bytes > Tuning::walk_near_bytes;
+    const double step = far ? std::max(Tuning::walk_step_ns[index], bytes * Tuning::walk_far_byte_ns)
+                            : Tuning::walk_step_ns[index];
+    const double time = Tuning::walk_launch_ns + steps * step;
     if (time < best.nanoseconds) {
       best = {index, values, time};
     }
