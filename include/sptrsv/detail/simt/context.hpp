@@ -38,12 +38,10 @@
 //   void fence_block();                           // the same among the threads of the block
 //   void pause(const T* p);                       // between two polls of *p: bounded back-off
 //
-//   void copy_async<Bytes>(void* shared, const void* global);    // 4, 8 or 16, aligned to as much; a weak
-//   load void commit_copies();                         // makes a group of this thread's copies since the
-//   last call void wait_copies<Pending>();                  // until all of this thread's groups but the last
-//   `Pending`
-//                                                 // are done: it sees them; others do after a barrier or a
-//                                                 // tile's sync
+//   void copy_async<Bytes>(void* shared, const void* global);    // weak; 4, 8 or 16, aligned to as much
+//   void commit_copies();                         // groups this thread's copies since the last call
+//   void wait_copies<Pending>();                  // for all of this thread's groups but the last `Pending`:
+//                                                 // it sees them then, others after a barrier or tile's sync
 //
 // A weak load may be served from an SM's cache: after a relaxed poll only an acquire or a fence makes it see
 // what the producer stored.
