@@ -34,6 +34,8 @@ inline void scheduler::start_block() {
     thread& t = b.threads[descending ? b.threads.size() - 1 - i : i];
     t.seen = {};
     t.paused = {};
+    t.copies.clear();
+    t.copy_groups = 0;
     t.acquired_at = memory_.changes();
     ready_.add(t);
   }

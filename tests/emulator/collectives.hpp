@@ -43,6 +43,8 @@ inline void scheduler::meet(thread& t, int& come, int threads) {
   block& b = *t.owner;
   if (++come < threads) {
     t.state = thread_state::in_barrier;
+    t.come = &come;
+    t.awaited = threads;
     dispatch(t, nullptr);
     return;
   }

@@ -219,6 +219,10 @@ class context {
       throw out_of_bounds(name_of(*thread_) + ": copy_async to " + describe(*thread_, address_of(shared)) +
                           ", which is not shared memory");
     }
+    if (resolve(*thread_, address_of(global), Bytes, Bytes, "copy_async from").buffer == nullptr) {
+      throw out_of_bounds(name_of(*thread_) + ": copy_async from " + describe(*thread_, address_of(global)) +
+                          ", which is not global memory");
+    }
     const pending_copy copy{shared, address_of(global), Bytes, thread_->copy_groups};
     if (scheduler_->copies_at_once()) {
       perform(copy);

@@ -39,8 +39,8 @@ inline void scheduler::fail_deadlock() {
       }
       text += "\n  " + name_of(t);
       if (t.state == thread_state::in_barrier) {
-        text += " is in a barrier with " + std::to_string(b->in_barrier) + " of " +
-                std::to_string(kernel_.threads) + " threads";
+        text += " is in a barrier with " + std::to_string(*t.come) + " of " + std::to_string(t.awaited) +
+                " threads";
       } else if (t.state == thread_state::in_tile) {
         const std::uint32_t there =
             b->warps[static_cast<std::size_t>(t.rank / 32)].waiting[log2_of(t.tile.lanes)] &

@@ -1,4 +1,4 @@
-// Schedules, deadlocks and barriers of the emulator.
+// Schedules and deadlocks of the emulator.
 #include "emulator/scheduler.hpp"
 
 #include <gtest/gtest.h>
@@ -171,61 +171,6 @@ TEST(Schedule, LiveLockEndsAtTheStepLimit) {
                            }
                          }),
                step_limit_exceeded);
-}
-
-TEST(Barrier, NotReachedByAllIsAnError) {
-  for (const schedule order : {schedule::in_order, schedule::reverse, schedule::random}) {
-    for (const int absent : {0, 17, 63}) {
-      device d(with_schedule(order));
-      EXPECT_THROW(launch<64>(executor(&d), 2,
-                              [=](auto& ctx, nothing&) {
-                                if (ctx.thread_rank() != absent) {
-                                  ctx.barrier();
-                                }
-                              }),
-                   barrier_divergence);
-    }
-  }
-}
-
-TEST(Barrier, SeparatesWritersAndReadersOfSharedMemory) {
-  struct storage {
-    int values[64];
-  };
-  const auto reversed_twice = [](const executor& on) {
-    const auto out = zeros<int>(on, 64);
-    launch<64, storage>(on, 1, [out = out.data()](auto& ctx, storage& shared) {
-      const int i = ctx.thread_rank();
-      ctx.store(&shared.values[i], i);
-      ctx.barrier();
-      const int v = shared.values[63 - i];
-      ctx.barrier();
-      shared.values[i] = 2 * v;
-      ctx.barrier();
-      ctx.store(out + i, ctx.load(&shared.values[63 - i]));
-    });
-    std::vector<int> expected(64);
-    for (int i = 0; i < 64; ++i) {
-      expected[static_cast<std::size_t>(i)] = 2 * i;
-    }
-    return to_host(on, out) == expected;
-  };
-  EXPECT_EQ(successes(100, reversed_twice), 100);
-}
-
-TEST(Barrier, MissingBetweenSharedWriterAndReaderIsSeen) {
-  struct storage {
-    int values[64];
-  };
-  const auto unordered = [](const executor& on) {
-    const auto out = zeros<int>(on, 64);
-    launch<64, storage>(on, 1, [out = out.data()](auto& ctx, storage& shared) {
-      ctx.store(&shared.values[ctx.thread_rank()], 7);
-      ctx.store(out + ctx.thread_rank(), ctx.load(&shared.values[63 - ctx.thread_rank()]));
-    });
-    return to_host(on, out) == std::vector<int>(64, 7);
-  };
-  EXPECT_LT(successes(20, unordered), 2);
 }
 
 TEST(Scheduler, ExceptionOfAnAgentReachesTheCaller) {

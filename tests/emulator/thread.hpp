@@ -83,6 +83,8 @@ struct thread {
   std::size_t polled_size = 0;
   wait_link links[2];
 
+  const int* come = nullptr;  // how many threads have come to the barrier that it is in
+  int awaited = 0;            // of how many
   exchange tile;
   sighting seen;                  // by the last load
   sighting paused;                // at the last pause

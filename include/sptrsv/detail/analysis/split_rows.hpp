@@ -1,5 +1,5 @@
 // Cuts long rows: a row of m entries hands them to partial rows of at most `most` entries each, whose sum it
-// takes over with the factor -1, and so on until no row is longer.
+// takes over with the factor -1, and so on until rows are short enough.
 //
 // A partial row has no right-hand side, no place in x, and a unit pivot: its value is minus the sum of its
 // products. So a row that would keep one warp busy for long is shared by many.
@@ -181,7 +181,9 @@ split_triangle<Index, Offset> split_once(const split_triangle<Index, Offset>& fr
   return made;
 }
 
-/// No row of the result has more than `most` >= 4 entries. Synchronises.
+/// No row of the result has more than 2 * `most` - 3 entries, `most` >= 4, and partial rows have `most` of
+/// them: a row of q * most + r entries, q + r > most, keeps q + r, and a round only for these would cost more
+/// than it gives. Synchronises.
 template <class Index, class Offset, class Executor>
 split_triangle<Index, Offset> split_long_rows(device_triangle<Index, Offset>&& triangle, std::int64_t most,
                                               const Executor& on, memory_resource& resource) {

@@ -79,7 +79,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
       plan_walk(policy, triangle, form, on, resource);
     }
     SPTRSV_EXPECTS(walk_.has_value() || triangle.size == 0 || !forced, errc::unsupported,
-                   "dataflow: this system cannot be walked: too large, or a row too long");
+                   "dataflow: this system cannot be walked: too large, or the window too short for its rows");
     if (!walk_) {
       plan_grid(policy, std::move(triangle), std::move(levels), form, on, resource);
     }

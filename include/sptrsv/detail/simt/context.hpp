@@ -32,18 +32,16 @@
 //   T load_acquire(const T* p); void store_release(T* p, T v);   // device scope
 //   T atomic_add / atomic_sub / atomic_min / atomic_max / atomic_exchange(T* p, T v);   // relaxed; old value
 //   void reduce_add(T* p, T v);                   // as atomic_add, but nothing comes back: may be seen late,
-//   like a
-//                                                 // store; floating-point sums come out in any order
+//                                                 // like a store; floating-point sums come out in any order
 //   T load_shared(const T* p);                    // block scope, atomic, unordered; p in shared memory
 //   void fence();                                 // device scope, orders all earlier and later accesses
 //   void fence_block();                           // the same among the threads of the block
 //   void pause(const T* p);                       // between two polls of *p: bounded back-off
 //
-//   void copy_async<Bytes>(void* shared, const void* global);    // 4, 8 or 16, aligned to as much; a weak
-//   load void commit_copies();                         // makes a group of this thread's copies since the
-//   last call void wait_copies<Pending>();                  // all of this thread's groups but the last
-//   `Pending` are done:
-//                                                 // it sees them; others do after a barrier or a tile's sync
+//   void copy_async<Bytes>(void* shared, const void* global);    // weak; 4, 8 or 16, aligned to as much
+//   void commit_copies();                         // groups this thread's copies since the last call
+//   void wait_copies<Pending>();                  // for all of this thread's groups but the last `Pending`:
+//                                                 // it sees them then, others after a barrier or tile's sync
 //
 // A weak load may be served from an SM's cache: after a relaxed poll only an acquire or a fence makes it see
 // what the producer stored.
