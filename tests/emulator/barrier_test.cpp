@@ -175,17 +175,40 @@ TEST(PartialBarrier, OfAThreadThatHasEndedIsAnError) {
   }
 }
 
-TEST(PartialBarrier, OfTwoSizesAtOnceIsAnError) {
-  const std::string text = divergence([](auto& ctx, nothing&) {
-    if (ctx.thread_rank() < 64) {
+TEST(PartialBarrier, OfTwoSizesAreTwoBarriers) {
+  for (const schedule order : {schedule::in_order, schedule::reverse, schedule::random}) {
+    device d(with_schedule(order));
+    struct words {
+      int small;
+      int large;
+    };
+    launch<96, words>(executor(&d), 1, [](auto& ctx, words& shared) {
+      if (ctx.thread_rank() == 0) {
+        shared.small = 1;
+        shared.large = 2;
+      }
+      if (ctx.thread_rank() < 32) {
+        ctx.template barrier<32>();
+        EXPECT_EQ(shared.small, 1);
+      }
+      ctx.template barrier<96>();
+      EXPECT_EQ(shared.large, 2);
+    });
+  }
+}
+
+TEST(PartialBarrier, OfTwoSizesThatWaitForEachOtherIsADeadlock) {
+  device d;
+  const std::string text = fault_text<deadlock>([&] {
+    launch<64>(executor(&d), 1, [](auto& ctx, nothing&) {
       if (ctx.thread_rank() % 2 == 0 && ctx.thread_rank() < 32) {
         ctx.template barrier<32>();
       } else {
         ctx.template barrier<64>();
       }
-    }
+    });
   });
-  EXPECT_TRUE(contains(text, "others in one of ")) << text;
+  EXPECT_TRUE(contains(text, "thread 0 is in a barrier with 16 of 32 threads")) << text;
 }
 
 TEST(PartialBarrier, OfWhichSomeWaitForTheWholeBlockIsADeadlock) {

@@ -60,9 +60,11 @@ inline void scheduler::end_thread(thread& t) {
   ++progress_;
   ++b.exited;
   w.exited |= 1u << lane;
-  if (b.in_partial_barrier != 0 && t.rank < b.partial_threads) {
-    throw barrier_divergence(name_of(t) + " has ended, but others of the block's first " +
-                             std::to_string(b.partial_threads) + " threads wait for it in a barrier");
+  for (int warps = t.rank / 32 + 1; warps < static_cast<int>(b.in_partial_barrier.size()); ++warps) {
+    if (b.in_partial_barrier[static_cast<std::size_t>(warps)] != 0) {
+      throw barrier_divergence(name_of(t) + " has ended, but others of the block's first " +
+                               std::to_string(32 * warps) + " threads wait for it in a barrier");
+    }
   }
   if (b.in_barrier != 0) {
     throw barrier_divergence(name_of(t) + " has ended, but " + std::to_string(b.in_barrier) +

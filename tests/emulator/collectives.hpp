@@ -28,14 +28,7 @@ inline void scheduler::partial_barrier(thread& t, int threads) {
                                name_of(b.threads[static_cast<std::size_t>(i)]) + " has ended");
     }
   }
-  if (b.in_partial_barrier == 0) {
-    b.partial_threads = threads;
-  }
-  if (b.partial_threads != threads) {
-    throw barrier_divergence(name_of(t) + " is in a barrier of " + std::to_string(threads) +
-                             " threads, others in one of " + std::to_string(b.partial_threads));
-  }
-  meet(t, b.in_partial_barrier, threads);
+  meet(t, b.in_partial_barrier[static_cast<std::size_t>(threads / 32)], threads);
 }
 
 /// Waits until `threads` threads, the first ones of the block, have come.

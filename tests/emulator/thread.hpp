@@ -125,8 +125,7 @@ struct block {
   std::vector<thread> threads;
   std::vector<warp> warps;
   int in_barrier = 0;
-  int in_partial_barrier = 0;
-  int partial_threads = 0;  // of that barrier
+  std::array<int, 33> in_partial_barrier{};  // by the number of warps that meet
   int exited = 0;
   std::size_t slot = 0;  // among the resident blocks
   store_buffer pending;  // visible in this block only

@@ -23,6 +23,7 @@ struct walk_shape {
   /// Threads that compute, and threads beside them that copy what later steps need to shared memory.
   static constexpr int threads = Rows * Lanes;
   static constexpr int copy_threads = 128;
+  static constexpr int block_threads = threads + copy_threads;
   /// Steps between two barriers of the whole block; the threads that compute meet after each step.
   static constexpr int chunk_steps = threads <= 128 ? 4 : threads <= 256 ? 2 : 1;
   /// Chunks that shared memory holds; a power of two.

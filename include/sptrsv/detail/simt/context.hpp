@@ -24,7 +24,8 @@
 //   void* dynamic_shared() const;                 // the launch's dynamic shared memory, 16-byte aligned
 //   tile<Lanes> group<Lanes>() const;             // aligned sub-warp group, Lanes = 1, 2, 4, ..., 32
 //   void barrier();                               // all threads of the block; orders memory within the block
-//   void barrier<Threads>();                      // the block's first Threads threads, whole warps; likewise
+//   void barrier<Threads>();                      // the block's first Threads threads, whole warps;
+//                                                 // likewise; of another size, it is another barrier
 //
 //   T load_constant(const T* p);                  // *p is not written during the launch
 //   T load(const T* p);        void store(T* p, T v);            // weak

@@ -104,10 +104,12 @@ class cuda_context {
     return {};
   }
   __device__ __forceinline__ void barrier() const { __syncthreads(); }
+  /// The hardware has 16 barriers for a block, 0 being that of __syncthreads: one for each number of warps,
+  /// as far as they go.
   template <int Threads>
   __device__ __forceinline__ void barrier() const {
     static_assert(Threads % 32 == 0);
-    asm volatile("barrier.sync 1, %0;" ::"n"(Threads) : "memory");
+    asm volatile("barrier.sync %0, %1;" ::"n"(1 + Threads / 32 % 15), "n"(Threads) : "memory");
   }
 
   template <class T>

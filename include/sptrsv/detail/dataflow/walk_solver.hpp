@@ -1,0 +1,237 @@
+// The threads of a walk that compute.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "sptrsv/detail/dataflow/walk_shared.hpp"
+
+namespace sptrsv::detail::dataflow {
+
+/// The threads that compute.
+template <class Scalar, class Shape, class Context>
+class walk_solver {
+ public:
+  SPTRSV_DEVICE walk_solver(Context& ctx, const walk_params<Scalar>& p)
+      : ctx_(ctx),
+        p_(p),
+        warp_(ctx.template group<32>()),
+        shared_(ctx.dynamic_shared()),
+        // Through a shuffle: otherwise the compiler reads the special registers, which are slow, in each
+        // step.
+        thread_(static_cast<unsigned>(warp_.shuffle(ctx.thread_rank(), warp_.rank()))),
+        column_(warp_.shuffle(ctx.block_rank(), 0)),
+        row_(thread_ / lanes),
+        x_(p.x.data + static_cast<std::int64_t>(column_) * p.x.column_stride) {}
+
+  SPTRSV_DEVICE void run() {
+    if (thread_ == 0) {
+      shared_.window[0] = Scalar{};
+      ctx_.store(p_.first_bad + column_, walk_all_finite);
+      if (column_ == 0) {
+        ctx_.store(p_.used_columns, p_.x.columns);
+      }
+    }
+    ctx_.template barrier<Shape::block_threads>();
+    step_data now = read_step(0, 0);
+    solution last{{}, no_row};
+    Scalar* solved = shared_.window + 1 + row_;
+    Scalar* const end = shared_.window + 1 + p_.window;
+    std::uint32_t stage = 0;
+    for (std::int32_t s = 0; s < p_.steps; s += Shape::chunk_steps) {
+      if (s > 0) {
+        ctx_.template barrier<Shape::block_threads>();
+      }
+      SPTRSV_UNROLL
+      for (int k = 0; k < Shape::chunk_steps; ++k) {
+        if (k > 0) {
+          synchronize();
+        }
+        Scalar component[entries];
+        SPTRSV_UNROLL
+        for (int e = 0; e < entries; ++e) {
+          component[e] = *reinterpret_cast<const Scalar*>(
+              reinterpret_cast<const unsigned char*>(shared_.window) + now.operand[e]);
+        }
+        // While they come:
+        const Scalar side = now.source >= 0 ? p_.alpha * now.side : now.side;
+        write(last);
+        ++stage;
+        const step_data next = read_step(stage % ring_steps, stage % (2 * ring_steps));
+        const Scalar rest = simt::tile_sum(warp_, minus_products(side, now, component), lanes);
+        last.target = now.target;
+        if constexpr (Shape::coupled) {
+          last.x = solve_coupled(now, rest, s + k, solved);
+        } else {
+          last.x = solve_row(now, rest, s + k, solved);
+        }
+        now = next;
+        solved += rows;
+        solved = solved >= end ? solved - p_.window : solved;
+      }
+    }
+    write(last);
+  }
+
+ private:
+  static constexpr int rows = Shape::rows;
+  static constexpr int lanes = Shape::lanes;
+  static constexpr int entries = Shape::entries;
+  static constexpr std::uint32_t ring_steps = walk_shared<Scalar, Shape>::ring_steps;
+
+  template <class T>
+  struct alignas(sizeof(T) <= 8 ? 2 * sizeof(T) : 16) pair {
+    T of[2];
+  };
+
+  /// What a lane knows of a step before it may read components of x. Only the first lane of a row has a
+  /// right-hand side and a target.
+  struct step_data {
+    Scalar value[entries];
+    std::int32_t operand[entries];  ///< bytes from the start of the window
+    Scalar inner[Shape::coupled ? rows - 1 : 1];
+    Scalar reciprocal;
+    Scalar side;  ///< not yet times alpha
+    std::int32_t source;
+    std::int32_t target;
+  };
+  /// What is still to be written to x.
+  struct solution {
+    Scalar x;
+    std::int32_t target;
+  };
+
+  SPTRSV_DEVICE void synchronize() const {
+    if constexpr (Shape::threads == 32) {
+      warp_.sync();
+    } else {
+      ctx_.template barrier<Shape::threads>();
+    }
+  }
+
+  SPTRSV_DEVICE step_data read_step(std::uint32_t stage, std::uint32_t row_stage) const {
+    step_data d;
+    SPTRSV_UNROLL
+    for (unsigned e = 0; e < entries; e += 2) {
+      const unsigned at = (stage * (entries / 2) + e / 2) * Shape::threads + thread_;
+      const auto values = reinterpret_cast<const pair<Scalar>*>(shared_.values)[at];
+      const auto operands = reinterpret_cast<const pair<std::uint16_t>*>(shared_.operands)[at];
+      for (unsigned i = 0; i < 2; ++i) {
+        d.value[e + i] = values.of[i];
+        d.operand[e + i] = operands.of[i] * static_cast<std::int32_t>(sizeof(Scalar));
+      }
+    }
+    const walk_row row = shared_.rows[row_stage * rows + row_];
+    const Scalar side = shared_.sides[stage * rows + row_];
+    d.reciprocal = shared_.reciprocals[stage * rows + row_];
+    d.side = leads() ? side : Scalar{};
+    d.source = row.source;
+    d.target = leads() ? row.target : no_row;
+    if constexpr (Shape::coupled) {
+      SPTRSV_UNROLL
+      for (int q = 0; q < rows - 1; ++q) {
+        d.inner[q] = q < static_cast<int>(row_)
+                         ? shared_.inner[stage * Shape::inner_entries + inner_place<unsigned>(rows, q, row_)]
+                         : Scalar{};
+      }
+    }
+    return d;
+  }
+
+  /// The lane's part of the row's right-hand side minus the products; in two sums, whose order is fixed: half
+  /// the latency of one.
+  SPTRSV_DEVICE static Scalar minus_products(Scalar side, const step_data& now,
+                                             const Scalar (&component)[entries]) {
+    Scalar rest[2] = {side - now.value[0] * component[0], Scalar{} - now.value[1] * component[1]};
+    SPTRSV_UNROLL
+    for (int e = 2; e < entries; ++e) {
+      rest[e % 2] = rest[e % 2] - now.value[e] * component[e];
+    }
+    return rest[0] + rest[1];
+  }
+
+  /// Writes first and looks then: what must be divided after all is rare.
+  SPTRSV_DEVICE Scalar solve_row(const step_data& now, Scalar rest, std::int32_t s, Scalar* solved) {
+    Scalar x = rest * now.reciprocal;
+    if (leads()) {
+      *solved = x;
+    }
+    if (!is_finite(x)) {
+      if (!is_finite(now.reciprocal)) {
+        x = divide(rest, pivot(s));
+        if (leads()) {
+          *solved = x;
+        }
+      }
+      note(now.target, x);
+    }
+    return x;
+  }
+
+  /// Forward substitution among the rows of the step, which all lanes of a row do alike.
+  SPTRSV_DEVICE Scalar solve_coupled(const step_data& now, Scalar rest, std::int32_t s, Scalar* solved) {
+    Scalar x = rest * now.reciprocal;
+    SPTRSV_UNROLL
+    for (int q = 0; q < rows - 1; ++q) {
+      x = x - now.inner[q] * warp_.shuffle(x, q * lanes);
+    }
+    if (leads()) {
+      *solved = x;
+    }
+    // Scaling may have overflowed where division does not.
+    if (!warp_.all(is_finite(x))) {
+      x = substitute_exactly(now, rest, s);
+      if (leads()) {
+        *solved = x;
+      }
+      note(now.target, x);
+    }
+    return x;
+  }
+
+  /// The same with entries that are not scaled and with divisions.
+  SPTRSV_DEVICE Scalar substitute_exactly(const step_data& now, Scalar rest, std::int32_t s) const {
+    const bool scaled = is_finite(now.reciprocal);
+    const Scalar divisor = pivot(s);
+    SPTRSV_UNROLL
+    for (int q = 0; q < rows - 1; ++q) {
+      const Scalar x = warp_.shuffle(divide(rest, divisor), q * lanes);
+      if (q < static_cast<int>(row_) && !(now.inner[q] == Scalar{})) {
+        rest = rest - (scaled ? now.inner[q] * divisor : now.inner[q]) * x;
+      }
+    }
+    return divide(rest, divisor);
+  }
+
+  SPTRSV_DEVICE Scalar pivot(std::int32_t s) const {
+    return p_.pivots == nullptr ? pivot_divisor<Scalar>::one()
+                                : ctx_.load_constant(p_.pivots + static_cast<std::int64_t>(s) * rows + row_);
+  }
+
+  /// Without a branch: what is not a row of x goes down the sink.
+  SPTRSV_DEVICE void write(const solution& last) const {
+    const bool real = last.target != no_row;
+    ctx_.store((real ? x_ : p_.sink) + (real ? last.target : 0) * p_.x.row_stride, last.x);
+  }
+
+  SPTRSV_DEVICE void note(std::int32_t target, Scalar x) const {
+    if (target != no_row && !is_finite(x)) {
+      ctx_.atomic_min(p_.first_bad + column_,
+                      static_cast<std::int64_t>(p_.reversed ? p_.size - 1 - target : target));
+    }
+  }
+
+  /// Whether this lane speaks for its row.
+  SPTRSV_DEVICE bool leads() const { return thread_ % static_cast<unsigned>(lanes) == 0; }
+
+  Context& ctx_;
+  const walk_params<Scalar>& p_;
+  decltype(std::declval<Context&>().template group<32>()) warp_;
+  walk_shared<Scalar, Shape> shared_;
+  unsigned thread_;
+  std::uint32_t column_;
+  unsigned row_;
+  Scalar* x_;
+};
+
+}  // namespace sptrsv::detail::dataflow
