@@ -304,8 +304,10 @@ using host_policies = typename type_lists::join<
 /// types.
 template <class Target, class Value>
 using device_policies = typename type_lists::join<
-    every_index<Target, Value, sync_free_warp, sync_free_column, self_scheduled, level_set, dataflow>,
-    ::testing::Types<suite_case<Target, sync_free_warp_small, Value, std::int32_t, std::int32_t>,
+    every_index<Target, Value, sync_free_warp, level_set, dataflow>,
+    ::testing::Types<suite_case<Target, sync_free_column, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, self_scheduled, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, sync_free_warp_small, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_warp_natural, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, sync_free_warp_shared, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, sync_free_warp_shared_small, Value, std::int32_t, std::int32_t>,

@@ -133,8 +133,8 @@ class walk_path {
 
   [[nodiscard]] std::size_t bytes() const {
     return operands_.bytes() + rows_.bytes() + entry_places_.bytes() + link_places_.bytes() +
-           row_places_.bytes() + sources_.bytes() + diagonal_sources_.bytes() + values_.bytes() +
-           inner_.bytes() + reciprocals_.bytes() + pivots_.bytes();
+           zero_and_sink_.bytes() + row_places_.bytes() + sources_.bytes() + diagonal_sources_.bytes() +
+           values_.bytes() + inner_.bytes() + reciprocals_.bytes() + pivots_.bytes();
   }
 
   [[nodiscard]] std::string describe() const {
