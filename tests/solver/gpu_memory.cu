@@ -2,6 +2,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 
 #include "solver/gpu_fixture.cuh"
 #include "support/counting_resource.hpp"
@@ -147,7 +148,14 @@ TYPED_TEST_P(gpu_memory, matrices_that_fill_the_device) {
   for (const pattern& p : all) {
     const form f = TestFixture::forms_for(++i).front();
     const auto a = this->make(p, f);
-    auto solver = this->analyze(a, f, 3);
+    std::optional<decltype(this->analyze(a, f, 3))> made;
+    try {
+      made.emplace(this->analyze(a, f, 3));
+    } catch (const error& e) {
+      ASSERT_TRUE(TypeParam::subject::may_refuse && e.code() == errc::unsupported) << e.what();
+      continue;
+    }
+    auto& solver = *made;
     const layout shapes[] = {single(p.size), row_major(p.size, 3), single(p.size), single(p.size)};
     std::vector<std::vector<value>> b;
     std::vector<std::vector<value>> x;

@@ -18,6 +18,8 @@ namespace sptrsv::testing {
 template <class Policy>
 struct subject {
   using policy_type = Policy;
+  /// Whether `analyze` may refuse a system for its size or shape.
+  static constexpr bool may_refuse = false;
   static Policy make() { return {}; }
 };
 
@@ -232,6 +234,7 @@ struct one_shape : dataflow_tuning {
 };
 template <class Tuning>
 struct walk_subject : subject<policy::basic_dataflow<Tuning>> {
+  static constexpr bool may_refuse = true;
   static policy::basic_dataflow<Tuning> make() { return {policy::dataflow_path::walk}; }
 };
 struct dataflow_walk : walk_subject<one_shape<4096, 16, 4, 2, false>> {

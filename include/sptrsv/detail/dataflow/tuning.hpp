@@ -28,19 +28,18 @@ struct dataflow_tuning {
       detail::dataflow::walk_shape<64, 4, 4, false>, detail::dataflow::walk_shape<32, 1, 2, true>,
       detail::dataflow::walk_shape<16, 2, 4, true>, detail::dataflow::walk_shape<8, 4, 8, true>>;
   /// What a step of each shape takes, in nanoseconds (fp64, one NVIDIA H200).
-  static constexpr double walk_step_ns[] = {107, 125, 172, 202, 185, 190, 295, 798, 440, 380};
+  static constexpr double walk_step_ns[] = {107, 125, 178, 195, 177, 205, 285, 798, 440, 380};
   /// Components of x that a walk keeps in shared memory, at most (and at most 65,534).
   static constexpr int walk_window = 65534;
   /// Systems of more entries than these are looked at on the host only if their levels, counted on the
   /// device, have at most so many rows on average.
   static constexpr std::int64_t host_entries = 500'000;
   static constexpr std::int64_t walk_rows_per_level = 400;
-  /// Nanoseconds that a walk takes for a byte if it streams more than `walk_near_bytes`, which L2 does not
-  /// keep.
-  static constexpr double walk_far_byte_ns = 1 / 23.0;
-  static constexpr double walk_near_bytes = 40e6;
+  /// Where levels have more rows than this on average, steps take longer in proportion: what shared memory
+  /// leaves of the L1 cache does not hold the lines of b and x any more.
+  static constexpr double walk_width = 150;
   /// Nanoseconds that a walk takes beside its steps.
-  static constexpr double walk_launch_ns = 6000;
+  static constexpr double walk_launch_ns = 5000;
   /// Nanoseconds that the grid path takes for a launch, a level, and a byte.
   static constexpr double grid_launch_ns = 4000;
   static constexpr double grid_level_ns = 520;

@@ -18,38 +18,34 @@ constexpr std::int64_t program_rows(std::int64_t length, std::int64_t capacity) 
   return length <= capacity ? 1 : 1 + (length - capacity + capacity - 2) / (capacity - 1);
 }
 
-/// Steps that a program of the given shape will take, about.
+/// Steps that a program of the given shape will take, about: between what the levels would take if rows could
+/// wait without harm, and what they take if each level is finished before the next; partial rows make levels
+/// deeper.
 template <class Index, class Offset>
 double estimated_steps(const host_rows<Index, Offset>& t, const host_levels<Index>& levels,
                        const walk_shape_values& shape) {
   const std::int64_t capacity = shape.row_capacity();
-  if (shape.coupled) {
-    std::int64_t rows = 0;
-    for (std::int64_t row = 0; row < t.size(); ++row) {
-      rows += program_rows(t.length(row), capacity);
-    }
-    return static_cast<double>(rows) / shape.rows;
-  }
-  double steps = 0;
+  std::int64_t all_rows = 0;
+  std::int64_t cut_rows = 0;
+  std::int64_t separate_steps = 0;
   for (std::int64_t l = 0; l < levels.count(); ++l) {
-    const auto begin = static_cast<std::size_t>(levels.level_offsets[static_cast<std::size_t>(l)]);
-    const auto end = static_cast<std::size_t>(levels.level_offsets[static_cast<std::size_t>(l) + 1]);
     std::int64_t rows = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      rows += program_rows(t.length(static_cast<std::int64_t>(levels.rows[i])), capacity);
+    for (auto i = static_cast<std::size_t>(levels.level_offsets[static_cast<std::size_t>(l)]);
+         i < static_cast<std::size_t>(levels.level_offsets[static_cast<std::size_t>(l) + 1]); ++i) {
+      const std::int64_t length = t.length(static_cast<std::int64_t>(levels.rows[i]));
+      rows += program_rows(length, capacity);
+      cut_rows += length > capacity ? 1 : 0;
     }
-    // Some partial rows need components of the level before: the rows that take them come a step later.
-    const bool partial = rows > static_cast<std::int64_t>(end - begin);
-    steps += static_cast<double>((rows + shape.rows - 1) / shape.rows) + (partial ? 0.5 : 0.0);
+    all_rows += rows;
+    separate_steps += (rows + shape.rows - 1) / shape.rows;
   }
-  return steps;
-}
-
-/// What the threads that copy bring for a step.
-template <class Scalar>
-constexpr double step_bytes(const walk_shape_values& shape) {
-  return static_cast<double>(shape.threads() * shape.entries) * (sizeof(Scalar) + sizeof(std::uint16_t)) +
-         shape.inner_entries * sizeof(Scalar) + shape.rows * (3 * sizeof(Scalar) + 2 * sizeof(walk_row));
+  const double full_steps = static_cast<double>(all_rows) / shape.rows;
+  if (shape.coupled) {
+    return full_steps;
+  }
+  const auto count = static_cast<double>(levels.count());
+  const double cut = static_cast<double>(cut_rows) / static_cast<double>(t.size());
+  return (std::max(count, full_steps) + static_cast<double>(separate_steps)) / 2 + cut * count / 2;
 }
 
 /// The cheapest of the tuning's shapes.
@@ -63,15 +59,12 @@ template <class Tuning, class Scalar, class Index, class Offset>
 walk_choice choose_walk(const host_rows<Index, Offset>& rows, const host_levels<Index>& levels) {
   using shapes = typename Tuning::walk_shapes;
   static_assert(std::size(Tuning::walk_step_ns) == shapes::count, "a time for each shape");
+  const double width = static_cast<double>(rows.size()) / static_cast<double>(levels.count());
   walk_choice best;
   shapes::for_each([&](auto shape, int index) {
     const walk_shape_values values = values_of<decltype(shape)>();
-    const double steps = estimated_steps(rows, levels, values);
-    const double bytes = step_bytes<Scalar>(values);
-    const bool far = steps * bytes > Tuning::walk_near_bytes;
-    const double step = far ? std::max(Tuning::walk_step_ns[index], bytes * Tuning::walk_far_byte_ns)
-                            : Tuning::walk_step_ns[index];
-    const double time = Tuning::walk_launch_ns + steps * step;
+    const double step = Tuning::walk_step_ns[index] * std::max(1.0, width / Tuning::walk_width);
+    const double time = Tuning::walk_launch_ns + estimated_steps(rows, levels, values) * step;
     if (time < best.nanoseconds) {
       best = {index, values, time};
     }

@@ -109,7 +109,8 @@ class cuda_context {
   template <int Threads>
   __device__ __forceinline__ void barrier() const {
     static_assert(Threads % 32 == 0);
-    asm volatile("barrier.sync %0, %1;" ::"n"(1 + Threads / 32 % 15), "n"(Threads) : "memory");
+    __syncwarp();  // bar.sync wants whole warps, unlike barrier.sync, which costs some 130 ns more
+    asm volatile("bar.sync %0, %1;" ::"n"(1 + Threads / 32 % 15), "n"(Threads) : "memory");
   }
 
   template <class T>
