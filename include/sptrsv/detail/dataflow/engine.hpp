@@ -140,7 +140,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     const auto levels = levels_on_host<Index>(rows.row_offsets, rows.columns);
     levels_ = levels.count();
     const bool forced = policy.path == policy::dataflow_path::walk;
-    const auto choice = dataflow::choose_walk<Tuning, Scalar>(rows, levels);
+    const auto choice = dataflow::choose_walk<Tuning>(rows, levels);
     if (!forced && choice.nanoseconds > grid_nanoseconds(triangle)) {
       return;
     }

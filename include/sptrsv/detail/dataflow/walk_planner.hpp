@@ -55,7 +55,7 @@ struct walk_choice {
   double nanoseconds = std::numeric_limits<double>::infinity();
 };
 
-template <class Tuning, class Scalar, class Index, class Offset>
+template <class Tuning, class Index, class Offset>
 walk_choice choose_walk(const host_rows<Index, Offset>& rows, const host_levels<Index>& levels) {
   using shapes = typename Tuning::walk_shapes;
   static_assert(std::size(Tuning::walk_step_ns) == shapes::count, "a time for each shape");
