@@ -4,7 +4,7 @@
 
 namespace sptrsv::testing {
 
-using on_gpu = device_policies<gpu_target, std::complex<double>>;
+using on_gpu = main_device_policies<gpu_target, std::complex<double>>;
 SPTRSV_TEST_CONTRACT(gpu_c128, on_gpu);
 
 }  // namespace sptrsv::testing

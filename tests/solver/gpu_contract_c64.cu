@@ -4,7 +4,7 @@
 
 namespace sptrsv::testing {
 
-using on_gpu = device_policies<gpu_target, std::complex<float>>;
+using on_gpu = main_device_policies<gpu_target, std::complex<float>>;
 SPTRSV_TEST_CONTRACT(gpu_c64, on_gpu);
 
 }  // namespace sptrsv::testing

@@ -302,23 +302,33 @@ using host_policies = typename type_lists::join<
     ::testing::Types<suite_case<host_target, host_parallel, Value, std::int32_t, std::int32_t>,
                      suite_case<host_target, host_parallel_1, Value, std::int32_t, std::int64_t>>>::type;
 
-/// The device policies with one value type: as users have them with every index type, and with a tuning that
-/// makes small matrices large with one. The forms of sync_free_thread and sync_free_fused share the index
-/// types.
+/// The device policies with one value type: as users have them, the first with every index type, and with a
+/// tuning that makes small matrices large.
 template <class Target, class Value>
-using device_policies = typename type_lists::join<
+using main_device_policies = typename type_lists::join<
     every_index<Target, Value, sync_free_warp, level_set, dataflow>,
     ::testing::Types<suite_case<Target, sync_free_column, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, self_scheduled, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, sync_free_warp_small, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_warp_natural, Value, std::int64_t, std::int64_t>,
-                     suite_case<Target, sync_free_warp_shared, Value, std::int32_t, std::int64_t>,
-                     suite_case<Target, sync_free_warp_shared_small, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_thread, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, sync_free_fused, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, level_set_mixed, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, level_set_wide, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, dataflow_natural, Value, std::int32_t, std::int32_t>,
+                     suite_case<Target, dataflow_levels, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, dataflow_walk, Value, std::int64_t, std::int64_t>,
+                     suite_case<Target, dataflow_walk_coupled, Value, std::int32_t, std::int32_t>>>::type;
+
+/// These, and all their forms.
+template <class Target, class Value>
+using device_policies = typename type_lists::join<
+    main_device_policies<Target, Value>,
+    ::testing::Types<suite_case<Target, sync_free_warp_shared, Value, std::int32_t, std::int64_t>,
+                     suite_case<Target, sync_free_warp_shared_small, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_thread_natural, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, sync_free_thread_phases, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, sync_free_thread_level_phases, Value, std::int32_t, std::int32_t>,
-                     suite_case<Target, sync_free_fused, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, sync_free_fused_small, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, sync_free_fused_natural, Value, std::int32_t, std::int64_t>,
                      suite_case<Target, sync_free_column_small, Value, std::int32_t, std::int64_t>,
@@ -328,16 +338,11 @@ using device_policies = typename type_lists::join<
                      suite_case<Target, self_scheduled_rows_natural, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, self_scheduled_narrow, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, self_scheduled_rows_narrow, Value, std::int32_t, std::int64_t>,
-                     suite_case<Target, level_set_mixed, Value, std::int32_t, std::int64_t>,
-                     suite_case<Target, level_set_wide, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, level_set_columns, Value, std::int64_t, std::int64_t>,
                      suite_case<Target, level_set_columns_mixed, Value, std::int32_t, std::int32_t>,
                      suite_case<Target, level_set_separate, Value, std::int32_t, std::int64_t>,
-                     suite_case<Target, level_set_columns_separate, Value, std::int32_t, std::int64_t>,
-                     suite_case<Target, dataflow_natural, Value, std::int32_t, std::int32_t>,
-                     suite_case<Target, dataflow_levels, Value, std::int32_t, std::int64_t>,
-                     suite_case<Target, dataflow_walk, Value, std::int64_t, std::int64_t>,
-                     suite_case<Target, dataflow_walk_coupled, Value, std::int32_t, std::int32_t>>>::type;
+                     suite_case<Target, level_set_columns_separate, Value, std::int32_t, std::int64_t>>>::
+    type;
 
 /// The same with one index type.
 template <class Target, class Value, class Index, class Offset>
