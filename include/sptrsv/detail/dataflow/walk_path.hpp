@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/dataflow/walk_agent.hpp"
 #include "sptrsv/detail/dataflow/walk_values.hpp"
 #include "sptrsv/memory_resource.hpp"
