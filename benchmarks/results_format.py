@@ -104,6 +104,7 @@ class Row:
     matrix_bytes: float | None
     backward_error: float | None  # None: not finite
     error_bound: float | None
+    storage: Literal["csr", "csc"] = "csr"  # of the matrix in memory; the problem is the same
 
     @property
     def problem(self) -> tuple[Any, ...]:

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
-#include <type_traits>
+#include <vector>
 
 #include "bench/options.hpp"
 #include "bench/run.hpp"
@@ -14,7 +14,11 @@ namespace sptrsv_benchmarks {
 namespace {
 
 void print_list(const generator_registry& registry) {
-  std::printf("policies: %s\n\n", bench_policy_names().c_str());
+  for (const support::form_entry& form : bench_forms()) {
+    std::printf("%-34s %-7s  %s\n", form.name.c_str(), form.is_default ? "default" : "",
+                form.description.c_str());
+  }
+  std::printf("\n");
   for (const generator& g : registry.all()) {
     std::printf("%-28s %-6s  %s\n", g.name.c_str(), g.size == size_class::small ? "small" : "",
                 g.description.c_str());
@@ -35,10 +39,52 @@ environment describe(const bench_options& options, machines& available) {
 }
 
 template <class Value, class Index>
-int run_types(const bench_options& options, std::vector<matrix_source> sources, machines& available) {
-  const environment where = describe(options, available);
-  print_environment(where);
-  return bench_run<Value, Index>(options, std::move(sources), available, where).run();
+void run_types(const bench_options& options, const std::vector<std::string>& forms,
+               const std::vector<bench_case>& cases, machines& available, run_record& record) {
+  bench_run<Value, Index>(options, forms, cases, available, record).run();
+}
+
+/// What is measured with one combination of types.
+struct typed_run {
+  decltype(&run_types<double, std::int32_t>) call;
+  std::vector<std::string> forms;
+};
+
+/// Throws support::usage_error for a form that was named and is not compiled for these types.
+template <class Value, class Index>
+typed_run make_run(const bench_options& options, const std::string& types) {
+  std::vector<std::string> compiled;
+  for_each_bench_form<Value, Index>([&](const auto& form) { compiled.push_back(form.name); });
+  typed_run made{run_types<Value, Index>, {}};
+  for (const std::string& form : choose_forms(options.policies, support::has_gpu())) {
+    if (is_one_of(form, compiled)) {
+      made.forms.push_back(form);
+    } else if (is_one_of(form, options.policies)) {
+      throw support::usage_error("the policy " + form + " is not compiled for " + types);
+    }
+  }
+  return made;
+}
+
+/// The combinations of types that are compiled: one of each kind of number, both indices. Throws
+/// support::usage_error for others.
+typed_run make_run(const bench_options& options, const std::string& value) {
+  const std::string types = value + " with " + options.index;
+  if (types == "f64 with i32") {
+    return make_run<double, std::int32_t>(options, types);
+  }
+  if (types == "f32 with i32") {
+    return make_run<float, std::int32_t>(options, types);
+  }
+  if (types == "c128 with i32") {
+    return make_run<std::complex<double>, std::int32_t>(options, types);
+  }
+  if (types == "f64 with i64") {
+    return make_run<double, std::int64_t>(options, types);
+  }
+  throw support::usage_error(types +
+                             " is not compiled into this program; there are f64, f32 and c128 with i32, " +
+                             "and f64 with i64");
 }
 
 int run(int argc, char** argv) {
@@ -48,29 +94,21 @@ int run(int argc, char** argv) {
     options.help ? static_cast<void>(std::fputs(usage, stdout)) : print_list(registry);
     return 0;
   }
-  check_policy_names(options.policies, support::has_gpu());
-  auto sources = choose_sources(options, registry, support::has_gpu());
-  if (sources.empty()) {
+  std::vector<typed_run> runs;
+  for (const std::string& value : options.values) {
+    runs.push_back(make_run(options, value));
+  }
+  const auto cases = cases_of(options, choose_sources(options, registry, support::has_gpu()));
+  if (cases.empty()) {
     throw support::usage_error("there is nothing to measure");
   }
   machines available;
-  // The combinations of types that are compiled: one of each kind of number, both indices.
-  const std::string types = options.value + " with " + options.index;
-  if (types == "f64 with i32") {
-    return run_types<double, std::int32_t>(options, std::move(sources), available);
+  run_record record(options, describe(options, available), baseline_name(available.has_gpu()),
+                    runs.size() * cases.size());
+  for (const typed_run& one : runs) {
+    one.call(options, one.forms, cases, available, record);
   }
-  if (types == "f32 with i32") {
-    return run_types<float, std::int32_t>(options, std::move(sources), available);
-  }
-  if (types == "c128 with i32") {
-    return run_types<std::complex<double>, std::int32_t>(options, std::move(sources), available);
-  }
-  if (types == "f64 with i64") {
-    return run_types<double, std::int64_t>(options, std::move(sources), available);
-  }
-  throw support::usage_error(types +
-                             " is not compiled into this program; there are f64, f32 and c128 with i32, " +
-                             "and f64 with i64");
+  return record.finish();
 }
 
 }  // namespace

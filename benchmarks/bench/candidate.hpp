@@ -48,21 +48,53 @@ class candidate {
   virtual void start_check() = 0;
   /// Waits until the thread is done, so that it does not disturb what is measured on the host.
   virtual void await_check() const = 0;
-  /// The same with what runs now (a graph, if one was recorded), and waits: the worse of the two.
-  [[nodiscard]] virtual sptrsv::backward_error_result finish_check() = 0;
+  /// The same with what runs now: a graph, if one was recorded.
+  virtual void start_last_check() = 0;
+  /// Waits for both: the worse of the two.
+  [[nodiscard]] virtual sptrsv::backward_error_result finish_checks() = 0;
 
  private:
   std::string policy_;
   machine* where_;
 };
 
-/// A system where a policy can reach it; shared by the candidates there.
+/// A system where a policy can reach it, stored in one way.
 template <class Machine, class Value, class Index>
 struct placed_system {
-  placed_system(const bench_system<Value, Index>& system, std::int64_t rhs, const Machine& where)
-      : matrix(where.place(system.matrix)), b(where.place(system.right_hand_sides(rhs))) {}
+  template <class T>
+  using array = typename Machine::template array<T>;
+
+  placed_system(const stored_triangle<Value, Index>& system,
+                std::shared_ptr<const array<Value>> right_hand_sides, const Machine& where)
+      : matrix(where.place(system.matrix)), options(system.options), b(std::move(right_hand_sides)) {}
   typename Machine::template matrix<Value, Index> matrix;
-  typename Machine::template array<Value> b;
+  sptrsv::system_options options;
+  std::shared_ptr<const array<Value>> b;
+};
+
+/// What the candidates on a machine share: the system in the ways of storing that are asked for.
+template <class Machine, class Value, class Index>
+class shared_placement {
+ public:
+  using placed = placed_system<Machine, Value, Index>;
+
+  std::shared_ptr<const placed> get(const bench_system<Value, Index>& system, bool columns, std::int64_t rhs,
+                                    const Machine& where) {
+    if (b_ == nullptr) {
+      b_ = std::make_shared<const typename Machine::template array<Value>>(
+          where.place(system.right_hand_sides(rhs)));
+    }
+    auto& there = columns ? by_columns_ : by_rows_;
+    if (there == nullptr) {
+      there = std::make_shared<const placed>(columns ? system.by_columns : system.by_rows, b_, where);
+    }
+    return there;
+  }
+
+ private:
+  std::shared_ptr<const typename Machine::template array<Value>> b_;
+  std::shared_ptr<const placed> by_rows_;
+  std::shared_ptr<const placed> by_columns_;
 };
 
 template <class Machine, class Policy, class Value, class Index>
@@ -70,17 +102,17 @@ class policy_candidate final : public candidate {
   using placed = placed_system<Machine, Value, Index>;
 
  public:
-  policy_candidate(const Policy& policy, Machine& where,
+  policy_candidate(const support::policy_form<Policy>& form, Machine& where,
                    std::shared_ptr<const bench_system<Value, Index>> system,
                    std::shared_ptr<const placed> there, std::int64_t rhs)
-      : candidate(Policy::name, where),
-        policy_(policy),
+      : candidate(form.name, where),
+        policy_(form.policy),
         where_(&where),
         system_(std::move(system)),
         there_(std::move(there)),
         rhs_(rhs),
-        options_(system_->options),
-        x_(where.place(std::vector<Value>(static_cast<std::size_t>(system_->matrix.rows * rhs)))) {
+        options_(there_->options),
+        x_(where.place(std::vector<Value>(static_cast<std::size_t>(system_->rows() * rhs)))) {
     options_.max_rhs = rhs;
   }
 
@@ -113,16 +145,20 @@ class policy_candidate final : public candidate {
     where_->poison(x_);
     solve();
     first_x_ = where_->fetch(x_);
-    error_ = std::async(std::launch::async, [this] { return error_of(first_x_); });
+    first_error_ = std::async(std::launch::async, [this] { return error_of(first_x_); });
   }
-  void await_check() const override { error_.wait(); }
-  sptrsv::backward_error_result finish_check() override {
+  void await_check() const override { first_error_.wait(); }
+  void start_last_check() override {
     where_->poison(x_);
     has_graph() ? replay() : solve();
-    const std::vector<Value> x = where_->fetch(x_);
-    const auto first = error_.get();
-    const bool same = std::memcmp(x.data(), first_x_.data(), x.size() * sizeof(Value)) == 0;
-    const auto last = same ? first : error_of(x);
+    last_x_ = where_->fetch(x_);
+    if (std::memcmp(last_x_.data(), first_x_.data(), last_x_.size() * sizeof(Value)) != 0) {
+      last_error_ = std::async(std::launch::async, [this] { return error_of(last_x_); });
+    }
+  }
+  sptrsv::backward_error_result finish_checks() override {
+    const auto first = first_error_.get();
+    const auto last = last_error_.valid() ? last_error_.get() : first;
     return last.error <= first.error ? first : last;
   }
 
@@ -136,10 +172,10 @@ class policy_candidate final : public candidate {
 
   template <class T>
   [[nodiscard]] auto columns(T* data) const {
-    return sptrsv::dense_view<T>::column_major(data, system_->matrix.rows, rhs_, system_->matrix.rows);
+    return sptrsv::dense_view<T>::column_major(data, system_->rows(), rhs_, system_->rows());
   }
   void solve_on(stream_type stream) {
-    solver_->solve(columns(static_cast<const Value*>(there_->b.data())), columns(x_.data()), stream);
+    solver_->solve(columns(static_cast<const Value*>(there_->b->data())), columns(x_.data()), stream);
   }
   [[nodiscard]] bool has_graph() const {
 #ifdef __CUDACC__
@@ -149,8 +185,8 @@ class policy_candidate final : public candidate {
 #endif
   }
   [[nodiscard]] sptrsv::backward_error_result error_of(const std::vector<Value>& x) const {
-    return sptrsv::backward_error(system_->matrix, system_->options, columns(system_->b.data()),
-                                  columns(x.data()));
+    const auto& [matrix, system_options] = system_->by_rows;
+    return sptrsv::backward_error(matrix, system_options, columns(system_->b.data()), columns(x.data()));
   }
 
   Policy policy_;
@@ -165,7 +201,10 @@ class policy_candidate final : public candidate {
   sptrsv::detail::cuda_graph graph_;
 #endif
   std::vector<Value> first_x_;
-  std::future<sptrsv::backward_error_result> error_;  // last: it waits for the thread that reads the others
+  std::vector<Value> last_x_;
+  // Last: they wait for the threads that read the others.
+  std::future<sptrsv::backward_error_result> first_error_;
+  std::future<sptrsv::backward_error_result> last_error_;
 };
 
 /// The machines of this process; that of the GPU is null without one.
@@ -183,38 +222,38 @@ struct machines {
 
 using candidate_list = std::vector<std::unique_ptr<candidate>>;
 
-/// The chosen policies on a system, none of them analysed yet.
+/// The forms of that name on a system, none of them analysed yet.
 template <class Value, class Index>
 candidate_list make_candidates(machines& available, std::shared_ptr<const bench_system<Value, Index>> system,
-                               std::int64_t rhs, const std::vector<std::string>& names) {
+                               std::int64_t rhs, const bench_options& options,
+                               const std::vector<std::string>& names) {
   candidate_list made;
-  const auto add = [&](const auto& policy, auto& where, auto& placed_there) {
-    using policy_type = std::decay_t<decltype(policy)>;
+  const auto add = [&](const auto& form, auto& where, auto& there) {
+    using policy_type = std::decay_t<decltype(form.policy)>;
     using machine_type = std::decay_t<decltype(where)>;
-    if (placed_there == nullptr) {
-      placed_there = std::make_shared<const placed_system<machine_type, Value, Index>>(*system, rhs, where);
-    }
+    const bool columns = takes_columns(options, form.by_columns);
     made.push_back(std::make_unique<policy_candidate<machine_type, policy_type, Value, Index>>(
-        policy, where, system, placed_there, rhs));
+        form, where, system, there.get(*system, columns, rhs, where), rhs));
     made.back()->row.system = system->describe(rhs);
-    made.back()->row.policy = policy_type::name;
+    made.back()->row.storage = columns ? "csc" : "csr";
+    made.back()->row.policy = form.name;
     made.back()->row.baseline = baseline_name(available.has_gpu());
   };
-  std::shared_ptr<const placed_system<host_machine, Value, Index>> on_host;
+  shared_placement<host_machine, Value, Index> on_host;
 #ifdef __CUDACC__
-  std::shared_ptr<const placed_system<device_machine, Value, Index>> on_device;
+  shared_placement<device_machine, Value, Index> on_device;
 #endif
-  for_each_bench_policy([&](const auto& policy) {
-    using policy_type = std::decay_t<decltype(policy)>;
-    if (!is_chosen(policy, names, available.has_gpu())) {
+  for_each_bench_form<Value, Index>([&](const auto& form) {
+    using policy_type = std::decay_t<decltype(form.policy)>;
+    if (!is_one_of(form.name, names)) {
       return;
     }
     if constexpr (support::runs_on_host<policy_type>) {
-      add(policy, available.host, on_host);
+      add(form, available.host, on_host);
     }
 #ifdef __CUDACC__
     if constexpr (!support::runs_on_host<policy_type>) {
-      add(policy, *available.device, on_device);
+      add(form, *available.device, on_device);
     }
 #endif
   });

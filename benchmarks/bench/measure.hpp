@@ -35,8 +35,9 @@ class measurement {
   using report = std::function<void(const std::string&)>;
 
   /// `rounds`: 0 for as many as the effort allows.
-  measurement(candidate_list& candidates, int rounds, bool cold, std::mt19937& shuffling)
-      : candidates_(candidates), rounds_(rounds), cold_(cold), shuffling_(shuffling) {}
+  measurement(candidate_list& candidates, int rounds, bool cold, const effort& limits,
+              std::mt19937& shuffling)
+      : candidates_(candidates), rounds_(rounds), cold_(cold), limits_(limits), shuffling_(shuffling) {}
 
   void run(const report& progress) {
     progress("analysing");
@@ -55,6 +56,7 @@ class measurement {
       for_each_shuffled([&](candidate& c) { measure(c, rounds); });
     }
     progress("checking");
+    for_each([](candidate& c) { c.start_last_check(); });
     for_each([](candidate& c) { finish(c); });
   }
 
@@ -201,7 +203,7 @@ class measurement {
   }
 
   static void finish(candidate& c) {
-    const auto quality = c.finish_check();
+    const auto quality = c.finish_checks();
     c.row.backward_error = quality.error;
     c.row.error_bound = quality.bound;
     if (!quality.ok()) {
@@ -218,8 +220,8 @@ class measurement {
   std::vector<plan> plans_;
   int rounds_;
   bool cold_;
-  std::mt19937& shuffling_;
   effort limits_;
+  std::mt19937& shuffling_;
 };
 
 }  // namespace sptrsv_benchmarks

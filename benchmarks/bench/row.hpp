@@ -31,6 +31,19 @@ struct case_description {
   /// in again): what no solve can do without.
   double bytes_moved = 0;
 
+  /// The matrix, with what is not usual about the system.
+  [[nodiscard]] std::string label() const {
+    std::string words;
+    const auto add = [&](bool unusual, const std::string& word) {
+      words += unusual ? (words.empty() ? "" : ", ") + word : "";
+    };
+    add(value != "f64", value);
+    add(index != "i32", index);
+    add(part != "lower", part);
+    add(operation != "none", operation);
+    add(rhs > 1, std::to_string(rhs) + " rhs");
+    return words.empty() ? matrix : matrix + " (" + words + ")";
+  }
   [[nodiscard]] double rows_per_level() const {
     return static_cast<double>(structure.rows) /
            static_cast<double>(std::max<std::int64_t>(structure.levels, 1));
@@ -80,7 +93,8 @@ inline const char* name_of(row_status status) {
 
 struct result_row {
   case_description system;
-  std::string policy;
+  std::string policy;   ///< the name of its form
+  std::string storage;  ///< of the matrix: "csr" or "csc"
   row_status status = row_status::ok;
   std::string message;
   std::vector<std::string> kernels;
@@ -152,6 +166,7 @@ inline json_text result_row::json(const environment& where) const {
       .add("operation", system.operation)
       .add("rhs", system.rhs)
       .add("policy", policy)
+      .add("storage", storage)
       .add("status", name_of(status))
       .add("message", message)
       .add("kernels", if_ready(kernels))

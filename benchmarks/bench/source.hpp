@@ -47,6 +47,12 @@ inline std::vector<matrix_source> choose_sources(const bench_options& options,
         sources.push_back({g.name, "", &g});
       }
     }
+  } else if (which == "grids") {
+    for (const generator& g : registry.all()) {
+      if (g.is_of_li_zhang) {
+        sources.push_back({g.name, "", &g});
+      }
+    }
   } else if (which != "none") {
     for (const std::string& name : split_list(which)) {
       const generator* const g = registry.find(name);
@@ -67,25 +73,41 @@ constexpr const char* value_name() {
                                                       : "c128";
 }
 
+/// A matrix with what is to be solved with it.
+template <class Value, class Index>
+struct stored_triangle {
+  sptrsv::csr_matrix<Value, Index> matrix;
+  sptrsv::system_options options;  ///< for one right-hand side
+};
+
 /// A system in host memory, ready to be solved.
 template <class Value, class Index>
 struct bench_system {
   case_description description;  ///< for one right-hand side
-  sptrsv::csr_matrix<Value, Index> matrix;
-  sptrsv::system_options options;  ///< likewise
-  std::vector<Value> b;            ///< of the largest number of right-hand sides, column by column
+  stored_triangle<Value, Index> by_rows;
+  /// The same system stored by columns, which are the rows of the transposed matrix; empty if nobody asks.
+  stored_triangle<Value, Index> by_columns;
+  std::vector<Value> b;  ///< of the largest number of right-hand sides, column by column
 
+  [[nodiscard]] std::int64_t rows() const { return by_rows.matrix.rows; }
   /// The right-hand sides of a case.
   [[nodiscard]] std::vector<Value> right_hand_sides(std::int64_t count) const {
-    return {b.begin(), b.begin() + static_cast<std::ptrdiff_t>(matrix.rows * count)};
+    return {b.begin(), b.begin() + static_cast<std::ptrdiff_t>(rows() * count)};
   }
   [[nodiscard]] case_description describe(std::int64_t rhs) const {
     case_description made = description;
     made.rhs = rhs;
-    made.bytes_moved += static_cast<double>(rhs - 1) * 3 * sizeof(Value) * static_cast<double>(matrix.rows);
+    made.bytes_moved += static_cast<double>(rhs - 1) * 3 * sizeof(Value) * static_cast<double>(rows());
     return made;
   }
 };
+
+/// Whether a policy gets the matrix stored by columns. "own" stores the columns of op(T) for policies that
+/// work on columns, and its rows for the others.
+inline bool takes_columns(const bench_options& options, bool works_by_columns) {
+  return options.storage == "csc" ||
+         (options.storage == "own" && works_by_columns != (options.operation == sptrsv::op::transpose));
+}
 
 /// The triangle of a file, with its values where they serve in this type: those of a real file leave half of
 /// complex arithmetic untested.
@@ -131,15 +153,33 @@ sptrsv::csr_matrix<Value, Index> with_indices_as(sptrsv::csr_matrix<Value>&& a) 
   }
 }
 
+/// The system with its columns in the place of rows.
 template <class Value, class Index>
-bench_system<Value, Index> make_bench_system(const matrix_source& source, const bench_options& options) {
+stored_triangle<Value, Index> stored_by_columns(const stored_triangle<Value, Index>& by_rows) {
+  auto columns = sptrsv::to_csc(by_rows.matrix);
+  stored_triangle<Value, Index> made{{columns.columns, columns.rows, std::move(columns.column_offsets),
+                                      std::move(columns.row_indices), std::move(columns.values)},
+                                     by_rows.options};
+  const bool was_lower = by_rows.options.part == sptrsv::uplo::lower;
+  const bool was_plain = by_rows.options.operation == sptrsv::op::none;
+  made.options.part = was_lower ? sptrsv::uplo::upper : sptrsv::uplo::lower;
+  made.options.operation = was_plain ? sptrsv::op::transpose : sptrsv::op::none;
+  return made;
+}
+
+template <class Value, class Index>
+bench_system<Value, Index> make_bench_system(const matrix_source& source, sptrsv::uplo part,
+                                             const bench_options& options) {
   bench_system<Value, Index> made;
-  made.matrix = with_indices_as<Index>(source.made != nullptr
-                                           ? generate_triangle<Value>(*source.made, options.part).matrix
-                                           : read_triangle<Value>(source.path, options.part).matrix);
-  made.options.part = options.part;
-  made.options.operation = options.operation;
-  made.b = support::seeded_vector<Value>(made.matrix.rows * options.most_rhs(), 3);
+  auto& [matrix, system_options] = made.by_rows;
+  matrix = with_indices_as<Index>(source.made != nullptr ? generate_triangle<Value>(*source.made, part).matrix
+                                                         : read_triangle<Value>(source.path, part).matrix);
+  system_options.part = part;
+  system_options.operation = options.operation;
+  if (takes_columns(options, true) || takes_columns(options, false)) {
+    made.by_columns = stored_by_columns(made.by_rows);
+  }
+  made.b = support::seeded_vector<Value>(matrix.rows * options.most_rhs(), 3);
 
   case_description& d = made.description;
   d.matrix = source.name;
@@ -147,9 +187,9 @@ bench_system<Value, Index> make_bench_system(const matrix_source& source, const 
   d.kind = source.made != nullptr ? source.made->kind : "";
   d.value = value_name<Value>();
   d.index = sizeof(Index) == 4 ? "i32" : "i64";
-  d.part = options.part == sptrsv::uplo::lower ? "lower" : "upper";
+  d.part = part == sptrsv::uplo::lower ? "lower" : "upper";
   d.operation = options.operation == sptrsv::op::none ? "none" : "transpose";
-  d.structure = sptrsv::structure_of(made.matrix, made.options);
+  d.structure = sptrsv::structure_of(matrix, system_options);
   const auto entries = static_cast<double>(d.structure.entries);
   const auto rows = static_cast<double>(d.structure.rows);
   d.matrix_bytes = entries * (sizeof(Value) + sizeof(Index)) + (rows + 1) * sizeof(Index);

@@ -36,7 +36,7 @@ inline void print_heading(const std::string& baseline) {
       "backward error over its bound.\n\n",
       baseline.c_str());
   std::printf(
-      "%-26s %8s %9s %7s | %-15s %8s %8s | %9s %9s %9s %9s %9s | %6s %8s %7s | %6s %6s %7s | %7s %6s\n",
+      "%-34s %8s %9s %7s | %-26s %8s %8s | %9s %9s %9s %9s %9s | %6s %8s %7s | %6s %6s %7s | %7s %6s\n",
       "matrix", "n", "nnz", "levels", "policy", "analysis", "update", "solve", "call", "alone", "graph",
       "cold", "GB/s", "ns/level", "floor", "x", "x cold", "even", "MB", "err");
 }
@@ -48,17 +48,13 @@ inline std::string cell(bool is_there, const char* format, double value) {
 
 inline void print_row(const result_row& row, const environment& where, bool is_first) {
   const auto& s = row.system.structure;
-  std::string name = row.system.matrix;
-  if (row.system.rhs > 1) {
-    name += " (" + std::to_string(row.system.rhs) + " rhs)";
-  }
   if (is_first) {
-    std::printf("%-26s %8lld %9lld %7lld", name.c_str(), static_cast<long long>(s.rows),
+    std::printf("%-34s %8lld %9lld %7lld", row.system.label().c_str(), static_cast<long long>(s.rows),
                 static_cast<long long>(s.entries), static_cast<long long>(s.levels));
   } else {
-    std::printf("%53s", "");
+    std::printf("%61s", "");
   }
-  std::printf(" | %-15s", row.policy.c_str());
+  std::printf(" | %-26s", row.policy.c_str());
   if (!row.is_timed()) {
     std::printf(" %s: %s\n", name_of(row.status), row.message.c_str());
     return;
@@ -114,16 +110,16 @@ inline void print_totals(const std::vector<result_row>& rows, const environment&
         baseline = row.baseline;
         floor.add(1 / row.ratio_to_floor(where), row.system.matrix);
         if (row.speedup) {
-          warm.add(*row.speedup, row.system.matrix);
+          warm.add(*row.speedup, row.system.label());
         }
         if (row.speedup_cold) {
-          cold.add(*row.speedup_cold, row.system.matrix);
+          cold.add(*row.speedup_cold, row.system.label());
         }
       }
       if (floor.count() == 0) {
         continue;
       }
-      std::printf("%-15s %-23s %4d systems, %6.2f floors", policy.c_str(), g.name, floor.count(),
+      std::printf("%-26s %-23s %4d systems, %6.2f floors", policy.c_str(), g.name, floor.count(),
                   1 / floor.mean());
       if (warm.count() > 0 && policy != baseline) {
         std::printf(", %5.2fx %s (worst %.2fx: %s)", warm.mean(), baseline.c_str(), warm.worst(),

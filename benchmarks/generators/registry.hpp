@@ -24,6 +24,9 @@ struct generator {
   std::string description;
   std::function<pattern()> build;
   size_class size = size_class::normal;
+  /// A grid of Li and Zhang, Efficient Parallel Implementations of Sparse Triangular Solves for GPU
+  /// Architectures, 2020, Table 5.1.
+  bool is_of_li_zhang = false;
 };
 
 class generator_registry {
@@ -49,7 +52,7 @@ class generator_registry {
  private:
   template <class Build>
   void add(std::string name, std::string kind, std::string description, Build build) {
-    all_.push_back({std::move(name), std::move(kind), std::move(description), build, adding_});
+    all_.push_back({std::move(name), std::move(kind), std::move(description), build, adding_, adding_grids_});
   }
 
   static std::string size_of(const grid& g) {
@@ -66,9 +69,9 @@ class generator_registry {
         [=] { return box_stencil(g); });
   }
 
-  /// The grids of Li and Zhang, Efficient Parallel Implementations of Sparse Triangular Solves for GPU
-  /// Architectures, 2020, Table 5.1; and two matrices of the SuiteSparse collection that are such grids.
+  /// The grids of Li and Zhang, and two matrices of the SuiteSparse collection that are such grids.
   void add_grids() {
+    adding_grids_ = true;
     const grid flat[] = {{1024, 1024}, {512, 2048}, {256, 4096}, {128, 8192}, {64, 16384}};
     const grid solid[] = {{128, 128, 128}, {64, 128, 256}, {64, 64, 512}, {32, 64, 1024}, {32, 32, 2048}};
     for (const grid& g : flat) {
@@ -83,6 +86,7 @@ class generator_registry {
     for (const grid& g : solid) {
       add_box(g);
     }
+    adding_grids_ = false;
     add("ecology1_like", "laplacian", "5-point, 1000 x 1000, the grid of ecology1", [] {
       return star_stencil({1000, 1000});
     });
@@ -197,6 +201,7 @@ class generator_registry {
 
   std::vector<generator> all_;
   size_class adding_ = size_class::normal;
+  bool adding_grids_ = false;
 };
 
 }  // namespace sptrsv_benchmarks

@@ -11,20 +11,25 @@ namespace sptrsv_examples {
 template <class... Policies>
 struct policy_list {};
 
-/// A new policy is one line here. The first of each side is the most likely to be fast. (Those of the GPU
-/// need nvcc.)
-using all_policies = policy_list<
+template <class... First, class... Second>
+policy_list<First..., Second...> joined(policy_list<First...>, policy_list<Second...>);
+
+/// A new policy is one line here. The first of each side is the most likely to be fast.
+using device_policies = policy_list<sptrsv::policy::sync_free_warp,    //
+                                    sptrsv::policy::sync_free_thread,  //
+                                    sptrsv::policy::sync_free_fused,   //
+                                    sptrsv::policy::level_set,         //
+                                    sptrsv::policy::dataflow,          //
+                                    sptrsv::policy::self_scheduled,    //
+                                    sptrsv::policy::sync_free_column>;
+using host_policies = policy_list<sptrsv::policy::host_parallel, sptrsv::policy::host_serial>;
+
+/// Those of the GPU need nvcc.
 #ifdef __CUDACC__
-    sptrsv::policy::sync_free_warp,    //
-    sptrsv::policy::sync_free_thread,  //
-    sptrsv::policy::sync_free_fused,   //
-    sptrsv::policy::level_set,         //
-    sptrsv::policy::dataflow,          //
-    sptrsv::policy::self_scheduled,    //
-    sptrsv::policy::sync_free_column,  //
+using all_policies = decltype(joined(device_policies{}, host_policies{}));
+#else
+using all_policies = host_policies;
 #endif
-    sptrsv::policy::host_parallel,  //
-    sptrsv::policy::host_serial>;
 
 /// Calls `visit(policy)` for each of the list.
 template <class... Policies, class Visit>
