@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+import copy
+import re
+import subprocess
+import unittest
+import xml.etree.ElementTree as ElementTree
+from typing import Any
+
+import support
+import synthetic
+
+import studies
+import study_tables
+from results_format import FormatError, parse_results
+
+GRIDS = ("laplace5_64x256", "laplace5_128x128", "laplace27_8x16x32", "other")
+LI_ZHANG = ("cusparse", "level_set_separate", "self_scheduled", "dataflow")
+LIU = ("cusparse", "level_set", "sync_free_column", "sync_free_column_global")
+
+
+def with_types(made: dict[str, Any], parts: tuple[str, ...]) -> dict[str, Any]:
+    """Each row of a lower triangle in double precision, for both precisions and these triangles."""
+    rows = made["rows"]
+    made["rows"] = [
+        copy.deepcopy(row) | {"value": value, "part": part}
+        for value in ("f64", "f32")
+        for part in parts
+        for row in rows
+    ]
+    synthetic.compare_with_baseline(made)
+    return made
+
+
+def pairs() -> dict[str, Any]:
+    made = synthetic.results(count=len(GRIDS), policies=LI_ZHANG)
+    for i, row in enumerate(made["rows"]):
+        row["matrix"] = GRIDS[i // len(LI_ZHANG)]
+    return with_types(made, ("lower", "upper"))
+
+
+def lower_triangles(count: int = 5) -> dict[str, Any]:
+    return with_types(synthetic.results(count=count, policies=LIU), ("lower",))
+
+
+def row_of(made: dict[str, Any], **values: Any) -> dict[str, Any]:
+    return next(row for row in made["rows"] if all(row[key] == value for key, value in values.items()))
+
+
+def section(parts: list[study_tables.Section], title: str) -> list[dict[str, str]]:
+    found = next(part for part in parts if part.title == title)
+    return [dict(zip(found.table.header, row)) for row in found.table.rows]
+
+
+class LiZhang(unittest.TestCase):
+    def setUp(self) -> None:
+        self.made = pairs()
+
+    def set(self, part: str, policy: str, solve: float, analysis: float, nnz: int = 1_500_000) -> None:
+        row = row_of(self.made, matrix="laplace5_128x128", value="f64", part=part, policy=policy)
+        row["warm"]["batch_ms"] = solve
+        row["analysis_ms"] = analysis
+        row |= {"nnz": nnz, "n": 500_000}
+
+    def tables(self) -> list[study_tables.Section]:
+        synthetic.compare_with_baseline(self.made)
+        return study_tables.li_zhang(parse_results(self.made))
+
+    def test_both_solves_count_with_the_entries_of_the_matrix(self) -> None:
+        self.set("lower", "self_scheduled", 1.0, 8.0)
+        self.set("upper", "self_scheduled", 3.0, 12.0, nnz=2_000_000)
+        tables = self.tables()
+        gflops = section(tables, "GFLOPS, 2-D, 5-point, double precision (Figure 5.1)")[0]
+        self.assertEqual((gflops["matrix"], gflops["aspect ratio"]), ("128 x 128", "1"))
+        self.assertEqual(gflops["self_scheduled"], "1.5")  # 2 (1.5 + 2 - 0.5) million in 4 ms
+        setup = section(tables, "Set-up, 2-D, 5-point, double precision (Tables 5.3 and 5.4)")[0]
+        self.assertEqual(setup["self_scheduled"], "20 (5)")
+
+    def test_break_even_is_that_of_both_solves(self) -> None:
+        for part, own, theirs in (("lower", (1.0, 8.0), (2.0, 1.0)), ("upper", (1.0, 2.0), (3.0, 2.0))):
+            self.set(part, "self_scheduled", *own)
+            self.set(part, "cusparse", *theirs)
+        even = section(self.tables(), "Break-even, 2-D, 5-point, double precision (Table 5.6)")[0]
+        self.assertEqual((even["self_scheduled"], even["cusparse"]), ("3", "-"))  # 7 < 3 x 3
+
+    def test_break_even_numbers(self) -> None:
+        for own, theirs, expected in (
+            ((4, 1), (1, 2), "4"),  # equal after 3
+            ((4, 1), (1.5, 2), "3"),
+            ((1, 1), (4, 2), "0"),
+            ((1, 1), (1, 2), "1"),
+            ((4, 2), (1, 1), "never"),
+            ((1, 2), (1, 1), "never"),
+            ((1, 1), (1, 1), "never"),
+            ((1, 1), (2, 1), "0"),
+            ((1, 2), (4, 1), "until 2"),  # equal after 3
+            ((1, 2), (4.5, 1), "until 3"),
+        ):
+            self.assertEqual(study_tables.break_even(*own, *theirs), expected, (own, theirs))
+
+    def test_grids_by_their_aspect_ratio_and_other_matrices_apart(self) -> None:
+        tables = self.tables()
+        rows = section(tables, "GFLOPS, 2-D, 5-point, single precision (Figure 5.1)")
+        self.assertEqual([row["matrix"] for row in rows], ["128 x 128", "64 x 256"])
+        rows = section(tables, "GFLOPS, 3-D, 27-point, double precision (Figure 5.2)")
+        self.assertEqual([(row["matrix"], row["aspect ratio"]) for row in rows], [("8 x 16 x 32", "4")])
+        rows = section(tables, "GFLOPS, general matrices, double precision (Figure 5.3)")
+        self.assertEqual([row["matrix"] for row in rows], ["other"])
+        self.assertIsNone(study_tables.Grid.of("ecology1_like"))
+
+    def test_mean_speed_up(self) -> None:
+        for row in self.made["rows"]:
+            if row["policy"] == "dataflow":
+                like = {key: row[key] for key in ("matrix", "value", "part")}
+                theirs = row_of(self.made, policy="cusparse", **like)["warm"]["batch_ms"]
+                row["warm"]["batch_ms"] = theirs / (8 if row["matrix"] == "laplace5_64x256" else 2)
+        rows = {row["policy"]: row for row in section(self.tables(), "Speed-up over the baseline")}
+        self.assertEqual(rows["dataflow"]["2-D, 5-point, f64"], "4.00x")
+        self.assertEqual(rows["dataflow"]["general, f32"], "2.00x")
+        self.assertNotIn("cusparse", rows)
+
+    def test_policies_stand_in_the_order_of_the_paper(self) -> None:
+        header = self.tables()[1].table.header
+        self.assertEqual(header[3:], ["level_set_separate", "self_scheduled", "dataflow", "cusparse"])
+
+    def test_half_a_pair_is_left_out_and_named(self) -> None:
+        row = row_of(self.made, matrix="other", value="f64", part="upper", policy="dataflow")
+        synthetic.not_solved(row, "failed", "no memory")
+        tables = self.tables()
+        other = section(tables, "GFLOPS, general matrices, double precision (Figure 5.3)")[0]
+        self.assertEqual(other["dataflow"], "-")
+        self.assertEqual(
+            section(tables, "Not solved"),
+            [{"matrix": "other (upper)", "policy": "dataflow", "what": "failed", "why": "no memory"}],
+        )
+
+    def test_no_pairs(self) -> None:
+        with self.assertRaisesRegex(FormatError, "both triangles"):
+            study_tables.li_zhang(parse_results(lower_triangles()))
+
+
+class Liu(unittest.TestCase):
+    def test_gflops_and_preprocessing(self) -> None:
+        made = lower_triangles()
+        row = row_of(made, matrix="file_02", value="f32", policy="sync_free_column")
+        row |= {"nnz": 3_000_000, "analysis_ms": 0.25}
+        row["warm"]["batch_ms"] = 2.0
+        synthetic.compare_with_baseline(made)
+        tables = study_tables.liu(parse_results(made))
+        rows = section(tables, "GFLOPS, single precision (Figure 4)")
+        self.assertEqual(
+            [int(row["level sets"].replace(",", "")) for row in rows],
+            sorted(int(row["level sets"].replace(",", "")) for row in rows),
+        )
+        gflops = {row["matrix"]: row["sync_free_column"] for row in rows}
+        self.assertEqual(gflops["file_02"], "3")
+        costs = section(tables, "Preprocessing, single precision (Table 4)")
+        self.assertEqual({row["matrix"]: row["sync_free_column"] for row in costs}["file_02"], "0.25")
+        self.assertEqual(costs[-1]["matrix"], "harmonic mean")
+
+    def test_harmonic_mean(self) -> None:
+        self.assertAlmostEqual(study_tables.harmonic_mean([1, 2, 4]) or 0, 12 / 7)
+        self.assertIsNone(study_tables.harmonic_mean([]))
+        self.assertIsNone(study_tables.harmonic_mean([1, 0]))
+
+    def test_speed_ups(self) -> None:
+        made = lower_triangles(2)
+        for row in made["rows"]:
+            factor = {"file_00": 1.0, "file_01": 4.0}[row["matrix"]]
+            own = row["policy"] == "sync_free_column"
+            row["warm"]["batch_ms"] = 1.0 if own else factor
+            row["analysis_ms"] = 0.5 if own else 5 * factor
+        synthetic.compare_with_baseline(made)
+        rows = section(study_tables.liu(parse_results(made)), "Speed-up of sync_free_column")
+        first = next(row for row in rows if (row["form"], row["over"]) == ("sync_free_column", "cusparse"))
+        self.assertEqual(
+            list(first.values())[3:], ["2", "2.50x", "2.00x", "4.00x", "25.00x", "20.00x", "40.00x"]
+        )
+        self.assertEqual(len(rows), 2 * 2 * 2)  # precisions, forms, others
+
+    def test_without_its_policy(self) -> None:
+        with self.assertRaisesRegex(FormatError, "sync_free_column"):
+            study_tables.liu(parse_results(pairs()))
+
+
+class Program(support.ScriptTest):
+    def make(self, study: str, made: Any, *options: str) -> tuple[int, str, str]:
+        out = self.folder / "out"
+        status, output = self.call(studies.main, study, self.write("r.json", made), "-o", str(out), *options)
+        page = out / f"{study}.md"
+        return status, output, page.read_text(encoding="utf-8") if page.exists() else ""
+
+    def test_the_command_stands_there_and_every_line_has_as_many_cells_as_its_header(self) -> None:
+        for study, made in (("li_zhang", pairs()), ("liu", lower_triangles())):
+            made["context"]["command"] = f"sptrsv_bench --study {study} --json r.json"
+            status, output, text = self.make(study, made, "--tables-only")
+            self.assertEqual(status, 0, output)
+            self.assertIn(f"sptrsv_bench --study {study} --json r.json", text)
+            self.assertIn(output.splitlines()[0], text)
+            blocks = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+            self.assertGreater(len(blocks), 4)
+            for block in blocks:
+                self.assertEqual(
+                    len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}), 1, block
+                )
+
+    def test_unusable_results(self) -> None:
+        self.assertEqual(self.make("liu", pairs(), "--tables-only")[0], 2)
+        self.assertEqual(self.make("li_zhang", "[]", "--tables-only")[0], 2)
+        self.assertEqual(self.make("another", pairs())[0], 2)
+
+
+@unittest.skipUnless(support.python_with_matplotlib(), "no matplotlib (Debian: python3-matplotlib)")
+class Figures(support.ScriptTest):
+    def draw(self, study: str, made: dict[str, Any]) -> dict[str, list[str]]:
+        """The texts of each figure."""
+        out = self.folder / "out"
+        command = [
+            support.python_with_matplotlib(),
+            str(support.SCRIPTS / "studies.py"),
+            study,
+            self.write("r.json", made),
+            "-o",
+            str(out),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        page = (out / f"{study}.md").read_text(encoding="utf-8")
+        texts = {}
+        for path in out.glob("*.svg"):
+            self.assertIn(f"({path.name})", page)
+            svg = "{http://www.w3.org/2000/svg}text"
+            texts[path.stem] = ["".join(text.itertext()) for text in ElementTree.parse(path).iter(svg)]
+        return texts
+
+    def test_li_zhang(self) -> None:
+        figures = self.draw("li_zhang", pairs())
+        self.assertEqual(set(figures), {"li_zhang_5_point", "li_zhang_27_point"})
+        for texts in figures.values():
+            for text in ("GFLOPS", "Single precision", "Double precision", "self_scheduled", "cuSPARSE"):
+                self.assertIn(text, texts)
+
+    def test_liu(self) -> None:
+        self.assertIn("sync_free_column_global", self.draw("liu", lower_triangles())["liu"])
+
+    def test_one_precision(self) -> None:
+        made = lower_triangles()
+        made["rows"] = [row for row in made["rows"] if row["value"] == "f32"]
+        self.assertNotIn("Double precision", self.draw("liu", made)["liu"])
+
+
+if __name__ == "__main__":
+    unittest.main()
