@@ -1,11 +1,14 @@
 // Acceptance: every policy on real matrices, in every value type, both triangles, then again and again to see
-// that each bit stays. See `usage` in options.hpp. The last line is "N passed, N failed".
+// that each bit stays, or the error within its bound. See `usage` in options.hpp. The last line is "N passed,
+// N failed".
 #include <algorithm>
+#include <chrono>
 #include <complex>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -13,12 +16,15 @@
 
 #include "examples/support/arguments.hpp"
 #include "examples/support/placement.hpp"
-#include "examples/support/policies.hpp"
+#include "examples/support/policy_forms.hpp"
 #include "examples/support/seeded_values.hpp"
 #include "examples/support/triangular_system.hpp"
 #include "options.hpp"
 #include "repeat_solves.hpp"
 #include "sptrsv/sptrsv.hpp"
+#ifdef __CUDACC__
+#include "busy_streams.cuh"
+#endif
 
 namespace sptrsv_acceptance {
 namespace {
@@ -26,6 +32,7 @@ namespace {
 struct totals {
   std::int64_t passed = 0;
   std::int64_t failed = 0;
+  std::int64_t refused = 0;  ///< by forms that may refuse systems
   void count(bool ok) { ++(ok ? passed : failed); }
 };
 
@@ -33,6 +40,7 @@ struct totals {
 struct outcome {
   double worst_ratio = 0;   ///< backward error over its bound
   double milliseconds = 0;  ///< of the lower system in double
+  std::int64_t refused = 0;
   std::vector<std::string> failures;
 };
 
@@ -43,11 +51,11 @@ constexpr const char* type_name() {
                                          : "complex<double>";
 }
 
-bool is_chosen(const options& chosen, const char* name, bool on_host) {
-  if (chosen.policies.empty()) {
-    return on_host ? !support::has_gpu() && std::string(name) == "host_parallel" : support::has_gpu();
-  }
-  return std::find(chosen.policies.begin(), chosen.policies.end(), name) != chosen.policies.end();
+/// Whether a form refused a system that it may refuse.
+template <class Form>
+bool is_refusal(const Form& form, const std::exception& thrown) {
+  const auto* const error = dynamic_cast<const sptrsv::error*>(&thrown);
+  return form.may_refuse && error != nullptr && error->code() == sptrsv::errc::unsupported;
 }
 
 /// One system, one policy: the ratio of the backward error to its bound, and the time of a solve if asked.
@@ -108,32 +116,37 @@ class acceptance {
         }
       });
     }
-    std::printf(
-        "%zu matrices, each in 3 value types and as a lower and an upper system; in so many of the six with\n"
-        "the file's own values. Worst backward error over its bound, time of the lower system in double.\n\n",
-        files.size());
-    print_heading();
-    for (const std::string& path : files) {
-      guarded(path, [&] { check_file(path); });
+    if (!options_.only_repeats) {
+      std::printf(
+          "%zu matrices, each in 3 value types and as a lower and an upper system; in so many of the six "
+          "with\n"
+          "the file's own values. Worst backward error over its bound, time of the lower system in "
+          "double.\n\n",
+          files.size());
+      print_heading();
+      for (const std::string& path : files) {
+        guarded(path, [&] { check_file(path); });
+      }
     }
-    const auto repeated = spread(files, options_.repeat_on);
-    std::printf("\n%lld repeated solves of %zu matrices in double, bit by bit\n",
-                static_cast<long long>(options_.repeat_bits), repeated.size());
-    for (const std::string& path : repeated) {
-      guarded(path, [&] { check_bits(path); });
-    }
-    std::printf("\n%lld passed, %lld failed\n", static_cast<long long>(totals_.passed),
+    repeat_solves(spread(files, options_.repeat_on));
+    std::printf("\n%lld passed, %lld failed", static_cast<long long>(totals_.passed),
                 static_cast<long long>(totals_.failed));
+    if (totals_.refused > 0) {
+      std::printf(", %lld refused", static_cast<long long>(totals_.refused));
+    }
+    std::printf("\n");
     return totals_.failed == 0 && totals_.passed > 0 ? 0 : 1;
   }
 
  private:
-  template <class Visit>
+  /// Calls `visit(form, place)` for each chosen form that is compiled for the type, `place` being that in
+  /// options_.forms.
+  template <class Value, class Visit>
   void for_each_chosen(Visit visit) const {
-    support::for_each_policy(support::all_policies{}, [&](auto policy) {
-      using policy_type = decltype(policy);
-      if (is_chosen(options_, policy_type::name, support::runs_on_host<policy_type>)) {
-        visit(policy);
+    support::for_each_form<Value, std::int32_t>([&](const auto& form) {
+      const auto at = std::find(options_.forms.begin(), options_.forms.end(), form.name);
+      if (at != options_.forms.end()) {
+        visit(form, static_cast<std::size_t>(at - options_.forms.begin()));
       }
     });
   }
@@ -157,16 +170,19 @@ class acceptance {
 
   void print_heading() const {
     std::printf("%-34s %8s %9s %7s", "", "", "", "own");
-    for_each_chosen([](auto policy) { std::printf(" | %-20s", decltype(policy)::name); });
+    for (const std::string& name : options_.forms) {
+      std::printf(" | %-20s", name.c_str());
+    }
     std::printf("\n%-34s %8s %9s %7s", "matrix", "rows", "entries", "values");
-    for_each_chosen([](auto) { std::printf(" | %-9s %10s", "err/bound", "ms"); });
+    for (std::size_t k = 0; k < options_.forms.size(); ++k) {
+      std::printf(" | %-9s %10s", "err/bound", "ms");
+    }
     std::printf("\n");
   }
 
   void check_file(const std::string& path) {
     with_lower_system(path, [&](const auto& lower) {
-      std::vector<outcome> outcomes;
-      for_each_chosen([&](auto) { outcomes.emplace_back(); });
+      std::vector<outcome> outcomes(options_.forms.size());
       const int with_own_values = check_type<float>(lower, outcomes) + check_type<double>(lower, outcomes) +
                                   check_type<std::complex<double>>(lower, outcomes);
       std::printf("%-34s %8lld %9zu %7d", name_of(path).c_str(), static_cast<long long>(lower.matrix.rows),
@@ -182,20 +198,20 @@ class acceptance {
     for (const auto part : {sptrsv::uplo::lower, sptrsv::uplo::upper}) {
       const auto system = system_in<Value>(lower, part);
       with_own_values += system.seeded ? 0 : 1;
-      auto result = outcomes.begin();
-      for_each_chosen([&](auto policy) { check_case(policy, system, *result++); });
+      for_each_chosen<Value>(
+          [&](const auto& form, std::size_t place) { check_case(form, system, outcomes[place]); });
     }
     return with_own_values;
   }
 
-  template <class Policy, class Value>
-  void check_case(const Policy& policy, const support::triangular_system<Value>& system, outcome& result) {
+  template <class Form, class Value>
+  void check_case(const Form& form, const support::triangular_system<Value>& system, outcome& result) {
     const bool timed = std::is_same_v<Value, double> && system.part == sptrsv::uplo::lower;
-    const std::string what = std::string(Policy::name) + ", " + type_name<Value>() +
-                             (system.part == sptrsv::uplo::lower ? ", lower" : ", upper");
+    const std::string what =
+        form.name + ", " + type_name<Value>() + (system.part == sptrsv::uplo::lower ? ", lower" : ", upper");
     bool ok = false;
     try {
-      const auto [ratio, time] = run_case(policy, system, timed);
+      const auto [ratio, time] = run_case(form.policy, system, timed);
       ok = ratio <= 1;
       result.worst_ratio = std::max(result.worst_ratio, ratio);
       result.milliseconds = timed ? time : result.milliseconds;
@@ -203,6 +219,11 @@ class acceptance {
         result.failures.push_back(what + ": backward error is " + std::to_string(ratio) + " times its bound");
       }
     } catch (const std::exception& e) {
+      if (is_refusal(form, e)) {
+        ++result.refused;
+        ++totals_.refused;
+        return;
+      }
       result.failures.push_back(what + ": " + e.what());
     }
     totals_.count(ok);
@@ -210,7 +231,11 @@ class acceptance {
 
   static void print(const std::vector<outcome>& outcomes) {
     for (const outcome& o : outcomes) {
-      std::printf(" | %9.3f %10.4f", o.worst_ratio, o.milliseconds);
+      if (o.refused > 0) {
+        std::printf(" | %lld refused %10.4f", static_cast<long long>(o.refused), o.milliseconds);
+      } else {
+        std::printf(" | %9.3f %10.4f", o.worst_ratio, o.milliseconds);
+      }
     }
     std::printf("\n");
     for (const outcome& o : outcomes) {
@@ -220,17 +245,54 @@ class acceptance {
     }
   }
 
-  void check_bits(const std::string& path) {
+  void repeat_solves(const std::vector<std::string>& files) {
+    std::printf("\n%lld repeated solves of %zu matrices in double, with %lld other streams busy\n",
+                static_cast<long long>(options_.repeat_bits), files.size(),
+                static_cast<long long>(options_.busy_streams));
+#ifdef __CUDACC__
+    std::optional<busy_streams> others;
+    if (options_.busy_streams > 0) {
+      others.emplace(options_.busy_streams);
+    }
+#endif
+    for (const std::string& path : files) {
+      guarded(path, [&] { repeat_file(path); });
+    }
+#ifdef __CUDACC__
+    if (others) {
+      guarded("the other streams", [&] {
+        const bool right = others->finish();
+        totals_.count(right);
+        std::printf("the other streams: %llu turns of solves and copies each, %s\n",
+                    static_cast<unsigned long long>(others->turns()), right ? "right" : "FAILED: wrong");
+      });
+    }
+#endif
+  }
+
+  /// The name stands there before the solves: should one never end, it can be seen which.
+  void repeat_file(const std::string& path) {
     with_lower_system(path, [&](const auto& lower) {
       const auto system = system_in<double>(lower, sptrsv::uplo::lower);
-      for_each_chosen([&](auto policy) {
-        const auto different = count_different_solves(policy, system, options_.repeat_bits);
-        if (different) {
-          std::printf(
-              "%-34s %-20s %s\n", name_of(path).c_str(), decltype(policy)::name,
-              *different == 0 ? "identical" : ("FAILED: " + std::to_string(*different) + " differ").c_str());
-          totals_.count(*different == 0);
+      for_each_chosen<double>([&](const auto& form, std::size_t) {
+        std::printf("%-34s %-34s ", name_of(path).c_str(), form.name.c_str());
+        std::fflush(stdout);
+        const auto start = std::chrono::steady_clock::now();
+        try {
+          const repeat_result result = count_wrong_solves(form.policy, system, options_.repeat_bits);
+          const char* const good = result.by_bits ? "identical" : "within the bound";
+          const char* const bad = result.by_bits ? " differ" : " beyond the bound";
+          std::printf("%-20s",
+                      result.wrong == 0 ? good : ("FAILED: " + std::to_string(result.wrong) + bad).c_str());
+          totals_.count(result.wrong == 0);
+        } catch (const std::exception& e) {
+          const bool refused = is_refusal(form, e);
+          std::printf("%s: %s", refused ? "refused" : "FAILED", e.what());
+          refused ? ++totals_.refused : ++totals_.failed;
         }
+        const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+        std::printf(" %8.2f s\n", seconds.count());
+        std::fflush(stdout);
       });
     });
   }

@@ -1,28 +1,50 @@
-// Solves a system many times and counts the solutions that differ in any bit from the first.
+// Solves a system many times and counts the solutions that are not as they should be: the same in every bit
+// as the first, where the solver promises that, else within the bound of the backward error.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <vector>
 
 #include "examples/support/placement.hpp"
 #include "examples/support/triangular_system.hpp"
+#include "sptrsv/host/backward_error.hpp"
 
 namespace sptrsv_acceptance {
 
 namespace support = sptrsv_examples;
 
-/// Counts differing vectors, where the vectors are.
-class host_comparison {
+struct repeat_result {
+  bool by_bits = true;     ///< or by the backward error
+  std::int64_t wrong = 0;  ///< solves
+};
+
+/// Looks at vectors where they are.
+class host_check {
+  using array = std::vector<double>;
+
  public:
-  void compare(const std::vector<double>& x, const std::vector<double>& first) {
-    different_ += std::memcmp(x.data(), first.data(), x.size() * sizeof(double)) == 0 ? 0 : 1;
+  host_check(const support::triangular_system<double>& system, bool by_bits)
+      : system_(system), by_bits_(by_bits) {}
+
+  /// x solves the system for b; `first`: what it was the first time.
+  void check(const array& x, const array& first, const array& b) {
+    const bool ok =
+        by_bits_ ? std::memcmp(x.data(), first.data(), x.size() * sizeof(double)) == 0
+                 : sptrsv::backward_error(system_.matrix, system_.options(), span_of(b), span_of(x)).ok();
+    wrong_ += ok ? 0 : 1;
   }
-  [[nodiscard]] std::int64_t different() const { return different_; }
+  [[nodiscard]] std::int64_t wrong() const { return wrong_; }
 
  private:
-  std::int64_t different_ = 0;
+  static sptrsv::dense_view<const double> span_of(const array& v) {
+    const auto size = static_cast<std::int64_t>(v.size());
+    return sptrsv::dense_view<const double>::column_major(v.data(), size, 1, size);
+  }
+
+  const support::triangular_system<double>& system_;
+  bool by_bits_;
+  std::int64_t wrong_ = 0;
 };
 
 #ifdef __CUDACC__
@@ -36,20 +58,56 @@ __global__ void mark_difference(const std::uint64_t* x, const std::uint64_t* fir
   }
 }
 
-class device_comparison {
- public:
-  explicit device_comparison(std::int64_t solves)
-      : seen_(support::device_placement::put(std::vector<unsigned char>(static_cast<std::size_t>(solves)))) {}
+/// Sets `seen[solve]` if in a row the residual exceeds `bound` times the size of its terms; a warp a row. The
+/// sums are rounded themselves, by an eighth of the bound of backward_error at most.
+__global__ void mark_error(sptrsv::csr_view<double> a, const double* x, const double* b, double bound,
+                           std::int64_t solve, unsigned char* seen) {
+  const std::int64_t row = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+  if (row >= a.rows) {
+    return;
+  }
+  double sum = 0;
+  double size = 0;
+  for (std::int64_t e = a.row_offsets[row] + threadIdx.x % 32; e < a.row_offsets[row + 1]; e += 32) {
+    const double term = a.values[e] * x[a.column_indices[e]];
+    sum += term;
+    size += fabs(term);
+  }
+  for (int distance = 16; distance > 0; distance /= 2) {
+    sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+    size += __shfl_xor_sync(0xffffffffu, size, distance);
+  }
+  if (!(fabs(b[row] - sum) <= bound * (size + fabs(b[row])))) {  // a NaN is an error
+    seen[solve] = 1;
+  }
+}
 
-  /// Only enqueues, so that solves follow one another without a pause.
-  void compare(const sptrsv::buffer<double>& x, const sptrsv::buffer<double>& first) {
-    const auto size = static_cast<std::int64_t>(x.size());
-    mark_difference<<<static_cast<unsigned>((size + 255) / 256), 256>>>(
-        reinterpret_cast<const std::uint64_t*>(x.data()),
-        reinterpret_cast<const std::uint64_t*>(first.data()), size, solve_++, seen_.data());
+/// Only enqueues, so that solves follow one another without a pause.
+class device_check {
+  using array = sptrsv::buffer<double>;
+
+ public:
+  /// `a`: the triangle, on the device. `bound`: of the backward error.
+  device_check(sptrsv::csr_view<double> a, double bound, bool by_bits, std::int64_t solves)
+      : a_(a),
+        bound_(bound),
+        by_bits_(by_bits),
+        seen_(support::device_placement::put(std::vector<unsigned char>(static_cast<std::size_t>(solves)))) {}
+
+  void check(const array& x, const array& first, const array& b) {
+    constexpr std::int64_t block = 256;
+    const std::int64_t threads = a_.rows * (by_bits_ ? 1 : 32);
+    const auto blocks = static_cast<unsigned>((threads + block - 1) / block);
+    if (by_bits_) {
+      mark_difference<<<blocks, block>>>(reinterpret_cast<const std::uint64_t*>(x.data()),
+                                         reinterpret_cast<const std::uint64_t*>(first.data()), a_.rows,
+                                         solve_++, seen_.data());
+    } else {
+      mark_error<<<blocks, block>>>(a_, x.data(), b.data(), bound_, solve_++, seen_.data());
+    }
     SPTRSV_CUDA_CHECK(cudaGetLastError());
   }
-  [[nodiscard]] std::int64_t different() const {
+  [[nodiscard]] std::int64_t wrong() const {
     std::int64_t count = 0;
     for (const unsigned char seen : support::device_placement::get(seen_)) {
       count += seen;
@@ -58,53 +116,63 @@ class device_comparison {
   }
 
  private:
+  sptrsv::csr_view<double> a_;
+  double bound_;
+  bool by_bits_;
   sptrsv::buffer<unsigned char> seen_;
   std::int64_t solve_ = 0;
 };
 
 #endif
 
-/// None where the solver does not promise it; else how many of `repeats` solves give another x than the first
-/// solve with the same b. Two right-hand sides take turns: were a row to read what an earlier solve left
-/// behind, repeating one b would hide it. The turns have a period of three, because solvers may alternate
-/// between two buffers.
+/// How many of `repeats` solves are not as they should be; the first two, for two right-hand sides, are held
+/// against the bound on the host and count, too. The right-hand sides take turns: were a row to read what an
+/// earlier solve left behind, repeating one b would hide it. The turns have a period of three, because
+/// solvers may alternate between two buffers.
 template <class Policy>
-std::optional<std::int64_t> count_different_solves(const Policy& policy,
-                                                   const support::triangular_system<double>& system,
-                                                   std::int64_t repeats) {
+repeat_result count_wrong_solves(const Policy& policy, const support::triangular_system<double>& system,
+                                 std::int64_t repeats) {
   using placement = support::placement_of<Policy>;
   const std::int64_t n = system.matrix.rows;
   if (n == 0) {
-    return 0;
+    return {};
   }
-  auto solver = sptrsv::analyze(policy, placement::put_matrix(system.matrix), system.options());
-  if (!solver.info().bit_reproducible) {
-    return std::nullopt;
-  }
-  const auto b0 = placement::put(support::seeded_vector<double>(n, 3));
-  const auto b1 = placement::put(support::seeded_vector<double>(n, 4));
+  const auto& a = placement::put_matrix(system.matrix);
+  auto solver = sptrsv::analyze(policy, a, system.options());
+  repeat_result result;
+  result.by_bits = solver.info().bit_reproducible;
+  const auto host_b0 = support::seeded_vector<double>(n, 3);
+  const auto host_b1 = support::seeded_vector<double>(n, 4);
+  const auto b0 = placement::put(host_b0);
+  const auto b1 = placement::put(host_b1);
   const std::vector<double> zeros(static_cast<std::size_t>(n));
   auto first0 = placement::put(zeros);
   auto first1 = placement::put(zeros);
   auto x = placement::put(zeros);
   solver.solve(b0, first0);
   solver.solve(b1, first1);
+  const auto error0 =
+      sptrsv::backward_error(system.matrix, system.options(), host_b0, placement::get(first0));
+  const auto error1 =
+      sptrsv::backward_error(system.matrix, system.options(), host_b1, placement::get(first1));
+  result.wrong = (error0.ok() ? 0 : 1) + (error1.ok() ? 0 : 1);
 
-  const auto run = [&](auto&& comparison) {
+  const auto run = [&](auto&& check) {
     for (std::int64_t r = 0; r < repeats; ++r) {
       const bool third = r % 3 == 0;
       solver.solve(third ? b0 : b1, x);
-      comparison.compare(x, third ? first0 : first1);
+      check.check(x, third ? first0 : first1, third ? b0 : b1);
     }
-    return comparison.different();
+    result.wrong += check.wrong();
   };
   if constexpr (support::runs_on_host<Policy>) {
-    return run(host_comparison{});
+    run(host_check(system, result.by_bits));
   } else {
 #ifdef __CUDACC__
-    return run(device_comparison(repeats));
+    run(device_check(a.view(), error0.bound, result.by_bits, repeats));
 #endif
   }
+  return result;
 }
 
 }  // namespace sptrsv_acceptance
