@@ -2,12 +2,14 @@
 """Makes the tables and figures of a paper's study out of the results of `sptrsv_bench --study NAME`.
 
 li_zhang: Li and Zhang 2020, Figures 5.1 to 5.3, Tables 5.3 to 5.6. liu: Liu et al. 2016, Figure 4 and Table 4.
-Writes NAME.md and, with matplotlib (Debian: python3-matplotlib), SVG figures; prints the first table.
+Several files are taken together. Writes NAME.md and, with matplotlib (Debian: python3-matplotlib), SVG
+figures; prints the first table.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import importlib.util
 import pathlib
 import sys
@@ -21,6 +23,15 @@ TITLES = {
     "li_zhang": "Li and Zhang 2020: level scheduling and self-scheduling",
     "liu": "Liu et al. 2016: synchronisation-free solves by columns",
 }
+
+
+def together(runs: Sequence[Results]) -> Results:
+    """Several runs on one machine, as one."""
+    rows = [row for run in runs for row in run.rows]
+    if len({(row.problem, row.policy) for row in rows}) < len(rows):
+        raise FormatError("two files hold the same measurement")
+    command = " and ".join(run.context.command for run in runs)
+    return Results(dataclasses.replace(runs[0].context, command=command), rows)
 
 
 def draw(study: str, results: Results, folder: pathlib.Path) -> list[Picture]:
@@ -52,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("study", choices=sorted(TITLES))
-    parser.add_argument("results", type=pathlib.Path, metavar="RESULTS.json")
+    parser.add_argument("results", type=pathlib.Path, metavar="RESULTS.json", nargs="+")
     parser.add_argument(
         "-o",
         "--output",
@@ -65,7 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     with_figures = not options.tables_only and importlib.util.find_spec("matplotlib") is not None
     try:
-        first = make_study(options.study, load_results(options.results), options.output, with_figures)
+        results = together([load_results(path) for path in options.results])
+        first = make_study(options.study, results, options.output, with_figures)
     except (FormatError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -187,3 +187,34 @@ def not_solved(row: dict[str, Any], status: str, message: str) -> None:
             "error_bound",
         )
     )
+
+
+GRIDS = ("laplace5_64x256", "laplace5_128x128", "laplace27_8x16x32", "other")
+LI_ZHANG = ("cusparse", "level_set_separate", "self_scheduled", "dataflow")
+LIU = ("cusparse", "level_set", "sync_free_column", "sync_free_column_global")
+
+
+def pairs() -> dict[str, Any]:
+    """What the study of Li and Zhang takes: both triangles of some grids and of another matrix."""
+    made = results(count=len(GRIDS), policies=LI_ZHANG)
+    for i, row in enumerate(made["rows"]):
+        row["matrix"] = GRIDS[i // len(LI_ZHANG)]
+    return with_types(made, ("lower", "upper"))
+
+
+def lower_triangles(count: int = 5) -> dict[str, Any]:
+    """What the study of Liu et al. takes."""
+    return with_types(results(count=count, policies=LIU), ("lower",))
+
+
+def with_types(made: dict[str, Any], parts: tuple[str, ...]) -> dict[str, Any]:
+    """Each row of a lower triangle in double precision, for both precisions and these triangles."""
+    rows = made["rows"]
+    made["rows"] = [
+        copy.deepcopy(row) | {"value": value, "part": part}
+        for value in ("f64", "f32")
+        for part in parts
+        for row in rows
+    ]
+    compare_with_baseline(made)
+    return made

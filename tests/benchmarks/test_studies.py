@@ -1,10 +1,7 @@
 from __future__ import annotations
 
-import copy
 import re
-import subprocess
 import unittest
-import xml.etree.ElementTree as ElementTree
 from typing import Any
 
 import support
@@ -13,34 +10,6 @@ import synthetic
 import studies
 import study_tables
 from results_format import FormatError, parse_results
-
-GRIDS = ("laplace5_64x256", "laplace5_128x128", "laplace27_8x16x32", "other")
-LI_ZHANG = ("cusparse", "level_set_separate", "self_scheduled", "dataflow")
-LIU = ("cusparse", "level_set", "sync_free_column", "sync_free_column_global")
-
-
-def with_types(made: dict[str, Any], parts: tuple[str, ...]) -> dict[str, Any]:
-    """Each row of a lower triangle in double precision, for both precisions and these triangles."""
-    rows = made["rows"]
-    made["rows"] = [
-        copy.deepcopy(row) | {"value": value, "part": part}
-        for value in ("f64", "f32")
-        for part in parts
-        for row in rows
-    ]
-    synthetic.compare_with_baseline(made)
-    return made
-
-
-def pairs() -> dict[str, Any]:
-    made = synthetic.results(count=len(GRIDS), policies=LI_ZHANG)
-    for i, row in enumerate(made["rows"]):
-        row["matrix"] = GRIDS[i // len(LI_ZHANG)]
-    return with_types(made, ("lower", "upper"))
-
-
-def lower_triangles(count: int = 5) -> dict[str, Any]:
-    return with_types(synthetic.results(count=count, policies=LIU), ("lower",))
 
 
 def row_of(made: dict[str, Any], **values: Any) -> dict[str, Any]:
@@ -54,7 +23,7 @@ def section(parts: list[study_tables.Section], title: str) -> list[dict[str, str
 
 class LiZhang(unittest.TestCase):
     def setUp(self) -> None:
-        self.made = pairs()
+        self.made = synthetic.pairs()
 
     def set(self, part: str, policy: str, solve: float, analysis: float, nnz: int = 1_500_000) -> None:
         row = row_of(self.made, matrix="laplace5_128x128", value="f64", part=part, policy=policy)
@@ -136,12 +105,12 @@ class LiZhang(unittest.TestCase):
 
     def test_no_pairs(self) -> None:
         with self.assertRaisesRegex(FormatError, "both triangles"):
-            study_tables.li_zhang(parse_results(lower_triangles()))
+            study_tables.li_zhang(parse_results(synthetic.lower_triangles()))
 
 
 class Liu(unittest.TestCase):
     def test_gflops_and_preprocessing(self) -> None:
-        made = lower_triangles()
+        made = synthetic.lower_triangles()
         row = row_of(made, matrix="file_02", value="f32", policy="sync_free_column")
         row |= {"nnz": 3_000_000, "analysis_ms": 0.25}
         row["warm"]["batch_ms"] = 2.0
@@ -164,7 +133,7 @@ class Liu(unittest.TestCase):
         self.assertIsNone(study_tables.harmonic_mean([1, 0]))
 
     def test_speed_ups(self) -> None:
-        made = lower_triangles(2)
+        made = synthetic.lower_triangles(2)
         for row in made["rows"]:
             factor = {"file_00": 1.0, "file_01": 4.0}[row["matrix"]]
             own = row["policy"] == "sync_free_column"
@@ -180,18 +149,18 @@ class Liu(unittest.TestCase):
 
     def test_without_its_policy(self) -> None:
         with self.assertRaisesRegex(FormatError, "sync_free_column"):
-            study_tables.liu(parse_results(pairs()))
+            study_tables.liu(parse_results(synthetic.pairs()))
 
 
 class Program(support.ScriptTest):
     def make(self, study: str, made: Any, *options: str) -> tuple[int, str, str]:
         out = self.folder / "out"
-        status, output = self.call(studies.main, study, self.write("r.json", made), "-o", str(out), *options)
+        status, output = self.call(studies.main, study, self.write("r.json", made), *options, "-o", str(out))
         page = out / f"{study}.md"
         return status, output, page.read_text(encoding="utf-8") if page.exists() else ""
 
     def test_the_command_stands_there_and_every_line_has_as_many_cells_as_its_header(self) -> None:
-        for study, made in (("li_zhang", pairs()), ("liu", lower_triangles())):
+        for study, made in (("li_zhang", synthetic.pairs()), ("liu", synthetic.lower_triangles())):
             made["context"]["command"] = f"sptrsv_bench --study {study} --json r.json"
             status, output, text = self.make(study, made, "--tables-only")
             self.assertEqual(status, 0, output)
@@ -204,49 +173,23 @@ class Program(support.ScriptTest):
                     len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}), 1, block
                 )
 
+    def test_several_runs_make_one_study(self) -> None:
+        made = synthetic.pairs()
+        single = made | {"rows": [row for row in made["rows"] if row["value"] == "f32"]}
+        double = made | {"rows": [row for row in made["rows"] if row["value"] == "f64"]}
+        double["context"] = synthetic.context(command="the second command")
+        second = self.write("second.json", double)
+        _, together, text = self.make("li_zhang", single, second, "--tables-only")
+        self.assertEqual(together, self.make("li_zhang", made, "--tables-only")[1])
+        self.assertIn("the second command", text)
+        self.assertEqual(
+            self.make("li_zhang", single, self.write("again.json", single), "--tables-only")[0], 2
+        )
+
     def test_unusable_results(self) -> None:
-        self.assertEqual(self.make("liu", pairs(), "--tables-only")[0], 2)
+        self.assertEqual(self.make("liu", synthetic.pairs(), "--tables-only")[0], 2)
         self.assertEqual(self.make("li_zhang", "[]", "--tables-only")[0], 2)
-        self.assertEqual(self.make("another", pairs())[0], 2)
-
-
-@unittest.skipUnless(support.python_with_matplotlib(), "no matplotlib (Debian: python3-matplotlib)")
-class Figures(support.ScriptTest):
-    def draw(self, study: str, made: dict[str, Any]) -> dict[str, list[str]]:
-        """The texts of each figure."""
-        out = self.folder / "out"
-        command = [
-            support.python_with_matplotlib(),
-            str(support.SCRIPTS / "studies.py"),
-            study,
-            self.write("r.json", made),
-            "-o",
-            str(out),
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        page = (out / f"{study}.md").read_text(encoding="utf-8")
-        texts = {}
-        for path in out.glob("*.svg"):
-            self.assertIn(f"({path.name})", page)
-            svg = "{http://www.w3.org/2000/svg}text"
-            texts[path.stem] = ["".join(text.itertext()) for text in ElementTree.parse(path).iter(svg)]
-        return texts
-
-    def test_li_zhang(self) -> None:
-        figures = self.draw("li_zhang", pairs())
-        self.assertEqual(set(figures), {"li_zhang_5_point", "li_zhang_27_point"})
-        for texts in figures.values():
-            for text in ("GFLOPS", "Single precision", "Double precision", "self_scheduled", "cuSPARSE"):
-                self.assertIn(text, texts)
-
-    def test_liu(self) -> None:
-        self.assertIn("sync_free_column_global", self.draw("liu", lower_triangles())["liu"])
-
-    def test_one_precision(self) -> None:
-        made = lower_triangles()
-        made["rows"] = [row for row in made["rows"] if row["value"] == "f32"]
-        self.assertNotIn("Double precision", self.draw("liu", made)["liu"])
+        self.assertEqual(self.make("another", synthetic.pairs())[0], 2)
 
 
 if __name__ == "__main__":
