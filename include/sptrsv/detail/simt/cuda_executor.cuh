@@ -32,9 +32,16 @@ namespace detail {
 
 namespace simt {
 
+/// Blocks that an SM is to hold at once, for which the compiler bounds the registers: an agent may say.
+template <class Agent, class = void>
+inline constexpr int least_blocks = 0;
+template <class Agent>
+inline constexpr int least_blocks<Agent, std::void_t<decltype(Agent::blocks_per_processor)>> =
+    Agent::blocks_per_processor;
+
 /// The one kernel of the library: its body is the agent.
 template <class Agent>
-__global__ void __launch_bounds__(Agent::block_threads)
+__global__ void __launch_bounds__(Agent::block_threads, least_blocks<Agent>)
     run_agent(const __grid_constant__ typename Agent::params p) {
   __shared__ typename Agent::shared_storage shared;
   cuda_context ctx;
