@@ -6,7 +6,7 @@
 //
 //   struct agent {
 //     static constexpr int block_threads = 128;
-//     static constexpr int blocks_per_processor = 8;    // optional: that an SM is to have registers for
+//     static constexpr int warps_per_processor = 48;    // optional: that an SM is to have registers for
 //     struct shared_storage { ... };              // trivial; one per block, uninitialised; may be empty
 //     struct params { ... };                      // trivially copyable, passed by value
 //     template <class Context>
