@@ -255,8 +255,7 @@ class solve_column {
         unknown_.load_rhs(ctx, p, first, tile.rank());
       }
       if (unknown_.finishes(p, first, tile.rank())) {  // line 14
-        const Scalar sum =
-            in_degree_ > 0 ? p.unknowns.sum(ctx, unknown_.wid, first + tile.rank()) : Scalar{};
+        const Scalar sum = in_degree_ > 0 ? p.unknowns.sum(ctx, unknown_.wid, first + tile.rank()) : Scalar{};
         x = pivot_(p.alpha * unknown_.b - sum);
       }
       Scalar xi[Columns];

@@ -50,9 +50,8 @@ inline constexpr int processor_blocks = 16;
 template <class Agent, class = void>
 inline constexpr int least_blocks = 0;
 template <class Agent>
-inline constexpr int least_blocks<Agent, std::void_t<decltype(Agent::warps_per_processor)>> =
-    std::min(std::min(Agent::warps_per_processor * 32, processor_threads) / Agent::block_threads,
-             processor_blocks);
+inline constexpr int least_blocks<Agent, std::void_t<decltype(Agent::warps_per_processor)>> = std::min(
+    std::min(Agent::warps_per_processor * 32, processor_threads) / Agent::block_threads, processor_blocks);
 
 /// The one kernel of the library: its body is the agent.
 template <class Agent>
