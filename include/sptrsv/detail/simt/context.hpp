@@ -37,8 +37,8 @@
 //                                                 // like a store; floating-point sums come out in any order
 //   T load_shared(const T* p);                    // block scope, atomic, unordered; p in shared memory
 //   void fence();                                 // device scope, orders all earlier and later accesses
-//   void fence_acquire();                         // device scope, orders earlier loads before all that follows
-//   void fence_release();                         // device scope, orders all that went before and later stores
+//   void fence_acquire();                         // device scope, orders earlier loads and all that follows
+//   void fence_release();                         // device scope, orders all that went before and stores
 //   void fence_block();                           // the same among the threads of the block
 //   void pause(const T* p);                       // between two polls of *p: bounded back-off
 //
