@@ -37,7 +37,8 @@ template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int 
           template <class, class, class, class, int, int> class Solve>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
-  static constexpr int warps_per_processor = Tuning::warps_per_processor;
+  static constexpr int warps_per_processor =
+      Tuning::warps_per_processor / (Columns == 1 && sizeof(Scalar) <= 8 ? 1 : 2);
   static constexpr int unknowns_per_block = block_threads / Lanes;
   static_assert(Columns <= Lanes);
   using params = system_params<Scalar, Index, Offset>;
