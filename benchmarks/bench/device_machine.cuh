@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "driver.cuh"
 #include "hop.cuh"
 #include "machine.hpp"
 #include "sptrsv/device_matrix.hpp"
@@ -158,18 +159,11 @@ class device_machine final : public machine {
   }
 
   void describe(environment& to) override {
-    const auto version = [](int number) {
-      return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
-    };
-    int driver = 0;
-    int runtime = 0;
-    SPTRSV_CUDA_CHECK(cudaDriverGetVersion(&driver));
-    SPTRSV_CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
     to.device = properties_.name;
     to.sm_count = properties_.multiProcessorCount;
     to.l2_bytes = properties_.l2CacheSize;
-    to.driver = version(driver) + kernel_module_version();
-    to.cuda_runtime = version(runtime);
+    to.driver = driver_version();
+    to.cuda_runtime = runtime_version();
     to.copy_bandwidth_gb_s = support::copy_bandwidth(support::device_placement{}) * 1e-6;
     to.hop_ns = measure_hop_ns(properties_.multiProcessorCount, stream());
   }
@@ -185,20 +179,6 @@ class device_machine final : public machine {
     const auto blocks = static_cast<unsigned>(4 * properties_.multiProcessorCount);
     rewrite_evict_first<<<blocks, 256, 0, stream()>>>(flushed_.data(), flushed_.size());
     SPTRSV_CUDA_CHECK(cudaGetLastError());
-  }
-
-  /// " (580.65.06)", or nothing where the kernel module does not say.
-  static std::string kernel_module_version() {
-    const std::string line = line_with("/proc/driver/nvidia/version", "NVRM version");
-    for (std::size_t at = line.find_first_of("0123456789"); at != std::string::npos;) {
-      const std::size_t end = line.find_first_not_of("0123456789.", at);
-      const std::string word = line.substr(at, end == std::string::npos ? end : end - at);
-      if (word.find('.') != std::string::npos) {
-        return " (" + word + ")";
-      }
-      at = end == std::string::npos ? end : line.find_first_of("0123456789", end);
-    }
-    return "";
   }
 
   cuda_stream stream_;

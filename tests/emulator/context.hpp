@@ -206,6 +206,14 @@ class context {
     scheduler_->step(*thread_);
     scheduler_->memory().fence(*thread_);
   }
+  void fence_acquire() {
+    scheduler_->step(*thread_);
+    scheduler_->memory().acquire(*thread_);
+  }
+  void fence_release() {
+    scheduler_->step(*thread_);
+    scheduler_->memory().release(*thread_);
+  }
   void fence_block() {
     scheduler_->step(*thread_);
     scheduler_->memory().publish_to_block(*thread_);

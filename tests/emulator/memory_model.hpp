@@ -80,9 +80,13 @@ class memory_model {
   void reduce_add(thread& t, address_type a, T value);
 
   /// All that `t` has stored, and all that it can see of its block's, is visible to everybody.
-  void fence(thread& t) {
+  void release(thread& t) {
     drain_all(t.owner->pending);
     drain_all(t.pending);
+  }
+  /// And `t` sees what the others have made visible.
+  void fence(thread& t) {
+    release(t);
     acquire(t);
   }
 

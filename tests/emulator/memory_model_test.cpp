@@ -41,6 +41,11 @@ constexpr auto store_fence_flag = [](auto& ctx, int* data, int* flag) {
   ctx.fence();
   ctx.store_relaxed(flag, 1);
 };
+constexpr auto store_half_fence_flag = [](auto& ctx, int* data, int* flag) {
+  ctx.store(data, 42);
+  ctx.fence_release();
+  ctx.store_relaxed(flag, 1);
+};
 constexpr auto store_then_release = [](auto& ctx, int* data, int* flag) {
   ctx.store(data, 42);
   ctx.store_release(flag, 1);
@@ -48,6 +53,12 @@ constexpr auto store_then_release = [](auto& ctx, int* data, int* flag) {
 constexpr auto wait_fence_load = [](auto& ctx, const int* data, const int* flag) {
   simt::wait_until(ctx, flag, is_set);
   ctx.fence();
+  return ctx.load(data);
+};
+constexpr auto wait_half_fence_load = [](auto& ctx, const int* data, const int* flag) {
+  ctx.load(data + 1);
+  simt::wait_until(ctx, flag, is_set);
+  ctx.fence_acquire();
   return ctx.load(data);
 };
 constexpr auto acquire_then_load = [](auto& ctx, const int* data, const int* flag) {
@@ -72,9 +83,35 @@ TEST(Visibility, FenceAndReleaseOrderFlagAndData) {
     return message_arrives(on, store_fence_flag, wait_fence_load) &&
            message_arrives(on, store_fence_flag, acquire_then_load) &&
            message_arrives(on, store_then_release, wait_fence_load) &&
-           message_arrives(on, store_then_release, acquire_then_load);
+           message_arrives(on, store_then_release, acquire_then_load) &&
+           message_arrives(on, store_half_fence_flag, wait_half_fence_load) &&
+           message_arrives(on, store_half_fence_flag, acquire_then_load) &&
+           message_arrives(on, store_then_release, wait_half_fence_load);
   };
   EXPECT_EQ(successes(100, arrives), 100);
+}
+
+TEST(Visibility, HalfFencesOrderOneSideOnly) {
+  const auto published_by_acquire = [](const executor& on) {
+    return message_arrives(
+        on,
+        [](auto& ctx, int* data, int* flag) {
+          ctx.store(data, 42);
+          ctx.fence_acquire();
+          ctx.store_relaxed(flag, 1);
+        },
+        wait_fence_load);
+  };
+  EXPECT_LT(successes(100, published_by_acquire), 90);
+  const auto seen_after_release = [](const executor& on) {
+    return message_arrives(on, store_fence_flag, [](auto& ctx, const int* data, const int* flag) {
+      ctx.load(data + 1);
+      simt::wait_until(ctx, flag, is_set);
+      ctx.fence_release();
+      return ctx.load(data);
+    });
+  };
+  EXPECT_LT(successes(100, seen_after_release), 90);
 }
 
 TEST(Visibility, WeakLoadMaySeeAnOldNeighbourUntilAnAcquire) {

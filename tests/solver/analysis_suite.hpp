@@ -6,6 +6,7 @@
 #include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/analysis/kahn_levels.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
 
 namespace sptrsv::testing {
@@ -60,7 +61,35 @@ class analysis : public contract<Case> {
           << p.name << ", " << f.name();
       const auto degrees = detail::count_in_degrees_on_device(columns, 16, on, this->where.resource());
       EXPECT_TRUE(are_in_degrees(degrees, expected, 16)) << p.name << ", " << f.name();
+
+      const auto host_columns = detail::columns_on_host<index_type>(expected.row_offsets, expected.columns);
+      EXPECT_EQ(this->where.download(columns.column_offsets), host_columns.column_offsets)
+          << p.name << ", " << f.name();
+      EXPECT_EQ(this->where.download(columns.rows), host_columns.rows) << p.name << ", " << f.name();
+      const auto host_degrees = detail::in_degrees_on_host(host_columns);
+      EXPECT_EQ(this->where.download(degrees.total), host_degrees) << p.name << ", " << f.name();
+      const auto host_kahn = detail::kahn_levels_on_host(host_columns, host_degrees);
+      EXPECT_EQ(host_kahn.level_of_row, levels.level_of_row) << p.name << ", " << f.name();
+      EXPECT_TRUE(are_levels(host_kahn.level_offsets, host_kahn.rows, levels)) << p.name << ", " << f.name();
+      const auto kahn = detail::kahn_levels_on_device(columns, degrees, on, this->where.resource());
+      EXPECT_EQ(kahn.count, levels.count()) << p.name << ", " << f.name();
+      EXPECT_TRUE(
+          are_levels(this->where.download(kahn.level_offsets), this->where.download(kahn.rows), levels))
+          << p.name << ", " << f.name();
     });
+  }
+
+  /// Whatever the order of the rows of a level.
+  template <class Levels>
+  static bool are_levels(const std::vector<index_type>& level_offsets, std::vector<index_type> rows,
+                         const Levels& expected) {
+    if (level_offsets != expected.level_offsets) {
+      return false;
+    }
+    for (std::size_t l = 0; l + 1 < level_offsets.size(); ++l) {
+      std::sort(rows.begin() + level_offsets[l], rows.begin() + level_offsets[l + 1]);
+    }
+    return rows == expected.rows;
   }
 
   /// Each column, its rows ascending.

@@ -29,9 +29,8 @@ struct counted_unknowns {
   template <class Context>
   SPTRSV_DEVICE void wait(Context& ctx, std::int64_t place, Index in_degree) const {
     if (in_degree > 0) {
-      while (ctx.load_acquire(counts + place) != in_degree) {
-        ctx.pause(counts + place);
-      }
+      simt::wait_until(ctx, counts + place, [=](Index count) { return count == in_degree; });
+      ctx.fence_acquire();  // once, not at each look: it drops what the SM's cache holds
     }
   }
 
@@ -43,13 +42,16 @@ struct counted_unknowns {
     }
   }
 
-  /// The sum, which is zero for the next solve. After the wait.
+  /// After the wait.
   template <class Context>
-  SPTRSV_DEVICE Scalar take_sum(Context& ctx, std::int64_t place, std::int64_t rhs) const {
-    Scalar* const sum = value(place, rhs);
-    const Scalar taken = load_words_relaxed(ctx, sum);
-    store_words_relaxed(ctx, sum, Scalar{});
-    return taken;
+  SPTRSV_DEVICE Scalar sum(Context& ctx, std::int64_t place, std::int64_t rhs) const {
+    return load_words_relaxed(ctx, value(place, rhs));
+  }
+
+  /// For the next solve, by the thread that has read the sum.
+  template <class Context>
+  SPTRSV_DEVICE void restore_sum(Context& ctx, std::int64_t place, std::int64_t rhs) const {
+    store_words_relaxed(ctx, value(place, rhs), Scalar{});
   }
 };
 

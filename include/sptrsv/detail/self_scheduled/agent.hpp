@@ -37,6 +37,8 @@ template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int 
           template <class, class, class, class, int, int> class Solve>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
+  static constexpr int warps_per_processor =
+      Tuning::warps_per_processor / (Columns == 1 && sizeof(Scalar) <= 8 ? 1 : 2);
   static constexpr int unknowns_per_block = block_threads / Lanes;
   static_assert(Columns <= Lanes);
   using params = system_params<Scalar, Index, Offset>;
@@ -83,9 +85,12 @@ struct agent {
       while (warp.any(waits)) {
         bool ready = waits && in_degree == 0;
         if (waits && in_degree > 0 && tile.rank() == 0) {
-          ready = ctx.load_acquire(p.unknowns.counts + wid) == in_degree;
+          ready = ctx.load_relaxed(p.unknowns.counts + wid) == in_degree;
         }
         if (waits && tile.any(ready)) {
+          if (in_degree > 0 && tile.rank() == 0) {
+            ctx.fence_acquire();
+          }
           tile.sync();
           work();
           waits = false;
@@ -97,47 +102,62 @@ struct agent {
   }
 };
 
-/// The unknown's place in the user's arrays, its pivot, and lane k's right-hand side first + k.
+/// A range of entries.
+template <class Offset>
+struct span {
+  Offset begin;
+  Offset end;
+
+  template <class Context>
+  SPTRSV_DEVICE span(Context& ctx, const Offset* offsets, std::int64_t at)
+      : begin(ctx.load_constant(offsets + at)), end(ctx.load_constant(offsets + at + 1)) {}
+};
+
+/// The unknown's place in the user's arrays, and lane k's right-hand side first + k. Construction and
+/// load_rhs only load: nobody waits for what they bring before all loads are on their way.
 template <class Scalar, class Index, class Offset, int Columns>
 struct unknown {
+  using params = system_params<Scalar, Index, Offset>;
+
   std::int64_t wid;
-  std::int64_t position;
-  std::int64_t row;
-  pivot_divisor<Scalar> pivot;
-  Scalar f{};  ///< alpha b
+  Index position;
+  Scalar diagonal;
+  Scalar b{};
 
   template <class Context>
-  SPTRSV_DEVICE unknown(Context& ctx, const system_params<Scalar, Index, Offset>& p, std::int64_t at)
+  SPTRSV_DEVICE unknown(Context& ctx, const params& p, std::int64_t at)
       : wid(at),
-        position(p.position_of_place != nullptr
-                     ? static_cast<std::int64_t>(ctx.load_constant(p.position_of_place + at))
-                     : at),
-        row(p.reversed ? p.size - 1 - position : position),
-        pivot(p.diagonal != nullptr ? ctx.load_constant(p.diagonal + at) : pivot_divisor<Scalar>::one()) {}
+        position(p.position_of_place != nullptr ? ctx.load_constant(p.position_of_place + at)
+                                                : static_cast<Index>(at)),
+        diagonal(p.diagonal != nullptr ? ctx.load_constant(p.diagonal + at) : pivot_divisor<Scalar>::one()) {}
 
-  SPTRSV_DEVICE static bool finishes(const system_params<Scalar, Index, Offset>& p, std::int64_t first,
-                                     int rank) {
-    return rank < Columns && first + rank < p.x.columns;
+  /// Right-hand sides of the solve.
+  SPTRSV_DEVICE static std::int64_t columns(const params& p) { return Columns == 1 ? 1 : p.x.columns; }
+  SPTRSV_DEVICE static bool finishes(const params& p, std::int64_t first, int rank) {
+    return rank < Columns && first + rank < columns(p);
+  }
+  SPTRSV_DEVICE std::int64_t row(const params& p) const {
+    const auto from_start = static_cast<std::int64_t>(position);
+    return p.reversed ? p.size - 1 - from_start : from_start;
   }
   template <class Context>
-  SPTRSV_DEVICE void load_rhs(Context& ctx, const system_params<Scalar, Index, Offset>& p, std::int64_t first,
-                              int rank) {
+  SPTRSV_DEVICE void load_rhs(Context& ctx, const params& p, std::int64_t first, int rank) {
     if (finishes(p, first, rank)) {
-      f = p.alpha * ctx.load(p.b.data + row * p.b.row_stride + (first + rank) * p.b.column_stride);
+      b = ctx.load(p.b.data + row(p) * p.b.row_stride + (first + rank) * p.b.column_stride);
     }
   }
   template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, const system_params<Scalar, Index, Offset>& p, std::int64_t rhs,
-                           Scalar x, std::uint32_t parity) const {
-    ctx.store(p.x.data + row * p.x.row_stride + rhs * p.x.column_stride, x);
+  SPTRSV_DEVICE void store(Context& ctx, const params& p, std::int64_t rhs, Scalar x,
+                           std::uint32_t parity) const {
+    ctx.store(p.x.data + row(p) * p.x.row_stride + rhs * p.x.column_stride, x);
     if (!is_finite(x)) {
-      p.unknowns.state->note_bad(ctx, parity, position);
+      p.unknowns.state->note_bad(ctx, parity, static_cast<std::int64_t>(position));
     }
   }
 };
 
 /// SLFR, Algorithm 3: gathers the solutions that the row needs, then counts for those that need this one. All
-/// that does not depend on x is loaded at construction.
+/// that does not depend on x is loaded at construction. The user's x, for which nobody waits, is stored last.
 template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns>
 class solve_row {
   using params = system_params<Scalar, Index, Offset>;
@@ -145,26 +165,23 @@ class solve_row {
  public:
   template <class Context>
   SPTRSV_DEVICE solve_row(Context& ctx, const params& p, std::int64_t wid, int rank)
-      : unknown_(ctx, p, wid),
-        length_(static_cast<Index>(ctx.load_constant(p.ia + wid + 1) - ctx.load_constant(p.ia + wid))),
-        row_(ctx, p.ja, p.values, ctx.load_constant(p.ia + wid), ctx.load_constant(p.ia + wid + 1), rank),
-        column_(ctx, p.jb, static_cast<const Scalar*>(nullptr), ctx.load_constant(p.ib + wid),
-                ctx.load_constant(p.ib + wid + 1), rank) {
-    unknown_.load_rhs(ctx, p, 0, rank);
-  }
+      : solve_row(ctx, p, span<Offset>(ctx, p.ia, wid), span<Offset>(ctx, p.ib, wid),
+                  unknown<Scalar, Index, Offset, Columns>(ctx, p, wid), rank) {}
 
   SPTRSV_DEVICE Index in_degree() const { return length_; }
 
   template <class Context, class Tile>
   SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, const params& p, std::uint32_t parity) {
-    for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
+    Scalar x{};
+    for (std::int64_t first = 0; first < unknown_.columns(p); first += Columns) {
       if (first > 0) {
+        finish(ctx, tile, p, first - Columns, x, parity);
         unknown_.load_rhs(ctx, p, first, tile.rank());
       }
       Scalar sums[Columns] = {};
       row_.for_each(ctx, 0, [&](Index column, Scalar value) {  // lines 15 and 16
         for (int k = 0; k < Columns; ++k) {
-          if (first + k < p.x.columns) {
+          if (first + k < unknown_.columns(p)) {
             sums[k] = sums[k] + value * ctx.load(p.unknowns.value(column, first + k));
           }
         }
@@ -175,29 +192,49 @@ class solve_row {
         sum = tile.rank() == k ? total : sum;
       }
       if (unknown_.finishes(p, first, tile.rank())) {
-        const Scalar x = unknown_.pivot(unknown_.f - sum);
+        x = pivot_(p.alpha * unknown_.b - sum);
         ctx.store(p.unknowns.value(unknown_.wid, first + tile.rank()), x);  // line 24
-        unknown_.store(ctx, p, first + tile.rank(), x, parity);
       }
     }
     tile.sync();
     if (column_.has(0)) {
-      ctx.fence();  // line 25, by the lanes that count: the solution is there before anybody counts it
+      ctx.fence_release();  // line 25, by the lanes that count: x is there before anybody counts it
     }
     column_.for_each(ctx, 0,
                      [&](Index j, Scalar) { ctx.reduce_add(p.unknowns.counts + j, Index{1}); });  // line 28
+    finish(ctx, tile, p, (unknown_.columns(p) - 1) / Columns * Columns, x, parity);
   }
 
  private:
+  template <class Context>
+  SPTRSV_DEVICE solve_row(Context& ctx, const params& p, const span<Offset>& row, const span<Offset>& column,
+                          const unknown<Scalar, Index, Offset, Columns>& loading, int rank)
+      : unknown_(loading),
+        length_(static_cast<Index>(row.end - row.begin)),
+        row_(ctx, p.ja, p.values, row.begin, row.end, rank),
+        column_(ctx, p.jb, static_cast<const Scalar*>(nullptr), column.begin, column.end, rank) {
+    unknown_.load_rhs(ctx, p, 0, rank);
+    pivot_ = pivot_divisor<Scalar>(unknown_.diagonal);
+  }
+
+  template <class Context, class Tile>
+  SPTRSV_DEVICE void finish(Context& ctx, const Tile& tile, const params& p, std::int64_t first, Scalar x,
+                            std::uint32_t parity) const {
+    if (unknown_.finishes(p, first, tile.rank())) {
+      unknown_.store(ctx, p, first + tile.rank(), x, parity);
+    }
+  }
+
   unknown<Scalar, Index, Offset, Columns> unknown_;
   Index length_;
   held_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead> row_;
   held_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead, false> column_;
+  pivot_divisor<Scalar> pivot_{pivot_divisor<Scalar>::one()};
 };
 
 /// SLFC, Algorithm 4: adds its column, scaled by the solution, to the sums of those that need it, and counts
 /// for them. x is not set to the right-hand side before the solve: sums start at zero, and whoever divides
-/// adds the right-hand side.
+/// adds the right-hand side. What nobody waits for is stored last.
 template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns>
 class solve_column {
   using params = system_params<Scalar, Index, Offset>;
@@ -205,26 +242,22 @@ class solve_column {
  public:
   template <class Context>
   SPTRSV_DEVICE solve_column(Context& ctx, const params& p, std::int64_t wid, int rank)
-      : unknown_(ctx, p, wid),
-        in_degree_(ctx.load_constant(p.in_degree + wid)),
-        column_(ctx, p.jb, p.values, ctx.load_constant(p.ib + wid), ctx.load_constant(p.ib + wid + 1), rank) {
-    unknown_.load_rhs(ctx, p, 0, rank);
-  }
+      : solve_column(ctx, p, span<Offset>(ctx, p.ib, wid), ctx.load_constant(p.in_degree + wid),
+                     unknown<Scalar, Index, Offset, Columns>(ctx, p, wid), rank) {}
 
   SPTRSV_DEVICE Index in_degree() const { return in_degree_; }
 
   template <class Context, class Tile>
   SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, const params& p, std::uint32_t parity) {
-    for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
+    Scalar x{};
+    for (std::int64_t first = 0; first < unknown_.columns(p); first += Columns) {
       if (first > 0) {
+        finish(ctx, tile, p, first - Columns, x, parity);
         unknown_.load_rhs(ctx, p, first, tile.rank());
       }
-      const bool finishes = unknown_.finishes(p, first, tile.rank());
-      Scalar x{};
-      if (finishes) {  // line 14
-        x = unknown_.pivot(in_degree_ > 0
-                               ? unknown_.f - p.unknowns.take_sum(ctx, unknown_.wid, first + tile.rank())
-                               : unknown_.f);
+      if (unknown_.finishes(p, first, tile.rank())) {  // line 14
+        const Scalar sum = in_degree_ > 0 ? p.unknowns.sum(ctx, unknown_.wid, first + tile.rank()) : Scalar{};
+        x = pivot_(p.alpha * unknown_.b - sum);
       }
       Scalar xi[Columns];
       for (int k = 0; k < Columns; ++k) {  // line 16, by shuffles instead of shared memory
@@ -232,26 +265,46 @@ class solve_column {
       }
       column_.for_each(ctx, 0, [&](Index j, Scalar value) {  // lines 17 and 18
         for (int k = 0; k < Columns; ++k) {
-          if (first + k < p.x.columns) {
+          if (first + k < unknown_.columns(p)) {
             add_words(ctx, p.unknowns.value(j, first + k), value * xi[k]);
           }
         }
       });
-      if (finishes) {  // line 22
-        unknown_.store(ctx, p, first + tile.rank(), x, parity);
-      }
     }
     if (column_.has(0)) {
-      ctx.fence();  // line 19, once for all entries
+      ctx.fence_release();  // line 19, once for all entries
     }
     column_.for_each(ctx, 0,
                      [&](Index j, Scalar) { ctx.reduce_add(p.unknowns.counts + j, Index{1}); });  // line 20
+    finish(ctx, tile, p, (unknown_.columns(p) - 1) / Columns * Columns, x, parity);
   }
 
  private:
+  template <class Context>
+  SPTRSV_DEVICE solve_column(Context& ctx, const params& p, const span<Offset>& column, Index in_degree,
+                             const unknown<Scalar, Index, Offset, Columns>& loading, int rank)
+      : unknown_(loading),
+        in_degree_(in_degree),
+        column_(ctx, p.jb, p.values, column.begin, column.end, rank) {
+    unknown_.load_rhs(ctx, p, 0, rank);
+    pivot_ = pivot_divisor<Scalar>(unknown_.diagonal);
+  }
+
+  template <class Context, class Tile>
+  SPTRSV_DEVICE void finish(Context& ctx, const Tile& tile, const params& p, std::int64_t first, Scalar x,
+                            std::uint32_t parity) const {
+    if (unknown_.finishes(p, first, tile.rank())) {  // line 22
+      if (in_degree_ > 0) {
+        p.unknowns.restore_sum(ctx, unknown_.wid, first + tile.rank());
+      }
+      unknown_.store(ctx, p, first + tile.rank(), x, parity);
+    }
+  }
+
   unknown<Scalar, Index, Offset, Columns> unknown_;
   Index in_degree_;
   held_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead> column_;
+  pivot_divisor<Scalar> pivot_{pivot_divisor<Scalar>::one()};
 };
 
 }  // namespace sptrsv::detail::self_scheduled

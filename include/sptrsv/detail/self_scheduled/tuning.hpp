@@ -7,6 +7,9 @@ namespace sptrsv {
 struct self_scheduled_tuning {
   /// Threads of a block, a multiple of 32: a ticket is drawn per block.
   static constexpr int block_threads = 256;
+  /// Warps that an SM is to hold at once, of at most 64: the more there are, the fewer registers each has.
+  /// Half as many where numbers are wider than 8 bytes or right-hand sides are several.
+  static constexpr int warps_per_processor = 48;
   /// Entries of a row or column that a lane loads before its unknown may be solved.
   static constexpr int entries_ahead = 2;
   /// Lanes of the part of a warp that takes an unknown where there are more unknowns to a level than the

@@ -6,6 +6,7 @@
 //
 //   struct agent {
 //     static constexpr int block_threads = 128;
+//     static constexpr int warps_per_processor = 48;    // optional: that an SM is to have registers for
 //     struct shared_storage { ... };              // trivial; one per block, uninitialised; may be empty
 //     struct params { ... };                      // trivially copyable, passed by value
 //     template <class Context>
@@ -36,6 +37,8 @@
 //                                                 // like a store; floating-point sums come out in any order
 //   T load_shared(const T* p);                    // block scope, atomic, unordered; p in shared memory
 //   void fence();                                 // device scope, orders all earlier and later accesses
+//   void fence_acquire();                         // device scope, orders earlier loads and all that follows
+//   void fence_release();                         // device scope, orders all that went before and stores
 //   void fence_block();                           // the same among the threads of the block
 //   void pause(const T* p);                       // between two polls of *p: bounded back-off
 //
@@ -44,8 +47,8 @@
 //   void wait_copies<Pending>();                  // for all of this thread's groups but the last `Pending`:
 //                                                 // it sees them then, others after a barrier or tile's sync
 //
-// A weak load may be served from an SM's cache: after a relaxed poll only an acquire or a fence makes it see
-// what the producer stored.
+// A weak load may be served from an SM's cache: after a relaxed poll only an acquire or a fence (not
+// fence_release) makes it see what the producer stored.
 //
 //   tile<Lanes>: static int lanes; int rank() const; int index() const (of the tile in its block);
 //     T shuffle(T v, int source); T shuffle_down(T v, int delta); T shuffle_xor(T v, int mask);

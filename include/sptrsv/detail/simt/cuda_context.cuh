@@ -195,7 +195,24 @@ class cuda_context {
   }
   template <class T>
   __device__ __forceinline__ void reduce_add(T* p, T v) const {
-    static_cast<void>(atomic_add(p, v));
+    if (__isShared(p)) {
+      static_cast<void>(atomic_add(p, v));
+    } else {  // nvcc makes an atomic that returns the old value of an atomicAdd whose result is not used
+      const auto to = __cvta_generic_to_global(p);
+      if constexpr (std::is_same_v<T, double>) {
+        asm volatile("red.relaxed.gpu.global.add.f64 [%0], %1;" ::"l"(to), "d"(v) : "memory");
+      } else if constexpr (std::is_same_v<T, float>) {
+        asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;" ::"l"(to), "f"(v) : "memory");
+      } else if constexpr (cuda_memory::is_wide<T>) {
+        asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(to),
+                     "l"(static_cast<cuda_memory::bits_of<T>>(v))
+                     : "memory");
+      } else {
+        asm volatile("red.relaxed.gpu.global.add.u32 [%0], %1;" ::"l"(to),
+                     "r"(static_cast<cuda_memory::bits_of<T>>(v))
+                     : "memory");
+      }
+    }
   }
   template <class T>
   __device__ __forceinline__ T atomic_sub(T* p, T v) const {
@@ -227,6 +244,23 @@ class cuda_context {
   }
 
   __device__ __forceinline__ void fence() const { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+  /// Each is a part of what fence() does, and each is cheaper: the one drops the lines of the first-level
+  /// cache and waits for nothing, the other waits for the thread's stores and keeps the cache. PTX has them
+  /// from version 8.6 on.
+  __device__ __forceinline__ void fence_acquire() const {
+#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
+    asm volatile("fence.acquire.gpu;" ::: "memory");
+#else
+    fence();
+#endif
+  }
+  __device__ __forceinline__ void fence_release() const {
+#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
+    asm volatile("fence.release.gpu;" ::: "memory");
+#else
+    fence();
+#endif
+  }
   __device__ __forceinline__ void fence_block() const { asm volatile("fence.acq_rel.cta;" ::: "memory"); }
 
   /// Wide copies go past the L1 cache: they stream.

@@ -4,6 +4,7 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -32,9 +33,29 @@ namespace detail {
 
 namespace simt {
 
+/// What an SM holds at most, by the compute capability compiled for; of one not known here, what all but the
+/// oldest hold.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+inline constexpr int processor_threads = 1024;
+inline constexpr int processor_blocks = 16;
+#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
+inline constexpr int processor_threads = 2048;
+inline constexpr int processor_blocks = 32;
+#else
+inline constexpr int processor_threads = 1536;
+inline constexpr int processor_blocks = 16;
+#endif
+
+/// Blocks for which the compiler bounds the registers: 0 where the agent does not ask for any.
+template <class Agent, class = void>
+inline constexpr int least_blocks = 0;
+template <class Agent>
+inline constexpr int least_blocks<Agent, std::void_t<decltype(Agent::warps_per_processor)>> = std::min(
+    std::min(Agent::warps_per_processor * 32, processor_threads) / Agent::block_threads, processor_blocks);
+
 /// The one kernel of the library: its body is the agent.
 template <class Agent>
-__global__ void __launch_bounds__(Agent::block_threads)
+__global__ void __launch_bounds__(Agent::block_threads, least_blocks<Agent>)
     run_agent(const __grid_constant__ typename Agent::params p) {
   __shared__ typename Agent::shared_storage shared;
   cuda_context ctx;

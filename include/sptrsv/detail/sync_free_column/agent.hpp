@@ -90,7 +90,8 @@ struct agent {
         p.far.wait(ctx, i, outside);
       }
       if (finishes && outside > 0) {
-        x = x - p.far.take_sum(ctx, i, mine);
+        x = x - p.far.sum(ctx, i, mine);
+        p.far.restore_sum(ctx, i, mine);
       }
       if (first == 0) {
         wait_inside(ctx, shared, warp.index(), inside);
@@ -127,7 +128,7 @@ struct agent {
       }
     }
     if (column.has(near ? 1 : 0)) {
-      ctx.fence();  // the sums are there before anybody counts them
+      ctx.fence_release();  // the sums are there before anybody counts them
     }
     column.for_each(ctx, near ? 1 : 0,
                     [&](Index rid, Scalar) { ctx.reduce_add(p.far.counts + rid, Index{1}); });  // line 22

@@ -1,0 +1,139 @@
+// Levels by Kahn's algorithm, level by level: the set-up phase of Li and Zhang, Efficient Parallel
+// Implementations of Sparse Triangular Solves for GPU Architectures, 2020, section 4.4.1. Names of arrays are
+// those of the paper.
+//
+// An alternative to levels_on_device and levels_on_host, for comparison: it needs the triangle by columns and
+// its in-degrees, and on the device a kernel and a read by the host per level. The levels are the same;
+// within a level rows stand in the order in which they became free, which on the device differs from run to
+// run.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sptrsv/detail/analysis/device_columns.hpp"
+#include "sptrsv/detail/analysis/device_levels.hpp"
+#include "sptrsv/detail/analysis/host_columns.hpp"
+#include "sptrsv/detail/analysis/host_triangle.hpp"
+
+namespace sptrsv::detail {
+
+namespace kahn {
+
+/// FIND_LEVEL0, per row: those that wait for nothing.
+template <class Index>
+struct find_first_level {
+  const Index* dp;  ///< in-degrees
+  Index* jlev;
+  Index* last;  ///< rows in jlev; starts at 0
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    if (ctx.load_constant(dp + row) == 0) {
+      ctx.store(jlev + ctx.atomic_add(last, Index{1}), static_cast<Index>(row));
+    }
+  }
+};
+
+/// FIND_LEVEL: a warp for each row of the current level, which releases the rows that wait for it; those that
+/// wait for nothing any more make the next level.
+template <class Index, class Offset>
+struct find_level {
+  static constexpr int block_threads = 256;
+  struct shared_storage {};
+  struct params {
+    const Offset* ib;  ///< column offsets
+    const Index* jb;   ///< rows of the entries, by columns
+    Index* dp;         ///< what each row still waits for
+    Index* jlev;
+    Index first;  ///< of the current level, in jlev
+    Index count;  ///< of its rows
+    Index* last;  ///< rows in jlev
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const auto warp = ctx.template group<32>();
+    const std::int64_t wid =
+        static_cast<std::int64_t>(ctx.block_rank()) * (block_threads / 32) + warp.index();
+    if (wid >= static_cast<std::int64_t>(p.count)) {
+      return;
+    }
+    const Index i = ctx.load(p.jlev + p.first + wid);
+    const Offset end = ctx.load_constant(p.ib + i + 1);
+    for (Offset j = ctx.load_constant(p.ib + i) + warp.rank(); j < end; j += 32) {
+      const Index row = ctx.load_constant(p.jb + j);
+      if (ctx.atomic_sub(p.dp + row, Index{1}) == 1) {
+        ctx.store(p.jlev + ctx.atomic_add(p.last, Index{1}), row);
+      }
+    }
+  }
+};
+
+}  // namespace kahn
+
+/// Synchronises once per level.
+template <class Index, class Offset, class Executor>
+device_levels<Index> kahn_levels_on_device(const device_columns<Index, Offset>& c,
+                                           const in_degrees<Index>& degrees, const Executor& on,
+                                           memory_resource& resource) {
+  using agent = kahn::find_level<Index, Offset>;
+  const auto size = static_cast<std::size_t>(c.size);
+  device_levels<Index> result;
+  result.rows = buffer<Index>(size, resource, on.stream());
+  const buffer<Index> dp(size, resource, on.stream());
+  const buffer<Index> last(1, resource, on.stream());
+  on.copy(dp.data(), degrees.total.data(), dp.bytes());
+  on.fill_bytes(last.data(), 0, last.bytes());
+  simt::for_each(on, c.size,
+                 kahn::find_first_level<Index>{degrees.total.data(), result.rows.data(), last.data()});
+  std::vector<Index> offsets{0};
+  Index h_last = 0;
+  on.download(&h_last, last.data(), sizeof(h_last));
+  while (offsets.back() < h_last) {
+    const Index first = offsets.back();
+    const auto count = static_cast<Index>(h_last - first);
+    offsets.push_back(h_last);
+    on.template launch<agent>(
+        static_cast<std::uint32_t>(simt::ceil_div(count, agent::block_threads / 32)),
+        {c.column_offsets.data(), c.rows.data(), dp.data(), result.rows.data(), first, count, last.data()});
+    on.download(&h_last, last.data(), sizeof(h_last));
+  }
+  result.count = static_cast<std::int64_t>(offsets.size()) - 1;
+  result.level_offsets = buffer<Index>(offsets.size(), resource, on.stream());
+  on.upload(result.level_offsets.data(), offsets.data(), result.level_offsets.bytes());
+  return result;
+}
+
+/// One core, linear time.
+template <class Index, class Offset>
+host_levels<Index> kahn_levels_on_host(const host_columns<Index, Offset>& c, std::vector<Index> degrees) {
+  std::vector<Index>& dp = degrees;
+  host_levels<Index> levels;
+  levels.level_of_row.assign(dp.size(), Index{0});
+  levels.rows.reserve(dp.size());
+  levels.level_offsets.push_back(0);
+  for (std::size_t row = 0; row < dp.size(); ++row) {
+    if (dp[row] == 0) {
+      levels.rows.push_back(static_cast<Index>(row));
+    }
+  }
+  for (std::size_t first = 0; first < levels.rows.size();) {
+    const std::size_t end = levels.rows.size();
+    const auto level = static_cast<Index>(levels.level_offsets.size() - 1);
+    for (; first < end; ++first) {
+      const auto i = static_cast<std::size_t>(levels.rows[first]);
+      levels.level_of_row[i] = level;
+      for (Offset j = c.column_offsets[i]; j < c.column_offsets[i + 1]; ++j) {
+        const Index row = c.rows[static_cast<std::size_t>(j)];
+        if (--dp[static_cast<std::size_t>(row)] == 0) {
+          levels.rows.push_back(row);
+        }
+      }
+    }
+    levels.level_offsets.push_back(static_cast<Index>(end));
+  }
+  return levels;
+}
+
+}  // namespace sptrsv::detail
