@@ -152,12 +152,10 @@ class tested_policy {
   bool may_refuse = false;  ///< whether `analyze` may refuse a system for its size or shape
 
   virtual ~tested_policy() = default;
-  [[nodiscard]] virtual any_solver<Types> analyze(const csr& a, const system_options& options,
-                                                  stream_type stream,
-                                                  memory_resource* resource = nullptr) const = 0;
-  [[nodiscard]] virtual any_solver<Types> analyze(const csc& a, const system_options& options,
-                                                  stream_type stream,
-                                                  memory_resource* resource = nullptr) const = 0;
+  virtual any_solver<Types> analyze(const csr& a, const system_options& options, stream_type stream,
+                                    memory_resource* resource = nullptr) const = 0;
+  virtual any_solver<Types> analyze(const csc& a, const system_options& options, stream_type stream,
+                                    memory_resource* resource = nullptr) const = 0;
 };
 
 }  // namespace sptrsv::testing
