@@ -138,12 +138,16 @@ inline thread* scheduler::companion(thread& t, std::uint32_t missing) {
   const auto lane_of = [&](int lane) -> thread& {
     return t.owner->threads[static_cast<std::size_t>(t.rank / 32 * 32 + lane)];
   };
+  // The lanes from `start` on, then those before it; or descending.
   const int start = random_order_ ? static_cast<int>(random_.below(32)) : 0;
-  for (int i = 0; i < 32; ++i) {
-    const int lane = settings_.order == schedule::reverse ? 31 - i : (start + i) % 32;
-    if ((missing >> lane & 1u) != 0 && lane_of(lane).state == thread_state::ready) {
-      ready_.remove(lane_of(lane));
-      return &lane_of(lane);
+  std::uint32_t left = start == 0 ? missing : missing >> start | missing << (32 - start);
+  while (left != 0) {
+    const int bit = settings_.order == schedule::reverse ? 31 - __builtin_clz(left) : __builtin_ctz(left);
+    left &= ~(1u << bit);
+    thread& candidate = lane_of((start + bit) % 32);
+    if (candidate.state == thread_state::ready) {
+      ready_.remove(candidate);
+      return &candidate;
     }
   }
   return nullptr;

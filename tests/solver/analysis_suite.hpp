@@ -11,13 +11,12 @@
 
 namespace sptrsv::testing {
 
-/// The subject of the case does not matter here.
-template <class Case>
-class analysis : public contract<Case> {
+template <class Types>
+class analysis : public on_target<Types> {
  public:
-  using typename contract<Case>::value_type;
-  using typename contract<Case>::index_type;
-  using typename contract<Case>::offset_type;
+  using typename on_target<Types>::value_type;
+  using typename on_target<Types>::index_type;
+  using typename on_target<Types>::offset_type;
 
   void compare(const pattern& p, const form& f) {
     const auto a = this->make(p, f);
@@ -177,6 +176,12 @@ class analysis : public contract<Case> {
 };
 TYPED_TEST_SUITE_P(analysis);
 
+/// All index types.
+template <class Target>
+using every_index = ::testing::Types<case_types<Target, double, std::int32_t, std::int32_t>,
+                                     case_types<Target, double, std::int64_t, std::int64_t>,
+                                     case_types<Target, double, std::int32_t, std::int64_t>>;
+
 TYPED_TEST_P(analysis, of_the_smallest_matrices_in_every_form) {
   for (const content holds : {content::triangle, content::general}) {
     for (const form& f : all_forms(holds)) {
@@ -193,7 +198,7 @@ TYPED_TEST_P(analysis, of_all_matrices) {
     all.push_back(p);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
-    for (const form& f : TestFixture::forms_for(i)) {
+    for (const form& f : TestFixture::forms_in_turn(i + turn_of(TypeParam::name()))) {
       this->compare(all[i], f);
     }
   }

@@ -4,13 +4,12 @@
 
 namespace sptrsv::testing {
 
-using emulator_cases = every_index<emulator_target, double, sync_free_warp>;
-INSTANTIATE_TYPED_TEST_SUITE_P(emulator, analysis, emulator_cases, case_names);
+INSTANTIATE_TYPED_TEST_SUITE_P(emulator, analysis, every_index<emulator_target>, type_names);
 
 /// The kernel that counts levels waits across blocks, too.
 TEST(Levels, AreRightUnderEverySchedule) {
-  using device_case = suite_case<emulator_target, sync_free_warp, double, std::int32_t, std::int32_t>;
-  struct suite : analysis<device_case> {
+  using types = case_types<emulator_target, double, std::int32_t, std::int32_t>;
+  struct suite : analysis<types> {
     void TestBody() override {}
   };
   const std::vector<pattern> all = {patterns::chain(1100),         patterns::stencil_2d(30, 35),

@@ -8,12 +8,13 @@
 
 namespace sptrsv::testing {
 
-template <class Case>
-class bad_input : public contract<Case> {
+template <class Types>
+class bad_input : public contract<Types> {
  public:
-  using typename contract<Case>::value_type;
-  using typename contract<Case>::index_type;
-  using typename contract<Case>::offset_type;
+  using contract<Types>::contract;
+  using typename contract<Types>::value_type;
+  using typename contract<Types>::index_type;
+  using typename contract<Types>::offset_type;
 
   static void expect(const std::optional<failure>& seen, errc code, const std::string& words,
                      const std::string& name, std::int64_t row = -1) {
@@ -35,8 +36,20 @@ class bad_input : public contract<Case> {
   }
 
   std::optional<failure> failure_of(const raw_matrix& a, const system_options& options) {
-    return analyze_failure<typename Case::subject, value_type, index_type, offset_type>(this->where, a,
-                                                                                        options);
+    const raw_arrays<typename Types::target, value_type, index_type, offset_type> there(this->where, a);
+    return there.visit([&](const auto& view) { return failure_of(view, options); });
+  }
+  template <class View>
+  std::optional<failure> failure_of(const View& view, const system_options& options = {}) {
+    return failure::of([&] { this->policy().analyze(view, options, this->where.stream()); });
+  }
+
+  static std::optional<failure> failure_on_host(const raw_matrix& a, const system_options& options) {
+    host_target host;
+    const raw_arrays<host_target, value_type, index_type, offset_type> there(host, a);
+    return there.visit([&](const auto& view) {
+      return failure::of([&] { sptrsv::analyze(policy::host_serial{}, view, options); });
+    });
   }
 
   /// A good system of three rows.
@@ -44,25 +57,20 @@ class bad_input : public contract<Case> {
     return this->analyze(this->make(patterns::chain(3), {}), {}, max_rhs);
   }
 };
-TYPED_TEST_SUITE_P(bad_input);
 
-TYPED_TEST_P(bad_input, shapes_and_offsets) { this->expect_refused(bad_shapes()); }
+SPTRSV_TEST_P(bad_input, shapes_and_offsets) { this->expect_refused(bad_shapes()); }
 
-TYPED_TEST_P(bad_input, entries_twice_and_missing_pivots) { this->expect_refused(bad_entries()); }
+SPTRSV_TEST_P(bad_input, entries_twice_and_missing_pivots) { this->expect_refused(bad_entries()); }
 
 /// The first offending row, whatever else is wrong: as the host's analysis finds it.
-TYPED_TEST_P(bad_input, random_accidents_are_named_as_on_the_host) {
-  using value = typename TypeParam::value;
+SPTRSV_TEST_P(bad_input, random_accidents_are_named_as_on_the_host) {
   random_source source(1);
   int refused = 0;
   for (int i = 0; i < 300; ++i) {
     const raw_matrix a = damaged_matrix(source);
     const std::vector<form> forms = all_forms();
     const system_options options = forms[static_cast<std::size_t>(source.below(24))].options();
-    host_target host;
-    const auto expected =
-        analyze_failure<host_serial, value, typename TypeParam::index, typename TypeParam::offset>(host, a,
-                                                                                                   options);
+    const auto expected = this->failure_on_host(a, options);
     const auto seen = this->failure_of(a, options);
     ASSERT_EQ(seen.has_value(), expected.has_value()) << "number " << i << ": "
                                                       << (seen       ? seen->message
@@ -79,22 +87,19 @@ TYPED_TEST_P(bad_input, random_accidents_are_named_as_on_the_host) {
   EXPECT_LT(refused, 290);
 }
 
-TYPED_TEST_P(bad_input, null_arrays) {
+SPTRSV_TEST_P(bad_input, null_arrays) {
   using value = typename TypeParam::value;
   const auto there = this->where.upload(this->make(patterns::chain(3), {}).by_rows);
   const auto good = detail::view_of(there);
-  const auto failure_of = [&](const auto& view) {
-    return failure::of([&] { sptrsv::analyze(TypeParam::subject::make(), view, {}, this->where.stream()); });
-  };
   auto bad = good;
   bad.row_offsets = nullptr;
-  this->expect(failure_of(bad), errc::invalid_argument, "null", "offsets");
+  this->expect(this->failure_of(bad), errc::invalid_argument, "null", "offsets");
   bad = good;
   bad.column_indices = nullptr;
-  this->expect(failure_of(bad), errc::invalid_argument, "null", "indices");
+  this->expect(this->failure_of(bad), errc::invalid_argument, "null", "indices");
   bad = good;
   bad.values = nullptr;
-  this->expect(failure_of(bad), errc::invalid_argument, "null", "values");
+  this->expect(this->failure_of(bad), errc::invalid_argument, "null", "values");
 
   auto solver = this->good_solver();
   auto vector = this->where.upload(poisoned<value>(3));
@@ -108,7 +113,7 @@ TYPED_TEST_P(bad_input, null_arrays) {
                errc::invalid_argument, "values", "values");
 }
 
-TYPED_TEST_P(bad_input, sizes_of_b_x_and_the_values) {
+SPTRSV_TEST_P(bad_input, sizes_of_b_x_and_the_values) {
   using value = typename TypeParam::value;
   auto solver = this->good_solver();
   const auto stream = this->where.stream();
@@ -135,7 +140,7 @@ TYPED_TEST_P(bad_input, sizes_of_b_x_and_the_values) {
 }
 
 /// A refused call leaves the solver as it was.
-TYPED_TEST_P(bad_input, a_refused_call_does_no_harm) {
+SPTRSV_TEST_P(bad_input, a_refused_call_does_no_harm) {
   using value = typename TypeParam::value;
   const auto a = this->make(patterns::chain(3), {});
   auto solver = this->analyze(a, {}, 2);
@@ -152,53 +157,48 @@ TYPED_TEST_P(bad_input, a_refused_call_does_no_harm) {
 }
 
 /// Numbers that the index or the offset type cannot hold are refused before any array is looked at.
-TYPED_TEST_P(bad_input, more_rows_or_entries_than_the_types_can_count) {
+SPTRSV_TEST_P(bad_input, more_rows_or_entries_than_the_types_can_count) {
   using view = csr_view<typename TypeParam::value, typename TypeParam::index, typename TypeParam::offset>;
   const auto there = this->where.upload(this->make(patterns::chain(3), {}).by_rows);
   view a = there;
-  const auto failure_of = [&] {
-    return failure::of([&] { sptrsv::analyze(TypeParam::subject::make(), a, {}, this->where.stream()); });
-  };
   if (sizeof(typename TypeParam::index) == 4) {
     a.rows = a.columns = std::int64_t{1} << 31;
-    this->expect(failure_of(), errc::invalid_argument, "do not fit the index type", "rows");
+    this->expect(this->failure_of(a), errc::invalid_argument, "do not fit the index type", "rows");
   }
   if (sizeof(typename TypeParam::offset) == 4) {
     a = there;
     a.entries = std::int64_t{1} << 31;
-    this->expect(failure_of(), errc::invalid_argument, "do not fit the offset type", "entries");
+    this->expect(this->failure_of(a), errc::invalid_argument, "do not fit the offset type", "entries");
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(bad_input, shapes_and_offsets, entries_twice_and_missing_pivots,
-                            random_accidents_are_named_as_on_the_host, null_arrays,
-                            sizes_of_b_x_and_the_values, a_refused_call_does_no_harm,
-                            more_rows_or_entries_than_the_types_can_count);
+SPTRSV_TESTS(bad_input, shapes_and_offsets, entries_twice_and_missing_pivots,
+             random_accidents_are_named_as_on_the_host, null_arrays, sizes_of_b_x_and_the_values,
+             a_refused_call_does_no_harm, more_rows_or_entries_than_the_types_can_count);
 
 /// Memory that the policy cannot reach, from a vector on the host.
-template <class Case>
-class host_memory_for_a_device_policy : public bad_input<Case> {};
-TYPED_TEST_SUITE_P(host_memory_for_a_device_policy);
+template <class Types>
+class host_memory_for_a_device_policy : public bad_input<Types> {
+ public:
+  using bad_input<Types>::bad_input;
+};
 
-TYPED_TEST_P(host_memory_for_a_device_policy, is_refused) {
+SPTRSV_TEST_P(host_memory_for_a_device_policy, is_refused) {
   using value = typename TypeParam::value;
   const auto host = this->make(patterns::chain(3), {}).by_rows;
   const auto there = this->where.upload(host);
   const auto stream = this->where.stream();
-  const auto failure_of = [&](const auto& view) {
-    return failure::of([&] { sptrsv::analyze(TypeParam::subject::make(), view, {}, stream); });
-  };
   const auto good = detail::view_of(there);
   auto bad = good;
   bad.row_offsets = host.row_offsets.data();
-  this->expect(failure_of(bad), errc::wrong_memory_space, "offsets", "offsets");
+  this->expect(this->failure_of(bad), errc::wrong_memory_space, "offsets", "offsets");
   bad = good;
   bad.column_indices = host.column_indices.data();
-  this->expect(failure_of(bad), errc::wrong_memory_space, "indices", "indices");
+  this->expect(this->failure_of(bad), errc::wrong_memory_space, "indices", "indices");
   bad = good;
   bad.values = host.values.data();
-  this->expect(failure_of(bad), errc::wrong_memory_space, "values", "values");
-  this->expect(failure_of(host), errc::wrong_memory_space, "device memory", "all");
+  this->expect(this->failure_of(bad), errc::wrong_memory_space, "values", "values");
+  this->expect(this->failure_of(host), errc::wrong_memory_space, "device memory", "all");
 
   auto solver = this->good_solver();
   std::vector<value> vector(3, value(1));
@@ -211,6 +211,6 @@ TYPED_TEST_P(host_memory_for_a_device_policy, is_refused) {
                "values", "values");
 }
 
-REGISTER_TYPED_TEST_SUITE_P(host_memory_for_a_device_policy, is_refused);
+SPTRSV_TESTS(host_memory_for_a_device_policy, is_refused);
 
 }  // namespace sptrsv::testing

@@ -1,10 +1,12 @@
-// The contract of the device policies, in the emulator, for double.
+// The device policies in the emulator, for double: the contract, and hostile schedules.
 #include "solver/contract_suite.hpp"
+#include "solver/schedule_suite.hpp"
 #include "support/emulator_target.hpp"
 
 namespace sptrsv::testing {
 
 using emulated = device_policies<emulator_target, double>;
 SPTRSV_TEST_CONTRACT(emulator_f64, emulated);
+SPTRSV_TEST_POLICIES(emulator_f64, schedules, emulated);
 
 }  // namespace sptrsv::testing

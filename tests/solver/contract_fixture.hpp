@@ -1,4 +1,4 @@
-// What the contract's suites share: to analyse, solve and check on any target.
+// What the suites share: to analyse, solve and check on any target.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,18 +12,19 @@
 #include "sptrsv/host/backward_error.hpp"
 #include "support/layout.hpp"
 #include "support/matrices.hpp"
-#include "support/subjects.hpp"
+#include "support/suites.hpp"
 #include "support/targets.hpp"
 
 namespace sptrsv::testing {
 
-template <class Case>
-class contract : public ::testing::Test {
+/// Without a policy.
+template <class Types>
+class on_target : public ::testing::Test {
  public:
-  using target = typename Case::target;
-  using value_type = typename Case::value;
-  using index_type = typename Case::index;
-  using offset_type = typename Case::offset;
+  using target = typename Types::target;
+  using value_type = typename Types::value;
+  using index_type = typename Types::index;
+  using offset_type = typename Types::offset;
   using matrix = stored_matrix<value_type, index_type, offset_type>;
 
   target where;
@@ -32,20 +33,11 @@ class contract : public ::testing::Test {
     return make_matrix<value_type, index_type, offset_type>(p, f, seed);
   }
 
-  /// The forms that this case tries for the matrix number `i`; a slow target leaves most to other cases.
-  static std::vector<form> forms_for(std::size_t i) {
-    const std::size_t turn = i + Case::turn();
+  /// The forms that a test tries in turn `turn`; on a slow target it leaves most to others.
+  static std::vector<form> forms_in_turn(std::size_t turn) {
     const std::vector<form> all = covering_forms(turn);
     const std::size_t k = turn / 3 % 3;  // k and k + 3 have the operation in common and nothing else
     return target::is_slow ? std::vector<form>{all[k], all[k + 3]} : all;
-  }
-
-  /// The target's copy of `a` does not outlive the call.
-  auto analyze(const matrix& a, const form& f, std::int64_t max_rhs = 1) {
-    return a.visit([&](const auto& stored) {
-      const auto there = where.upload(stored);
-      return sptrsv::analyze(Case::subject::make(), there, f.options(max_rhs), where.stream());
-    });
   }
 
   /// b and x as `shape` says; x was poisoned, and its gaps must still be.
@@ -110,14 +102,6 @@ class contract : public ::testing::Test {
     expect_repeated(solver, a, f, name, single(a.size()), b, x, before);
   }
 
-  /// Analyses, solves once and checks.
-  void check(const pattern& p, const form& f) {
-    const matrix a = make(p, f);
-    auto solver = analyze(a, f);
-    const auto b = random_vector<value_type>(p.size, 7);
-    expect_solved(a, f, p.name, b, solve(solver, b));
-  }
-
   /// What serial substitution on the host gives.
   static std::vector<value_type> reference(const matrix& a, const form& f, const std::vector<value_type>& b,
                                            value_type alpha = value_type(1)) {
@@ -128,6 +112,49 @@ class contract : public ::testing::Test {
       return x;
     });
   }
+};
+
+template <class Types>
+class contract : public on_target<Types> {
+ public:
+  using typename on_target<Types>::matrix;
+  using typename on_target<Types>::value_type;
+
+  /// `policy` outlives the test.
+  explicit contract(const tested_policy<Types>& policy) : policy_(policy) {}
+
+  [[nodiscard]] const tested_policy<Types>& policy() const { return policy_; }
+
+  /// The forms that this case tries for the matrix number `i`.
+  [[nodiscard]] std::vector<form> forms_for(std::size_t i) const {
+    return on_target<Types>::forms_in_turn(i + turn_of(policy_.case_name));
+  }
+
+  /// The target's copy of `a` does not outlive the call.
+  any_solver<Types> analyze(const matrix& a, const form& f, std::int64_t max_rhs = 1) {
+    return a.visit([&](const auto& stored) {
+      const auto there = this->where.upload(stored);
+      return policy_.analyze(there, f.options(max_rhs), this->where.stream());
+    });
+  }
+
+  /// Analyses, solves once and checks.
+  void check(const pattern& p, const form& f) {
+    const matrix a = this->make(p, f);
+    auto solver = analyze(a, f);
+    const auto b = random_vector<value_type>(p.size, 7);
+    this->expect_solved(a, f, p.name, b, this->solve(solver, b));
+  }
+
+ private:
+  const tested_policy<Types>& policy_;
+};
+
+/// For the tests of one policy.
+template <class Case>
+class contract_of : public contract<typename Case::types> {
+ public:
+  contract_of() : contract<typename Case::types>(policy_of<Case>()) {}
 };
 
 }  // namespace sptrsv::testing

@@ -8,10 +8,11 @@
 
 namespace sptrsv::testing {
 
-template <class Case>
-class ieee : public contract<Case> {
+template <class Types>
+class ieee : public contract<Types> {
  public:
-  using typename contract<Case>::value_type;
+  using contract<Types>::contract;
+  using typename contract<Types>::value_type;
   using kind = solve_status::kind;
   using real = detail::real_t<value_type>;
   using real_limits = std::numeric_limits<real>;
@@ -58,25 +59,24 @@ class ieee : public contract<Case> {
   }
 
   /// Solves, and compares with serial substitution and the expected status.
-  void expect_like_serial(const typename contract<Case>::matrix& a, const form& f,
+  void expect_like_serial(const typename contract<Types>::matrix& a, const form& f,
                           const std::vector<value_type>& b, kind code, std::int64_t row) {
     auto solver = this->analyze(a, f);
     expect_same_classes(this->solve(solver, b), this->reference(a, f, b), f);
     expect_status(solver, code, row, f);
   }
 };
-TYPED_TEST_SUITE_P(ieee);
 
-TYPED_TEST_P(ieee, a_clean_solve_is_ok) {
+SPTRSV_TEST_P(ieee, a_clean_solve_is_ok) {
   using value = typename TypeParam::value;
   const pattern p = patterns::random(70, 3, 2);
-  for (const form& f : TestFixture::forms_for(20)) {
+  for (const form& f : this->forms_for(20)) {
     const auto b = random_vector<value>(p.size, 3);
     this->expect_like_serial(this->make(p, f), f, b, solve_status::kind::ok, 0);
   }
 }
 
-TYPED_TEST_P(ieee, the_first_zero_pivot_is_named) {
+SPTRSV_TEST_P(ieee, the_first_zero_pivot_is_named) {
   using value = typename TypeParam::value;
   const pattern p = patterns::random(70, 3, 2);
   const auto b = random_vector<value>(p.size, 3);
@@ -91,10 +91,10 @@ TYPED_TEST_P(ieee, the_first_zero_pivot_is_named) {
   }
 }
 
-TYPED_TEST_P(ieee, a_nan_or_an_infinity_in_b_is_named) {
+SPTRSV_TEST_P(ieee, a_nan_or_an_infinity_in_b_is_named) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(8, 9);
-  for (const form& f : TestFixture::forms_for(21)) {
+  for (const form& f : this->forms_for(21)) {
     const auto a = this->make(p, f);
     for (const value& bad : {this->nan(), this->infinity()}) {
       auto b = random_vector<value>(p.size, 3);
@@ -105,11 +105,11 @@ TYPED_TEST_P(ieee, a_nan_or_an_infinity_in_b_is_named) {
   }
 }
 
-TYPED_TEST_P(ieee, a_nan_or_an_infinity_among_the_values_is_named) {
+SPTRSV_TEST_P(ieee, a_nan_or_an_infinity_among_the_values_is_named) {
   using value = typename TypeParam::value;
   const pattern p = patterns::chain(90);
   const auto b = random_vector<value>(p.size, 3);
-  for (const form& f : TestFixture::forms_for(22)) {
+  for (const form& f : this->forms_for(22)) {
     for (const value& bad : {this->nan(), this->infinity()}) {
       auto a = this->make(p, f);
       const std::int64_t row = f.part == uplo::lower ? 30 : 29;
@@ -120,10 +120,10 @@ TYPED_TEST_P(ieee, a_nan_or_an_infinity_among_the_values_is_named) {
   }
 }
 
-TYPED_TEST_P(ieee, signs_of_infinities_meet) {
+SPTRSV_TEST_P(ieee, signs_of_infinities_meet) {
   using value = typename TypeParam::value;
   const pattern p = patterns::random(80, 4, 9);
-  for (const form& f : TestFixture::forms_for(23)) {
+  for (const form& f : this->forms_for(23)) {
     const auto a = this->make(p, f);
     auto b = random_vector<value>(p.size, 3);
     b[5] = this->infinity();
@@ -134,10 +134,10 @@ TYPED_TEST_P(ieee, signs_of_infinities_meet) {
   }
 }
 
-TYPED_TEST_P(ieee, an_overflow_is_named_and_no_zero_pivot) {
+SPTRSV_TEST_P(ieee, an_overflow_is_named_and_no_zero_pivot) {
   using value = typename TypeParam::value;
   const pattern p = patterns::random(70, 3, 2);
-  for (const form& f : TestFixture::forms_for(24)) {
+  for (const form& f : this->forms_for(24)) {
     if (f.diagonal == diag::unit) {
       continue;
     }
@@ -152,10 +152,10 @@ TYPED_TEST_P(ieee, an_overflow_is_named_and_no_zero_pivot) {
 }
 
 /// Where the reciprocal of a pivot overflows or is not exact enough, division must still be division.
-TYPED_TEST_P(ieee, extreme_pivots_divide_as_ieee_says) {
+SPTRSV_TEST_P(ieee, extreme_pivots_divide_as_ieee_says) {
   using value = typename TypeParam::value;
   using limits = typename TestFixture::real_limits;
-  const form f = TestFixture::forms_for(25).front();
+  const form f = this->forms_for(25).front();
   const pattern p = patterns::diagonal(40);
   const form diagonal_form{f.part, diag::non_unit, f.operation, f.by_columns, content::triangle, true};
   auto a = this->make(p, diagonal_form);
@@ -179,11 +179,11 @@ TYPED_TEST_P(ieee, extreme_pivots_divide_as_ieee_says) {
 
 /// A NaN with all bits set is the mark of an unsolved component in some policies; from outside it must be a
 /// NaN like any other, in each part of a complex number too.
-TYPED_TEST_P(ieee, the_reserved_nan_does_not_hang) {
+SPTRSV_TEST_P(ieee, the_reserved_nan_does_not_hang) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(8, 9);
   const auto reserved = from_bytes<value>(0xff);
-  for (const form& f : TestFixture::forms_for(26)) {
+  for (const form& f : this->forms_for(26)) {
     auto a = this->make(p, f);
     auto b = random_vector<value>(p.size, 3);
     b[20] = reserved;
@@ -204,10 +204,10 @@ TYPED_TEST_P(ieee, the_reserved_nan_does_not_hang) {
   }
 }
 
-TYPED_TEST_P(ieee, status_speaks_of_the_last_solve) {
+SPTRSV_TEST_P(ieee, status_speaks_of_the_last_solve) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(6, 7);
-  const form f = TestFixture::forms_for(27).front();
+  const form f = this->forms_for(27).front();
   const auto a = this->make(p, f);
   auto solver = this->analyze(a, f, 2);
   this->expect_status(solver, solve_status::kind::ok, 0, f);  // none yet
@@ -225,10 +225,10 @@ TYPED_TEST_P(ieee, status_speaks_of_the_last_solve) {
 }
 
 /// The first row over all right-hand sides; the clean ones stay clean.
-TYPED_TEST_P(ieee, of_several_right_hand_sides) {
+SPTRSV_TEST_P(ieee, of_several_right_hand_sides) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(6, 7);
-  for (const form& f : TestFixture::forms_for(28)) {
+  for (const form& f : this->forms_for(28)) {
     const auto a = this->make(p, f);
     auto solver = this->analyze(a, f, 5);
     const layout shape = row_major(p.size, 5, 1);
@@ -249,11 +249,9 @@ TYPED_TEST_P(ieee, of_several_right_hand_sides) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(ieee, a_clean_solve_is_ok, the_first_zero_pivot_is_named,
-                            a_nan_or_an_infinity_in_b_is_named,
-                            a_nan_or_an_infinity_among_the_values_is_named, signs_of_infinities_meet,
-                            an_overflow_is_named_and_no_zero_pivot, extreme_pivots_divide_as_ieee_says,
-                            the_reserved_nan_does_not_hang, status_speaks_of_the_last_solve,
-                            of_several_right_hand_sides);
+SPTRSV_TESTS(ieee, a_clean_solve_is_ok, the_first_zero_pivot_is_named, a_nan_or_an_infinity_in_b_is_named,
+             a_nan_or_an_infinity_among_the_values_is_named, signs_of_infinities_meet,
+             an_overflow_is_named_and_no_zero_pivot, extreme_pivots_divide_as_ieee_says,
+             the_reserved_nan_does_not_hang, status_speaks_of_the_last_solve, of_several_right_hand_sides);
 
 }  // namespace sptrsv::testing

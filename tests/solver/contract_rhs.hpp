@@ -5,19 +5,21 @@
 
 namespace sptrsv::testing {
 
-template <class Case>
-class right_hand_sides : public contract<Case> {};
-TYPED_TEST_SUITE_P(right_hand_sides);
+template <class Types>
+class right_hand_sides : public contract<Types> {
+ public:
+  using contract<Types>::contract;
+};
 
 inline std::vector<layout> layouts(std::int64_t rows, std::int64_t columns) {
   return {column_major(rows, columns), column_major(rows, columns, 5), row_major(rows, columns),
           row_major(rows, columns, 3), scattered(rows, columns)};
 }
 
-TYPED_TEST_P(right_hand_sides, in_any_layout_with_gaps) {
+SPTRSV_TEST_P(right_hand_sides, in_any_layout_with_gaps) {
   using value = typename TypeParam::value;
   const pattern p = patterns::random(45, 3, 2);
-  for (const form& f : TestFixture::forms_for(4)) {
+  for (const form& f : this->forms_for(4)) {
     const auto a = this->make(p, f);
     auto solver = this->analyze(a, f, 9);
     for (const std::int64_t columns : {2, 3, 4, 5, 9}) {
@@ -29,11 +31,11 @@ TYPED_TEST_P(right_hand_sides, in_any_layout_with_gaps) {
   }
 }
 
-TYPED_TEST_P(right_hand_sides, scaled_by_alpha) {
+SPTRSV_TEST_P(right_hand_sides, scaled_by_alpha) {
   using value = typename TypeParam::value;
   const pattern p = patterns::random(45, 3, 2);
   const value alpha = make_value<value>(-1.5, 0.25);
-  for (const form& f : TestFixture::forms_for(5)) {
+  for (const form& f : this->forms_for(5)) {
     const auto a = this->make(p, f);
     auto solver = this->analyze(a, f, 3);
     const layout shape = row_major(p.size, 3, 1);
@@ -42,12 +44,12 @@ TYPED_TEST_P(right_hand_sides, scaled_by_alpha) {
   }
 }
 
-TYPED_TEST_P(right_hand_sides, long_rows_and_deep_matrices) {
+SPTRSV_TEST_P(right_hand_sides, long_rows_and_deep_matrices) {
   using value = typename TypeParam::value;
   const std::vector<pattern> all = {patterns::dense(70), patterns::arrow_row(200), patterns::chain(150),
                                     patterns::layers(160, 40, 12)};
   for (std::size_t i = 0; i < all.size(); ++i) {
-    for (const form& f : TestFixture::forms_for(i)) {
+    for (const form& f : this->forms_for(i)) {
       const auto a = this->make(all[i], f);
       auto solver = this->analyze(a, f, 5);
       const layout shape = i % 2 == 0 ? column_major(a.size(), 5, 2) : row_major(a.size(), 5, 2);
@@ -59,10 +61,10 @@ TYPED_TEST_P(right_hand_sides, long_rows_and_deep_matrices) {
 
 /// A solver keeps scratch memory from solve to solve: what one leaves must not reach the next, whichever has
 /// more right-hand sides.
-TYPED_TEST_P(right_hand_sides, in_changing_numbers_on_one_solver) {
+SPTRSV_TEST_P(right_hand_sides, in_changing_numbers_on_one_solver) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(6, 9);
-  for (const form& f : TestFixture::forms_for(6)) {
+  for (const form& f : this->forms_for(6)) {
     const auto a = this->make(p, f);
     auto solver = this->analyze(a, f, 5);
     std::uint64_t seed = 1;
@@ -74,10 +76,10 @@ TYPED_TEST_P(right_hand_sides, in_changing_numbers_on_one_solver) {
   }
 }
 
-TYPED_TEST_P(right_hand_sides, in_place_with_gaps) {
+SPTRSV_TEST_P(right_hand_sides, in_place_with_gaps) {
   using value = typename TypeParam::value;
   const pattern p = patterns::random(45, 3, 2);
-  for (const form& f : TestFixture::forms_for(7)) {
+  for (const form& f : this->forms_for(7)) {
     const auto a = this->make(p, f);
     auto solver = this->analyze(a, f, 4);
     for (const layout& shape : layouts(p.size, 4)) {
@@ -93,10 +95,10 @@ TYPED_TEST_P(right_hand_sides, in_place_with_gaps) {
 }
 
 /// b and x may have different strides.
-TYPED_TEST_P(right_hand_sides, of_another_layout_than_the_solution) {
+SPTRSV_TEST_P(right_hand_sides, of_another_layout_than_the_solution) {
   using value = typename TypeParam::value;
   const pattern p = patterns::random(45, 3, 2);
-  const form f = TestFixture::forms_for(8).front();
+  const form f = this->forms_for(8).front();
   const auto a = this->make(p, f);
   auto solver = this->analyze(a, f, 3);
   const layout of_b = row_major(p.size, 3, 2);
@@ -115,8 +117,7 @@ TYPED_TEST_P(right_hand_sides, of_another_layout_than_the_solution) {
   this->expect_solved(a, f, p.name, of_x, b_like_x, x);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(right_hand_sides, in_any_layout_with_gaps, scaled_by_alpha,
-                            long_rows_and_deep_matrices, in_changing_numbers_on_one_solver,
-                            in_place_with_gaps, of_another_layout_than_the_solution);
+SPTRSV_TESTS(right_hand_sides, in_any_layout_with_gaps, scaled_by_alpha, long_rows_and_deep_matrices,
+             in_changing_numbers_on_one_solver, in_place_with_gaps, of_another_layout_than_the_solution);
 
 }  // namespace sptrsv::testing

@@ -5,11 +5,13 @@
 
 namespace sptrsv::testing {
 
-template <class Case>
-class solves : public contract<Case> {};
-TYPED_TEST_SUITE_P(solves);
+template <class Types>
+class solves : public contract<Types> {
+ public:
+  using contract<Types>::contract;
+};
 
-TYPED_TEST_P(solves, the_smallest_matrices_in_every_form) {
+SPTRSV_TEST_P(solves, the_smallest_matrices_in_every_form) {
   for (const pattern& p : patterns::smallest()) {
     for (const form& f : all_forms()) {
       this->check(p, f);
@@ -17,35 +19,35 @@ TYPED_TEST_P(solves, the_smallest_matrices_in_every_form) {
   }
 }
 
-TYPED_TEST_P(solves, a_triangle_of_a_general_unsorted_matrix_in_every_form) {
+SPTRSV_TEST_P(solves, a_triangle_of_a_general_unsorted_matrix_in_every_form) {
   for (const form& f : all_forms(content::general)) {
     this->check(patterns::random(23, 2.5, 1), f);
   }
 }
 
-TYPED_TEST_P(solves, sizes_around_a_warp_and_a_block) {
+SPTRSV_TEST_P(solves, sizes_around_a_warp_and_a_block) {
   const std::vector<pattern> all = patterns::small();
   for (std::size_t i = 0; i < all.size(); ++i) {
-    for (const form& f : TestFixture::forms_for(i)) {
+    for (const form& f : this->forms_for(i)) {
       this->check(all[i], f);
     }
   }
 }
 
-TYPED_TEST_P(solves, matrices_many_blocks_deep) {
+SPTRSV_TEST_P(solves, matrices_many_blocks_deep) {
   const std::vector<pattern> all = patterns::deep();
   for (std::size_t i = 0; i < all.size(); ++i) {
-    for (const form& f : TestFixture::forms_for(i + 1)) {
+    for (const form& f : this->forms_for(i + 1)) {
       this->check(all[i], f);
     }
   }
 }
 
-TYPED_TEST_P(solves, with_b_scaled_by_alpha) {
+SPTRSV_TEST_P(solves, with_b_scaled_by_alpha) {
   using value = typename TypeParam::value;
   const pattern p = patterns::random(70, 3, 2);
   const auto b = random_vector<value>(p.size, 3);
-  for (const form& f : TestFixture::forms_for(2)) {
+  for (const form& f : this->forms_for(2)) {
     const auto a = this->make(p, f);
     auto solver = this->analyze(a, f);
     for (const value alpha : {make_value<value>(2), make_value<value>(-0.375, 1.25), make_value<value>(1)}) {
@@ -57,10 +59,10 @@ TYPED_TEST_P(solves, with_b_scaled_by_alpha) {
   }
 }
 
-TYPED_TEST_P(solves, in_place) {
+SPTRSV_TEST_P(solves, in_place) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(9, 10);
-  for (const form& f : TestFixture::forms_for(3)) {
+  for (const form& f : this->forms_for(3)) {
     const auto a = this->make(p, f);
     auto solver = this->analyze(a, f);
     const auto b = random_vector<value>(p.size, 4);
@@ -75,7 +77,7 @@ TYPED_TEST_P(solves, in_place) {
 }
 
 /// Stored diagonal entries of a unit triangle are ignored, even such as would ruin everything.
-TYPED_TEST_P(solves, a_unit_diagonal_stored_or_not) {
+SPTRSV_TEST_P(solves, a_unit_diagonal_stored_or_not) {
   using value = typename TypeParam::value;
   const pattern p = patterns::random(60, 4, 5);
   const auto b = random_vector<value>(p.size, 6);
@@ -103,7 +105,7 @@ TYPED_TEST_P(solves, a_unit_diagonal_stored_or_not) {
 }
 
 /// The transpose of a real matrix is its conjugate transpose; that of a complex matrix is not.
-TYPED_TEST_P(solves, conjugation_matters_to_complex_matrices_only) {
+SPTRSV_TEST_P(solves, conjugation_matters_to_complex_matrices_only) {
   using value = typename TypeParam::value;
   const pattern p = patterns::random(40, 4, 8);
   const auto b = random_vector<value>(p.size, 9);
@@ -124,10 +126,9 @@ TYPED_TEST_P(solves, conjugation_matters_to_complex_matrices_only) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(solves, the_smallest_matrices_in_every_form,
-                            a_triangle_of_a_general_unsorted_matrix_in_every_form,
-                            sizes_around_a_warp_and_a_block, matrices_many_blocks_deep,
-                            with_b_scaled_by_alpha, in_place, a_unit_diagonal_stored_or_not,
-                            conjugation_matters_to_complex_matrices_only);
+SPTRSV_TESTS(solves, the_smallest_matrices_in_every_form,
+             a_triangle_of_a_general_unsorted_matrix_in_every_form, sizes_around_a_warp_and_a_block,
+             matrices_many_blocks_deep, with_b_scaled_by_alpha, in_place, a_unit_diagonal_stored_or_not,
+             conjugation_matters_to_complex_matrices_only);
 
 }  // namespace sptrsv::testing

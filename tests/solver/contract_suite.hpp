@@ -1,5 +1,5 @@
 // The contract of include/sptrsv/solver.hpp as typed suites over target x policy x value x index x offset. A
-// new policy is a subject and a line in the lists of support/subjects.hpp.
+// new policy is a subject and a line in the lists of support/cases.hpp.
 #pragma once
 
 #include "solver/contract_ieee.hpp"
@@ -7,10 +7,9 @@
 #include "solver/contract_rhs.hpp"
 #include "solver/contract_solves.hpp"
 
-/// Runs all of them for `...`, a ::testing::Types of suite_case. To be used in namespace sptrsv::testing.
-#define SPTRSV_TEST_CONTRACT(prefix, ...)                                               \
-  using prefix##_cases = __VA_ARGS__;                                                   \
-  INSTANTIATE_TYPED_TEST_SUITE_P(prefix, solves, prefix##_cases, case_names);           \
-  INSTANTIATE_TYPED_TEST_SUITE_P(prefix, right_hand_sides, prefix##_cases, case_names); \
-  INSTANTIATE_TYPED_TEST_SUITE_P(prefix, lifetimes, prefix##_cases, case_names);        \
-  INSTANTIATE_TYPED_TEST_SUITE_P(prefix, ieee, prefix##_cases, case_names)
+/// Runs all of them for `...`, a case_list. To be used in namespace sptrsv::testing.
+#define SPTRSV_TEST_CONTRACT(prefix, ...)                      \
+  SPTRSV_TEST_POLICIES(prefix, solves, __VA_ARGS__);           \
+  SPTRSV_TEST_POLICIES(prefix, right_hand_sides, __VA_ARGS__); \
+  SPTRSV_TEST_POLICIES(prefix, lifetimes, __VA_ARGS__);        \
+  SPTRSV_TEST_POLICIES(prefix, ieee, __VA_ARGS__)

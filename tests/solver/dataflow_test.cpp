@@ -19,8 +19,7 @@ struct large_systems : dataflow_tuning {
   static constexpr std::int64_t walk_rows_per_level = 2;
 };
 
-class DataflowPath
-    : public contract<suite_case<emulator_target, dataflow, double, std::int32_t, std::int32_t>> {
+class DataflowPath : public on_target<case_types<emulator_target, double, std::int32_t, std::int32_t>> {
  public:
   /// Solves, and returns what info() says of the kernel.
   template <class Tuning = dataflow_tuning>

@@ -6,7 +6,7 @@ namespace sptrsv::testing {
 namespace {
 
 template <class Subject>
-class form_of : public contract<suite_case<emulator_target, Subject, double, std::int32_t, std::int32_t>> {
+class form_of : public contract_of<suite_case<emulator_target, Subject, double, std::int32_t, std::int32_t>> {
  public:
   void TestBody() override {}
 

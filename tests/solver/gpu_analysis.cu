@@ -4,11 +4,10 @@
 
 namespace sptrsv::testing {
 
-using gpu_cases = every_index<gpu_target, double, sync_free_warp>;
-INSTANTIATE_TYPED_TEST_SUITE_P(gpu, analysis, gpu_cases, case_names);
+INSTANTIATE_TYPED_TEST_SUITE_P(gpu, analysis, every_index<gpu_target>, type_names);
 
-using wide_case = suite_case<gpu_target, sync_free_warp, double, std::int32_t, std::int64_t>;
-struct large_analysis : analysis<wide_case> {};
+using wide_offsets = case_types<gpu_target, double, std::int32_t, std::int64_t>;
+struct large_analysis : analysis<wide_offsets> {};
 
 TEST_F(large_analysis, of_matrices_that_fill_the_device) {
   const std::vector<pattern> all = {patterns::stencil_2d(250, 260), patterns::stencil_3d(30, 31, 32),

@@ -39,8 +39,7 @@ struct cusparse_bare : subject<policy::cusparse> {
 
 /// The index types that cuSPARSE takes, for each value type.
 template <class Value, class... Subjects>
-using cusparse_cases =
-    ::testing::Types<suite_case<gpu_target, Subjects, Value, std::int32_t, std::int32_t>...,
-                     suite_case<gpu_target, Subjects, Value, std::int64_t, std::int64_t>...>;
+using cusparse_cases = case_list<suite_case<gpu_target, Subjects, Value, std::int32_t, std::int32_t>...,
+                                 suite_case<gpu_target, Subjects, Value, std::int64_t, std::int64_t>...>;
 
 }  // namespace sptrsv::testing

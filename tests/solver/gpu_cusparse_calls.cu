@@ -7,20 +7,20 @@
 
 namespace sptrsv::testing {
 
-template <class Case>
-class cusparse_calls : public gpu_suite<Case> {
+template <class Types>
+class cusparse_calls : public gpu_suite<Types> {
  public:
-  using typename contract<Case>::value_type;
+  using gpu_suite<Types>::gpu_suite;
+  using typename contract<Types>::value_type;
 };
 using call_cases =
-    ::testing::Types<suite_case<gpu_target, cusparse, double, std::int32_t, std::int32_t>,
-                     suite_case<gpu_target, cusparse_row_major, float, std::int64_t, std::int64_t>,
-                     suite_case<gpu_target, cusparse_bare, double, std::int64_t, std::int64_t>,
-                     suite_case<gpu_target, cusparse_bare, std::complex<float>, std::int32_t, std::int32_t>>;
-TYPED_TEST_SUITE(cusparse_calls, call_cases, case_names);
+    case_list<suite_case<gpu_target, cusparse, double, std::int32_t, std::int32_t>,
+              suite_case<gpu_target, cusparse_row_major, float, std::int64_t, std::int64_t>,
+              suite_case<gpu_target, cusparse_bare, double, std::int64_t, std::int64_t>,
+              suite_case<gpu_target, cusparse_bare, std::complex<float>, std::int32_t, std::int32_t>>;
 
 /// x is still there when `status` is called: without a watch it is looked through only then.
-TYPED_TEST(cusparse_calls, status_names_the_first_row_that_is_not_finite) {
+SPTRSV_TEST_P(cusparse_calls, status_names_the_first_row_that_is_not_finite) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(8, 9);
   const auto stream = this->where.stream();
@@ -52,7 +52,7 @@ TYPED_TEST(cusparse_calls, status_names_the_first_row_that_is_not_finite) {
   }
 }
 
-TYPED_TEST(cusparse_calls, everything_comes_from_the_given_resource) {
+SPTRSV_TEST_P(cusparse_calls, everything_comes_from_the_given_resource) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(30, 40);
   const form f{};
@@ -63,7 +63,7 @@ TYPED_TEST(cusparse_calls, everything_comes_from_the_given_resource) {
   auto x = this->poisoned_solution(b.shape);
   {
     const auto there = this->where.upload(a.by_rows);
-    auto solver = sptrsv::analyze(TypeParam::subject::make(), there, f.options(3), stream, &counted);
+    auto solver = this->policy().analyze(there, f.options(3), stream, &counted);
     const auto info = solver.info();
     for (const std::string& kernel : info.kernels) {
       std::printf("%s\n", kernel.c_str());
@@ -85,10 +85,10 @@ TYPED_TEST(cusparse_calls, everything_comes_from_the_given_resource) {
 }
 
 /// New values reach the workspaces that were made before them and those made after.
-TYPED_TEST(cusparse_calls, new_values_reach_every_workspace) {
+SPTRSV_TEST_P(cusparse_calls, new_values_reach_every_workspace) {
   using value = typename TypeParam::value;
   const pattern p = patterns::random(300, 5, 2);
-  const form f = TestFixture::forms_for(1).front();
+  const form f = this->forms_for(1).front();
   auto a = this->make(p, f);
   auto solver = this->analyze(a, f, 2);
   const auto stream = this->where.stream();
@@ -109,10 +109,10 @@ TYPED_TEST(cusparse_calls, new_values_reach_every_workspace) {
 }
 
 /// Capturing also proves that nothing synchronises: the capture would fail.
-TYPED_TEST(cusparse_calls, new_values_and_solves_in_one_graph) {
+SPTRSV_TEST_P(cusparse_calls, new_values_and_solves_in_one_graph) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_3d(9, 10, 11);
-  const form f = TestFixture::forms_for(3).front();
+  const form f = this->forms_for(3).front();
   auto a = this->make(p, f);
   auto solver = this->analyze(a, f, 2);
   auto values = this->where.upload(a.values());
@@ -140,10 +140,10 @@ TYPED_TEST(cusparse_calls, new_values_and_solves_in_one_graph) {
   }
 }
 
-TYPED_TEST(cusparse_calls, streams_with_a_workspace_each) {
+SPTRSV_TEST_P(cusparse_calls, streams_with_a_workspace_each) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(60, 70);
-  const form f = TestFixture::forms_for(2).front();
+  const form f = this->forms_for(2).front();
   const auto a = this->make(p, f);
   auto solver = this->analyze(a, f, 2);
   const owned_stream side;
@@ -171,11 +171,11 @@ TYPED_TEST(cusparse_calls, streams_with_a_workspace_each) {
 }
 
 /// C++ aligns complex numbers to their parts only, cuSPARSE wants more.
-TYPED_TEST(cusparse_calls, arrays_that_are_not_aligned) {
+SPTRSV_TEST_P(cusparse_calls, arrays_that_are_not_aligned) {
   using value = typename TypeParam::value;
   using real = detail::real_t<value>;
   const pattern p = patterns::random(101, 4, 2);
-  const form f = TestFixture::forms_for(4).front();
+  const form f = this->forms_for(4).front();
   const auto a = this->make(p, f);
   auto solver = this->analyze(a, f, 2);
   for (const layout& shape : {single(p.size), column_major(p.size, 2, 1), row_major(p.size, 2, 1)}) {
@@ -191,10 +191,15 @@ TYPED_TEST(cusparse_calls, arrays_that_are_not_aligned) {
   }
 }
 
+SPTRSV_TESTS(cusparse_calls, status_names_the_first_row_that_is_not_finite,
+             everything_comes_from_the_given_resource, new_values_reach_every_workspace,
+             new_values_and_solves_in_one_graph, streams_with_a_workspace_each, arrays_that_are_not_aligned);
+SPTRSV_TEST_POLICIES(gpu, cusparse_calls, call_cases);
+
 /// What cuSPARSE does not take is refused by name; should it ever take it, the solution is right.
 TEST(CusparseRefusals, OffsetsWiderThanIndices) {
   using wide_case = suite_case<gpu_target, cusparse, double, std::int32_t, std::int64_t>;
-  struct suite : contract<wide_case> {
+  struct suite : contract_of<wide_case> {
     void TestBody() override {}
   };
   suite s;

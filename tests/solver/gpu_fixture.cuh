@@ -8,9 +8,6 @@
 
 namespace sptrsv::testing {
 
-using gpu_f64 = device_policies_with<gpu_target, double, std::int32_t, std::int32_t>;
-using gpu_c64 = device_policies_with<gpu_target, std::complex<float>, std::int32_t, std::int64_t>;
-
 /// An array on the device and the layout of what lies in it.
 template <class Value>
 struct device_vector {
@@ -23,10 +20,11 @@ struct device_vector {
   [[nodiscard]] dense_view<Value> out() const { return shape.view(memory.data()); }
 };
 
-template <class Case>
-class gpu_suite : public contract<Case> {
+template <class Types>
+class gpu_suite : public contract<Types> {
  public:
-  using typename contract<Case>::value_type;
+  using contract<Types>::contract;
+  using typename contract<Types>::value_type;
 
   device_vector<value_type> random_rhs(const layout& shape, std::uint64_t seed) {
     return {shape,

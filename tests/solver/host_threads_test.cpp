@@ -10,8 +10,7 @@
 
 namespace sptrsv::testing {
 
-using any_case = suite_case<host_target, host_parallel, double, std::int32_t, std::int32_t>;
-class host_threads : public contract<any_case> {};
+class host_threads : public on_target<case_types<host_target, double, std::int32_t, std::int32_t>> {};
 
 TEST_F(host_threads, the_number_of_workers_does_not_change_a_bit) {
   for (const pattern& p : {patterns::stencil_2d(24, 24), patterns::chain(300), patterns::layers(400, 80, 5),
@@ -63,7 +62,7 @@ TEST_F(host_threads, more_workers_than_threads) {
 template <class Subject>
 void solve_on_many_threads() {
   using this_case = suite_case<host_target, Subject, double, std::int32_t, std::int32_t>;
-  struct suite : contract<this_case> {
+  struct suite : contract_of<this_case> {
     void TestBody() override {}
   } s;
   const pattern p = patterns::random(200, 5, 1);

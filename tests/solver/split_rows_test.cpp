@@ -59,10 +59,10 @@ struct rows_with_sources {
 };
 
 template <class Types>
-class SplitRows : public contract<Types> {
+class SplitRows : public on_target<Types> {
  public:
-  using typename contract<Types>::index_type;
-  using typename contract<Types>::offset_type;
+  using typename on_target<Types>::index_type;
+  using typename on_target<Types>::offset_type;
   using host_rows = rows_with_sources<offset_type>;
 
   template <class Triangle>
@@ -151,10 +151,9 @@ class SplitRows : public contract<Types> {
   }
 };
 
-using split_types =
-    ::testing::Types<suite_case<emulator_target, dataflow, double, std::int32_t, std::int32_t>,
-                     suite_case<emulator_target, dataflow, double, std::int32_t, std::int64_t>>;
-TYPED_TEST_SUITE(SplitRows, split_types, case_names);
+using split_types = ::testing::Types<case_types<emulator_target, double, std::int32_t, std::int32_t>,
+                                     case_types<emulator_target, double, std::int32_t, std::int64_t>>;
+TYPED_TEST_SUITE(SplitRows, split_types, type_names);
 
 TYPED_TEST(SplitRows, OfEveryLengthKeepTheSolution) {
   form unit;

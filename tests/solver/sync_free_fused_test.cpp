@@ -6,7 +6,7 @@ namespace sptrsv::testing {
 
 using fused_case = suite_case<emulator_target, sync_free_fused_natural, double, std::int32_t, std::int32_t>;
 
-class FusedWarps : public contract<fused_case> {
+class FusedWarps : public contract_of<fused_case> {
  public:
   /// What info() says of it; it names the number of warps.
   std::string kernel_for(const pattern& p) { return analyze(make(p, {}), {}).info().kernels.at(0); }

@@ -6,7 +6,7 @@ namespace sptrsv::testing {
 
 using shared_case = suite_case<emulator_target, sync_free_warp_shared, double, std::int32_t, std::int32_t>;
 
-class SharedWarps : public contract<shared_case> {
+class SharedWarps : public contract_of<shared_case> {
  public:
   /// What info() says of it; it names the number of warps.
   std::string kernel_for(const pattern& p) { return analyze(make(p, {}), {}).info().kernels.at(0); }

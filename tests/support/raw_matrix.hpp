@@ -93,13 +93,4 @@ struct raw_arrays {
   }
 };
 
-/// What `analyze` throws on such a matrix.
-template <class Subject, class Value, class Index, class Offset, class Target>
-std::optional<failure> analyze_failure(Target& where, const raw_matrix& a, const system_options& options) {
-  const raw_arrays<Target, Value, Index, Offset> there(where, a);
-  return there.visit([&](const auto& view) {
-    return failure::of([&] { sptrsv::analyze(Subject::make(), view, options, where.stream()); });
-  });
-}
-
 }  // namespace sptrsv::testing

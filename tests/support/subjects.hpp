@@ -1,16 +1,10 @@
-// What the suites are typed over: a target, a policy, and the types of a matrix.
+// Policies under test, with their knobs turned. What runs over which of them, and with which types:
+// support/cases.hpp.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <complex>
-#include <cstddef>
 #include <cstdint>
-#include <string>
-#include <type_traits>
 
 #include "sptrsv/policy.hpp"
-#include "support/targets.hpp"
 
 namespace sptrsv::testing {
 
@@ -243,142 +237,5 @@ struct dataflow_walk : walk_subject<one_shape<4096, 16, 4, 2, false>> {
 struct dataflow_walk_coupled : walk_subject<one_shape<1024, 8, 4, 2, true>> {
   static constexpr const char* name = "dataflow_walk_coupled";
 };
-
-/// One instance of a typed suite.
-template <class Target, class Subject, class Value, class Index, class Offset>
-struct suite_case {
-  using target = Target;
-  using subject = Subject;
-  using value = Value;
-  using index = Index;
-  using offset = Offset;
-
-  static std::string name() {
-    return std::string(Subject::name) + (std::is_floating_point_v<Value> ? "_f" : "_c") +
-           std::to_string(8 * sizeof(Value)) + "_i" + std::to_string(8 * sizeof(Index)) + "_o" +
-           std::to_string(8 * sizeof(Offset));
-  }
-  /// Differs from case to case: where a case can try only a part of all forms, the cases share them.
-  static std::size_t turn() {
-    std::size_t sum = 0;
-    for (const char c : name()) {
-      sum += static_cast<unsigned char>(c);
-    }
-    return sum;
-  }
-};
-
-struct case_names {
-  template <class Case>
-  static std::string GetName(int) {
-    return Case::name();
-  }
-};
-
-/// All index types for one value type.
-template <class Target, class Value, class... Subjects>
-using every_index = ::testing::Types<suite_case<Target, Subjects, Value, std::int32_t, std::int32_t>...,
-                                     suite_case<Target, Subjects, Value, std::int64_t, std::int64_t>...,
-                                     suite_case<Target, Subjects, Value, std::int32_t, std::int64_t>...>;
-
-namespace type_lists {
-
-template <class... Lists>
-struct join;
-template <class List>
-struct join<List> {
-  using type = List;
-};
-template <class... First, class... Second, class... Rest>
-struct join<::testing::Types<First...>, ::testing::Types<Second...>, Rest...>
-    : join<::testing::Types<First..., Second...>, Rest...> {};
-
-}  // namespace type_lists
-
-/// The host policies with one value type.
-template <class Value>
-using host_policies = typename type_lists::join<
-    every_index<host_target, Value, host_serial, host_parallel_3>,
-    ::testing::Types<suite_case<host_target, host_parallel, Value, std::int32_t, std::int32_t>,
-                     suite_case<host_target, host_parallel_1, Value, std::int32_t, std::int64_t>>>::type;
-
-/// The device policies with one value type: as users have them, the first with every index type, and with a
-/// tuning that makes small matrices large.
-template <class Target, class Value>
-using main_device_policies = typename type_lists::join<
-    every_index<Target, Value, sync_free_warp, level_set, dataflow>,
-    ::testing::Types<suite_case<Target, sync_free_column, Value, std::int32_t, std::int32_t>,
-                     suite_case<Target, self_scheduled, Value, std::int64_t, std::int64_t>,
-                     suite_case<Target, sync_free_warp_small, Value, std::int32_t, std::int32_t>,
-                     suite_case<Target, sync_free_warp_natural, Value, std::int64_t, std::int64_t>,
-                     suite_case<Target, sync_free_thread, Value, std::int32_t, std::int32_t>,
-                     suite_case<Target, sync_free_fused, Value, std::int64_t, std::int64_t>,
-                     suite_case<Target, level_set_mixed, Value, std::int32_t, std::int64_t>,
-                     suite_case<Target, level_set_wide, Value, std::int32_t, std::int32_t>,
-                     suite_case<Target, dataflow_natural, Value, std::int32_t, std::int32_t>,
-                     suite_case<Target, dataflow_levels, Value, std::int32_t, std::int64_t>,
-                     suite_case<Target, dataflow_walk, Value, std::int64_t, std::int64_t>,
-                     suite_case<Target, dataflow_walk_coupled, Value, std::int32_t, std::int32_t>>>::type;
-
-/// These, and all their forms.
-template <class Target, class Value>
-using device_policies = typename type_lists::join<
-    main_device_policies<Target, Value>,
-    ::testing::Types<suite_case<Target, sync_free_warp_shared, Value, std::int32_t, std::int64_t>,
-                     suite_case<Target, sync_free_warp_shared_small, Value, std::int32_t, std::int32_t>,
-                     suite_case<Target, sync_free_thread_natural, Value, std::int32_t, std::int64_t>,
-                     suite_case<Target, sync_free_thread_phases, Value, std::int64_t, std::int64_t>,
-                     suite_case<Target, sync_free_thread_level_phases, Value, std::int32_t, std::int32_t>,
-                     suite_case<Target, sync_free_fused_small, Value, std::int32_t, std::int32_t>,
-                     suite_case<Target, sync_free_fused_natural, Value, std::int32_t, std::int64_t>,
-                     suite_case<Target, sync_free_column_small, Value, std::int32_t, std::int64_t>,
-                     suite_case<Target, sync_free_column_global, Value, std::int64_t, std::int64_t>,
-                     suite_case<Target, self_scheduled_rows, Value, std::int32_t, std::int32_t>,
-                     suite_case<Target, self_scheduled_natural, Value, std::int32_t, std::int64_t>,
-                     suite_case<Target, self_scheduled_rows_natural, Value, std::int64_t, std::int64_t>,
-                     suite_case<Target, self_scheduled_narrow, Value, std::int32_t, std::int32_t>,
-                     suite_case<Target, self_scheduled_rows_narrow, Value, std::int32_t, std::int64_t>,
-                     suite_case<Target, level_set_columns, Value, std::int64_t, std::int64_t>,
-                     suite_case<Target, level_set_columns_mixed, Value, std::int32_t, std::int32_t>,
-                     suite_case<Target, level_set_separate, Value, std::int32_t, std::int64_t>,
-                     suite_case<Target, level_set_columns_separate, Value, std::int32_t, std::int64_t>>>::
-    type;
-
-/// The same with one index type.
-template <class Target, class Value, class Index, class Offset>
-using device_policies_with =
-    ::testing::Types<suite_case<Target, sync_free_warp, Value, Index, Offset>,
-                     suite_case<Target, sync_free_warp_small, Value, Index, Offset>,
-                     suite_case<Target, sync_free_warp_natural, Value, Index, Offset>,
-                     suite_case<Target, sync_free_warp_shared, Value, Index, Offset>,
-                     suite_case<Target, sync_free_warp_shared_small, Value, Index, Offset>,
-                     suite_case<Target, sync_free_thread, Value, Index, Offset>,
-                     suite_case<Target, sync_free_thread_natural, Value, Index, Offset>,
-                     suite_case<Target, sync_free_thread_phases, Value, Index, Offset>,
-                     suite_case<Target, sync_free_thread_level_phases, Value, Index, Offset>,
-                     suite_case<Target, sync_free_fused, Value, Index, Offset>,
-                     suite_case<Target, sync_free_fused_small, Value, Index, Offset>,
-                     suite_case<Target, sync_free_fused_natural, Value, Index, Offset>,
-                     suite_case<Target, sync_free_column, Value, Index, Offset>,
-                     suite_case<Target, sync_free_column_small, Value, Index, Offset>,
-                     suite_case<Target, sync_free_column_global, Value, Index, Offset>,
-                     suite_case<Target, self_scheduled, Value, Index, Offset>,
-                     suite_case<Target, self_scheduled_rows, Value, Index, Offset>,
-                     suite_case<Target, self_scheduled_natural, Value, Index, Offset>,
-                     suite_case<Target, self_scheduled_rows_natural, Value, Index, Offset>,
-                     suite_case<Target, self_scheduled_narrow, Value, Index, Offset>,
-                     suite_case<Target, self_scheduled_rows_narrow, Value, Index, Offset>,
-                     suite_case<Target, level_set, Value, Index, Offset>,
-                     suite_case<Target, level_set_mixed, Value, Index, Offset>,
-                     suite_case<Target, level_set_wide, Value, Index, Offset>,
-                     suite_case<Target, level_set_columns, Value, Index, Offset>,
-                     suite_case<Target, level_set_columns_mixed, Value, Index, Offset>,
-                     suite_case<Target, level_set_separate, Value, Index, Offset>,
-                     suite_case<Target, level_set_columns_separate, Value, Index, Offset>,
-                     suite_case<Target, dataflow, Value, Index, Offset>,
-                     suite_case<Target, dataflow_natural, Value, Index, Offset>,
-                     suite_case<Target, dataflow_levels, Value, Index, Offset>,
-                     suite_case<Target, dataflow_walk, Value, Index, Offset>,
-                     suite_case<Target, dataflow_walk_coupled, Value, Index, Offset>>;
 
 }  // namespace sptrsv::testing

@@ -1,36 +1,29 @@
-// Bad input on the GPU, and device memory given to host policies.
+// Device memory given to host policies.
 #include "solver/bad_input_suite.hpp"
 #include "support/gpu_target.cuh"
 
 namespace sptrsv::testing {
 
-using gpu_cases =
-    every_index<gpu_target, double, sync_free_warp, sync_free_warp_natural, sync_free_column, level_set>;
-INSTANTIATE_TYPED_TEST_SUITE_P(gpu, bad_input, gpu_cases, case_names);
-INSTANTIATE_TYPED_TEST_SUITE_P(gpu, host_memory_for_a_device_policy, gpu_cases, case_names);
+template <class Types>
+class device_memory_for_a_host_policy : public bad_input<Types> {
+ public:
+  using bad_input<Types>::bad_input;
+};
 
-template <class Case>
-class device_memory_for_a_host_policy : public bad_input<Case> {};
-using host_cases = every_index<host_target, double, host_serial, host_parallel_3>;
-TYPED_TEST_SUITE(device_memory_for_a_host_policy, host_cases, case_names);
-
-TYPED_TEST(device_memory_for_a_host_policy, is_refused) {
+SPTRSV_TEST_P(device_memory_for_a_host_policy, is_refused) {
   const auto host = this->make(patterns::chain(3), {}).by_rows;
   gpu_target gpu;
   const auto there = gpu.upload(host);
   const auto device = detail::view_of(there);
-  const auto failure_of = [&](const auto& view) {
-    return failure::of([&] { analyze(TypeParam::subject::make(), view, system_options{}, host_stream{}); });
-  };
   auto bad = host.view();
   bad.row_offsets = device.row_offsets;
-  this->expect(failure_of(bad), errc::wrong_memory_space, "offsets", "offsets");
+  this->expect(this->failure_of(bad), errc::wrong_memory_space, "offsets", "offsets");
   bad = host.view();
   bad.column_indices = device.column_indices;
-  this->expect(failure_of(bad), errc::wrong_memory_space, "indices", "indices");
+  this->expect(this->failure_of(bad), errc::wrong_memory_space, "indices", "indices");
   bad = host.view();
   bad.values = device.values;
-  this->expect(failure_of(bad), errc::wrong_memory_space, "host memory", "values");
+  this->expect(this->failure_of(bad), errc::wrong_memory_space, "host memory", "values");
 
   auto solver = this->good_solver();
   std::vector<double> vector(3, 1.0);
@@ -42,7 +35,7 @@ TYPED_TEST(device_memory_for_a_host_policy, is_refused) {
 }
 
 /// Managed memory is reached from both sides.
-TYPED_TEST(device_memory_for_a_host_policy, but_managed_memory_is_not) {
+SPTRSV_TEST_P(device_memory_for_a_host_policy, but_managed_memory_is_not) {
   auto solver = this->good_solver();
   double* shared = nullptr;
   SPTRSV_CUDA_CHECK(cudaMallocManaged(&shared, 3 * sizeof(double)));
@@ -58,5 +51,8 @@ TYPED_TEST(device_memory_for_a_host_policy, but_managed_memory_is_not) {
   SPTRSV_CUDA_CHECK(cudaStreamSynchronize(gpu.stream()));
   SPTRSV_CUDA_CHECK(cudaFree(shared));
 }
+
+SPTRSV_TESTS(device_memory_for_a_host_policy, is_refused, but_managed_memory_is_not);
+SPTRSV_TEST_POLICIES(gpu, device_memory_for_a_host_policy, host_policies<double>);
 
 }  // namespace sptrsv::testing

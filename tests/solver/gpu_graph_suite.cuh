@@ -1,5 +1,7 @@
 // Solves inside CUDA graphs of the user's. Capturing also proves that nothing synchronises or allocates: the
 // capture would fail.
+#pragma once
+
 #include <functional>
 
 #include "solver/gpu_fixture.cuh"
@@ -33,14 +35,16 @@ class recorded_graph {
   cudaGraphExec_t executable_ = nullptr;
 };
 
-template <class Case>
-class gpu_graphs : public gpu_suite<Case> {};
-TYPED_TEST_SUITE_P(gpu_graphs);
+template <class Types>
+class gpu_graphs : public gpu_suite<Types> {
+ public:
+  using gpu_suite<Types>::gpu_suite;
+};
 
-TYPED_TEST_P(gpu_graphs, one_right_hand_side_with_changing_content) {
+SPTRSV_TEST_P(gpu_graphs, one_right_hand_side_with_changing_content) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(30, 40);
-  const form f = TestFixture::forms_for(1).front();
+  const form f = this->forms_for(1).front();
   const auto a = this->make(p, f);
   auto solver = this->analyze(a, f);
   auto b = this->random_rhs(single(p.size), 1);
@@ -56,10 +60,10 @@ TYPED_TEST_P(gpu_graphs, one_right_hand_side_with_changing_content) {
   }
 }
 
-TYPED_TEST_P(gpu_graphs, several_right_hand_sides_in_place) {
+SPTRSV_TEST_P(gpu_graphs, several_right_hand_sides_in_place) {
   using value = typename TypeParam::value;
   const pattern p = patterns::random(400, 10, 2);
-  const form f = TestFixture::forms_for(2).front();
+  const form f = this->forms_for(2).front();
   const auto a = this->make(p, f);
   auto solver = this->analyze(a, f, 5);
   auto both = this->random_rhs(row_major(p.size, 5, 2), 1);
@@ -75,10 +79,10 @@ TYPED_TEST_P(gpu_graphs, several_right_hand_sides_in_place) {
 }
 
 /// The step of an iterative solver: new values, then two solves that depend on each other, in one graph.
-TYPED_TEST_P(gpu_graphs, new_values_and_solves_in_one_graph) {
+SPTRSV_TEST_P(gpu_graphs, new_values_and_solves_in_one_graph) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_3d(9, 10, 11);
-  for (const form& f : TestFixture::forms_for(3)) {
+  for (const form& f : this->forms_for(3)) {
     auto a = this->make(p, f);
     auto solver = this->analyze(a, f);
     auto values = this->where.upload(a.values());
@@ -105,10 +109,10 @@ TYPED_TEST_P(gpu_graphs, new_values_and_solves_in_one_graph) {
 
 /// Graphs with different numbers of right-hand sides share the workspace with each other and with solves
 /// outside any graph, in any order.
-TYPED_TEST_P(gpu_graphs, graphs_and_plain_solves_on_one_workspace) {
+SPTRSV_TEST_P(gpu_graphs, graphs_and_plain_solves_on_one_workspace) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(20, 21);
-  const form f = TestFixture::forms_for(4).front();
+  const form f = this->forms_for(4).front();
   const auto a = this->make(p, f);
   auto solver = this->analyze(a, f, 5);
   auto one = this->random_rhs(single(p.size), 1);
@@ -138,10 +142,10 @@ TYPED_TEST_P(gpu_graphs, graphs_and_plain_solves_on_one_workspace) {
 }
 
 /// A graph with two branches, each with a workspace.
-TYPED_TEST_P(gpu_graphs, branches_with_a_workspace_each) {
+SPTRSV_TEST_P(gpu_graphs, branches_with_a_workspace_each) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(30, 31);
-  const form f = TestFixture::forms_for(5).front();
+  const form f = this->forms_for(5).front();
   const auto a = this->make(p, f);
   auto solver = this->analyze(a, f, 2);
   const owned_stream side;
@@ -176,10 +180,8 @@ TYPED_TEST_P(gpu_graphs, branches_with_a_workspace_each) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(gpu_graphs, one_right_hand_side_with_changing_content,
-                            several_right_hand_sides_in_place, new_values_and_solves_in_one_graph,
-                            graphs_and_plain_solves_on_one_workspace, branches_with_a_workspace_each);
-INSTANTIATE_TYPED_TEST_SUITE_P(f64, gpu_graphs, gpu_f64, case_names);
-INSTANTIATE_TYPED_TEST_SUITE_P(c64, gpu_graphs, gpu_c64, case_names);
+SPTRSV_TESTS(gpu_graphs, one_right_hand_side_with_changing_content, several_right_hand_sides_in_place,
+             new_values_and_solves_in_one_graph, graphs_and_plain_solves_on_one_workspace,
+             branches_with_a_workspace_each);
 
 }  // namespace sptrsv::testing

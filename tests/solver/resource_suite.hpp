@@ -1,20 +1,21 @@
 // Memory, and what may not happen during a solve, in the emulator.
+#pragma once
+
 #include "solver/contract_fixture.hpp"
 #include "support/counting_resource.hpp"
 #include "support/emulator_target.hpp"
 
 namespace sptrsv::testing {
 
-template <class Case>
-class resources : public contract<Case> {
+template <class Types>
+class resources : public contract<Types> {
  public:
+  using contract<Types>::contract;
+
   emulator::device& device() { return this->where.device(); }
 };
-using resource_cases =
-    device_policies_with<emulator_target, std::complex<double>, std::int32_t, std::int64_t>;
-TYPED_TEST_SUITE(resources, resource_cases, case_names);
 
-TYPED_TEST(resources, everything_is_given_back) {
+SPTRSV_TEST_P(resources, everything_is_given_back) {
   for (const form& f : all_forms()) {
     {
       auto solver = this->analyze(this->make(patterns::random(40, 3, 1), f), f, 2);
@@ -28,7 +29,7 @@ TYPED_TEST(resources, everything_is_given_back) {
   }
 }
 
-TYPED_TEST(resources, everything_comes_from_the_given_resource) {
+SPTRSV_TEST_P(resources, everything_comes_from_the_given_resource) {
   using value = typename TypeParam::value;
   emulator::device other;  // serves the memory; the solver's device must not be asked
   counting_resource counted(other.resource());
@@ -40,7 +41,7 @@ TYPED_TEST(resources, everything_comes_from_the_given_resource) {
   const auto stream = this->where.stream();
   const std::uint64_t allocations_elsewhere = this->device().counters.allocations;
   {
-    auto solver = analyze(TypeParam::subject::make(), there, f.options(2), stream, &counted);
+    auto solver = this->policy().analyze(there, f.options(2), stream, &counted);
     const solver_info info = solver.info();
     EXPECT_EQ(counted.live_bytes(), info.solver_bytes + info.workspace_bytes);
     const std::size_t allocations = counted.allocations();
@@ -64,7 +65,7 @@ TYPED_TEST(resources, everything_comes_from_the_given_resource) {
   EXPECT_EQ(counted.mistakes(), 0u);
 }
 
-TYPED_TEST(resources, solve_and_update_values_neither_allocate_nor_synchronise) {
+SPTRSV_TEST_P(resources, solve_and_update_values_neither_allocate_nor_synchronise) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(7, 8);
   const form f{};
@@ -96,7 +97,7 @@ TYPED_TEST(resources, solve_and_update_values_neither_allocate_nor_synchronise) 
 }
 
 /// Whichever allocation fails, the error says so and nothing stays behind.
-TYPED_TEST(resources, running_out_of_memory_leaks_nothing) {
+SPTRSV_TEST_P(resources, running_out_of_memory_leaks_nothing) {
   for (const bool by_columns : {false, true}) {
     const form f{uplo::lower, diag::non_unit, op::none, by_columns, content::general, true};
     const auto a = this->make(patterns::random(40, 3, 1), f);
@@ -108,7 +109,7 @@ TYPED_TEST(resources, running_out_of_memory_leaks_nothing) {
         this->device().settings.memory_limit = limit;
         bool refuses = false;
         try {
-          analyze(TypeParam::subject::make(), there, f.options(), this->where.stream());
+          this->policy().analyze(there, f.options(), this->where.stream());
         } catch (const error& e) {
           refuses = true;
           EXPECT_EQ(e.code(), errc::out_of_memory) << e.what();
@@ -125,7 +126,7 @@ TYPED_TEST(resources, running_out_of_memory_leaks_nothing) {
 }
 
 /// A solve reads and writes the last of its buffers before they are gone; the emulator knows freed memory.
-TYPED_TEST(resources, nothing_refers_to_the_temporaries_of_analyze) {
+SPTRSV_TEST_P(resources, nothing_refers_to_the_temporaries_of_analyze) {
   const pattern p = patterns::power_law(60, 1);
   for (const form& f : all_forms(content::general)) {
     const auto a = this->make(p, f);
@@ -135,5 +136,9 @@ TYPED_TEST(resources, nothing_refers_to_the_temporaries_of_analyze) {
     EXPECT_TRUE(solver.status(this->where.stream()).ok());
   }
 }
+
+SPTRSV_TESTS(resources, everything_is_given_back, everything_comes_from_the_given_resource,
+             solve_and_update_values_neither_allocate_nor_synchronise, running_out_of_memory_leaks_nothing,
+             nothing_refers_to_the_temporaries_of_analyze);
 
 }  // namespace sptrsv::testing

@@ -1,4 +1,6 @@
 // On the GPU: where memory comes from, that a solve only enqueues, and matrices that fill the device.
+#pragma once
+
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -68,11 +70,13 @@ class gate {
   bool open_ = false;
 };
 
-template <class Case>
-class gpu_memory : public gpu_suite<Case> {};
-TYPED_TEST_SUITE_P(gpu_memory);
+template <class Types>
+class gpu_memory : public gpu_suite<Types> {
+ public:
+  using gpu_suite<Types>::gpu_suite;
+};
 
-TYPED_TEST_P(gpu_memory, everything_comes_from_the_given_resource) {
+SPTRSV_TEST_P(gpu_memory, everything_comes_from_the_given_resource) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(30, 40);
   const form f{};
@@ -86,7 +90,7 @@ TYPED_TEST_P(gpu_memory, everything_comes_from_the_given_resource) {
     const auto there = this->where.upload(a.by_rows);
     SPTRSV_CUDA_CHECK(cudaStreamSynchronize(stream));
     const default_pool_watch watch;
-    auto solver = sptrsv::analyze(TypeParam::subject::make(), there, f.options(2), stream, &counted);
+    auto solver = this->policy().analyze(there, f.options(2), stream, &counted);
     const auto info = solver.info();
     EXPECT_EQ(counted.live_bytes(), info.solver_bytes + info.workspace_bytes);
     const std::size_t allocations = counted.allocations();
@@ -110,7 +114,7 @@ TYPED_TEST_P(gpu_memory, everything_comes_from_the_given_resource) {
 }
 
 /// The stream cannot move while the calls are made: one that synchronised would not return.
-TYPED_TEST_P(gpu_memory, solve_and_update_values_only_enqueue) {
+SPTRSV_TEST_P(gpu_memory, solve_and_update_values_only_enqueue) {
   const pattern p = patterns::stencil_2d(30, 40);
   const form f{};
   const auto a = this->make(p, f);
@@ -137,7 +141,7 @@ TYPED_TEST_P(gpu_memory, solve_and_update_values_only_enqueue) {
   this->expect_solved(a, f, p.name, this->where.download(one.memory), this->where.download(x_one.memory));
 }
 
-TYPED_TEST_P(gpu_memory, matrices_that_fill_the_device) {
+SPTRSV_TEST_P(gpu_memory, matrices_that_fill_the_device) {
   using value = typename TypeParam::value;
   const pattern all[] = {patterns::stencil_2d(300, 300),   patterns::stencil_3d(40, 41, 42),
                          patterns::chain(20000),           patterns::dense(700),
@@ -146,13 +150,13 @@ TYPED_TEST_P(gpu_memory, matrices_that_fill_the_device) {
                          patterns::arrow_column(6000)};
   std::size_t i = 0;
   for (const pattern& p : all) {
-    const form f = TestFixture::forms_for(++i).front();
+    const form f = this->forms_for(++i).front();
     const auto a = this->make(p, f);
     std::optional<decltype(this->analyze(a, f, 3))> made;
     try {
       made.emplace(this->analyze(a, f, 3));
     } catch (const error& e) {
-      ASSERT_TRUE(TypeParam::subject::may_refuse && e.code() == errc::unsupported) << e.what();
+      ASSERT_TRUE(this->policy().may_refuse && e.code() == errc::unsupported) << e.what();
       continue;
     }
     auto& solver = *made;
@@ -174,9 +178,7 @@ TYPED_TEST_P(gpu_memory, matrices_that_fill_the_device) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(gpu_memory, everything_comes_from_the_given_resource,
-                            solve_and_update_values_only_enqueue, matrices_that_fill_the_device);
-INSTANTIATE_TYPED_TEST_SUITE_P(f64, gpu_memory, gpu_f64, case_names);
-INSTANTIATE_TYPED_TEST_SUITE_P(c64, gpu_memory, gpu_c64, case_names);
+SPTRSV_TESTS(gpu_memory, everything_comes_from_the_given_resource, solve_and_update_values_only_enqueue,
+             matrices_that_fill_the_device);
 
 }  // namespace sptrsv::testing

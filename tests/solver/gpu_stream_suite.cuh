@@ -1,4 +1,6 @@
 // Several solves in flight on one solver, each on a stream and a workspace of its own.
+#pragma once
+
 #include <atomic>
 #include <thread>
 
@@ -6,14 +8,15 @@
 
 namespace sptrsv::testing {
 
-template <class Case>
-class gpu_streams : public gpu_suite<Case> {
+template <class Types>
+class gpu_streams : public gpu_suite<Types> {
  public:
-  using typename contract<Case>::value_type;
+  using gpu_suite<Types>::gpu_suite;
+  using typename contract<Types>::value_type;
 
   /// `count` streams solve `rounds` times each; every solution is kept and compared with a lone solve's.
   void solve_together(const pattern& p, std::size_t count, std::size_t rounds) {
-    const form f = contract<Case>::forms_for(count).front();
+    const form f = this->forms_for(count).front();
     const auto a = this->make(p, f);
     auto solver = this->analyze(a, f, 3);
     // Three right-hand sides in turn: what an earlier solve left behind must not pass for a solution.
@@ -60,18 +63,17 @@ class gpu_streams : public gpu_suite<Case> {
     }
   }
 };
-TYPED_TEST_SUITE_P(gpu_streams);
 
-TYPED_TEST_P(gpu_streams, two) { this->solve_together(patterns::stencil_2d(60, 70), 2, 50); }
-TYPED_TEST_P(gpu_streams, four) { this->solve_together(patterns::stencil_3d(14, 15, 16), 4, 50); }
-TYPED_TEST_P(gpu_streams, four_with_deep_waits) { this->solve_together(patterns::chain(1500), 4, 15); }
-TYPED_TEST_P(gpu_streams, sixteen) { this->solve_together(patterns::random(700, 12, 3), 16, 20); }
+SPTRSV_TEST_P(gpu_streams, two) { this->solve_together(patterns::stencil_2d(60, 70), 2, 50); }
+SPTRSV_TEST_P(gpu_streams, four) { this->solve_together(patterns::stencil_3d(14, 15, 16), 4, 50); }
+SPTRSV_TEST_P(gpu_streams, four_with_deep_waits) { this->solve_together(patterns::chain(1500), 4, 15); }
+SPTRSV_TEST_P(gpu_streams, sixteen) { this->solve_together(patterns::random(700, 12, 3), 16, 20); }
 
 /// One stream after the other on the solver's own workspace, ordered by events.
-TYPED_TEST_P(gpu_streams, one_after_the_other_on_one_workspace) {
+SPTRSV_TEST_P(gpu_streams, one_after_the_other_on_one_workspace) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(40, 50);
-  const form f = TestFixture::forms_for(3).front();
+  const form f = this->forms_for(3).front();
   const auto a = this->make(p, f);
   auto solver = this->analyze(a, f, 2);
   const layout shape = column_major(p.size, 2);
@@ -106,10 +108,10 @@ TYPED_TEST_P(gpu_streams, one_after_the_other_on_one_workspace) {
 }
 
 /// A solve on a workspace leaves the solver as it is: threads of the host may share it.
-TYPED_TEST_P(gpu_streams, four_from_four_threads) {
+SPTRSV_TEST_P(gpu_streams, four_from_four_threads) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(30, 31);
-  const form f = TestFixture::forms_for(4).front();
+  const form f = this->forms_for(4).front();
   const auto a = this->make(p, f);
   const auto solver = this->analyze(a, f);
   const layout shape = single(p.size);
@@ -150,9 +152,7 @@ TYPED_TEST_P(gpu_streams, four_from_four_threads) {
   EXPECT_EQ(wrong, 0);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(gpu_streams, two, four, four_with_deep_waits, sixteen, four_from_four_threads,
-                            one_after_the_other_on_one_workspace);
-INSTANTIATE_TYPED_TEST_SUITE_P(f64, gpu_streams, gpu_f64, case_names);
-INSTANTIATE_TYPED_TEST_SUITE_P(c64, gpu_streams, gpu_c64, case_names);
+SPTRSV_TESTS(gpu_streams, two, four, four_with_deep_waits, sixteen, four_from_four_threads,
+             one_after_the_other_on_one_workspace);
 
 }  // namespace sptrsv::testing

@@ -1,21 +1,24 @@
 // Device policies under schedules that no GPU would show for years: blocks start in any order, few at a time;
 // threads are interrupted anywhere; stores become visible late. Every solve must end, and with the
 // same bits where the policy promises them.
+#pragma once
+
 #include "solver/contract_fixture.hpp"
 #include "support/emulator_target.hpp"
 
 namespace sptrsv::testing {
 
-template <class Case>
-class schedules : public contract<Case> {
+template <class Types>
+class schedules : public contract<Types> {
  public:
-  using typename contract<Case>::value_type;
+  using contract<Types>::contract;
+  using typename contract<Types>::value_type;
 
   emulator::device& device() { return this->where.device(); }
 
   /// One solver, many solves: numbers of right-hand sides change, and so do the schedules.
   void solve_under_all(const pattern& p, std::uint32_t resident, std::uint64_t count) {
-    const form f = contract<Case>::forms_for(p.entries.size() + resident).front();
+    const form f = this->forms_for(p.entries.size() + resident).front();
     {
       device().settings = {};
       const auto a = this->make(p, f);
@@ -48,51 +51,50 @@ class schedules : public contract<Case> {
   void analyze_under_all(const pattern& p, std::uint32_t resident, std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
       device().settings = hostile_settings(i, resident);
-      this->check(p, contract<Case>::forms_for(i).front());
+      this->check(p, this->forms_for(i).front());
       EXPECT_EQ(device().live_bytes(), 0u);
     }
   }
 };
-TYPED_TEST_SUITE_P(schedules);
 
-TYPED_TEST_P(schedules, of_a_chain_many_blocks_deep) {
+SPTRSV_TEST_P(schedules, of_a_chain_many_blocks_deep) {
   for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
     this->solve_under_all(patterns::chain(100), resident, 36);
   }
 }
-TYPED_TEST_P(schedules, of_a_stencil) {
+SPTRSV_TEST_P(schedules, of_a_stencil) {
   for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
     this->solve_under_all(patterns::stencil_2d(8, 9), resident, 36);
   }
 }
-TYPED_TEST_P(schedules, of_a_dense_triangle) {
+SPTRSV_TEST_P(schedules, of_a_dense_triangle) {
   for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
     this->solve_under_all(patterns::dense(45), resident, 36);
   }
 }
-TYPED_TEST_P(schedules, of_wide_levels) {
+SPTRSV_TEST_P(schedules, of_wide_levels) {
   for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
     this->solve_under_all(patterns::layers(120, 40, 7), resident, 36);
   }
 }
-TYPED_TEST_P(schedules, of_long_rows_and_columns) {
+SPTRSV_TEST_P(schedules, of_long_rows_and_columns) {
   for (const std::uint32_t resident : {1u, 3u, 0u}) {
     this->solve_under_all(patterns::arrow_row(100), resident, 20);
     this->solve_under_all(patterns::arrow_column(100), resident, 20);
     this->solve_under_all(patterns::power_law(90, 2), resident, 20);
   }
 }
-TYPED_TEST_P(schedules, of_the_analysis_and_a_solve) {
+SPTRSV_TEST_P(schedules, of_the_analysis_and_a_solve) {
   for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
     this->analyze_under_all(patterns::random(60, 3, 2), resident, 12);
   }
 }
 
 /// NaN and Inf travel like any value, under any schedule.
-TYPED_TEST_P(schedules, with_values_that_are_not_finite) {
+SPTRSV_TEST_P(schedules, with_values_that_are_not_finite) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(6, 9);
-  const form f = TestFixture::forms_for(1).front();
+  const form f = this->forms_for(1).front();
   const auto a = this->make(p, f);
   auto solver = this->analyze(a, f, 2);
   auto b = random_vector<value>(p.size, 3);
@@ -115,13 +117,7 @@ TYPED_TEST_P(schedules, with_values_that_are_not_finite) {
   }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(schedules, of_a_chain_many_blocks_deep, of_a_stencil, of_a_dense_triangle,
-                            of_wide_levels, of_long_rows_and_columns, of_the_analysis_and_a_solve,
-                            with_values_that_are_not_finite);
-
-using f64 = device_policies_with<emulator_target, double, std::int32_t, std::int32_t>;
-using c64 = device_policies_with<emulator_target, std::complex<float>, std::int32_t, std::int64_t>;
-INSTANTIATE_TYPED_TEST_SUITE_P(f64, schedules, f64, case_names);
-INSTANTIATE_TYPED_TEST_SUITE_P(c64, schedules, c64, case_names);
+SPTRSV_TESTS(schedules, of_a_chain_many_blocks_deep, of_a_stencil, of_a_dense_triangle, of_wide_levels,
+             of_long_rows_and_columns, of_the_analysis_and_a_solve, with_values_that_are_not_finite);
 
 }  // namespace sptrsv::testing

@@ -1,0 +1,179 @@
+// What the suites run over: a target, a policy with its knobs turned, and the types of a matrix.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "support/any_solver.hpp"
+#include "support/subjects.hpp"
+#include "support/targets.hpp"
+
+namespace sptrsv::testing {
+
+/// Differs from case to case: where a case can try only a part of all forms, the cases share them.
+inline std::size_t turn_of(const std::string& case_name) {
+  std::size_t sum = 0;
+  for (const char c : case_name) {
+    sum += static_cast<unsigned char>(c);
+  }
+  return sum;
+}
+
+template <class Target, class Value, class Index, class Offset>
+struct case_types {
+  using target = Target;
+  using value = Value;
+  using index = Index;
+  using offset = Offset;
+
+  static std::string name() {
+    return std::string(std::is_floating_point_v<Value> ? "f" : "c") + std::to_string(8 * sizeof(Value)) +
+           "_i" + std::to_string(8 * sizeof(Index)) + "_o" + std::to_string(8 * sizeof(Offset));
+  }
+};
+
+/// For suites of GoogleTest's over types alone.
+struct type_names {
+  template <class Types>
+  static std::string GetName(int) {
+    return Types::name();
+  }
+};
+
+template <class Target, class Subject, class Value, class Index, class Offset>
+struct suite_case {
+  using types = case_types<Target, Value, Index, Offset>;
+  using subject = Subject;
+
+  static std::string name() { return Subject::name + ("_" + types::name()); }
+};
+
+/// The policy of a suite_case.
+template <class Case>
+class tested final : public tested_policy<typename Case::types> {
+  using types = typename Case::types;
+  using base = tested_policy<types>;
+  using typename base::csc;
+  using typename base::csr;
+  using typename base::stream_type;
+
+ public:
+  tested() {
+    this->case_name = Case::name();
+    this->policy_name = Case::subject::policy_type::name;
+    this->may_refuse = Case::subject::may_refuse;
+  }
+  any_solver<types> analyze(const csr& a, const system_options& options, stream_type stream,
+                            memory_resource* resource) const override {
+    return any_solver<types>::holding(
+        [&] { return sptrsv::analyze(Case::subject::make(), a, options, stream, resource); });
+  }
+  any_solver<types> analyze(const csc& a, const system_options& options, stream_type stream,
+                            memory_resource* resource) const override {
+    return any_solver<types>::holding(
+        [&] { return sptrsv::analyze(Case::subject::make(), a, options, stream, resource); });
+  }
+};
+
+/// It lives to the end of the process.
+template <class Case>
+const tested_policy<typename Case::types>& policy_of() {
+  static const tested<Case> the_policy;
+  return the_policy;
+}
+
+template <class... Cases>
+struct case_list {};
+
+/// All cases of several lists.
+template <class... Lists>
+struct joined;
+template <class List>
+struct joined<List> {
+  using type = List;
+};
+template <class... First, class... Second, class... Rest>
+struct joined<case_list<First...>, case_list<Second...>, Rest...>
+    : joined<case_list<First..., Second...>, Rest...> {};
+
+/// The host policies with one value type.
+template <class Value>
+using host_policies = case_list<suite_case<host_target, host_serial, Value, std::int32_t, std::int32_t>,
+                                suite_case<host_target, host_serial, Value, std::int64_t, std::int64_t>,
+                                suite_case<host_target, host_serial, Value, std::int32_t, std::int64_t>,
+                                suite_case<host_target, host_parallel_3, Value, std::int32_t, std::int32_t>,
+                                suite_case<host_target, host_parallel_3, Value, std::int64_t, std::int64_t>,
+                                suite_case<host_target, host_parallel_3, Value, std::int32_t, std::int64_t>,
+                                suite_case<host_target, host_parallel, Value, std::int32_t, std::int32_t>,
+                                suite_case<host_target, host_parallel_1, Value, std::int32_t, std::int64_t>>;
+
+/// Subjects of one policy type: they differ in values, and are compiled once where their index types agree.
+template <class... Subjects>
+struct same_policy {};
+
+template <class... Groups>
+struct policy_groups {};
+
+/// All device policies in all forms: as users have them, and with tunings that make small matrices large.
+using all_device_policies =
+    policy_groups<same_policy<sync_free_warp, sync_free_warp_shared>,                        //
+                  same_policy<sync_free_warp_small, sync_free_warp_natural>,                 //
+                  same_policy<sync_free_warp_shared_small>,                                  //
+                  same_policy<sync_free_thread>,                                             //
+                  same_policy<sync_free_thread_natural, sync_free_thread_phases,             //
+                              sync_free_thread_level_phases>,                                //
+                  same_policy<sync_free_fused>,                                              //
+                  same_policy<sync_free_fused_small, sync_free_fused_natural>,               //
+                  same_policy<sync_free_column>,                                             //
+                  same_policy<sync_free_column_small>,                                       //
+                  same_policy<sync_free_column_global>,                                      //
+                  same_policy<self_scheduled, self_scheduled_rows>,                          //
+                  same_policy<self_scheduled_natural, self_scheduled_rows_natural>,          //
+                  same_policy<self_scheduled_narrow, self_scheduled_rows_narrow>,            //
+                  same_policy<level_set, level_set_columns>,                                 //
+                  same_policy<level_set_mixed, level_set_columns_mixed, level_set_separate,  //
+                              level_set_columns_separate>,                                   //
+                  same_policy<level_set_wide>,                                               //
+                  same_policy<dataflow>,                                                     //
+                  same_policy<dataflow_natural, dataflow_levels>,                            //
+                  same_policy<dataflow_walk>,                                                //
+                  same_policy<dataflow_walk_coupled>>;
+
+/// Index types number `Turn`, for all of `same_policy`.
+template <class Target, class Value, std::size_t Turn, class Group>
+struct in_turn;
+template <class Target, class Value, std::size_t Turn, class... Subjects>
+struct in_turn<Target, Value, Turn, same_policy<Subjects...>> {
+  using index = std::conditional_t<Turn % 3 == 1, std::int64_t, std::int32_t>;
+  using offset = std::conditional_t<Turn % 3 == 0, std::int32_t, std::int64_t>;
+  using type = case_list<suite_case<Target, Subjects, Value, index, offset>...>;
+};
+
+/// The next group takes the next index types.
+template <class Target, class Value, std::size_t Turn, class Groups>
+struct all_in_turn;
+template <class Target, class Value, std::size_t Turn, class First, class... Rest>
+struct all_in_turn<Target, Value, Turn, policy_groups<First, Rest...>>
+    : joined<typename in_turn<Target, Value, Turn, First>::type,
+             typename all_in_turn<Target, Value, Turn + 1, policy_groups<Rest...>>::type> {};
+template <class Target, class Value, std::size_t Turn>
+struct all_in_turn<Target, Value, Turn, policy_groups<>> {
+  using type = case_list<>;
+};
+
+/// Where the index types begin for a value type: over `float`, `double` and `std::complex<float>` each policy
+/// meets all of them.
+template <class Value>
+inline constexpr std::size_t first_turn = std::is_same_v<Value, float>                 ? 1
+                                          : std::is_same_v<Value, std::complex<float>> ? 2
+                                                                                       : 0;
+
+/// All device policies in all forms with one value type, the index types in turn.
+template <class Target, class Value>
+using device_policies = typename all_in_turn<Target, Value, first_turn<Value>, all_device_policies>::type;
+
+}  // namespace sptrsv::testing
