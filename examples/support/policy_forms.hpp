@@ -80,7 +80,10 @@ inline auto forms_of(policy_list<sptrsv::policy::level_set>) {
 inline auto forms_of(policy_list<sptrsv::policy::dataflow>) {
   using namespace sptrsv::policy;
   return form_list<dataflow>{
-      {"dataflow", "the path that promises to be the faster"},
+      {"dataflow", "the path that promises to be the fastest"},
+      {"dataflow_relay",
+       "a block a part of the rows, teams of warps taking its levels in turn",
+       {dataflow_path::relay}},
       {"dataflow_walk", "one thread block, step after step", {dataflow_path::walk}, false, true},
       {"dataflow_grid", "a thread a row, in level order", {dataflow_path::grid}},
       {"dataflow_grid_natural",

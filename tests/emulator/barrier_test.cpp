@@ -226,5 +226,114 @@ TEST(PartialBarrier, OfWhichSomeWaitForTheWholeBlockIsADeadlock) {
   EXPECT_TRUE(contains(text, "thread 3 is in a barrier with 33 of 96 threads")) << text;
 }
 
+/// Three teams of 32 threads take 30 turns, each adding 1 to all words; `turn(ctx, team, first)` waits for
+/// the team's turn, `pass(ctx, next)` hands it on.
+template <class Turn, class Pass>
+bool teams_count(const executor& on, const Turn& turn, const Pass& pass) {
+  struct words {
+    int of[32];
+  };
+  const auto out = zeros<int>(on, 32);
+  launch<96, words>(on, 2, [=, out = out.data()](auto& ctx, words& shared) {
+    const int lane = ctx.thread_rank() % 32;
+    const int team = ctx.thread_rank() / 32;
+    for (int step = team; step < 30; step += 3) {
+      if (step > 0) {
+        turn(ctx, 1 + team);
+      }
+      // Another lane's word: what the whole team before has stored must be visible.
+      int* const word = &shared.of[(lane + step) % 32];
+      ctx.store(word, step == 0 ? 1 : ctx.load(word) + 1);
+      if (step < 29) {
+        pass(ctx, 1 + (team + 1) % 3);
+      } else if (ctx.block_rank() == 1) {
+        ctx.store(out + lane, ctx.load(word));
+      }
+    }
+  });
+  return to_host(on, out) == std::vector<int>(32, 30);
+}
+
+TEST(NumberedBarrier, HandsATurnFromTeamToTeam) {
+  const auto takes_turns = [](const executor& on) {
+    return teams_count(
+        on, [](auto& ctx, int id) { ctx.template barrier_wait<64>(id); },
+        [](auto& ctx, int id) { ctx.template barrier_arrive<64>(id); });
+  };
+  for (const schedule order : every_order) {
+    device d(with_schedule(order));
+    EXPECT_TRUE(takes_turns(executor(&d)));
+  }
+  EXPECT_EQ(successes(100, takes_turns), 100);
+}
+
+TEST(NumberedBarrier, MissingIsSeen) {
+  const auto does_not_wait = [](const executor& on) {
+    return teams_count(
+        on, [](auto&, int) {}, [](auto&, int) {});
+  };
+  EXPECT_LT(successes(20, does_not_wait), 2);
+}
+
+TEST(NumberedBarrier, ThatNobodyOpensIsADeadlock) {
+  device d;
+  const std::string text = fault_text<deadlock>([&] {
+    launch<64>(executor(&d), 1, [](auto& ctx, nothing&) {
+      if (ctx.thread_rank() < 32) {
+        ctx.template barrier_wait<64>(3);
+      }
+    });
+  });
+  EXPECT_TRUE(contains(text, "thread 0 is in a barrier with 32 of 64 threads")) << text;
+}
+
+TEST(NumberedBarrier, ThatIsLeftHalfFullIsAnError) {
+  device d;
+  EXPECT_THROW(launch<64>(executor(&d), 1,
+                          [](auto& ctx, nothing&) {
+                            if (ctx.thread_rank() < 32) {
+                              ctx.template barrier_arrive<64>(3);
+                            }
+                          }),
+               barrier_divergence);
+}
+
+TEST(NumberedBarrier, OfWhichThreadsDisagreeIsAnError) {
+  device d;
+  EXPECT_THROW(launch<96>(executor(&d), 1,
+                          [](auto& ctx, nothing&) {
+                            if (ctx.thread_rank() < 32) {
+                              ctx.template barrier_arrive<64>(3);
+                            } else {
+                              ctx.template barrier_arrive<96>(3);
+                            }
+                          }),
+               barrier_divergence);
+  EXPECT_THROW(launch<32>(executor(&d), 1, [](auto& ctx, nothing&) { ctx.template barrier_arrive<32>(16); }),
+               barrier_divergence);
+}
+
+TEST(SharedAddress, ReadsAndWritesDynamicSharedMemoryWithinItsBounds) {
+  device d;
+  launch<32>(
+      executor(&d), 1,
+      [](auto& ctx, nothing&) {
+        const int word = ctx.shared_address(ctx.dynamic_shared()) + 8 * ctx.thread_rank();
+        ctx.store_shared_at(word, 0.5 * ctx.thread_rank());
+        EXPECT_EQ(ctx.template load_shared_at<double>(word), 0.5 * ctx.thread_rank());
+        EXPECT_EQ(static_cast<const double*>(ctx.dynamic_shared())[ctx.thread_rank()],
+                  0.5 * ctx.thread_rank());
+      },
+      256);
+  for (const int beyond : {-8, 256, 252}) {
+    EXPECT_THROW(
+        launch<32>(
+            executor(&d), 1,
+            [=](auto& ctx, nothing&) { static_cast<void>(ctx.template load_shared_at<double>(beyond)); },
+            256),
+        out_of_bounds);
+  }
+}
+
 }  // namespace
 }  // namespace sptrsv::emulator::testing

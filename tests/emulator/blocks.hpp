@@ -45,6 +45,13 @@ inline void scheduler::end_block(block& b) {
   memory_.retire(b);
   b.exited = 0;
   std::fill(b.warps.begin(), b.warps.end(), warp{});
+  for (std::size_t id = 0; id < b.numbered.size(); ++id) {
+    if (b.numbered[id].come != 0) {
+      throw barrier_divergence("block " + std::to_string(b.rank) + " has ended with " +
+                               std::to_string(b.numbered[id].come) + " threads at its barrier " +
+                               std::to_string(id));
+    }
+  }
   resident_.back()->slot = b.slot;
   std::swap(resident_[b.slot], resident_.back());
   spare_.push_back(std::move(resident_.back()));

@@ -31,6 +31,37 @@ inline void scheduler::partial_barrier(thread& t, int threads) {
   meet(t, b.in_partial_barrier[static_cast<std::size_t>(threads / 32)], threads);
 }
 
+inline void scheduler::numbered_barrier(thread& t, int id, int threads, bool waits) {
+  step(t);
+  block& b = *t.owner;
+  if (id < 1 || id >= static_cast<int>(b.numbered.size()) || threads > kernel_.threads) {
+    throw barrier_divergence(name_of(t) + " is at barrier " + std::to_string(id) + " of " +
+                             std::to_string(threads) + " threads, which there is not");
+  }
+  auto& here = b.numbered[static_cast<std::size_t>(id)];
+  if (here.come > 0 && here.awaited != threads) {
+    throw barrier_divergence(name_of(t) + " is at barrier " + std::to_string(id) + " of " +
+                             std::to_string(threads) + " threads, where others expect " +
+                             std::to_string(here.awaited));
+  }
+  memory_.publish_to_block(t);
+  here.awaited = threads;
+  ++here.come;
+  if (here.come == threads) {
+    here.come = 0;
+    for (thread* const other : here.waiting) {
+      ready_.add(*other);
+    }
+    here.waiting.clear();
+  } else if (waits) {
+    here.waiting.push_back(&t);
+    t.state = thread_state::in_barrier;
+    t.come = &here.come;
+    t.awaited = threads;
+    dispatch(t, nullptr);
+  }
+}
+
 /// Waits until `threads` threads, the first ones of the block, have come.
 inline void scheduler::meet(thread& t, int& come, int threads) {
   block& b = *t.owner;

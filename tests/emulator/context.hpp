@@ -120,6 +120,16 @@ class context {
     static_assert(Threads % 32 == 0);
     scheduler_->partial_barrier(*thread_, Threads);
   }
+  template <int Threads>
+  void barrier_wait(int id) {
+    static_assert(Threads % 32 == 0);
+    scheduler_->numbered_barrier(*thread_, id, Threads, true);
+  }
+  template <int Threads>
+  void barrier_arrive(int id) {
+    static_assert(Threads % 32 == 0);
+    scheduler_->numbered_barrier(*thread_, id, Threads, false);
+  }
 
   template <class T>
   T load_constant(const T* p) {
@@ -250,6 +260,22 @@ class context {
     copies.erase(copies.begin(), copies.begin() + static_cast<std::ptrdiff_t>(done));
   }
 
+  int shared_address(const void* p) {
+    return static_cast<int>(static_cast<const unsigned char*>(p) - thread_->owner->dynamic_shared.data());
+  }
+  template <class T>
+  T load_shared_at(int address) {
+    T value;
+    std::memcpy(&value, dynamic_shared_at(address, sizeof(T)), sizeof(T));
+    return value;
+  }
+  template <class T>
+  void store_shared_at(int address, T value) {
+    std::memcpy(dynamic_shared_at(address, sizeof(T)), &value, sizeof(T));
+  }
+  template <class... Addresses>
+  void compute_now(Addresses...) {}
+
   template <class T>
   void pause(const T* p) {
     static_assert(sizeof(T) <= poll_lists::largest_poll);
@@ -259,6 +285,17 @@ class context {
  private:
   template <class T>
   static constexpr bool is_atomic = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
+
+  unsigned char* dynamic_shared_at(int address, std::size_t size) {
+    const auto& memory = thread_->owner->dynamic_shared;
+    if (address < 0 || static_cast<std::size_t>(address) + size > memory.size() ||
+        static_cast<std::size_t>(address) % size != 0) {
+      throw out_of_bounds(name_of(*thread_) + ": " + std::to_string(size) + " bytes at " +
+                          std::to_string(address) + " of dynamic shared memory, of " +
+                          std::to_string(memory.size()));
+    }
+    return memory.data() + address;
+  }
 
   void perform(const pending_copy& copy) {
     scheduler_->step(*thread_);

@@ -82,6 +82,9 @@ class scheduler {
   void barrier(thread& t);
   /// The first `threads` threads of the block meet here.
   void partial_barrier(thread& t, int threads);
+  /// Counts `t` at the block's barrier `id`, which opens when `threads` have come; `t` waits for that, or
+  /// not.
+  void numbered_barrier(thread& t, int id, int threads, bool waits);
 
   /// All lanes of the tile of `e.lanes` lanes around `t` meet here and take what the operation gives them.
   void rendezvous(thread& t, const exchange& e);

@@ -120,12 +120,20 @@ class shared_region {
   std::size_t bytes_ = 0;
 };
 
+/// A barrier that threads come to by its number, to wait or to arrive only.
+struct numbered_barrier {
+  int come = 0;
+  int awaited = 0;  // of the first who came
+  std::vector<thread*> waiting;
+};
+
 struct block {
   std::uint32_t rank = 0;
   std::vector<thread> threads;
   std::vector<warp> warps;
   int in_barrier = 0;
   std::array<int, 33> in_partial_barrier{};  // by the number of warps that meet
+  std::array<numbered_barrier, 16> numbered;
   int exited = 0;
   std::size_t slot = 0;  // among the resident blocks
   store_buffer pending;  // visible in this block only

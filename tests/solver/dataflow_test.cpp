@@ -13,10 +13,8 @@ using policy::dataflow_path;
 struct tiny_window : dataflow_tuning {
   static constexpr int walk_window = 64;
 };
-/// Almost every system is large, and looked at on the host only if it has two rows a level.
-struct large_systems : dataflow_tuning {
-  static constexpr std::int64_t host_entries = 20;
-  static constexpr std::int64_t walk_rows_per_level = 2;
+struct narrow_walks : dataflow_tuning {
+  static constexpr double walk_rows_per_level = 2;
 };
 
 class DataflowPath : public on_target<case_types<emulator_target, double, std::int32_t, std::int32_t>> {
@@ -40,21 +38,27 @@ class DataflowPath : public on_target<case_types<emulator_target, double, std::i
       EXPECT_EQ(e.code(), errc::unsupported);
       EXPECT_NE(std::string(e.what()).find("cannot be walked"), std::string::npos) << e.what();
     }
-    EXPECT_TRUE(is_grid(kernel_for(p, policy::basic_dataflow<Tuning>{}))) << p.name;
+    EXPECT_FALSE(is_walk(kernel_for(p, policy::basic_dataflow<Tuning>{}))) << p.name;
   }
 
   static bool is_walk(const std::string& kernel) {
     return kernel.find("one block walks ") != std::string::npos;
   }
+  static bool is_relay(const std::string& kernel) { return kernel.find("a relay of ") != std::string::npos; }
   static bool is_grid(const std::string& kernel) {
     return kernel.find("a thread for each of ") != std::string::npos;
   }
 };
 
-TEST_F(DataflowPath, IsAWalkWhereLevelsAreNarrow) {
-  for (const pattern& p : {patterns::chain(600), patterns::stencil_2d(24, 24), patterns::band(257, 12),
-                           patterns::layers(1000, 4, 3)}) {
+TEST_F(DataflowPath, IsAWalkWhereRowsFollowEachOther) {
+  for (const pattern& p : {patterns::chain(600), patterns::band(257, 12)}) {
     EXPECT_TRUE(is_walk(kernel_for(p))) << p.name << ": " << kernel_for(p);
+  }
+}
+
+TEST_F(DataflowPath, IsARelayWhereLevelsAreNarrow) {
+  for (const pattern& p : {patterns::stencil_2d(24, 24), patterns::layers(1000, 8, 3)}) {
+    EXPECT_TRUE(is_relay(kernel_for(p))) << p.name << ": " << kernel_for(p);
   }
 }
 
@@ -72,16 +76,31 @@ TEST_F(DataflowPath, IsTheOneAskedFor) {
       kernel_for(patterns::chain(100), policy::dataflow{dataflow_path::grid, policy::group_order::natural});
   EXPECT_NE(natural.find("100 rows in the order of substitution"), std::string::npos) << natural;
   EXPECT_TRUE(is_walk(kernel_for(patterns::diagonal(1500), policy::dataflow{dataflow_path::walk})));
+  const std::string parts = kernel_for(
+      patterns::diagonal(1500), policy::dataflow{dataflow_path::relay, policy::group_order::levels, 3});
+  EXPECT_NE(parts.find("a relay of 3 parts"), std::string::npos) << parts;
 }
 
-/// 32 coupled rows take as long as seven steps of 32 rows that are not.
-TEST_F(DataflowPath, WalksInTheShapeThatPromisesToBeTheFastest) {
+TEST_F(DataflowPath, RefusesARelayOfMorePartsThanBlocksAreResident) {
+  const auto a = make(patterns::chain(600), {});
+  try {
+    const policy::dataflow many{dataflow_path::relay, policy::group_order::levels, 100'000};
+    static_cast<void>(sptrsv::analyze(many, where.upload(a.by_rows), {}, where.stream()));
+    ADD_FAILURE() << "the device has not so many blocks";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::unsupported);
+    EXPECT_NE(std::string(e.what()).find("no relay of this system"), std::string::npos) << e.what();
+  }
+}
+
+TEST_F(DataflowPath, HasTheShapeThatPromisesToBeTheFastest) {
   EXPECT_NE(kernel_for(patterns::chain(600))
                 .find("steps of 32 rows, 1 lanes each, 2 entries a lane, rows of a step coupled"),
             std::string::npos);
-  EXPECT_NE(kernel_for(patterns::stencil_2d(24, 24))
-                .find("48 steps of 32 rows, 1 lanes each, 4 entries a lane; window"),
-            std::string::npos);
+  const std::string short_rows = kernel_for(patterns::stencil_2d(24, 24));
+  EXPECT_NE(short_rows.find("steps of 32 rows, 1 lanes each"), std::string::npos) << short_rows;
+  const std::string long_rows = kernel_for(patterns::layers(1200, 24, 14));
+  EXPECT_NE(long_rows.find("rows, 4 lanes each"), std::string::npos) << long_rows;
 }
 
 /// Each row of more than 32 entries hands them to partial rows.
@@ -94,20 +113,20 @@ TEST_F(DataflowPath, RefusesToWalkWithAWindowThatIsTooShort) {
   expect_refused<tiny_window>(patterns::chain(600));
 }
 
-TEST_F(DataflowPath, OfLargeSystemsIsTheGridWhereLevelsAreWideOnAverage) {
-  using policy_type = policy::basic_dataflow<large_systems>;
+TEST_F(DataflowPath, IsNoWalkWhereLevelsAreWideOnAverage) {
+  using policy_type = policy::basic_dataflow<narrow_walks>;
   EXPECT_TRUE(is_walk(kernel_for(patterns::chain(100), policy_type{})));
   EXPECT_TRUE(is_walk(kernel_for(patterns::block_diagonal(66, 33), policy_type{})));
   const pattern three_wide = patterns::block_diagonal(99, 33);
-  EXPECT_TRUE(is_grid(kernel_for(three_wide, policy_type{})));
+  EXPECT_FALSE(is_walk(kernel_for(three_wide, policy_type{})));
   EXPECT_TRUE(is_walk(kernel_for(three_wide, policy::dataflow{}))) << "although the walk is faster";
   EXPECT_TRUE(is_walk(kernel_for(three_wide, policy_type{dataflow_path::walk})));
-  EXPECT_TRUE(is_grid(kernel_for(patterns::arrow_row(101), policy_type{}))) << "with rows that are cut";
 }
 
 TEST_F(DataflowPath, RefusesToWalkOnADeviceWithLittleSharedMemory) {
   where.device().settings.shared_limit = 24 * 1024;
   expect_refused<dataflow_tuning>(patterns::chain(600));
+  EXPECT_TRUE(is_grid(kernel_for(patterns::chain(600)))) << "nor is there room for a relay";
 }
 
 }  // namespace

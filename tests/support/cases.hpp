@@ -140,6 +140,8 @@ using all_device_policies =
                   same_policy<level_set_wide>,                                               //
                   same_policy<dataflow>,                                                     //
                   same_policy<dataflow_natural, dataflow_levels>,                            //
+                  same_policy<dataflow_relay>,                                               //
+                  same_policy<dataflow_relay_lanes>,                                         //
                   same_policy<dataflow_walk>,                                                //
                   same_policy<dataflow_walk_coupled>>;
 

@@ -218,6 +218,26 @@ struct dataflow_levels : subject<policy::basic_dataflow<small_groups>> {
   static constexpr const char* name = "dataflow_levels";
   static policy_type make() { return {policy::dataflow_path::grid, policy::group_order::levels}; }
 };
+/// A relay of one shape in so many parts, with a window that even small matrices leave.
+template <int Window, int Lanes, int Threads, int Teams>
+struct one_relay : small_groups {
+  using relay_shapes =
+      detail::dataflow::relay_shapes<detail::dataflow::relay_shape<Lanes, Threads, Teams, 2>>;
+  static constexpr double relay_step_ns[] = {1};
+  static constexpr int relay_window = Window;
+};
+template <class Tuning, int Parts>
+struct relay_subject : subject<policy::basic_dataflow<Tuning>> {
+  static policy::basic_dataflow<Tuning> make() {
+    return {policy::dataflow_path::relay, policy::group_order::levels, Parts};
+  }
+};
+struct dataflow_relay : relay_subject<one_relay<64, 1, 32, 3>, 3> {
+  static constexpr const char* name = "dataflow_relay";
+};
+struct dataflow_relay_lanes : relay_subject<one_relay<32, 4, 64, 2>, 2> {
+  static constexpr const char* name = "dataflow_relay_lanes";
+};
 /// A walk of one shape, with a window so short that even small matrices leave it.
 template <int Window, int Rows, int Lanes, int Entries, bool Coupled>
 struct one_shape : dataflow_tuning {

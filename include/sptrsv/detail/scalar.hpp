@@ -118,6 +118,13 @@ SPTRSV_HOST_DEVICE cplx<Real> divide(cplx<Real> a, cplx<Real> b) {
   return {(a.re * ratio + a.im) / denominator, (a.im * ratio - a.re) / denominator};
 }
 
+/// Stands where a reciprocal must not replace the division: what is multiplied with it is not finite, and the
+/// kernel looks again.
+template <class Scalar>
+SPTRSV_HOST_DEVICE Scalar must_divide() {
+  return divide(Scalar{}, Scalar{});
+}
+
 /// Division by a pivot that is known long before the dividend: the slow part is done at construction. Where
 /// the reciprocal is not safe it divides, so that the result is what a division gives (IEEE) for any pivot.
 template <class Scalar>

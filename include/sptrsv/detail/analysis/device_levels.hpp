@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
@@ -49,10 +50,10 @@ struct device_levels {
   }
 };
 
-/// Synchronises.
+/// `level_of_row`: where it is given, takes the level of each row, counted from 1. Synchronises.
 template <class Index, class Offset, class Executor>
 device_levels<Index> levels_on_device(const device_triangle<Index, Offset>& t, const Executor& on,
-                                      memory_resource& resource) {
+                                      memory_resource& resource, buffer<Index>* level_of_row = nullptr) {
   const auto make = [&](std::int64_t count) {
     return buffer<Index>(static_cast<std::size_t>(count), resource, on.stream());
   };
@@ -64,7 +65,7 @@ device_levels<Index> levels_on_device(const device_triangle<Index, Offset>& t, c
     return result;
   }
   using agent = levels_agent<Index, Offset>;
-  const auto levels = make(t.size);
+  auto levels = make(t.size);
   const auto sorted_levels = make(t.size);
   const auto iota = make(t.size);
   const buffer<std::uint32_t> tickets(1, resource, on.stream());
@@ -84,6 +85,9 @@ device_levels<Index> levels_on_device(const device_triangle<Index, Offset>& t, c
   simt::for_each(
       on, t.size,
       find_level_offsets<Index>{sorted_levels.data(), result.level_offsets.data(), t.size, result.count});
+  if (level_of_row != nullptr) {
+    *level_of_row = std::move(levels);
+  }
   return result;
 }
 

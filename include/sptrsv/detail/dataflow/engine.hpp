@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "sptrsv/detail/dataflow/grid_path.hpp"
+#include "sptrsv/detail/dataflow/relay_choice.hpp"
+#include "sptrsv/detail/dataflow/relay_path.hpp"
 #include "sptrsv/detail/dataflow/tuning.hpp"
 #include "sptrsv/detail/dataflow/walk_path.hpp"
 #include "sptrsv/detail/dataflow/walk_planner.hpp"
@@ -19,6 +22,7 @@ namespace policy {
 enum class dataflow_path {
   automatic,  ///< by the time that each promises
   grid,       ///< a thread for each row, over the whole device
+  relay,      ///< a thread block for each part of the rows, teams of its warps taking the levels in turn
   walk        ///< one thread block for each right-hand side, step after step
 };
 /// The order of the rows on the grid path.
@@ -42,6 +46,7 @@ struct basic_dataflow {
 
   dataflow_path path = dataflow_path::automatic;
   group_order order = group_order::levels;
+  int parts = 0;  ///< of a relay; 0: as many as promise to be fastest
 };
 using dataflow = basic_dataflow<>;
 
@@ -52,6 +57,7 @@ namespace detail {
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   using grid_path = dataflow::grid_path<Tuning, Scalar, Index, Offset, Executor>;
+  using relay_path = dataflow::relay_path<typename Tuning::relay_shapes, Scalar, Offset, Executor>;
   using walk_path = dataflow::walk_path<typename Tuning::walk_shapes, Scalar, Offset, Executor>;
 
  public:
@@ -67,30 +73,23 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
     longest_row_ = triangle.longest_row;
     entries_ = triangle.entries() + (form.unit ? 0 : a.size);
-    const bool may_walk = policy.path != policy::dataflow_path::grid && triangle.size > 0 &&
-                          triangle.size < (std::int64_t{1} << 31) - 2;
-    const bool forced = policy.path == policy::dataflow_path::walk;
-    std::optional<device_levels<Index>> levels;
-    if (may_walk && !forced && triangle.entries() > Tuning::host_entries) {
-      levels = levels_on_device(triangle, on, resource);
-      levels_ = levels->count;
+    if (triangle.size > 0) {
+      plan(policy, triangle, a.entries, form, on, resource);
     }
-    if (may_walk && (!levels || triangle.size <= levels_ * Tuning::walk_rows_per_level)) {
-      plan_walk(policy, triangle, form, on, resource);
-    }
-    SPTRSV_EXPECTS(walk_.has_value() || triangle.size == 0 || !forced, errc::unsupported,
+    SPTRSV_EXPECTS(walk_ || triangle.size == 0 || policy.path != policy::dataflow_path::walk,
+                   errc::unsupported,
                    "dataflow: this system cannot be walked: too large, or the window too short for its rows");
-    if (!walk_) {
-      plan_grid(policy, std::move(triangle), std::move(levels), form, on, resource);
+    SPTRSV_EXPECTS(
+        relay_ || triangle.size == 0 || policy.path != policy::dataflow_path::relay, errc::unsupported,
+        "dataflow: no relay of this system: too large, more parts than the device holds blocks, or too "
+        "little shared memory");
+    if (!walk_ && !relay_ && !grid_) {
+      plan_grid(policy, {std::move(triangle), {}}, 0, {}, form, on, resource);
     }
   }
 
   void update_values(const Scalar* values, const Executor& on) {
-    if (walk_) {
-      walk_->update_values(values, on);
-    } else {
-      grid_->update_values(values, on);
-    }
+    with_path([&](auto& path) { path.update_values(values, on); });
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
@@ -98,7 +97,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     if (walk_) {
       made.walk.emplace(max_rhs_, on, resource);
     } else {
-      made.pages.emplace(grid_->places(), max_rhs_, on, resource);
+      made.pages.emplace(places(), max_rhs_, on, resource);
     }
     return made;
   }
@@ -107,6 +106,8 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
              const Executor& on) const {
     if (walk_) {
       walk_->solve(alpha, b, x, *scratch.walk, on);
+    } else if (relay_) {
+      relay_->solve(alpha, b, x, *scratch.pages, on);
     } else {
       grid_->solve(alpha, b, x, *scratch.pages, on);
     }
@@ -114,38 +115,118 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
 
   std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
     return walk_ ? scratch.walk->first_bad_position(on)
-                 : scratch.pages->first_bad_position(grid_->blocks(), on);
+                 : scratch.pages->first_bad_position(relay_ ? relay_->blocks() : grid_->blocks(), on);
   }
 
   bool is_zero_pivot(std::int64_t position, const Executor& on) const {
-    return walk_ ? walk_->is_zero_pivot(position, on) : grid_->is_zero_pivot(position, on);
+    bool zero = false;
+    with_path([&](const auto& path) { zero = path.is_zero_pivot(position, on); });
+    return zero;
   }
 
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
-    info.kernels = {walk_ ? walk_->describe() : grid_->describe()};
     info.entries = entries_;
     info.levels = levels_;
     info.longest_row = longest_row_;
-    info.solver_bytes = walk_ ? walk_->bytes() : grid_->bytes();
-    info.workspace_bytes = walk_ ? dataflow::walk_memory::bytes(max_rhs_)
-                                 : page_memory<Scalar>::bytes(grid_->places(), max_rhs_);
+    with_path([&](const auto& path) {
+      info.kernels = {path.describe()};
+      info.solver_bytes = path.bytes();
+    });
+    info.workspace_bytes =
+        walk_ ? dataflow::walk_memory::bytes(max_rhs_) : page_memory<Scalar>::bytes(places(), max_rhs_);
   }
 
  private:
-  /// Makes the walk if it is asked for, or promises to be faster than the grid.
-  void plan_walk(const policy::basic_dataflow<Tuning>& policy, device_triangle<Index, Offset>& triangle,
-                 const triangle_form& form, const Executor& on, memory_resource& resource) {
+  template <class Visit>
+  void with_path(Visit&& visit) {
+    walk_ ? visit(*walk_) : relay_ ? visit(*relay_) : visit(*grid_);
+  }
+  template <class Visit>
+  void with_path(Visit&& visit) const {
+    walk_ ? visit(*walk_) : relay_ ? visit(*relay_) : visit(*grid_);
+  }
+
+  /// Of the pages of a workspace.
+  [[nodiscard]] std::int64_t places() const { return relay_ ? relay_->places() : grid_->places(); }
+
+  using path_name = policy::dataflow_path;
+
+  /// Takes the triangle apart. Leaves nothing planned where the path that is asked for cannot be taken.
+  void plan(const policy::basic_dataflow<Tuning>& policy, device_triangle<Index, Offset>& triangle,
+            std::int64_t stored_entries, const triangle_form& form, const Executor& on,
+            memory_resource& resource) {
+    if (policy.path == path_name::walk) {
+      plan_walk(triangle, std::numeric_limits<double>::infinity(), form, on, resource);
+      return;
+    }
+    const std::int64_t size = triangle.size;
+    const bool is_cut = triangle.longest_row > Tuning::longest_row;
+    const bool is_long = is_cut && triangle.entries() > Tuning::relay_small_system;  // levels would cost much
+    std::optional<device_levels<Index>> levels;
+    buffer<Index> level_of_row;
+    if (policy.path != path_name::grid && !is_long) {
+      levels = levels_on_device(triangle, on, resource, &level_of_row);
+      levels_ = levels->count;
+    }
+    if (policy.path == path_name::automatic && levels &&
+        static_cast<double>(size) <= Tuning::walk_rows_per_level * static_cast<double>(levels_)) {
+      plan_walk(triangle, narrow_relay_nanoseconds(triangle), form, on, resource);
+      if (walk_) {
+        return;
+      }
+    }
+    split_triangle<Index, Offset> split =
+        split_long_rows(std::move(triangle), Tuning::longest_row, on, resource);
+    triangle.size = size;
+    if (is_cut && policy.path != path_name::grid) {  // partial rows have levels of their own
+      levels = levels_on_device(split.triangle, on, resource, &level_of_row);
+    }
+    if (levels) {
+      const dataflow::relay_choice choice =
+          dataflow::relay_chooser<Tuning, Scalar, Index, Offset, Executor>(
+              split.triangle, level_of_row, levels->count, policy.parts, max_rhs_, on, resource)
+              .choose();
+      const bool possible = choice.nanoseconds < std::numeric_limits<double>::infinity();
+      if (possible && (policy.path == path_name::relay ||
+                       choice.nanoseconds < grid_nanoseconds(split.triangle, levels->count))) {
+        plan_relay(choice, split, *levels, size, stored_entries, form, on, resource);
+        return;
+      }
+    }
+    if (policy.path != path_name::relay) {
+      plan_grid(policy, std::move(split), size, std::move(levels), form, on, resource);
+      levels_ = levels_ > 0 || is_cut ? levels_ : grid_->levels();
+    }
+  }
+
+  void plan_relay(const dataflow::relay_choice& choice, const split_triangle<Index, Offset>& split,
+                  const device_levels<Index>& levels, std::int64_t size, std::int64_t stored_entries,
+                  const triangle_form& form, const Executor& on, memory_resource& resource) {
+    dataflow::relay_shape_values shape{};
+    Tuning::relay_shapes::for_each([&](auto s, int index) {
+      if (index == choice.shape_index) {
+        shape = dataflow::values_of_relay<decltype(s)>();
+      }
+    });
+    relay_.emplace(dataflow::relay_planner<Scalar, Index, Offset, Executor>(
+                       shape, choice.parts, Tuning::relay_window, on, resource)
+                       .build(split.triangle, levels, split.positions, size, stored_entries, form.reversed),
+                   choice.shape_index, size, max_rhs_, form, on, resource);
+  }
+
+  /// Makes the walk if it promises to take less than `limit` nanoseconds.
+  void plan_walk(device_triangle<Index, Offset>& triangle, double limit, const triangle_form& form,
+                 const Executor& on, memory_resource& resource) {
+    if (triangle.size >= (std::int64_t{1} << 31) - 2) {
+      return;
+    }
     const auto rows = dataflow::download_rows(triangle, on);
     const auto levels = levels_on_host<Index>(rows.row_offsets, rows.columns);
     levels_ = levels.count();
-    const bool forced = policy.path == policy::dataflow_path::walk;
     const auto choice = dataflow::choose_walk<Tuning>(rows, levels);
-    if (!forced && choice.nanoseconds > grid_nanoseconds(triangle)) {
-      return;
-    }
     const std::int64_t window = dataflow::window_steps<Tuning, Scalar>(choice.shape, on.shared_limit());
-    if (window < 2 * choice.shape.fetch_distance()) {
+    if (choice.nanoseconds > limit || window < 2 * choice.shape.fetch_distance()) {
       return;
     }
     auto program = dataflow::walk_program_builder<Index, Offset>(rows, choice.shape, window, form.reversed)
@@ -157,23 +238,33 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   }
 
   /// `levels`: of the triangle, where they are known.
-  void plan_grid(const policy::basic_dataflow<Tuning>& policy, device_triangle<Index, Offset>&& triangle,
-                 std::optional<device_levels<Index>>&& levels, const triangle_form& form, const Executor& on,
-                 memory_resource& resource) {
-    const bool is_cut = triangle.longest_row > Tuning::longest_row;
-    if (is_cut) {
-      levels.reset();  // partial rows have levels of their own
-    }
-    grid_.emplace(std::move(triangle), policy.order == policy::group_order::levels, std::move(levels), form,
-                  on, resource);
-    levels_ = levels_ > 0 || is_cut ? levels_ : grid_->levels();
+  void plan_grid(const policy::basic_dataflow<Tuning>& policy, split_triangle<Index, Offset>&& split,
+                 std::int64_t size, std::optional<device_levels<Index>>&& levels, const triangle_form& form,
+                 const Executor& on, memory_resource& resource) {
+    const bool by_levels = policy.order == policy::group_order::levels || policy.path == path_name::automatic;
+    grid_.emplace(std::move(split), size, by_levels, std::move(levels), form, on, resource);
   }
 
-  [[nodiscard]] double grid_nanoseconds(const device_triangle<Index, Offset>& triangle) const {
+  /// Of a relay with one part, whose levels are narrow.
+  [[nodiscard]] double narrow_relay_nanoseconds(const device_triangle<Index, Offset>& triangle) const {
+    const double length = static_cast<double>(triangle.entries()) / static_cast<double>(triangle.size);
+    double step = 0;
+    Tuning::relay_shapes::for_each([&](auto s, int index) {
+      const int entries = dataflow::values_of_relay<decltype(s)>().late_entries();
+      if (step == 0 || (entries < 2 * length && Tuning::relay_step_ns[index] > step)) {
+        step = Tuning::relay_step_ns[index];
+      }
+    });
+    return Tuning::relay_launch_ns + 1.15 * step * static_cast<double>(levels_);
+  }
+
+  [[nodiscard]] double grid_nanoseconds(const device_triangle<Index, Offset>& triangle,
+                                        std::int64_t levels) const {
     const double bytes = static_cast<double>(triangle.entries()) * (sizeof(Scalar) + sizeof(Index)) +
                          static_cast<double>(triangle.size) * (4 * sizeof(Scalar));
-    return Tuning::grid_launch_ns + static_cast<double>(levels_) * Tuning::grid_level_ns +
-           bytes * Tuning::grid_byte_ns;
+    return (Tuning::grid_launch_ns + static_cast<double>(levels) * Tuning::grid_level_ns +
+            bytes * Tuning::grid_byte_ns) *
+           (1 + Tuning::grid_further_rhs * static_cast<double>(max_rhs_ - 1));
   }
 
   std::int64_t max_rhs_;
@@ -181,6 +272,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   std::int64_t entries_ = 0;
   std::int64_t levels_ = 0;  ///< 0 where nobody counted
   std::optional<walk_path> walk_;
+  std::optional<relay_path> relay_;
   std::optional<grid_path> grid_;
 };
 

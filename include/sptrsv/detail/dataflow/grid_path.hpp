@@ -65,17 +65,15 @@ class grid_path {
   using for_several_columns = agent<1, Tuning::columns_per_sweep>;
 
  public:
-  /// Rows are grouped level by level or in the order of substitution. `levels`: where they are known; of a
-  /// triangle without rows that must be cut.
-  grid_path(device_triangle<Index, Offset>&& given, bool by_levels,
+  /// Rows are grouped level by level or in the order of substitution. `levels`: of the triangle, where they
+  /// are known; `size`: of the system.
+  grid_path(split_triangle<Index, Offset>&& split, std::int64_t size, bool by_levels,
             std::optional<device_levels<Index>>&& levels, const triangle_form& form, const Executor& on,
             memory_resource& resource)
       : form_(form),
-        size_(given.size),
-        long_rows_(given.entries() > given.size * Tuning::long_row),
+        size_(size),
+        long_rows_(split.triangle.entries() > split.triangle.size * Tuning::long_row),
         numbers_(0, 0, on, resource) {
-    split_triangle<Index, Offset> split =
-        split_long_rows(std::move(given), Tuning::longest_row, on, resource);
     device_triangle<Index, Offset>& triangle = split.triangle;
     positions_ = std::move(split.positions);
     if (by_levels) {

@@ -1,6 +1,7 @@
 // The numbers of dataflow.
 #pragma once
 
+#include "sptrsv/detail/dataflow/relay_shape.hpp"
 #include "sptrsv/detail/dataflow/walk_shape.hpp"
 
 namespace sptrsv {
@@ -21,29 +22,42 @@ struct dataflow_tuning {
   /// all that it needs from the beginning.
   static constexpr int gate_levels = 6;
   /// Shapes that a walk may have: a kernel each.
-  using walk_shapes = detail::dataflow::walk_shapes<
-      detail::dataflow::walk_shape<32, 1, 4, false>, detail::dataflow::walk_shape<16, 2, 4, false>,
-      detail::dataflow::walk_shape<128, 1, 2, false>, detail::dataflow::walk_shape<128, 1, 4, false>,
-      detail::dataflow::walk_shape<32, 4, 4, false>, detail::dataflow::walk_shape<16, 8, 4, false>,
-      detail::dataflow::walk_shape<64, 4, 4, false>, detail::dataflow::walk_shape<32, 1, 2, true>,
-      detail::dataflow::walk_shape<16, 2, 4, true>, detail::dataflow::walk_shape<8, 4, 8, true>>;
+  using walk_shapes = detail::dataflow::walk_shapes<detail::dataflow::walk_shape<32, 1, 2, true>,
+                                                    detail::dataflow::walk_shape<16, 2, 4, true>,
+                                                    detail::dataflow::walk_shape<8, 4, 8, true>>;
   /// What a step of each shape takes, in nanoseconds (fp64, one NVIDIA H200).
-  static constexpr double walk_step_ns[] = {107, 125, 178, 195, 177, 205, 285, 798, 440, 380};
+  static constexpr double walk_step_ns[] = {798, 440, 280};
   /// Components of x that a walk keeps in shared memory, at most (and at most 65,534).
   static constexpr int walk_window = 65534;
-  /// Systems of more entries than these are looked at on the host only if their levels, counted on the
-  /// device, have at most so many rows on average.
-  static constexpr std::int64_t host_entries = 500'000;
-  static constexpr std::int64_t walk_rows_per_level = 400;
-  /// Where levels have more rows than this on average, steps take longer in proportion: what shared memory
-  /// leaves of the L1 cache does not hold the lines of b and x any more.
-  static constexpr double walk_width = 150;
+  /// Only systems whose levels have at most so many rows on average may be walked.
+  static constexpr double walk_rows_per_level = 4;
   /// Nanoseconds that a walk takes beside its steps.
   static constexpr double walk_launch_ns = 5000;
+  /// Shapes that a relay may have: a kernel each.
+  using relay_shapes = detail::dataflow::relay_shapes<
+      detail::dataflow::relay_shape<1, 32, 15, 4>, detail::dataflow::relay_shape<1, 64, 12, 4>,
+      detail::dataflow::relay_shape<2, 32, 15, 4>, detail::dataflow::relay_shape<2, 64, 12, 4>,
+      detail::dataflow::relay_shape<4, 32, 15, 4>, detail::dataflow::relay_shape<4, 64, 12, 4>>;
+  /// What a step of each shape takes, in nanoseconds (fp64, one NVIDIA H200).
+  static constexpr double relay_step_ns[] = {80, 95, 94, 109, 108, 123};
+  /// How much longer a step takes where a level of a part has several.
+  static constexpr double relay_full_step = 1.3;
+  /// From part to part; for each time that a row waits for further entries; for an entry of a part that comes
+  /// through memory; and beside the steps.
+  static constexpr double relay_hop_ns = 1000;
+  static constexpr double relay_round_ns = 30;
+  static constexpr double relay_early_ns = 1;
+  static constexpr double relay_launch_ns = 4000;
+  /// Components of x that a part of a relay keeps in shared memory: a power of two, at most 32,768.
+  static constexpr int relay_window = 4096;
+  /// Systems of more entries than these are planned with less care.
+  static constexpr std::int64_t relay_small_system = 600'000;
   /// Nanoseconds that the grid path takes for a launch, a level, and a byte.
   static constexpr double grid_launch_ns = 4000;
   static constexpr double grid_level_ns = 520;
   static constexpr double grid_byte_ns = 1 / 2500.0;
+  /// What a further right-hand side adds there, of the time of the first.
+  static constexpr double grid_further_rhs = 0.8;
 };
 
 }  // namespace sptrsv

@@ -59,12 +59,11 @@ template <class Tuning, class Index, class Offset>
 walk_choice choose_walk(const host_rows<Index, Offset>& rows, const host_levels<Index>& levels) {
   using shapes = typename Tuning::walk_shapes;
   static_assert(std::size(Tuning::walk_step_ns) == shapes::count, "a time for each shape");
-  const double width = static_cast<double>(rows.size()) / static_cast<double>(levels.count());
   walk_choice best;
   shapes::for_each([&](auto shape, int index) {
     const walk_shape_values values = values_of<decltype(shape)>();
-    const double step = Tuning::walk_step_ns[index] * std::max(1.0, width / Tuning::walk_width);
-    const double time = Tuning::walk_launch_ns + estimated_steps(rows, levels, values) * step;
+    const double time =
+        Tuning::walk_launch_ns + estimated_steps(rows, levels, values) * Tuning::walk_step_ns[index];
     if (time < best.nanoseconds) {
       best = {index, values, time};
     }

@@ -9,13 +9,6 @@
 
 namespace sptrsv::detail::dataflow {
 
-/// Stands where a reciprocal must not replace the division: what is multiplied with it is not finite, and the
-/// kernel looks again.
-template <class Scalar>
-SPTRSV_HOST_DEVICE Scalar must_divide() {
-  return divide(Scalar{}, Scalar{});
-}
-
 /// Per row of the triangle: its pivot and the reciprocal that stands for it.
 template <class Scalar, class Offset>
 struct place_pivots {

@@ -11,7 +11,7 @@ struct self_scheduled_tuning {
   /// Half as many where numbers are wider than 8 bytes or right-hand sides are several.
   static constexpr int warps_per_processor = 48;
   /// Entries of a row or column that a lane loads before its unknown may be solved.
-  static constexpr int entries_ahead = 2;
+  static constexpr int entries_ahead = 1;
   /// Lanes of the part of a warp that takes an unknown where there are more unknowns to a level than the
   /// device has warps and rows are short: 4, 8, 16 or 32.
   static constexpr int narrow_lanes = 8;

@@ -27,6 +27,11 @@
 //   void barrier();                               // all threads of the block; orders memory within the block
 //   void barrier<Threads>();                      // the block's first Threads threads, whole warps;
 //                                                 // likewise; of another size, it is another barrier
+//   void barrier_wait<Threads>(int id);           // id = 1 ... 15, not beside barrier<>: opens when Threads
+//   void barrier_arrive<Threads>(int id);         // threads, whole warps, have come to wait or to arrive;
+//   those
+//                                                 // who wait see what all of them have done; the lanes of a
+//                                                 // warp call it together, after a collective of the warp
 //
 //   T load_constant(const T* p);                  // *p is not written during the launch
 //   T load(const T* p);        void store(T* p, T v);            // weak
@@ -40,6 +45,10 @@
 //   void fence_acquire();                         // device scope, orders earlier loads and all that follows
 //   void fence_release();                         // device scope, orders all that went before and stores
 //   void fence_block();                           // the same among the threads of the block
+//   int shared_address(const void* p);            // of dynamic shared memory, for:
+//   T load_shared_at<T>(int address);             // weak, as a direct read
+//   void store_shared_at(int address, T v);       // likewise
+//   void compute_now(int a, ...);                 // the compiler does not put off the computation of these
 //   void pause(const T* p);                       // between two polls of *p: bounded back-off
 //
 //   void copy_async<Bytes>(void* shared, const void* global);    // weak; 4, 8 or 16, aligned to as much

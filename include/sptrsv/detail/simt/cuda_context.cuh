@@ -112,6 +112,16 @@ class cuda_context {
     __syncwarp();  // bar.sync wants whole warps, unlike barrier.sync, which costs some 130 ns more
     asm volatile("bar.sync %0, %1;" ::"n"(1 + Threads / 32 % 15), "n"(Threads) : "memory");
   }
+  template <int Threads>
+  __device__ __forceinline__ void barrier_wait(int id) const {
+    static_assert(Threads % 32 == 0);
+    asm volatile("bar.sync %0, %1;" ::"r"(id), "n"(Threads) : "memory");
+  }
+  template <int Threads>
+  __device__ __forceinline__ void barrier_arrive(int id) const {
+    static_assert(Threads % 32 == 0);
+    asm volatile("bar.arrive %0, %1;" ::"r"(id), "n"(Threads) : "memory");
+  }
 
   template <class T>
   __device__ __forceinline__ T load_constant(const T* p) const {
@@ -295,6 +305,55 @@ class cuda_context {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 #endif
+  }
+
+  __device__ __forceinline__ int shared_address(const void* p) const {
+    return static_cast<int>(__cvta_generic_to_shared(p));
+  }
+  template <class T>
+  __device__ __forceinline__ T load_shared_at(int address) const {
+    if constexpr (sizeof(T) == 16) {
+      struct halves {
+        unsigned long long of[2];
+      } v;
+      asm volatile("ld.shared.v2.u64 {%0, %1}, [%2];"
+                   : "=l"(v.of[0]), "=l"(v.of[1])
+                   : "r"(address)
+                   : "memory");
+      return bit_cast<T>(v);
+    } else {
+      cuda_memory::bits_of<T> v;
+      if constexpr (cuda_memory::is_wide<T>) {
+        asm volatile("ld.shared.u64 %0, [%1];" : "=l"(v) : "r"(address) : "memory");
+      } else {
+        asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(address) : "memory");
+      }
+      return bit_cast<T>(v);
+    }
+  }
+  template <class T>
+  __device__ __forceinline__ void store_shared_at(int address, T value) const {
+    if constexpr (sizeof(T) == 16) {
+      struct halves {
+        unsigned long long of[2];
+      };
+      const auto v = bit_cast<halves>(value);
+      asm volatile("st.shared.v2.u64 [%0], {%1, %2};" ::"r"(address), "l"(v.of[0]), "l"(v.of[1]) : "memory");
+    } else {
+      const auto v = bit_cast<cuda_memory::bits_of<T>>(value);
+      if constexpr (cuda_memory::is_wide<T>) {
+        asm volatile("st.shared.u64 [%0], %1;" ::"r"(address), "l"(v) : "memory");
+      } else {
+        asm volatile("st.shared.u32 [%0], %1;" ::"r"(address), "r"(v) : "memory");
+      }
+    }
+  }
+  /// A branch that is never taken, which the compiler cannot know.
+  template <class... Addresses>
+  __device__ __forceinline__ void compute_now(Addresses... addresses) const {
+    if ((... | addresses) < 0) {
+      __trap();
+    }
   }
 
   /// Short beside the trip to memory of the poll itself, so the hand-off costs the same, but thousands of

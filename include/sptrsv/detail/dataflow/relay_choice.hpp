@@ -1,0 +1,243 @@
+// Chooses the parts and the shape of a relay: counts, on the device, the rows of each part on each level and
+// what they need of other parts, and walks through that table on the host with what a step and a hand-off
+// cost.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <vector>
+
+#include "sptrsv/detail/dataflow/relay_agent.hpp"
+#include "sptrsv/detail/dataflow/relay_plan.hpp"
+
+namespace sptrsv::detail::dataflow {
+
+/// Of a part on a level.
+struct relay_run {
+  std::int32_t rows;
+  /// The latest level on which it needs something that comes through memory, times `level_stride`, plus the
+  /// part that solves it; -1 for none.
+  std::int32_t need;
+  std::int32_t early;   ///< entries that come through memory
+  std::int32_t rounds;  ///< in which the row with most of these waits for them
+
+  static constexpr std::int32_t level_stride = 256;
+  static constexpr std::int64_t most_levels = (std::int64_t{1} << 31) / level_stride - 1;
+};
+
+namespace relay_kernels {
+
+/// Per row of the triangle. That its latest entries are the last ones is a guess.
+template <class Index, class Offset>
+struct count_runs {
+  part_of_row<Offset> part;
+  const Index* columns;
+  const Index* levels;  ///< by row, counted from 1
+  std::int32_t late_entries;
+  std::int32_t round_entries;
+  relay_run* runs;  ///< by level and part
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const std::int64_t own = part(ctx, row);
+    const std::int64_t level = static_cast<std::int64_t>(ctx.load_constant(levels + row)) - 1;
+    relay_run* const run = runs + level * part.parts + own;
+    ctx.atomic_add(&run->rows, 1);
+    std::int32_t need = -1;
+    int early = 0;
+    int late = 0;
+    const Offset begin = ctx.load_constant(part.row_offsets + row);
+    for (Offset e = ctx.load_constant(part.row_offsets + row + 1); e-- > begin;) {
+      const auto column = static_cast<std::int64_t>(ctx.load_constant(columns + e));
+      const std::int64_t other = part(ctx, column);
+      if (other == own && late < late_entries) {
+        ++late;
+        continue;
+      }
+      const auto key = static_cast<std::int32_t>(
+          (static_cast<std::int64_t>(ctx.load_constant(levels + column)) - 1) * relay_run::level_stride +
+          other);
+      need = need < key ? key : need;
+      ++early;
+    }
+    if (early > 0) {
+      ctx.atomic_max(&run->need, need);
+      ctx.atomic_add(&run->early, early);
+      ctx.atomic_max(&run->rounds, (early + round_entries - 1) / round_entries);
+    }
+  }
+};
+
+}  // namespace relay_kernels
+
+struct relay_choice {
+  int shape_index = 0;
+  std::int64_t parts = 1;
+  double nanoseconds = std::numeric_limits<double>::infinity();
+};
+
+/// Nanoseconds of a solve. A part begins a level when it is done with the one before and what it needs has
+/// come.
+template <class Tuning>
+double relay_nanoseconds(const std::vector<relay_run>& runs, std::int64_t parts,
+                         const relay_shape_values& shape, double step) {
+  std::vector<double> clock(static_cast<std::size_t>(parts), 0.0);
+  std::vector<std::int64_t> early(static_cast<std::size_t>(parts), 0);
+  std::vector<float> end(runs.size(), 0.0f);
+  for (std::size_t r = 0, part = 0; r < runs.size(); ++r, part = part + 1 == clock.size() ? 0 : part + 1) {
+    const relay_run& run = runs[r];
+    if (run.rows == 0) {
+      continue;
+    }
+    double now = clock[part];
+    if (run.need >= 0) {
+      const auto level = static_cast<std::size_t>(run.need / relay_run::level_stride);
+      const auto other = static_cast<std::size_t>(run.need % relay_run::level_stride);
+      now = std::max(now, end[level * clock.size() + other] + Tuning::relay_hop_ns);
+    }
+    const std::int64_t steps = simt::ceil_div(run.rows, shape.step_rows());
+    now += static_cast<double>(steps) * step * (steps > 1 ? Tuning::relay_full_step : 1.0) +
+           std::max(0, run.rounds - 1) * Tuning::relay_round_ns;
+    early[part] += run.early;
+    clock[part] = now;
+    end[r] = static_cast<float>(now);
+  }
+  return Tuning::relay_launch_ns + *std::max_element(clock.begin(), clock.end()) +
+         static_cast<double>(*std::max_element(early.begin(), early.end())) * Tuning::relay_early_ns;
+}
+
+/// Over the shapes of the tuning and some numbers of parts.
+template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+class relay_chooser {
+  using shapes = typename Tuning::relay_shapes;
+
+ public:
+  /// `level_of_row`: counted from 1. `parts`: as many, or 0. `max_rhs`: solves to be done side by side.
+  relay_chooser(const device_triangle<Index, Offset>& t, const buffer<Index>& level_of_row,
+                std::int64_t levels, std::int64_t parts, std::int64_t max_rhs, const Executor& on,
+                memory_resource& resource)
+      : triangle_(t),
+        level_of_row_(level_of_row),
+        levels_(levels),
+        forced_parts_(parts),
+        max_rhs_(max_rhs),
+        on_(on),
+        resource_(resource) {}
+
+  /// Synchronises. Without a promise where no shape fits the device, or the system is too large.
+  relay_choice choose() {
+    static_assert(std::size(Tuning::relay_step_ns) == shapes::count, "a time for each shape");
+    constexpr std::int64_t too_many = (std::int64_t{1} << 31) - 64;
+    if (levels_ > relay_run::most_levels || triangle_.size > too_many || triangle_.entries() > too_many) {
+      return {};
+    }
+    const std::int64_t blocks = resident_blocks();
+    if (forced_parts_ > 0) {
+      if (forced_parts_ <= std::min<std::int64_t>(blocks, relay_run::level_stride)) {
+        try_parts(forced_parts_, blocks);
+      }
+      return best_;
+    }
+    for (std::int64_t parts = std::min<std::int64_t>(blocks, relay_run::level_stride); parts > 0;
+         parts /= 2) {
+      if (is_worth_a_try(parts, blocks)) {
+        try_parts(parts, blocks);
+      }
+    }
+    return best_;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t resident_blocks() const {
+    std::int64_t blocks = 0;
+    shapes::for_each([&](auto shape, int) {
+      using layout = relay_layout<Scalar, decltype(shape)>;
+      if (blocks == 0 && fits<decltype(shape)>()) {
+        blocks = on_.template resident_blocks<relay_agent<Scalar, decltype(shape)>>(
+            layout::bytes(Tuning::relay_window));
+      }
+    });
+    return blocks;
+  }
+  template <class Shape>
+  [[nodiscard]] bool fits() const {
+    constexpr std::size_t reserved = 128;  // static shared memory
+    return relay_layout<Scalar, Shape>::bytes(Tuning::relay_window) + reserved <= on_.shared_limit();
+  }
+
+  [[nodiscard]] bool is_large() const { return triangle_.entries() > Tuning::relay_small_system; }
+  /// Rows of a part on a level.
+  [[nodiscard]] double width(std::int64_t parts) const {
+    return static_cast<double>(triangle_.size) / static_cast<double>(levels_ * parts);
+  }
+
+  /// A part should have a few rows on a level, and not few rows at all. Of large systems only the likely
+  /// numbers are looked at, because that takes time.
+  [[nodiscard]] bool is_worth_a_try(std::int64_t parts, std::int64_t most) const {
+    const bool too_many =
+        parts > 1 && (width(parts) < (is_large() ? 3.0 : 1.5) || triangle_.size < 200 * parts);
+    const bool too_few =
+        2 * parts <= most && width(parts) > (is_large() ? 20.0 : 40.0) && triangle_.size >= 400 * parts;
+    return !too_many && !too_few;
+  }
+
+  /// Lanes to suit the length of rows.
+  [[nodiscard]] bool is_worth_a_try(const relay_shape_values& s) const {
+    const double length = static_cast<double>(triangle_.entries()) / static_cast<double>(triangle_.size);
+    const bool few_lanes = s.late_entries() * (is_large() ? 1.1 : 2.2) < length && s.lanes < 4;
+    const bool many_lanes = s.late_entries() > (is_large() ? 2.0 : 4.0) * std::max(2.0, length) &&
+                            s.lanes > 1 && (s.lanes > 2 || is_large());
+    return shapes::count == 1 || !(few_lanes || many_lanes);
+  }
+
+  void try_parts(std::int64_t parts, std::int64_t blocks) {
+    const std::int64_t rounds = simt::ceil_div(max_rhs_, std::max<std::int64_t>(1, blocks / parts));
+    std::vector<relay_run> runs;
+    int counted_for = 0;
+    shapes::for_each([&](auto shape, int index) {
+      constexpr relay_shape_values s = values_of_relay<decltype(shape)>();
+      if (!fits<decltype(shape)>() || !is_worth_a_try(s)) {
+        return;
+      }
+      if (counted_for != s.lanes) {
+        runs = count(parts, s);
+        counted_for = s.lanes;
+      }
+      const double time = static_cast<double>(rounds) *
+                          relay_nanoseconds<Tuning>(runs, parts, s, Tuning::relay_step_ns[index]);
+      if (time < best_.nanoseconds) {
+        best_ = {index, parts, time};
+      }
+    });
+  }
+
+  [[nodiscard]] std::vector<relay_run> count(std::int64_t parts, const relay_shape_values& shape) const {
+    std::vector<relay_run> runs(static_cast<std::size_t>(parts * levels_));
+    const buffer<relay_run> counted(runs.size(), resource_, on_.stream());
+    simt::for_each(on_, static_cast<std::int64_t>(runs.size()),
+                   relay_kernels::fill_with<relay_run>{{0, -1, 0, 0}, counted.data()});
+    simt::for_each(on_, triangle_.size,
+                   relay_kernels::count_runs<Index, Offset>{
+                       {triangle_.row_offsets.data(), triangle_.entries() + triangle_.size, parts},
+                       triangle_.columns.data(),
+                       level_of_row_.data(),
+                       shape.late_entries(),
+                       2 * shape.lanes,
+                       counted.data()});
+    on_.download(runs.data(), counted.data(), counted.bytes());
+    return runs;
+  }
+
+  const device_triangle<Index, Offset>& triangle_;
+  const buffer<Index>& level_of_row_;
+  std::int64_t levels_;
+  std::int64_t forced_parts_;
+  std::int64_t max_rhs_;
+  const Executor& on_;
+  memory_resource& resource_;
+  relay_choice best_;
+};
+
+}  // namespace sptrsv::detail::dataflow

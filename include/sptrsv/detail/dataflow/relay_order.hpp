@@ -1,0 +1,147 @@
+// Where the rows of a relay stand: part after part, in a part level after level, a level cut into steps. The
+// kernels that find it, on the device.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/analysis/triangle_kernels.hpp"
+
+namespace sptrsv::detail::dataflow {
+
+namespace relay_kernels {
+
+/// Parts of about equal work: a row counts its entries and itself.
+template <class Offset>
+struct part_of_row {
+  const Offset* row_offsets;
+  std::int64_t work;
+  std::int64_t parts;
+
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t row) const {
+    return (static_cast<std::int64_t>(ctx.load_constant(row_offsets + row)) + row) * parts / work;
+  }
+};
+
+/// Per place in level order: its part.
+template <class Index, class Offset>
+struct find_parts {
+  part_of_row<Offset> part;
+  const Index* rows;
+  std::uint32_t* parts;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
+    ctx.store(parts + place, static_cast<std::uint32_t>(
+                                 part(ctx, static_cast<std::int64_t>(ctx.load_constant(rows + place)))));
+  }
+};
+
+/// Per place: its row, and whether a level of a part begins there.
+template <class Index>
+struct find_runs {
+  const Index* rows_by_level;
+  const Index* level_offsets;
+  std::int64_t levels;
+  const Index* level_places;  ///< by place: the place in level order
+  const std::uint32_t* parts;
+  Index* rows;
+  std::int32_t* begins;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
+    const Index from = ctx.load_constant(level_places + place);
+    ctx.store(rows + place, ctx.load_constant(rows_by_level + from));
+    const bool begins_run = place == 0 ||
+                            ctx.load_constant(parts + place) != ctx.load_constant(parts + place - 1) ||
+                            level_of(ctx, from) != level_of(ctx, ctx.load_constant(level_places + place - 1));
+    ctx.store(begins + place, begins_run ? 1 : 0);
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t level_of(Context& ctx, Index place) const {
+    return triangle_kernels::major_of(ctx, level_offsets, levels, static_cast<std::int64_t>(place));
+  }
+};
+
+/// Per place: where its run begins, by run.
+struct find_run_begins {
+  const std::int32_t* runs_before;  ///< by place, one past the end too
+  std::int32_t* run_begins;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
+    const std::int32_t run = ctx.load_constant(runs_before + place);
+    if (ctx.load_constant(runs_before + place + 1) != run) {
+      ctx.store(run_begins + run, static_cast<std::int32_t>(place));
+    }
+  }
+};
+
+/// Per place: whether a step begins there.
+struct find_steps {
+  const std::int32_t* runs_before;
+  const std::int32_t* run_begins;
+  std::int32_t step_rows;
+  std::int32_t* begins;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
+    const std::int32_t run = ctx.load_constant(runs_before + place + 1) - 1;
+    const auto in_run = static_cast<std::int32_t>(place) - ctx.load_constant(run_begins + run);
+    ctx.store(begins + place, in_run % step_rows == 0 ? 1 : 0);
+  }
+};
+
+/// Per place: where steps and parts begin.
+struct find_begins {
+  std::int64_t places;
+  std::int64_t parts;
+  const std::uint32_t* part_of_place;
+  const std::int32_t* steps_before;  ///< by place, one past the end too
+  std::int32_t* step_places;         ///< steps + 1
+  std::int32_t* part_steps;          ///< parts + 1
+  std::int32_t* part_places;         ///< parts + 1
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
+    const std::int32_t step = ctx.load_constant(steps_before + place);
+    const std::int32_t behind = ctx.load_constant(steps_before + place + 1);
+    const auto at = static_cast<std::int32_t>(place);
+    if (behind != step) {
+      ctx.store(step_places + step, at);
+    }
+    const auto part_at = [&](std::int64_t p) {
+      return static_cast<std::int64_t>(ctx.load_constant(part_of_place + p));
+    };
+    // Parts may be empty.
+    for (std::int64_t part = place == 0 ? 0 : part_at(place - 1) + 1; part <= part_at(place); ++part) {
+      ctx.store(part_steps + part, step);
+      ctx.store(part_places + part, at);
+    }
+    if (place == places - 1) {
+      ctx.store(step_places + behind, at + 1);
+      for (std::int64_t part = part_at(place) + 1; part <= parts; ++part) {
+        ctx.store(part_steps + part, behind);
+        ctx.store(part_places + part, at + 1);
+      }
+    }
+  }
+};
+
+/// Per element.
+template <class T>
+struct fill_with {
+  T value;
+  T* to;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    ctx.store(to + i, value);
+  }
+};
+
+}  // namespace relay_kernels
+
+}  // namespace sptrsv::detail::dataflow

@@ -1,0 +1,179 @@
+// The host side of the relay path: its plan and numbers in device memory, its launch.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/dataflow/relay_agent.hpp"
+#include "sptrsv/detail/dataflow/relay_plan.hpp"
+
+namespace sptrsv::detail::dataflow {
+
+/// Per stored entry: its number, into the records.
+template <class Scalar>
+struct place_numbers {
+  const Scalar* stored;
+  const std::uint32_t* targets;
+  Scalar* records;
+  bool conjugated;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    const std::uint32_t to = ctx.load_constant(targets + k);
+    if (to != no_target) {
+      const Scalar v = ctx.load_constant(stored + k);
+      ctx.store(records + to, conjugated ? conjugate(v) : v);
+    }
+  }
+};
+
+/// Per place: its pivot, and the reciprocal that stands for it.
+template <class Scalar, class Offset>
+struct place_reciprocals {
+  const Scalar* stored;
+  const Offset* sources;  ///< -1 for partial rows
+  const std::uint32_t* row_targets;
+  Scalar* pivots;
+  unsigned char* records;
+  bool conjugated;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
+    const Offset source = ctx.load_constant(sources + place);
+    Scalar v = pivot_divisor<Scalar>::one();
+    if (source >= 0) {
+      v = ctx.load_constant(stored + source);
+      v = conjugated ? conjugate(v) : v;
+    }
+    const pivot_divisor<Scalar> pivot(v);
+    auto* const row = reinterpret_cast<relay_row<Scalar>*>(
+        records + 8 * static_cast<std::int64_t>(ctx.load_constant(row_targets + place)));
+    ctx.store(pivots + place, v);
+    ctx.store(&row->reciprocal, pivot.is_safe() ? pivot.reciprocal() : must_divide<Scalar>());
+  }
+};
+
+template <class Shapes, class Scalar, class Offset, class Executor>
+class relay_path {
+ public:
+  relay_path(relay_plan<Scalar, Offset>&& plan, int shape_index, std::int64_t size, std::int64_t max_rhs,
+             const triangle_form& form, const Executor& on, memory_resource& resource)
+      : plan_(std::move(plan)),
+        shape_index_(shape_index),
+        size_(size),
+        form_(form),
+        pivots_(plan_.diagonal_sources.size(), resource, on.stream()) {
+    // Several right-hand sides are solved side by side, as far as the device has room.
+    with_agent([&](auto agent) {
+      using agent_type = decltype(agent);
+      const auto resident = on.template resident_blocks<agent_type>(shared_bytes<agent_type>());
+      sharers_ = std::max<std::int64_t>(
+          1, std::min<std::int64_t>(max_rhs, static_cast<std::int64_t>(resident) / plan_.parts));
+    });
+  }
+
+  void update_values(const Scalar* stored, const Executor& on) {
+    simt::for_each(on, static_cast<std::int64_t>(plan_.targets.size()),
+                   place_numbers<Scalar>{stored, plan_.targets.data(),
+                                         reinterpret_cast<Scalar*>(plan_.records.data()), form_.conjugated});
+    simt::for_each(
+        on, static_cast<std::int64_t>(pivots_.size()),
+        place_reciprocals<Scalar, Offset>{stored, plan_.diagonal_sources.data(), plan_.row_targets.data(),
+                                          pivots_.data(), plan_.records.data(), form_.conjugated});
+  }
+
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
+             const page_memory<Scalar>& scratch, const Executor& on) const {
+    const relay_params<Scalar> p{static_cast<std::int32_t>(size_),
+                                 plan_.parts,
+                                 plan_.window,
+                                 form_.reversed,
+                                 plan_.part_steps.data(),
+                                 plan_.part_places.data(),
+                                 plan_.slices.data(),
+                                 plan_.records.data(),
+                                 pivots_.data(),
+                                 scratch.pages(),
+                                 alpha,
+                                 b,
+                                 x};
+    with_agent([&](auto agent) {
+      using agent_type = decltype(agent);
+      on.template launch<agent_type>(blocks(), p, shared_bytes<agent_type>());
+    });
+  }
+
+  /// Of every launch.
+  [[nodiscard]] std::uint32_t blocks() const { return static_cast<std::uint32_t>(plan_.parts * sharers_); }
+
+  /// Synchronises, linear time.
+  [[nodiscard]] bool is_zero_pivot(std::int64_t position, const Executor& on) const {
+    if (pivots_.size() == 0) {
+      return false;
+    }
+    // By place, each pivot's source is the diagonal entry of its row.
+    std::vector<unsigned char> records(plan_.records.size());
+    std::vector<std::uint32_t> row_targets(plan_.row_targets.size());
+    on.download(records.data(), plan_.records.data(), plan_.records.bytes());
+    on.download(row_targets.data(), plan_.row_targets.data(), plan_.row_targets.bytes());
+    const auto row = static_cast<std::int32_t>(form_.reversed ? size_ - 1 - position : position);
+    std::size_t place = 0;
+    while (reinterpret_cast<const relay_row<Scalar>*>(records.data() + std::size_t{8} * row_targets[place])
+               ->row != row) {
+      ++place;
+    }
+    Scalar pivot;
+    on.download(&pivot, pivots_.data() + place, sizeof(pivot));
+    return pivot == Scalar{};
+  }
+
+  /// Rows with the partial ones: what a workspace has room for.
+  [[nodiscard]] std::int64_t places() const { return plan_.places; }
+
+  [[nodiscard]] std::string describe() const {
+    const relay_shape_values& s = plan_.shape;
+    return "dataflow: a relay of " + std::to_string(plan_.parts) + " parts with " +
+           std::to_string(plan_.steps) + " steps of " + std::to_string(s.step_rows()) + " rows, " +
+           std::to_string(s.lanes) + " lanes each; window of " + std::to_string(plan_.window) +
+           " components, " + std::to_string(plan_.places - size_) + " partial rows";
+  }
+
+  [[nodiscard]] std::size_t bytes() const {
+    return plan_.part_steps.bytes() + plan_.part_places.bytes() + plan_.slices.bytes() +
+           plan_.records.bytes() + plan_.targets.bytes() + plan_.row_targets.bytes() +
+           plan_.diagonal_sources.bytes() + pivots_.bytes();
+  }
+
+ private:
+  template <class Agent>
+  struct layout_of;
+  template <class Shape>
+  struct layout_of<relay_agent<Scalar, Shape>> {
+    using type = relay_layout<Scalar, Shape>;
+  };
+  template <class Agent>
+  [[nodiscard]] std::size_t shared_bytes() const {
+    return layout_of<Agent>::type::bytes(plan_.window);
+  }
+
+  template <class Visit>
+  void with_agent(Visit&& visit) const {
+    Shapes::for_each([&](auto shape, int index) {
+      if (index == shape_index_) {
+        visit(relay_agent<Scalar, decltype(shape)>{});
+      }
+    });
+  }
+
+  relay_plan<Scalar, Offset> plan_;
+  int shape_index_;
+  std::int64_t size_;
+  triangle_form form_;
+  std::int64_t sharers_ = 1;
+  buffer<Scalar> pivots_;
+};
+
+}  // namespace sptrsv::detail::dataflow

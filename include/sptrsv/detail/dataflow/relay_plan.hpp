@@ -1,0 +1,166 @@
+// The packed form of the relay path, made on the device.
+//
+// Rows are dealt to parts in the order of substitution, so that a part needs parts before it only; in a part
+// they stand level by level. A level of a part is cut into steps of equal shape, a step into slices, one for
+// each warp of a team. Of a row's entries those of its own part that lie in the window are late: read from
+// shared memory when the team's turn has come; at most so many as the shape has room for, the latest ones.
+// The others are early: read from memory, polled until they come, before the turn.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "sptrsv/detail/analysis/device_levels.hpp"
+#include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/dataflow/relay_records.hpp"
+
+namespace sptrsv::detail::dataflow {
+
+/// Device memory throughout; see relay_params for the arrays.
+template <class Scalar, class Offset>
+struct relay_plan {
+  relay_shape_values shape{};
+  std::int32_t parts = 0;
+  std::int32_t window = 0;
+  std::int64_t places = 0;
+  std::int64_t steps = 0;
+  buffer<std::int32_t> part_steps;
+  buffer<std::int32_t> part_places;
+  buffer<relay_slice> slices;
+  buffer<unsigned char> records;
+  /// By stored entry: where its number stands in the records, counted in numbers; or `no_target`.
+  buffer<std::uint32_t> targets;
+  buffer<std::uint32_t> row_targets;  ///< by place: that of its relay_row, in units of 8 bytes
+  buffer<Offset> diagonal_sources;    ///< by place; empty if the diagonal is unit
+};
+
+/// Makes a plan of a triangle with fewer than 2^31 rows and entries; synchronises.
+template <class Scalar, class Index, class Offset, class Executor>
+class relay_planner {
+ public:
+  relay_planner(const relay_shape_values& shape, std::int64_t parts, std::int64_t window, const Executor& on,
+                memory_resource& resource)
+      : shape_(shape), on_(on), resource_(resource) {
+    plan_.shape = shape;
+    plan_.parts = static_cast<std::int32_t>(parts);
+    plan_.window = static_cast<std::int32_t>(window);
+  }
+
+  /// `positions`: by row of the triangle, see split_triangle; `size`, `stored_entries`: of the stored matrix.
+  relay_plan<Scalar, Offset> build(const device_triangle<Index, Offset>& triangle,
+                                   const device_levels<Index>& levels, const buffer<Index>& positions,
+                                   std::int64_t size, std::int64_t stored_entries, bool reversed) {
+    using namespace relay_kernels;
+    plan_.places = triangle.size;
+    device_levels<Index> order;
+    order.rows = order_parts(triangle, levels);
+    device_triangle<Index, Offset> ordered = in_level_order(triangle, order, on_, resource_);
+    plan_.diagonal_sources = std::move(ordered.diagonal_sources);
+    const row_reader<Index, Offset> reader{shape_,
+                                           plan_.window,
+                                           ordered.row_offsets.data(),
+                                           ordered.columns.data(),
+                                           part_of_place_.data(),
+                                           plan_.part_places.data(),
+                                           steps_before_.data(),
+                                           step_places_.data()};
+    lay_out(reader);
+    plan_.targets = make<std::uint32_t>(stored_entries);
+    plan_.row_targets = make<std::uint32_t>(plan_.places);
+    on_.fill_bytes(plan_.targets.data(), 0xff, plan_.targets.bytes());
+    simt::for_each(on_, plan_.places,
+                   fill_records<Scalar, Index, Offset>{reader, record_, size, reversed, positions.data(),
+                                                       order.rows.data(), ordered.sources.data(),
+                                                       plan_.slices.data(), plan_.records.data(),
+                                                       plan_.targets.data(), plan_.row_targets.data()});
+    return std::move(plan_);
+  }
+
+ private:
+  template <class T>
+  buffer<T> make(std::int64_t count) const {
+    return buffer<T>(static_cast<std::size_t>(count), resource_, on_.stream());
+  }
+  buffer<std::int32_t> zeros(std::int64_t count) const {
+    auto made = make<std::int32_t>(count);
+    on_.fill_bytes(made.data(), 0, made.bytes());
+    return made;
+  }
+  /// Turns counts, with a 0 past the end, into sums of those before; returns their total.
+  template <class Count>
+  std::int64_t sum(buffer<Count>& counts) const {
+    on_.exclusive_scan(counts.data(), counts.data(), static_cast<std::int64_t>(counts.size()), resource_);
+    Count total = 0;
+    on_.download(&total, counts.data() + counts.size() - 1, sizeof(total));
+    return total;
+  }
+
+  /// Rows of the triangle by place, and where parts and steps begin.
+  buffer<Index> order_parts(const device_triangle<Index, Offset>& t, const device_levels<Index>& levels) {
+    using namespace relay_kernels;
+    const std::int64_t n = t.size;
+    const auto parts = make<std::uint32_t>(n);
+    const auto iota = make<Index>(n);
+    const auto level_places = make<Index>(n);
+    part_of_place_ = make<std::uint32_t>(n);
+    simt::for_each(
+        on_, n,
+        find_parts<Index, Offset>{
+            {t.row_offsets.data(), t.entries() + n, plan_.parts}, levels.rows.data(), parts.data()});
+    simt::for_each(on_, n, triangle_kernels::write_iota<Index>{iota.data()});
+    on_.sort_pairs(parts.data(), part_of_place_.data(), iota.data(), level_places.data(), n,
+                   bits_for(static_cast<std::uint64_t>(plan_.parts) + 1), resource_);
+    auto rows = make<Index>(n);
+    auto runs = zeros(n + 1);
+    simt::for_each(on_, n,
+                   find_runs<Index>{levels.rows.data(), levels.level_offsets.data(), levels.count,
+                                    level_places.data(), part_of_place_.data(), rows.data(), runs.data()});
+    const auto run_begins = make<std::int32_t>(sum(runs));
+    simt::for_each(on_, n, find_run_begins{runs.data(), run_begins.data()});
+    steps_before_ = zeros(n + 1);
+    simt::for_each(on_, n,
+                   find_steps{runs.data(), run_begins.data(), shape_.step_rows(), steps_before_.data()});
+    plan_.steps = sum(steps_before_);
+    step_places_ = make<std::int32_t>(plan_.steps + 1);
+    plan_.part_steps = make<std::int32_t>(plan_.parts + 1);
+    plan_.part_places = make<std::int32_t>(plan_.parts + 1);
+    simt::for_each(on_, n,
+                   find_begins{n, plan_.parts, part_of_place_.data(), steps_before_.data(),
+                               step_places_.data(), plan_.part_steps.data(), plan_.part_places.data()});
+    return rows;
+  }
+
+  /// Slices, and records without rows and entries.
+  void lay_out(const relay_kernels::row_reader<Index, Offset>& reader) {
+    using namespace relay_kernels;
+    const std::int64_t slices = plan_.steps * shape_.step_slices();
+    const auto rows = zeros(slices);
+    const auto late = zeros(slices);
+    const auto early = zeros(slices);
+    simt::for_each(on_, plan_.places,
+                   measure_slices<Index, Offset>{reader, rows.data(), late.data(), early.data()});
+    auto records = make<std::uint32_t>(slices + 1);
+    on_.fill_bytes(records.data(), 0, records.bytes());
+    simt::for_each(on_, slices,
+                   measure_records{record_, rows.data(), late.data(), early.data(), records.data()});
+    plan_.slices = make<relay_slice>(slices);
+    plan_.records = make<unsigned char>(16 * sum(records));
+    on_.fill_bytes(plan_.records.data(), 0, plan_.records.bytes());
+    simt::for_each(on_, slices,
+                   make_slices{shape_, step_places_.data(), rows.data(), late.data(), early.data(),
+                               records.data(), plan_.slices.data()});
+    simt::for_each(on_, 32 * slices,
+                   clear_records{shape_, record_, plan_.window, plan_.slices.data(), plan_.records.data()});
+  }
+
+  relay_shape_values shape_;
+  const Executor& on_;
+  memory_resource& resource_;
+  relay_record record_ = relay_record::of<Scalar>(shape_);
+  relay_plan<Scalar, Offset> plan_;
+  buffer<std::uint32_t> part_of_place_;
+  buffer<std::int32_t> steps_before_;
+  buffer<std::int32_t> step_places_;
+};
+
+}  // namespace sptrsv::detail::dataflow

@@ -1,0 +1,242 @@
+// The records of a relay: how each row's entries are read, and the kernels that pack them, on the device.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/dataflow/relay_order.hpp"
+#include "sptrsv/detail/dataflow/relay_shape.hpp"
+#include "sptrsv/detail/scalar.hpp"
+
+namespace sptrsv::detail::dataflow {
+
+namespace relay_kernels {
+
+/// A row of the triangle in the order of places, and how its entries are read.
+template <class Index, class Offset>
+struct row_reader {
+  relay_shape_values shape;
+  std::int32_t window;
+  const Offset* row_offsets;
+  const Index* columns;
+  const std::uint32_t* part_of_place;
+  const std::int32_t* part_places;
+  const std::int32_t* steps_before;
+  const std::int32_t* step_places;
+
+  /// Where the row of a place stands.
+  struct seat {
+    std::int64_t slice;
+    int row;                   ///< of the slice
+    std::int64_t oldest_late;  ///< the first place whose component may be read late
+    Offset begin;
+    Offset end;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE seat find(Context& ctx, std::int64_t place) const {
+    const std::int64_t step = ctx.load_constant(steps_before + place + 1) - 1;
+    const std::int64_t first = ctx.load_constant(step_places + step);
+    const int in_step = static_cast<int>(place - first);
+    const std::int64_t part_begin = ctx.load_constant(part_places + ctx.load_constant(part_of_place + place));
+    // By then the step's own rows have taken their places in the window.
+    const std::int64_t in_window = first + shape.step_rows() - window;
+    return {step * shape.step_slices() + in_step / shape.slice_rows(), in_step % shape.slice_rows(),
+            part_begin > in_window ? part_begin : in_window, ctx.load_constant(row_offsets + place),
+            ctx.load_constant(row_offsets + place + 1)};
+  }
+
+  /// Calls visit(entry, column, is_late) for each entry of the row.
+  template <class Context, class Visit>
+  SPTRSV_DEVICE void for_each_entry(Context& ctx, const seat& at, Visit&& visit) const {
+    int candidates = 0;
+    for (Offset e = at.begin; e < at.end; ++e) {
+      candidates += static_cast<std::int64_t>(ctx.load_constant(columns + e)) >= at.oldest_late ? 1 : 0;
+    }
+    const bool all_fit = candidates <= shape.late_entries();
+    for (Offset e = at.begin; e < at.end; ++e) {
+      const Index column = ctx.load_constant(columns + e);
+      const bool late = static_cast<std::int64_t>(column) >= at.oldest_late &&
+                        (all_fit || later(ctx, at, column) < shape.late_entries());
+      visit(e, column, late);
+    }
+  }
+
+ private:
+  /// How many of the row's entries have a later column.
+  template <class Context>
+  SPTRSV_DEVICE int later(Context& ctx, const seat& at, Index column) const {
+    int count = 0;
+    for (Offset e = at.begin; e < at.end; ++e) {
+      count += ctx.load_constant(columns + e) > column ? 1 : 0;
+    }
+    return count;
+  }
+};
+
+/// Per place: the pairs that its row needs, into its slice's.
+template <class Index, class Offset>
+struct measure_slices {
+  row_reader<Index, Offset> reader;
+  std::int32_t* rows;
+  std::int32_t* late_pairs;
+  std::int32_t* early_pairs;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
+    const auto at = reader.find(ctx, place);
+    int late = 0;
+    int early = 0;
+    reader.for_each_entry(ctx, at, [&](Offset, Index, bool is_late) {
+      late += is_late ? 1 : 0;
+      early += is_late ? 0 : 1;
+    });
+    const int pair_entries = 2 * reader.shape.lanes;
+    ctx.atomic_max(rows + at.slice, at.row + 1);
+    if (late > 0) {
+      ctx.atomic_max(late_pairs + at.slice, (late + pair_entries - 1) / pair_entries);
+    }
+    if (early > 0) {
+      ctx.atomic_max(early_pairs + at.slice, (early + pair_entries - 1) / pair_entries);
+    }
+  }
+};
+
+/// Per slice.
+struct make_slices {
+  relay_shape_values shape;
+  const std::int32_t* step_places;
+  const std::int32_t* rows;
+  const std::int32_t* late_pairs;
+  const std::int32_t* early_pairs;
+  const std::uint32_t* records;
+  relay_slice* slices;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
+    const std::int64_t step = slice / shape.step_slices();
+    const auto in_step = static_cast<std::int32_t>(slice % shape.step_slices());
+    const auto count = [&](const std::int32_t* of) {
+      return static_cast<std::uint32_t>(ctx.load_constant(of + slice));
+    };
+    ctx.store(slices + slice,
+              relay_slice{ctx.load_constant(records + slice),
+                          ctx.load_constant(step_places + step) + in_step * shape.slice_rows(),
+                          count(rows) | count(late_pairs) << 6 | count(early_pairs) << 12});
+  }
+};
+
+/// Per slice: the length of its record, in units of 16 bytes.
+struct measure_records {
+  relay_record record;
+  const std::int32_t* rows;
+  const std::int32_t* late_pairs;
+  const std::int32_t* early_pairs;
+  std::uint32_t* lengths;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
+    const int bytes =
+        ctx.load_constant(rows + slice) == 0
+            ? 0
+            : record.bytes(ctx.load_constant(late_pairs + slice), ctx.load_constant(early_pairs + slice));
+    ctx.store(lengths + slice, static_cast<std::uint32_t>(bytes / 16));
+  }
+};
+
+/// Per slice and lane: entries that are none.
+struct clear_records {
+  relay_shape_values shape;
+  relay_record record;
+  std::int32_t window;
+  const relay_slice* slices;
+  unsigned char* records;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    const relay_slice slice = ctx.load_constant(slices + i / 32);
+    if (slice.rows() == 0) {
+      return;
+    }
+    const auto lane = static_cast<int>(i % 32);
+    unsigned char* const begin = records + static_cast<std::int64_t>(slice.record) * 16;
+    auto* const slots = reinterpret_cast<std::uint16_t*>(begin) + lane * shape.entries;
+    for (int e = 0; e < shape.entries; ++e) {
+      ctx.store(slots + e, static_cast<std::uint16_t>(window));
+    }
+    for (int pair = 0; pair < slice.early_pairs(); ++pair) {
+      auto* const places = reinterpret_cast<std::int32_t*>(begin + record.early(slice.late_pairs()) +
+                                                           pair * record.early_pair);
+      ctx.store(places + 2 * lane, -1);
+      ctx.store(places + 2 * lane + 1, -1);
+    }
+  }
+};
+
+/// Per place: its row, and the row's entries, to where its lanes read them.
+template <class Scalar, class Index, class Offset>
+struct fill_records {
+  row_reader<Index, Offset> reader;
+  relay_record record;
+  std::int64_t size;  ///< of the system
+  bool reversed;
+  const Index* positions;  ///< by row of the triangle; null: a row is its position
+  const Index* rows;       ///< by place: the row of the triangle
+  const Offset* sources;
+  const relay_slice* slices;
+  unsigned char* records;
+  std::uint32_t* targets;
+  std::uint32_t* row_targets;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
+    const auto at = reader.find(ctx, place);
+    const relay_slice slice = ctx.load_constant(slices + at.slice);
+    const std::int64_t begin = static_cast<std::int64_t>(slice.record) * 16;
+    put_row(ctx, place, begin + record.rows + at.row * static_cast<int>(sizeof(relay_row<Scalar>)));
+    const int lanes = reader.shape.lanes;
+    int late = 0;
+    int early = 0;
+    reader.for_each_entry(ctx, at, [&](Offset e, Index column, bool is_late) {
+      const int k = is_late ? late++ : early++;
+      const int lane = at.row * lanes + k % lanes;
+      const int number = 2 * lane + k / lanes % 2;  // of the pair's numbers
+      const int pair = k / lanes / 2;
+      std::int64_t value = begin;
+      if (is_late) {
+        const auto slot = static_cast<std::int64_t>(column) & (reader.window - 1);
+        ctx.store(reinterpret_cast<std::uint16_t*>(records + begin) + lane * reader.shape.entries + k / lanes,
+                  static_cast<std::uint16_t>(slot));
+        value += record.late + pair * record.late_pair;
+      } else {
+        const int first = record.early(slice.late_pairs()) + pair * record.early_pair;
+        ctx.store(reinterpret_cast<std::int32_t*>(records + begin + first) + number,
+                  static_cast<std::int32_t>(column));
+        value += first + record.early_values;
+      }
+      value = value / static_cast<std::int64_t>(sizeof(Scalar)) + number;
+      const Offset source = ctx.load_constant(sources + e);
+      if (source >= 0) {
+        ctx.store(targets + source, static_cast<std::uint32_t>(value));
+      } else {
+        ctx.store(reinterpret_cast<Scalar*>(records) + value, Scalar{} - pivot_divisor<Scalar>::one());
+      }
+    });
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE void put_row(Context& ctx, std::int64_t place, std::int64_t to) const {
+    const Index row = ctx.load_constant(rows + place);
+    const Index position = positions == nullptr ? row : ctx.load_constant(positions + row);
+    const auto row_of_x = static_cast<std::int32_t>(
+        position < 0 || !reversed ? static_cast<std::int64_t>(position) : size - 1 - position);
+    auto* const stored = reinterpret_cast<relay_row<Scalar>*>(records + to);
+    ctx.store(&stored->reciprocal, pivot_divisor<Scalar>::one());
+    ctx.store(&stored->row, row_of_x);
+    ctx.store(row_targets + place, static_cast<std::uint32_t>(to / 8));
+  }
+};
+
+}  // namespace relay_kernels
+
+}  // namespace sptrsv::detail::dataflow

@@ -1,0 +1,132 @@
+// The shape of a relay: how the threads of a block share a step, and what they keep in shared memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sptrsv/detail/simt/context.hpp"
+
+namespace sptrsv::detail::dataflow {
+
+/// `Lanes` threads share a row; a team of `Threads` takes a step of Threads / Lanes rows; a block has at most
+/// `Teams` teams. A lane reads at most `Entries` components of its own part late, when its team's turn has
+/// come.
+template <int Lanes, int Threads, int Teams, int Entries>
+struct relay_shape {
+  static_assert(Lanes >= 1 && Lanes <= 32 && (Lanes & (Lanes - 1)) == 0);
+  static_assert(Threads % 32 == 0 && Teams >= 2 && Teams <= 15, "a block has 15 barriers for its teams");
+  static_assert(Entries % 2 == 0);
+  static constexpr int lanes = Lanes;
+  static constexpr int threads = Threads;
+  static constexpr int most_teams = Teams;
+  static constexpr int entries = Entries;
+};
+
+/// The same as values.
+struct relay_shape_values {
+  int lanes;
+  int threads;
+  int entries;
+
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int slice_rows() const { return 32 / lanes; }
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int step_slices() const { return threads / 32; }
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int step_rows() const { return threads / lanes; }
+  /// Entries that a row may read late.
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int late_entries() const { return lanes * entries; }
+};
+
+template <class Shape>
+SPTRSV_HOST_DEVICE constexpr relay_shape_values values_of_relay() {
+  return {Shape::lanes, Shape::threads, Shape::entries};
+}
+
+template <class... Shapes>
+struct relay_shapes {
+  static constexpr int count = sizeof...(Shapes);
+
+  /// Calls visit(Shape{}, index) for each.
+  template <class Visit>
+  static void for_each(Visit&& visit) {
+    int index = 0;
+    (visit(Shapes{}, index++), ...);
+  }
+};
+
+/// Of a stored entry that is not part of the system.
+inline constexpr std::uint32_t no_target = 0xffffffffu;
+
+/// What a warp has of a step: consecutive rows, and their record.
+struct alignas(16) relay_slice {
+  std::uint32_t record;  ///< where it begins, in units of 16 bytes
+  std::int32_t first_place;
+  std::uint32_t count;  ///< rows | late pairs << 6 | early pairs << 12: of entries, for each of the 32 lanes
+
+  SPTRSV_HOST_DEVICE int rows() const { return static_cast<int>(count & 63u); }
+  SPTRSV_HOST_DEVICE int late_pairs() const { return static_cast<int>(count >> 6 & 63u); }
+  SPTRSV_HOST_DEVICE int early_pairs() const { return static_cast<int>(count >> 12); }
+};
+
+template <class T>
+struct alignas(sizeof(T) < 8 ? 2 * sizeof(T) : 16) relay_pair {
+  T of[2];
+};
+
+/// A row in a record.
+template <class Scalar>
+struct alignas(8) relay_row {
+  Scalar reciprocal;  ///< of the pivot; NaN where it must not stand for the division
+  std::int32_t row;   ///< of b and x; -1 for partial rows
+};
+
+/// Where what stands in a record, in bytes. A record holds, for each lane, the slots of its late entries;
+/// then the rows; then pairs of late values by lane; then pairs of early places and pairs of early values by
+/// lane.
+struct relay_record {
+  std::int32_t rows;
+  std::int32_t late;
+  std::int32_t late_pair;
+  std::int32_t early_values;  ///< in an early pair
+  std::int32_t early_pair;
+
+  template <class Scalar>
+  static SPTRSV_HOST_DEVICE constexpr relay_record of(const relay_shape_values& shape) {
+    constexpr int pair = static_cast<int>(sizeof(relay_pair<Scalar>)) * 32;
+    const int slots = 32 * shape.entries * static_cast<int>(sizeof(std::uint16_t));
+    const int rows = shape.slice_rows() * static_cast<int>(sizeof(relay_row<Scalar>));
+    const int places = 32 * static_cast<int>(sizeof(relay_pair<std::int32_t>));
+    return {slots, slots + (rows + 15) / 16 * 16, pair, places, places + pair};
+  }
+
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int early(int late_pairs) const {
+    return late + late_pairs * late_pair;
+  }
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int bytes(int late_pairs, int early_pairs) const {
+    return early(late_pairs) + early_pairs * early_pair;
+  }
+};
+
+/// The dynamic shared memory of a block: for each warp a ring of records and of their rows' right-hand sides,
+/// then the window. Of a record's early pairs only the first is kept there.
+template <class Scalar, class Shape>
+struct relay_layout {
+  static constexpr int stages = 3;
+  static constexpr int record_bytes =
+      relay_record::of<Scalar>(values_of_relay<Shape>()).bytes(Shape::entries / 2, 1);
+  static constexpr int stage_bytes = record_bytes + 32 * static_cast<int>(sizeof(Scalar));
+  static constexpr int warp_bytes = stages * stage_bytes;
+  static constexpr int team_bytes = Shape::threads / 32 * warp_bytes;
+  static constexpr int ring_limit = 190 * 1024;
+  static constexpr int smaller(int a, int b) { return a < b ? a : b; }
+  static constexpr int teams =
+      smaller(Shape::most_teams, smaller(ring_limit / team_bytes, 1024 / Shape::threads));
+  static constexpr int block_threads = teams * Shape::threads;
+  static constexpr int window_offset = teams * team_bytes;
+  static_assert(teams >= 2);
+
+  /// `window` components and a zero.
+  static constexpr std::size_t bytes(std::int64_t window) {
+    return window_offset + static_cast<std::size_t>(window + 1) * sizeof(Scalar);
+  }
+};
+
+}  // namespace sptrsv::detail::dataflow
