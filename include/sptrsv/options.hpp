@@ -37,8 +37,8 @@ struct solve_status {
 
 /// What the analysis decided and holds.
 struct solver_info {
-  std::string policy;                ///< the name of the policy
-  std::string device;                ///< where it runs
+  std::string policy;  ///< the name of the policy
+  std::string device;  ///< where it runs
   /// Which policy was chosen and why; empty where `policy` leaves no choice.
   std::string plan;
   std::vector<std::string> kernels;  ///< what one solve runs, in order, with counts

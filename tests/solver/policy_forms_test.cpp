@@ -38,7 +38,7 @@ TEST(PolicyForms, EachPolicyHasItsDefaultUnderItsOwnName) {
     defaults[policy_type::name] += form.is_default() ? 1 : 0;
     EXPECT_EQ(form.name.rfind(policy_type::name, 0), 0u) << form.name;
   });
-  EXPECT_EQ(defaults.size(), 7u);
+  EXPECT_EQ(defaults.size(), 8u);
   for (const auto& [name, count] : defaults) {
     EXPECT_EQ(count, 1) << name;
   }
