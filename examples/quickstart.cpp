@@ -8,7 +8,7 @@
 std::vector<double> solve(const sptrsv::csr_matrix<double>& lower, const std::vector<double>& b) {
 #ifdef __CUDACC__
   if (int gpus = 0; cudaGetDeviceCount(&gpus) == cudaSuccess) {
-    auto solver = sptrsv::analyze(sptrsv::policy::sync_free_warp{}, sptrsv::to_device(lower));
+    auto solver = sptrsv::analyze(sptrsv::to_device(lower));  // with the default policy
     auto x = sptrsv::to_device(b);
     solver.solve(x, x);  // enqueued on the default stream; x takes the place of b
     return sptrsv::to_host(x);

@@ -1,5 +1,5 @@
-// Solves a sparse triangular system, from a file or from a model problem, with the policy asked for or the
-// fastest one, and prints what it took. `solve --help` says the rest.
+// Solves a sparse triangular system, from a file or from a model problem, with the default policy or the one
+// asked for, and prints what it took. `solve --help` says the rest.
 #include <algorithm>
 #include <complex>
 #include <cstdint>
@@ -50,13 +50,14 @@ bool choose_host(const solve_options& options) {
   return true;
 }
 
-/// Calls `visit(policy)` for the policy asked for, or for all of the side that shall solve.
+/// Calls `visit(policy)` for the policy asked for, or for all of the side that shall solve if it is to be the
+/// fastest.
 template <class Visit>
 void for_each_candidate(const solve_options& options, bool on_host, Visit visit) {
+  const std::string wanted = options.policy.empty() ? default_policy(on_host) : options.policy;
   for_each_policy(all_policies{}, [&](auto policy) {
     using policy_type = decltype(policy);
-    if (runs_on_host<policy_type> == on_host &&
-        (options.policy.empty() || options.policy == policy_type::name)) {
+    if (runs_on_host<policy_type> == on_host && (wanted == fastest || wanted == policy_type::name)) {
       visit(policy);
     }
   });
@@ -160,6 +161,9 @@ void print(const std::vector<step_report>& reports, double bytes_per_ms) {
   std::printf("\n");
   for (const step_report& r : reports) {
     std::printf("%s ran on %s:\n", r.name.c_str(), r.result.info.device.c_str());
+    if (!r.result.info.plan.empty()) {
+      std::printf("  %s\n", r.result.info.plan.c_str());
+    }
     for (const std::string& kernel : r.result.info.kernels) {
       std::printf("  %s\n", kernel.c_str());
     }

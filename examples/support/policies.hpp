@@ -14,8 +14,9 @@ struct policy_list {};
 template <class... First, class... Second>
 policy_list<First..., Second...> joined(policy_list<First...>, policy_list<Second...>);
 
-/// A new policy is one line here. The first of each side is the most likely to be fast.
-using device_policies = policy_list<sptrsv::policy::sync_free_warp,    //
+/// A new policy is one line here. The first of each side is its default.
+using device_policies = policy_list<sptrsv::policy::automatic<>,       //
+                                    sptrsv::policy::sync_free_warp,    //
                                     sptrsv::policy::sync_free_thread,  //
                                     sptrsv::policy::sync_free_fused,   //
                                     sptrsv::policy::level_set,         //
@@ -30,6 +31,14 @@ using all_policies = decltype(joined(device_policies{}, host_policies{}));
 #else
 using all_policies = host_policies;
 #endif
+
+template <class First, class... Rest>
+std::string first_name(policy_list<First, Rest...>) {
+  return First::name;
+}
+inline std::string default_policy(bool on_host) {
+  return on_host ? first_name(host_policies{}) : first_name(device_policies{});
+}
 
 /// Calls `visit(policy)` for each of the list.
 template <class... Policies, class Visit>

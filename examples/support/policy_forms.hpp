@@ -34,6 +34,10 @@ form_list<Policy> forms_of(policy_list<Policy>) {
   return {{Policy::name, "the policy's only form"}};
 }
 
+inline auto forms_of(policy_list<sptrsv::policy::automatic<>>) {
+  return form_list<sptrsv::policy::automatic<>>{{"automatic", "what analyze takes by itself"}};
+}
+
 inline auto forms_of(policy_list<sptrsv::policy::sync_free_warp>) {
   using namespace sptrsv::policy;
   return form_list<sync_free_warp>{

@@ -20,7 +20,9 @@ inline constexpr const char* solve_usage =
     "3-D\n"
     "Poisson problem. The exit status is 1 if a solution is wrong.\n"
     "\n"
-    "  --policy NAME        how to solve (default: the fastest in a short trial)\n"
+    "  --policy NAME        how to solve (default: automatic on the GPU, host_parallel on the host), or "
+    "fastest:\n"
+    "                       that policy which is it in a short trial\n"
     "  --device | --host    solve on the GPU or on the host only (default: on the GPU if there is one)\n"
     "  --part lower|upper   triangle of the matrix in FILE (default: lower)\n"
     "  --grid N             the Poisson problem has N x N x N unknowns (default: 128 on the GPU, 64 on the "
@@ -34,9 +36,11 @@ inline constexpr const char* solve_usage =
 
 enum class side { any, host, device };
 
+inline constexpr const char* fastest = "fastest";
+
 struct solve_options {
   std::string file;
-  std::string policy;
+  std::string policy;  ///< a name, `fastest`, or empty: the default
   side where = side::any;
   sptrsv::uplo part = sptrsv::uplo::lower;
   std::int64_t grid = 0;  ///< 0: the default
@@ -55,7 +59,7 @@ inline solve_options parse_solve_options(argument_list arguments) {
       made.help = true;
     } else if (argument == "--policy") {
       made.policy = arguments.value_of(argument);
-      if (!has_policy(made.policy)) {
+      if (made.policy != fastest && !has_policy(made.policy)) {
         throw usage_error("this build has no policy '" + made.policy + "', it has " + policy_names());
       }
     } else if (argument == "--device") {

@@ -37,8 +37,10 @@ struct solve_status {
 
 /// What the analysis decided and holds.
 struct solver_info {
-  std::string policy;                ///< the name of the policy
-  std::string device;                ///< where it runs
+  std::string policy;  ///< the name of the policy
+  std::string device;  ///< where it runs
+  /// Which policy was chosen and why; empty where `policy` leaves no choice.
+  std::string plan;
   std::vector<std::string> kernels;  ///< what one solve runs, in order, with counts
   /// Whether the same system with the same right-hand sides gives the same bits in every solve; otherwise
   /// sums are added up in another order each time, and only the backward error is the same.

@@ -1,6 +1,7 @@
 // All policies.
 #pragma once
 
+#include "sptrsv/policy/automatic.hpp"
 #include "sptrsv/policy/dataflow.hpp"
 #include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/policy/host_serial.hpp"

@@ -132,7 +132,7 @@ class solver {
   [[nodiscard]] std::int64_t max_rhs() const noexcept { return max_rhs_; }
 
  private:
-  template <class P, class Matrix, class Stream>
+  template <class P, class Matrix, class Stream, class>
   friend auto analyze(const P&, const Matrix&, const system_options&, Stream, memory_resource*);
 
   solver(const Policy& policy, const detail::pattern_view<Index, Offset>& pattern, const Value* values,
@@ -192,7 +192,10 @@ class solver {
 ///
 /// Throws `error`: bad shapes, offsets or indices, an entry of the triangle given twice, a missing diagonal
 /// entry (with the first offending row), memory in the wrong space, or what the policy does not support.
-template <class Policy, class Matrix, class Stream = typename Policy::default_stream>
+///
+/// Without `policy` (sptrsv/policy/automatic.hpp): with the default policy, automatic<>.
+template <class Policy, class Matrix, class Stream = typename Policy::default_stream,
+          class = decltype(Policy::name)>
 auto analyze(const Policy& policy, const Matrix& a, const system_options& options = {}, Stream stream = {},
              memory_resource* resource = nullptr);
 
@@ -222,7 +225,7 @@ typename Matrix::view_type view_of(const Matrix& a) {
 
 }  // namespace detail
 
-template <class Policy, class Matrix, class Stream>
+template <class Policy, class Matrix, class Stream, class>
 auto analyze(const Policy& policy, const Matrix& a, const system_options& options, Stream stream,
              memory_resource* resource) {
   using executor = detail::executor_t<Stream>;

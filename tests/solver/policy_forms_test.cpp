@@ -38,7 +38,7 @@ TEST(PolicyForms, EachPolicyHasItsDefaultUnderItsOwnName) {
     defaults[policy_type::name] += form.is_default() ? 1 : 0;
     EXPECT_EQ(form.name.rfind(policy_type::name, 0), 0u) << form.name;
   });
-  EXPECT_EQ(defaults.size(), 7u);
+  EXPECT_EQ(defaults.size(), 8u);
   for (const auto& [name, count] : defaults) {
     EXPECT_EQ(count, 1) << name;
   }
@@ -46,8 +46,7 @@ TEST(PolicyForms, EachPolicyHasItsDefaultUnderItsOwnName) {
                                  [](const auto& form) { EXPECT_FALSE(form.is_default()) << form.name; });
 }
 
-class SolvedForms
-    : public contract<suite_case<emulator_target, sync_free_warp, double, std::int32_t, std::int32_t>> {
+class SolvedForms : public on_target<case_types<emulator_target, double, std::int32_t, std::int32_t>> {
  public:
   SolvedForms() { where.device().settings = hostile_settings(3, 2); }
 };

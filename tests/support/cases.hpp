@@ -111,7 +111,7 @@ using host_policies = case_list<suite_case<host_target, host_serial, Value, std:
                                 suite_case<host_target, host_parallel, Value, std::int32_t, std::int32_t>,
                                 suite_case<host_target, host_parallel_1, Value, std::int32_t, std::int64_t>>;
 
-/// Subjects of one policy type: they differ in values, and are compiled once where their index types agree.
+/// Subjects of one policy type, or made of it: their kernels are compiled once where their index types agree.
 template <class... Subjects>
 struct same_policy {};
 
@@ -134,11 +134,11 @@ using all_device_policies =
                   same_policy<self_scheduled, self_scheduled_rows>,                          //
                   same_policy<self_scheduled_natural, self_scheduled_rows_natural>,          //
                   same_policy<self_scheduled_narrow, self_scheduled_rows_narrow>,            //
-                  same_policy<level_set, level_set_columns>,                                 //
+                  same_policy<level_set, level_set_columns, automatic_of_two>,               //
                   same_policy<level_set_mixed, level_set_columns_mixed, level_set_separate,  //
                               level_set_columns_separate>,                                   //
                   same_policy<level_set_wide>,                                               //
-                  same_policy<dataflow>,                                                     //
+                  same_policy<dataflow, automatic>,                                          //
                   same_policy<dataflow_natural, dataflow_levels>,                            //
                   same_policy<dataflow_relay>,                                               //
                   same_policy<dataflow_relay_lanes>,                                         //

@@ -258,4 +258,11 @@ struct dataflow_walk_coupled : walk_subject<one_shape<1024, 8, 4, 2, true>> {
   static constexpr const char* name = "dataflow_walk_coupled";
 };
 
+struct automatic : subject<policy::automatic<>> {
+  static constexpr const char* name = "automatic";
+};
+struct automatic_of_two : subject<policy::automatic<policy::level_set, policy::sync_free_thread>> {
+  static constexpr const char* name = "automatic_of_two";
+};
+
 }  // namespace sptrsv::testing

@@ -1,0 +1,181 @@
+// The engine of automatic: that of the candidate with the least predicted time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "sptrsv/detail/automatic/cost_models.hpp"
+#include "sptrsv/detail/automatic/profile.hpp"
+#include "sptrsv/detail/dataflow/engine.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv {
+namespace policy {
+
+/// The default: one of its candidates, that whose cost model promises the fastest solve of `max_rhs`
+/// right-hand sides. `automatic<>` is automatic<dataflow>: on the benchmark's systems dataflow is the fastest
+/// or close to it, and every further candidate costs compile time.
+///
+/// - One candidate is analysed without further ado and needs no cost model. Several take a profile of the
+///   system first (rows, entries, levels, lengths; about what the analysis of sync_free_thread takes); then
+///   only the chosen one is analysed.
+/// - A candidate is any policy with a detail::cost_model (a static_assert names those without); all run on
+///   the same side, GPU or host. Of equal predictions the first counts.
+/// - Everything else is the chosen policy's: what runs, what a solve's bits do, what `analyze` refuses.
+///   `info().plan` names it, with all predictions.
+template <class... Candidates>
+struct automatic {
+  static constexpr const char* name = "automatic";
+  using candidate_list = std::conditional_t<sizeof...(Candidates) == 0, std::tuple<dataflow>,  //
+                                            std::tuple<Candidates...>>;
+  using default_stream = typename std::tuple_element_t<0, candidate_list>::default_stream;
+
+  /// The candidates with their own knobs.
+  candidate_list candidates{};
+};
+
+}  // namespace policy
+
+namespace detail {
+namespace automatic {
+
+template <class Candidates, class Scalar, class Index, class Offset, class Executor>
+class engine_of;
+
+/// One candidate.
+template <class Policy, class Scalar, class Index, class Offset, class Executor>
+class engine_of<std::tuple<Policy>, Scalar, Index, Offset, Executor>
+    : public engine<Policy, Scalar, Index, Offset, Executor> {
+  using base = engine<Policy, Scalar, Index, Offset, Executor>;
+
+ public:
+  engine_of(const std::tuple<Policy>& candidates, const pattern_view<Index, Offset>& a,
+            const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
+      : base(std::get<0>(candidates), a, form, max_rhs, on, resource) {}
+
+  void describe(solver_info& info, const Executor& on) const {
+    base::describe(info, on);
+    info.plan = std::string(Policy::name) + ", the only candidate";
+  }
+};
+
+/// Calls `visit` with `index`, which is less than Count, as a std::integral_constant.
+template <std::size_t Count, std::size_t First = 0, class Visit>
+auto at_index(std::size_t index, const Visit& visit) {
+  if constexpr (First + 1 < Count) {
+    if (index != First) {
+      return at_index<Count, First + 1>(index, visit);
+    }
+  }
+  return visit(std::integral_constant<std::size_t, First>{});
+}
+
+/// Several candidates.
+template <class... Policies, class Scalar, class Index, class Offset, class Executor>
+class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
+  using first_stream = typename std::tuple_element_t<0, std::tuple<Policies...>>::default_stream;
+  static_assert((std::is_same_v<typename Policies::default_stream, first_stream> && ...),
+                "policy::automatic: all candidates run on the GPU, or all on the host");
+
+  template <class Policy>
+  using engine_for = engine<Policy, Scalar, Index, Offset, Executor>;
+  /// By number: candidates may be of one type, with other knobs.
+  using engines = std::variant<std::unique_ptr<engine_for<Policies>>...>;
+
+ public:
+  using workspace = std::variant<typename engine_for<Policies>::workspace...>;
+
+  engine_of(const std::tuple<Policies...>& candidates, const pattern_view<Index, Offset>& a,
+            const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource) {
+    const system_profile system = profile_of<Scalar>(a, form, max_rhs, on, resource);
+    nanoseconds_ = std::apply(
+        [&](const Policies&... candidate) {
+          return std::array<double, count>{predicted_nanoseconds(candidate, system)...};
+        },
+        candidates);
+    const auto least = std::min_element(nanoseconds_.begin(), nanoseconds_.end()) - nanoseconds_.begin();
+    at_index<count>(static_cast<std::size_t>(least), [&](auto number) {
+      constexpr std::size_t i = decltype(number)::value;
+      using chosen = typename std::variant_alternative_t<i, engines>::element_type;
+      engine_.template emplace<i>(
+          std::make_unique<chosen>(std::get<i>(candidates), a, form, max_rhs, on, resource));
+    });
+  }
+
+  void update_values(const Scalar* values, const Executor& on) {
+    visit([&](auto& chosen, auto) { chosen.update_values(values, on); });
+  }
+
+  workspace make_workspace(const Executor& on, memory_resource& resource) const {
+    return visit([&](const auto& chosen, auto number) {
+      return workspace(std::in_place_index<decltype(number)::value>, chosen.make_workspace(on, resource));
+    });
+  }
+
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
+             const Executor& on) const {
+    visit([&](const auto& chosen, auto number) {
+      chosen.solve(alpha, b, x, std::get<decltype(number)::value>(scratch), on);
+    });
+  }
+
+  std::int64_t first_bad_position(workspace& scratch, const Executor& on) const {
+    return visit([&](const auto& chosen, auto number) {
+      return chosen.first_bad_position(std::get<decltype(number)::value>(scratch), on);
+    });
+  }
+
+  bool is_zero_pivot(std::int64_t position, const Executor& on) const {
+    return visit([&](const auto& chosen, auto) { return chosen.is_zero_pivot(position, on); });
+  }
+
+  void describe(solver_info& info, const Executor& on) const {
+    visit([&](const auto& chosen, auto) { chosen.describe(info, on); });
+    constexpr std::array<const char*, count> names{Policies::name...};
+    info.plan = std::string(names[engine_.index()]) + ", by the predicted time of a solve: ";
+    for (std::size_t i = 0; i < count; ++i) {
+      std::array<char, 32> milliseconds{};
+      std::snprintf(milliseconds.data(), milliseconds.size(), " %.3g ms", nanoseconds_[i] * 1e-6);
+      info.plan += (i > 0 ? ", " : "") + std::string(names[i]) + milliseconds.data();
+    }
+  }
+
+ private:
+  static constexpr std::size_t count = sizeof...(Policies);
+
+  /// Calls `use(engine, number)` with that of the chosen candidate.
+  template <class Use>
+  auto visit(const Use& use) const {
+    return at_index<count>(engine_.index(), [&](auto number) {
+      return use(*std::get<decltype(number)::value>(engine_), number);
+    });
+  }
+
+  std::array<double, count> nanoseconds_{};
+  engines engine_;
+};
+
+}  // namespace automatic
+
+template <class... Candidates, class Scalar, class Index, class Offset, class Executor>
+class engine<policy::automatic<Candidates...>, Scalar, Index, Offset, Executor>
+    : public automatic::engine_of<typename policy::automatic<Candidates...>::candidate_list, Scalar, Index,
+                                  Offset, Executor> {
+ public:
+  engine(const policy::automatic<Candidates...>& policy, const pattern_view<Index, Offset>& a,
+         const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
+      : automatic::engine_of<typename policy::automatic<Candidates...>::candidate_list, Scalar, Index, Offset,
+                             Executor>(policy.candidates, a, form, max_rhs, on, resource) {}
+};
+
+}  // namespace detail
+}  // namespace sptrsv

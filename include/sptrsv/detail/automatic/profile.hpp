@@ -1,0 +1,100 @@
+// The profile of a system, on the device or on the host.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sptrsv/detail/analysis/device_levels.hpp"
+#include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/automatic/cost_model.hpp"
+#include "sptrsv/host/executor.hpp"
+
+namespace sptrsv::detail::automatic {
+
+/// Per entry: the lengths of columns.
+template <class Index>
+struct count_columns {
+  const Index* columns;
+  Index* lengths;  ///< start at 0
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    ctx.atomic_add(lengths + ctx.load_constant(columns + e), Index{1});
+  }
+};
+
+/// Per column: the longest.
+template <class Index>
+struct find_longest {
+  const Index* lengths;
+  std::int64_t* longest;  ///< starts at 0
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t c) const {
+    const auto length = static_cast<std::int64_t>(ctx.load_constant(lengths + c));
+    if (length > ctx.load_relaxed(longest)) {  // most columns need no atomic
+      ctx.atomic_max(longest, length);
+    }
+  }
+};
+
+template <class Index, class Offset, class Executor>
+std::int64_t longest_column(const device_triangle<Index, Offset>& t, const Executor& on,
+                            memory_resource& resource) {
+  const buffer<Index> lengths(static_cast<std::size_t>(t.size), resource, on.stream());
+  const buffer<std::int64_t> longest(1, resource, on.stream());
+  on.fill_bytes(lengths.data(), 0, lengths.bytes());
+  on.fill_bytes(longest.data(), 0, longest.bytes());
+  simt::for_each(on, t.entries(), count_columns<Index>{t.columns.data(), lengths.data()});
+  simt::for_each(on, t.size, find_longest<Index>{lengths.data(), longest.data()});
+  std::int64_t found = 0;
+  on.download(&found, longest.data(), sizeof(found));
+  return found;
+}
+
+/// Throws what the analyses of the candidates would throw of the pattern; synchronises.
+template <class Index, class Offset, class Executor>
+system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const triangle_form& form,
+                                  const Executor& on, memory_resource& resource) {
+  const device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
+  system_profile found;
+  found.entries = triangle.entries() + a.size;
+  found.longest_row = triangle.longest_row;
+  if (a.size > 0) {
+    found.levels = levels_on_device(triangle, on, resource).count;
+    found.longest_column = longest_column(triangle, on, resource);
+  }
+  return found;
+}
+
+template <class Index, class Offset>
+system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const triangle_form& form,
+                                  const host_executor&, memory_resource&) {
+  validate_on_host(a, form);
+  const host_triangle<Index, Offset> triangle = build_on_host(a, form);
+  system_profile found;
+  found.entries = static_cast<std::int64_t>(triangle.columns.size()) + a.size;
+  found.longest_row = triangle.longest_row();
+  found.levels = levels_on_host<Index>(triangle.row_offsets, triangle.columns).count();
+  std::vector<std::int64_t> lengths(static_cast<std::size_t>(a.size), 0);
+  for (const Index column : triangle.columns) {
+    found.longest_column = std::max(found.longest_column, ++lengths[static_cast<std::size_t>(column)]);
+  }
+  return found;
+}
+
+template <class Scalar, class Index, class Offset, class Executor>
+system_profile profile_of(const pattern_view<Index, Offset>& a, const triangle_form& form,
+                          std::int64_t max_rhs, const Executor& on, memory_resource& resource) {
+  system_profile profile = lengths_and_levels(a, form, on, resource);
+  profile.rows = a.size;
+  profile.rhs = max_rhs;
+  profile.value_bytes = sizeof(Scalar);
+  profile.index_bytes = sizeof(Index);
+  profile.offset_bytes = sizeof(Offset);
+  return profile;
+}
+
+}  // namespace sptrsv::detail::automatic
