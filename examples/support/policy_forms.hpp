@@ -20,8 +20,10 @@ struct policy_form {
   bool by_columns = false;
   /// Whether `analyze` may refuse a system for its size or shape.
   bool may_refuse = false;
+  /// Whether it only takes another of the policies, so that lists which run by default can do without it.
+  bool is_another = false;
 
-  [[nodiscard]] bool is_default() const { return name == Policy::name; }
+  [[nodiscard]] bool is_default() const { return name == Policy::name && !is_another; }
 };
 
 template <class Policy>
@@ -35,7 +37,8 @@ form_list<Policy> forms_of(policy_list<Policy>) {
 }
 
 inline auto forms_of(policy_list<sptrsv::policy::automatic<>>) {
-  return form_list<sptrsv::policy::automatic<>>{{"automatic", "what analyze takes by itself"}};
+  return form_list<sptrsv::policy::automatic<>>{
+      {"automatic", "what analyze takes by itself: dataflow", {}, false, false, true}};
 }
 
 inline auto forms_of(policy_list<sptrsv::policy::sync_free_warp>) {
