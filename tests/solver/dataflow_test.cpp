@@ -81,12 +81,12 @@ TEST_F(DataflowPath, IsTheOneAskedFor) {
   EXPECT_NE(parts.find("a relay of 3 parts"), std::string::npos) << parts;
 }
 
-TEST_F(DataflowPath, RefusesARelayOfMorePartsThanBlocksAreResident) {
+TEST_F(DataflowPath, RefusesARelayOfVeryManyParts) {
   const auto a = make(patterns::chain(600), {});
   try {
-    const policy::dataflow many{dataflow_path::relay, policy::group_order::levels, 100'000};
+    const policy::dataflow many{dataflow_path::relay, policy::group_order::levels, 257};
     static_cast<void>(sptrsv::analyze(many, where.upload(a.by_rows), {}, where.stream()));
-    ADD_FAILURE() << "the device has not so many blocks";
+    ADD_FAILURE();
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::unsupported);
     EXPECT_NE(std::string(e.what()).find("no relay of this system"), std::string::npos) << e.what();

@@ -81,8 +81,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
                    "dataflow: this system cannot be walked: too large, or the window too short for its rows");
     SPTRSV_EXPECTS(
         relay_ || triangle.size == 0 || policy.path != policy::dataflow_path::relay, errc::unsupported,
-        "dataflow: no relay of this system: too large, more parts than the device holds blocks, or too "
-        "little shared memory");
+        "dataflow: no relay of this system: too large, more than 256 parts, or too little shared memory");
     if (!walk_ && !relay_ && !grid_) {
       plan_grid(policy, {std::move(triangle), {}}, 0, {}, form, on, resource);
     }

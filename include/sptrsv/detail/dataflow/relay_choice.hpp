@@ -135,7 +135,7 @@ class relay_chooser {
     }
     const std::int64_t blocks = resident_blocks();
     if (forced_parts_ > 0) {
-      if (forced_parts_ <= std::min<std::int64_t>(blocks, relay_run::level_stride)) {
+      if (blocks > 0 && forced_parts_ <= relay_run::level_stride) {
         try_parts(forced_parts_, blocks);
       }
       return best_;
