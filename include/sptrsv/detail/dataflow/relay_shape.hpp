@@ -115,7 +115,8 @@ struct relay_layout {
   static constexpr int stage_bytes = record_bytes + 32 * static_cast<int>(sizeof(Scalar));
   static constexpr int warp_bytes = stages * stage_bytes;
   static constexpr int team_bytes = Shape::threads / 32 * warp_bytes;
-  static constexpr int ring_limit = 190 * 1024;
+  static constexpr int ring_limit =
+      sizeof(Scalar) > 8 ? 150 * 1024 : 190 * 1024;  ///< leaves room for the window
   static constexpr int smaller(int a, int b) { return a < b ? a : b; }
   static constexpr int teams =
       smaller(Shape::most_teams, smaller(ring_limit / team_bytes, 1024 / Shape::threads));
