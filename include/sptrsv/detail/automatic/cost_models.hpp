@@ -32,19 +32,17 @@ namespace sptrsv::detail {
 /// form of each policy; fp64, one right-hand side, one NVIDIA H200.
 namespace costs {
 
-// Fitted to the 101 systems of docs/benchmark/report.md, "All times"; dataflow with --paths dataflow=2.
-inline constexpr linear_cost dataflow[]{{3.69e+03, 52.8, 0.413, 0.0417, 133},
-                                        {3.24e+03, 507, 9.77, 0.000522, 0.0354}};
-inline constexpr linear_cost level_set[]{{3.12e+03, 1.48e+03, 19.2, 0.00135, 5.66}};
-inline constexpr linear_cost sync_free_warp[]{{2.23e+03, 563, 4.02, 0.00546, 4.18}};
-inline constexpr linear_cost cusparse[]{{588, 1.36e+03, 4.03, 0.00126, 20.2}};
-
-// Solved from three grids, docs/performance.md, "Other policies on Li and Zhang's largest grids", with a
-// launch of 3 us. They have no long rows. A thread takes one four entries a trip of 262 ns to L2, warps are
-// taken to need for it what sync_free_warp needs.
-inline constexpr linear_cost sync_free_thread[]{{3e+03, 478, 80.3, 0.00029, 65}};
-inline constexpr linear_cost sync_free_fused[]{{3e+03, 701, 71.9, 0.000109, 4.18}};
-inline constexpr linear_cost self_scheduled[]{{3e+03, 1.62e+03, 0, 0.00811, 4.18}};
+// Fitted to the 101 systems of docs/benchmark/report.md by `benchmarks/fit_costs.py results.json --paths
+// dataflow=3`.
+inline constexpr linear_cost dataflow[]{{3.13e+04, 44, 0.00742, 0.0174, 58.8},
+                                        {7.94e+03, 94, 15.5, 0.00264, 75.7},
+                                        {3.4e+03, 521, 13.3, 0.000489, 0.0374}};
+inline constexpr linear_cost level_set[]{{3.81e+03, 1.49e+03, 19.5, 0.00139, 5.84}};
+inline constexpr linear_cost self_scheduled[]{{0, 928, 13.6, 0.00746, 1.72}};
+inline constexpr linear_cost sync_free_fused[]{{2.63e+03, 781, 4.01, 0.000852, 6.38}};
+inline constexpr linear_cost sync_free_thread[]{{870, 663, 6.43, 0.000776, 198}};
+inline constexpr linear_cost sync_free_warp[]{{2.02e+03, 563, 4.12, 0.00554, 4.23}};
+inline constexpr linear_cost cusparse[]{{747, 1.36e+03, 4.08, 0.00127, 20.2}};
 
 }  // namespace costs
 
