@@ -39,7 +39,8 @@ struct solve_status {
 struct solver_info {
   std::string policy;  ///< the name of the policy
   std::string device;  ///< where it runs
-  /// Which policy was chosen and why; empty where `policy` leaves no choice.
+  /// Which policy, and which of its paths, was chosen and why, with predicted times; empty where there was no
+  /// choice.
   std::string plan;
   std::vector<std::string> kernels;  ///< what one solve runs, in order, with counts
   /// Whether the same system with the same right-hand sides gives the same bits in every solve; otherwise

@@ -81,6 +81,25 @@ TEST_F(DataflowPath, IsTheOneAskedFor) {
   EXPECT_NE(parts.find("a relay of 3 parts"), std::string::npos) << parts;
 }
 
+TEST_F(DataflowPath, SaysWhatItPredicted) {
+  const auto plan_of = [&](const pattern& p, const policy::dataflow& how = {}) {
+    const auto a = make(p, {});
+    return sptrsv::analyze(how, where.upload(a.by_rows), {}, where.stream()).info().plan;
+  };
+  const std::string start = ", by the predicted time of a solve: ";
+  EXPECT_EQ(plan_of(patterns::chain(600)).rfind("walk" + start + "walk 0.0", 0), 0u)
+      << plan_of(patterns::chain(600));
+  EXPECT_EQ(plan_of(patterns::stencil_2d(24, 24)).rfind("relay" + start + "relay 0.00", 0), 0u)
+      << plan_of(patterns::stencil_2d(24, 24));
+  const std::string wide = plan_of(patterns::diagonal(1500));
+  EXPECT_EQ(wide.rfind("grid" + start + "relay 0.00", 0), 0u) << wide;
+  EXPECT_NE(wide.find(", grid 0.00"), std::string::npos) << wide;
+  EXPECT_EQ(plan_of(patterns::chain(10), policy::dataflow{dataflow_path::relay})
+                .rfind("relay, as asked for; predicted: relay 0.00", 0),
+            0u);
+  EXPECT_EQ(plan_of(patterns::chain(10), policy::dataflow{dataflow_path::grid}), "");
+}
+
 TEST_F(DataflowPath, RefusesARelayOfVeryManyParts) {
   const auto a = make(patterns::chain(600), {});
   try {

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -16,6 +15,7 @@
 #include "sptrsv/detail/automatic/cost_models.hpp"
 #include "sptrsv/detail/automatic/profile.hpp"
 #include "sptrsv/detail/dataflow/engine.hpp"
+#include "sptrsv/detail/plan_text.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv {
@@ -64,7 +64,8 @@ class engine_of<std::tuple<Policy>, Scalar, Index, Offset, Executor>
 
   void describe(solver_info& info, const Executor& on) const {
     base::describe(info, on);
-    info.plan = std::string(Policy::name) + ", the only candidate";
+    info.plan =
+        std::string(Policy::name) + ", the only candidate" + (info.plan.empty() ? "" : "; " + info.plan);
   }
 };
 
@@ -141,12 +142,12 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
   void describe(solver_info& info, const Executor& on) const {
     visit([&](const auto& chosen, auto) { chosen.describe(info, on); });
     constexpr std::array<const char*, count> names{Policies::name...};
+    const std::string own = info.plan.empty() ? "" : "; " + info.plan;
     info.plan = std::string(names[engine_.index()]) + ", by the predicted time of a solve: ";
     for (std::size_t i = 0; i < count; ++i) {
-      std::array<char, 32> milliseconds{};
-      std::snprintf(milliseconds.data(), milliseconds.size(), " %.3g ms", nanoseconds_[i] * 1e-6);
-      info.plan += (i > 0 ? ", " : "") + std::string(names[i]) + milliseconds.data();
+      info.plan += (i > 0 ? ", " : "") + predicted_time(names[i], nanoseconds_[i]);
     }
+    info.plan += own;
   }
 
  private:

@@ -13,6 +13,7 @@
 #include "sptrsv/detail/dataflow/tuning.hpp"
 #include "sptrsv/detail/dataflow/walk_path.hpp"
 #include "sptrsv/detail/dataflow/walk_planner.hpp"
+#include "sptrsv/detail/plan_text.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv {
@@ -128,6 +129,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     info.entries = entries_;
     info.levels = levels_;
     info.longest_row = longest_row_;
+    info.plan = plan_;
     with_path([&](const auto& path) {
       info.kernels = {path.describe()};
       info.solver_bytes = path.bytes();
@@ -172,6 +174,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
         static_cast<double>(size) <= Tuning::walk_rows_per_level * static_cast<double>(levels_)) {
       plan_walk(triangle, narrow_relay_nanoseconds(triangle), form, on, resource);
       if (walk_) {
+        plan_ += ", " + predicted_time("relay", narrow_relay_nanoseconds(triangle));
         return;
       }
     }
@@ -186,9 +189,13 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
           dataflow::relay_chooser<Tuning, Scalar, Index, Offset, Executor>(
               split.triangle, level_of_row, levels->count, policy.parts, max_rhs_, on, resource)
               .choose();
+      const double on_grid = grid_nanoseconds(split.triangle, levels->count);
       const bool possible = choice.nanoseconds < std::numeric_limits<double>::infinity();
-      if (possible && (policy.path == path_name::relay ||
-                       choice.nanoseconds < grid_nanoseconds(split.triangle, levels->count))) {
+      const bool takes_relay = possible && (policy.path == path_name::relay || choice.nanoseconds < on_grid);
+      plan_ = named_path(takes_relay ? "relay" : "grid", policy.path == path_name::automatic) +
+              (possible ? predicted_time("relay", choice.nanoseconds) + ", " : "") +
+              predicted_time("grid", on_grid);
+      if (takes_relay) {
         plan_relay(choice, split, *levels, size, stored_entries, form, on, resource);
         return;
       }
@@ -231,6 +238,8 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     auto program = dataflow::walk_program_builder<Index, Offset>(rows, choice.shape, window, form.reversed)
                        .build(levels.rows);
     if (program) {
+      plan_ = named_path("walk", limit < std::numeric_limits<double>::infinity()) +
+              predicted_time("walk", choice.nanoseconds);
       walk_.emplace(*program, choice.index, std::move(triangle.sources), std::move(triangle.diagonal_sources),
                     form, on, resource);
     }
@@ -242,6 +251,10 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
                  const Executor& on, memory_resource& resource) {
     const bool by_levels = policy.order == policy::group_order::levels || policy.path == path_name::automatic;
     grid_.emplace(std::move(split), size, by_levels, std::move(levels), form, on, resource);
+  }
+
+  static std::string named_path(const std::string& name, bool by_time) {
+    return name + (by_time ? ", by the predicted time of a solve: " : ", as asked for; predicted: ");
   }
 
   /// Of a relay with one part, whose levels are narrow.
@@ -270,6 +283,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   std::int64_t longest_row_ = 0;
   std::int64_t entries_ = 0;
   std::int64_t levels_ = 0;  ///< 0 where nobody counted
+  std::string plan_;
   std::optional<walk_path> walk_;
   std::optional<relay_path> relay_;
   std::optional<grid_path> grid_;

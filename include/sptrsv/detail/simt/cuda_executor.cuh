@@ -101,10 +101,12 @@ class cuda_executor {
   /// Device and managed memory, and host memory that is mapped at the same address; not pageable host memory.
   [[nodiscard]] static bool can_access(const void* p) {
     cudaPointerAttributes attributes{};
-    if (cudaPointerGetAttributes(&attributes, p) != cudaSuccess) {
+    const cudaError_t status = cudaPointerGetAttributes(&attributes, p);
+    if (status == cudaErrorInvalidValue) {
       static_cast<void>(cudaGetLastError());
       return false;
     }
+    SPTRSV_CUDA_CHECK(status);
     return attributes.devicePointer == p && p != nullptr;
   }
   [[nodiscard]] static bool is_device_only_memory(const void* p) {
