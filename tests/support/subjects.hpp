@@ -221,8 +221,7 @@ struct dataflow_levels : subject<policy::basic_dataflow<small_groups>> {
 /// A relay of one shape in so many parts, with a window that even small matrices leave.
 template <int Window, int Lanes, int Threads, int Teams>
 struct one_relay : small_groups {
-  using relay_shapes =
-      detail::dataflow::relay_shapes<detail::dataflow::relay_shape<Lanes, Threads, Teams, 2>>;
+  using relay_shapes = detail::dataflow::shape_list<detail::dataflow::relay_shape<Lanes, Threads, Teams, 2>>;
   static constexpr double relay_step_ns[] = {1};
   static constexpr int relay_window = Window;
 };
@@ -242,7 +241,7 @@ struct dataflow_relay_lanes : relay_subject<one_relay<32, 4, 64, 2>, 2> {
 template <int Window, int Rows, int Lanes, int Entries, bool Coupled>
 struct one_shape : dataflow_tuning {
   using walk_shapes =
-      detail::dataflow::walk_shapes<detail::dataflow::walk_shape<Rows, Lanes, Entries, Coupled>>;
+      detail::dataflow::shape_list<detail::dataflow::walk_shape<Rows, Lanes, Entries, Coupled>>;
   static constexpr double walk_step_ns[] = {1};
   static constexpr int walk_window = Window;
 };

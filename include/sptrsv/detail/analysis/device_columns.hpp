@@ -167,21 +167,6 @@ struct count_in_degrees {
   }
 };
 
-/// Per row.
-template <class Index>
-struct find_longest {
-  const Index* in_degree;
-  std::int64_t* longest;  ///< starts at 0
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r) const {
-    const auto length = static_cast<std::int64_t>(ctx.load_constant(in_degree + r));
-    if (length > ctx.load_relaxed(longest)) {  // most rows need no atomic
-      ctx.atomic_max(longest, length);
-    }
-  }
-};
-
 /// One pass over the entries. `block`: unknowns of which a thread block takes care, or 0. Synchronises.
 template <class Index, class Offset, class Executor>
 in_degrees<Index> count_in_degrees_on_device(const device_columns<Index, Offset>& c, std::int64_t block,
@@ -197,7 +182,7 @@ in_degrees<Index> count_in_degrees_on_device(const device_columns<Index, Offset>
   simt::for_each(on, c.entries(),
                  count_in_degrees<Index, Offset>{c.size, c.column_offsets.data(), c.rows.data(), block,
                                                  result.total.data(), result.inside.data()});
-  simt::for_each(on, c.size, find_longest<Index>{result.total.data(), longest.data()});
+  simt::for_each(on, c.size, triangle_kernels::find_longest<Index>{result.total.data(), longest.data()});
   on.download(&result.longest, longest.data(), sizeof(result.longest));
   return result;
 }

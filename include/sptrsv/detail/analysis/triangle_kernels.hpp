@@ -219,6 +219,33 @@ struct gather_values {
   }
 };
 
+/// Per element.
+template <class T>
+struct fill_with {
+  T value;
+  T* to;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    ctx.store(to + i, value);
+  }
+};
+
+/// Per row or column: the longest.
+template <class Index>
+struct find_longest {
+  const Index* lengths;
+  std::int64_t* longest;  ///< starts at 0
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r) const {
+    const auto length = static_cast<std::int64_t>(ctx.load_constant(lengths + r));
+    if (length > ctx.load_relaxed(longest)) {  // most need no atomic
+      ctx.atomic_max(longest, length);
+    }
+  }
+};
+
 /// Per element: its number.
 template <class Index>
 struct write_iota {

@@ -25,21 +25,6 @@ struct count_columns {
   }
 };
 
-/// Per column: the longest.
-template <class Index>
-struct find_longest {
-  const Index* lengths;
-  std::int64_t* longest;  ///< starts at 0
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t c) const {
-    const auto length = static_cast<std::int64_t>(ctx.load_constant(lengths + c));
-    if (length > ctx.load_relaxed(longest)) {  // most columns need no atomic
-      ctx.atomic_max(longest, length);
-    }
-  }
-};
-
 template <class Index, class Offset, class Executor>
 std::int64_t longest_column(const device_triangle<Index, Offset>& t, const Executor& on,
                             memory_resource& resource) {
@@ -48,7 +33,7 @@ std::int64_t longest_column(const device_triangle<Index, Offset>& t, const Execu
   on.fill_bytes(lengths.data(), 0, lengths.bytes());
   on.fill_bytes(longest.data(), 0, longest.bytes());
   simt::for_each(on, t.entries(), count_columns<Index>{t.columns.data(), lengths.data()});
-  simt::for_each(on, t.size, find_longest<Index>{lengths.data(), longest.data()});
+  simt::for_each(on, t.size, triangle_kernels::find_longest<Index>{lengths.data(), longest.data()});
   std::int64_t found = 0;
   on.download(&found, longest.data(), sizeof(found));
   return found;

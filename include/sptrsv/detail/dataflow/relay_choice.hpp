@@ -217,7 +217,7 @@ class relay_chooser {
     std::vector<relay_run> runs(static_cast<std::size_t>(parts * levels_));
     const buffer<relay_run> counted(runs.size(), resource_, on_.stream());
     simt::for_each(on_, static_cast<std::int64_t>(runs.size()),
-                   relay_kernels::fill_with<relay_run>{{0, -1, 0, 0}, counted.data()});
+                   triangle_kernels::fill_with<relay_run>{{0, -1, 0, 0}, counted.data()});
     simt::for_each(on_, triangle_.size,
                    relay_kernels::count_runs<Index, Offset>{
                        {triangle_.row_offsets.data(), triangle_.entries() + triangle_.size, parts},

@@ -130,18 +130,6 @@ struct find_begins {
   }
 };
 
-/// Per element.
-template <class T>
-struct fill_with {
-  T value;
-  T* to;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    ctx.store(to + i, value);
-  }
-};
-
 }  // namespace relay_kernels
 
 }  // namespace sptrsv::detail::dataflow

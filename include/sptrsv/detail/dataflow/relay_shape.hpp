@@ -1,6 +1,7 @@
 // The shape of a relay: how the threads of a block share a step, and what they keep in shared memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -39,18 +40,6 @@ template <class Shape>
 SPTRSV_HOST_DEVICE constexpr relay_shape_values values_of_relay() {
   return {Shape::lanes, Shape::threads, Shape::entries};
 }
-
-template <class... Shapes>
-struct relay_shapes {
-  static constexpr int count = sizeof...(Shapes);
-
-  /// Calls visit(Shape{}, index) for each.
-  template <class Visit>
-  static void for_each(Visit&& visit) {
-    int index = 0;
-    (visit(Shapes{}, index++), ...);
-  }
-};
 
 /// Of a stored entry that is not part of the system.
 inline constexpr std::uint32_t no_target = 0xffffffffu;
@@ -117,9 +106,7 @@ struct relay_layout {
   static constexpr int team_bytes = Shape::threads / 32 * warp_bytes;
   static constexpr int ring_limit =
       sizeof(Scalar) > 8 ? 150 * 1024 : 190 * 1024;  ///< leaves room for the window
-  static constexpr int smaller(int a, int b) { return a < b ? a : b; }
-  static constexpr int teams =
-      smaller(Shape::most_teams, smaller(ring_limit / team_bytes, 1024 / Shape::threads));
+  static constexpr int teams = std::min({Shape::most_teams, ring_limit / team_bytes, 1024 / Shape::threads});
   static constexpr int block_threads = teams * Shape::threads;
   static constexpr int window_offset = teams * team_bytes;
   static_assert(teams >= 2);

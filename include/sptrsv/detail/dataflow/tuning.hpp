@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sptrsv/detail/dataflow/relay_shape.hpp"
+#include "sptrsv/detail/dataflow/shape_list.hpp"
 #include "sptrsv/detail/dataflow/walk_shape.hpp"
 
 namespace sptrsv {
@@ -22,9 +23,9 @@ struct dataflow_tuning {
   /// all that it needs from the beginning.
   static constexpr int gate_levels = 6;
   /// Shapes that a walk may have: a kernel each.
-  using walk_shapes = detail::dataflow::walk_shapes<detail::dataflow::walk_shape<32, 1, 2, true>,
-                                                    detail::dataflow::walk_shape<16, 2, 4, true>,
-                                                    detail::dataflow::walk_shape<8, 4, 8, true>>;
+  using walk_shapes = detail::dataflow::shape_list<detail::dataflow::walk_shape<32, 1, 2, true>,
+                                                   detail::dataflow::walk_shape<16, 2, 4, true>,
+                                                   detail::dataflow::walk_shape<8, 4, 8, true>>;
   /// What a step of each shape takes, in nanoseconds (fp64, one NVIDIA H200).
   static constexpr double walk_step_ns[] = {798, 440, 280};
   /// Components of x that a walk keeps in shared memory, at most (and at most 65,534).
@@ -34,7 +35,7 @@ struct dataflow_tuning {
   /// Nanoseconds that a walk takes beside its steps.
   static constexpr double walk_launch_ns = 5000;
   /// Shapes that a relay may have: a kernel each.
-  using relay_shapes = detail::dataflow::relay_shapes<
+  using relay_shapes = detail::dataflow::shape_list<
       detail::dataflow::relay_shape<1, 32, 15, 4>, detail::dataflow::relay_shape<1, 64, 12, 4>,
       detail::dataflow::relay_shape<2, 32, 15, 4>, detail::dataflow::relay_shape<2, 64, 12, 4>,
       detail::dataflow::relay_shape<4, 32, 15, 4>, detail::dataflow::relay_shape<4, 64, 12, 4>>;

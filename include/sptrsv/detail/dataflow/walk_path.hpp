@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/dataflow/walk_agent.hpp"
 #include "sptrsv/detail/dataflow/walk_values.hpp"
 #include "sptrsv/memory_resource.hpp"
@@ -74,7 +75,8 @@ class walk_path {
     on.fill_bytes(inner_.data(), 0, inner_.bytes());
     on.fill_bytes(zero_and_sink_.data(), 0, zero_and_sink_.bytes());
     for (const buffer<Scalar>* ones : {&reciprocals_, &pivots_}) {
-      simt::for_each(on, static_cast<std::int64_t>(ones->size()), fill_with_one<Scalar>{ones->data()});
+      simt::for_each(on, static_cast<std::int64_t>(ones->size()),
+                     triangle_kernels::fill_with<Scalar>{pivot_divisor<Scalar>::one(), ones->data()});
     }
   }
 

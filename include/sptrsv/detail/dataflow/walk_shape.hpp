@@ -72,18 +72,6 @@ SPTRSV_HOST_DEVICE constexpr Integer inner_place(Integer rows, Integer q, Intege
   return q * (2 * rows - q - 1) / 2 + r - q - 1;
 }
 
-template <class... Shapes>
-struct walk_shapes {
-  static constexpr int count = sizeof...(Shapes);
-
-  /// Calls visit(Shape{}, index) for each.
-  template <class Visit>
-  static void for_each(Visit&& visit) {
-    int index = 0;
-    (visit(Shapes{}, index++), ...);
-  }
-};
-
 /// Where a row of a step takes its right-hand side from and where its solution goes.
 struct alignas(8) walk_row {
   std::int32_t source;  ///< row of b; `no_row`: zero; below that: see `fetched`

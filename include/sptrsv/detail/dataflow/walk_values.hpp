@@ -85,15 +85,4 @@ struct place_entries {
   }
 };
 
-/// Per element.
-template <class Scalar>
-struct fill_with_one {
-  Scalar* data;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    ctx.store(data + i, pivot_divisor<Scalar>::one());
-  }
-};
-
 }  // namespace sptrsv::detail::dataflow

@@ -1,0 +1,18 @@
+// The shapes that a path of dataflow may have, as a type.
+#pragma once
+
+namespace sptrsv::detail::dataflow {
+
+template <class... Shapes>
+struct shape_list {
+  static constexpr int count = sizeof...(Shapes);
+
+  /// Calls visit(Shape{}, index) for each.
+  template <class Visit>
+  static void for_each(Visit&& visit) {
+    int index = 0;
+    (visit(Shapes{}, index++), ...);
+  }
+};
+
+}  // namespace sptrsv::detail::dataflow

@@ -1,0 +1,92 @@
+// The tiles of the execution context (context.hpp) on the hardware, and values as words that instructions
+// move.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "sptrsv/detail/scalar.hpp"
+
+namespace sptrsv::detail::simt {
+
+namespace cuda_memory {
+
+template <class T>
+inline constexpr bool is_wide = sizeof(T) == 8;
+
+/// T as the unsigned integer of its size, which the instructions below move.
+template <class T>
+using bits_of = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned int>;
+
+/// T cut into the widest words that its alignment allows.
+template <class T>
+struct words_of {
+  using word = bits_of<std::conditional_t<alignof(T) % 8 == 0, std::uint64_t, std::uint32_t>>;
+  word part[sizeof(T) / sizeof(word)];
+};
+
+template <class T>
+inline constexpr bool is_single = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+
+}  // namespace cuda_memory
+
+/// Lanes of an aligned part of a warp.
+template <int Lanes>
+class cuda_tile {
+  static_assert(Lanes >= 1 && Lanes <= 32 && (Lanes & (Lanes - 1)) == 0);
+
+ public:
+  static constexpr int lanes = Lanes;
+
+  __device__ __forceinline__ int rank() const { return static_cast<int>(threadIdx.x) % Lanes; }
+  __device__ __forceinline__ int index() const { return static_cast<int>(threadIdx.x) / Lanes; }
+
+  template <class T>
+  __device__ __forceinline__ T shuffle(T v, int source) const {
+    return exchange(v, [&](auto part) { return __shfl_sync(mask(), part, source, Lanes); });
+  }
+  template <class T>
+  __device__ __forceinline__ T shuffle_down(T v, int delta) const {
+    return exchange(v, [&](auto part) { return __shfl_down_sync(mask(), part, delta, Lanes); });
+  }
+  template <class T>
+  __device__ __forceinline__ T shuffle_xor(T v, int lane_mask) const {
+    return exchange(v, [&](auto part) { return __shfl_xor_sync(mask(), part, lane_mask, Lanes); });
+  }
+  __device__ __forceinline__ std::uint32_t ballot(bool v) const {
+    return (__ballot_sync(mask(), v) & mask()) >> first_lane();
+  }
+  __device__ __forceinline__ bool any(bool v) const { return __any_sync(mask(), v); }
+  __device__ __forceinline__ bool all(bool v) const { return __all_sync(mask(), v); }
+  __device__ __forceinline__ void sync() const {
+    if constexpr (Lanes > 1) {
+      __syncwarp(mask());
+    }
+  }
+
+ private:
+  __device__ __forceinline__ static int first_lane() {
+    return static_cast<int>(threadIdx.x) % 32 / Lanes * Lanes;
+  }
+  __device__ __forceinline__ static unsigned int mask() {
+    return Lanes == 32 ? 0xffffffffu : ((1u << (Lanes % 32)) - 1u) << first_lane();
+  }
+  template <class T, class Shuffle>
+  __device__ __forceinline__ static T exchange(T v, Shuffle shuffle) {
+    if constexpr (Lanes == 1) {
+      return v;
+    } else if constexpr (std::is_arithmetic_v<T> && sizeof(T) >= 4) {
+      return shuffle(v);
+    } else {
+      auto words = bit_cast<cuda_memory::words_of<T>>(v);
+      for (auto& part : words.part) {
+        part = shuffle(part);
+      }
+      return bit_cast<T>(words);
+    }
+  }
+};
+
+}  // namespace sptrsv::detail::simt
