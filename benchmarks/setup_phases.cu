@@ -178,7 +178,7 @@ std::vector<system_source> choose_systems(int argc, char** argv) {
     for (const std::string& name : split_list(generated)) {
       const generator* const g = registry.find(name);
       if (g == nullptr) {
-        throw support::usage_error("no generated matrix is called '" + name + "'");
+        throw support::usage_error(registry.why_absent(name));
       }
       chosen.push_back(generated_system(*g));
     }

@@ -15,11 +15,12 @@ namespace sptrsv_benchmarks {
 
 using vertex = std::int32_t;
 
-/// A lower triangle by rows: columns ascend and the diagonal stands last in each row. Values are no part of
-/// it: whoever needs them seeds them, since the time of a solve does not depend on them.
+/// A lower triangle by rows: columns ascend and the diagonal stands last in each row. Most have no values:
+/// whoever needs them seeds them, since the time of a solve does not depend on them.
 struct pattern {
   std::vector<vertex> row_offsets{0};
   std::vector<vertex> columns;
+  std::vector<double> values;  ///< of all entries, or of none
 
   [[nodiscard]] vertex rows() const { return static_cast<vertex>(row_offsets.size() - 1); }
   void end_row() {

@@ -1,6 +1,7 @@
 // All generated matrices by name.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "bands.hpp"
 #include "cholesky.hpp"
+#include "factors.hpp"
 #include "grids.hpp"
 #include "irregular.hpp"
 #include "networks.hpp"
@@ -37,6 +39,7 @@ class generator_registry {
     add_irregular();
     add_networks();
     add_factors();
+    add_suitesparse_factors({512, 512}, {32, 32, 32}, {400, 400}, {26, 26, 26});
     add_small();
   }
   [[nodiscard]] const std::vector<generator>& all() const { return all_; }
@@ -47,6 +50,13 @@ class generator_registry {
       }
     }
     return nullptr;
+  }
+  /// Why find() knows no such name.
+  [[nodiscard]] std::string why_absent(const std::string& name) const {
+    return std::find(without_suitesparse_.begin(), without_suitesparse_.end(), name) !=
+                   without_suitesparse_.end()
+               ? "'" + name + "' is a factor by SuiteSparse: built without CHOLMOD and UMFPACK"
+               : "no generated matrix is called '" + name + "': see sptrsv_bench --list";
   }
 
  private:
@@ -165,6 +175,33 @@ class generator_registry {
     });
   }
 
+  void add_suitesparse_factor(const std::string& prefix, const grid& g, complete_factor which,
+                              const std::string& description) {
+    const std::string name = prefix + "_" + size_of(g);
+    if (!has_suitesparse) {
+      without_suitesparse_.push_back(name);
+      return;
+    }
+    add(name, which == complete_factor::lu_lower || which == complete_factor::lu_upper ? "lu" : "cholesky",
+        description, [=] { return complete_factor_of_grid(g, which); });
+  }
+  void add_lu_of_suitesparse(const grid& g) {
+    const std::string matrix = g.z > 1 ? "a 7-point" : "a 5-point";
+    add_suitesparse_factor("lu_lower", g, complete_factor::lu_lower,
+                           "L by UMFPACK, convection-diffusion, " + matrix + " matrix");
+    add_suitesparse_factor("lu_upper", g, complete_factor::lu_upper,
+                           "U by UMFPACK, as lu_lower, rows and columns from the last to the first");
+  }
+  void add_suitesparse_factors(const grid& flat_spd, const grid& solid_spd, const grid& flat,
+                               const grid& solid) {
+    add_suitesparse_factor("cholesky_amd", flat_spd, complete_factor::cholesky_amd,
+                           "supernodal L by CHOLMOD, 5-point Laplacian, minimum degree");
+    add_suitesparse_factor("cholesky_metis", solid_spd, complete_factor::cholesky_metis,
+                           "supernodal L by CHOLMOD, 7-point Laplacian, nested dissection");
+    add_lu_of_suitesparse(flat);
+    add_lu_of_suitesparse(solid);
+  }
+
   /// One of each family.
   void add_small() {
     adding_ = size_class::small;
@@ -197,9 +234,11 @@ class generator_registry {
     add("cholesky_8x8x8", "cholesky", "complete factor, nested dissection", [] {
       return complete_cholesky_of_grid({8, 8, 8});
     });
+    add_suitesparse_factors({24, 24}, {8, 8, 8}, {24, 24}, {8, 8, 8});
   }
 
   std::vector<generator> all_;
+  std::vector<std::string> without_suitesparse_;  // names of those that the program lacks for it
   size_class adding_ = size_class::normal;
   bool adding_grids_ = false;
 };

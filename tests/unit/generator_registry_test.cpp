@@ -1,0 +1,45 @@
+// The list of generated systems of a program without SuiteSparse.
+#include "benchmarks/generators/registry.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "benchmarks/bench/matrix_source.hpp"
+
+namespace sptrsv_benchmarks {
+namespace {
+
+TEST(GeneratorRegistry, FactorsBySuiteSparseAreAbsentWithoutIt) {
+  ASSERT_FALSE(has_suitesparse);
+  const generator_registry registry;
+  for (const char* name : {"cholesky_amd_512x512", "cholesky_metis_32x32x32", "lu_lower_400x400",
+                           "lu_upper_26x26x26", "lu_upper_24x24"}) {
+    EXPECT_EQ(registry.find(name), nullptr);
+    EXPECT_EQ(registry.why_absent(name),
+              "'" + std::string(name) + "' is a factor by SuiteSparse: built without CHOLMOD and UMFPACK");
+  }
+  EXPECT_THROW(static_cast<void>(complete_factor_of_grid({4, 4}, complete_factor::lu_lower)), sptrsv::error);
+}
+
+TEST(GeneratorRegistry, NamesAreSaidToBeUnknownOrAbsent) {
+  const generator_registry registry;
+  bench_options options;
+  const auto error_for = [&](const std::string& names) -> std::string {
+    options.generated = names;
+    try {
+      static_cast<void>(choose_sources(options, registry, false));
+    } catch (const support::usage_error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_for("chain_1000"), "");
+  EXPECT_EQ(error_for("chain_1000,chian_1000"),
+            "no generated matrix is called 'chian_1000': see sptrsv_bench --list");
+  EXPECT_NE(error_for("chain_1000,lu_lower_24x24").find("built without CHOLMOD and UMFPACK"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace sptrsv_benchmarks
