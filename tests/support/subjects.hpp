@@ -203,18 +203,23 @@ struct level_set_wide : subject<policy::basic_level_set<wide_levels>> {
 struct dataflow : subject<policy::dataflow> {
   static constexpr const char* name = "dataflow";
 };
-/// One group a block, in both orders; several sweeps even for three right-hand sides; rows are cut early.
+/// One group a block, in both orders; three right-hand sides by several sweeps of a block, or by several
+/// blocks; rows are cut early.
 struct small_groups : dataflow_tuning {
   static constexpr int block_threads = 32;
   static constexpr int longest_row = 5;
   static constexpr int entries_at_once = 2;
   static constexpr int columns_per_sweep = 2;
+  static constexpr int most_sharers = 1;
+};
+struct small_shared_groups : small_groups {
+  static constexpr int most_sharers = 2;
 };
 struct dataflow_natural : subject<policy::basic_dataflow<small_groups>> {
   static constexpr const char* name = "dataflow_natural";
   static policy_type make() { return {policy::dataflow_path::grid, policy::group_order::natural}; }
 };
-struct dataflow_levels : subject<policy::basic_dataflow<small_groups>> {
+struct dataflow_levels : subject<policy::basic_dataflow<small_shared_groups>> {
   static constexpr const char* name = "dataflow_levels";
   static policy_type make() { return {policy::dataflow_path::grid, policy::group_order::levels}; }
 };

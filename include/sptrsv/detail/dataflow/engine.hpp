@@ -250,7 +250,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
                  std::int64_t size, std::optional<device_levels<Index>>&& levels, const triangle_form& form,
                  const Executor& on, memory_resource& resource) {
     const bool by_levels = policy.order == policy::group_order::levels || policy.path == path_name::automatic;
-    grid_.emplace(std::move(split), size, by_levels, std::move(levels), form, on, resource);
+    grid_.emplace(std::move(split), size, max_rhs_, by_levels, std::move(levels), form, on, resource);
   }
 
   static std::string named_path(const std::string& name, bool by_time) {
@@ -261,10 +261,12 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   [[nodiscard]] double narrow_relay_nanoseconds(const device_triangle<Index, Offset>& triangle) const {
     const double length = static_cast<double>(triangle.entries()) / static_cast<double>(triangle.size);
     double step = 0;
+    int lanes = 0;
     Tuning::relay_shapes::for_each([&](auto s, int index) {
-      const int entries = dataflow::values_of_relay<decltype(s)>().late_entries();
-      if (step == 0 || (entries < 2 * length && Tuning::relay_step_ns[index] > step)) {
+      const auto shape = dataflow::values_of_relay<decltype(s)>();
+      if (step == 0 || (shape.late_entries() < 2 * length && shape.lanes > lanes)) {  // of few threads
         step = Tuning::relay_step_ns[index];
+        lanes = shape.lanes;
       }
     });
     return Tuning::relay_launch_ns + 1.15 * step * static_cast<double>(levels_);

@@ -16,6 +16,7 @@ template <class Scalar, class Index, class Offset>
 struct grid_params {
   std::int64_t size;    ///< of the system
   std::int64_t places;  ///< rows, partial ones included
+  int sharers;          ///< blocks that have the same rows and take turns with the right-hand sides
   bool reversed;
   const Offset* offsets;
   const Index* columns;
@@ -31,7 +32,8 @@ struct grid_params {
 };
 
 /// A lane waits for `EntriesAtOnce` entries together. `Columns` right-hand sides are solved in one sweep over
-/// the group, further ones in further sweeps; with 1 the kernel is for one right-hand side.
+/// the group, further ones by other blocks, as far as there are sharers, and in further sweeps; with 1 the
+/// kernel is for one right-hand side.
 template <class Tuning, class Scalar, class Index, class Offset, int EntriesAtOnce, int Columns>
 struct grid_agent {
   static constexpr int block_threads = Tuning::block_threads;
@@ -46,10 +48,16 @@ struct grid_agent {
     const auto warp = ctx.template group<32>();
     // Through a shuffle: otherwise the compiler reads the special register, which is slow, after the wait
     // again.
-    const std::int64_t place = start.block * block_threads + warp.shuffle(ctx.thread_rank(), warp.rank());
+    const int thread = warp.shuffle(ctx.thread_rank(), warp.rank());
+    const auto block = static_cast<std::uint32_t>(start.block);
+    const auto sharers = static_cast<std::uint32_t>(p.sharers);
+    const auto sharer = static_cast<int>(block % sharers);
+    const std::int64_t place = static_cast<std::int64_t>(block / sharers) * block_threads + thread;
     if (place < p.places) {
-      solve_row(ctx, p, place, start.page);
-      p.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, 0, 1);
+      if (sharer * Columns < p.x.columns) {
+        solve_row(ctx, p, place, sharer, start.page);
+      }
+      p.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, sharer, p.sharers);
     }
   }
 
@@ -76,7 +84,8 @@ struct grid_agent {
   };
 
   template <class Context>
-  SPTRSV_DEVICE static void solve_row(Context& ctx, const params& p, std::int64_t place, std::uint32_t page) {
+  SPTRSV_DEVICE static void solve_row(Context& ctx, const params& p, std::int64_t place, int sharer,
+                                      std::uint32_t page) {
     // All that does not depend on x comes before the first wait.
     const std::int64_t group = place / group_rows;
     const Offset begin = ctx.load_constant(p.offsets + group) + static_cast<Offset>(place % group_rows);
@@ -93,11 +102,12 @@ struct grid_agent {
                                                             : ctx.load_constant(p.diagonal + place));
     word* const components = page == 0 ? p.pages.solved[0] : p.pages.solved[1];
     const std::int64_t column_words = p.pages.size * flag::words;
-    if (gate >= 0) {
-      wait_for_gate(ctx, components + static_cast<std::int64_t>(gate) * flag::words);
-    }
     const std::int64_t columns = Columns == 1 ? 1 : p.x.columns;
-    for (std::int64_t first = 0; first < columns; first += Columns) {
+    std::int64_t first = Columns == 1 ? 0 : std::int64_t{sharer} * Columns;
+    if (gate >= 0) {
+      wait_for_gate(ctx, components + first * column_words + static_cast<std::int64_t>(gate) * flag::words);
+    }
+    for (; first < columns; first += std::int64_t{p.sharers} * Columns) {
       columns_of rest;
       for (int k = 0; k < Columns; ++k) {
         const std::int64_t rhs = first + k;

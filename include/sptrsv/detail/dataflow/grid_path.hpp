@@ -62,16 +62,18 @@ class grid_path {
   using agent = grid_agent<Tuning, Scalar, Index, Offset, EntriesAtOnce, Columns>;
   using for_short_rows = agent<Tuning::entries_at_once, 1>;
   using for_long_rows = agent<2 * Tuning::entries_at_once, 1>;
-  using for_several_columns = agent<1, Tuning::columns_per_sweep>;
+  using for_several_columns = agent<Tuning::entries_at_once, Tuning::columns_per_sweep>;
 
  public:
   /// Rows are grouped level by level or in the order of substitution. `levels`: of the triangle, where they
   /// are known; `size`: of the system.
-  grid_path(split_triangle<Index, Offset>&& split, std::int64_t size, bool by_levels,
+  grid_path(split_triangle<Index, Offset>&& split, std::int64_t size, std::int64_t max_rhs, bool by_levels,
             std::optional<device_levels<Index>>&& levels, const triangle_form& form, const Executor& on,
             memory_resource& resource)
       : form_(form),
         size_(size),
+        sharers_(static_cast<int>(std::clamp<std::int64_t>(simt::ceil_div(max_rhs, Tuning::columns_per_sweep),
+                                                           1, Tuning::most_sharers))),
         long_rows_(split.triangle.entries() > split.triangle.size * Tuning::long_row),
         numbers_(0, 0, on, resource) {
     device_triangle<Index, Offset>& triangle = split.triangle;
@@ -95,6 +97,7 @@ class grid_path {
              const page_memory<Scalar>& scratch, const Executor& on) const {
     const grid_params<Scalar, Index, Offset> p{size_,
                                                groups_.size,
+                                               sharers_,
                                                form_.reversed,
                                                groups_.offsets.data(),
                                                groups_.columns.data(),
@@ -115,9 +118,9 @@ class grid_path {
     }
   }
 
-  /// Of one launch.
+  /// Of every launch, however many right-hand sides it has.
   [[nodiscard]] std::uint32_t blocks() const {
-    return static_cast<std::uint32_t>(simt::ceil_div(groups_.size, Tuning::block_threads));
+    return static_cast<std::uint32_t>(simt::ceil_div(groups_.size, Tuning::block_threads) * sharers_);
   }
 
   /// Synchronises, linear time.
@@ -171,6 +174,7 @@ class grid_path {
 
   triangle_form form_;
   std::int64_t size_;
+  int sharers_;     ///< blocks for each group of rows
   bool long_rows_;  ///< on average
   std::int64_t levels_ = 0;
   packed_groups<Index, Offset> groups_;

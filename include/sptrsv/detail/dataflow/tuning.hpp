@@ -15,8 +15,9 @@ struct dataflow_tuning {
   /// `long_row` entries on average.
   static constexpr int entries_at_once = 4;
   static constexpr int long_row = 4;
-  /// Right-hand sides that one sweep of the grid path serves.
-  static constexpr int columns_per_sweep = 4;
+  /// Right-hand sides that one sweep of the grid path serves, and the blocks, at most, which share them.
+  static constexpr int columns_per_sweep = 2;
+  static constexpr int most_sharers = 16;
   /// Entries of a row on the grid path, at most: longer rows are cut.
   static constexpr int longest_row = 32;
   /// A warp of the grid path looks at one word until a row this many levels before its own is solved; 0: at
