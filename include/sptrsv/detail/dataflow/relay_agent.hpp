@@ -76,8 +76,8 @@ class relay_runner {
   static constexpr int entries = Shape::entries;
   static constexpr int teams = layout::teams;
 
-  SPTRSV_DEVICE static constexpr relay_record record() {
-    return relay_record::of<Scalar>(values_of_relay<Shape>());
+  SPTRSV_DEVICE static relay_record record_of(const relay_slice& slice) {
+    return relay_record_form::of<Scalar>(values_of_relay<Shape>()).record(slice.room);
   }
 
   SPTRSV_DEVICE void solve_part(std::int64_t column) {
@@ -132,7 +132,7 @@ class relay_runner {
   }
 
   SPTRSV_DEVICE void copy_record(unsigned char* stage, const relay_slice& from) const {
-    const int bytes = from.rows() > 0 ? record().bytes(from.late_pairs(), from.early_pairs() > 0 ? 1 : 0) : 0;
+    const int bytes = record_of(from).bytes(from.late_pairs(), from.early_pairs() > 0 ? 1 : 0);
     unsigned char* const to = stage + 16 * lane_;
     const unsigned char* const begin = p_.records + static_cast<std::int64_t>(from.record) * 16 + 16 * lane_;
     SPTRSV_UNROLL
@@ -145,7 +145,7 @@ class relay_runner {
 
   SPTRSV_DEVICE void copy_sides(unsigned char* stage, const relay_slice& of) const {
     if (leads() && row_of_lane() < of.rows()) {
-      const std::int32_t row = row_in(stage).row;
+      const std::int32_t row = row_in(stage, record_of(of)).row;
       if (row >= 0) {
         using real = real_t<Scalar>;  // what the user's array is aligned to
         const auto from = reinterpret_cast<const real*>(b_ + row * p_.b.row_stride);
@@ -159,19 +159,20 @@ class relay_runner {
 
   SPTRSV_DEVICE void take_step(unsigned char* stage, const relay_slice& now, std::int32_t step) {
     const bool live = row_of_lane() < now.rows();
-    const relay_row<Scalar> row = live ? row_in(stage) : relay_row<Scalar>{Scalar{}, -1};
+    const relay_record record = record_of(now);
+    const relay_row<Scalar> row = live ? row_in(stage, record) : relay_row<Scalar>{Scalar{}, -1};
     Scalar rest = leads() && row.row >= 0 ? p_.alpha * side_in(stage) : Scalar{};
     values value[entries / 2];
     int operand[entries];
     const auto slots = *reinterpret_cast<const relay_slots*>(stage + sizeof(relay_slots) * lane_);
     SPTRSV_UNROLL
     for (int i = 0; i < entries / 2; ++i) {
-      value[i] = i < now.late_pairs()
-                     ? reinterpret_cast<const values*>(stage + record().late + i * record().late_pair)[lane_]
+      value[i] = live && i < now.late_pairs()
+                     ? reinterpret_cast<const values*>(stage + record.late + i * record.late_pair)[lane_]
                      : values{};
       SPTRSV_UNROLL
       for (int k = 0; k < 2; ++k) {
-        const int slot = now.rows() > 0 ? slots.of[2 * i + k] : zero_slot_;
+        const int slot = live ? slots.of[2 * i + k] : zero_slot_;
         operand[2 * i + k] = window_ + slot * static_cast<int>(sizeof(Scalar));
       }
     }
@@ -179,10 +180,14 @@ class relay_runner {
     const bool writes = live && leads();
     const bool divides = writes && !is_finite(row.reciprocal);
     const bool some_divide = warp_.any(divides);
-    const int target = window_ + (place & (zero_slot_ - 1)) * static_cast<int>(sizeof(Scalar));
+    // Through a shuffle: otherwise the compiler computes it after the wait.
+    const int target =
+        warp_.shuffle(window_ + (place & (zero_slot_ - 1)) * static_cast<int>(sizeof(Scalar)), lane_);
     compute_operands(operand, target);
     if (now.early_pairs() > 0) {
-      rest = rest - early_products(stage, now);
+      if (live) {
+        rest = rest - early_products(stage, now, record);
+      }
       warp_.sync();
     }
     if (step != first_) {
@@ -236,17 +241,17 @@ class relay_runner {
   }
 
   /// Of the lane's entries whose components come through memory, when they have come.
-  SPTRSV_DEVICE Scalar early_products(const unsigned char* stage, const relay_slice& now) const {
-    const int first = record().early(now.late_pairs());
-    Scalar sum = products(reinterpret_cast<const values*>(stage + first + record().early_values)[lane_],
+  SPTRSV_DEVICE Scalar early_products(const unsigned char* stage, const relay_slice& now,
+                                      const relay_record& record) const {
+    const int first = record.early(now.late_pairs());
+    Scalar sum = products(reinterpret_cast<const values*>(stage + first + record.early_values)[lane_],
                           reinterpret_cast<const places*>(stage + first)[lane_]);
     const unsigned char* pair = p_.records + static_cast<std::int64_t>(now.record) * 16 + first;
     for (int i = 1; i < now.early_pairs(); ++i) {
-      pair += record().early_pair;
-      sum =
-          sum +
-          products(ctx_.load_constant(reinterpret_cast<const values*>(pair + record().early_values) + lane_),
-                   ctx_.load_constant(reinterpret_cast<const places*>(pair) + lane_));
+      pair += record.early_pair;
+      sum = sum +
+            products(ctx_.load_constant(reinterpret_cast<const values*>(pair + record.early_values) + lane_),
+                     ctx_.load_constant(reinterpret_cast<const places*>(pair) + lane_));
     }
     return sum;
   }
@@ -266,8 +271,9 @@ class relay_runner {
     std::uint16_t of[entries];
   };
 
-  SPTRSV_DEVICE const relay_row<Scalar>& row_in(const unsigned char* stage) const {
-    return reinterpret_cast<const relay_row<Scalar>*>(stage + record().rows)[row_of_lane()];
+  SPTRSV_DEVICE const relay_row<Scalar>& row_in(const unsigned char* stage,
+                                                const relay_record& record) const {
+    return reinterpret_cast<const relay_row<Scalar>*>(stage + record.rows)[row_of_lane()];
   }
   SPTRSV_DEVICE Scalar& side_in(unsigned char* stage) const {
     return reinterpret_cast<Scalar*>(stage + layout::record_bytes)[lane_];

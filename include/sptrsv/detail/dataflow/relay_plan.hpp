@@ -69,7 +69,7 @@ class relay_planner {
     plan_.row_targets = make<std::uint32_t>(plan_.places);
     on_.fill_bytes(plan_.targets.data(), 0xff, plan_.targets.bytes());
     simt::for_each(on_, plan_.places,
-                   fill_records<Scalar, Index, Offset>{reader, record_, size, reversed, positions.data(),
+                   fill_records<Scalar, Index, Offset>{reader, form_, size, reversed, positions.data(),
                                                        order.rows.data(), ordered.sources.data(),
                                                        plan_.slices.data(), plan_.records.data(),
                                                        plan_.targets.data(), plan_.row_targets.data()});
@@ -142,21 +142,21 @@ class relay_planner {
     auto records = make<std::uint32_t>(slices + 1);
     on_.fill_bytes(records.data(), 0, records.bytes());
     simt::for_each(on_, slices,
-                   measure_records{record_, rows.data(), late.data(), early.data(), records.data()});
+                   measure_records{form_, rows.data(), late.data(), early.data(), records.data()});
     plan_.slices = make<relay_slice>(slices);
     plan_.records = make<unsigned char>(16 * sum(records));
     on_.fill_bytes(plan_.records.data(), 0, plan_.records.bytes());
     simt::for_each(on_, slices,
-                   make_slices{shape_, step_places_.data(), rows.data(), late.data(), early.data(),
+                   make_slices{form_, step_places_.data(), rows.data(), late.data(), early.data(),
                                records.data(), plan_.slices.data()});
     simt::for_each(on_, 32 * slices,
-                   clear_records{shape_, record_, plan_.window, plan_.slices.data(), plan_.records.data()});
+                   clear_records{form_, plan_.window, plan_.slices.data(), plan_.records.data()});
   }
 
   relay_shape_values shape_;
   const Executor& on_;
   memory_resource& resource_;
-  relay_record record_ = relay_record::of<Scalar>(shape_);
+  relay_record_form form_ = relay_record_form::of<Scalar>(shape_);
   relay_plan<Scalar, Offset> plan_;
   buffer<std::uint32_t> part_of_place_;
   buffer<std::int32_t> steps_before_;

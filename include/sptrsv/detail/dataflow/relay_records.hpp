@@ -103,7 +103,7 @@ struct measure_slices {
 
 /// Per slice.
 struct make_slices {
-  relay_shape_values shape;
+  relay_record_form form;
   const std::int32_t* step_places;
   const std::int32_t* rows;
   const std::int32_t* late_pairs;
@@ -113,21 +113,22 @@ struct make_slices {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
-    const std::int64_t step = slice / shape.step_slices();
-    const auto in_step = static_cast<std::int32_t>(slice % shape.step_slices());
+    const std::int64_t step = slice / form.shape.step_slices();
+    const auto in_step = static_cast<std::int32_t>(slice % form.shape.step_slices());
     const auto count = [&](const std::int32_t* of) {
       return static_cast<std::uint32_t>(ctx.load_constant(of + slice));
     };
     ctx.store(slices + slice,
               relay_slice{ctx.load_constant(records + slice),
-                          ctx.load_constant(step_places + step) + in_step * shape.slice_rows(),
-                          count(rows) | count(late_pairs) << 6 | count(early_pairs) << 12});
+                          ctx.load_constant(step_places + step) + in_step * form.shape.slice_rows(),
+                          count(rows) | count(late_pairs) << 6 | count(early_pairs) << 12,
+                          form.room(ctx.load_constant(rows + slice))});
   }
 };
 
 /// Per slice: the length of its record, in units of 16 bytes.
 struct measure_records {
-  relay_record record;
+  relay_record_form form;
   const std::int32_t* rows;
   const std::int32_t* late_pairs;
   const std::int32_t* early_pairs;
@@ -136,17 +137,15 @@ struct measure_records {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
     const int bytes =
-        ctx.load_constant(rows + slice) == 0
-            ? 0
-            : record.bytes(ctx.load_constant(late_pairs + slice), ctx.load_constant(early_pairs + slice));
+        form.record(form.room(ctx.load_constant(rows + slice)))
+            .bytes(ctx.load_constant(late_pairs + slice), ctx.load_constant(early_pairs + slice));
     ctx.store(lengths + slice, static_cast<std::uint32_t>(bytes / 16));
   }
 };
 
 /// Per slice and lane: entries that are none.
 struct clear_records {
-  relay_shape_values shape;
-  relay_record record;
+  relay_record_form form;
   std::int32_t window;
   const relay_slice* slices;
   unsigned char* records;
@@ -154,13 +153,14 @@ struct clear_records {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
     const relay_slice slice = ctx.load_constant(slices + i / 32);
-    if (slice.rows() == 0) {
+    const auto lane = static_cast<int>(i % 32);
+    if (lane >= slice.rows() * form.shape.lanes) {
       return;
     }
-    const auto lane = static_cast<int>(i % 32);
+    const relay_record record = form.record(slice.room);
     unsigned char* const begin = records + static_cast<std::int64_t>(slice.record) * 16;
-    auto* const slots = reinterpret_cast<std::uint16_t*>(begin) + lane * shape.entries;
-    for (int e = 0; e < shape.entries; ++e) {
+    auto* const slots = reinterpret_cast<std::uint16_t*>(begin) + lane * form.shape.entries;
+    for (int e = 0; e < form.shape.entries; ++e) {
       ctx.store(slots + e, static_cast<std::uint16_t>(window));
     }
     for (int pair = 0; pair < slice.early_pairs(); ++pair) {
@@ -176,7 +176,7 @@ struct clear_records {
 template <class Scalar, class Index, class Offset>
 struct fill_records {
   row_reader<Index, Offset> reader;
-  relay_record record;
+  relay_record_form form;
   std::int64_t size;  ///< of the system
   bool reversed;
   const Index* positions;  ///< by row of the triangle; null: a row is its position
@@ -191,6 +191,7 @@ struct fill_records {
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
     const auto at = reader.find(ctx, place);
     const relay_slice slice = ctx.load_constant(slices + at.slice);
+    const relay_record record = form.record(slice.room);
     const std::int64_t begin = static_cast<std::int64_t>(slice.record) * 16;
     put_row(ctx, place, begin + record.rows + at.row * static_cast<int>(sizeof(relay_row<Scalar>)));
     const int lanes = reader.shape.lanes;

@@ -48,7 +48,8 @@ inline constexpr std::uint32_t no_target = 0xffffffffu;
 struct alignas(16) relay_slice {
   std::uint32_t record;  ///< where it begins, in units of 16 bytes
   std::int32_t first_place;
-  std::uint32_t count;  ///< rows | late pairs << 6 | early pairs << 12: of entries, for each of the 32 lanes
+  std::uint32_t count;  ///< rows | late pairs << 6 | early pairs << 12: of entries, for each of the lanes
+  std::uint32_t room;   ///< lanes | bytes before the late pairs << 8: of the record
 
   SPTRSV_HOST_DEVICE int rows() const { return static_cast<int>(count & 63u); }
   SPTRSV_HOST_DEVICE int late_pairs() const { return static_cast<int>(count >> 6 & 63u); }
@@ -69,22 +70,13 @@ struct alignas(8) relay_row {
 
 /// Where what stands in a record, in bytes. A record holds, for each lane, the slots of its late entries;
 /// then the rows; then pairs of late values by lane; then pairs of early places and pairs of early values by
-/// lane.
+/// lane. It has room for the lanes of the slice's rows only, rounded up to four.
 struct relay_record {
   std::int32_t rows;
   std::int32_t late;
   std::int32_t late_pair;
   std::int32_t early_values;  ///< in an early pair
   std::int32_t early_pair;
-
-  template <class Scalar>
-  static SPTRSV_HOST_DEVICE constexpr relay_record of(const relay_shape_values& shape) {
-    constexpr int pair = static_cast<int>(sizeof(relay_pair<Scalar>)) * 32;
-    const int slots = 32 * shape.entries * static_cast<int>(sizeof(std::uint16_t));
-    const int rows = shape.slice_rows() * static_cast<int>(sizeof(relay_row<Scalar>));
-    const int places = 32 * static_cast<int>(sizeof(relay_pair<std::int32_t>));
-    return {slots, slots + (rows + 15) / 16 * 16, pair, places, places + pair};
-  }
 
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int early(int late_pairs) const {
     return late + late_pairs * late_pair;
@@ -94,13 +86,42 @@ struct relay_record {
   }
 };
 
+/// What the records of a plan have in common.
+struct relay_record_form {
+  relay_shape_values shape;
+  std::int32_t row_bytes;
+  std::int32_t pair_bytes;  ///< of two numbers
+
+  template <class Scalar>
+  static SPTRSV_HOST_DEVICE constexpr relay_record_form of(const relay_shape_values& shape) {
+    return {shape, static_cast<int>(sizeof(relay_row<Scalar>)), static_cast<int>(sizeof(relay_pair<Scalar>))};
+  }
+
+  /// relay_slice::room of a slice of so many rows.
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr std::uint32_t room(int rows) const {
+    const int lanes = (rows * shape.lanes + 3) / 4 * 4;
+    const int late = lanes * slot_bytes() + (rows * row_bytes + 15) / 16 * 16;
+    return static_cast<std::uint32_t>(lanes | late << 8);
+  }
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr relay_record record(std::uint32_t room) const {
+    const int lanes = static_cast<int>(room & 255u);
+    const int places = lanes * static_cast<int>(sizeof(relay_pair<std::int32_t>));
+    return {lanes * slot_bytes(), static_cast<int>(room >> 8), lanes * pair_bytes, places,
+            places + lanes * pair_bytes};
+  }
+  /// Of a lane.
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int slot_bytes() const {
+    return shape.entries * static_cast<int>(sizeof(std::uint16_t));
+  }
+};
+
 /// The dynamic shared memory of a block: for each warp a ring of records and of their rows' right-hand sides,
 /// then the window. Of a record's early pairs only the first is kept there.
 template <class Scalar, class Shape>
 struct relay_layout {
+  static constexpr relay_record_form form = relay_record_form::of<Scalar>(values_of_relay<Shape>());
   static constexpr int stages = 3;
-  static constexpr int record_bytes =
-      relay_record::of<Scalar>(values_of_relay<Shape>()).bytes(Shape::entries / 2, 1);
+  static constexpr int record_bytes = form.record(form.room(32 / Shape::lanes)).bytes(Shape::entries / 2, 1);
   static constexpr int stage_bytes = record_bytes + 32 * static_cast<int>(sizeof(Scalar));
   static constexpr int warp_bytes = stages * stage_bytes;
   static constexpr int team_bytes = Shape::threads / 32 * warp_bytes;
