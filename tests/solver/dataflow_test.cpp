@@ -13,8 +13,16 @@ using policy::dataflow_path;
 struct tiny_window : dataflow_tuning {
   static constexpr int walk_window = 64;
 };
-struct narrow_walks : dataflow_tuning {
+/// So that a walk promises to be faster.
+struct slow_relays : dataflow_tuning {
+  static constexpr double relay_step_ns[] = {500, 500, 500, 500, 500, 500};
+};
+struct narrow_walks : slow_relays {
   static constexpr double walk_rows_per_level = 2;
+};
+
+struct small_records : dataflow_tuning {
+  static constexpr std::int64_t relay_record_bytes = 4096;
 };
 
 class DataflowPath : public on_target<case_types<emulator_target, double, std::int32_t, std::int32_t>> {
@@ -67,6 +75,12 @@ TEST_F(DataflowPath, IsTheGridWhereLevelsAreWide) {
                            patterns::layers(2000, 500, 3), patterns::random(2000, 0.2, 3)}) {
     EXPECT_TRUE(is_grid(kernel_for(p))) << p.name << ": " << kernel_for(p);
   }
+}
+
+TEST_F(DataflowPath, IsTheGridWhereTheRecordsOfARelayWouldBeTooLarge) {
+  const pattern p = patterns::stencil_2d(24, 24);
+  EXPECT_TRUE(is_grid(kernel_for(p, policy::basic_dataflow<small_records>{})));
+  EXPECT_THROW(kernel_for(p, policy::basic_dataflow<small_records>{dataflow_path::relay}), error);
 }
 
 TEST_F(DataflowPath, IsTheOneAskedFor) {
@@ -138,7 +152,8 @@ TEST_F(DataflowPath, IsNoWalkWhereLevelsAreWideOnAverage) {
   EXPECT_TRUE(is_walk(kernel_for(patterns::block_diagonal(66, 33), policy_type{})));
   const pattern three_wide = patterns::block_diagonal(99, 33);
   EXPECT_FALSE(is_walk(kernel_for(three_wide, policy_type{})));
-  EXPECT_TRUE(is_walk(kernel_for(three_wide, policy::dataflow{}))) << "although the walk is faster";
+  EXPECT_TRUE(is_walk(kernel_for(three_wide, policy::basic_dataflow<slow_relays>{})))
+      << "although the walk is faster";
   EXPECT_TRUE(is_walk(kernel_for(three_wide, policy_type{dataflow_path::walk})));
 }
 

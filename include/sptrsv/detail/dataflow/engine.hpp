@@ -1,6 +1,7 @@
 // The engine of dataflow: looks at the levels, takes the path that promises to be faster.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -58,7 +59,7 @@ namespace detail {
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   using grid_path = dataflow::grid_path<Tuning, Scalar, Index, Offset, Executor>;
-  using relay_path = dataflow::relay_path<typename Tuning::relay_shapes, Scalar, Offset, Executor>;
+  using relay_path = dataflow::relay_path<typename Tuning::relay_shapes, Scalar, Executor>;
   using walk_path = dataflow::walk_path<typename Tuning::walk_shapes, Scalar, Offset, Executor>;
 
  public:
@@ -195,8 +196,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
       plan_ = named_path(takes_relay ? "relay" : "grid", policy.path == path_name::automatic) +
               (possible ? predicted_time("relay", choice.nanoseconds) + ", " : "") +
               predicted_time("grid", on_grid);
-      if (takes_relay) {
-        plan_relay(choice, split, *levels, size, stored_entries, form, on, resource);
+      if (takes_relay && plan_relay(choice, split, *levels, size, stored_entries, form, on, resource)) {
         return;
       }
     }
@@ -206,7 +206,8 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     }
   }
 
-  void plan_relay(const dataflow::relay_choice& choice, const split_triangle<Index, Offset>& split,
+  /// Whether its records are not too large.
+  bool plan_relay(const dataflow::relay_choice& choice, const split_triangle<Index, Offset>& split,
                   const device_levels<Index>& levels, std::int64_t size, std::int64_t stored_entries,
                   const triangle_form& form, const Executor& on, memory_resource& resource) {
     dataflow::relay_shape_values shape{};
@@ -215,10 +216,16 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
         shape = dataflow::values_of_relay<decltype(s)>();
       }
     });
-    relay_.emplace(dataflow::relay_planner<Scalar, Index, Offset, Executor>(
-                       shape, choice.parts, Tuning::relay_window, on, resource)
-                       .build(split.triangle, levels, split.positions, size, stored_entries, form.reversed),
-                   choice.shape_index, size, max_rhs_, form, on, resource);
+    auto plan = dataflow::relay_planner<Scalar, Index, Offset, Executor>(shape, choice.parts,
+                                                                         Tuning::relay_window, on, resource)
+                    .build(split.triangle, levels, split.positions, size, stored_entries, form.reversed,
+                           std::min(Tuning::relay_record_bytes, dataflow::most_record_bytes<Scalar>));
+    if (!plan) {
+      plan_ = named_path("grid", true) + "the records of a relay would be too large";
+      return false;
+    }
+    relay_.emplace(std::move(*plan), choice.shape_index, size, max_rhs_, form, on);
+    return true;
   }
 
   /// Makes the walk if it promises to take less than `limit` nanoseconds.

@@ -145,7 +145,7 @@ class relay_runner {
 
   SPTRSV_DEVICE void copy_sides(unsigned char* stage, const relay_slice& of) const {
     if (leads() && row_of_lane() < of.rows()) {
-      const std::int32_t row = row_in(stage, record_of(of)).row;
+      const std::int32_t row = row_in(stage, record_of(of)).index();
       if (row >= 0) {
         using real = real_t<Scalar>;  // what the user's array is aligned to
         const auto from = reinterpret_cast<const real*>(b_ + row * p_.b.row_stride);
@@ -161,7 +161,7 @@ class relay_runner {
     const bool live = row_of_lane() < now.rows();
     const relay_record record = record_of(now);
     const relay_row<Scalar> row = live ? row_in(stage, record) : relay_row<Scalar>{Scalar{}, -1};
-    Scalar rest = leads() && row.row >= 0 ? p_.alpha * side_in(stage) : Scalar{};
+    Scalar rest = leads() && row.row != -1 ? p_.alpha * side_in(stage) : Scalar{};
     values value[entries / 2];
     int operand[entries];
     const auto slots = *reinterpret_cast<const relay_slots*>(stage + sizeof(relay_slots) * lane_);
@@ -176,9 +176,10 @@ class relay_runner {
         operand[2 * i + k] = window_ + slot * static_cast<int>(sizeof(Scalar));
       }
     }
+    const std::int32_t index = row.index();
     const std::int32_t place = now.first_place + row_of_lane();
     const bool writes = live && leads();
-    const bool divides = writes && !is_finite(row.reciprocal);
+    const bool divides = writes && row.divides();
     const bool some_divide = warp_.any(divides);
     // Through a shuffle: otherwise the compiler computes it after the wait.
     const int target =
@@ -205,11 +206,9 @@ class relay_runner {
       sum[i % 2] = sum[i % 2] - value[i / 2].of[i % 2] * component[i];
     }
     rest = simt::tile_sum(warp_, sum[0] + sum[1], lanes);
-    Scalar x = rest * row.reciprocal;
+    Scalar x = rest * row.factor;
     if (some_divide) {
-      x = divides ? divide(rest, p_.pivots == nullptr ? pivot_divisor<Scalar>::one()
-                                                      : ctx_.load_constant(p_.pivots + place))
-                  : x;
+      x = divides ? divide(rest, row.factor) : x;
     }
     if (writes) {
       ctx_.store_shared_at(target, x);
@@ -219,10 +218,10 @@ class relay_runner {
     }
     if (writes) {
       flag::publish(ctx_, solved_ + place * flag::words, x);
-      if (row.row >= 0) {
-        ctx_.store(x_ + row.row * p_.x.row_stride, x);
+      if (index >= 0) {
+        ctx_.store(x_ + index * p_.x.row_stride, x);
         if (!is_finite(x)) {
-          p_.pages.note_bad(ctx_, start_.page, p_.reversed ? p_.size - 1 - row.row : row.row);
+          p_.pages.note_bad(ctx_, start_.page, p_.reversed ? p_.size - 1 - index : index);
         }
       }
       if (other_ != nullptr) {

@@ -19,7 +19,6 @@ struct relay_params {
   const std::int32_t* part_places;  ///< parts + 1: the first place of each
   const relay_slice* slices;        ///< by step and warp of the team
   const unsigned char* records;
-  const Scalar* pivots;  ///< by place; null if the diagonal is unit
   solve_pages<Scalar> pages;
   Scalar alpha;
   dense_view<const Scalar> b;

@@ -17,55 +17,34 @@ template <class Scalar>
 struct place_numbers {
   const Scalar* stored;
   const std::uint32_t* targets;
-  Scalar* records;
+  unsigned char* records;
   bool conjugated;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
     const std::uint32_t to = ctx.load_constant(targets + k);
-    if (to != no_target) {
-      const Scalar v = ctx.load_constant(stored + k);
-      ctx.store(records + to, conjugated ? conjugate(v) : v);
+    if (to == no_target) {
+      return;
     }
+    const Scalar number = ctx.load_constant(stored + k);
+    const Scalar v = conjugated ? conjugate(number) : number;
+    if ((to & pivot_target) == 0) {
+      ctx.store(reinterpret_cast<Scalar*>(records) + to, v);
+      return;
+    }
+    auto* const at = reinterpret_cast<relay_row<Scalar>*>(records + pivot_row(to));
+    relay_row<Scalar> row = ctx.load(at);
+    row.set_pivot(v);
+    ctx.store(at, row);
   }
 };
 
-/// Per place: its pivot, and the reciprocal that stands for it.
-template <class Scalar, class Offset>
-struct place_reciprocals {
-  const Scalar* stored;
-  const Offset* sources;  ///< -1 for partial rows
-  const std::uint32_t* row_targets;
-  Scalar* pivots;
-  unsigned char* records;
-  bool conjugated;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
-    const Offset source = ctx.load_constant(sources + place);
-    Scalar v = pivot_divisor<Scalar>::one();
-    if (source >= 0) {
-      v = ctx.load_constant(stored + source);
-      v = conjugated ? conjugate(v) : v;
-    }
-    const pivot_divisor<Scalar> pivot(v);
-    auto* const row = reinterpret_cast<relay_row<Scalar>*>(
-        records + 8 * static_cast<std::int64_t>(ctx.load_constant(row_targets + place)));
-    ctx.store(pivots + place, v);
-    ctx.store(&row->reciprocal, pivot.is_safe() ? pivot.reciprocal() : must_divide<Scalar>());
-  }
-};
-
-template <class Shapes, class Scalar, class Offset, class Executor>
+template <class Shapes, class Scalar, class Executor>
 class relay_path {
  public:
-  relay_path(relay_plan<Scalar, Offset>&& plan, int shape_index, std::int64_t size, std::int64_t max_rhs,
-             const triangle_form& form, const Executor& on, memory_resource& resource)
-      : plan_(std::move(plan)),
-        shape_index_(shape_index),
-        size_(size),
-        form_(form),
-        pivots_(plan_.diagonal_sources.size(), resource, on.stream()) {
+  relay_path(relay_plan&& plan, int shape_index, std::int64_t size, std::int64_t max_rhs,
+             const triangle_form& form, const Executor& on)
+      : plan_(std::move(plan)), shape_index_(shape_index), size_(size), form_(form) {
     // Several right-hand sides are solved side by side, as far as the device has room.
     with_agent([&](auto agent) {
       using agent_type = decltype(agent);
@@ -76,13 +55,9 @@ class relay_path {
   }
 
   void update_values(const Scalar* stored, const Executor& on) {
-    simt::for_each(on, static_cast<std::int64_t>(plan_.targets.size()),
-                   place_numbers<Scalar>{stored, plan_.targets.data(),
-                                         reinterpret_cast<Scalar*>(plan_.records.data()), form_.conjugated});
     simt::for_each(
-        on, static_cast<std::int64_t>(pivots_.size()),
-        place_reciprocals<Scalar, Offset>{stored, plan_.diagonal_sources.data(), plan_.row_targets.data(),
-                                          pivots_.data(), plan_.records.data(), form_.conjugated});
+        on, static_cast<std::int64_t>(plan_.targets.size()),
+        place_numbers<Scalar>{stored, plan_.targets.data(), plan_.records.data(), form_.conjugated});
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
@@ -95,7 +70,6 @@ class relay_path {
                                  plan_.part_places.data(),
                                  plan_.slices.data(),
                                  plan_.records.data(),
-                                 pivots_.data(),
                                  scratch.pages(),
                                  alpha,
                                  b,
@@ -111,23 +85,20 @@ class relay_path {
 
   /// Synchronises, linear time.
   [[nodiscard]] bool is_zero_pivot(std::int64_t position, const Executor& on) const {
-    if (pivots_.size() == 0) {
-      return false;
-    }
-    // By place, each pivot's source is the diagonal entry of its row.
     std::vector<unsigned char> records(plan_.records.size());
-    std::vector<std::uint32_t> row_targets(plan_.row_targets.size());
+    std::vector<std::uint32_t> targets(plan_.targets.size());
     on.download(records.data(), plan_.records.data(), plan_.records.bytes());
-    on.download(row_targets.data(), plan_.row_targets.data(), plan_.row_targets.bytes());
-    const auto row = static_cast<std::int32_t>(form_.reversed ? size_ - 1 - position : position);
-    std::size_t place = 0;
-    while (reinterpret_cast<const relay_row<Scalar>*>(records.data() + std::size_t{8} * row_targets[place])
-               ->row != row) {
-      ++place;
+    on.download(targets.data(), plan_.targets.data(), plan_.targets.bytes());
+    const std::int64_t index = form_.reversed ? size_ - 1 - position : position;
+    for (const std::uint32_t to : targets) {
+      if (to != no_target && (to & pivot_target) != 0) {
+        const auto& row = *reinterpret_cast<const relay_row<Scalar>*>(records.data() + pivot_row(to));
+        if (row.index() == index) {
+          return row.factor == Scalar{};
+        }
+      }
     }
-    Scalar pivot;
-    on.download(&pivot, pivots_.data() + place, sizeof(pivot));
-    return pivot == Scalar{};
+    return false;  // the diagonal is unit
   }
 
   /// Rows with the partial ones: what a workspace has room for.
@@ -143,8 +114,7 @@ class relay_path {
 
   [[nodiscard]] std::size_t bytes() const {
     return plan_.part_steps.bytes() + plan_.part_places.bytes() + plan_.slices.bytes() +
-           plan_.records.bytes() + plan_.targets.bytes() + plan_.row_targets.bytes() +
-           plan_.diagonal_sources.bytes() + pivots_.bytes();
+           plan_.records.bytes() + plan_.targets.bytes();
   }
 
  private:
@@ -168,12 +138,11 @@ class relay_path {
     });
   }
 
-  relay_plan<Scalar, Offset> plan_;
+  relay_plan plan_;
   int shape_index_;
   std::int64_t size_;
   triangle_form form_;
   std::int64_t sharers_ = 1;
-  buffer<Scalar> pivots_;
 };
 
 }  // namespace sptrsv::detail::dataflow

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_levels.hpp"
@@ -17,7 +18,6 @@
 namespace sptrsv::detail::dataflow {
 
 /// Device memory throughout; see relay_params for the arrays.
-template <class Scalar, class Offset>
 struct relay_plan {
   relay_shape_values shape{};
   std::int32_t parts = 0;
@@ -28,10 +28,7 @@ struct relay_plan {
   buffer<std::int32_t> part_places;
   buffer<relay_slice> slices;
   buffer<unsigned char> records;
-  /// By stored entry: where its number stands in the records, counted in numbers; or `no_target`.
-  buffer<std::uint32_t> targets;
-  buffer<std::uint32_t> row_targets;  ///< by place: that of its relay_row, in units of 8 bytes
-  buffer<Offset> diagonal_sources;    ///< by place; empty if the diagonal is unit
+  buffer<std::uint32_t> targets;  ///< by stored entry: see pivot_target
 };
 
 /// Makes a plan of a triangle with fewer than 2^31 rows and entries; synchronises.
@@ -47,15 +44,16 @@ class relay_planner {
   }
 
   /// `positions`: by row of the triangle, see split_triangle; `size`, `stored_entries`: of the stored matrix.
-  relay_plan<Scalar, Offset> build(const device_triangle<Index, Offset>& triangle,
-                                   const device_levels<Index>& levels, const buffer<Index>& positions,
-                                   std::int64_t size, std::int64_t stored_entries, bool reversed) {
+  /// Nothing where the records would take more than `most_bytes`.
+  std::optional<relay_plan> build(const device_triangle<Index, Offset>& triangle,
+                                  const device_levels<Index>& levels, const buffer<Index>& positions,
+                                  std::int64_t size, std::int64_t stored_entries, bool reversed,
+                                  std::int64_t most_bytes = most_record_bytes<Scalar>) {
     using namespace relay_kernels;
     plan_.places = triangle.size;
     device_levels<Index> order;
     order.rows = order_parts(triangle, levels);
     device_triangle<Index, Offset> ordered = in_level_order(triangle, order, on_, resource_);
-    plan_.diagonal_sources = std::move(ordered.diagonal_sources);
     const row_reader<Index, Offset> reader{shape_,
                                            plan_.window,
                                            ordered.row_offsets.data(),
@@ -64,15 +62,16 @@ class relay_planner {
                                            plan_.part_places.data(),
                                            steps_before_.data(),
                                            step_places_.data()};
-    lay_out(reader);
+    if (!lay_out(reader, most_bytes)) {
+      return {};
+    }
     plan_.targets = make<std::uint32_t>(stored_entries);
-    plan_.row_targets = make<std::uint32_t>(plan_.places);
     on_.fill_bytes(plan_.targets.data(), 0xff, plan_.targets.bytes());
     simt::for_each(on_, plan_.places,
                    fill_records<Scalar, Index, Offset>{reader, form_, size, reversed, positions.data(),
                                                        order.rows.data(), ordered.sources.data(),
-                                                       plan_.slices.data(), plan_.records.data(),
-                                                       plan_.targets.data(), plan_.row_targets.data()});
+                                                       ordered.diagonal_sources.data(), plan_.slices.data(),
+                                                       plan_.records.data(), plan_.targets.data()});
     return std::move(plan_);
   }
 
@@ -130,8 +129,8 @@ class relay_planner {
     return rows;
   }
 
-  /// Slices, and records without rows and entries.
-  void lay_out(const relay_kernels::row_reader<Index, Offset>& reader) {
+  /// Slices, and records without rows and entries. Whether they fit.
+  bool lay_out(const relay_kernels::row_reader<Index, Offset>& reader, std::int64_t most_bytes) {
     using namespace relay_kernels;
     const std::int64_t slices = plan_.steps * shape_.step_slices();
     const auto rows = zeros(slices);
@@ -139,25 +138,30 @@ class relay_planner {
     const auto early = zeros(slices);
     simt::for_each(on_, plan_.places,
                    measure_slices<Index, Offset>{reader, rows.data(), late.data(), early.data()});
-    auto records = make<std::uint32_t>(slices + 1);
+    auto records = make<std::uint64_t>(slices + 1);
     on_.fill_bytes(records.data(), 0, records.bytes());
     simt::for_each(on_, slices,
                    measure_records{form_, rows.data(), late.data(), early.data(), records.data()});
+    const std::int64_t bytes = 16 * sum(records);
+    if (bytes > most_bytes) {
+      return false;
+    }
     plan_.slices = make<relay_slice>(slices);
-    plan_.records = make<unsigned char>(16 * sum(records));
+    plan_.records = make<unsigned char>(bytes);
     on_.fill_bytes(plan_.records.data(), 0, plan_.records.bytes());
     simt::for_each(on_, slices,
                    make_slices{form_, step_places_.data(), rows.data(), late.data(), early.data(),
                                records.data(), plan_.slices.data()});
     simt::for_each(on_, 32 * slices,
                    clear_records{form_, plan_.window, plan_.slices.data(), plan_.records.data()});
+    return true;
   }
 
   relay_shape_values shape_;
   const Executor& on_;
   memory_resource& resource_;
   relay_record_form form_ = relay_record_form::of<Scalar>(shape_);
-  relay_plan<Scalar, Offset> plan_;
+  relay_plan plan_;
   buffer<std::uint32_t> part_of_place_;
   buffer<std::int32_t> steps_before_;
   buffer<std::int32_t> step_places_;

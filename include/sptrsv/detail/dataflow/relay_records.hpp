@@ -108,7 +108,7 @@ struct make_slices {
   const std::int32_t* rows;
   const std::int32_t* late_pairs;
   const std::int32_t* early_pairs;
-  const std::uint32_t* records;
+  const std::uint64_t* records;
   relay_slice* slices;
 
   template <class Context>
@@ -119,7 +119,7 @@ struct make_slices {
       return static_cast<std::uint32_t>(ctx.load_constant(of + slice));
     };
     ctx.store(slices + slice,
-              relay_slice{ctx.load_constant(records + slice),
+              relay_slice{static_cast<std::uint32_t>(ctx.load_constant(records + slice)),
                           ctx.load_constant(step_places + step) + in_step * form.shape.slice_rows(),
                           count(rows) | count(late_pairs) << 6 | count(early_pairs) << 12,
                           form.room(ctx.load_constant(rows + slice))});
@@ -132,14 +132,14 @@ struct measure_records {
   const std::int32_t* rows;
   const std::int32_t* late_pairs;
   const std::int32_t* early_pairs;
-  std::uint32_t* lengths;
+  std::uint64_t* lengths;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
     const int bytes =
         form.record(form.room(ctx.load_constant(rows + slice)))
             .bytes(ctx.load_constant(late_pairs + slice), ctx.load_constant(early_pairs + slice));
-    ctx.store(lengths + slice, static_cast<std::uint32_t>(bytes / 16));
+    ctx.store(lengths + slice, static_cast<std::uint64_t>(bytes / 16));
   }
 };
 
@@ -182,10 +182,10 @@ struct fill_records {
   const Index* positions;  ///< by row of the triangle; null: a row is its position
   const Index* rows;       ///< by place: the row of the triangle
   const Offset* sources;
+  const Offset* diagonal_sources;  ///< by place, -1 for partial rows; null if the diagonal is unit
   const relay_slice* slices;
   unsigned char* records;
   std::uint32_t* targets;
-  std::uint32_t* row_targets;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
@@ -232,9 +232,13 @@ struct fill_records {
     const auto row_of_x = static_cast<std::int32_t>(
         position < 0 || !reversed ? static_cast<std::int64_t>(position) : size - 1 - position);
     auto* const stored = reinterpret_cast<relay_row<Scalar>*>(records + to);
-    ctx.store(&stored->reciprocal, pivot_divisor<Scalar>::one());
+    ctx.store(&stored->factor, pivot_divisor<Scalar>::one());
     ctx.store(&stored->row, row_of_x);
-    ctx.store(row_targets + place, static_cast<std::uint32_t>(to / 8));
+    const Offset source =
+        diagonal_sources == nullptr ? Offset{-1} : ctx.load_constant(diagonal_sources + place);
+    if (source >= 0) {
+      ctx.store(targets + source, pivot_target | static_cast<std::uint32_t>(to / 8));
+    }
   }
 };
 

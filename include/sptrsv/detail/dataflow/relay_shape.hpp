@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/scalar.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::detail::dataflow {
@@ -41,8 +42,19 @@ SPTRSV_HOST_DEVICE constexpr relay_shape_values values_of_relay() {
   return {Shape::lanes, Shape::threads, Shape::entries};
 }
 
+/// Where the number of a stored entry goes: an entry's value, counted in numbers from the first record, or,
+/// with `pivot_target`, the row whose pivot it is, counted in units of 8 bytes.
+inline constexpr std::uint32_t pivot_target = 0x80000000u;
+/// In bytes from the first record.
+SPTRSV_HOST_DEVICE constexpr std::int64_t pivot_row(std::uint32_t target) {
+  return std::int64_t{8} * (target & ~pivot_target);
+}
 /// Of a stored entry that is not part of the system.
 inline constexpr std::uint32_t no_target = 0xffffffffu;
+/// Records end below this, so that targets have room for what they say.
+template <class Scalar>
+inline constexpr std::int64_t most_record_bytes = static_cast<std::int64_t>(pivot_target - 1) *
+                                                  static_cast<std::int64_t>(sizeof(Scalar) < 8 ? 4 : 8);
 
 /// What a warp has of a step: consecutive rows, and their record.
 struct alignas(16) relay_slice {
@@ -64,8 +76,17 @@ struct alignas(sizeof(T) < 8 ? 2 * sizeof(T) : 16) relay_pair {
 /// A row in a record.
 template <class Scalar>
 struct alignas(8) relay_row {
-  Scalar reciprocal;  ///< of the pivot; NaN where it must not stand for the division
-  std::int32_t row;   ///< of b and x; -1 for partial rows
+  Scalar factor;     ///< the reciprocal of the pivot, or the pivot, if that must divide
+  std::int32_t row;  ///< of b and x; -1 for partial rows; -2 - row where the pivot must divide
+
+  SPTRSV_HOST_DEVICE bool divides() const { return row < -1; }
+  /// Of b and x; -1 for partial rows.
+  SPTRSV_HOST_DEVICE std::int32_t index() const { return divides() ? -2 - row : row; }
+  SPTRSV_HOST_DEVICE void set_pivot(Scalar pivot) {
+    const pivot_divisor<Scalar> divisor(pivot);
+    row = divisor.is_safe() ? index() : -2 - index();
+    factor = divisor.is_safe() ? divisor.reciprocal() : pivot;
+  }
 };
 
 /// Where what stands in a record, in bytes. A record holds, for each lane, the slots of its late entries;

@@ -52,6 +52,8 @@ struct dataflow_tuning {
   static constexpr double relay_launch_ns = 4000;
   /// Components of x that a part of a relay keeps in shared memory: a power of two, at most 32,768.
   static constexpr int relay_window = 4096;
+  /// What the records of a relay may take.
+  static constexpr std::int64_t relay_record_bytes = std::int64_t{1} << 35;
   /// Systems of more entries than these are planned with less care.
   static constexpr std::int64_t relay_small_system = 600'000;
   /// Nanoseconds that the grid path takes for a launch, a level, and a byte.
