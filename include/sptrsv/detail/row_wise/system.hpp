@@ -58,7 +58,12 @@ struct system_params {
   template <class Context>
   SPTRSV_DEVICE void finish(Context& ctx, const row& r, std::uint32_t page, std::int64_t column,
                             Scalar b_value, Scalar sum) const {
-    const Scalar solved = r.pivot(alpha * b_value - sum);
+    publish(ctx, r, page, column, r.pivot(alpha * b_value - sum));
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE void publish(Context& ctx, const row& r, std::uint32_t page, std::int64_t column,
+                             Scalar solved) const {
     flag::publish(ctx, pages.component(page, column, r.place), solved);
     ctx.store(x.data + r.number * x.row_stride + column * x.column_stride, solved);
     if (!is_finite(solved)) {

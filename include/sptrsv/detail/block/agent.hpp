@@ -1,0 +1,176 @@
+// The kernel of the block algorithms: the steps of a solve, from the first to the last, in one launch.
+//
+// A thread block draws a ticket for one task; tasks are numbered in the order of the steps. Before its first
+// look at x it waits until all tasks of the step before have been counted. So it waits for blocks with
+// smaller tickets only, and a step may read what all steps before it have written as plain memory.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/block/gather.hpp"
+#include "sptrsv/detail/block/plan.hpp"
+#include "sptrsv/detail/row_wise/fused_rows.hpp"
+
+namespace sptrsv::detail::block {
+
+/// Rows of triangles. What the squares have summed up for a row is kept beside x and set back to zero by the
+/// one who takes it: every solve finds zeros.
+template <class Scalar, class Index, class Offset>
+struct triangle_rows : row_wise::system_params<Scalar, Index, Offset> {
+  using base = row_wise::system_params<Scalar, Index, Offset>;
+  using row = typename base::row;
+
+  Scalar* sums;  ///< column-major, by place; null: no squares have these rows
+
+  /// alpha b less what the squares have summed up; once for each row and right-hand side.
+  template <class Context>
+  SPTRSV_DEVICE Scalar load_b(Context& ctx, const row& r, std::int64_t column) const {
+    const Scalar b = this->alpha * base::load_b(ctx, r, column);
+    if (sums == nullptr) {
+      return b;
+    }
+    Scalar* const sum = sums + column * this->size + r.place;
+    const Scalar known = ctx.load(sum);
+    ctx.store(sum, Scalar{});
+    return b - known;
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE void finish(Context& ctx, const row& r, std::uint32_t page, std::int64_t column,
+                            Scalar remainder, Scalar sum) const {
+    this->publish(ctx, r, page, column, r.pivot(remainder - sum));
+  }
+};
+
+/// `Columns` right-hand sides are solved in one sweep over a row, further ones in further sweeps.
+template <class Tuning, class Scalar, class Index, class Offset, int Columns>
+struct agent {
+  static constexpr int block_threads = Tuning::block_threads;
+  static constexpr int warps_per_block = block_threads / 32;
+  static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
+  using rows = triangle_rows<Scalar, Index, Offset>;
+  using polled_rows = row_wise::fused_rows<entries_at_once, Columns, Scalar, Index, Offset, rows>;
+  using gathered = gathered_row<entries_at_once, Columns, Scalar, Index, Offset>;
+  struct shared_storage {
+    block_start start;
+    std::int64_t number;  ///< of the step
+    step work;
+  };
+  struct params {
+    rows system;  ///< offsets of all parts; the sums, too, where no square is above
+    const step* steps;
+    const std::int32_t* step_of_task;
+    std::int64_t last_step;
+    const Index* numbers;              ///< of the rows that are stored without the empty ones
+    const Index* first_place_of_warp;  ///< of the polled rows, and the end
+    const Index* level_offsets;        ///< of the levels of all triangles
+    unsigned long long* finished;      ///< by step: tasks that have ended, of all solves
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    start_block(ctx, shared.start, p.system.pages.state, p.system.x.columns);
+    if (ctx.thread_rank() == 0) {
+      const std::int64_t number = ctx.load_constant(p.step_of_task + shared.start.block);
+      shared.number = number;
+      shared.work = ctx.load_constant(p.steps + number);
+      if (shared.work.awaited_tasks > 0) {
+        const auto all = static_cast<unsigned long long>(shared.work.awaited_tasks) * (shared.start.solve + 1);
+        simt::wait_until(ctx, p.finished + number - 1, [=](unsigned long long count) { return count >= all; });
+        ctx.fence_acquire();
+      }
+    }
+    ctx.barrier();
+    take(ctx, shared, p);
+    if (shared.number < p.last_step) {
+      ctx.barrier();
+      if (ctx.thread_rank() == 0) {
+        ctx.fence_release();
+        ctx.reduce_add(p.finished + shared.number, 1ull);
+      }
+    }
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE static void take(Context& ctx, const shared_storage& shared, const params& p) {
+    const step& s = shared.work;
+    std::int64_t first = s.first_item + (shared.start.block - s.first_task) * s.items_per_task;
+    const std::int64_t end = s.first_item + s.items;
+    std::int64_t last = end - first > s.items_per_task ? first + s.items_per_task : end;
+    rows system = p.system;
+    system.row_offsets += s.offsets;
+    system.sums = s.has_sums ? system.sums : nullptr;
+    if (s.kind == step_kind::polled) {
+      const auto warp = ctx.template group<32>();
+      const std::int64_t number = first + warp.index();
+      if (number < last) {
+        polled_rows::solve(ctx, warp, system, shared.start, ctx.load_constant(p.first_place_of_warp + number),
+                           ctx.load_constant(p.first_place_of_warp + number + 1));
+      }
+      return;
+    }
+    const bool is_serial = s.kind == step_kind::serial;
+    std::int64_t level = first;
+    if (is_serial) {
+      first = ctx.load_constant(p.level_offsets + level);
+      last = ctx.load_constant(p.level_offsets + level + 1);
+    }
+    for (;;) {
+      // The bounds of the next level are on the way while one is solved.
+      ++level;
+      const bool is_last = !is_serial || level == end;
+      const std::int64_t next_last = is_last ? 0 : ctx.load_constant(p.level_offsets + level + 1);
+      take_rows(ctx, shared, p, system, first, last);
+      if (is_last) {
+        return;
+      }
+      ctx.barrier();
+      first = last;
+      last = next_last;
+    }
+  }
+
+  /// The rows [first, last) of a square or of a level, or with the numbers of which these are the numbers.
+  template <class Context>
+  SPTRSV_DEVICE static void take_rows(Context& ctx, const shared_storage& shared, const params& p,
+                                      const rows& system, std::int64_t first, std::int64_t last) {
+    const step& s = shared.work;
+    const auto warp = ctx.template group<32>();
+    const int groups = 32 / s.lanes;
+    const int rank = warp.rank() % s.lanes;
+    for (std::int64_t item = first + warp.index() * groups; item < last; item += warps_per_block * groups) {
+      const std::int64_t mine = item + warp.rank() / s.lanes;
+      const bool present = mine < last;
+      const Offset begin = present ? ctx.load_constant(system.row_offsets + mine) : Offset{0};
+      const Offset end = present ? ctx.load_constant(system.row_offsets + mine + 1) : Offset{0};
+      for (std::int64_t rhs = 0; rhs < system.x.columns; rhs += Columns) {
+        const gathered row{system.columns, system.values,  system.pages,
+                           shared.start.page,     rhs, system.x.columns};
+        Scalar sums[Columns] = {};
+        row.sum(ctx, warp, begin, end, s.lanes, Tuning::shared_row, sums);
+        for (int k = 0; k < Columns; ++k) {
+          if (present && rank == k % s.lanes && rhs + k < system.x.columns) {
+            if (s.kind == step_kind::square) {
+              add_to_sum(ctx, p, s.numbers, mine, rhs + k, sums[k]);
+            } else {
+              const typename rows::row r = system.open(ctx, mine);
+              system.finish(ctx, r, shared.start.page, rhs + k, system.load_b(ctx, r, rhs + k), sums[k]);
+            }
+          }
+        }
+      }
+    }
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static void add_to_sum(Context& ctx, const params& p, std::int64_t numbers,
+                                       std::int64_t item, std::int64_t rhs, Scalar term) {
+    const std::int64_t row =
+        numbers < 0 ? item : static_cast<std::int64_t>(ctx.load_constant(p.numbers + numbers + item));
+    Scalar* const sum = p.system.sums + rhs * p.system.size + row;
+    ctx.store(sum, ctx.load(sum) + term);
+  }
+};
+
+}  // namespace sptrsv::detail::block
