@@ -60,8 +60,9 @@ buffer<Index> levels_of_rows(const device_triangle<Index, Offset>& t, const Exec
   on.fill_bytes(levels.data(), 0, levels.bytes());
   on.fill_bytes(tickets.data(), 0, tickets.bytes());
   if (t.size > 0) {
-    on.template launch<agent>(static_cast<std::uint32_t>(simt::ceil_div(t.size, agent::block_threads)),
-                              {t.size, t.row_offsets.data(), t.columns.data(), levels.data(), tickets.data()});
+    on.template launch<agent>(
+        static_cast<std::uint32_t>(simt::ceil_div(t.size, agent::block_threads)),
+        {t.size, t.row_offsets.data(), t.columns.data(), levels.data(), tickets.data()});
   }
   return levels;
 }

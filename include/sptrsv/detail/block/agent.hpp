@@ -13,23 +13,40 @@
 
 namespace sptrsv::detail::block {
 
-/// Rows of triangles. What the squares have summed up for a row is kept beside x and set back to zero by the
+/// The system, and what squares have summed up for its rows.
+template <class Scalar, class Index, class Offset>
+struct block_params {
+  row_wise::system_params<Scalar, Index, Offset> whole;  ///< offsets of the rows of all parts
+  Scalar* sums;  ///< column-major, by place; null: there are no squares
+};
+
+/// Rows of a triangle. What the squares have summed up for a row is kept beside x and set back to zero by the
 /// one who takes it: every solve finds zeros.
 template <class Scalar, class Index, class Offset>
-struct triangle_rows : row_wise::system_params<Scalar, Index, Offset> {
-  using base = row_wise::system_params<Scalar, Index, Offset>;
-  using row = typename base::row;
+struct triangle_rows {
+  using row = typename row_wise::system_params<Scalar, Index, Offset>::row;
 
-  Scalar* sums;  ///< column-major, by place; null: no squares have these rows
+  const block_params<Scalar, Index, Offset>& p;
+  std::int64_t offsets;  ///< of row 0, among all
+  bool has_sums;
+  const solve_pages<Scalar>& pages = p.whole.pages;
+  const Index* columns = p.whole.columns;
+  const Scalar* values = p.whole.values;
+  const dense_view<Scalar>& x = p.whole.x;
+
+  template <class Context>
+  SPTRSV_DEVICE row open(Context& ctx, std::int64_t place) const {
+    return p.whole.open(ctx, place, p.whole.row_offsets + offsets + place);
+  }
 
   /// alpha b less what the squares have summed up; once for each row and right-hand side.
   template <class Context>
   SPTRSV_DEVICE Scalar load_b(Context& ctx, const row& r, std::int64_t column) const {
-    const Scalar b = this->alpha * base::load_b(ctx, r, column);
-    if (sums == nullptr) {
+    const Scalar b = p.whole.alpha * p.whole.load_b(ctx, r, column);
+    if (!has_sums) {
       return b;
     }
-    Scalar* const sum = sums + column * this->size + r.place;
+    Scalar* const sum = p.sums + column * p.whole.size + r.place;
     const Scalar known = ctx.load(sum);
     ctx.store(sum, Scalar{});
     return b - known;
@@ -38,7 +55,7 @@ struct triangle_rows : row_wise::system_params<Scalar, Index, Offset> {
   template <class Context>
   SPTRSV_DEVICE void finish(Context& ctx, const row& r, std::uint32_t page, std::int64_t column,
                             Scalar remainder, Scalar sum) const {
-    this->publish(ctx, r, page, column, r.pivot(remainder - sum));
+    p.whole.publish(ctx, r, page, column, r.pivot(remainder - sum));
   }
 };
 
@@ -57,7 +74,7 @@ struct agent {
     step work;
   };
   struct params {
-    rows system;  ///< offsets of all parts; the sums, too, where no square is above
+    block_params<Scalar, Index, Offset> system;
     const step* steps;
     const std::int32_t* step_of_task;
     std::int64_t last_step;
@@ -69,14 +86,16 @@ struct agent {
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    start_block(ctx, shared.start, p.system.pages.state, p.system.x.columns);
+    start_block(ctx, shared.start, p.system.whole.pages.state, p.system.whole.x.columns);
     if (ctx.thread_rank() == 0) {
       const std::int64_t number = ctx.load_constant(p.step_of_task + shared.start.block);
       shared.number = number;
       shared.work = ctx.load_constant(p.steps + number);
       if (shared.work.awaited_tasks > 0) {
-        const auto all = static_cast<unsigned long long>(shared.work.awaited_tasks) * (shared.start.solve + 1);
-        simt::wait_until(ctx, p.finished + number - 1, [=](unsigned long long count) { return count >= all; });
+        const auto all =
+            static_cast<unsigned long long>(shared.work.awaited_tasks) * (shared.start.solve + 1);
+        simt::wait_until(ctx, p.finished + number - 1,
+                         [=](unsigned long long count) { return count >= all; });
         ctx.fence_acquire();
       }
     }
@@ -98,9 +117,7 @@ struct agent {
     std::int64_t first = s.first_item + (shared.start.block - s.first_task) * s.items_per_task;
     const std::int64_t end = s.first_item + s.items;
     std::int64_t last = end - first > s.items_per_task ? first + s.items_per_task : end;
-    rows system = p.system;
-    system.row_offsets += s.offsets;
-    system.sums = s.has_sums ? system.sums : nullptr;
+    const rows system{p.system, s.offsets, s.has_sums};
     if (s.kind == step_kind::polled) {
       const auto warp = ctx.template group<32>();
       const std::int64_t number = first + warp.index();
@@ -136,17 +153,18 @@ struct agent {
   SPTRSV_DEVICE static void take_rows(Context& ctx, const shared_storage& shared, const params& p,
                                       const rows& system, std::int64_t first, std::int64_t last) {
     const step& s = shared.work;
+    const Offset* const offsets = p.system.whole.row_offsets + s.offsets;
     const auto warp = ctx.template group<32>();
     const int groups = 32 / s.lanes;
     const int rank = warp.rank() % s.lanes;
     for (std::int64_t item = first + warp.index() * groups; item < last; item += warps_per_block * groups) {
       const std::int64_t mine = item + warp.rank() / s.lanes;
       const bool present = mine < last;
-      const Offset begin = present ? ctx.load_constant(system.row_offsets + mine) : Offset{0};
-      const Offset end = present ? ctx.load_constant(system.row_offsets + mine + 1) : Offset{0};
+      const Offset begin = present ? ctx.load_constant(offsets + mine) : Offset{0};
+      const Offset end = present ? ctx.load_constant(offsets + mine + 1) : Offset{0};
       for (std::int64_t rhs = 0; rhs < system.x.columns; rhs += Columns) {
-        const gathered row{system.columns, system.values,  system.pages,
-                           shared.start.page,     rhs, system.x.columns};
+        const gathered row{system.columns,    system.values, system.pages,
+                           shared.start.page, rhs,           system.x.columns};
         Scalar sums[Columns] = {};
         row.sum(ctx, warp, begin, end, s.lanes, Tuning::shared_row, sums);
         for (int k = 0; k < Columns; ++k) {
@@ -164,11 +182,11 @@ struct agent {
   }
 
   template <class Context>
-  SPTRSV_DEVICE static void add_to_sum(Context& ctx, const params& p, std::int64_t numbers,
-                                       std::int64_t item, std::int64_t rhs, Scalar term) {
+  SPTRSV_DEVICE static void add_to_sum(Context& ctx, const params& p, std::int64_t numbers, std::int64_t item,
+                                       std::int64_t rhs, Scalar term) {
     const std::int64_t row =
         numbers < 0 ? item : static_cast<std::int64_t>(ctx.load_constant(p.numbers + numbers + item));
-    Scalar* const sum = p.system.sums + rhs * p.system.size + row;
+    Scalar* const sum = p.system.sums + rhs * p.system.whole.size + row;
     ctx.store(sum, ctx.load(sum) + term);
   }
 };

@@ -6,15 +6,15 @@
 namespace sptrsv {
 namespace policy {
 
-/// The column block algorithm (Lu, Niu, Liu 2020, Algorithm 4): a diagonal block is solved, then all that lies
-/// below it is multiplied by its part of x and added to what the rows there have summed up. Reads each
+/// The column block algorithm (Lu, Niu, Liu 2020, Algorithm 4): a diagonal block is solved, then all that
+/// lies below it is multiplied by its part of x and added to what the rows there have summed up. Reads each
 /// component of x about once, and updates sums once for each block above a row.
 ///
-/// The whole triangle is renumbered in level order, and every diagonal block again by its own levels. Diagonal blocks are solved
-/// level by level, by rows that poll one another, or by one thread block; what lies between them is multiplied
-/// by a thread or several lanes a row, without its empty rows where they are many: `kernels` says who chooses.
-/// All steps are one launch. Additions come in a fixed order: the result is the same in every bit from solve
-/// to solve.
+/// The whole triangle is renumbered in level order, and every diagonal block again by its own levels.
+/// Diagonal blocks are solved level by level, by rows that poll one another, or by one thread block; what
+/// lies between them is multiplied by a thread or several lanes a row, without its empty rows where they are
+/// many: `kernels` says who chooses. All steps are one launch. Additions come in a fixed order: the result is
+/// the same in every bit from solve to solve.
 template <class Tuning = block_tuning>
 struct basic_column_block {
   static constexpr const char* name = "column_block";

@@ -62,7 +62,8 @@ class engine_base {
 
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
-    info.plan = std::to_string(system_.blocks) + " diagonal blocks, " + describe_steps(system_.host_steps);
+    info.plan = std::to_string(system_.blocks) + " diagonal blocks, " +
+                describe_steps(system_.host_steps, std::max<std::int64_t>(system_.size, 1));
     info.kernels = {"block: " + std::to_string(thread_blocks()) + " blocks of " +
                     std::to_string(Tuning::block_threads) + " threads, " +
                     std::to_string(system_.steps.size()) + " steps in one launch"};
@@ -114,7 +115,7 @@ class engine_base {
   template <int Columns>
   void launch(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
               const Executor& on) const {
-    const triangle_rows<Scalar, Index, Offset> rows{
+    const block_params<Scalar, Index, Offset> rows{
         {system_.size, form_.reversed, system_.offsets.data(), system_.columns.data(), numbers_.values(),
          numbers_.diagonal(), system_.order.rows.data(), scratch.pages.pages(), alpha, b, x},
         scratch.sums.data()};

@@ -114,10 +114,10 @@ struct take_row_numbers {
 
 /// How a part's rows are stored.
 struct row_storage {
-  bool is_compressed;     ///< only rows with entries
-  std::int64_t offsets;   ///< where the offsets of its rows begin, one more than rows are stored
-  std::int64_t numbers;   ///< where the numbers of its rows begin, if it is compressed
-  std::int64_t rows;      ///< stored
+  bool is_compressed;    ///< only rows with entries
+  std::int64_t offsets;  ///< where the offsets of its rows begin, one more than rows are stored
+  std::int64_t numbers;  ///< where the numbers of its rows begin, if it is compressed
+  std::int64_t rows;     ///< stored
 };
 
 /// The entries sorted, and what is known of the parts; then their rows.
@@ -146,8 +146,7 @@ class part_entries {
     if (entries_ > 0) {
       simt::for_each(on, entries_,
                      find_entry_keys<Index, Offset>{t.size, t.row_offsets.data(), t.columns.data(),
-                                                    places.data(), blocks, cut, keys.data(),
-                                                    numbers.data()});
+                                                    places.data(), blocks, cut, keys.data(), numbers.data()});
       on.sort_pairs(keys.data(), sorted_.data(), numbers.data(), order.data(), entries_,
                     bits_for(static_cast<std::uint64_t>(parts_) * static_cast<std::uint64_t>(t.size)),
                     resource);
@@ -155,9 +154,9 @@ class part_entries {
     simt::for_each(on, entries_,
                    take_entries<Index, Offset>{order.data(), t.columns.data(), t.sources.data(),
                                                places.data(), columns_.data(), sources_.data()});
-    simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
-                   move_diagonal<Index, Offset>{t.diagonal_sources.data(), positions.data(),
-                                                diagonal_sources_.data()});
+    simt::for_each(
+        on, static_cast<std::int64_t>(diagonal_sources_.size()),
+        move_diagonal<Index, Offset>{t.diagonal_sources.data(), positions.data(), diagonal_sources_.data()});
     measure(on, resource);
   }
 
@@ -199,15 +198,15 @@ class part_entries {
     const buffer<Offset> found(count, resource, on.stream());
     part_offsets_.resize(count);
     rows_before_.resize(count);
-    simt::for_each(on, parts_ + 1,
-                   find_offsets<Offset>{sorted_.data(), entries_, 0, static_cast<entry_key>(size_),
-                                        found.data()});
+    simt::for_each(
+        on, parts_ + 1,
+        find_offsets<Offset>{sorted_.data(), entries_, 0, static_cast<entry_key>(size_), found.data()});
     on.download(part_offsets_.data(), found.data(), found.bytes());
     row_starts_ = make_runs<Offset>(entries_, starts_with_key{sorted_.data()}, on, resource);
     const buffer<Offset> rows_before(count, resource, on.stream());
     simt::for_each(on, parts_ + 1,
-                   count_below_each<Offset, Offset>{row_starts_.first.data(), row_starts_.count,
-                                                    found.data(), rows_before.data()});
+                   count_below_each<Offset, Offset>{row_starts_.first.data(), row_starts_.count, found.data(),
+                                                    rows_before.data()});
     on.download(rows_before_.data(), rows_before.data(), rows_before.bytes());
   }
 

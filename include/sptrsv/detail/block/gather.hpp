@@ -15,7 +15,7 @@ struct gathered_row {
 
   const Index* columns;
   const Scalar* values;
-  solve_pages<Scalar> pages;
+  const solve_pages<Scalar>& pages;
   std::uint32_t page;
   std::int64_t first_rhs;
   std::int64_t rhs_count;  ///< of the solve
@@ -39,7 +39,8 @@ struct gathered_row {
       for (int i = 0; i < Entries; ++i) {
         SPTRSV_UNROLL
         for (int k = 0; k < Columns; ++k) {
-          x[i][k] = column[i] >= 0 && first_rhs + k < rhs_count ? load(ctx, column[i], first_rhs + k) : Scalar{};
+          x[i][k] =
+              column[i] >= 0 && first_rhs + k < rhs_count ? load(ctx, column[i], first_rhs + k) : Scalar{};
         }
       }
       SPTRSV_UNROLL

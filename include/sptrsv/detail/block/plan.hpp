@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -20,15 +22,15 @@ enum class step_kind : std::int32_t {
 
 struct step {
   step_kind kind;
-  std::int32_t lanes;           ///< for a row; a power of two up to 32
-  std::int64_t first_item;      ///< items are rows, tasks of warps (polled), or levels (serial)
+  std::int32_t lanes;       ///< for a row; a power of two up to 32
+  std::int64_t first_item;  ///< items are rows, tasks of warps (polled), or levels (serial)
   std::int64_t items;
   std::int64_t items_per_task;
-  std::int64_t offsets;         ///< of the entries of item 0 or, with dense rows, of row 0: may be negative
-  std::int64_t numbers;         ///< of the row of item 0; -1: rows are dense
-  std::int64_t first_task;      ///< tasks of the steps before
-  std::int64_t awaited_tasks;   ///< of the step before: 0 if there is none
-  bool has_sums;                ///< a triangle below squares
+  std::int64_t offsets;        ///< of the entries of item 0 or, with dense rows, of row 0: may be negative
+  std::int64_t numbers;        ///< of the row of item 0; -1: rows are dense
+  std::int64_t first_task;     ///< tasks of the steps before
+  std::int64_t awaited_tasks;  ///< of the step before: 0 if there is none
+  bool has_sums;               ///< a triangle below squares
 
   [[nodiscard]] std::int64_t tasks() const { return simt::ceil_div(items, items_per_task); }
 };
@@ -36,6 +38,8 @@ struct step {
 struct step_list {
   std::vector<step> steps;
   std::vector<std::int32_t> step_of_task;
+  std::int64_t updated_sums = 0;   ///< rows of squares, as they are stored
+  std::int64_t read_columns = 0;   ///< columns of squares
   std::int64_t squares[4] = {};    ///< by kernel, in the order of policy::square_kernel
   std::int64_t triangles[4] = {};  ///< diagonals, then in the order of policy::triangle_kernel
 
@@ -65,8 +69,11 @@ class step_planner {
 
   void add_square(const part& p, const square_facts& facts, policy::square_kernel kernel,
                   const row_storage& storage) {
-    const int lanes = is_scalar(kernel) ? 1 : shared_row_lanes<Tuning>(kernels_.selector, entries_per_row(facts));
+    const int lanes =
+        is_scalar(kernel) ? 1 : shared_row_lanes<Tuning>(kernels_.selector, entries_per_row(facts));
     ++made_.squares[static_cast<int>(kernel) - 1];
+    made_.updated_sums += storage.rows;
+    made_.read_columns += p.last_column - p.first_column;
     if (storage.is_compressed) {
       add_rows(step_kind::square, lanes, 0, storage.rows, storage.offsets, storage.numbers, true);
     } else {
@@ -103,9 +110,8 @@ class step_planner {
                 std::int64_t numbers, bool has_sums) {
     const std::int64_t rows_at_once = Tuning::block_threads / lanes;
     const std::int64_t rounds = simt::ceil_div(rows, rows_at_once) / (2 * resident_);
-    add({kind, lanes, first, rows,
-         rows_at_once * std::clamp<std::int64_t>(rounds, 1, Tuning::most_rounds), offsets, numbers, 0, 0,
-         has_sums});
+    add({kind, lanes, first, rows, rows_at_once * std::clamp<std::int64_t>(rounds, 1, Tuning::most_rounds),
+         offsets, numbers, 0, 0, has_sums});
   }
 
   void add(step s) {
@@ -121,9 +127,10 @@ class step_planner {
   step_list made_;
 };
 
-/// "triangles: 2 sync-free; squares: 1 scalar-CSR"
-inline std::string describe_steps(const step_list& steps) {
-  const auto listed = [](const char* what, const std::int64_t (&counts)[4], const char* const (&names)[4]) {
+/// "triangles: 2 sync-free; squares: 1 scalar-CSR; 1.50 n sums updated, 0.50 n of x read": what tables 1 and
+/// 2 of the paper count, of squares without the rows that are not stored.
+inline std::string describe_steps(const step_list& steps, std::int64_t size) {
+  const auto listed = [](const char* what, const std::int64_t(&counts)[4], const char* const(&names)[4]) {
     std::string text;
     for (int i = 0; i < 4; ++i) {
       if (counts[i] > 0) {
@@ -132,9 +139,15 @@ inline std::string describe_steps(const step_list& steps) {
     }
     return text;
   };
-  const std::string squares = listed("squares", steps.squares, {"scalar-CSR", "vector-CSR", "scalar-DCSR", "vector-DCSR"});
+  const std::string squares =
+      listed("squares", steps.squares, {"scalar-CSR", "vector-CSR", "scalar-DCSR", "vector-DCSR"});
+  const auto rows = static_cast<double>(size);
+  std::array<char, 80> traffic{};
+  std::snprintf(traffic.data(), traffic.size(), "; %.2f n sums updated, %.2f n of x read",
+                1 + static_cast<double>(steps.updated_sums) / rows,
+                static_cast<double>(steps.read_columns) / rows);
   return listed("triangles", steps.triangles, {"diagonal", "level-set", "sync-free", "serial"}) +
-         (squares.empty() ? "" : "; " + squares);
+         (squares.empty() ? "" : "; " + squares) + traffic.data();
 }
 
 }  // namespace sptrsv::detail::block

@@ -10,11 +10,11 @@ namespace policy {
 /// triangles and a square between them, the triangles likewise, `depth` times; the recursion is a loop over
 /// 2^depth triangles and as many squares less one. Reads of x and updates of sums grow with the depth only.
 ///
-/// The whole triangle is renumbered in level order, and every diagonal block again by its own levels. Diagonal blocks are solved
-/// level by level, by rows that poll one another, or by one thread block; what lies between them is multiplied
-/// by a thread or several lanes a row, without its empty rows where they are many: `kernels` says who chooses.
-/// All steps are one launch. Additions come in a fixed order: the result is the same in every bit from solve
-/// to solve.
+/// The whole triangle is renumbered in level order, and every diagonal block again by its own levels.
+/// Diagonal blocks are solved level by level, by rows that poll one another, or by one thread block; what
+/// lies between them is multiplied by a thread or several lanes a row, without its empty rows where they are
+/// many: `kernels` says who chooses. All steps are one launch. Additions come in a fixed order: the result is
+/// the same in every bit from solve to solve.
 template <class Tuning = block_tuning>
 struct basic_recursive_block {
   static constexpr const char* name = "recursive_block";
@@ -37,7 +37,8 @@ class engine<policy::basic_recursive_block<Tuning>, Scalar, Index, Offset, Execu
   engine(const policy::basic_recursive_block<Tuning>& policy, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : block::engine_base<Tuning, Scalar, Index, Offset, Executor>(
-            {block::scheme::recursive, blocks_of(policy.depth), policy.kernels}, a, form, max_rhs, on, resource) {}
+            {block::scheme::recursive, blocks_of(policy.depth), policy.kernels}, a, form, max_rhs, on,
+            resource) {}
 
  private:
   static std::int64_t blocks_of(int depth) {

@@ -92,9 +92,9 @@ device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offse
   inside.size = t.size;
   inside.row_offsets = buffer<Offset>(t.row_offsets.size(), resource, on.stream());
   inside.columns = buffer<Index>(static_cast<std::size_t>(kept), resource, on.stream());
-  simt::for_each(on, t.size + 1,
-                 take_in_order<Offset, Offset>{kept_before.data(), t.row_offsets.data(),
-                                               inside.row_offsets.data()});
+  simt::for_each(
+      on, t.size + 1,
+      take_in_order<Offset, Offset>{kept_before.data(), t.row_offsets.data(), inside.row_offsets.data()});
   simt::for_each(on, entries,
                  keep_columns<Index, Offset>{kept_before.data(), t.columns.data(), inside.columns.data()});
   return inside;
@@ -163,9 +163,9 @@ class renumbering {
         made.positions = std::move(rows_.rows);
       } else {
         buffer<Index> positions(made.positions.size(), resource_, on_.stream());
-        simt::for_each(on_, t.size,
-                       take_in_order<Index, Index>{made.positions.data(), rows_.rows.data(),
-                                                   positions.data()});
+        simt::for_each(
+            on_, t.size,
+            take_in_order<Index, Index>{made.positions.data(), rows_.rows.data(), positions.data()});
         made.positions = std::move(positions);
       }
     }
@@ -184,9 +184,10 @@ class renumbering {
     rows_.rows = buffer<Index>(size, resource_, on_.stream());
     simt::for_each(on_, t.size, find_level_keys<Index>{levels.data(), blocks, t.size, keys.data()});
     simt::for_each(on_, t.size, triangle_kernels::write_iota<Index>{iota.data()});
-    on_.sort_pairs(keys.data(), sorted.data(), iota.data(), rows_.rows.data(), t.size,
-                   bits_for(static_cast<std::uint64_t>(blocks.blocks) * static_cast<std::uint64_t>(t.size + 1)),
-                   resource_);
+    on_.sort_pairs(
+        keys.data(), sorted.data(), iota.data(), rows_.rows.data(), t.size,
+        bits_for(static_cast<std::uint64_t>(blocks.blocks) * static_cast<std::uint64_t>(t.size + 1)),
+        resource_);
     const runs<Index> found = make_runs<Index>(t.size, starts_with_key{sorted.data()}, on_, resource_);
     level_offsets_.resize(found.first.size());
     on_.download(level_offsets_.data(), found.first.data(), found.first.bytes());

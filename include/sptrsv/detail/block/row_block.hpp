@@ -10,11 +10,11 @@ namespace policy {
 /// left of it is multiplied by the x of the blocks before. Updates each sum once, and reads x once for each
 /// block below it.
 ///
-/// The whole triangle is renumbered in level order, and every diagonal block again by its own levels. Diagonal blocks are solved
-/// level by level, by rows that poll one another, or by one thread block; what lies between them is multiplied
-/// by a thread or several lanes a row, without its empty rows where they are many: `kernels` says who chooses.
-/// All steps are one launch. Additions come in a fixed order: the result is the same in every bit from solve
-/// to solve.
+/// The whole triangle is renumbered in level order, and every diagonal block again by its own levels.
+/// Diagonal blocks are solved level by level, by rows that poll one another, or by one thread block; what
+/// lies between them is multiplied by a thread or several lanes a row, without its empty rows where they are
+/// many: `kernels` says who chooses. All steps are one launch. Additions come in a fixed order: the result is
+/// the same in every bit from solve to solve.
 template <class Tuning = block_tuning>
 struct basic_row_block {
   static constexpr const char* name = "row_block";

@@ -44,7 +44,7 @@ struct block_system {
   buffer<Offset> offsets;           ///< of the stored rows of each part
   buffer<Index> numbers;            ///< of the rows of compressed parts
   row_wise::warp_tasks<Index> warps;
-  buffer<Index> level_offsets;      ///< of the triangles' levels; empty if no step needs them
+  buffer<Index> level_offsets;  ///< of the triangles' levels; empty if no step needs them
   buffer<step> steps;
   buffer<std::int32_t> step_of_task;
   step_list host_steps;
@@ -65,9 +65,10 @@ class system_builder {
                  memory_resource& resource)
       : kernels_(kernels), resident_(resident_blocks), on_(on), resource_(resource) {}
 
-  /// `t`: in the order of substitution, at least one row. `blocks`: a power of two if the cut is recursive, at
-  /// most as many as rows.
-  block_system<Index, Offset> build(const device_triangle<Index, Offset>& t, scheme cut, std::int64_t blocks) {
+  /// `t`: in the order of substitution, at least one row. `blocks`: a power of two if the cut is recursive,
+  /// at most as many as rows.
+  block_system<Index, Offset> build(const device_triangle<Index, Offset>& t, scheme cut,
+                                    std::int64_t blocks) {
     std::vector<std::vector<std::int64_t>> passes{even_bounds(t.size, 1)};
     for (std::int64_t b = cut == scheme::recursive ? 2 : blocks; b <= blocks && b > 1; b *= 2) {
       passes.push_back(even_bounds(t.size, b));
@@ -145,10 +146,11 @@ class system_builder {
       const chosen& c = chosen_[i];
       if (parts[i].is_triangle) {
         const std::size_t block = i / 2;
-        planner.add_triangle(parts[i],
-                             triangle_places<Index>{c.triangle, order.level_offsets.data() + c.first_level,
-                                                    c.first_level, first_warps[block], first_warps[block + 1]},
-                             c.of_triangle, storage_[i]);
+        planner.add_triangle(
+            parts[i],
+            triangle_places<Index>{c.triangle, order.level_offsets.data() + c.first_level, c.first_level,
+                                   first_warps[block], first_warps[block + 1]},
+            c.of_triangle, storage_[i]);
       } else if (c.square.entries > 0) {
         planner.add_square(parts[i], c.square, c.of_square, storage_[i]);
       }

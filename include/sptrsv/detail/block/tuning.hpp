@@ -12,7 +12,8 @@ struct block_tuning {
   /// Right-hand sides that one sweep over a row serves.
   static constexpr int columns_per_sweep = 4;
   /// No diagonal block has fewer rows than this many for each thread that the device holds at once, where
-  /// their number is not asked for. (The paper has 20 rows per core; an H200 holds up to 16 threads per core.)
+  /// their number is not asked for. (The paper has 20 rows per core; an H200 holds up to 16 threads per
+  /// core.)
   static constexpr int rows_per_thread = 2;
   /// 32 neighbouring rows of a sync-free triangle get a warp each if they have at least so many entries on
   /// average, a thread each if they have fewer.

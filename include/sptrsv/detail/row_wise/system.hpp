@@ -35,8 +35,13 @@ struct system_params {
 
   template <class Context>
   SPTRSV_DEVICE row open(Context& ctx, std::int64_t place) const {
-    const Offset begin = ctx.load_constant(row_offsets + place);
-    const Offset end = ctx.load_constant(row_offsets + place + 1);
+    return open(ctx, place, row_offsets + place);
+  }
+  /// `offsets`: where the row's entries begin, and end.
+  template <class Context>
+  SPTRSV_DEVICE row open(Context& ctx, std::int64_t place, const Offset* offsets) const {
+    const Offset begin = ctx.load_constant(offsets);
+    const Offset end = ctx.load_constant(offsets + 1);
     const std::int64_t position =
         position_of_place != nullptr ? static_cast<std::int64_t>(ctx.load_constant(position_of_place + place))
                                      : place;
