@@ -63,7 +63,7 @@ class engine_base {
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
     info.plan = std::to_string(system_.blocks) + " diagonal blocks, " +
-                describe_steps(system_.host_steps, std::max<std::int64_t>(system_.size, 1));
+                describe_steps(system_.host_steps, system_.size);
     info.kernels = {"block: " + std::to_string(thread_blocks()) + " blocks of " +
                     std::to_string(Tuning::block_threads) + " threads, " +
                     std::to_string(system_.steps.size()) + " steps in one launch"};

@@ -35,13 +35,23 @@ struct step {
   [[nodiscard]] std::int64_t tasks() const { return simt::ceil_div(items, items_per_task); }
 };
 
+/// A part and the steps that do it.
+struct planned_part {
+  bool is_triangle;
+  triangle_facts triangle;
+  square_facts square;
+  policy::triangle_kernel of_triangle;
+  policy::square_kernel of_square;
+  std::int64_t stored_rows;
+  std::int64_t columns;
+  std::size_t first_step;
+  std::size_t last_step;  ///< one past the end
+};
+
 struct step_list {
   std::vector<step> steps;
   std::vector<std::int32_t> step_of_task;
-  std::int64_t updated_sums = 0;   ///< rows of squares, as they are stored
-  std::int64_t read_columns = 0;   ///< columns of squares
-  std::int64_t squares[4] = {};    ///< by kernel, in the order of policy::square_kernel
-  std::int64_t triangles[4] = {};  ///< diagonals, then in the order of policy::triangle_kernel
+  std::vector<planned_part> parts;  ///< those that have steps
 
   [[nodiscard]] std::int64_t tasks() const { return static_cast<std::int64_t>(step_of_task.size()); }
   [[nodiscard]] bool has(step_kind kind) const {
@@ -71,9 +81,7 @@ class step_planner {
                   const row_storage& storage) {
     const int lanes =
         is_scalar(kernel) ? 1 : shared_row_lanes<Tuning>(kernels_.selector, entries_per_row(facts));
-    ++made_.squares[static_cast<int>(kernel) - 1];
-    made_.updated_sums += storage.rows;
-    made_.read_columns += p.last_column - p.first_column;
+    begin({false, {}, facts, {}, kernel, storage.rows, p.last_column - p.first_column, 0, 0});
     if (storage.is_compressed) {
       add_rows(step_kind::square, lanes, 0, storage.rows, storage.offsets, storage.numbers, true);
     } else {
@@ -88,7 +96,7 @@ class step_planner {
         length <= Tuning::scalar_entries ? 1 : shared_row_lanes<Tuning>(kernels_.selector, length);
     const std::int64_t offsets = storage.offsets - p.first_row;
     const bool has_sums = p.first_row > 0;
-    ++made_.triangles[t.facts.levels == 1 ? 0 : static_cast<int>(kernel)];
+    begin({true, t.facts, {}, kernel, {}, storage.rows, p.last_column - p.first_column, 0, 0});
     if (kernel == policy::triangle_kernel::level_set) {
       for (std::int64_t level = 0; level < t.facts.levels; ++level) {
         const std::int64_t first = t.level_offsets[level];
@@ -106,6 +114,11 @@ class step_planner {
   step_list build() { return std::move(made_); }
 
  private:
+  void begin(planned_part part) {
+    part.first_step = part.last_step = made_.steps.size();
+    made_.parts.push_back(part);
+  }
+
   void add_rows(step_kind kind, int lanes, std::int64_t first, std::int64_t rows, std::int64_t offsets,
                 std::int64_t numbers, bool has_sums) {
     const std::int64_t rows_at_once = Tuning::block_threads / lanes;
@@ -120,6 +133,7 @@ class step_planner {
     made_.step_of_task.insert(made_.step_of_task.end(), static_cast<std::size_t>(s.tasks()),
                               static_cast<std::int32_t>(made_.steps.size()));
     made_.steps.push_back(s);
+    ++made_.parts.back().last_step;
   }
 
   policy::block_kernels kernels_;
@@ -128,26 +142,36 @@ class step_planner {
 };
 
 /// "triangles: 2 sync-free; squares: 1 scalar-CSR; 1.50 n sums updated, 0.50 n of x read": what tables 1 and
-/// 2 of the paper count, of squares without the rows that are not stored.
+/// 2 of the paper count, of squares without the rows that are not stored. `size`: n.
 inline std::string describe_steps(const step_list& steps, std::int64_t size) {
-  const auto listed = [](const char* what, const std::int64_t(&counts)[4], const char* const(&names)[4]) {
-    std::string text;
-    for (int i = 0; i < 4; ++i) {
-      if (counts[i] > 0) {
-        text += (text.empty() ? std::string(what) + ": " : ", ") + std::to_string(counts[i]) + " " + names[i];
-      }
+  constexpr int kinds = 8;
+  const char* const names[kinds] = {"diagonal",   "level-set",  "sync-free",   "serial",
+                                    "scalar-CSR", "vector-CSR", "scalar-DCSR", "vector-DCSR"};
+  std::int64_t counts[kinds] = {};
+  std::int64_t updated = size;
+  std::int64_t read = 0;
+  for (const planned_part& p : steps.parts) {
+    if (p.is_triangle) {
+      ++counts[p.triangle.levels == 1 ? 0 : static_cast<int>(p.of_triangle)];
+    } else {
+      ++counts[3 + static_cast<int>(p.of_square)];
+      updated += p.stored_rows;
+      read += p.columns;
     }
-    return text;
-  };
-  const std::string squares =
-      listed("squares", steps.squares, {"scalar-CSR", "vector-CSR", "scalar-DCSR", "vector-DCSR"});
-  const auto rows = static_cast<double>(size);
+  }
+  std::string text;
+  for (int kind = 0; kind < kinds; ++kind) {
+    if (counts[kind] > 0) {
+      const bool is_first = std::all_of(counts + kind / 4 * 4, counts + kind, [](auto c) { return c == 0; });
+      text += is_first ? (kind < 4 ? "triangles: " : "; squares: ") : ", ";
+      text += std::to_string(counts[kind]) + " " + names[kind];
+    }
+  }
+  const auto rows = static_cast<double>(std::max<std::int64_t>(size, 1));
   std::array<char, 80> traffic{};
   std::snprintf(traffic.data(), traffic.size(), "; %.2f n sums updated, %.2f n of x read",
-                1 + static_cast<double>(steps.updated_sums) / rows,
-                static_cast<double>(steps.read_columns) / rows);
-  return listed("triangles", steps.triangles, {"diagonal", "level-set", "sync-free", "serial"}) +
-         (squares.empty() ? "" : "; " + squares) + traffic.data();
+                static_cast<double>(updated) / rows, static_cast<double>(read) / rows);
+  return text + traffic.data();
 }
 
 }  // namespace sptrsv::detail::block
