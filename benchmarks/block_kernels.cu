@@ -127,7 +127,7 @@ bool print_solve(const std::string& name, const Policy& policy, const host_syste
   const std::vector<scalar> x = sptrsv::to_host(d.x, cudaStream_t{});
   const auto checked = sptrsv::backward_error(s.matrix, options, s.b, x);
   std::printf("  %-20s %10.4f %10.3f %8.1f  %s %s\n", name.c_str(), time, analysis, analysis / time,
-              checked.ok() ? "ok   " : "WRONG", solver->info().plan.c_str());
+              checked.ok() ? "ok   " : "WRONG", solver->info().kernels.at(1).c_str());
   std::fflush(stdout);
   return checked.ok();
 }

@@ -62,11 +62,11 @@ class engine_base {
 
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
-    info.plan = std::to_string(system_.blocks) + " diagonal blocks, " +
-                describe_steps(system_.host_steps, system_.size);
     info.kernels = {"block: " + std::to_string(thread_blocks()) + " blocks of " +
                     std::to_string(Tuning::block_threads) + " threads, " +
-                    std::to_string(system_.steps.size()) + " steps in one launch"};
+                    std::to_string(system_.steps.size()) + " steps in one launch",
+                    std::to_string(system_.blocks) + " diagonal blocks, " +
+                        describe_steps(system_.host_steps, system_.size)};
     info.entries = system_.entries() + (form_.unit ? 0 : system_.size);
     info.levels = system_.order.count;
     info.longest_row = system_.longest_row;
