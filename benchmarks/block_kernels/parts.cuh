@@ -61,11 +61,11 @@ class part_runner {
     sums_ = sptrsv::buffer<scalar>(ones.size(), on.default_resource(), on.stream());
   }
 
-  /// The steps [first, last). Microseconds, the median of several launches.
-  double run(std::size_t first, std::size_t last) {
+  /// Microseconds, the median of several launches.
+  double run(const block::planned_part& part) {
     const std::vector<block::step>& all = system_.host_steps.steps;
-    std::vector<block::step> steps(all.begin() + static_cast<std::ptrdiff_t>(first),
-                                   all.begin() + static_cast<std::ptrdiff_t>(last));
+    std::vector<block::step> steps(all.begin() + static_cast<std::ptrdiff_t>(part.first_step),
+                                   all.begin() + static_cast<std::ptrdiff_t>(part.last_step));
     std::vector<std::int32_t> step_of_task;
     steps.front().awaited_tasks = 0;
     const std::int64_t before = steps.front().first_task;
@@ -79,9 +79,11 @@ class part_runner {
     const auto finished = sptrsv::to_device(std::vector<unsigned long long>(steps.size(), 0), cudaStream_t{});
     sptrsv::detail::page_memory<scalar> pages(system_.size, 1, on_, on_.default_resource());
     on_.fill_bytes(sums_.data(), 0, sums_.bytes());
-    if (steps.front().kind != block::step_kind::polled) {
-      for (const auto page : pages.pages().solved) {  // a number, 0x3f3f...
-        on_.fill_bytes(page, 0x3f, static_cast<std::size_t>(system_.size) * sizeof(scalar));
+    for (const auto page : pages.pages().solved) {
+      on_.fill_bytes(page, 0x3f, static_cast<std::size_t>(system_.size) * sizeof(scalar));  // some number
+      if (part.is_triangle) {
+        on_.fill_bytes(page + part.first_row, 0xff,
+                       static_cast<std::size_t>(part.triangle.rows) * sizeof(scalar));
       }
     }
     const sptrsv::dense_view<const scalar> b(b_.data(), system_.size, 1, 1, system_.size);
@@ -94,8 +96,8 @@ class part_runner {
       on_.launch<block_agent>(
           static_cast<std::uint32_t>(step_of_task.size()),
           {params, steps_there.data(), tasks_there.data(), static_cast<std::int64_t>(steps.size()) - 1,
-           system_.numbers.data(), system_.warps.first_place.data(), system_.level_offsets.data(),
-           finished.data()});
+           system_.numbers.data(), system_.warps.first_place.data(), system_.gates.data(),
+           system_.level_offsets.data(), finished.data()});
     };
     launch();
     std::vector<double> samples;
@@ -138,7 +140,7 @@ inline void measure_parts(const sptrsv::detail::device_triangle<index, index>& t
       const block::planned_part& p = system.host_steps.parts[number];
       if (!p.is_triangle || (has_triangle && is_plausible(p, kernels.triangle))) {
         visit({number, p, p.is_triangle ? names_of_triangles[kernel] : names_of_squares[kernel],
-               runner.run(p.first_step, p.last_step)});
+               runner.run(p)});
       }
     }
   }

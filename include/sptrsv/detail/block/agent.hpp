@@ -80,6 +80,7 @@ struct agent {
     std::int64_t last_step;
     const Index* numbers;              ///< of the rows that are stored without the empty ones
     const Index* first_place_of_warp;  ///< of the polled rows, and the end
+    const Index* gates;                ///< by warp: a place some levels earlier, -1 if none; null: no gates
     const Index* level_offsets;        ///< of the levels of all triangles
     unsigned long long* finished;      ///< by step: tasks that have ended, of all solves
   };
@@ -122,6 +123,7 @@ struct agent {
       const auto warp = ctx.template group<32>();
       const std::int64_t number = first + warp.index();
       if (number < last) {
+        wait_for_gate(ctx, p, shared.start.page, number);
         polled_rows::solve(ctx, warp, system, shared.start, ctx.load_constant(p.first_place_of_warp + number),
                            ctx.load_constant(p.first_place_of_warp + number + 1));
       }
@@ -145,6 +147,18 @@ struct agent {
       ctx.barrier();
       first = last;
       last = next_last;
+    }
+  }
+
+  /// A component of the first right-hand side, in this triangle or in one that has been solved.
+  template <class Context>
+  SPTRSV_DEVICE static void wait_for_gate(Context& ctx, const params& p, std::uint32_t page,
+                                          std::int64_t warp) {
+    using flag = value_flag<Scalar>;
+    const Index gate = p.gates == nullptr ? Index{-1} : ctx.load_constant(p.gates + warp);
+    if (gate >= 0) {
+      simt::wait_until(ctx, p.system.whole.pages.component(page, 0, static_cast<std::int64_t>(gate)),
+                       [](typename flag::word w) { return w != flag::pending; });
     }
   }
 

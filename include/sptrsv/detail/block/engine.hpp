@@ -63,8 +63,8 @@ class engine_base {
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
     info.kernels = {"block: " + std::to_string(thread_blocks()) + " blocks of " +
-                    std::to_string(Tuning::block_threads) + " threads, " +
-                    std::to_string(system_.steps.size()) + " steps in one launch",
+                        std::to_string(Tuning::block_threads) + " threads, " +
+                        std::to_string(system_.steps.size()) + " steps in one launch",
                     std::to_string(system_.blocks) + " diagonal blocks, " +
                         describe_steps(system_.host_steps, system_.size)};
     info.entries = system_.entries() + (form_.unit ? 0 : system_.size);
@@ -120,10 +120,10 @@ class engine_base {
          numbers_.diagonal(), system_.order.rows.data(), scratch.pages.pages(), alpha, b, x},
         scratch.sums.data()};
     on.template launch<agent_of<Columns>>(
-        thread_blocks(),
-        {rows, system_.steps.data(), system_.step_of_task.data(),
-         static_cast<std::int64_t>(system_.steps.size()) - 1, system_.numbers.data(),
-         system_.warps.first_place.data(), system_.level_offsets.data(), scratch.finished.data()});
+        thread_blocks(), {rows, system_.steps.data(), system_.step_of_task.data(),
+                          static_cast<std::int64_t>(system_.steps.size()) - 1, system_.numbers.data(),
+                          system_.warps.first_place.data(), system_.gates.data(),
+                          system_.level_offsets.data(), scratch.finished.data()});
   }
 
   triangle_form form_;

@@ -42,6 +42,7 @@ struct planned_part {
   square_facts square;
   policy::triangle_kernel of_triangle;
   policy::square_kernel of_square;
+  std::int64_t first_row;
   std::int64_t stored_rows;
   std::int64_t columns;
   std::size_t first_step;
@@ -81,7 +82,7 @@ class step_planner {
                   const row_storage& storage) {
     const int lanes =
         is_scalar(kernel) ? 1 : shared_row_lanes<Tuning>(kernels_.selector, entries_per_row(facts));
-    begin({false, {}, facts, {}, kernel, storage.rows, p.last_column - p.first_column, 0, 0});
+    begin({false, {}, facts, {}, kernel, p.first_row, storage.rows, p.last_column - p.first_column, 0, 0});
     if (storage.is_compressed) {
       add_rows(step_kind::square, lanes, 0, storage.rows, storage.offsets, storage.numbers, true);
     } else {
@@ -96,7 +97,7 @@ class step_planner {
         length <= Tuning::scalar_entries ? 1 : shared_row_lanes<Tuning>(kernels_.selector, length);
     const std::int64_t offsets = storage.offsets - p.first_row;
     const bool has_sums = p.first_row > 0;
-    begin({true, t.facts, {}, kernel, {}, storage.rows, p.last_column - p.first_column, 0, 0});
+    begin({true, t.facts, {}, kernel, {}, p.first_row, storage.rows, p.last_column - p.first_column, 0, 0});
     if (kernel == policy::triangle_kernel::level_set) {
       for (std::int64_t level = 0; level < t.facts.levels; ++level) {
         const std::int64_t first = t.level_offsets[level];

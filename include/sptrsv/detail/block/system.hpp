@@ -11,6 +11,7 @@
 #include "sptrsv/detail/block/plan.hpp"
 #include "sptrsv/detail/block/renumber.hpp"
 #include "sptrsv/detail/row_wise/fused_rows.hpp"
+#include "sptrsv/detail/row_wise/gates.hpp"
 #include "sptrsv/detail/row_wise/warp_tasks.hpp"
 
 namespace sptrsv::detail::block {
@@ -44,6 +45,7 @@ struct block_system {
   buffer<Offset> offsets;           ///< of the stored rows of each part
   buffer<Index> numbers;            ///< of the rows of compressed parts
   row_wise::warp_tasks<Index> warps;
+  buffer<Index> gates;          ///< by warp; empty if there are none
   buffer<Index> level_offsets;  ///< of the triangles' levels; empty if no step needs them
   buffer<step> steps;
   buffer<std::int32_t> step_of_task;
@@ -52,8 +54,8 @@ struct block_system {
   [[nodiscard]] std::int64_t entries() const { return static_cast<std::int64_t>(columns.size()); }
   [[nodiscard]] std::size_t bytes() const {
     return order.bytes() + columns.bytes() + sources.bytes() + diagonal_sources.bytes() + offsets.bytes() +
-           numbers.bytes() + warps.first_place.bytes() + level_offsets.bytes() + steps.bytes() +
-           step_of_task.bytes();
+           numbers.bytes() + warps.first_place.bytes() + gates.bytes() + level_offsets.bytes() +
+           steps.bytes() + step_of_task.bytes();
   }
 };
 
@@ -179,6 +181,14 @@ class system_builder {
                                   {on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1},
                                   Tuning::entries_for_a_warp},
           on_, resource_);
+      if (Tuning::gate_levels > 0) {  // levels of earlier blocks have been solved when one of them is a gate
+        const buffer<Index> level_offsets = upload(order.level_offsets);
+        made.gates = make<Index>(made.warps.count);
+        simt::for_each(on_, made.warps.count,
+                       row_wise::find_gates<Index>{
+                           level_offsets.data(), static_cast<std::int64_t>(order.level_offsets.size()) - 1,
+                           Tuning::gate_levels, made.warps.first_place.data(), made.gates.data()});
+      }
       const auto found = make<std::int64_t>(static_cast<std::int64_t>(bounds.size()));
       simt::for_each(on_, static_cast<std::int64_t>(bounds.size()),
                      count_below_each<Index, std::int64_t>{made.warps.first_place.data(), made.warps.count,

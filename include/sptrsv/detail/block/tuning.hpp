@@ -18,6 +18,9 @@ struct block_tuning {
   /// 32 neighbouring rows of a sync-free triangle get a warp each if they have at least so many entries on
   /// average, a thread each if they have fewer.
   static constexpr int entries_for_a_warp = 16;
+  /// A warp of a sync-free triangle looks at one word until a row this many levels before its own is solved;
+  /// 0: at all that it needs from the beginning.
+  static constexpr int gate_levels = 6;
   /// Where a thread has a row of a square or of a level, its warp shares rows longer than this.
   static constexpr int shared_row = 128;
   /// Rounds that a thread block makes over its rows, if enough blocks are left for all processors.
