@@ -279,6 +279,7 @@ struct small_block_tasks : block_tuning {
   static constexpr int columns_per_sweep = 2;
   static constexpr int entries_for_a_warp = 3;
   static constexpr int shared_row = 4;
+  static constexpr int block_row = 9;
   static constexpr int most_rounds = 2;
   static constexpr int gate_levels = 2;
   static constexpr int level_set_levels = 3;

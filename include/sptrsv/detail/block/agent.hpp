@@ -68,10 +68,16 @@ struct agent {
   using rows = triangle_rows<Scalar, Index, Offset>;
   using polled_rows = row_wise::fused_rows<entries_at_once, Columns, Scalar, Index, Offset, rows>;
   using gathered = gathered_row<entries_at_once, Columns, Scalar, Index, Offset>;
+  /// For the rows of a task, a bit each.
+  static constexpr int mask_words = block_threads * Tuning::most_rounds / 32;
+  static_assert(mask_words <= block_threads);
   struct shared_storage {
     block_start start;
     std::int64_t number;  ///< of the step
     step work;
+    std::uint32_t wide_rows;         ///< of the task, which all of the block's threads share
+    std::uint32_t wide[mask_words];  ///< which they are, a bit each
+    Scalar parts[warps_per_block][Columns];
   };
   struct params {
     block_params<Scalar, Index, Offset> system;
@@ -88,7 +94,11 @@ struct agent {
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     start_block(ctx, shared.start, p.system.whole.pages.state, p.system.whole.x.columns);
+    if (ctx.thread_rank() < mask_words) {
+      shared.wide[ctx.thread_rank()] = 0;
+    }
     if (ctx.thread_rank() == 0) {
+      shared.wide_rows = 0;
       const std::int64_t number = ctx.load_constant(p.step_of_task + shared.start.block);
       shared.number = number;
       shared.work = ctx.load_constant(p.steps + number);
@@ -113,7 +123,7 @@ struct agent {
 
  private:
   template <class Context>
-  SPTRSV_DEVICE static void take(Context& ctx, const shared_storage& shared, const params& p) {
+  SPTRSV_DEVICE static void take(Context& ctx, shared_storage& shared, const params& p) {
     const step& s = shared.work;
     std::int64_t first = s.first_item + (shared.start.block - s.first_task) * s.items_per_task;
     const std::int64_t end = s.first_item + s.items;
@@ -164,7 +174,7 @@ struct agent {
 
   /// The rows [first, last) of a square or of a level, or with the numbers of which these are the numbers.
   template <class Context>
-  SPTRSV_DEVICE static void take_rows(Context& ctx, const shared_storage& shared, const params& p,
+  SPTRSV_DEVICE static void take_rows(Context& ctx, shared_storage& shared, const params& p,
                                       const rows& system, std::int64_t first, std::int64_t last) {
     const step& s = shared.work;
     const Offset* const offsets = p.system.whole.row_offsets + s.offsets;
@@ -173,25 +183,81 @@ struct agent {
     const int rank = warp.rank() % s.lanes;
     for (std::int64_t item = first + warp.index() * groups; item < last; item += warps_per_block * groups) {
       const std::int64_t mine = item + warp.rank() / s.lanes;
-      const bool present = mine < last;
-      const Offset begin = present ? ctx.load_constant(offsets + mine) : Offset{0};
-      const Offset end = present ? ctx.load_constant(offsets + mine + 1) : Offset{0};
+      const bool is_row = mine < last;
+      const Offset begin = is_row ? ctx.load_constant(offsets + mine) : Offset{0};
+      const Offset end = is_row ? ctx.load_constant(offsets + mine + 1) : Offset{0};
+      const bool is_wide = s.kind != step_kind::serial && end - begin > Tuning::block_row;
+      if (is_wide && rank == 0) {
+        const auto bit = static_cast<std::uint32_t>(mine - first);
+        ctx.atomic_add(&shared.wide_rows, 1u);
+        ctx.atomic_add(&shared.wide[bit / 32], 1u << bit % 32);
+      }
       for (std::int64_t rhs = 0; rhs < system.x.columns; rhs += Columns) {
         const gathered row{system.columns,    system.values, system.pages,
                            shared.start.page, rhs,           system.x.columns};
         Scalar sums[Columns] = {};
-        row.sum(ctx, warp, begin, end, s.lanes, Tuning::shared_row, sums);
+        row.sum(ctx, warp, begin, is_wide ? begin : end, s.lanes, Tuning::shared_row, sums);
         for (int k = 0; k < Columns; ++k) {
-          if (present && rank == k % s.lanes && rhs + k < system.x.columns) {
-            if (s.kind == step_kind::square) {
-              add_to_sum(ctx, p, s.numbers, mine, rhs + k, sums[k]);
-            } else {
-              const typename rows::row r = system.open(ctx, mine);
-              system.finish(ctx, r, shared.start.page, rhs + k, system.load_b(ctx, r, rhs + k), sums[k]);
-            }
+          if (is_row && !is_wide && rank == k % s.lanes && rhs + k < system.x.columns) {
+            finish_row(ctx, shared, p, system, mine, rhs + k, sums[k]);
           }
         }
       }
+    }
+    if (s.kind != step_kind::serial) {
+      ctx.barrier();
+      if (shared.wide_rows > 0) {
+        take_wide_rows(ctx, shared, p, system, first, last);
+      }
+    }
+  }
+
+  /// One after the other, by all threads of the block.
+  template <class Context>
+  SPTRSV_DEVICE static void take_wide_rows(Context& ctx, shared_storage& shared, const params& p,
+                                           const rows& system, std::int64_t first, std::int64_t last) {
+    const Offset* const offsets = p.system.whole.row_offsets + shared.work.offsets;
+    const auto warp = ctx.template group<32>();
+    for (int word = 0; 32 * word < last - first; ++word) {
+      for (std::uint32_t left = shared.wide[word]; left != 0; left &= left - 1) {
+        const std::int64_t mine = first + 32 * word + simt::lowest_bit(left);
+        const Offset begin = ctx.load_constant(offsets + mine);
+        const Offset end = ctx.load_constant(offsets + mine + 1);
+        for (std::int64_t rhs = 0; rhs < system.x.columns; rhs += Columns) {
+          const gathered row{system.columns,    system.values, system.pages,
+                             shared.start.page, rhs,           system.x.columns};
+          Scalar sums[Columns] = {};
+          row.add(ctx, begin, end, ctx.thread_rank(), block_threads, sums);
+          for (int k = 0; k < Columns; ++k) {
+            const Scalar part = simt::tile_sum(warp, sums[k], 32);
+            if (warp.rank() == 0) {
+              shared.parts[warp.index()][k] = part;
+            }
+          }
+          ctx.barrier();
+          const int k = ctx.thread_rank();
+          if (k < Columns && rhs + k < system.x.columns) {
+            Scalar sum = shared.parts[0][k];
+            for (int w = 1; w < warps_per_block; ++w) {
+              sum = sum + shared.parts[w][k];
+            }
+            finish_row(ctx, shared, p, system, mine, rhs + k, sum);
+          }
+          ctx.barrier();
+        }
+      }
+    }
+  }
+
+  /// `sum`: of the products of the row, or of the row whose number is number `item`.
+  template <class Context>
+  SPTRSV_DEVICE static void finish_row(Context& ctx, const shared_storage& shared, const params& p,
+                                       const rows& system, std::int64_t item, std::int64_t rhs, Scalar sum) {
+    if (shared.work.kind == step_kind::square) {
+      add_to_sum(ctx, p, shared.work.numbers, item, rhs, sum);
+    } else {
+      const typename rows::row r = system.open(ctx, item);
+      system.finish(ctx, r, shared.start.page, rhs, system.load_b(ctx, r, rhs), sum);
     }
   }
 

@@ -23,6 +23,8 @@ struct block_tuning {
   static constexpr int gate_levels = 6;
   /// Where a thread has a row of a square or of a level, its warp shares rows longer than this.
   static constexpr int shared_row = 128;
+  /// A thread block shares rows of a square or of a level that are longer than this.
+  static constexpr int block_row = 2048;
   /// Rounds that a thread block makes over its rows, if enough blocks are left for all processors.
   static constexpr int most_rounds = 8;
 
