@@ -12,7 +12,7 @@ namespace policy {
 
 /// Which decision tree chooses the kernels of the blocks.
 enum class block_selector {
-  fitted,  ///< thresholds measured with this library's kernels on an H200 (block_tuning)
+  fitted,  ///< thresholds for this library's kernels (block_tuning)
   paper    ///< those of the paper, measured on a Titan RTX
 };
 

@@ -28,7 +28,8 @@ struct block_tuning {
   /// Rounds that a thread block makes over its rows, if enough blocks are left for all processors.
   static constexpr int most_rounds = 8;
 
-  // The selector that is fitted to the hardware (block_selector::fitted).
+  // The selector for this library's kernels (block_selector::fitted). benchmarks/fit_block_kernels.py finds
+  // these from the times of a machine; they are estimates from what a hand-off costs on an H200.
 
   /// Level by level: at most so many levels, with at least so many rows on average.
   static constexpr int level_set_levels = 6;
