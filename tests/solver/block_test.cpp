@@ -113,7 +113,9 @@ class block_form : public on_target<case_types<emulator_target, double, std::int
   void TestBody() override {}
 
   std::string plan(const pattern& p, const Policy& policy) {
-    return sptrsv::analyze(policy, where.upload(make(p, {}).by_rows), {}, where.stream()).info().kernels.at(1);
+    return sptrsv::analyze(policy, where.upload(make(p, {}).by_rows), {}, where.stream())
+        .info()
+        .kernels.at(1);
   }
 };
 
