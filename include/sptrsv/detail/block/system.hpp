@@ -2,6 +2,7 @@
 // algorithms analyse.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
