@@ -9,13 +9,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "benchmarks/bench/driver.cuh"
 #include "benchmarks/bench/options.hpp"
+#include "benchmarks/bench/pool.cuh"
 #include "benchmarks/bench/statistics.hpp"
 #include "benchmarks/setup_phases/systems.hpp"
 #include "sptrsv/detail/analysis/kahn_levels.hpp"
@@ -187,15 +187,6 @@ std::vector<system_source> choose_systems(int argc, char** argv) {
     throw support::usage_error("there is nothing to measure");
   }
   return chosen;
-}
-
-/// Without this the pool gives its memory back to the driver at every synchronisation, and the phases would
-/// be timed with the driver's allocations.
-void keep_pool_memory() {
-  cudaMemPool_t pool = nullptr;
-  std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
-  SPTRSV_CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
-  SPTRSV_CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
 }
 
 int run(int argc, char** argv) {

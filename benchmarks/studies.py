@@ -2,6 +2,7 @@
 """Makes the tables and figures of a paper's study out of the results of `sptrsv_bench --study NAME`.
 
 li_zhang: Li and Zhang 2020, Figures 5.1 to 5.3, Tables 5.3 to 5.6. liu: Liu et al. 2016, Figure 4 and Table 4.
+lu_niu_liu: Lu, Niu and Liu 2020, Tables 1, 2, 4 and 5, Figures 4 and 7.
 Several files are taken together. Writes NAME.md and, with matplotlib (Debian: python3-matplotlib), SVG
 figures; prints the first table.
 """
@@ -17,12 +18,15 @@ from collections.abc import Sequence
 
 from report import Picture, caption, facts, markdown, markdown_table
 from results_format import FormatError, Results, load_results
+from study_blocks import lu_niu_liu
 from study_tables import li_zhang, liu
 
 TITLES = {
     "li_zhang": "Li and Zhang 2020: level scheduling and self-scheduling",
     "liu": "Liu et al. 2016: synchronisation-free solves by columns",
+    "lu_niu_liu": "Lu, Niu and Liu 2020: block algorithms",
 }
+TABLES = {"li_zhang": li_zhang, "liu": liu, "lu_niu_liu": lu_niu_liu}
 
 
 def together(runs: Sequence[Results]) -> Results:
@@ -35,15 +39,15 @@ def together(runs: Sequence[Results]) -> Results:
 
 
 def draw(study: str, results: Results, folder: pathlib.Path) -> list[Picture]:
-    from study_figures import draw_li_zhang, draw_liu  # needs matplotlib
+    from study_figures import DRAWINGS  # needs matplotlib
 
-    made = {"li_zhang": draw_li_zhang, "liu": draw_liu}[study](results, caption(results.context), folder)
+    made = DRAWINGS[study](results, caption(results.context), folder)
     return [Picture(*one) for one in made]
 
 
 def make_study(study: str, results: Results, folder: pathlib.Path, with_figures: bool) -> str:
     """Writes the study into a folder; returns its first table."""
-    parts = {"li_zhang": li_zhang, "liu": liu}[study](results)
+    parts = TABLES[study](results)
     folder.mkdir(parents=True, exist_ok=True)
     pictures = draw(study, results, folder) if with_figures else []
     text = markdown(

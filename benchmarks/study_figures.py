@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
@@ -68,8 +69,22 @@ def _curve(pairs: Pairs, stencil: int, value: str, policy: str) -> list[tuple[fl
 
 def draw_liu(results: Results, caption: str, folder: pathlib.Path) -> list[Drawn]:
     """Figure 4, the matrices by their parallelism; returns file, title and text."""
-    solves = LowerSolves(results)
-    book = Book(results, solves.policies, caption, folder)
+    text = "One lower triangle, as in Figure 4 of Liu et al.; higher is better."
+    return _by_parallelism(LowerSolves(results), "liu", text, caption, folder)
+
+
+def draw_lu_niu_liu(results: Results, caption: str, folder: pathlib.Path) -> list[Drawn]:
+    """Figure 6, the matrices by their parallelism, of the forms that choose the number of triangles."""
+    rows = [row for row in results.rows if not re.search(r"_block_\d+$", row.policy)]
+    solves = LowerSolves(Results(results.context, rows), "recursive_block", "lu_niu_liu")
+    text = "One lower triangle, as in Figure 6 of Lu, Niu and Liu; higher is better."
+    return _by_parallelism(solves, "lu_niu_liu", text, caption, folder)
+
+
+def _by_parallelism(
+    solves: LowerSolves, name: str, text: str, caption: str, folder: pathlib.Path
+) -> list[Drawn]:
+    book = Book(solves.results, solves.policies, caption, folder)
     figure, panels = book.figure(len(solves.values), book.markers(solves.policies))
     points = {
         (value, policy): _points(solves, value, policy)
@@ -87,14 +102,7 @@ def draw_liu(results: Results, caption: str, folder: pathlib.Path) -> list[Drawn
         axes.set_title(PRECISIONS[value].capitalize())
         axes.set_xlabel(ROWS_LABEL)
     panels[0].set_ylabel("GFLOPS")
-    return [
-        book.save(
-            figure,
-            "liu",
-            "Solves by the parallelism of the matrix",
-            "One lower triangle, as in Figure 4 of Liu et al.; higher is better.",
-        )
-    ]
+    return [book.save(figure, name, "Solves by the parallelism of the matrix", text)]
 
 
 def _points(solves: LowerSolves, value: str, policy: str) -> list[tuple[float, float, str]]:
@@ -112,3 +120,6 @@ def _scatter(
         zorder=3,
         **book.styles[policy].markers(source),
     )
+
+
+DRAWINGS = {"li_zhang": draw_li_zhang, "liu": draw_liu, "lu_niu_liu": draw_lu_niu_liu}

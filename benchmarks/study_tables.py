@@ -174,10 +174,10 @@ def li_zhang(results: Results) -> list[Section]:
                 _by_matrix(pairs, matrices, value, functools.partial(_break_even, pairs)),
             )
         )
-    return [*made, *_not_solved(results, pairs.policies)]
+    return [*made, *not_solved_section(results, pairs.policies)]
 
 
-def _not_solved(results: Results, policies: Sequence[str]) -> list[Section]:
+def not_solved_section(results: Results, policies: Sequence[str]) -> list[Section]:
     table = not_solved(results, policies)
     return [Section("Not solved", "Left out of all tables.", table)] if table.rows else []
 
@@ -247,7 +247,8 @@ def harmonic_mean(values: Iterable[float]) -> float | None:
 class LowerSolves:
     """The lower triangles of a file of results."""
 
-    def __init__(self, results: Results):
+    def __init__(self, results: Results, forms: str = COLUMN_FORMS, study: str = "liu"):
+        """`forms` begins the names of the policies that the study is of."""
         self.results = results
         self.policies = policies_in_order(results)
         usual = ("i32", "lower", "none", 1)
@@ -256,8 +257,8 @@ class LowerSolves:
             for row in results.rows
             if (row.index, row.part, row.operation, row.rhs) == usual and row.value in PRECISIONS
         }
-        if not any(row.ms and row.policy.startswith(COLUMN_FORMS) for row in self._rows.values()):
-            raise FormatError(f"{COLUMN_FORMS} has solved no lower triangle: run the study liu")
+        if not any(row.ms and row.policy.startswith(forms) for row in self._rows.values()):
+            raise FormatError(f"{forms} has solved no lower triangle: run the study {study}")
         levels = {matrix: row.levels for (matrix, *_), row in self._rows.items()}
         self.matrices = sorted(levels, key=lambda matrix: (levels[matrix], matrix))
         known = {value for _, value, _ in self._rows}
@@ -279,7 +280,7 @@ def liu(results: Results) -> list[Section]:
             "Speed-up of sync_free_column",
             "The time of the other policy over that of the form. The matrix is stored by columns for policies "
             "that work on columns, by rows for the others.",
-            _column_speedups(solves),
+            lower_speedups(solves, [name for name in solves.policies if name.startswith(COLUMN_FORMS)]),
         )
     ]
     for value in solves.values:
@@ -287,7 +288,7 @@ def liu(results: Results) -> list[Section]:
             Section(
                 f"GFLOPS, {PRECISIONS[value]} (Figure 4)",
                 "2 nnz / t, nnz of the triangle.",
-                _by_lower_matrix(solves, value, gflops, None),
+                by_lower_matrix(solves, value, gflops, None),
             )
         )
     for value in solves.values:
@@ -295,7 +296,7 @@ def liu(results: Results) -> list[Section]:
             Section(
                 f"Preprocessing, {PRECISIONS[value]} (Table 4)",
                 "Milliseconds of the analysis.",
-                _by_lower_matrix(
+                by_lower_matrix(
                     solves, value, lambda row: row.analysis_ms, ("harmonic mean", harmonic_mean)
                 ),
             )
@@ -304,13 +305,13 @@ def liu(results: Results) -> list[Section]:
             Section(
                 f"Solve times, {PRECISIONS[value]}",
                 "Milliseconds.",
-                _by_lower_matrix(solves, value, lambda row: row.ms, ("geometric mean", geometric_mean)),
+                by_lower_matrix(solves, value, lambda row: row.ms, ("geometric mean", geometric_mean)),
             )
         )
-    return [*made, *_not_solved(results, solves.policies)]
+    return [*made, *not_solved_section(results, solves.policies)]
 
 
-def _by_lower_matrix(
+def by_lower_matrix(
     solves: LowerSolves,
     value: str,
     number: Callable[[Row], float | None],
@@ -336,8 +337,8 @@ def _by_lower_matrix(
     return Table(["matrix", "rows", "nnz", "level sets", "parallelism", *solves.policies], rows)
 
 
-def _column_speedups(solves: LowerSolves) -> Table:
-    own = [policy for policy in solves.policies if policy.startswith(COLUMN_FORMS)]
+def lower_speedups(solves: LowerSolves, own: Sequence[str]) -> Table:
+    """Of the policies `own` over each other one."""
     rows = []
     for value in solves.values:
         for policy in own:

@@ -4,13 +4,13 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "driver.cuh"
 #include "hop.cuh"
 #include "machine.hpp"
+#include "pool.cuh"
 #include "sptrsv/device_matrix.hpp"
 
 namespace sptrsv_benchmarks {
@@ -75,12 +75,7 @@ class device_machine final : public machine {
   using matrix = sptrsv::device_csr_matrix<Value, Index>;
 
   device_machine() {
-    // Without this the pool gives its memory back to the driver at every synchronisation, and an analysis
-    // would be timed with the driver's allocations.
-    cudaMemPool_t pool = nullptr;
-    std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
-    SPTRSV_CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
-    SPTRSV_CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    keep_pool_memory();
     SPTRSV_CUDA_CHECK(cudaGetDeviceProperties(&properties_, 0));
     const std::size_t twice = 2 * static_cast<std::size_t>(properties_.l2CacheSize);
     flushed_ = array<uint4>(twice / sizeof(uint4), resource(), stream());

@@ -40,9 +40,9 @@ inline constexpr const char* usage =
     "  --time-limit S      begin no further system after S seconds\n"
     "  --json FILE         write the results there, after each system\n"
     "  --study NAME        the options of a study of a paper, which benchmarks/studies.py makes tables of:\n"
-    "                      li_zhang (Li and Zhang 2020) or liu (Liu et al. 2016, with --matrices); options "
-    "after\n"
-    "                      it change it\n"
+    "                      li_zhang (Li and Zhang 2020), liu (Liu et al. 2016, with --matrices) or "
+    "lu_niu_liu\n"
+    "                      (Lu, Niu and Liu 2020); options after it change it\n"
     "  --progress          say what is being done, also if stderr is not a terminal\n"
     "  --list              name the generated matrices and the policies\n"
     "  --help              this text\n";
@@ -131,9 +131,20 @@ inline void set_study(bench_options& options, const std::string& name) {
                         "self_scheduled"};
     options.repetitions = 3;
     options.budget = 20;
+  } else if (name == "lu_niu_liu") {
+    options.generated =
+        "laplace5_1024x1024,laplace7_128x128x128,laplace27_128x128x128,random_2000000_6,random_400000_24,"
+        "power_law_both,kkt_two_levels,kronecker_18,random_geometric_400000,chain_300000";
+    options.policies = {"cusparse",        "sync_free_column",      "sync_free_fused",
+                        "recursive_block", "recursive_block_paper", "column_block",
+                        "row_block",       "recursive_block_4",     "column_block_4",
+                        "row_block_4",     "recursive_block_16",    "column_block_16",
+                        "row_block_16",    "recursive_block_64",    "column_block_64",
+                        "row_block_64"};
+    options.repetitions = 3;
+    options.budget = 20;
   } else {
     options.generated = "none";
-    options.parts = {sptrsv::uplo::lower};
     options.policies = {"cusparse", "level_set", "sync_free_column", "sync_free_column_global"};
   }
 }
@@ -173,7 +184,7 @@ inline bench_options parse_options(int argc, char** argv) {
     } else if (option == "--storage") {
       made.storage = take_choice(arguments, option, {"csr", "csc", "own"});
     } else if (option == "--study") {
-      set_study(made, take_choice(arguments, option, {"li_zhang", "liu"}));
+      set_study(made, take_choice(arguments, option, {"li_zhang", "liu", "lu_niu_liu"}));
     } else if (option == "--rhs") {
       made.rhs.clear();
       for (const std::string& number : split_list(arguments.value_of(option))) {

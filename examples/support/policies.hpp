@@ -22,7 +22,10 @@ using device_policies = policy_list<sptrsv::policy::automatic<>,       //
                                     sptrsv::policy::level_set,         //
                                     sptrsv::policy::dataflow,          //
                                     sptrsv::policy::self_scheduled,    //
-                                    sptrsv::policy::sync_free_column>;
+                                    sptrsv::policy::sync_free_column,  //
+                                    sptrsv::policy::recursive_block,   //
+                                    sptrsv::policy::column_block,      //
+                                    sptrsv::policy::row_block>;
 using host_policies = policy_list<sptrsv::policy::host_parallel, sptrsv::policy::host_serial>;
 
 /// Those of the GPU need nvcc.

@@ -207,6 +207,18 @@ def lower_triangles(count: int = 5) -> dict[str, Any]:
     return with_types(results(count=count, policies=LIU), ("lower",))
 
 
+BLOCKS = ("cusparse", "sync_free_column", "recursive_block", "column_block_16", "recursive_block_16")
+
+
+def block_solves(count: int = 5) -> dict[str, Any]:
+    """What the study of Lu, Niu and Liu takes."""
+    made = results(count=count, policies=BLOCKS)
+    for row in made["rows"]:
+        if "_block" in row["policy"]:
+            row["kernels"].append("triangles: 16 diagonal; 2.50 n sums updated, 1.75 n of x read")
+    return with_types(made, ("lower",))
+
+
 def with_types(made: dict[str, Any], parts: tuple[str, ...]) -> dict[str, Any]:
     """Each row of a lower triangle in double precision, for both precisions and these triangles."""
     rows = made["rows"]

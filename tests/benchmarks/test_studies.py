@@ -8,6 +8,7 @@ import support
 import synthetic
 
 import studies
+import study_blocks
 import study_tables
 from results_format import FormatError, parse_results
 
@@ -152,6 +153,47 @@ class Liu(unittest.TestCase):
             study_tables.liu(parse_results(synthetic.pairs()))
 
 
+class LuNiuLiu(unittest.TestCase):
+    def tables(self, made: dict[str, Any]) -> list[study_tables.Section]:
+        synthetic.compare_with_baseline(made)
+        return study_blocks.lu_niu_liu(parse_results(made))
+
+    def test_traffic_beside_the_formulas(self) -> None:
+        rows = section(self.tables(synthetic.block_solves()), "Traffic (Tables 1 and 2)")
+        found = {(row["algorithm"], row["triangles"]): row for row in rows}
+        row = found["recursive_block", "16"]
+        self.assertEqual(list(row.values())[2:], ["5", "3", "2.5", "2", "1.75"])
+        self.assertEqual(found["column_block", "16"]["b, formula"], "8.5")
+        self.assertEqual(found["row_block", "16"]["x, formula"], "7.5")
+        self.assertEqual(found["row_block", "4"]["b, counted"], "-")
+
+    def test_preprocessing_counts_matrices_that_all_solve(self) -> None:
+        made = synthetic.block_solves(2)
+        for row in made["rows"]:
+            row["analysis_ms"], row["warm"]["batch_ms"] = 8.0, 2.0 if row["matrix"] == "file_00" else 4.0
+        synthetic.not_solved(
+            row_of(made, matrix="file_01", value="f64", policy="cusparse"), "failed", "no memory"
+        )
+        tables = self.tables(made)
+        row = next(
+            row
+            for row in section(tables, "Preprocessing, double precision (Table 5)")
+            if row["policy"] == "recursive_block"
+        )
+        self.assertEqual(list(row.values())[1:], ["1", "8", "2", "208", "1,008", "2,008", "2.83"])
+
+    def test_precisions(self) -> None:
+        made = synthetic.block_solves(2)
+        for row in made["rows"]:
+            row["warm"]["batch_ms"] = 2.0 if row["value"] == "f64" else 1.5
+        rows = section(self.tables(made), "Performance in double over single precision (Figure 7)")
+        self.assertEqual({row["median"] for row in rows}, {"0.75"})
+
+    def test_without_its_policy(self) -> None:
+        with self.assertRaisesRegex(FormatError, "lu_niu_liu"):
+            study_blocks.lu_niu_liu(parse_results(synthetic.lower_triangles()))
+
+
 class Program(support.ScriptTest):
     def make(self, study: str, made: Any, *options: str) -> tuple[int, str, str]:
         out = self.folder / "out"
@@ -160,7 +202,11 @@ class Program(support.ScriptTest):
         return status, output, page.read_text(encoding="utf-8") if page.exists() else ""
 
     def test_the_command_stands_there_and_every_line_has_as_many_cells_as_its_header(self) -> None:
-        for study, made in (("li_zhang", synthetic.pairs()), ("liu", synthetic.lower_triangles())):
+        for study, made in (
+            ("li_zhang", synthetic.pairs()),
+            ("liu", synthetic.lower_triangles()),
+            ("lu_niu_liu", synthetic.block_solves()),
+        ):
             made["context"]["command"] = f"sptrsv_bench --study {study} --json r.json"
             status, output, text = self.make(study, made, "--tables-only")
             self.assertEqual(status, 0, output)

@@ -44,6 +44,11 @@ class StudyFigures(support.ScriptTest):
     def test_liu(self) -> None:
         self.assertIn("sync_free_column_global", self.draw("liu", synthetic.lower_triangles())["liu"])
 
+    def test_lu_niu_liu(self) -> None:
+        texts = self.draw("lu_niu_liu", synthetic.block_solves())["lu_niu_liu"]
+        self.assertIn("recursive_block", texts)
+        self.assertNotIn("recursive_block_16", texts)
+
     def test_one_precision(self) -> None:
         made = synthetic.lower_triangles()
         made["rows"] = [row for row in made["rows"] if row["value"] == "f32"]

@@ -21,6 +21,9 @@ void instantiate_all() {
   instantiate<sptrsv::policy::self_scheduled, Value>();
   instantiate<sptrsv::policy::sync_free_column, Value>();
   instantiate<sptrsv::policy::dataflow, Value>();
+  instantiate<sptrsv::policy::recursive_block, Value>();
+  instantiate<sptrsv::policy::column_block, Value>();
+  instantiate<sptrsv::policy::row_block, Value>();
   const auto by_columns = sptrsv::to_csc(sptrsv::device_csr_matrix<Value>{});
   static_cast<void>(sptrsv::to_csr(by_columns));
 }

@@ -143,7 +143,12 @@ using all_device_policies =
                   same_policy<dataflow_relay>,                                               //
                   same_policy<dataflow_relay_lanes>,                                         //
                   same_policy<dataflow_walk>,                                                //
-                  same_policy<dataflow_walk_coupled>>;
+                  same_policy<dataflow_walk_coupled>,                                        //
+                  same_policy<recursive_block, column_block, row_block>,                     //
+                  same_policy<recursive_block_small, recursive_block_paper,                  //
+                              recursive_block_sync_free, recursive_block_serial,             //
+                              column_block_small, column_block_levels,                       //
+                              row_block_small, row_block_serial>>;
 
 /// Index types number `Turn`, for all of `same_policy`.
 template <class Target, class Value, std::size_t Turn, class Group>

@@ -53,6 +53,7 @@ struct solve_pages {
 struct block_start {
   std::int64_t block;             ///< in the order of starting
   std::int64_t columns_to_reset;  ///< of the other page
+  unsigned long long solve;       ///< how many solves went before
   std::uint32_t page;
 };
 
@@ -62,6 +63,7 @@ SPTRSV_DEVICE void start_block(Context& ctx, block_start& start, solve_state* st
   if (ctx.thread_rank() == 0) {
     const solve_ticket drawn = draw_ticket(ctx, &state->tickets);
     start.block = drawn.block;
+    start.solve = drawn.solve;
     start.page = static_cast<std::uint32_t>(drawn.solve % 2);
     start.columns_to_reset = ctx.load(&state->used_columns[start.page ^ 1u]);
     if (start.block == 0) {

@@ -75,17 +75,8 @@ struct find_column_offsets {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
-    std::int64_t low = 0;
-    std::int64_t high = entries;
-    while (low < high) {
-      const std::int64_t middle = low + (high - low) / 2;
-      if (static_cast<std::int64_t>(ctx.load_constant(sorted_columns + middle)) < column) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    ctx.store(column_offsets + column, static_cast<Offset>(low));
+    ctx.store(column_offsets + column,
+              static_cast<Offset>(triangle_kernels::count_below(ctx, sorted_columns, entries, column)));
   }
 };
 

@@ -50,6 +50,23 @@ struct device_levels {
   }
 };
 
+/// The level of each row, counted from 1: one more than the largest among the rows that it needs.
+template <class Index, class Offset, class Executor>
+buffer<Index> levels_of_rows(const device_triangle<Index, Offset>& t, const Executor& on,
+                             memory_resource& resource) {
+  using agent = levels_agent<Index, Offset>;
+  buffer<Index> levels(static_cast<std::size_t>(t.size), resource, on.stream());
+  const buffer<std::uint32_t> tickets(1, resource, on.stream());
+  on.fill_bytes(levels.data(), 0, levels.bytes());
+  on.fill_bytes(tickets.data(), 0, tickets.bytes());
+  if (t.size > 0) {
+    on.template launch<agent>(
+        static_cast<std::uint32_t>(simt::ceil_div(t.size, agent::block_threads)),
+        {t.size, t.row_offsets.data(), t.columns.data(), levels.data(), tickets.data()});
+  }
+  return levels;
+}
+
 /// `level_of_row`: where it is given, takes the level of each row, counted from 1. Synchronises.
 template <class Index, class Offset, class Executor>
 device_levels<Index> levels_on_device(const device_triangle<Index, Offset>& t, const Executor& on,
@@ -64,15 +81,9 @@ device_levels<Index> levels_on_device(const device_triangle<Index, Offset>& t, c
     on.fill_bytes(result.level_offsets.data(), 0, result.level_offsets.bytes());
     return result;
   }
-  using agent = levels_agent<Index, Offset>;
-  auto levels = make(t.size);
+  buffer<Index> levels = levels_of_rows(t, on, resource);
   const auto sorted_levels = make(t.size);
   const auto iota = make(t.size);
-  const buffer<std::uint32_t> tickets(1, resource, on.stream());
-  on.fill_bytes(levels.data(), 0, levels.bytes());
-  on.fill_bytes(tickets.data(), 0, tickets.bytes());
-  on.template launch<agent>(static_cast<std::uint32_t>(simt::ceil_div(t.size, agent::block_threads)),
-                            {t.size, t.row_offsets.data(), t.columns.data(), levels.data(), tickets.data()});
   simt::for_each(on, t.size, triangle_kernels::write_iota<Index>{iota.data()});
   using key = std::make_unsigned_t<Index>;
   on.sort_pairs(reinterpret_cast<const key*>(levels.data()), reinterpret_cast<key*>(sorted_levels.data()),

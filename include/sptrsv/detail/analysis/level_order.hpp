@@ -30,7 +30,7 @@ struct move_entries {
   std::int64_t size;
   const Offset* row_offsets;
   const Index* columns;
-  const Offset* sources;
+  const Offset* sources;  ///< null: none are held
   const Index* rows;
   const Index* place_of_position;
   const Offset* new_row_offsets;
@@ -43,7 +43,9 @@ struct move_entries {
     const Offset from = ctx.load_constant(row_offsets + ctx.load_constant(rows + r)) +
                         (static_cast<Offset>(e) - ctx.load_constant(new_row_offsets + r));
     ctx.store(new_columns + e, ctx.load_constant(place_of_position + ctx.load_constant(columns + from)));
-    ctx.store(new_sources + e, ctx.load_constant(sources + from));
+    if (sources != nullptr) {
+      ctx.store(new_sources + e, ctx.load_constant(sources + from));
+    }
   }
 };
 

@@ -52,6 +52,22 @@ SPTRSV_DEVICE std::int64_t major_of(Context& ctx, const Offset* offsets, std::in
   return low;
 }
 
+/// How many of the ascending `sorted` are smaller than `key`.
+template <class Context, class T, class Key>
+SPTRSV_DEVICE std::int64_t count_below(Context& ctx, const T* sorted, std::int64_t count, Key key) {
+  std::int64_t low = 0;
+  std::int64_t high = count;
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (static_cast<Key>(ctx.load_constant(sorted + middle)) < key) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 /// Per row (column) of the storage.
 template <class Index, class Offset>
 struct check_offsets {

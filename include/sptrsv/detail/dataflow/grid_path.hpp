@@ -12,6 +12,7 @@
 #include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/analysis/split_rows.hpp"
 #include "sptrsv/detail/dataflow/grid_agent.hpp"
+#include "sptrsv/detail/row_wise/gates.hpp"
 
 namespace sptrsv::detail::dataflow {
 
@@ -25,34 +26,6 @@ struct gather_positions {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
     ctx.store(by_place + place, ctx.load_constant(positions + ctx.load_constant(rows + place)));
-  }
-};
-
-/// Per group: a place `distance` levels before that of its first row, about as far from the beginning of its
-/// level.
-template <class Index>
-struct find_gates {
-  const Index* level_offsets;
-  std::int64_t levels;
-  int distance;
-  Index* gates;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t group) const {
-    const std::int64_t place = group * group_rows;
-    const std::int64_t level = triangle_kernels::major_of(ctx, level_offsets, levels, place);
-    if (level < distance) {
-      ctx.store(gates + group, Index{-1});
-      return;
-    }
-    const auto begin_of = [&](std::int64_t l) {
-      return static_cast<std::int64_t>(ctx.load_constant(level_offsets + l));
-    };
-    const std::int64_t begin = begin_of(level);
-    const std::int64_t gate_begin = begin_of(level - distance);
-    const std::int64_t gate_size = begin_of(level - distance + 1) - gate_begin;
-    ctx.store(gates + group,
-              static_cast<Index>(gate_begin + (place - begin) * gate_size / (begin_of(level + 1) - begin)));
   }
 };
 
@@ -158,9 +131,9 @@ class grid_path {
     groups_ = pack_groups(triangle, on, resource);
     if (Tuning::gate_levels > 0) {
       gates_ = make(groups_.count);
-      simt::for_each(
-          on, groups_.count,
-          find_gates<Index>{levels.level_offsets.data(), levels.count, Tuning::gate_levels, gates_.data()});
+      simt::for_each(on, groups_.count,
+                     row_wise::find_gates<Index>{levels.level_offsets.data(), levels.count,
+                                                 Tuning::gate_levels, nullptr, gates_.data()});
     }
     if (positions_.size() == 0) {
       positions_ = std::move(levels.rows);

@@ -9,10 +9,12 @@
 namespace sptrsv::detail::row_wise {
 
 /// Up to `Entries` entries for the right-hand sides first ... first + Columns - 1.
-template <int Entries, int Columns, class Scalar, class Index, class Offset>
+/// Params: `system_params`, or what is made of it.
+template <int Entries, int Columns, class Scalar, class Index, class Offset,
+          class Params = system_params<Scalar, Index, Offset>>
 class batch {
  public:
-  using params = system_params<Scalar, Index, Offset>;
+  using params = Params;
   using flag = value_flag<Scalar>;
   using word = typename flag::word;
 

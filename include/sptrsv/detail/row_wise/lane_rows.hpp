@@ -9,11 +9,12 @@ namespace sptrsv::detail::row_wise {
 
 /// `Columns` right-hand sides are solved in one sweep over the rows, further ones in further sweeps; a lane
 /// polls `Entries` entries of its row together.
-template <int Entries, int Columns, class Scalar, class Index, class Offset>
+template <int Entries, int Columns, class Scalar, class Index, class Offset,
+          class Params = system_params<Scalar, Index, Offset>>
 struct lane_rows {
-  using params = system_params<Scalar, Index, Offset>;
+  using params = Params;
   using row = typename params::row;
-  using entry_batch = batch<Entries, Columns, Scalar, Index, Offset>;
+  using entry_batch = batch<Entries, Columns, Scalar, Index, Offset, Params>;
 
   /// Lane r has the row at first_place + r, if that lies below `end_place`. With `waits_first` lanes first
   /// wait for what they need of rows before `first_place`, and only then for one another. All lanes call it.

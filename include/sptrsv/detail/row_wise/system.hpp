@@ -35,8 +35,13 @@ struct system_params {
 
   template <class Context>
   SPTRSV_DEVICE row open(Context& ctx, std::int64_t place) const {
-    const Offset begin = ctx.load_constant(row_offsets + place);
-    const Offset end = ctx.load_constant(row_offsets + place + 1);
+    return open(ctx, place, row_offsets + place);
+  }
+  /// `offsets`: where the row's entries begin, and end.
+  template <class Context>
+  SPTRSV_DEVICE row open(Context& ctx, std::int64_t place, const Offset* offsets) const {
+    const Offset begin = ctx.load_constant(offsets);
+    const Offset end = ctx.load_constant(offsets + 1);
     const std::int64_t position =
         position_of_place != nullptr ? static_cast<std::int64_t>(ctx.load_constant(position_of_place + place))
                                      : place;
@@ -58,7 +63,12 @@ struct system_params {
   template <class Context>
   SPTRSV_DEVICE void finish(Context& ctx, const row& r, std::uint32_t page, std::int64_t column,
                             Scalar b_value, Scalar sum) const {
-    const Scalar solved = r.pivot(alpha * b_value - sum);
+    publish(ctx, r, page, column, r.pivot(alpha * b_value - sum));
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE void publish(Context& ctx, const row& r, std::uint32_t page, std::int64_t column,
+                             Scalar solved) const {
     flag::publish(ctx, pages.component(page, column, r.place), solved);
     ctx.store(x.data + r.number * x.row_stride + column * x.column_stride, solved);
     if (!is_finite(solved)) {

@@ -9,9 +9,10 @@ namespace sptrsv::detail::row_wise {
 
 /// `Columns` right-hand sides are solved in one sweep over the rows, further ones in further sweeps; a lane
 /// polls `Entries` entries together.
-template <int Entries, int Columns, class Scalar, class Index, class Offset>
+template <int Entries, int Columns, class Scalar, class Index, class Offset,
+          class Params = system_params<Scalar, Index, Offset>>
 struct tile_rows {
-  using params = system_params<Scalar, Index, Offset>;
+  using params = Params;
   using row = typename params::row;
 
   /// This lane helps to solve the row at `place`, if it is below `end_place`, with the others of its aligned
@@ -56,7 +57,7 @@ struct tile_rows {
   template <int Count, class Context>
   SPTRSV_DEVICE static void add_entries(Context& ctx, const params& p, std::uint32_t page, const row& r,
                                         int rank, int lanes, std::int64_t first, Scalar (&sums)[Columns]) {
-    batch<Count, Columns, Scalar, Index, Offset> entries(p, page, first);
+    batch<Count, Columns, Scalar, Index, Offset, Params> entries(p, page, first);
     for (Offset e = r.begin + static_cast<Offset>(rank); e < r.end; e += static_cast<Offset>(Count * lanes)) {
       entries.take(ctx, e, r.end, static_cast<Offset>(lanes), entries.everything());
       entries.wait(ctx);

@@ -3,8 +3,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/row_wise/lane_rows.hpp"
-#include "sptrsv/detail/row_wise/tile_rows.hpp"
+#include "sptrsv/detail/row_wise/fused_rows.hpp"
 
 namespace sptrsv::detail::sync_free_fused {
 
@@ -17,11 +16,7 @@ struct starts_by_average {
 
   template <class Context>
   SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t place) const {
-    const std::int64_t first = place / 32 * 32;
-    const std::int64_t end = size - first > 32 ? first + 32 : size;
-    const auto entries = static_cast<std::int64_t>(ctx.load_constant(row_offsets + end) -
-                                                   ctx.load_constant(row_offsets + first));
-    return place == first || entries >= entries_for_a_warp * (end - first);
+    return row_wise::starts_by_average(ctx, row_offsets, 0, size, place, entries_for_a_warp);
   }
 };
 
@@ -31,8 +26,7 @@ struct agent {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int warps_per_block = block_threads / 32;
   static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
-  using by_lanes = row_wise::lane_rows<entries_at_once, Columns, Scalar, Index, Offset>;
-  using by_warp = row_wise::tile_rows<entries_at_once, Columns, Scalar, Index, Offset>;
+  using rows = row_wise::fused_rows<entries_at_once, Columns, Scalar, Index, Offset>;
   using shared_storage = block_start;
   struct params {
     row_wise::system_params<Scalar, Index, Offset> system;
@@ -45,20 +39,9 @@ struct agent {
     const auto warp = ctx.template group<32>();
     start_block(ctx, start, p.system.pages.state, p.system.x.columns);
     const std::int64_t number = start.block * warps_per_block + warp.index();
-    if (number >= p.warps) {
-      return;
-    }
-    const std::int64_t first_place = ctx.load_constant(p.first_place + number);
-    const std::int64_t end_place = ctx.load_constant(p.first_place + number + 1);
-    if (end_place - first_place > 1) {
-      by_lanes::solve(ctx, warp, p.system, start.page, first_place, end_place, false);
-    } else {
-      by_warp::solve(ctx, warp, p.system, start.page, first_place, end_place, 32);
-    }
-    const int lanes = end_place - first_place > 1 ? 1 : 32;
-    const std::int64_t place = first_place + warp.rank() / lanes;
-    if (place < end_place) {
-      p.system.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, warp.rank() % lanes, lanes);
+    if (number < p.warps) {
+      rows::solve(ctx, warp, p.system, start, ctx.load_constant(p.first_place + number),
+                  ctx.load_constant(p.first_place + number + 1));
     }
   }
 };

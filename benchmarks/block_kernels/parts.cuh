@@ -1,0 +1,149 @@
+// Every part of a triangle that is cut into blocks, with every kernel that can take it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/bench/statistics.hpp"
+#include "benchmarks/bench/stopwatch.cuh"
+#include "sptrsv/device_matrix.hpp"
+#include "sptrsv/policy/recursive_block.hpp"
+
+namespace sptrsv_benchmarks::block_kernels {
+
+namespace block = sptrsv::detail::block;
+using index = std::int32_t;
+using scalar = double;
+using executor = sptrsv::detail::cuda_executor;
+using tuning = sptrsv::block_tuning;
+using block_agent = block::agent<tuning, scalar, index, index, 1>;
+using sptrsv::policy::square_kernel;
+using sptrsv::policy::triangle_kernel;
+
+/// Microseconds of a launch that does one part.
+struct part_time {
+  std::size_t number;  ///< of the part, of those with entries or pivots
+  const block::planned_part& part;
+  const char* kernel;
+  double microseconds;
+};
+
+constexpr const char* names_of_triangles[] = {"", "level_set", "sync_free", "serial"};
+constexpr const char* names_of_squares[] = {"", "scalar_csr", "vector_csr", "scalar_dcsr", "vector_dcsr"};
+
+/// Whether a triangle with this kernel is worth a measurement: a step for each of many levels, or one thread
+/// block for many rows, takes its time.
+inline bool is_plausible(const block::planned_part& p, triangle_kernel kernel) {
+  const block::triangle_facts& t = p.triangle;
+  switch (kernel) {
+    case triangle_kernel::level_set:
+      return t.levels <= 200;
+    case triangle_kernel::serial:
+      return t.levels > 1 && (t.rows + t.entries / 8) / t.levels <= 2000;
+    default:
+      return t.levels > 1;
+  }
+}
+
+/// Solves parts one by one: the steps of a part are a launch of their own. What lies before a part is taken
+/// to be solved, with values that do not matter.
+class part_runner {
+ public:
+  /// `numbers`: of the system's entries and pivots, in its order.
+  part_runner(const block::block_system<index, index>& system,
+              const sptrsv::detail::device_values<scalar, executor>& numbers, const executor& on)
+      : system_(system), numbers_(numbers), on_(on) {
+    const std::vector<scalar> ones(static_cast<std::size_t>(system.size), 1.0);
+    b_ = sptrsv::to_device(ones, cudaStream_t{});
+    x_ = sptrsv::to_device(ones, cudaStream_t{});
+    sums_ = sptrsv::buffer<scalar>(ones.size(), on.default_resource(), on.stream());
+  }
+
+  /// Microseconds, the median of several launches.
+  double run(const block::planned_part& part) {
+    const std::vector<block::step>& all = system_.host_steps.steps;
+    std::vector<block::step> steps(all.begin() + static_cast<std::ptrdiff_t>(part.first_step),
+                                   all.begin() + static_cast<std::ptrdiff_t>(part.last_step));
+    std::vector<std::int32_t> step_of_task;
+    steps.front().awaited_tasks = 0;
+    const std::int64_t before = steps.front().first_task;
+    for (std::size_t s = 0; s < steps.size(); ++s) {
+      steps[s].first_task -= before;
+      step_of_task.insert(step_of_task.end(), static_cast<std::size_t>(steps[s].tasks()),
+                          static_cast<std::int32_t>(s));
+    }
+    const auto steps_there = sptrsv::to_device(steps, cudaStream_t{});
+    const auto tasks_there = sptrsv::to_device(step_of_task, cudaStream_t{});
+    const auto finished = sptrsv::to_device(std::vector<unsigned long long>(steps.size(), 0), cudaStream_t{});
+    sptrsv::detail::page_memory<scalar> pages(system_.size, 1, on_, on_.default_resource());
+    on_.fill_bytes(sums_.data(), 0, sums_.bytes());
+    for (const auto page : pages.pages().solved) {
+      on_.fill_bytes(page, 0x3f, static_cast<std::size_t>(system_.size) * sizeof(scalar));  // some number
+      if (part.is_triangle) {
+        on_.fill_bytes(page + part.first_row, 0xff,
+                       static_cast<std::size_t>(part.triangle.rows) * sizeof(scalar));
+      }
+    }
+    const sptrsv::dense_view<const scalar> b(b_.data(), system_.size, 1, 1, system_.size);
+    const sptrsv::dense_view<scalar> x(x_.data(), system_.size, 1, 1, system_.size);
+    const block::block_params<scalar, index, index> params{
+        {system_.size, false, system_.offsets.data(), system_.columns.data(), numbers_.values(),
+         numbers_.diagonal(), system_.order.rows.data(), pages.pages(), 1.0, b, x},
+        sums_.data()};
+    const auto launch = [&] {
+      on_.launch<block_agent>(
+          static_cast<std::uint32_t>(step_of_task.size()),
+          {params, steps_there.data(), tasks_there.data(), static_cast<std::int64_t>(steps.size()) - 1,
+           system_.numbers.data(), system_.warps.first_place.data(), system_.gates.data(),
+           system_.level_offsets.data(), finished.data()});
+    };
+    launch();
+    std::vector<double> samples;
+    for (int k = 0; k < 5; ++k) {
+      samples.push_back(watch_.time([&] {
+        launch();
+        launch();
+      }) / 2000);
+    }
+    return median(samples);
+  }
+
+ private:
+  const block::block_system<index, index>& system_;
+  const sptrsv::detail::device_values<scalar, executor>& numbers_;
+  const executor& on_;
+  sptrsv::buffer<scalar> b_;
+  sptrsv::buffer<scalar> x_;
+  sptrsv::buffer<scalar> sums_;
+  stopwatch watch_;
+};
+
+/// Calls `visit` with the time of each part with each kernel. `t`: in the order of substitution; `stored`:
+/// the values of the matrix that it was made from, in device memory.
+inline void measure_parts(const sptrsv::detail::device_triangle<index, index>& t, const scalar* stored,
+                          int depth, const executor& on, const std::function<void(const part_time&)>& visit) {
+  for (int kernel = 1; kernel <= 4; ++kernel) {
+    const bool has_triangle = kernel <= 3;
+    sptrsv::policy::block_kernels kernels;
+    kernels.triangle = has_triangle ? static_cast<triangle_kernel>(kernel) : triangle_kernel::sync_free;
+    kernels.square = static_cast<square_kernel>(kernel);
+    const auto system = block::system_builder<tuning, index, index, executor>(
+                            kernels, on.resident_blocks<block_agent>(), on, on.default_resource())
+                            .build(t, block::scheme::recursive, std::int64_t{1} << depth);
+    sptrsv::detail::device_values<scalar, executor> numbers(system.entries(), system.size, on,
+                                                            on.default_resource());
+    numbers.gather(stored, system.sources.data(), system.diagonal_sources.data(), false, on);
+    part_runner runner(system, numbers, on);
+    for (std::size_t number = 0; number < system.host_steps.parts.size(); ++number) {
+      const block::planned_part& p = system.host_steps.parts[number];
+      if (!p.is_triangle || (has_triangle && is_plausible(p, kernels.triangle))) {
+        visit({number, p, p.is_triangle ? names_of_triangles[kernel] : names_of_squares[kernel],
+               runner.run(p)});
+      }
+    }
+  }
+}
+
+}  // namespace sptrsv_benchmarks::block_kernels

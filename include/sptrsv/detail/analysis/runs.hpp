@@ -1,0 +1,71 @@
+// Where runs of consecutive elements begin.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/memory_resource.hpp"
+
+namespace sptrsv::detail {
+
+/// Run k holds the elements first[k] ... first[k + 1] - 1.
+template <class Index>
+struct runs {
+  std::int64_t count = 0;
+  buffer<Index> first;  ///< count + 1; empty if there are no elements
+};
+
+/// Per element, and once for the end: whether a run starts there.
+template <class Index, class Starts>
+struct mark_starts {
+  Starts starts;
+  std::int64_t size;
+  Index* numbers;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    const bool first = i < size && starts(ctx, i);
+    ctx.store(numbers + i, first ? Index{1} : Index{0});
+  }
+};
+
+/// Per element: the run that starts there.
+template <class Index>
+struct place_starts {
+  std::int64_t size;
+  const Index* numbers;  ///< runs that start before each element
+  Index* first;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    const Index number = ctx.load_constant(numbers + i);
+    const Index next = ctx.load_constant(numbers + i + 1);
+    if (next != number) {
+      ctx.store(first + number, static_cast<Index>(i));
+    }
+    if (i == size - 1) {
+      ctx.store(first + next, static_cast<Index>(size));
+    }
+  }
+};
+
+/// `starts(ctx, i)` says whether a run starts at element i; one does at the first. Synchronises.
+template <class Index, class Starts, class Executor>
+runs<Index> make_runs(std::int64_t size, const Starts& starts, const Executor& on,
+                      memory_resource& resource) {
+  runs<Index> made;
+  if (size == 0) {
+    return made;
+  }
+  const buffer<Index> numbers(static_cast<std::size_t>(size) + 1, resource, on.stream());
+  simt::for_each(on, size + 1, mark_starts<Index, Starts>{starts, size, numbers.data()});
+  on.exclusive_scan(numbers.data(), numbers.data(), size + 1, resource);
+  Index count = 0;
+  on.download(&count, numbers.data() + size, sizeof(count));
+  made.count = count;
+  made.first = buffer<Index>(static_cast<std::size_t>(count) + 1, resource, on.stream());
+  simt::for_each(on, size, place_starts<Index>{size, numbers.data(), made.first.data()});
+  return made;
+}
+
+}  // namespace sptrsv::detail

@@ -1,0 +1,142 @@
+// Which kernel a part gets: the decision tree of Lu, Niu, Liu 2020 (algorithm 7), and one whose thresholds
+// are of this library's kernels.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sptrsv/detail/simt/for_each.hpp"
+
+namespace sptrsv {
+namespace policy {
+
+/// Which decision tree chooses the kernels of the blocks.
+enum class block_selector {
+  fitted,  ///< thresholds for this library's kernels (block_tuning)
+  paper    ///< those of the paper, measured on a Titan RTX
+};
+
+/// The kernel of all triangles.
+enum class triangle_kernel {
+  chosen,     ///< for each by the selector
+  level_set,  ///< a step a level; of a diagonal alone there is one
+  sync_free,  ///< a thread or a warp a row, every value its own flag
+  serial      ///< one thread block, level after level
+};
+
+/// The kernel of all squares and rectangles.
+enum class square_kernel {
+  chosen,       ///< for each by the selector
+  scalar_csr,   ///< a thread a row
+  vector_csr,   ///< several lanes a row
+  scalar_dcsr,  ///< a thread a row that is not empty
+  vector_dcsr   ///< several lanes a row that is not empty
+};
+
+/// How the kernels of the blocks are chosen.
+struct block_kernels {
+  block_selector selector = block_selector::fitted;
+  triangle_kernel triangle = triangle_kernel::chosen;
+  square_kernel square = square_kernel::chosen;
+};
+
+}  // namespace policy
+
+namespace detail::block {
+
+struct triangle_facts {
+  std::int64_t rows;
+  std::int64_t entries;  ///< without the diagonal
+  std::int64_t levels;
+};
+
+struct square_facts {
+  std::int64_t rows;
+  std::int64_t rows_with_entries;  ///< at least 1
+  std::int64_t entries;
+};
+
+/// The paper counts the diagonal among the entries of a row, and rows in whole entries.
+inline policy::triangle_kernel paper_triangle(const triangle_facts& t) {
+  const std::int64_t row_length = t.entries / t.rows + 1;
+  if (t.levels == 1) {
+    return policy::triangle_kernel::level_set;
+  }
+  if (t.levels > 20000) {
+    return policy::triangle_kernel::serial;
+  }
+  return (row_length == 1 && t.levels <= 100) || (row_length <= 15 && t.levels <= 20)
+             ? policy::triangle_kernel::level_set
+             : policy::triangle_kernel::sync_free;
+}
+
+inline policy::square_kernel square_of(bool is_scalar, bool is_compressed) {
+  if (is_scalar) {
+    return is_compressed ? policy::square_kernel::scalar_dcsr : policy::square_kernel::scalar_csr;
+  }
+  return is_compressed ? policy::square_kernel::vector_dcsr : policy::square_kernel::vector_csr;
+}
+
+inline policy::square_kernel paper_square(const square_facts& s) {
+  const bool is_scalar = s.entries <= 12 * s.rows;
+  const std::int64_t empty_percent = 100 * (s.rows - s.rows_with_entries);
+  return square_of(is_scalar, empty_percent > (is_scalar ? 50 : 15) * s.rows);
+}
+
+template <class Tuning>
+policy::triangle_kernel fitted_triangle(const triangle_facts& t) {
+  const double rows_per_level = static_cast<double>(t.rows) / static_cast<double>(t.levels);
+  if (t.levels == 1 || (t.levels <= Tuning::level_set_levels && rows_per_level >= Tuning::level_set_rows)) {
+    return policy::triangle_kernel::level_set;
+  }
+  return t.levels >= Tuning::serial_levels && rows_per_level <= Tuning::serial_rows
+             ? policy::triangle_kernel::serial
+             : policy::triangle_kernel::sync_free;
+}
+
+inline double entries_per_row(const square_facts& s) {
+  return static_cast<double>(s.entries) / static_cast<double>(s.rows_with_entries);
+}
+
+template <class Tuning>
+policy::square_kernel fitted_square(const square_facts& s) {
+  const bool is_scalar = entries_per_row(s) <= Tuning::scalar_entries;
+  const double empty = static_cast<double>(s.rows - s.rows_with_entries) / static_cast<double>(s.rows);
+  return square_of(is_scalar, empty > (is_scalar ? Tuning::scalar_empty_ratio : Tuning::vector_empty_ratio));
+}
+
+template <class Tuning>
+policy::triangle_kernel choose_triangle(const policy::block_kernels& kernels, const triangle_facts& t) {
+  if (kernels.triangle != policy::triangle_kernel::chosen) {
+    return kernels.triangle;
+  }
+  return kernels.selector == policy::block_selector::paper ? paper_triangle(t) : fitted_triangle<Tuning>(t);
+}
+
+template <class Tuning>
+policy::square_kernel choose_square(const policy::block_kernels& kernels, const square_facts& s) {
+  if (kernels.square != policy::square_kernel::chosen) {
+    return kernels.square;
+  }
+  return kernels.selector == policy::block_selector::paper ? paper_square(s) : fitted_square<Tuning>(s);
+}
+
+inline bool is_compressed(policy::square_kernel kernel) {
+  return kernel == policy::square_kernel::scalar_dcsr || kernel == policy::square_kernel::vector_dcsr;
+}
+inline bool is_scalar(policy::square_kernel kernel) {
+  return kernel == policy::square_kernel::scalar_csr || kernel == policy::square_kernel::scalar_dcsr;
+}
+
+/// Lanes for a row of `entries` entries that several lanes share; a power of two. The paper's are a warp.
+template <class Tuning>
+int shared_row_lanes(policy::block_selector selector, double entries) {
+  if (selector == policy::block_selector::paper) {
+    return 32;
+  }
+  const double wanted = entries / Tuning::entries_per_lane;
+  return wanted >= 32 ? 32 : std::max(2, simt::ceil_power_of_two(static_cast<int>(wanted)));
+}
+
+}  // namespace detail::block
+}  // namespace sptrsv

@@ -1,0 +1,135 @@
+// The engine that column_block, row_block and recursive_block share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "sptrsv/detail/analysis/device_values.hpp"
+#include "sptrsv/detail/block/agent.hpp"
+#include "sptrsv/detail/block/system.hpp"
+#include "sptrsv/detail/block/tuning.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv::detail::block {
+
+/// How a triangle is to be cut.
+struct cutting {
+  scheme cut;
+  std::int64_t blocks;  ///< 0: as many as fill the device each
+  policy::block_kernels kernels;
+};
+
+template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+class engine_base {
+  template <int Columns>
+  using agent_of = agent<Tuning, Scalar, Index, Offset, Columns>;
+
+ public:
+  struct workspace {
+    page_memory<Scalar> pages;
+    buffer<Scalar> sums;
+    buffer<unsigned long long> finished;
+  };
+
+  void update_values(const Scalar* values, const Executor& on) {
+    numbers_.gather(values, system_.sources.data(), system_.diagonal_sources.data(), form_.conjugated, on);
+  }
+
+  workspace make_workspace(const Executor& on, memory_resource& resource) const {
+    workspace made{page_memory<Scalar>(system_.size, max_rhs_, on, resource),
+                   buffer<Scalar>(sums(), resource, on.stream()),
+                   buffer<unsigned long long>(system_.steps.size(), resource, on.stream())};
+    on.fill_bytes(made.sums.data(), 0, made.sums.bytes());
+    on.fill_bytes(made.finished.data(), 0, made.finished.bytes());
+    return made;
+  }
+
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
+             const Executor& on) const {
+    x.columns == 1 ? launch<1>(alpha, b, x, scratch, on)
+                   : launch<Tuning::columns_per_sweep>(alpha, b, x, scratch, on);
+  }
+
+  std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
+    return scratch.pages.first_bad_position(thread_blocks(), on);
+  }
+
+  bool is_zero_pivot(std::int64_t position, const Executor& on) const {
+    return numbers_.is_zero_pivot(system_.order.place_of(position, on), on);
+  }
+
+  void describe(solver_info& info, const Executor& on) const {
+    info.device = on.device_name();
+    info.kernels = {"block: " + std::to_string(thread_blocks()) + " blocks of " +
+                        std::to_string(Tuning::block_threads) + " threads, " +
+                        std::to_string(system_.steps.size()) + " steps in one launch",
+                    std::to_string(system_.blocks) + " diagonal blocks, " +
+                        describe_steps(system_.host_steps, system_.size)};
+    info.entries = system_.entries() + (form_.unit ? 0 : system_.size);
+    info.levels = system_.order.count;
+    info.longest_row = system_.longest_row;
+    info.solver_bytes = system_.bytes() + numbers_.bytes();
+    info.workspace_bytes = page_memory<Scalar>::bytes(system_.size, max_rhs_) + sums() * sizeof(Scalar) +
+                           system_.steps.size() * sizeof(unsigned long long);
+  }
+
+ protected:
+  engine_base(const cutting& wanted, const pattern_view<Index, Offset>& a, const triangle_form& form,
+              std::int64_t max_rhs, const Executor& on, memory_resource& resource)
+      : form_(form),
+        max_rhs_(max_rhs),
+        system_(analyse(wanted, build_on_device(a, form, on, resource), on, resource)),
+        numbers_(system_.entries(), form.unit ? 0 : a.size, on, resource) {}
+
+ private:
+  static block_system<Index, Offset> analyse(const cutting& wanted, const device_triangle<Index, Offset>& t,
+                                             const Executor& on, memory_resource& resource) {
+    if (t.size == 0) {
+      return {};
+    }
+    const std::int64_t resident = on.template resident_blocks<agent_of<1>>();
+    const std::int64_t filling = resident * Tuning::block_threads * Tuning::rows_per_thread;
+    std::int64_t blocks = wanted.blocks > 0 ? wanted.blocks : t.size / filling;
+    blocks = std::clamp<std::int64_t>(blocks, 1, t.size);
+    if (wanted.cut == scheme::recursive) {
+      std::int64_t power = 1;
+      while (2 * power <= blocks) {
+        power *= 2;
+      }
+      blocks = power;
+    }
+    return system_builder<Tuning, Index, Offset, Executor>(wanted.kernels, resident, on, resource)
+        .build(t, wanted.cut, blocks);
+  }
+
+  [[nodiscard]] std::uint32_t thread_blocks() const {
+    return static_cast<std::uint32_t>(system_.host_steps.tasks());
+  }
+  /// Of a workspace: none where nothing lies between triangles.
+  [[nodiscard]] std::size_t sums() const {
+    return system_.blocks > 1 ? static_cast<std::size_t>(system_.size * max_rhs_) : 0;
+  }
+
+  template <int Columns>
+  void launch(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
+              const Executor& on) const {
+    const block_params<Scalar, Index, Offset> rows{
+        {system_.size, form_.reversed, system_.offsets.data(), system_.columns.data(), numbers_.values(),
+         numbers_.diagonal(), system_.order.rows.data(), scratch.pages.pages(), alpha, b, x},
+        scratch.sums.data()};
+    on.template launch<agent_of<Columns>>(
+        thread_blocks(), {rows, system_.steps.data(), system_.step_of_task.data(),
+                          static_cast<std::int64_t>(system_.steps.size()) - 1, system_.numbers.data(),
+                          system_.warps.first_place.data(), system_.gates.data(),
+                          system_.level_offsets.data(), scratch.finished.data()});
+  }
+
+  triangle_form form_;
+  std::int64_t max_rhs_;
+  block_system<Index, Offset> system_;
+  device_values<Scalar, Executor> numbers_;
+};
+
+}  // namespace sptrsv::detail::block

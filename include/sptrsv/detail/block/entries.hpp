@@ -1,0 +1,225 @@
+// The entries of the parts, part after part in the order of execution: triangles and squares by rows, squares
+// with many empty rows without these (DCSR). Lu, Niu, Liu 2020, figure 3.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/block/layout.hpp"
+#include "sptrsv/detail/block/renumber.hpp"
+
+namespace sptrsv::detail::block {
+
+using entry_key = std::uint64_t;
+
+/// Per position: where it went.
+template <class Index>
+struct invert_order {
+  const Index* positions;
+  Index* places;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
+    ctx.store(places + ctx.load_constant(positions + place), static_cast<Index>(place));
+  }
+};
+
+/// Per entry in the order of substitution: its part and its row.
+template <class Index, class Offset>
+struct find_entry_keys {
+  std::int64_t size;
+  const Offset* row_offsets;
+  const Index* columns;
+  const Index* places;
+  device_bounds blocks;
+  scheme cut;
+  entry_key* keys;
+  Offset* numbers;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    const std::int64_t position = triangle_kernels::major_of(ctx, row_offsets, size, e);
+    const std::int64_t row = ctx.load_constant(places + position);
+    const std::int64_t column = ctx.load_constant(places + ctx.load_constant(columns + e));
+    const std::int64_t part = part_of(cut, blocks.block_of(ctx, row), blocks.block_of(ctx, column));
+    ctx.store(keys + e, static_cast<entry_key>(part * size + row));
+    ctx.store(numbers + e, static_cast<Offset>(e));
+  }
+};
+
+/// Per entry in its final order.
+template <class Index, class Offset>
+struct take_entries {
+  const Offset* order;
+  const Index* old_columns;
+  const Offset* old_sources;
+  const Index* places;
+  Index* columns;
+  Offset* sources;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    const Offset e = ctx.load_constant(order + k);
+    ctx.store(columns + k, ctx.load_constant(places + ctx.load_constant(old_columns + e)));
+    ctx.store(sources + k, ctx.load_constant(old_sources + e));
+  }
+};
+
+/// Per element: how many of the sorted keys are below `first + i * stride`.
+template <class Offset>
+struct find_offsets {
+  const entry_key* sorted;
+  std::int64_t entries;
+  entry_key first;
+  entry_key stride;
+  Offset* offsets;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    const entry_key key = first + static_cast<entry_key>(i) * stride;
+    ctx.store(offsets + i, static_cast<Offset>(triangle_kernels::count_below(ctx, sorted, entries, key)));
+  }
+};
+
+/// Per key: how many of the ascending `sorted` are below it.
+template <class T, class Key>
+struct count_below_each {
+  const T* sorted;
+  std::int64_t count;
+  const Key* keys;
+  Key* counts;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    const Key key = ctx.load_constant(keys + i);
+    ctx.store(counts + i, static_cast<Key>(triangle_kernels::count_below(ctx, sorted, count, key)));
+  }
+};
+
+/// Per row with entries: its number.
+template <class Index, class Offset>
+struct take_row_numbers {
+  const entry_key* sorted;
+  const Offset* row_starts;
+  std::int64_t size;
+  Index* rows;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    const entry_key key = ctx.load_constant(sorted + ctx.load_constant(row_starts + i));
+    ctx.store(rows + i, static_cast<Index>(key % static_cast<entry_key>(size)));
+  }
+};
+
+/// How a part's rows are stored.
+struct row_storage {
+  bool is_compressed;    ///< only rows with entries
+  std::int64_t offsets;  ///< where the offsets of its rows begin, one more than rows are stored
+  std::int64_t numbers;  ///< where the numbers of its rows begin, if it is compressed
+  std::int64_t rows;     ///< stored
+};
+
+/// The entries sorted, and what is known of the parts; then their rows.
+template <class Index, class Offset, class Executor>
+class part_entries {
+ public:
+  /// `t`: in the order of substitution. Synchronises.
+  part_entries(const device_triangle<Index, Offset>& t, const buffer<Index>& positions, scheme cut,
+               const std::vector<std::int64_t>& bounds, const Executor& on, memory_resource& resource)
+      : size_(t.size), entries_(t.entries()), parts_(2 * static_cast<std::int64_t>(bounds.size()) - 3) {
+    const auto make = [&](auto element, std::int64_t count) {
+      return buffer<decltype(element)>(static_cast<std::size_t>(count), resource, on.stream());
+    };
+    const buffer<std::int64_t> on_device = make(std::int64_t{}, static_cast<std::int64_t>(bounds.size()));
+    on.upload(on_device.data(), bounds.data(), on_device.bytes());
+    const device_bounds blocks{on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1};
+    const buffer<Index> places = make(Index{}, t.size);
+    simt::for_each(on, t.size, invert_order<Index>{positions.data(), places.data()});
+    const buffer<entry_key> keys = make(entry_key{}, entries_);
+    const buffer<Offset> numbers = make(Offset{}, entries_);
+    const buffer<Offset> order = make(Offset{}, entries_);
+    sorted_ = make(entry_key{}, entries_);
+    columns_ = make(Index{}, entries_);
+    sources_ = make(Offset{}, entries_);
+    diagonal_sources_ = make(Offset{}, static_cast<std::int64_t>(t.diagonal_sources.size()));
+    if (entries_ > 0) {
+      simt::for_each(on, entries_,
+                     find_entry_keys<Index, Offset>{t.size, t.row_offsets.data(), t.columns.data(),
+                                                    places.data(), blocks, cut, keys.data(), numbers.data()});
+      on.sort_pairs(keys.data(), sorted_.data(), numbers.data(), order.data(), entries_,
+                    bits_for(static_cast<std::uint64_t>(parts_) * static_cast<std::uint64_t>(t.size)),
+                    resource);
+    }
+    simt::for_each(on, entries_,
+                   take_entries<Index, Offset>{order.data(), t.columns.data(), t.sources.data(),
+                                               places.data(), columns_.data(), sources_.data()});
+    simt::for_each(
+        on, static_cast<std::int64_t>(diagonal_sources_.size()),
+        move_diagonal<Index, Offset>{t.diagonal_sources.data(), positions.data(), diagonal_sources_.data()});
+    measure(on, resource);
+  }
+
+  [[nodiscard]] std::int64_t entries(std::int64_t part) const { return difference(part_offsets_, part); }
+  /// That have entries.
+  [[nodiscard]] std::int64_t rows(std::int64_t part) const { return difference(rows_before_, part); }
+
+  /// Fills `offsets` and `numbers` as `storage` says, a part each.
+  void store_rows(const std::vector<part>& parts, const std::vector<row_storage>& storage, Offset* offsets,
+                  Index* numbers, const Executor& on) const {
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      const row_storage& s = storage[p];
+      if (s.is_compressed) {
+        const Offset* const starts = row_starts_.first.data() + rows_before_[p];
+        on.copy(offsets + s.offsets, starts, static_cast<std::size_t>(s.rows + 1) * sizeof(Offset));
+        simt::for_each(on, s.rows,
+                       take_row_numbers<Index, Offset>{sorted_.data(), starts, size_, numbers + s.numbers});
+      } else if (s.rows > 0) {
+        const auto first = static_cast<entry_key>(static_cast<std::int64_t>(p) * size_ + parts[p].first_row);
+        simt::for_each(on, s.rows + 1,
+                       find_offsets<Offset>{sorted_.data(), entries_, first, 1, offsets + s.offsets});
+      }
+    }
+  }
+
+  /// Once the rows are stored.
+  buffer<Index> take_columns() { return std::move(columns_); }
+  buffer<Offset> take_sources() { return std::move(sources_); }
+  buffer<Offset> take_diagonal_sources() { return std::move(diagonal_sources_); }
+
+ private:
+  static std::int64_t difference(const std::vector<Offset>& of, std::int64_t part) {
+    const auto p = static_cast<std::size_t>(part);
+    return static_cast<std::int64_t>(of[p + 1] - of[p]);
+  }
+
+  void measure(const Executor& on, memory_resource& resource) {
+    const auto count = static_cast<std::size_t>(parts_) + 1;
+    const buffer<Offset> found(count, resource, on.stream());
+    part_offsets_.resize(count);
+    rows_before_.resize(count);
+    simt::for_each(
+        on, parts_ + 1,
+        find_offsets<Offset>{sorted_.data(), entries_, 0, static_cast<entry_key>(size_), found.data()});
+    on.download(part_offsets_.data(), found.data(), found.bytes());
+    row_starts_ = make_runs<Offset>(entries_, starts_with_key{sorted_.data()}, on, resource);
+    const buffer<Offset> rows_before(count, resource, on.stream());
+    simt::for_each(on, parts_ + 1,
+                   count_below_each<Offset, Offset>{row_starts_.first.data(), row_starts_.count, found.data(),
+                                                    rows_before.data()});
+    on.download(rows_before_.data(), rows_before.data(), rows_before.bytes());
+  }
+
+  std::int64_t size_;
+  std::int64_t entries_;
+  std::int64_t parts_;
+  buffer<entry_key> sorted_;
+  buffer<Index> columns_;
+  buffer<Offset> sources_;
+  buffer<Offset> diagonal_sources_;
+  runs<Offset> row_starts_;
+  std::vector<Offset> part_offsets_;
+  std::vector<Offset> rows_before_;
+};
+
+}  // namespace sptrsv::detail::block

@@ -1,0 +1,93 @@
+// Rows whose unknowns are all known: the sums of their products, by one lane a row or by several.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/solve_pages.hpp"
+
+namespace sptrsv::detail::block {
+
+/// Components are loaded, not polled: the thread must have been ordered after what solved them. `Columns`
+/// right-hand sides at once; a lane takes `Entries` entries together.
+template <int Entries, int Columns, class Scalar, class Index, class Offset>
+struct gathered_row {
+  using flag = value_flag<Scalar>;
+
+  const Index* columns;
+  const Scalar* values;
+  const solve_pages<Scalar>& pages;
+  std::uint32_t page;
+  std::int64_t first_rhs;
+  std::int64_t rhs_count;  ///< of the solve
+
+  /// sums[k] += a_e x_k for the entries begin + rank, begin + rank + lanes, ... below `end`, in this order.
+  template <class Context>
+  SPTRSV_DEVICE void add(Context& ctx, Offset begin, Offset end, int rank, int lanes,
+                         Scalar (&sums)[Columns]) const {
+    const auto stride = static_cast<Offset>(lanes);
+    for (Offset e = begin + static_cast<Offset>(rank); e < end; e += stride * Entries) {
+      std::int64_t column[Entries];
+      Scalar value[Entries];
+      SPTRSV_UNROLL
+      for (int i = 0; i < Entries; ++i) {
+        const Offset at = e + stride * static_cast<Offset>(i);
+        column[i] = at < end ? static_cast<std::int64_t>(ctx.load_constant(columns + at)) : -1;
+        value[i] = at < end ? ctx.load_constant(values + at) : Scalar{};
+      }
+      Scalar x[Entries][Columns];
+      SPTRSV_UNROLL
+      for (int i = 0; i < Entries; ++i) {
+        SPTRSV_UNROLL
+        for (int k = 0; k < Columns; ++k) {
+          x[i][k] =
+              column[i] >= 0 && first_rhs + k < rhs_count ? load(ctx, column[i], first_rhs + k) : Scalar{};
+        }
+      }
+      SPTRSV_UNROLL
+      for (int i = 0; i < Entries; ++i) {
+        SPTRSV_UNROLL
+        for (int k = 0; k < Columns; ++k) {
+          sums[k] = sums[k] + value[i] * x[i][k];
+        }
+      }
+    }
+  }
+
+  /// The sums of a row [begin, end), over a group of `lanes` lanes, of which this is lane `rank`; each group
+  /// of the warp has a row of its own, all lanes call it. Lane k % lanes of a group gets sum k. Where a lane
+  /// has a row, the warp shares those that are longer than `shared_row`.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void sum(Context& ctx, const Warp& warp, Offset begin, Offset end, int lanes,
+                         Offset shared_row, Scalar (&sums)[Columns]) const {
+    if (lanes > 1) {
+      add(ctx, begin, end, warp.rank() % lanes, lanes, sums);
+      for (int k = 0; k < Columns; ++k) {
+        sums[k] = simt::tile_sum(warp, sums[k], lanes);
+      }
+      return;
+    }
+    const bool is_shared = end - begin > shared_row;
+    add(ctx, begin, is_shared ? begin : end, 0, 1, sums);
+    for (std::uint32_t rows = warp.ballot(is_shared); rows != 0; rows &= rows - 1) {
+      const int r = simt::lowest_bit(rows);
+      Scalar parts[Columns] = {};
+      add(ctx, warp.shuffle(begin, r), warp.shuffle(end, r), warp.rank(), 32, parts);
+      for (int k = 0; k < Columns; ++k) {
+        const Scalar total = simt::tile_sum(warp, parts[k], 32);
+        sums[k] = warp.rank() == r ? total : sums[k];
+      }
+    }
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE Scalar load(Context& ctx, std::int64_t place, std::int64_t rhs) const {
+    typename flag::reading seen;
+    for (int w = 0; w < flag::words; ++w) {
+      seen.bits[w] = ctx.load(pages.component(page, rhs, place) + w);
+    }
+    return seen.value();
+  }
+};
+
+}  // namespace sptrsv::detail::block

@@ -1,0 +1,178 @@
+// What the blocks of threads do: steps, of which each begins when the one before has ended, and their tasks.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "sptrsv/detail/block/choice.hpp"
+#include "sptrsv/detail/block/entries.hpp"
+
+namespace sptrsv::detail::block {
+
+enum class step_kind : std::int32_t {
+  square,  ///< rows of a square are added to what is summed up for them
+  level,   ///< rows of a level, or of a diagonal, are solved
+  polled,  ///< rows of a triangle are solved, by tasks of warps that wait for one another
+  serial   ///< levels are solved one after the other, by the one task of the step
+};
+
+struct step {
+  step_kind kind;
+  std::int32_t lanes;       ///< for a row; a power of two up to 32
+  std::int64_t first_item;  ///< items are rows, tasks of warps (polled), or levels (serial)
+  std::int64_t items;
+  std::int64_t items_per_task;
+  std::int64_t offsets;        ///< of the entries of item 0 or, with dense rows, of row 0: may be negative
+  std::int64_t numbers;        ///< of the row of item 0; -1: rows are dense
+  std::int64_t first_task;     ///< tasks of the steps before
+  std::int64_t awaited_tasks;  ///< of the step before: 0 if there is none
+  bool has_sums;               ///< a triangle below squares
+
+  [[nodiscard]] std::int64_t tasks() const { return simt::ceil_div(items, items_per_task); }
+};
+
+/// A part and the steps that do it.
+struct planned_part {
+  bool is_triangle;
+  triangle_facts triangle;
+  square_facts square;
+  policy::triangle_kernel of_triangle;
+  policy::square_kernel of_square;
+  std::int64_t first_row;
+  std::int64_t stored_rows;
+  std::int64_t columns;
+  std::size_t first_step;
+  std::size_t last_step;  ///< one past the end
+};
+
+struct step_list {
+  std::vector<step> steps;
+  std::vector<std::int32_t> step_of_task;
+  std::vector<planned_part> parts;  ///< those that have steps
+
+  [[nodiscard]] std::int64_t tasks() const { return static_cast<std::int64_t>(step_of_task.size()); }
+  [[nodiscard]] bool has(step_kind kind) const {
+    return std::any_of(steps.begin(), steps.end(), [&](const step& s) { return s.kind == kind; });
+  }
+};
+
+/// What is known of a triangle beside its rows.
+template <class Index>
+struct triangle_places {
+  triangle_facts facts;
+  const Index* level_offsets;  ///< places; facts.levels + 1
+  std::int64_t first_level;    ///< its number among the levels of all triangles
+  std::int64_t first_warp;     ///< of those that solve its rows where they wait for one another
+  std::int64_t last_warp;      ///< one past the end
+};
+
+/// To be told the parts in their order.
+template <class Tuning, class Index>
+class step_planner {
+ public:
+  /// `resident`: thread blocks that the device holds at once.
+  step_planner(const policy::block_kernels& kernels, std::int64_t resident)
+      : kernels_(kernels), resident_(resident) {}
+
+  void add_square(const part& p, const square_facts& facts, policy::square_kernel kernel,
+                  const row_storage& storage) {
+    const int lanes =
+        is_scalar(kernel) ? 1 : shared_row_lanes<Tuning>(kernels_.selector, entries_per_row(facts));
+    begin({false, {}, facts, {}, kernel, p.first_row, storage.rows, p.last_column - p.first_column, 0, 0});
+    if (storage.is_compressed) {
+      add_rows(step_kind::square, lanes, 0, storage.rows, storage.offsets, storage.numbers, true);
+    } else {
+      add_rows(step_kind::square, lanes, p.first_row, p.rows(), storage.offsets - p.first_row, -1, true);
+    }
+  }
+
+  void add_triangle(const part& p, const triangle_places<Index>& t, policy::triangle_kernel kernel,
+                    const row_storage& storage) {
+    const double length = static_cast<double>(t.facts.entries) / static_cast<double>(t.facts.rows);
+    const int lanes =
+        length <= Tuning::scalar_entries ? 1 : shared_row_lanes<Tuning>(kernels_.selector, length);
+    const std::int64_t offsets = storage.offsets - p.first_row;
+    const bool has_sums = p.first_row > 0;
+    begin({true, t.facts, {}, kernel, {}, p.first_row, storage.rows, p.last_column - p.first_column, 0, 0});
+    if (kernel == policy::triangle_kernel::level_set) {
+      for (std::int64_t level = 0; level < t.facts.levels; ++level) {
+        const std::int64_t first = t.level_offsets[level];
+        add_rows(step_kind::level, lanes, first, t.level_offsets[level + 1] - first, offsets, -1, has_sums);
+      }
+    } else if (kernel == policy::triangle_kernel::serial) {
+      add({step_kind::serial, lanes, t.first_level, t.facts.levels, t.facts.levels, offsets, -1, 0, 0,
+           has_sums});
+    } else {
+      add({step_kind::polled, 32, t.first_warp, t.last_warp - t.first_warp, Tuning::block_threads / 32,
+           offsets, -1, 0, 0, has_sums});
+    }
+  }
+
+  step_list build() { return std::move(made_); }
+
+ private:
+  void begin(planned_part part) {
+    part.first_step = part.last_step = made_.steps.size();
+    made_.parts.push_back(part);
+  }
+
+  void add_rows(step_kind kind, int lanes, std::int64_t first, std::int64_t rows, std::int64_t offsets,
+                std::int64_t numbers, bool has_sums) {
+    const std::int64_t rows_at_once = Tuning::block_threads / lanes;
+    const std::int64_t rounds = simt::ceil_div(rows, rows_at_once) / (2 * resident_);
+    add({kind, lanes, first, rows, rows_at_once * std::clamp<std::int64_t>(rounds, 1, Tuning::most_rounds),
+         offsets, numbers, 0, 0, has_sums});
+  }
+
+  void add(step s) {
+    s.first_task = made_.tasks();
+    s.awaited_tasks = made_.steps.empty() ? 0 : made_.steps.back().tasks();
+    made_.step_of_task.insert(made_.step_of_task.end(), static_cast<std::size_t>(s.tasks()),
+                              static_cast<std::int32_t>(made_.steps.size()));
+    made_.steps.push_back(s);
+    ++made_.parts.back().last_step;
+  }
+
+  policy::block_kernels kernels_;
+  std::int64_t resident_;
+  step_list made_;
+};
+
+/// "triangles: 2 sync-free; squares: 1 scalar-CSR; 1.50 n sums updated, 0.50 n of x read": what tables 1 and
+/// 2 of the paper count, of squares without the rows that are not stored. `size`: n.
+inline std::string describe_steps(const step_list& steps, std::int64_t size) {
+  constexpr int kinds = 8;
+  const char* const names[kinds] = {"diagonal",   "level-set",  "sync-free",   "serial",
+                                    "scalar-CSR", "vector-CSR", "scalar-DCSR", "vector-DCSR"};
+  std::int64_t counts[kinds] = {};
+  std::int64_t updated = size;
+  std::int64_t read = 0;
+  for (const planned_part& p : steps.parts) {
+    if (p.is_triangle) {
+      ++counts[p.triangle.levels == 1 ? 0 : static_cast<int>(p.of_triangle)];
+    } else {
+      ++counts[3 + static_cast<int>(p.of_square)];
+      updated += p.stored_rows;
+      read += p.columns;
+    }
+  }
+  std::string text;
+  for (int kind = 0; kind < kinds; ++kind) {
+    if (counts[kind] > 0) {
+      const bool is_first = std::all_of(counts + kind / 4 * 4, counts + kind, [](auto c) { return c == 0; });
+      text += is_first ? (kind < 4 ? "triangles: " : "; squares: ") : ", ";
+      text += std::to_string(counts[kind]) + " " + names[kind];
+    }
+  }
+  const auto rows = static_cast<double>(std::max<std::int64_t>(size, 1));
+  std::array<char, 80> traffic{};
+  std::snprintf(traffic.data(), traffic.size(), "; %.2f n sums updated, %.2f n of x read",
+                static_cast<double>(updated) / rows, static_cast<double>(read) / rows);
+  return text + traffic.data();
+}
+
+}  // namespace sptrsv::detail::block

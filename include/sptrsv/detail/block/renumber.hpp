@@ -1,0 +1,202 @@
+// Rows in level order, and again inside every diagonal block, block by block: Lu, Niu, Liu 2020, section 3.3.
+//
+// One pass for all blocks of a recursion level: entries between blocks drop out, the levels of what is left
+// are those of each block by itself, and rows are sorted by block and level.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/analysis/runs.hpp"
+
+namespace sptrsv::detail::block {
+
+/// Bounds of blocks in device memory.
+struct device_bounds {
+  const std::int64_t* bounds;
+  std::int64_t blocks;
+
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t block_of(Context& ctx, std::int64_t row) const {
+    return triangle_kernels::major_of(ctx, bounds, blocks, row);
+  }
+};
+
+/// Per entry, and once for the end: whether its column lies in the block of its row.
+template <class Index, class Offset>
+struct mark_inside {
+  std::int64_t size;
+  std::int64_t entries;
+  const Offset* row_offsets;
+  const Index* columns;
+  device_bounds blocks;
+  Offset* inside;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    bool is_inside = false;
+    if (e < entries) {
+      const std::int64_t row = triangle_kernels::major_of(ctx, row_offsets, size, e);
+      const std::int64_t first = ctx.load_constant(blocks.bounds + blocks.block_of(ctx, row));
+      is_inside = static_cast<std::int64_t>(ctx.load_constant(columns + e)) >= first;
+    }
+    ctx.store(inside + e, is_inside ? Offset{1} : Offset{0});
+  }
+};
+
+/// Per entry: its column, if it stays.
+template <class Index, class Offset>
+struct keep_columns {
+  const Offset* kept_before;  ///< of the entries; one more than there are
+  const Index* columns;
+  Index* kept;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    const Offset to = ctx.load_constant(kept_before + e);
+    if (ctx.load_constant(kept_before + e + 1) != to) {
+      ctx.store(kept + to, ctx.load_constant(columns + e));
+    }
+  }
+};
+
+/// Per element: to[i] = from[order[i]].
+template <class T, class Index>
+struct take_in_order {
+  const T* from;
+  const Index* order;
+  T* to;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    ctx.store(to + i, ctx.load_constant(from + ctx.load_constant(order + i)));
+  }
+};
+
+/// The entries inside diagonal blocks; sources are left out. Synchronises.
+template <class Index, class Offset, class Executor>
+device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offset>& t,
+                                              const device_bounds& blocks, const Executor& on,
+                                              memory_resource& resource) {
+  const std::int64_t entries = t.entries();
+  const buffer<Offset> kept_before(static_cast<std::size_t>(entries) + 1, resource, on.stream());
+  simt::for_each(on, entries + 1,
+                 mark_inside<Index, Offset>{t.size, entries, t.row_offsets.data(), t.columns.data(), blocks,
+                                            kept_before.data()});
+  on.exclusive_scan(kept_before.data(), kept_before.data(), entries + 1, resource);
+  Offset kept = 0;
+  on.download(&kept, kept_before.data() + entries, sizeof(kept));
+  device_triangle<Index, Offset> inside;
+  inside.size = t.size;
+  inside.row_offsets = buffer<Offset>(t.row_offsets.size(), resource, on.stream());
+  inside.columns = buffer<Index>(static_cast<std::size_t>(kept), resource, on.stream());
+  simt::for_each(
+      on, t.size + 1,
+      take_in_order<Offset, Offset>{kept_before.data(), t.row_offsets.data(), inside.row_offsets.data()});
+  simt::for_each(on, entries,
+                 keep_columns<Index, Offset>{kept_before.data(), t.columns.data(), inside.columns.data()});
+  return inside;
+}
+
+using level_key = std::uint64_t;
+
+/// Per row: its block and its level in it.
+template <class Index>
+struct find_level_keys {
+  const Index* levels;  ///< counted from 1
+  device_bounds blocks;
+  std::int64_t most_levels;
+  level_key* keys;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    ctx.store(keys + row, static_cast<level_key>(blocks.block_of(ctx, row) * (most_levels + 1) +
+                                                 static_cast<std::int64_t>(ctx.load_constant(levels + row))));
+  }
+};
+
+/// A run starts where the key is another one than before.
+struct starts_with_key {
+  const std::uint64_t* keys;
+
+  template <class Context>
+  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t i) const {
+    return i == 0 || ctx.load_constant(keys + i - 1) != ctx.load_constant(keys + i);
+  }
+};
+
+/// A triangle in its final order.
+template <class Index, class Offset>
+struct block_order {
+  std::int64_t levels = 0;                ///< of the whole triangle
+  buffer<Index> positions;                ///< place -> position of substitution
+  device_triangle<Index, Offset> inside;  ///< the entries of the diagonal blocks, without sources
+  std::vector<Index> level_offsets;       ///< places at which levels of diagonal blocks begin, and the size
+};
+
+template <class Index, class Offset, class Executor>
+class renumbering {
+ public:
+  renumbering(const Executor& on, memory_resource& resource) : on_(on), resource_(resource) {}
+
+  /// `passes`: the bounds of the blocks of each pass, the first of one block. Synchronises.
+  block_order<Index, Offset> run(const device_triangle<Index, Offset>& t,
+                                 const std::vector<std::vector<std::int64_t>>& passes) {
+    block_order<Index, Offset> made;
+    for (const std::vector<std::int64_t>& bounds : passes) {
+      const bool is_first = made.positions.size() == 0;
+      const buffer<std::int64_t> on_device(bounds.size(), resource_, on_.stream());
+      on_.upload(on_device.data(), bounds.data(), on_device.bytes());
+      const device_bounds blocks{on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1};
+      if (!is_first) {
+        made.inside = entries_inside(made.inside, blocks, on_, resource_);
+      }
+      const device_triangle<Index, Offset>& from = is_first ? t : made.inside;
+      sort_rows(from, blocks);
+      made.inside = in_level_order(from, rows_, on_, resource_);
+      if (is_first) {
+        made.inside.sources = {};
+        made.inside.diagonal_sources = {};
+        made.levels = static_cast<std::int64_t>(level_offsets_.size()) - 1;
+        made.positions = std::move(rows_.rows);
+      } else {
+        buffer<Index> positions(made.positions.size(), resource_, on_.stream());
+        simt::for_each(
+            on_, t.size,
+            take_in_order<Index, Index>{made.positions.data(), rows_.rows.data(), positions.data()});
+        made.positions = std::move(positions);
+      }
+    }
+    made.level_offsets = std::move(level_offsets_);
+    return made;
+  }
+
+ private:
+  /// By block and level, rows that are alike in their old order.
+  void sort_rows(const device_triangle<Index, Offset>& t, const device_bounds& blocks) {
+    const auto size = static_cast<std::size_t>(t.size);
+    const buffer<Index> levels = levels_of_rows(t, on_, resource_);
+    const buffer<level_key> keys(size, resource_, on_.stream());
+    const buffer<level_key> sorted(size, resource_, on_.stream());
+    const buffer<Index> iota(size, resource_, on_.stream());
+    rows_.rows = buffer<Index>(size, resource_, on_.stream());
+    simt::for_each(on_, t.size, find_level_keys<Index>{levels.data(), blocks, t.size, keys.data()});
+    simt::for_each(on_, t.size, triangle_kernels::write_iota<Index>{iota.data()});
+    on_.sort_pairs(
+        keys.data(), sorted.data(), iota.data(), rows_.rows.data(), t.size,
+        bits_for(static_cast<std::uint64_t>(blocks.blocks) * static_cast<std::uint64_t>(t.size + 1)),
+        resource_);
+    const runs<Index> found = make_runs<Index>(t.size, starts_with_key{sorted.data()}, on_, resource_);
+    level_offsets_.resize(found.first.size());
+    on_.download(level_offsets_.data(), found.first.data(), found.first.bytes());
+  }
+
+  const Executor& on_;
+  memory_resource& resource_;
+  device_levels<Index> rows_;  ///< of the last pass: place -> place before it
+  std::vector<Index> level_offsets_;
+};
+
+}  // namespace sptrsv::detail::block

@@ -1,0 +1,220 @@
+// A triangle cut into blocks, in device memory, and the steps of its solve: what the policies of the block
+// algorithms analyse.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/block/entries.hpp"
+#include "sptrsv/detail/block/plan.hpp"
+#include "sptrsv/detail/block/renumber.hpp"
+#include "sptrsv/detail/row_wise/fused_rows.hpp"
+#include "sptrsv/detail/row_wise/gates.hpp"
+#include "sptrsv/detail/row_wise/warp_tasks.hpp"
+
+namespace sptrsv::detail::block {
+
+/// Per place: whether a warp's rows start there. Rows of several blocks do not share a warp.
+template <class Offset>
+struct starts_in_block {
+  const Offset* row_offsets;  ///< of the entries inside diagonal blocks
+  device_bounds blocks;
+  std::int64_t entries_for_a_warp;
+
+  template <class Context>
+  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t place) const {
+    const std::int64_t block = blocks.block_of(ctx, place);
+    return row_wise::starts_by_average(ctx, row_offsets, ctx.load_constant(blocks.bounds + block),
+                                       ctx.load_constant(blocks.bounds + block + 1), place,
+                                       entries_for_a_warp);
+  }
+};
+
+/// Rows and columns are places: the final order.
+template <class Index, class Offset>
+struct block_system {
+  std::int64_t size = 0;
+  std::int64_t longest_row = 0;
+  std::int64_t blocks = 0;
+  device_levels<Index> order;       ///< places -> positions; the levels of the whole triangle are counted
+  buffer<Index> columns;            ///< entries
+  buffer<Offset> sources;           ///< entries
+  buffer<Offset> diagonal_sources;  ///< size; empty if the diagonal is unit
+  buffer<Offset> offsets;           ///< of the stored rows of each part
+  buffer<Index> numbers;            ///< of the rows of compressed parts
+  row_wise::warp_tasks<Index> warps;
+  buffer<Index> gates;          ///< by warp; empty if there are none
+  buffer<Index> level_offsets;  ///< of the triangles' levels; empty if no step needs them
+  buffer<step> steps;
+  buffer<std::int32_t> step_of_task;
+  step_list host_steps;
+
+  [[nodiscard]] std::int64_t entries() const { return static_cast<std::int64_t>(columns.size()); }
+  [[nodiscard]] std::size_t bytes() const {
+    return order.bytes() + columns.bytes() + sources.bytes() + diagonal_sources.bytes() + offsets.bytes() +
+           numbers.bytes() + warps.first_place.bytes() + gates.bytes() + level_offsets.bytes() +
+           steps.bytes() + step_of_task.bytes();
+  }
+};
+
+/// Builds it. All calls synchronise.
+template <class Tuning, class Index, class Offset, class Executor>
+class system_builder {
+ public:
+  system_builder(const policy::block_kernels& kernels, std::int64_t resident_blocks, const Executor& on,
+                 memory_resource& resource)
+      : kernels_(kernels), resident_(resident_blocks), on_(on), resource_(resource) {}
+
+  /// `t`: in the order of substitution, at least one row. `blocks`: a power of two if the cut is recursive,
+  /// at most as many as rows.
+  block_system<Index, Offset> build(const device_triangle<Index, Offset>& t, scheme cut,
+                                    std::int64_t blocks) {
+    std::vector<std::vector<std::int64_t>> passes{even_bounds(t.size, 1)};
+    for (std::int64_t b = cut == scheme::recursive ? 2 : blocks; b <= blocks && b > 1; b *= 2) {
+      passes.push_back(even_bounds(t.size, b));
+    }
+    const std::vector<std::int64_t>& bounds = passes.back();
+    block_order<Index, Offset> order = renumbering<Index, Offset, Executor>(on_, resource_).run(t, passes);
+    part_entries<Index, Offset, Executor> entries(t, order.positions, cut, bounds, on_, resource_);
+
+    block_system<Index, Offset> made;
+    made.size = t.size;
+    made.longest_row = t.longest_row;
+    made.blocks = blocks;
+    const std::vector<part> parts = parts_of(cut, bounds);
+    choose(parts, order.level_offsets, entries);
+    made.offsets = make<Offset>(stored_rows_);
+    made.numbers = make<Index>(stored_numbers_);
+    entries.store_rows(parts, storage_, made.offsets.data(), made.numbers.data(), on_);
+    made.columns = entries.take_columns();
+    made.sources = entries.take_sources();
+    made.diagonal_sources = entries.take_diagonal_sources();
+    plan(made, parts, bounds, order);
+    made.order.count = order.levels;
+    made.order.rows = std::move(order.positions);
+    return made;
+  }
+
+ private:
+  template <class T>
+  buffer<T> make(std::int64_t count) const {
+    return buffer<T>(static_cast<std::size_t>(count), resource_, on_.stream());
+  }
+  template <class T>
+  buffer<T> upload(const std::vector<T>& values) const {
+    buffer<T> there = make<T>(static_cast<std::int64_t>(values.size()));
+    on_.upload(there.data(), values.data(), there.bytes());
+    return there;
+  }
+
+  /// A kernel for each part, and how it stores its rows.
+  void choose(const std::vector<part>& parts, const std::vector<Index>& level_offsets,
+              const part_entries<Index, Offset, Executor>& entries) {
+    auto level = level_offsets.begin();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const part& p = parts[i];
+      const auto number = static_cast<std::int64_t>(i);
+      chosen made{};
+      row_storage s{false, stored_rows_, 0, p.rows()};
+      if (p.is_triangle) {
+        const auto end = std::lower_bound(level, level_offsets.end(), static_cast<Index>(p.last_row));
+        made.first_level = level - level_offsets.begin();
+        made.triangle = {p.rows(), entries.entries(number), end - level};
+        made.of_triangle = choose_triangle<Tuning>(kernels_, made.triangle);
+        level = end;
+      } else if (entries.entries(number) == 0) {
+        s.rows = 0;
+      } else {
+        made.square = {p.rows(), entries.rows(number), entries.entries(number)};
+        made.of_square = choose_square<Tuning>(kernels_, made.square);
+        if (is_compressed(made.of_square)) {
+          s = {true, stored_rows_, stored_numbers_, entries.rows(number)};
+          stored_numbers_ += s.rows;
+        }
+      }
+      stored_rows_ += s.rows > 0 ? s.rows + 1 : 0;
+      chosen_.push_back(made);
+      storage_.push_back(s);
+    }
+  }
+
+  void plan(block_system<Index, Offset>& made, const std::vector<part>& parts,
+            const std::vector<std::int64_t>& bounds, const block_order<Index, Offset>& order) {
+    const std::vector<std::int64_t> first_warps = plan_warps(made, bounds, order);
+    step_planner<Tuning, Index> planner(kernels_, resident_);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const chosen& c = chosen_[i];
+      if (parts[i].is_triangle) {
+        const std::size_t block = i / 2;
+        planner.add_triangle(
+            parts[i],
+            triangle_places<Index>{c.triangle, order.level_offsets.data() + c.first_level, c.first_level,
+                                   first_warps[block], first_warps[block + 1]},
+            c.of_triangle, storage_[i]);
+      } else if (c.square.entries > 0) {
+        planner.add_square(parts[i], c.square, c.of_square, storage_[i]);
+      }
+    }
+    made.host_steps = planner.build();
+    made.steps = upload(made.host_steps.steps);
+    made.step_of_task = upload(made.host_steps.step_of_task);
+    if (made.host_steps.has(step_kind::serial)) {
+      made.level_offsets = upload(order.level_offsets);
+    }
+  }
+
+  /// By block, and once for the end: the warps before those of its rows, where rows of any block are polled.
+  std::vector<std::int64_t> plan_warps(block_system<Index, Offset>& made,
+                                       const std::vector<std::int64_t>& bounds,
+                                       const block_order<Index, Offset>& order) const {
+    std::vector<std::int64_t> first_warps(bounds.size());
+    const bool any_polled = std::any_of(chosen_.begin(), chosen_.end(), [](const chosen& c) {
+      return c.of_triangle == policy::triangle_kernel::sync_free;
+    });
+    if (any_polled) {
+      const buffer<std::int64_t> on_device = upload(bounds);
+      made.warps = row_wise::make_warp_tasks<Index>(
+          made.size,
+          starts_in_block<Offset>{order.inside.row_offsets.data(),
+                                  {on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1},
+                                  Tuning::entries_for_a_warp},
+          on_, resource_);
+      if (Tuning::gate_levels > 0) {  // levels of earlier blocks have been solved when one of them is a gate
+        const buffer<Index> level_offsets = upload(order.level_offsets);
+        made.gates = make<Index>(made.warps.count);
+        simt::for_each(on_, made.warps.count,
+                       row_wise::find_gates<Index>{
+                           level_offsets.data(), static_cast<std::int64_t>(order.level_offsets.size()) - 1,
+                           Tuning::gate_levels, made.warps.first_place.data(), made.gates.data()});
+      }
+      const auto found = make<std::int64_t>(static_cast<std::int64_t>(bounds.size()));
+      simt::for_each(on_, static_cast<std::int64_t>(bounds.size()),
+                     count_below_each<Index, std::int64_t>{made.warps.first_place.data(), made.warps.count,
+                                                           on_device.data(), found.data()});
+      on_.download(first_warps.data(), found.data(), found.bytes());
+    }
+    return first_warps;
+  }
+
+  struct chosen {
+    triangle_facts triangle;
+    square_facts square;
+    policy::triangle_kernel of_triangle;
+    policy::square_kernel of_square;
+    std::int64_t first_level;
+  };
+
+  policy::block_kernels kernels_;
+  std::int64_t resident_;
+  const Executor& on_;
+  memory_resource& resource_;
+  std::vector<chosen> chosen_;
+  std::vector<row_storage> storage_;
+  std::int64_t stored_rows_ = 0;
+  std::int64_t stored_numbers_ = 0;
+};
+
+}  // namespace sptrsv::detail::block
