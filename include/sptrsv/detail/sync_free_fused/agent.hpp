@@ -31,11 +31,12 @@ struct agent {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int warps_per_block = block_threads / 32;
   static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
-  using by_lanes = row_wise::lane_rows<entries_at_once, Columns, Scalar, Index, Offset>;
-  using by_warp = row_wise::tile_rows<entries_at_once, Columns, Scalar, Index, Offset>;
+  using system_params = row_wise::system_params<Scalar, Index, Offset>;
+  using by_lanes = row_wise::lane_rows<entries_at_once, Columns, system_params>;
+  using by_warp = row_wise::tile_rows<entries_at_once, Columns, system_params>;
   using shared_storage = block_start;
   struct params {
-    row_wise::system_params<Scalar, Index, Offset> system;
+    system_params system;
     std::int64_t warps;
     const Index* first_place;  ///< of each warp, and the end
   };
@@ -50,14 +51,15 @@ struct agent {
     }
     const std::int64_t first_place = ctx.load_constant(p.first_place + number);
     const std::int64_t end_place = ctx.load_constant(p.first_place + number + 1);
-    if (end_place - first_place > 1) {
-      by_lanes::solve(ctx, warp, p.system, start.page, first_place, end_place, false);
-    } else {
-      by_warp::solve(ctx, warp, p.system, start.page, first_place, end_place, 32);
-    }
     const int lanes = end_place - first_place > 1 ? 1 : 32;
     const std::int64_t place = first_place + warp.rank() / lanes;
-    if (place < end_place) {
+    const bool present = place < end_place;
+    if (lanes == 1) {
+      by_lanes::solve(ctx, warp, p.system, start.page, present ? place : first_place, present, 0);
+    } else {
+      by_warp::solve(ctx, warp, p.system, start.page, first_place, true, 32);
+    }
+    if (present) {
       p.system.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, warp.rank() % lanes, lanes);
     }
   }
