@@ -6,6 +6,7 @@
 #include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/policy/host_serial.hpp"
 #include "sptrsv/policy/level_set.hpp"
+#include "sptrsv/policy/scheme.hpp"
 #include "sptrsv/policy/self_scheduled.hpp"
 #include "sptrsv/policy/sync_free_column.hpp"
 #include "sptrsv/policy/sync_free_fused.hpp"

@@ -20,6 +20,7 @@ void instantiate_all() {
   instantiate<sptrsv::policy::level_set, Value>();
   instantiate<sptrsv::policy::self_scheduled, Value>();
   instantiate<sptrsv::policy::sync_free_column, Value>();
+  instantiate<sptrsv::policy::scheme, Value>();
   instantiate<sptrsv::policy::dataflow, Value>();
   const auto by_columns = sptrsv::to_csc(sptrsv::device_csr_matrix<Value>{});
   static_cast<void>(sptrsv::to_csr(by_columns));

@@ -143,7 +143,8 @@ using all_device_policies =
                   same_policy<dataflow_relay>,                                               //
                   same_policy<dataflow_relay_lanes>,                                         //
                   same_policy<dataflow_walk>,                                                //
-                  same_policy<dataflow_walk_coupled>>;
+                  same_policy<dataflow_walk_coupled>,                                        //
+                  same_policy<scheme_chosen, scheme_dealt, scheme_fenced, scheme_launched, scheme_lanes>>;
 
 /// Index types number `Turn`, for all of `same_policy`.
 template <class Target, class Value, std::size_t Turn, class Group>

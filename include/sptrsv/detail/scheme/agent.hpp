@@ -144,10 +144,10 @@ struct agent {
       begin(ctx, shared, p);
     }
     ctx.barrier();
-    const int warps = ctx.block_threads() / 32;
-    turn<Index> work(ctx, warp, p.work, shared.start.block * warps + warp.index(),
-                     static_cast<std::int64_t>(p.work.blocks) * warps, shared.by_ticket != 0,
-                     shared.start.page);
+    const auto warps = static_cast<std::uint32_t>(ctx.block_threads() / 32);
+    const auto block = static_cast<std::uint32_t>(shared.start.block);
+    turn<Index> work(ctx, warp, p.work, block * warps + static_cast<std::uint32_t>(warp.index()),
+                     p.work.blocks * warps, shared.by_ticket != 0, shared.start.page);
     for (; work.has_group(); work.next(ctx, warp)) {
       solve_group(ctx, warp, shared, p, work.group(ctx));
     }

@@ -26,11 +26,11 @@ struct assignment_state {
 template <class Index>
 struct assignment {
   std::int64_t first_group;
-  std::int64_t groups;
+  std::int64_t groups;       ///< fewer than 2^30, and so are the warps
   std::int64_t first_block;  ///< blocks of the solve's launches before
   std::uint32_t blocks;
-  bool assigned;             ///< else a warp for each group
-  const Index* queue_first;  ///< of each warp, and the end, in `queue`; null: round robin
+  const Index* queue_first;  ///< of each warp, and the end, in `queue`; null: round robin, which for a warp
+                             ///< for each group is one round
   const Index* queue;        ///< groups, counted from the launch's first
   assignment_state* state;   ///< null where rows wait for nothing
 };
@@ -68,14 +68,17 @@ class turn {
  public:
   /// `worker`: the warp's number in the launch, of `workers`. All lanes call it.
   template <class Context, class Warp>
-  SPTRSV_DEVICE turn(Context& ctx, const Warp& warp, const assignment<Index>& a, std::int64_t worker,
-                     std::int64_t workers, bool by_ticket, std::uint32_t parity)
-      : a_(a), parity_(parity), by_ticket_(by_ticket), at_(worker), end_(a.groups), step_(workers) {
+  SPTRSV_DEVICE turn(Context& ctx, const Warp& warp, const assignment<Index>& a, std::uint32_t worker,
+                     std::uint32_t workers, bool by_ticket, std::uint32_t parity)
+      : a_(a),
+        at_(worker),
+        end_(static_cast<std::uint32_t>(a.groups)),
+        step_(by_ticket ? parity | tickets : workers) {
     if (by_ticket) {
       draw(ctx, warp);
-    } else if (a.assigned && a.queue_first != nullptr) {
-      at_ = ctx.load_constant(a.queue_first + worker);
-      end_ = ctx.load_constant(a.queue_first + worker + 1);
+    } else if (queued()) {
+      at_ = static_cast<std::uint32_t>(ctx.load_constant(a.queue_first + worker));
+      end_ = static_cast<std::uint32_t>(ctx.load_constant(a.queue_first + worker + 1));
       step_ = 1;
     }
   }
@@ -84,13 +87,13 @@ class turn {
 
   template <class Context>
   SPTRSV_DEVICE std::int64_t group(Context& ctx) const {
-    const bool queued = a_.assigned && a_.queue_first != nullptr && !by_ticket_;
-    return a_.first_group + (queued ? static_cast<std::int64_t>(ctx.load_constant(a_.queue + at_)) : at_);
+    const bool listed = queued() && (step_ & tickets) == 0;
+    return a_.first_group + (listed ? static_cast<std::int64_t>(ctx.load_constant(a_.queue + at_)) : at_);
   }
 
   template <class Context, class Warp>
   SPTRSV_DEVICE void next(Context& ctx, const Warp& warp) {
-    if (by_ticket_) {
+    if ((step_ & tickets) != 0) {
       draw(ctx, warp);
     } else {
       at_ += step_;
@@ -98,18 +101,19 @@ class turn {
   }
 
  private:
+  static constexpr std::uint32_t tickets = std::uint32_t{1} << 31;
+
+  SPTRSV_DEVICE bool queued() const { return a_.queue_first != nullptr; }
+
   template <class Context, class Warp>
   SPTRSV_DEVICE void draw(Context& ctx, const Warp& warp) {
-    const std::uint32_t mine = warp.rank() == 0 ? ctx.atomic_add(&a_.state->tickets[parity_], 1u) : 0u;
-    at_ = static_cast<std::int64_t>(warp.shuffle(mine, 0));
+    at_ = warp.shuffle(warp.rank() == 0 ? ctx.atomic_add(&a_.state->tickets[step_ & 1u], 1u) : 0u, 0);
   }
 
   const assignment<Index>& a_;
-  std::uint32_t parity_;
-  bool by_ticket_;
-  std::int64_t at_;
-  std::int64_t end_;
-  std::int64_t step_;
+  std::uint32_t at_;
+  std::uint32_t end_;
+  std::uint32_t step_;  ///< `tickets` and the parity of the solve: groups are drawn
 };
 
 }  // namespace sptrsv::detail::schemes

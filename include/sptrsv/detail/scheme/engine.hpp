@@ -12,6 +12,7 @@
 
 #include "sptrsv/detail/row_wise/engine.hpp"
 #include "sptrsv/detail/scheme/launches.hpp"
+#include "sptrsv/detail/scheme/model.hpp"
 #include "sptrsv/detail/scheme/queues.hpp"
 #include "sptrsv/detail/scheme/tuning.hpp"
 #include "sptrsv/scheme_text.hpp"
@@ -22,14 +23,15 @@ namespace policy {
 /// Rows in tasks, tasks on warps, and the kernel that solves them, all as a scheme says (AG-SpTRSV: Hu, Sun,
 /// Li and Sun, ACM TACO 21(4), 2024). Every scheme adds in a fixed order: the result is the same in every bit
 /// from solve to solve, and differs between schemes. A scheme that needs too many launches for a system is
-/// refused with `errc::unsupported`.
+/// refused with `errc::unsupported`. Without a scheme a model chooses one by the system's features; a search
+/// by measurements is in sptrsv/scheme_search.hpp.
 template <class Tuning = scheme_tuning>
 struct basic_scheme {
   static constexpr const char* name = "scheme";
   using default_stream = stream_handle;
   using tuning = Tuning;
 
-  sptrsv::scheme use{};
+  std::optional<sptrsv::scheme> use{};
 };
 using scheme = basic_scheme<>;
 
@@ -54,13 +56,17 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
 
   engine(const policy::basic_scheme<Tuning>& policy, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : base(a, form, max_rhs, on, resource), scheme_(policy.use) {
+      : base(a, form, max_rhs, on, resource) {
+    device_levels<Index> rows = levels_on_device(this->triangle(), on, resource);
+    scheme_ = policy.use ? *policy.use
+                         : schemes::choose_scheme(schemes::features_of(this->triangle(), rows, on, resource),
+                                                  Tuning::most_launches);
     check_scheme(scheme_);
     blocks_per_processor_ = std::max(1, scheme_.active_warps * 32 / Tuning::block_threads);
     threads_ = std::min(scheme_.active_warps * 32, Tuning::block_threads);
     shared_bytes_ =
         on.shared_limit() / static_cast<std::size_t>(blocks_per_processor_ + 1) / 1024 * 1024 + 1024;
-    schemes::node_graph<Index, Offset> graph = transformed(on, resource);
+    schemes::node_graph<Index, Offset> graph = transformed(std::move(rows), on, resource);
     schedule(graph, on, resource);
   }
 
@@ -120,8 +126,8 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   [[nodiscard]] bool assigned() const { return scheme_.warps != warp_scheduling::hardware; }
   [[nodiscard]] bool queued() const { return assigned() && scheme_.warps != warp_scheduling::round_robin; }
 
-  schemes::node_graph<Index, Offset> transformed(const Executor& on, memory_resource& resource) {
-    device_levels<Index> rows = levels_on_device(this->triangle(), on, resource);
+  schemes::node_graph<Index, Offset> transformed(device_levels<Index> rows, const Executor& on,
+                                                 memory_resource& resource) {
     levels_ = rows.count;
     if (size() == 0) {
       return {};
@@ -162,9 +168,9 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
       launches_.push_back({what, blocks, static_cast<std::uint32_t>(own), 0, 0});
       blocks += own;
     }
-    SPTRSV_EXPECTS(blocks <= std::numeric_limits<std::int32_t>::max(), errc::unsupported,
-                   "scheme: nw=" + std::to_string(scheme_.active_warps) + " makes " + std::to_string(blocks) +
-                       " blocks of this system, more than a launch may have");
+    SPTRSV_EXPECTS(blocks * warps < std::int64_t{1} << 30, errc::unsupported,
+                   "scheme: this system has " + std::to_string(groups_.count) +
+                       " groups of nodes, more than can be launched");
     this->launch_with(blocks, 1);
     if (queued()) {
       make_queues(graph, static_cast<int>(warps), on, resource);
@@ -229,7 +235,6 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
         l.what.groups,
         l.first_block,
         l.blocks,
-        assigned(),
         queued() ? queue_first_.data() + l.queue_first : nullptr,
         queued() ? queue_.data() + l.queue : nullptr,
         assigned() && l.what.waits ? scratch.assignments.data() + i : nullptr};
