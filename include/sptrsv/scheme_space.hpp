@@ -67,12 +67,12 @@ inline std::vector<scheme> reduced_schemes() {
         }
       }
       add(as_published(shape));
+      scheme s = shape;
+      s.grouping = node_grouping::balance;
+      add(s);
+      s.warps = warp_scheduling::balance;
+      add(s);
       if (reorder) {
-        scheme s = shape;
-        s.grouping = node_grouping::balance;
-        add(s);
-        s.warps = warp_scheduling::balance;
-        add(s);
         s.warps = warp_scheduling::locality;
         add(s);
         s = shape;
