@@ -162,7 +162,9 @@ def array_of(name: str, values: np.ndarray) -> str:
     if values.ndim == 1:
         body = wrapped([number(v) for v in values], "      ")
     else:
-        body = ",\n".join("      {\n" + wrapped([number(v) for v in row], "          ") + "}" for row in values)
+        body = ",\n".join(
+            "      {\n" + wrapped([number(v) for v in row], "          ") + "}" for row in values
+        )
     return f"  static constexpr float {name}{shape} = {{\n{body}}};\n"
 
 
@@ -178,7 +180,8 @@ def header(model: Model, schemes: Sequence[str], origin: str) -> str:
         "",
         "struct model_table {",
         f"  static constexpr const char* schemes[{len(schemes)}] = {{\n{texts}}};",
-        array_of("mean", model.mean) + array_of("deviation", model.deviation)
+        array_of("mean", model.mean)
+        + array_of("deviation", model.deviation)
         + "".join(
             array_of(f"weights_{i}", w) + array_of(f"bias_{i}", b)
             for i, (w, b) in enumerate(zip(model.weights, model.biases), 1)
@@ -221,7 +224,9 @@ def useful(data: Data, most: int) -> Data:
     """Without schemes that nobody misses: greedily those that make most systems satisfactory."""
     satisfactory = data.times.min(axis=1, keepdims=True) / data.times >= SATISFACTORY
     # Between equal ones, what loses least on all systems.
-    speed = np.where(np.isfinite(data.times), data.times.min(axis=1, keepdims=True) / data.times, 0).mean(axis=0)
+    speed = np.where(np.isfinite(data.times), data.times.min(axis=1, keepdims=True) / data.times, 0).mean(
+        axis=0
+    )
     kept: list[int] = []
     covered = np.zeros(len(data.times))
     while len(kept) < min(most, len(data.schemes)):
@@ -230,7 +235,12 @@ def useful(data: Data, most: int) -> Data:
         kept.append(int(gain.argmax()))
         covered += satisfactory[:, kept[-1]]
     return Data(
-        data.matrices, data.families, [data.schemes[i] for i in kept], data.features, data.times[:, kept], data.devices
+        data.matrices,
+        data.families,
+        [data.schemes[i] for i in kept],
+        data.features,
+        data.times[:, kept],
+        data.devices,
     )
 
 
