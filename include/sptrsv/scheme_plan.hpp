@@ -20,6 +20,10 @@
 #include "sptrsv/scheme_text.hpp"
 #include "sptrsv/solver.hpp"
 
+#ifdef __CUDACC__
+#include "sptrsv/detail/simt/cuda_executor.cuh"
+#endif
+
 namespace sptrsv {
 
 /// What a plan is for: the pattern as it is stored and the triangle that is solved, and the GPU's model.

@@ -47,7 +47,8 @@ inline scheme as_published(scheme s) {
   return s;
 }
 
-/// Without duplicates, in a fixed order; all of them can be compiled and none can hang.
+/// Without duplicates, in a fixed order: the plain schemes first, so that a search that has no time for all
+/// has seen all kinds.
 inline std::vector<scheme> reduced_schemes() {
   std::vector<scheme> made;
   const auto add = [&](const scheme& s) {
@@ -87,6 +88,14 @@ inline std::vector<scheme> reduced_schemes() {
       }
     }
   }
+  const auto specials = [](const scheme& s) {
+    const scheme plain;
+    return int{s.active_warps != plain.active_warps} + int{s.warps != plain.warps} +
+           int{s.grouping != plain.grouping} + int{s.alpha_level != plain.alpha_level} +
+           int{s.signal != plain.signal} + int{s.buffered};
+  };
+  std::stable_sort(made.begin(), made.end(),
+                   [&](const scheme& a, const scheme& b) { return specials(a) < specials(b); });
   return made;
 }
 

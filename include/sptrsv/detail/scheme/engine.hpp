@@ -132,13 +132,12 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     if (size() == 0) {
       return {};
     }
-    if (!scheme_.reorder) {
-      return schemes::transform<Index, Offset>(this->triangle(), scheme_, on, resource);
+    if (scheme_.reorder) {
+      buffer<Index> level_offsets = std::move(rows.level_offsets);
+      this->renumber(std::move(rows), on, resource);
+      rows = schemes::levels_in_order(std::move(level_offsets), levels_, size(), on, resource);
     }
-    const buffer<Index> level_offsets = std::move(rows.level_offsets);
-    rows.level_offsets = {};
-    this->renumber(std::move(rows), on, resource);
-    return schemes::transform(this->triangle(), level_offsets, levels_, scheme_, on, resource);
+    return schemes::transform(this->triangle(), std::move(rows), scheme_, on, resource);
   }
 
   void schedule(schemes::node_graph<Index, Offset>& graph, const Executor& on, memory_resource& resource) {

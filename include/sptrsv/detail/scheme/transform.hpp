@@ -219,41 +219,26 @@ void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offse
 
 /// The levels of rows that stand in level order.
 template <class Index, class Executor>
-device_levels<Index> levels_in_order(const buffer<Index>& level_offsets, std::int64_t count,
-                                     std::int64_t size, const Executor& on, memory_resource& resource) {
-  device_levels<Index> made;
-  made.count = count;
-  made.level_offsets = buffer<Index>(level_offsets.size(), resource, on.stream());
-  on.copy(made.level_offsets.data(), level_offsets.data(), level_offsets.bytes());
-  made.rows = buffer<Index>(static_cast<std::size_t>(size), resource, on.stream());
+device_levels<Index> levels_in_order(buffer<Index> level_offsets, std::int64_t count, std::int64_t size,
+                                     const Executor& on, memory_resource& resource) {
+  device_levels<Index> made{count, std::move(level_offsets),
+                            buffer<Index>(static_cast<std::size_t>(size), resource, on.stream())};
   simt::for_each(on, size, triangle_kernels::write_iota<Index>{made.rows.data()});
   return made;
 }
 
-/// Rows keep the order of substitution. Synchronises.
+/// `rows`: the levels of the rows of `t`, which are those of the nodes where nothing is merged. Synchronises.
 template <class Index, class Offset, class Executor>
-node_graph<Index, Offset> transform(const device_triangle<Index, Offset>& t, const scheme& s,
-                                    const Executor& on, memory_resource& resource) {
+node_graph<Index, Offset> transform(const device_triangle<Index, Offset>& t, device_levels<Index> rows,
+                                    const scheme& s, const Executor& on, memory_resource& resource) {
   node_graph<Index, Offset> graph;
   graph.nodes = merge_rows(t, s, on, resource);
-  if (s.merge != node_merging::none) {
+  if (s.merge == node_merging::none) {
+    graph.levels = std::move(rows);
+  } else {
     find_edges(t, graph, on, resource);
+    graph.levels = levels_on_device(graph.edges, on, resource);
   }
-  graph.levels = levels_on_device(graph.nodes_are_rows() ? t : graph.edges, on, resource);
-  return graph;
-}
-
-/// Rows stand in the order of their `levels`. Synchronises.
-template <class Index, class Offset, class Executor>
-node_graph<Index, Offset> transform(const device_triangle<Index, Offset>& t,
-                                    const buffer<Index>& level_offsets, std::int64_t levels, const scheme& s,
-                                    const Executor& on, memory_resource& resource) {
-  if (s.merge != node_merging::none) {
-    return transform(t, s, on, resource);
-  }
-  node_graph<Index, Offset> graph;
-  graph.nodes = merge_rows(t, s, on, resource);
-  graph.levels = levels_in_order(level_offsets, levels, t.size, on, resource);
   return graph;
 }
 
