@@ -9,7 +9,7 @@ namespace sptrsv {
 struct scheme_tuning {
   /// Threads of a block at most, a multiple of 32. A scheme of more active warps has several blocks on a
   /// multiprocessor.
-  static constexpr int block_threads = 512;
+  static constexpr int block_threads = 256;
   /// Warps that a multiprocessor is to have registers for, with one right-hand side.
   static constexpr int warps_per_processor = 32;
   /// Entries of a row that a lane polls together.
