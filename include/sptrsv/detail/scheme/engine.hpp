@@ -148,9 +148,8 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     nodes_ = graph.nodes.count;
     groups_ = schemes::group_nodes(this->triangle(), graph, scheme_, near_parents, on, resource);
     const std::int64_t warps = threads_ / 32;
-    using likely_agent = agent<solve_pages<Scalar>, false, 1>;
-    const auto resident =
-        static_cast<std::int64_t>(on.template resident_blocks<likely_agent>(shared_bytes_, threads_));
+    const std::int64_t resident =
+        is_fenced() ? resident_blocks<fenced_pages<Scalar>>(on) : resident_blocks<solve_pages<Scalar>>(on);
     const double threshold =
         scheme_.alpha_level == sptrsv::scheme::unlimited
             ? std::numeric_limits<double>::infinity()
@@ -175,6 +174,34 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
       make_queues(graph, static_cast<int>(warps), on, resource);
     }
     groups_.group_of_node = {};
+  }
+
+  /// Of the kernels whose rows wait.
+  template <class Pages>
+  [[nodiscard]] std::int64_t resident_blocks(const Executor& on) const {
+    return scheme_.buffered ? resident_blocks<Pages, true>(on) : resident_blocks<Pages, false>(on);
+  }
+  template <class Pages, bool Buffered>
+  [[nodiscard]] std::int64_t resident_blocks(const Executor& on) const {
+    const auto of = [&](auto made) {
+      using made_agent = typename decltype(made)::type;
+      return static_cast<std::int64_t>(
+          on.template resident_blocks<made_agent>(padding<made_agent>(), threads_));
+    };
+    const std::int64_t with_one = of(type_of<agent<Pages, Buffered, 1>>{});
+    return this->max_rhs() == 1
+               ? with_one
+               : std::min(with_one, of(type_of<agent<Pages, Buffered, Tuning::columns_per_sweep>>{}));
+  }
+  template <class T>
+  struct type_of {
+    using type = T;
+  };
+
+  /// Dynamic shared memory.
+  template <class Agent>
+  [[nodiscard]] std::size_t padding() const {
+    return shared_bytes_ - std::min(shared_bytes_, sizeof(typename Agent::shared_storage));
   }
 
   void make_queues(const schemes::node_graph<Index, Offset>& graph, int warps, const Executor& on,
@@ -246,13 +273,13 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
                                32 / scheme_.sub_warps,
                                above,
                                scheme_.early_division},
-                              shared_bytes_, threads_);
+                              padding<Agent>(), threads_);
   }
 
   sptrsv::scheme scheme_;
   int blocks_per_processor_;
   int threads_;               ///< of a block
-  std::size_t shared_bytes_;  ///< so much that no further block fits a multiprocessor
+  std::size_t shared_bytes_;  ///< of a block: so much that no further one fits a multiprocessor
   std::int64_t levels_ = 0;   ///< of rows
   std::int64_t nodes_ = 0;
   schemes::grouped_nodes<Index> groups_;
