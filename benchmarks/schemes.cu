@@ -1,6 +1,6 @@
 // sptrsv_schemes: what each scheme of policy::scheme takes on each system, what the model chooses and what a
 // search finds: the data of benchmarks/train_schemes.py and benchmarks/scheme_study.py. `--check` looks
-// whether all schemes solve right. Exit status 1 if one does not. Needs no Google Benchmark.
+// whether all schemes solve right. Exit status 1 if one does not.
 #include <cuda_runtime.h>
 
 #include <chrono>
