@@ -4,9 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <queue>
-#include <utility>
+#include <numeric>
 #include <vector>
 
 #include "sptrsv/detail/scheme/grouping.hpp"
@@ -103,6 +101,47 @@ struct warp_queues {
   std::vector<Index> queue;
 };
 
+/// Warps by what they have to do: a heap that knows where each warp stands.
+class warp_loads {
+ public:
+  explicit warp_loads(std::size_t warps) : loads_(warps, 0), heap_(warps), place_(warps) {
+    std::iota(heap_.begin(), heap_.end(), 0u);
+    std::iota(place_.begin(), place_.end(), 0u);
+  }
+
+  [[nodiscard]] std::size_t size() const { return loads_.size(); }
+  [[nodiscard]] std::int64_t of(std::uint32_t warp) const { return loads_[warp]; }
+  /// Of those with the least to do, the first.
+  [[nodiscard]] std::uint32_t least() const { return heap_.front(); }
+
+  void add(std::uint32_t warp, std::int64_t load) {
+    loads_[warp] += load;
+    std::size_t at = place_[warp];
+    for (std::size_t child = 2 * at + 1; child < heap_.size(); child = 2 * at + 1) {
+      child += child + 1 < heap_.size() && is_before(heap_[child + 1], heap_[child]) ? 1 : 0;
+      if (!is_before(heap_[child], warp)) {
+        break;
+      }
+      put(heap_[child], at);
+      at = child;
+    }
+    put(warp, at);
+  }
+
+ private:
+  [[nodiscard]] bool is_before(std::uint32_t a, std::uint32_t b) const {
+    return loads_[a] < loads_[b] || (loads_[a] == loads_[b] && a < b);
+  }
+  void put(std::uint32_t warp, std::size_t at) {
+    heap_[at] = warp;
+    place_[warp] = static_cast<std::uint32_t>(at);
+  }
+
+  std::vector<std::int64_t> loads_;   ///< by warp
+  std::vector<std::uint32_t> heap_;   ///< warps
+  std::vector<std::uint32_t> place_;  ///< by warp, in the heap
+};
+
 /// Deals the groups first_group ... first_group + groups - 1 to `blocks` blocks of `warps` warps.
 template <class Index>
 class queue_maker {
@@ -112,23 +151,20 @@ class queue_maker {
       : facts_(facts),
         first_group_(first_group),
         groups_(groups),
-        warps_(warps),
-        loads_(static_cast<std::size_t>(blocks * warps), 0),
-        worker_of_(static_cast<std::size_t>(groups)) {
-    for (std::size_t worker = 0; worker < loads_.size(); ++worker) {
-      by_load_.push({0, static_cast<std::int64_t>(worker)});
-    }
-  }
+        warps_(static_cast<std::uint32_t>(warps)),
+        loads_(static_cast<std::size_t>(blocks * warps)),
+        worker_of_(static_cast<std::size_t>(groups)) {}
 
   warp_queues<Index> make(warp_scheduling how) {
     for (std::int64_t g = 0; g < groups_; ++g) {
-      const std::int64_t near = how == warp_scheduling::locality ? least_near_parents(g) : -1;
-      give(g, near >= 0 ? near : least());
+      const std::uint32_t worker = how == warp_scheduling::locality ? near_parents(g) : loads_.least();
+      loads_.add(worker, facts_.loads[static_cast<std::size_t>(first_group_ + g)]);
+      worker_of_[static_cast<std::size_t>(g)] = worker;
     }
     warp_queues<Index> made;
     made.first.assign(loads_.size() + 1, 0);
-    for (const std::int64_t worker : worker_of_) {
-      ++made.first[static_cast<std::size_t>(worker) + 1];
+    for (const std::uint32_t worker : worker_of_) {
+      ++made.first[worker + 1];
     }
     for (std::size_t w = 0; w < loads_.size(); ++w) {
       made.first[w + 1] = static_cast<Index>(made.first[w + 1] + made.first[w]);
@@ -136,54 +172,36 @@ class queue_maker {
     made.queue.resize(worker_of_.size());
     std::vector<Index> next(made.first.begin(), made.first.end() - 1);
     for (std::size_t g = 0; g < worker_of_.size(); ++g) {
-      made.queue[static_cast<std::size_t>(next[static_cast<std::size_t>(worker_of_[g])]++)] =
-          static_cast<Index>(g);
+      made.queue[static_cast<std::size_t>(next[worker_of_[g]]++)] = static_cast<Index>(g);
     }
     return made;
   }
 
  private:
-  using entry = std::pair<std::int64_t, std::int64_t>;  ///< load and worker
-
-  /// Entries whose load is not the worker's any more are dropped.
-  std::int64_t least() {
-    while (by_load_.top().first != loads_[static_cast<std::size_t>(by_load_.top().second)]) {
-      by_load_.pop();
-    }
-    return by_load_.top().second;
-  }
-
-  /// Of the warps in the blocks of its parents the one with the least to do; -1 if it has none here.
-  std::int64_t least_near_parents(std::int64_t g) const {
-    std::int64_t best = -1;
+  /// Of the warps in the blocks of its parents the one with the least to do; of all if it has none here.
+  [[nodiscard]] std::uint32_t near_parents(std::int64_t g) const {
+    std::uint32_t best = loads_.least();
+    bool found = false;
     for (const Index parent : facts_.parents_of[static_cast<std::size_t>(first_group_ + g)]) {
       if (parent < first_group_) {
         continue;  // of an earlier launch
       }
-      const std::int64_t block = worker_of_[static_cast<std::size_t>(parent - first_group_)] / warps_;
-      for (std::int64_t w = block * warps_; w < (block + 1) * warps_; ++w) {
-        if (best < 0 || loads_[static_cast<std::size_t>(w)] < loads_[static_cast<std::size_t>(best)]) {
-          best = w;
-        }
+      const std::uint32_t first =
+          worker_of_[static_cast<std::size_t>(parent - first_group_)] / warps_ * warps_;
+      for (std::uint32_t w = first; w < first + warps_; ++w) {
+        best = !found || loads_.of(w) < loads_.of(best) ? w : best;
+        found = true;
       }
     }
     return best;
   }
 
-  void give(std::int64_t g, std::int64_t worker) {
-    std::int64_t& load = loads_[static_cast<std::size_t>(worker)];
-    load += facts_.loads[static_cast<std::size_t>(first_group_ + g)];
-    by_load_.push({load, worker});
-    worker_of_[static_cast<std::size_t>(g)] = worker;
-  }
-
   const group_facts<Index>& facts_;
   std::int64_t first_group_;
   std::int64_t groups_;
-  std::int64_t warps_;
-  std::vector<std::int64_t> loads_;
-  std::vector<std::int64_t> worker_of_;
-  std::priority_queue<entry, std::vector<entry>, std::greater<>> by_load_;
+  std::uint32_t warps_;  ///< of a block
+  warp_loads loads_;
+  std::vector<std::uint32_t> worker_of_;  ///< by group
 };
 
 }  // namespace sptrsv::detail::schemes
