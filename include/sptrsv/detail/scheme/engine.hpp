@@ -183,20 +183,16 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   }
   template <class Pages, bool Buffered>
   [[nodiscard]] std::int64_t resident_blocks(const Executor& on) const {
-    const auto of = [&](auto made) {
-      using made_agent = typename decltype(made)::type;
-      return static_cast<std::int64_t>(
-          on.template resident_blocks<made_agent>(padding<made_agent>(), threads_));
-    };
-    const std::int64_t with_one = of(type_of<agent<Pages, Buffered, 1>>{});
+    const std::int64_t with_one = resident_blocks_of<agent<Pages, Buffered, 1>>(on);
     return this->max_rhs() == 1
                ? with_one
-               : std::min(with_one, of(type_of<agent<Pages, Buffered, Tuning::columns_per_sweep>>{}));
+               : std::min(with_one,
+                          resident_blocks_of<agent<Pages, Buffered, Tuning::columns_per_sweep>>(on));
   }
-  template <class T>
-  struct type_of {
-    using type = T;
-  };
+  template <class Agent>
+  [[nodiscard]] std::int64_t resident_blocks_of(const Executor& on) const {
+    return on.template resident_blocks<Agent>(padding<Agent>(), threads_);
+  }
 
   /// Dynamic shared memory.
   template <class Agent>
