@@ -1,6 +1,6 @@
 // sptrsv_schemes: what each scheme of policy::scheme takes on each system, what the model chooses and what a
 // search finds: the data of benchmarks/train_schemes.py and benchmarks/scheme_study.py. `--check` looks
-// whether all schemes solve right. Exit status 1 if one does not.
+// whether all schemes solve right. Exit status 1 if one does not. Needs no Google Benchmark.
 #include <cuda_runtime.h>
 
 #include <chrono>
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "benchmarks/bench/json.hpp"
-#include "benchmarks/bench/source.hpp"
+#include "benchmarks/bench/matrix_source.hpp"
 #include "sptrsv/device_matrix.hpp"
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/scheme_search.hpp"
@@ -33,7 +33,7 @@ constexpr const char* usage_text =
     "usage: sptrsv_schemes [OPTIONS]\n"
     "\n"
     "  --matrices DIR      the lower triangle of each .mtx file of a directory\n"
-    "  --generated WHICH   all (default), small, none, or names of generated matrices\n"
+    "  --generated WHICH   all (default), small, grids, none, or names of generated matrices\n"
     "  --seconds S         what the search may take on a system (default: 2)\n"
     "  --time-limit S      begin no further system after S seconds; the order of systems is random\n"
     "  --check             look whether all schemes solve right; measures nothing\n"
