@@ -22,6 +22,7 @@ using device_policies = policy_list<sptrsv::policy::automatic<>,       //
                                     sptrsv::policy::level_set,         //
                                     sptrsv::policy::dataflow,          //
                                     sptrsv::policy::self_scheduled,    //
+                                    sptrsv::policy::scheme,            //
                                     sptrsv::policy::sync_free_column,  //
                                     sptrsv::policy::recursive_block,   //
                                     sptrsv::policy::column_block,      //

@@ -112,6 +112,23 @@ inline auto forms_of(policy_list<sptrsv::policy::self_scheduled>) {
        {orientation::rows, row_order::natural}}};
 }
 
+/// The first is the model's choice; the others are schemes that stand for what others have published.
+inline auto forms_of(policy_list<sptrsv::policy::scheme>) {
+  using sptrsv::parse_scheme;
+  return form_list<sptrsv::policy::scheme>{
+      {"scheme", "what the model chooses"},
+      {"scheme_warp", "a warp a row, in level order", {parse_scheme("trans=reorder")}},
+      {"scheme_lanes",
+       "a lane a row, 32 neighbours a warp, in level order",
+       {parse_scheme("sw_rnnz=inf trans=reorder+merge_fixed(32)")}},
+      {"scheme_fused",
+       "either by the average of 32 rows, in the order of substitution, fenced flags",
+       {parse_scheme("sw_rnnz=8 trans=merge_avg(32,8) signal=fenced")}},
+      {"scheme_dealt",
+       "four rows of a level a warp, dealt to resident warps",
+       {parse_scheme("ng=4 trans=reorder warps=ws_rr")}}};
+}
+
 inline auto forms_of(policy_list<sptrsv::policy::sync_free_column>) {
   return form_list<sptrsv::policy::sync_free_column>{
       {"sync_free_column", "a warp a column, shared updates inside a block", {}, true}};

@@ -9,6 +9,7 @@
 #include "sptrsv/policy/level_set.hpp"
 #include "sptrsv/policy/recursive_block.hpp"
 #include "sptrsv/policy/row_block.hpp"
+#include "sptrsv/policy/scheme.hpp"
 #include "sptrsv/policy/self_scheduled.hpp"
 #include "sptrsv/policy/sync_free_column.hpp"
 #include "sptrsv/policy/sync_free_fused.hpp"

@@ -5,6 +5,7 @@
 // (upload, download, copy, fill_bytes) or the context. Calls from several host threads take turns.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -54,15 +55,15 @@ class executor {
 
   template <class Agent>
   void launch(std::uint32_t blocks, const typename Agent::params& params,
-              std::size_t dynamic_shared_bytes = 0) const {
+              std::size_t dynamic_shared_bytes = 0, int threads = Agent::block_threads) const {
     static_assert(std::is_trivially_copyable_v<typename Agent::params>);
     static_assert(std::is_trivial_v<typename Agent::shared_storage>, "nobody constructs it");
     static_assert(alignof(typename Agent::shared_storage) <= 128);
-    check_launch<Agent>(blocks, dynamic_shared_bytes);
-    enqueue([to = device_, blocks, params, dynamic_shared_bytes] {
+    check_launch<Agent>(blocks, dynamic_shared_bytes, threads);
+    enqueue([to = device_, blocks, params, dynamic_shared_bytes, threads] {
       kernel k;
       k.blocks = blocks;
-      k.threads = Agent::block_threads;
+      k.threads = threads;
       k.static_bytes = sizeof(typename Agent::shared_storage);
       k.dynamic_bytes = dynamic_shared_bytes;
       k.params = &params;
@@ -77,8 +78,9 @@ class executor {
   }
 
   template <class Agent>
-  [[nodiscard]] std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0) const {
-    check_launch<Agent>(1, dynamic_shared_bytes);
+  [[nodiscard]] std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0,
+                                              int threads = Agent::block_threads) const {
+    check_launch<Agent>(1, dynamic_shared_bytes, threads);
     const device_settings& s = device_->settings;
     return s.resident_blocks != 0 ? s.resident_blocks : s.occupancy;
   }
@@ -177,7 +179,7 @@ class executor {
   }
 
   template <class Agent>
-  void check_launch(std::uint32_t blocks, std::size_t dynamic_shared_bytes) const {
+  void check_launch(std::uint32_t blocks, std::size_t dynamic_shared_bytes, int threads) const {
     static_assert(Agent::block_threads > 0);
     const device_settings& s = device_->settings;
     const std::size_t shared = static_bytes<Agent>() + dynamic_shared_bytes;
@@ -185,9 +187,10 @@ class executor {
     if (blocks == 0) {
       throw launch_failure(text + "of no blocks");
     }
-    if (Agent::block_threads > s.thread_limit) {
-      throw launch_failure(text + "with " + std::to_string(Agent::block_threads) +
-                           " threads per block, of at most " + std::to_string(s.thread_limit));
+    const int most_threads = std::min(Agent::block_threads, s.thread_limit);
+    if (threads <= 0 || threads > most_threads || (threads != Agent::block_threads && threads % 32 != 0)) {
+      throw launch_failure(text + "with " + std::to_string(threads) + " threads per block, of at most " +
+                           std::to_string(most_threads));
     }
     if (shared > s.shared_limit) {
       throw launch_failure(text + "with " + std::to_string(shared) +

@@ -46,6 +46,22 @@ TEST(Launch, RefusesWhatCudaRefuses) {
   EXPECT_THROW(launch<1>(on, 1, [&](auto&, auto&) { launch<1>(on, 1, idle); }), launch_failure);
 }
 
+TEST(Launch, MayHaveFewerThreadsThanTheAgent) {
+  device d;
+  const executor on(&d);
+  const auto data = zeros<int>(on, 128);
+  on.launch<add_agent>(2, {data.data(), 128, 3}, 0, 32);
+  std::vector<int> expected(128, 0);
+  for (int i = 0; i < 128; ++i) {
+    expected[static_cast<std::size_t>(i)] = i % 64 < 32 ? 3 : 0;
+  }
+  EXPECT_EQ(to_host(on, data), expected);
+  for (const int threads : {0, 33, 96}) {
+    EXPECT_THROW(on.launch<add_agent>(2, {data.data(), 128, 3}, 0, threads), launch_failure);
+    EXPECT_THROW((void)on.resident_blocks<add_agent>(0, threads), launch_failure);
+  }
+}
+
 TEST(Launch, NullStreamMeansTheDefaultDevice) {
   const executor on;
   const std::uint64_t before = default_device().counters.launches;

@@ -20,6 +20,7 @@ void instantiate_all() {
   instantiate<sptrsv::policy::level_set, Value>();
   instantiate<sptrsv::policy::self_scheduled, Value>();
   instantiate<sptrsv::policy::sync_free_column, Value>();
+  instantiate<sptrsv::policy::scheme, Value>();
   instantiate<sptrsv::policy::dataflow, Value>();
   instantiate<sptrsv::policy::recursive_block, Value>();
   instantiate<sptrsv::policy::column_block, Value>();

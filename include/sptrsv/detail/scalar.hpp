@@ -130,8 +130,14 @@ SPTRSV_HOST_DEVICE Scalar must_divide() {
 template <class Scalar>
 class pivot_divisor {
  public:
-  SPTRSV_HOST_DEVICE explicit pivot_divisor(Scalar pivot) : pivot_(pivot), reciprocal_(divide(one(), pivot)) {
+  SPTRSV_HOST_DEVICE explicit pivot_divisor(Scalar pivot) : pivot_divisor(pivot, divide(one(), pivot)) {
     safe_ = is_safe_factor(reciprocal_);
+  }
+  /// Nothing is done before the division.
+  static SPTRSV_HOST_DEVICE pivot_divisor late(Scalar pivot) {
+    pivot_divisor made(pivot, one());
+    made.safe_ = false;
+    return made;
   }
   /// Whether a multiplication with the reciprocal may stand for the division.
   SPTRSV_HOST_DEVICE bool is_safe() const { return safe_; }
@@ -150,9 +156,12 @@ class pivot_divisor {
   }
 
  private:
+  SPTRSV_HOST_DEVICE pivot_divisor(Scalar pivot, Scalar reciprocal)
+      : pivot_(pivot), reciprocal_(reciprocal) {}
+
   Scalar pivot_;
   Scalar reciprocal_;
-  bool safe_;
+  bool safe_ = false;
 };
 
 /// The user's array as the kernels see it.

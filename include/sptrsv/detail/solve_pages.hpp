@@ -29,6 +29,10 @@ struct solve_pages {
   solve_state* state;
   std::int64_t size;
 
+  SPTRSV_DEVICE static std::uint32_t page_of(unsigned long long solve) {
+    return static_cast<std::uint32_t>(solve % 2);
+  }
+
   SPTRSV_DEVICE word* component(std::uint32_t page, std::int64_t column, std::int64_t place) const {
     return solved[page] + (column * size + place) * flag::words;
   }
@@ -57,19 +61,27 @@ struct block_start {
   std::uint32_t page;
 };
 
-/// All threads of the block call it.
+/// One thread of the block calls it; the others may read `start` after a barrier. The solve has `blocks`
+/// blocks in all its launches.
+template <class Context>
+SPTRSV_DEVICE void draw_start(Context& ctx, block_start& start, solve_state* state, std::int64_t columns,
+                              std::uint32_t blocks) {
+  const solve_ticket drawn = draw_ticket(ctx, &state->tickets, blocks);
+  start.block = drawn.block;
+  start.solve = drawn.solve;
+  start.page = static_cast<std::uint32_t>(drawn.solve % 2);
+  start.columns_to_reset = ctx.load(&state->used_columns[start.page ^ 1u]);
+  if (start.block == 0) {
+    ctx.store(&state->used_columns[start.page], columns);
+    ctx.store(&state->first_bad[start.page ^ 1u], none_bad);
+  }
+}
+
+/// All threads of the block call it. The solve is one launch.
 template <class Context>
 SPTRSV_DEVICE void start_block(Context& ctx, block_start& start, solve_state* state, std::int64_t columns) {
   if (ctx.thread_rank() == 0) {
-    const solve_ticket drawn = draw_ticket(ctx, &state->tickets);
-    start.block = drawn.block;
-    start.solve = drawn.solve;
-    start.page = static_cast<std::uint32_t>(drawn.solve % 2);
-    start.columns_to_reset = ctx.load(&state->used_columns[start.page ^ 1u]);
-    if (start.block == 0) {
-      ctx.store(&state->used_columns[start.page], columns);
-      ctx.store(&state->first_bad[start.page ^ 1u], none_bad);
-    }
+    draw_start(ctx, start, state, columns, ctx.grid_blocks());
   }
   ctx.barrier();
 }

@@ -21,12 +21,16 @@ struct solve_ticket {
 };
 
 /// One thread of the block calls it. `tickets` starts at 0 and has a cache line of its own: every block
-/// writes it.
+/// writes it. `blocks`: of all launches of a solve.
+template <class Context>
+SPTRSV_DEVICE solve_ticket draw_ticket(Context& ctx, unsigned long long* tickets, std::uint32_t blocks) {
+  const unsigned long long ticket = ctx.atomic_add(tickets, 1ull);
+  const unsigned long long solve = ticket / blocks;
+  return {solve, static_cast<std::int64_t>(ticket - solve * blocks)};
+}
 template <class Context>
 SPTRSV_DEVICE solve_ticket draw_ticket(Context& ctx, unsigned long long* tickets) {
-  const unsigned long long ticket = ctx.atomic_add(tickets, 1ull);
-  const unsigned long long solve = ticket / ctx.grid_blocks();
-  return {solve, static_cast<std::int64_t>(ticket - solve * ctx.grid_blocks())};
+  return draw_ticket(ctx, tickets, ctx.grid_blocks());
 }
 
 /// What a policy needs that has nothing else to keep from solve to solve.

@@ -38,6 +38,14 @@ struct value_flag {
     return r;
   }
 
+  SPTRSV_HOST_DEVICE static bool is_known(const reading& seen) {
+    bool known = true;
+    for (int w = 0; w < words; ++w) {
+      known = known && seen.bits[w] != pending;
+    }
+    return known;
+  }
+
   template <class Context>
   SPTRSV_DEVICE static reading look(Context& ctx, const word* component) {
     reading seen;
@@ -45,6 +53,29 @@ struct value_flag {
       seen.bits[w] = ctx.load_relaxed(component + w);
     }
     return seen;
+  }
+
+  /// Of a component that an earlier launch has published.
+  template <class Context>
+  SPTRSV_DEVICE static reading read(Context& ctx, const word* component) {
+    reading seen;
+    for (int w = 0; w < words; ++w) {
+      seen.bits[w] = ctx.load(component + w);
+    }
+    return seen;
+  }
+
+  /// Looks once more at the words that were pending in `seen`. Returns one that still is; null if none.
+  template <class Context>
+  SPTRSV_DEVICE static const word* look_again(Context& ctx, const word* component, reading& seen) {
+    const word* missing = nullptr;
+    for (int w = 0; w < words; ++w) {
+      if (seen.bits[w] == pending) {
+        seen.bits[w] = ctx.load_relaxed(component + w);
+        missing = seen.bits[w] == pending ? component + w : missing;
+      }
+    }
+    return missing;
   }
 
   /// Polls the words that were pending in `seen` until they are not.
@@ -67,12 +98,8 @@ struct value_flag {
     for (;;) {
       const word* missing = nullptr;
       for (int i = 0; i < Count; ++i) {
-        for (int w = 0; w < words; ++w) {
-          if (seen[i].bits[w] == pending) {
-            seen[i].bits[w] = ctx.load_relaxed(components[i] + w);
-            missing = seen[i].bits[w] == pending ? components[i] + w : missing;
-          }
-        }
+        const word* const still = look_again(ctx, components[i], seen[i]);
+        missing = still != nullptr ? still : missing;
       }
       if (missing == nullptr) {
         return;

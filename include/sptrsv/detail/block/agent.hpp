@@ -24,6 +24,10 @@ struct block_params {
 /// one who takes it: every solve finds zeros.
 template <class Scalar, class Index, class Offset>
 struct triangle_rows {
+  using scalar = Scalar;
+  using index = Index;
+  using offset = Offset;
+  using flag = value_flag<Scalar>;
   using row = typename row_wise::system_params<Scalar, Index, Offset>::row;
 
   const block_params<Scalar, Index, Offset>& p;
@@ -33,6 +37,15 @@ struct triangle_rows {
   const Index* columns = p.whole.columns;
   const Scalar* values = p.whole.values;
   const dense_view<Scalar>& x = p.whole.x;
+
+  template <class Context>
+  SPTRSV_DEVICE Index column(Context& ctx, Offset e) const {
+    return p.whole.column(ctx, e);
+  }
+  template <class Context>
+  SPTRSV_DEVICE Scalar value(Context& ctx, Offset e) const {
+    return p.whole.value(ctx, e);
+  }
 
   template <class Context>
   SPTRSV_DEVICE row open(Context& ctx, std::int64_t place) const {
@@ -66,7 +79,7 @@ struct agent {
   static constexpr int warps_per_block = block_threads / 32;
   static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
   using rows = triangle_rows<Scalar, Index, Offset>;
-  using polled_rows = row_wise::fused_rows<entries_at_once, Columns, Scalar, Index, Offset, rows>;
+  using polled_rows = row_wise::fused_rows<entries_at_once, Columns, rows>;
   using gathered = gathered_row<entries_at_once, Columns, Scalar, Index, Offset>;
   /// For the rows of a task, a bit each.
   static constexpr int mask_words = block_threads * Tuning::most_rounds / 32;

@@ -9,13 +9,16 @@
 namespace sptrsv::detail::row_wise {
 
 /// Up to `Entries` entries for the right-hand sides first ... first + Columns - 1.
-/// Params: `system_params`, or what is made of it.
-template <int Entries, int Columns, class Scalar, class Index, class Offset,
-          class Params = system_params<Scalar, Index, Offset>>
+/// `System`: a system_params, or what offers the same.
+template <int Entries, int Columns, class System>
 class batch {
+  using Scalar = typename System::scalar;
+  using Index = typename System::index;
+  using Offset = typename System::offset;
+
  public:
-  using params = Params;
-  using flag = value_flag<Scalar>;
+  using params = System;
+  using flag = typename System::flag;
   using word = typename flag::word;
 
   /// Entries are taken if their columns lie in [from, to).
@@ -35,10 +38,10 @@ class batch {
     int taken = 0;
     for (int i = 0; i < Entries; ++i) {
       const Offset after = stride * static_cast<Offset>(i);
-      column_[i] = after < end - e ? ctx.load_constant(p_.columns + e + after) : Index{-1};
+      column_[i] = after < end - e ? p_.column(ctx, e + after) : Index{-1};
       const std::int64_t column = column_[i];
       column_[i] = column >= wanted.from && column < wanted.to ? column_[i] : Index{-1};
-      value_[i] = column_[i] >= 0 ? ctx.load_constant(p_.values + e + after) : Scalar{};
+      value_[i] = column_[i] >= 0 ? p_.value(ctx, e + after) : Scalar{};
       taken += column_[i] >= 0 ? 1 : 0;
     }
     for (int i = 0; i < Entries; ++i) {
@@ -55,12 +58,9 @@ class batch {
     const word* missing = nullptr;
     for (int i = 0; i < Entries; ++i) {
       for (int k = 0; k < Columns; ++k) {
-        for (int w = 0; w < flag::words; ++w) {
-          if (seen_[i][k].bits[w] == flag::pending) {
-            const word* const at = component(i, k) + w;
-            seen_[i][k].bits[w] = ctx.load_relaxed(at);
-            missing = seen_[i][k].bits[w] == flag::pending ? at : missing;
-          }
+        if (!flag::is_known(seen_[i][k])) {
+          const word* const still = flag::look_again(ctx, component(i, k), seen_[i][k]);
+          missing = still != nullptr ? still : missing;
         }
       }
     }
@@ -89,7 +89,7 @@ class batch {
   }
 
  private:
-  SPTRSV_DEVICE const word* component(int i, int k) const {
+  SPTRSV_DEVICE auto component(int i, int k) const {
     const std::int64_t rhs = first_ + k < p_.x.columns ? first_ + k : first_;  // past the end: any that comes
     return p_.pages.component(page_, rhs, static_cast<std::int64_t>(column_[i]));
   }

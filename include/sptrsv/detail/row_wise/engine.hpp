@@ -57,6 +57,7 @@ class engine_base {
   }
 
   [[nodiscard]] const device_triangle<Index, Offset>& triangle() const { return triangle_; }
+  [[nodiscard]] std::int64_t max_rhs() const { return max_rhs_; }
 
   /// To be said once: every solve has so many blocks.
   void launch_with(std::int64_t work, int work_per_block) {
@@ -64,9 +65,10 @@ class engine_base {
   }
   [[nodiscard]] std::uint32_t blocks() const { return blocks_; }
 
-  [[nodiscard]] system_params<Scalar, Index, Offset> system(Scalar alpha, dense_view<const Scalar> b,
-                                                            dense_view<Scalar> x,
-                                                            const workspace& scratch) const {
+  template <class Pages>
+  [[nodiscard]] system_params<Scalar, Index, Offset, Pages> system(Scalar alpha, dense_view<const Scalar> b,
+                                                                   dense_view<Scalar> x,
+                                                                   const Pages& pages) const {
     return {triangle_.size,
             form_.reversed,
             triangle_.row_offsets.data(),
@@ -74,7 +76,7 @@ class engine_base {
             numbers_.values(),
             numbers_.diagonal(),
             levels_.rows.data(),
-            scratch.pages(),
+            pages,
             alpha,
             b,
             x};

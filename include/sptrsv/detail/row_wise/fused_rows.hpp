@@ -21,24 +21,24 @@ SPTRSV_DEVICE bool starts_by_average(Context& ctx, const Offset* row_offsets, st
 }
 
 /// `Columns` right-hand sides are solved in one sweep over the rows, further ones in further sweeps.
-template <int Entries, int Columns, class Scalar, class Index, class Offset,
-          class Params = system_params<Scalar, Index, Offset>>
+template <int Entries, int Columns, class System>
 struct fused_rows {
-  using by_lanes = lane_rows<Entries, Columns, Scalar, Index, Offset, Params>;
-  using by_warp = tile_rows<Entries, Columns, Scalar, Index, Offset, Params>;
+  using by_lanes = lane_rows<Entries, Columns, System>;
+  using by_warp = tile_rows<Entries, Columns, System>;
 
   /// Solves the rows [first_place, end_place), at least one, and makes them pending on the other page.
   template <class Context, class Warp>
-  SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const Params& p, const block_start& start,
+  SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const System& p, const block_start& start,
                                   std::int64_t first_place, std::int64_t end_place) {
-    if (end_place - first_place > 1) {
-      by_lanes::solve(ctx, warp, p, start.page, first_place, end_place, false);
-    } else {
-      by_warp::solve(ctx, warp, p, start.page, first_place, end_place, 32);
-    }
     const int lanes = end_place - first_place > 1 ? 1 : 32;
     const std::int64_t place = first_place + warp.rank() / lanes;
-    if (place < end_place) {
+    const bool present = place < end_place;
+    if (lanes == 1) {
+      by_lanes::solve(ctx, warp, p, start.page, present ? place : first_place, present, 0);
+    } else {
+      by_warp::solve(ctx, warp, p, start.page, first_place, true, 32);
+    }
+    if (present) {
       p.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, warp.rank() % lanes, lanes);
     }
   }

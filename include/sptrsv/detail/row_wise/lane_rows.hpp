@@ -9,21 +9,21 @@ namespace sptrsv::detail::row_wise {
 
 /// `Columns` right-hand sides are solved in one sweep over the rows, further ones in further sweeps; a lane
 /// polls `Entries` entries of its row together.
-template <int Entries, int Columns, class Scalar, class Index, class Offset,
-          class Params = system_params<Scalar, Index, Offset>>
+template <int Entries, int Columns, class System>
 struct lane_rows {
-  using params = Params;
+  using Scalar = typename System::scalar;
+  using Offset = typename System::offset;
+  using params = System;
   using row = typename params::row;
-  using entry_batch = batch<Entries, Columns, Scalar, Index, Offset, Params>;
+  using entry_batch = batch<Entries, Columns, System>;
 
-  /// Lane r has the row at first_place + r, if that lies below `end_place`. With `waits_first` lanes first
-  /// wait for what they need of rows before `first_place`, and only then for one another. All lanes call it.
+  /// This lane has the row at `place` (some row's place) if it is `present`. Where `earlier` is not 0 lanes
+  /// first wait for what they need of rows before that place, which do not wait for this warp, and only then
+  /// for one another. All lanes call it.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const params& p, std::uint32_t page,
-                                  std::int64_t first_place, std::int64_t end_place, bool waits_first) {
-    const std::int64_t place = first_place + warp.rank();
-    const bool present = place < end_place;
-    row r = p.open(ctx, present ? place : first_place);
+                                  std::int64_t place, bool present, std::int64_t earlier) {
+    row r = p.open(ctx, place);
     r.end = present ? r.end : r.begin;
     for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
       Scalar b[Columns];
@@ -34,9 +34,9 @@ struct lane_rows {
       entry_batch entries(p, page, first);
       auto wanted = entry_batch::everything();
       Offset begin = r.begin;
-      if (waits_first) {
-        const bool any_left = add_earlier(ctx, entries, r, first_place, sums);
-        wanted.from = first_place;
+      if (earlier > 0) {
+        const bool any_left = add_earlier(ctx, entries, r, earlier, sums);
+        wanted.from = earlier;
         begin = any_left ? begin : r.end;
         warp.sync();  // lanes that waited for different values go on together
       }
@@ -56,10 +56,10 @@ struct lane_rows {
   /// has others.
   template <class Context>
   SPTRSV_DEVICE static bool add_earlier(Context& ctx, entry_batch& entries, const row& r,
-                                        std::int64_t first_place, Scalar (&sums)[Columns]) {
+                                        std::int64_t earlier, Scalar (&sums)[Columns]) {
     Offset left = r.end - r.begin;
     for (Offset e = r.begin; e < r.end; e += Entries) {
-      left -= static_cast<Offset>(entries.take(ctx, e, r.end, 1, {0, first_place}));
+      left -= static_cast<Offset>(entries.take(ctx, e, r.end, 1, {0, earlier}));
       entries.wait(ctx);
       entries.add_to(sums);
     }

@@ -7,9 +7,13 @@
 
 namespace sptrsv::detail::row_wise {
 
-template <class Scalar, class Index, class Offset>
+/// `Pages`: where solved components stand and how they are handed on.
+template <class Scalar, class Index, class Offset, class Pages = solve_pages<Scalar>>
 struct system_params {
-  using flag = value_flag<Scalar>;
+  using scalar = Scalar;
+  using index = Index;
+  using offset = Offset;
+  using flag = typename Pages::flag;
 
   std::int64_t size;
   bool reversed;
@@ -18,7 +22,7 @@ struct system_params {
   const Scalar* values;
   const Scalar* diagonal;          ///< null if it is unit
   const Index* position_of_place;  ///< null where rows are solved in the order of substitution
-  solve_pages<Scalar> pages;       ///< by place
+  Pages pages;                     ///< by place
   Scalar alpha;
   dense_view<const Scalar> b;
   dense_view<Scalar> x;
@@ -34,24 +38,40 @@ struct system_params {
   };
 
   template <class Context>
+  SPTRSV_DEVICE Index column(Context& ctx, Offset e) const {
+    return ctx.load_constant(columns + e);
+  }
+  template <class Context>
+  SPTRSV_DEVICE Scalar value(Context& ctx, Offset e) const {
+    return ctx.load_constant(values + e);
+  }
+  template <class Context>
+  SPTRSV_DEVICE Scalar pivot(Context& ctx, std::int64_t place) const {
+    return diagonal != nullptr ? ctx.load_constant(diagonal + place) : pivot_divisor<Scalar>::one();
+  }
+
+  template <class Context>
   SPTRSV_DEVICE row open(Context& ctx, std::int64_t place) const {
     return open(ctx, place, row_offsets + place);
+  }
+  template <class Context>
+  SPTRSV_DEVICE row open(Context& ctx, std::int64_t place, const pivot_divisor<Scalar>& pivot) const {
+    return open(ctx, place, row_offsets + place, pivot);
   }
   /// `offsets`: where the row's entries begin, and end.
   template <class Context>
   SPTRSV_DEVICE row open(Context& ctx, std::int64_t place, const Offset* offsets) const {
+    return open(ctx, place, offsets, pivot_divisor<Scalar>(pivot(ctx, place)));
+  }
+  template <class Context>
+  SPTRSV_DEVICE row open(Context& ctx, std::int64_t place, const Offset* offsets,
+                         const pivot_divisor<Scalar>& pivot) const {
     const Offset begin = ctx.load_constant(offsets);
     const Offset end = ctx.load_constant(offsets + 1);
     const std::int64_t position =
         position_of_place != nullptr ? static_cast<std::int64_t>(ctx.load_constant(position_of_place + place))
                                      : place;
-    return {place,
-            position,
-            reversed ? size - 1 - position : position,
-            begin,
-            end,
-            pivot_divisor<Scalar>(diagonal != nullptr ? ctx.load_constant(diagonal + place)
-                                                      : pivot_divisor<Scalar>::one())};
+    return {place, position, reversed ? size - 1 - position : position, begin, end, pivot};
   }
 
   template <class Context>

@@ -9,20 +9,20 @@ namespace sptrsv::detail::row_wise {
 
 /// `Columns` right-hand sides are solved in one sweep over the rows, further ones in further sweeps; a lane
 /// polls `Entries` entries together.
-template <int Entries, int Columns, class Scalar, class Index, class Offset,
-          class Params = system_params<Scalar, Index, Offset>>
+template <int Entries, int Columns, class System>
 struct tile_rows {
-  using params = Params;
+  using Scalar = typename System::scalar;
+  using Offset = typename System::offset;
+  using params = System;
   using row = typename params::row;
 
-  /// This lane helps to solve the row at `place`, if it is below `end_place`, with the others of its aligned
-  /// group of `lanes` lanes: a power of two, the same in the whole warp. All lanes call it.
+  /// This lane helps to solve the row at `place` (some row's place), if it is `present`, with the others of
+  /// its aligned group of `lanes` lanes: a power of two, the same in the whole warp. All lanes call it.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const params& p, std::uint32_t page,
-                                  std::int64_t place, std::int64_t end_place, int lanes) {
-    const bool present = place < end_place;
+                                  std::int64_t place, bool present, int lanes) {
     const int rank = warp.rank() % lanes;
-    row r = p.open(ctx, present ? place : end_place - 1);
+    row r = p.open(ctx, place);
     r.end = present ? r.end : r.begin;
     const bool is_short = lanes == 32 && r.end - r.begin <= 32;  // and the only one of its warp
     // With several right-hand sides lanes without entries need the sum, too.
@@ -57,7 +57,7 @@ struct tile_rows {
   template <int Count, class Context>
   SPTRSV_DEVICE static void add_entries(Context& ctx, const params& p, std::uint32_t page, const row& r,
                                         int rank, int lanes, std::int64_t first, Scalar (&sums)[Columns]) {
-    batch<Count, Columns, Scalar, Index, Offset, Params> entries(p, page, first);
+    batch<Count, Columns, System> entries(p, page, first);
     for (Offset e = r.begin + static_cast<Offset>(rank); e < r.end; e += static_cast<Offset>(Count * lanes)) {
       entries.take(ctx, e, r.end, static_cast<Offset>(lanes), entries.everything());
       entries.wait(ctx);

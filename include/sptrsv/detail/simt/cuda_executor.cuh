@@ -133,23 +133,24 @@ class cuda_executor {
   }
 
   template <class Agent>
-  void launch(std::uint32_t blocks, const typename Agent::params& p,
-              std::size_t dynamic_shared_bytes = 0) const {
+  void launch(std::uint32_t blocks, const typename Agent::params& p, std::size_t dynamic_shared_bytes = 0,
+              int threads = Agent::block_threads) const {
     allow_shared<Agent>(dynamic_shared_bytes);
-    simt::run_agent<Agent><<<blocks, Agent::block_threads, dynamic_shared_bytes, stream_>>>(p);
+    simt::run_agent<Agent><<<blocks, threads, dynamic_shared_bytes, stream_>>>(p);
     SPTRSV_CUDA_CHECK(cudaGetLastError());
   }
 
   template <class Agent>
-  [[nodiscard]] std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0) const {
+  [[nodiscard]] std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0,
+                                              int threads = Agent::block_threads) const {
     int device = 0;
     int processors = 0;
     int per_processor = 0;
     allow_shared<Agent>(dynamic_shared_bytes);
     SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
     SPTRSV_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    SPTRSV_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &per_processor, simt::run_agent<Agent>, Agent::block_threads, dynamic_shared_bytes));
+    SPTRSV_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, simt::run_agent<Agent>,
+                                                                    threads, dynamic_shared_bytes));
     SPTRSV_EXPECTS(
         per_processor > 0, errc::unsupported,
         std::to_string(dynamic_shared_bytes) + " bytes of shared memory exceed what a block may have");

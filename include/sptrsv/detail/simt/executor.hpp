@@ -12,10 +12,10 @@
 //   bool is_capturing() const;                     // is the stream recording a graph of the user's?
 //
 //   template <class Agent> void launch(std::uint32_t blocks, const typename Agent::params&,
-//                                      std::size_t dynamic_shared_bytes = 0) const;   // blocks > 0
-//   template <class Agent> std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0) const;
-//                                                  // blocks of Agent that the device holds at once, at least
-//                                                  1
+//                                      std::size_t dynamic_shared_bytes = 0,
+//                int threads = Agent::block_threads) const;   // blocks > 0; threads of a block, whole warps
+//   template <class Agent> std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0,
+//                int threads = Agent::block_threads) const;   // that the device holds at once, at least 1
 //   std::size_t shared_limit() const;              // bytes of shared memory that a block may have
 //   void fill_bytes(void* p, unsigned char value, std::size_t bytes) const;
 //   void copy(void* to, const void* from, std::size_t bytes) const;           // device to device

@@ -26,10 +26,11 @@ struct agent {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int warps_per_block = block_threads / 32;
   static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
-  using rows = row_wise::fused_rows<entries_at_once, Columns, Scalar, Index, Offset>;
+  using system_params = row_wise::system_params<Scalar, Index, Offset>;
+  using rows = row_wise::fused_rows<entries_at_once, Columns, system_params>;
   using shared_storage = block_start;
   struct params {
-    row_wise::system_params<Scalar, Index, Offset> system;
+    system_params system;
     std::int64_t warps;
     const Index* first_place;  ///< of each warp, and the end
   };

@@ -53,7 +53,7 @@ class engine<policy::basic_sync_free_fused<Tuning>, Scalar, Index, Offset, Execu
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
-    const auto system = this->system(alpha, b, x, scratch);
+    const auto system = this->system(alpha, b, x, scratch.pages());
     if (x.columns == 1) {
       on.template launch<agent<1>>(this->blocks(), {system, tasks_.count, tasks_.first_place.data()});
     } else {

@@ -12,7 +12,7 @@ template <class Tuning, class Scalar, class Index, class Offset, int Columns>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
-  using rows = row_wise::lane_rows<entries_at_once, Columns, Scalar, Index, Offset>;
+  using rows = row_wise::lane_rows<entries_at_once, Columns, row_wise::system_params<Scalar, Index, Offset>>;
   using shared_storage = block_start;
   struct params {
     row_wise::system_params<Scalar, Index, Offset> system;
@@ -27,9 +27,11 @@ struct agent {
     if (first_place >= p.system.size) {
       return;
     }
-    rows::solve(ctx, warp, p.system, start.page, first_place, p.system.size, p.waits_first);
     const std::int64_t place = first_place + warp.rank();
-    if (place < p.system.size) {
+    const bool present = place < p.system.size;
+    rows::solve(ctx, warp, p.system, start.page, present ? place : first_place, present,
+                p.waits_first ? first_place : 0);
+    if (present) {
       p.system.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, 0, 1);
     }
   }

@@ -68,9 +68,9 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
     if (x.columns == 1) {
-      launch<1>(this->system(alpha, b, x, scratch), on);
+      launch<1>(this->system(alpha, b, x, scratch.pages()), on);
     } else {
-      launch<Tuning::columns_per_sweep>(this->system(alpha, b, x, scratch), on);
+      launch<Tuning::columns_per_sweep>(this->system(alpha, b, x, scratch.pages()), on);
     }
   }
 

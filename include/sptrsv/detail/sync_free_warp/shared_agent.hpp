@@ -13,7 +13,7 @@ struct shared_agent {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int warps_per_block = block_threads / 32;
   static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
-  using rows = row_wise::tile_rows<entries_at_once, Columns, Scalar, Index, Offset>;
+  using rows = row_wise::tile_rows<entries_at_once, Columns, row_wise::system_params<Scalar, Index, Offset>>;
   using shared_storage = block_start;
   struct params {
     row_wise::system_params<Scalar, Index, Offset> system;
@@ -33,8 +33,9 @@ struct shared_agent {
     const std::int64_t end_place = ctx.load_constant(p.first_place + number + 1);
     const int lanes = 32 / simt::ceil_power_of_two(static_cast<int>(end_place - first_place));
     const std::int64_t place = first_place + warp.rank() / lanes;
-    rows::solve(ctx, warp, p.system, start.page, place, end_place, lanes);
-    if (place < end_place) {
+    const bool present = place < end_place;
+    rows::solve(ctx, warp, p.system, start.page, present ? place : first_place, present, lanes);
+    if (present) {
       p.system.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, warp.rank() % lanes, lanes);
     }
   }

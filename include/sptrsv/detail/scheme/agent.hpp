@@ -1,0 +1,241 @@
+// The kernel of scheme, one template for all variants (Hu et al. 2024, section 4.2).
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/fenced_pages.hpp"
+#include "sptrsv/detail/row_wise/lane_rows.hpp"
+#include "sptrsv/detail/row_wise/tile_rows.hpp"
+#include "sptrsv/detail/scheme/assignment.hpp"
+
+namespace sptrsv::detail::schemes {
+
+/// Elimination of waits: all that a row needs was solved by earlier launches.
+template <class Pages>
+struct settled_pages : Pages {
+  struct flag : Pages::flag {
+    using typename Pages::flag::reading;
+
+    SPTRSV_HOST_DEVICE static bool is_known(const reading&) { return true; }
+    template <class Context, class Component>
+    SPTRSV_DEVICE static reading look(Context& ctx, const Component& at) {
+      return Pages::flag::read(ctx, at);
+    }
+    template <class Context, class Component>
+    SPTRSV_DEVICE static const typename Pages::flag::word* look_again(Context&, const Component&, reading&) {
+      return nullptr;
+    }
+  };
+};
+
+/// The system as one lane sees it: its rows' entries may stand in shared memory. It refers to the kernel's
+/// parameters, which a copy would take to local memory.
+template <class Scalar, class Index, class Offset, class Pages, bool Buffered>
+class lane_system {
+ public:
+  using system_params = row_wise::system_params<Scalar, Index, Offset, Pages>;
+  using scalar = Scalar;
+  using index = Index;
+  using offset = Offset;
+  using flag = typename Pages::flag;
+  using row = typename system_params::row;
+
+  const dense_view<Scalar>& x;
+  const Pages& pages;
+
+  SPTRSV_DEVICE lane_system(const system_params& p, bool divides_early)
+      : x(p.x), pages(p.pages), p_(p), divides_early_(divides_early) {}
+
+  /// Entry e stands at e + shift in these arrays.
+  SPTRSV_DEVICE void hold(const Index* columns, const Scalar* values, std::int64_t shift) {
+    columns_ = columns;
+    values_ = values;
+    shift_ = shift;
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE Index column(Context& ctx, Offset e) const {
+    if constexpr (Buffered) {
+      if (columns_ != nullptr) {
+        return columns_[e + shift_];
+      }
+    }
+    return p_.column(ctx, e);
+  }
+  template <class Context>
+  SPTRSV_DEVICE Scalar value(Context& ctx, Offset e) const {
+    if constexpr (Buffered) {
+      if (columns_ != nullptr) {
+        return values_[e + shift_];
+      }
+    }
+    return p_.value(ctx, e);
+  }
+  template <class Context>
+  SPTRSV_DEVICE row open(Context& ctx, std::int64_t place) const {
+    const Scalar pivot = p_.pivot(ctx, place);
+    return p_.open(ctx, place,
+                   divides_early_ ? pivot_divisor<Scalar>(pivot) : pivot_divisor<Scalar>::late(pivot));
+  }
+  template <class Context>
+  SPTRSV_DEVICE Scalar load_b(Context& ctx, const row& r, std::int64_t column) const {
+    return p_.load_b(ctx, r, column);
+  }
+  template <class Context>
+  SPTRSV_DEVICE void finish(Context& ctx, const row& r, std::uint32_t page, std::int64_t column,
+                            Scalar b_value, Scalar sum) const {
+    p_.finish(ctx, r, page, column, b_value, sum);
+  }
+
+ private:
+  const system_params& p_;
+  bool divides_early_;
+  const Index* columns_ = nullptr;  ///< in shared memory; null: the row's entries are not held
+  const Scalar* values_ = nullptr;
+  std::int64_t shift_ = 0;
+};
+
+/// Nodes as kernels see them. Group g has the nodes at g * sub_warps ... (g + 1) * sub_warps - 1: runs of
+/// consecutive places, empty ones at the end.
+template <class Index>
+struct node_groups {
+  const Index* first;  ///< place
+  const Index* rows;
+};
+
+/// `Pages` says how values are handed on, and whether rows wait. `Columns` right-hand sides are solved in one
+/// sweep over the rows, further ones in further sweeps.
+template <class Tuning, class Scalar, class Index, class Offset, class Pages, bool Buffered, int Columns>
+struct agent {
+  static constexpr int block_threads = Tuning::block_threads;
+  static constexpr int warps_per_processor = Columns == 1 ? Tuning::warps_per_processor : 16;
+  static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
+  static constexpr int held =
+      Buffered ? Tuning::buffer_bytes / static_cast<int>(sizeof(Scalar) + sizeof(Index)) : 1;
+  using system_params = row_wise::system_params<Scalar, Index, Offset, Pages>;
+  using system_type = lane_system<Scalar, Index, Offset, Pages, Buffered>;
+  using by_lanes = row_wise::lane_rows<entries_at_once, Columns, system_type>;
+  using by_tile = row_wise::tile_rows<entries_at_once, Columns, system_type>;
+
+  struct warp_buffer {
+    Scalar values[held];
+    Index columns[held];
+  };
+  struct shared_storage {
+    block_start start;
+    std::uint32_t page;
+    std::uint32_t by_ticket;
+    warp_buffer buffers[Buffered ? block_threads / 32 : 1];
+  };
+  struct params {
+    system_params system;
+    assignment<Index> work;
+    node_groups<Index> nodes;
+    std::uint32_t solve_blocks;  ///< in all launches of a solve
+    int lanes;                   ///< of a sub-warp
+    std::int64_t together_above;
+    bool early_division;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    const auto warp = ctx.template group<32>();
+    if (ctx.thread_rank() == 0) {
+      begin(ctx, shared, p);
+    }
+    ctx.barrier();
+    const auto warps = static_cast<std::uint32_t>(ctx.block_threads() / 32);
+    const auto block = static_cast<std::uint32_t>(shared.start.block);
+    turn<Index> work(ctx, warp, p.work, block * warps + static_cast<std::uint32_t>(warp.index()),
+                     p.work.blocks * warps, shared.by_ticket != 0, shared.start.page);
+    for (; work.has_group(); work.next(ctx, warp)) {
+      solve_group(ctx, warp, shared, p, work.group(ctx));
+    }
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE static void begin(Context& ctx, shared_storage& shared, const params& p) {
+    block_start& start = shared.start;
+    draw_start(ctx, start, p.system.pages.state, p.system.x.columns, p.solve_blocks);
+    start.block -= p.work.first_block;
+    shared.page = Pages::page_of(start.solve);
+    shared.by_ticket = 0;
+    if (p.work.state != nullptr && !decide(ctx, p.work, start.block, start.page, Tuning::patience)) {
+      shared.by_ticket = 1;
+    }
+  }
+
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void solve_group(Context& ctx, const Warp& warp, shared_storage& shared,
+                                        const params& p, std::int64_t group) {
+    const int lanes = p.lanes;
+    const int rank = warp.rank() % lanes;
+    const std::int64_t node = group * (32 / lanes) + warp.rank() / lanes;
+    const std::int64_t first = ctx.load_constant(p.nodes.first + node);
+    const int rows = static_cast<int>(ctx.load_constant(p.nodes.rows + node));
+    const Offset begin = ctx.load_constant(p.system.row_offsets + first);
+    const Offset end = ctx.load_constant(p.system.row_offsets + first + rows);
+    // Entries with the diagonal, on average; a node of no rows is in neither way.
+    const bool together = static_cast<std::int64_t>(end - begin) + rows > p.together_above * rows;
+
+    system_type system(p.system, p.early_division);
+    if constexpr (Buffered) {
+      hold_entries(ctx, warp, shared.buffers[warp.index()], p, lanes, begin, end, system);
+    }
+    const int rows_together = most(warp, together ? rows : 0);
+    for (int k = 0; k < rows_together; ++k) {
+      const bool present = together && k < rows;
+      by_tile::solve(ctx, warp, system, shared.page, first + (present ? k : 0), present, lanes);
+    }
+    const int rows_apart = most(warp, together ? 0 : rows);
+    for (int k = rank; k - rank < rows_apart; k += lanes) {
+      const bool present = !together && k < rows;
+      by_lanes::solve(ctx, warp, system, shared.page, first + (present ? k : 0), present, 0);
+    }
+    for (int k = rank; k < rows; k += lanes) {
+      p.system.pages.reset(ctx, shared.page ^ 1u, first + k, shared.start.columns_to_reset, 0, 1);
+    }
+  }
+
+  template <class Warp>
+  SPTRSV_DEVICE static int most(const Warp& warp, int value) {
+    for (int mask = 16; mask > 0; mask /= 2) {
+      const int other = warp.shuffle_xor(value, mask);
+      value = other > value ? other : value;
+    }
+    return value;
+  }
+
+  /// Collaborative read: the warp reads the entries of all its nodes in one stroke each, if they fit and are
+  /// enough to be worth it.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void hold_entries(Context& ctx, const Warp& warp, warp_buffer& to, const params& p,
+                                         int lanes, Offset begin, Offset end, system_type& system) {
+    const auto own = static_cast<std::int64_t>(end - begin);
+    std::int64_t before = 0;
+    std::int64_t all = 0;
+    for (int other = 0; other < 32; other += lanes) {
+      const std::int64_t entries = warp.shuffle(own, other);
+      before += other < warp.rank() / lanes * lanes ? entries : 0;
+      all += entries;
+    }
+    if (all > held || all < Tuning::least_buffered) {
+      return;
+    }
+    warp.sync();  // what was held before is not needed any more
+    for (int other = 0; other < 32; other += lanes) {
+      const auto from = warp.shuffle(begin, other);
+      const auto entries = static_cast<int>(warp.shuffle(own, other));
+      const auto at = static_cast<int>(warp.shuffle(before, other));
+      for (int k = warp.rank(); k < entries; k += 32) {
+        to.columns[at + k] = ctx.load_constant(p.system.columns + from + k);
+        to.values[at + k] = ctx.load_constant(p.system.values + from + k);
+      }
+    }
+    warp.sync();
+    system.hold(to.columns, to.values, before - static_cast<std::int64_t>(begin));
+  }
+};
+
+}  // namespace sptrsv::detail::schemes

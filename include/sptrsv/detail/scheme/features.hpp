@@ -1,0 +1,137 @@
+// What the model knows of a system: Table 3 of Hu et al. 2024, computed on the device.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sptrsv/detail/analysis/device_levels.hpp"
+
+namespace sptrsv::detail::schemes {
+
+/// Entries are counted with the diagonal.
+struct system_features {
+  double rows = 0;             ///< m
+  double entries = 0;          ///< nnz
+  double row_mean = 0;         ///< rnnz
+  double row_max = 0;          ///< rnnz max
+  double row_variation = 0;    ///< rnnz cov: standard deviation over mean
+  double level_mean = 0;       ///< lnnz
+  double level_max = 0;        ///< lnnz max
+  double level_variation = 0;  ///< lnnz cov
+  double levels = 0;           ///< level num
+  double dependency = 0;       ///< dep dist: mean of 1 / distance to the nearest row that is needed
+
+  static constexpr std::size_t count = 10;
+  [[nodiscard]] std::array<double, count> values() const {
+    return {rows,       entries,   row_mean,        row_max, row_variation,
+            level_mean, level_max, level_variation, levels,  dependency};
+  }
+  static constexpr std::array<const char*, count> names() {
+    return {"m",    "nnz",      "rnnz",     "rnnz_max",  "rnnz_cov",
+            "lnnz", "lnnz_max", "lnnz_cov", "level_num", "dep_dist"};
+  }
+};
+
+/// Per row in level order, and once for the end: what is summed up.
+template <class Index, class Offset>
+struct measure_features {
+  static constexpr double unit = 4294967296.0;  ///< of dependencies, which are summed as integers
+
+  std::int64_t size;
+  const Offset* row_offsets;
+  const Index* columns;
+  const Index* rows;
+  std::int64_t* lengths;
+  std::int64_t* squares;
+  std::int64_t* dependencies;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    std::int64_t length = 0;
+    double dependency = 0;
+    if (k < size) {
+      const Index row = ctx.load_constant(rows + k);
+      const Offset end = ctx.load_constant(row_offsets + row + 1);
+      length = static_cast<std::int64_t>(end - ctx.load_constant(row_offsets + row)) + 1;
+      dependency = length > 1 ? unit / static_cast<double>(row - ctx.load_constant(columns + end - 1)) : 0.0;
+    }
+    ctx.store(lengths + k, length);
+    ctx.store(squares + k, length * length);
+    ctx.store(dependencies + k, static_cast<std::int64_t>(dependency));
+  }
+};
+
+/// Per level, and once for the end: its first entry.
+template <class Index>
+struct find_level_entries {
+  const Index* level_offsets;
+  const std::int64_t* lengths_before;
+  std::int64_t* entries_before;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t level) const {
+    ctx.store(entries_before + level,
+              ctx.load_constant(lengths_before + ctx.load_constant(level_offsets + level)));
+  }
+};
+
+/// Standard deviation over mean.
+inline double variation(double sum, double squares, double count) {
+  const double mean = sum / count;
+  return std::sqrt(std::max(squares / count - mean * mean, 0.0)) / mean;
+}
+
+/// `t`: in the order of substitution, columns ascending. Synchronises.
+template <class Index, class Offset, class Executor>
+system_features features_of(const device_triangle<Index, Offset>& t, const device_levels<Index>& levels,
+                            const Executor& on, memory_resource& resource) {
+  system_features found;
+  if (t.size == 0) {
+    return found;
+  }
+  const auto make = [&](std::int64_t size) {
+    return buffer<std::int64_t>(static_cast<std::size_t>(size), resource, on.stream());
+  };
+  const auto lengths = make(t.size + 1);
+  const auto squares = make(t.size + 1);
+  const auto dependencies = make(t.size + 1);
+  const auto total = [&](const buffer<std::int64_t>& terms) {
+    std::int64_t sum = 0;
+    on.exclusive_scan(terms.data(), terms.data(), t.size + 1, resource);
+    on.download(&sum, terms.data() + t.size, sizeof(sum));
+    return static_cast<double>(sum);
+  };
+  using measure = measure_features<Index, Offset>;
+  simt::for_each(on, t.size + 1,
+                 measure{t.size, t.row_offsets.data(), t.columns.data(), levels.rows.data(), lengths.data(),
+                         squares.data(), dependencies.data()});
+  found.rows = static_cast<double>(t.size);
+  found.entries = total(lengths);
+  found.row_mean = found.entries / found.rows;
+  found.row_max = static_cast<double>(t.longest_row + 1);
+  found.row_variation = variation(found.entries, total(squares), found.rows);
+  found.dependency = total(dependencies) / measure::unit / found.rows;
+
+  const auto level_entries = make(levels.count + 1);
+  simt::for_each(
+      on, levels.count + 1,
+      find_level_entries<Index>{levels.level_offsets.data(), lengths.data(), level_entries.data()});
+  std::vector<std::int64_t> before(level_entries.size());
+  on.download(before.data(), level_entries.data(), level_entries.bytes());
+  double level_squares = 0;
+  for (std::size_t level = 0; level + 1 < before.size(); ++level) {
+    const auto entries = static_cast<double>(before[level + 1] - before[level]);
+    level_squares += entries * entries;
+    found.level_max = std::max(found.level_max, entries);
+  }
+  found.levels = static_cast<double>(levels.count);
+  found.level_mean = found.entries / found.levels;
+  found.level_variation = variation(found.entries, level_squares, found.levels);
+  return found;
+}
+
+}  // namespace sptrsv::detail::schemes

@@ -1,0 +1,152 @@
+// Schedule, first hierarchy: nodes of a level in groups, one for a warp (Hu et al. 2024, section 4.4).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sptrsv/detail/scheme/agent.hpp"
+#include "sptrsv/detail/scheme/transform.hpp"
+
+namespace sptrsv::detail::schemes {
+
+/// rg_balance. Per node in level order: ascending by level, and within a level from nodes of many entries to
+/// nodes of few.
+template <class Index, class Offset>
+struct find_balance_keys {
+  static constexpr int entry_bits = 24;
+
+  const Offset* row_offsets;
+  const Index* first_place;
+  const Index* level_offsets;
+  std::int64_t levels;
+  const Index* nodes;
+  std::uint64_t* keys;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    const Index node = ctx.load_constant(nodes + k);
+    const auto entries = static_cast<std::uint64_t>(
+        ctx.load_constant(row_offsets + ctx.load_constant(first_place + node + 1)) -
+        ctx.load_constant(row_offsets + ctx.load_constant(first_place + node)));
+    constexpr std::uint64_t most = (std::uint64_t{1} << entry_bits) - 1;
+    const auto level = static_cast<std::uint64_t>(triangle_kernels::major_of(ctx, level_offsets, levels, k));
+    ctx.store(keys + k, level << entry_bits | (most - (entries < most ? entries : most)));
+  }
+};
+
+/// Per level, and once for the end: its groups.
+template <class Index>
+struct count_groups {
+  const Index* level_offsets;
+  std::int64_t levels;
+  int sub_warps;
+  Index* groups;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t level) const {
+    const Index nodes = level == levels ? Index{0}
+                                        : static_cast<Index>(ctx.load_constant(level_offsets + level + 1) -
+                                                             ctx.load_constant(level_offsets + level));
+    ctx.store(groups + level, static_cast<Index>(simt::ceil_div(nodes, sub_warps)));
+  }
+};
+
+/// Per node in level order: its place in the groups.
+template <class Index>
+struct place_nodes {
+  const Index* level_offsets;
+  std::int64_t levels;
+  const Index* nodes;
+  const Index* first_place;
+  const std::int32_t* inner;  ///< null where nodes are rows
+  const Index* group_offsets;
+  int sub_warps;
+  Index* first;
+  Index* rows;
+  std::int32_t* level_inner;
+  Index* group_of_node;  ///< null where nobody asks
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    const std::int64_t level = triangle_kernels::major_of(ctx, level_offsets, levels, k);
+    const std::int64_t in_level = k - static_cast<std::int64_t>(ctx.load_constant(level_offsets + level));
+    const std::int64_t group =
+        static_cast<std::int64_t>(ctx.load_constant(group_offsets + level)) + in_level / sub_warps;
+    const std::int64_t at = group * sub_warps + in_level % sub_warps;
+    const Index node = ctx.load_constant(nodes + k);
+    const Index place = ctx.load_constant(first_place + node);
+    ctx.store(first + at, place);
+    ctx.store(rows + at, static_cast<Index>(ctx.load_constant(first_place + node + 1) - place));
+    if (inner != nullptr && ctx.load_constant(inner + node) != 0) {
+      ctx.store_relaxed(level_inner + level, std::int32_t{1});
+    }
+    if (group_of_node != nullptr) {
+      ctx.store(group_of_node + node, static_cast<Index>(group));
+    }
+  }
+};
+
+/// The groups in topological order. `first` and `rows` stay on the device.
+template <class Index>
+struct grouped_nodes {
+  std::int64_t count = 0;
+  int sub_warps = 1;
+  buffer<Index> first;
+  buffer<Index> rows;
+  buffer<Index> group_of_node;            ///< where it was asked for
+  std::vector<Index> level_offsets;       ///< by level of nodes, and the end
+  std::vector<std::int32_t> level_inner;  ///< by level: whether nodes have rows that need each other
+};
+
+/// Reorders the nodes within the levels of `graph`. Synchronises.
+template <class Index, class Offset, class Executor>
+grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_graph<Index, Offset>& graph,
+                                 const scheme& s, bool with_group_of_node, const Executor& on,
+                                 memory_resource& resource) {
+  const auto make = [&](auto element, std::int64_t size) {
+    return buffer<decltype(element)>(static_cast<std::size_t>(size), resource, on.stream());
+  };
+  const std::int64_t nodes = graph.nodes.count;
+  device_levels<Index>& levels = graph.levels;
+  if (s.grouping == node_grouping::balance && s.sub_warps > 1 && nodes > 0) {
+    using find_keys = find_balance_keys<Index, Offset>;
+    const auto keys = make(std::uint64_t{}, nodes);
+    const auto sorted_keys = make(std::uint64_t{}, nodes);
+    auto sorted = make(Index{}, nodes);
+    simt::for_each(on, nodes,
+                   find_keys{t.row_offsets.data(), graph.nodes.first_place.data(),
+                             levels.level_offsets.data(), levels.count, levels.rows.data(), keys.data()});
+    on.sort_pairs(keys.data(), sorted_keys.data(), levels.rows.data(), sorted.data(), nodes,
+                  bits_for(static_cast<std::uint64_t>(levels.count) << find_keys::entry_bits), resource);
+    levels.rows = std::move(sorted);
+  }
+
+  grouped_nodes<Index> made;
+  made.sub_warps = s.sub_warps;
+  const auto group_offsets = make(Index{}, levels.count + 1);
+  simt::for_each(
+      on, levels.count + 1,
+      count_groups<Index>{levels.level_offsets.data(), levels.count, s.sub_warps, group_offsets.data()});
+  on.exclusive_scan(group_offsets.data(), group_offsets.data(), levels.count + 1, resource);
+  made.level_offsets.resize(group_offsets.size());
+  on.download(made.level_offsets.data(), group_offsets.data(), group_offsets.bytes());
+  made.count = made.level_offsets.back();
+
+  made.first = make(Index{}, made.count * s.sub_warps);
+  made.rows = make(Index{}, made.count * s.sub_warps);
+  made.group_of_node = make(Index{}, with_group_of_node ? nodes : 0);
+  const auto inner = make(std::int32_t{}, levels.count);
+  on.fill_bytes(made.first.data(), 0, made.first.bytes());
+  on.fill_bytes(made.rows.data(), 0, made.rows.bytes());
+  on.fill_bytes(inner.data(), 0, inner.bytes());
+  simt::for_each(on, nodes,
+                 place_nodes<Index>{levels.level_offsets.data(), levels.count, levels.rows.data(),
+                                    graph.nodes.first_place.data(), graph.inner.data(), group_offsets.data(),
+                                    s.sub_warps, made.first.data(), made.rows.data(), inner.data(),
+                                    made.group_of_node.data()});
+  made.level_inner.resize(inner.size());
+  on.download(made.level_inner.data(), inner.data(), inner.bytes());
+  return made;
+}
+
+}  // namespace sptrsv::detail::schemes

@@ -1,0 +1,156 @@
+"""The study of schemes and the training of the model, on made-up results."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import json
+import pathlib
+import re
+import tempfile
+import unittest
+from typing import Any
+
+import support  # noqa: F401  (the path to the scripts)
+
+import scheme_study
+
+REST = "group=rg_sequential warps=ws_hardware alpha_level=inf signal=value buffered=no early_division=yes"
+WARP = f"nw=16 ng=1 sw_rnnz=1 trans=none {REST}"
+LANE = f"nw=16 ng=1 sw_rnnz=inf trans=merge_fixed(32) {REST}"
+AVERAGE = f"nw=16 ng=1 sw_rnnz=8 trans=merge_avg(32,8) {REST}"
+DEALT = WARP.replace("ws_hardware", "ws_rr")
+REORDERED = WARP.replace("trans=none", "trans=reorder")
+SCHEMES = (WARP, LANE, AVERAGE, DEALT, REORDERED)
+
+
+def system(
+    name: str, ms: dict[str, float], model_ms: float, rows: float = 1000, family: str = "f"
+) -> dict[str, Any]:
+    return {
+        "matrix": name,
+        "family": family,
+        "search_seconds": 0.5,
+        "model": {"scheme": WARP, "analysis_ms": 3.0, "ms": model_ms},
+        "features": [rows, 3 * rows, 3, 5, 0.5, 30, 60, 0.2, 10, 0.5],
+        "schemes": [{"scheme": s, "ms": v} for s, v in ms.items()] + [{"scheme": "nw=2", "refused": "why"}],
+    }
+
+
+TWO = [
+    system("one", {WARP: 4, LANE: 8, AVERAGE: 2, DEALT: 1, REORDERED: 0.5}, 0.5),
+    system("two", {WARP: 4, LANE: 1, AVERAGE: 4, DEALT: 4, REORDERED: 4}, 2.0, rows=30),
+]
+
+
+class Files(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, systems: list[dict[str, Any]]) -> pathlib.Path:
+        path = self.folder / "schemes.json"
+        path.write_text(json.dumps({"device": "A GPU", "systems": systems}), encoding="utf-8")
+        return path
+
+
+class Study(Files):
+    def test_spaces_contain_each_other(self) -> None:
+        _, systems = scheme_study.load([self.write(TWO)])
+        self.assertEqual(scheme_study.speedups(systems[0]), [1, 2, 4, 8])
+        self.assertEqual(scheme_study.speedups(systems[1]), [1, 1, 1, 1])
+        self.assertEqual(scheme_study.spaces(systems).table.rows[0][2:], ["1.00x", "1.41x", "2.00x", "2.83x"])
+
+    def test_choices_are_compared_at_their_best(self) -> None:
+        _, systems = scheme_study.load([self.write(TWO)])
+        rows = {row[0]: row[1:] for row in scheme_study.contrasts(systems).table.rows}
+        self.assertEqual(rows["a warp a row over a lane a row (3a)"], ["1.41x", "0.25x", "8.00x", "1 of 2"])
+        self.assertEqual(rows["reordered over natural (4b)"], ["0.71x", "0.25x", "2.00x", "1 of 2"])
+        self.assertNotIn("32 warps over 16 (3b)", rows)
+
+    def test_selection_says_what_the_model_loses(self) -> None:
+        _, systems = scheme_study.load([self.write(TWO)])
+        rows = {row[0]: row[1:] for row in scheme_study.selection(systems).table.rows}
+        self.assertEqual(rows["fewer than 4"][-2:], ["0 %", "50.0 %"])
+        self.assertEqual(rows["all"][-2:], ["50 %", "25.0 %"])
+        self.assertEqual(rows["100 to 10,000"][1:4], ["500", "3", "0.5"])
+
+    def test_writes_all_tables(self) -> None:
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            self.assertEqual(scheme_study.main([str(self.write(TWO)), "-o", str(self.folder)]), 0)
+        text = (self.folder / "scheme_study.md").read_text(encoding="utf-8")
+        self.assertEqual(text.count("\n## "), 3)
+        self.assertIn("geometric mean", out.getvalue())
+
+    def test_refuses_what_is_no_result(self) -> None:
+        for systems in ([], [{"matrix": "x"}]):
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                self.assertEqual(scheme_study.main([str(self.write(systems))]), 2)
+            self.assertIn("error", said.getvalue())
+
+
+@unittest.skipUnless(
+    importlib.util.find_spec("numpy") and importlib.util.find_spec("sklearn"), "no numpy or no scikit-learn"
+)
+class Training(Files):
+    """Which of two schemes is the best depends on the rows: what a model can learn."""
+
+    def systems(self, count: int) -> list[dict[str, Any]]:
+        made = []
+        for i in range(count):
+            rows = 10 ** (2 + 4 * (i * 37 % count) / count)
+            fast, slow = (WARP, LANE) if rows < 1e4 else (LANE, WARP)
+            made.append(system(f"s{i}", {fast: 1, slow: 2, AVERAGE: 10}, 1, rows, f"family {i % 8}"))
+        return made
+
+    def test_learns_a_rule_and_knows_what_it_has_not_seen(self) -> None:
+        import train_schemes
+
+        data = train_schemes.useful(train_schemes.load([self.write(self.systems(160))]), 2)
+        self.assertEqual(set(data.schemes), {WARP, LANE})
+        quality, _ = train_schemes.cross_validate(data, 4, 1)
+        self.assertGreater(quality.satisfactory, 0.9)
+        self.assertLess(quality.mape, 0.05)
+        self.assertLess(train_schemes.best_single(data).satisfactory, 0.7)
+
+    def test_writes_a_header_of_the_chosen_schemes(self) -> None:
+        import train_schemes
+
+        header = self.folder / "table.hpp"
+        with contextlib.redirect_stdout(io.StringIO()):
+            code = train_schemes.main(
+                [str(self.write(self.systems(40))), "-o", str(header), "--schemes", "2"]
+            )
+        self.assertEqual(code, 0)
+        text = header.read_text(encoding="utf-8")
+        self.assertEqual(set(re.findall(r'"(nw=[^"]*)"', text)), {WARP, LANE})
+        for declared in (
+            "mean[65]",
+            "weights_1[32][65]",
+            "weights_2[32][32]",
+            "weights_3[2][32]",
+            "bias_3[2]",
+        ):
+            self.assertIn(declared, text)
+        self.assertIn("40 systems on A GPU", text)
+
+    def test_a_scheme_that_was_not_measured_is_not_satisfactory(self) -> None:
+        import numpy
+        import train_schemes
+
+        quality = train_schemes.Quality.of(numpy.array([[1, numpy.inf], [1, 1.1]]), numpy.array([1, 1]))
+        self.assertEqual(quality.satisfactory, 0.5)
+        self.assertAlmostEqual(quality.mape, (0.9 + 1 - 1 / 1.1) / 2)
+
+    def test_refuses_systems_of_one_family(self) -> None:
+        import train_schemes
+
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            self.assertEqual(train_schemes.main([str(self.write(TWO))]), 1)
+        self.assertIn("one family", said.getvalue())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,182 @@
+// What is particular to scheme, in the emulator: all schemes that a search tries, the features and the model,
+// what is refused.
+#include "sptrsv/detail/scheme/model.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "solver/contract_fixture.hpp"
+#include "sptrsv/detail/scheme/queues.hpp"
+#include "sptrsv/scheme_space.hpp"
+#include "support/emulator_target.hpp"
+
+namespace sptrsv::testing {
+namespace {
+
+using types = case_types<emulator_target, double, std::int32_t, std::int32_t>;
+using small_policy = policy::basic_scheme<small_schemes>;
+
+struct few_launches : small_schemes {
+  static constexpr std::int64_t most_launches = 9;
+};
+
+class Schemes : public on_target<types> {
+ public:
+  auto analyze(const matrix& a, const scheme& s, std::int64_t max_rhs = 1) {
+    system_options options;
+    options.max_rhs = max_rhs;
+    return sptrsv::analyze(small_policy{s}, where.upload(a.by_rows), options, where.stream());
+  }
+  detail::schemes::system_features features(const pattern& p) {
+    const auto a = where.upload(make(p, {}).by_rows);
+    const emulator::executor on(where.stream());
+    const auto t = detail::build_on_device(detail::pattern_of(a.view()), detail::triangle_form({}, false), on,
+                                           on.default_resource());
+    return detail::schemes::features_of(t, detail::levels_on_device(t, on, on.default_resource()), on,
+                                        on.default_resource());
+  }
+};
+
+/// Each under other schedules, on a mesh, on wide levels, and on rows of very different lengths.
+TEST_F(Schemes, OfTheReducedSpaceSolveUnderAnySchedule) {
+  const std::vector<pattern> patterns{patterns::stencil_2d(8, 9), patterns::layers(120, 40, 7),
+                                      patterns::power_law(90, 2)};
+  std::uint64_t turn = 0;
+  for (const scheme& s : reduced_schemes()) {
+    for (const pattern& p : patterns) {
+      SCOPED_TRACE(to_string(s));
+      const auto a = make(p, {});
+      where.device().settings = {};
+      auto solver = analyze(a, s, 3);
+      for (const std::int64_t columns : {1, 3}) {
+        const layout shape = column_major(p.size, columns);
+        const auto b = random_vector<double>(static_cast<std::int64_t>(shape.extent), turn);
+        where.device().settings = hostile_settings(turn, static_cast<std::uint32_t>(turn % 4));
+        const auto x = solve(solver, shape, b);
+        expect_solved(a, {}, p.name, shape, b, x);
+        where.device().settings = hostile_settings(turn + 1, static_cast<std::uint32_t>((turn + 1) % 3));
+        EXPECT_TRUE(same_bits(solve(solver, shape, b), x));
+        ++turn;
+      }
+      ASSERT_FALSE(HasFailure());
+    }
+  }
+}
+
+TEST_F(Schemes, SayWhatTheyAre) {
+  const auto a = make(patterns::chain(10), {});
+  const scheme s = parse_scheme("nw=2 trans=merge_fixed(4)");
+  const solver_info info = analyze(a, s).info();
+  EXPECT_EQ(info.plan, to_string(s));
+  EXPECT_NE(info.kernels.at(0).find(" 3 nodes in all, 1 launches of which 1 wait"), std::string::npos)
+      << info.kernels.at(0);
+  EXPECT_EQ(info.levels, 10);
+}
+
+/// Four levels of 32 rows: as many launches, and nobody waits, unless nodes have rows that need each other.
+TEST_F(Schemes, LaunchWideLevelsAloneAndWithoutWaits) {
+  const auto a = make(patterns::where("layers", 128, [](auto i, auto j) { return j == i - 32; }), {});
+  const auto text = [&](const char* scheme_text) {
+    return analyze(a, parse_scheme(scheme_text)).info().kernels.at(0);
+  };
+  EXPECT_NE(text("nw=2 alpha_level=0").find(" 4 launches of which 0 wait"), std::string::npos);
+  EXPECT_NE(text("nw=2 alpha_level=1").find(" 4 launches of which 0 wait"), std::string::npos);  // 32 > 8 * 2
+  EXPECT_NE(text("nw=2 alpha_level=2").find(" 1 launches of which 1 wait"), std::string::npos);
+  EXPECT_NE(text("nw=2").find(" 1 launches of which 1 wait"), std::string::npos);
+  const auto chain = make(patterns::chain(8), {});
+  EXPECT_NE(analyze(chain, parse_scheme("nw=2 alpha_level=0 trans=merge_fixed(2)"))
+                .info()
+                .kernels.at(0)
+                .find(" 4 launches of which 4 wait"),
+            std::string::npos);
+}
+
+TEST_F(Schemes, AreRefusedWithTheReason) {
+  const auto a = make(patterns::chain(10), {});
+  scheme bad;
+  bad.sub_warps = 3;
+  try {
+    static_cast<void>(analyze(a, bad));
+    ADD_FAILURE() << "taken";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::invalid_argument);
+    EXPECT_NE(std::string(e.what()).find("ng=3"), std::string::npos);
+  }
+  try {
+    const auto there = where.upload(a.by_rows);
+    static_cast<void>(sptrsv::analyze(policy::basic_scheme<few_launches>{parse_scheme("alpha_level=0")},
+                                      there, {}, where.stream()));
+    ADD_FAILURE() << "taken";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::unsupported);
+    EXPECT_NE(std::string(e.what()).find("10 launches"), std::string::npos) << e.what();
+  }
+}
+
+TEST_F(Schemes, FeaturesAreThoseOfTheTriangle) {
+  const auto chain = features(patterns::chain(5));  // rows of 1, 2, 2, 2, 2 entries
+  EXPECT_EQ(chain.rows, 5);
+  EXPECT_EQ(chain.entries, 9);
+  EXPECT_EQ(chain.row_max, 2);
+  EXPECT_EQ(chain.levels, 5);
+  EXPECT_DOUBLE_EQ(chain.row_mean, 1.8);
+  EXPECT_NEAR(chain.row_variation, std::sqrt(17.0 / 5 - 1.8 * 1.8) / 1.8, 1e-12);
+  EXPECT_NEAR(chain.level_variation, chain.row_variation, 1e-12);
+  EXPECT_NEAR(chain.dependency, 0.8, 1e-9);
+  const auto layers = features(patterns::where("two", 8, [](auto i, auto j) { return j == i - 4; }));
+  EXPECT_EQ(layers.levels, 2);
+  EXPECT_EQ(layers.level_max, 8);
+  EXPECT_DOUBLE_EQ(layers.level_mean, 6);
+  EXPECT_NEAR(layers.level_variation, 2.0 / 6, 1e-12);
+  EXPECT_NEAR(layers.dependency, 4 * 0.25 / 8, 1e-9);
+}
+
+/// Two hidden units of which one is on, and two schemes.
+struct tiny_table {
+  static constexpr const char* schemes[2] = {"ng=2", "ng=4 alpha_level=0"};
+  static constexpr float mean[65] = {};
+  static constexpr float deviation[65] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                          1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                          1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  static constexpr float weights_1[2][65] = {{1}, {-1}};
+  static constexpr float bias_1[2] = {-2, 2};
+  static constexpr float weights_2[2][2] = {{1, 0}, {0, 1}};
+  static constexpr float bias_2[2] = {};
+  static constexpr float weights_3[2][2] = {{0, 1}, {1, 0}};
+  static constexpr float bias_3[2] = {};
+};
+
+TEST(SchemeModel, TakesTheHighestScoreThatCanBeLaunched) {
+  using detail::schemes::choose_scheme;
+  detail::schemes::system_features few;
+  few.levels = 20;
+  detail::schemes::system_features many = few;
+  many.rows = 1000;  // log(1001) > 2
+  EXPECT_EQ(choose_scheme<tiny_table>(few, 100).sub_warps, 2);
+  EXPECT_EQ(choose_scheme<tiny_table>(many, 100).sub_warps, 4);
+  EXPECT_EQ(choose_scheme<tiny_table>(many, 19).sub_warps, 2);
+  EXPECT_EQ(problem_of(choose_scheme(many, 100)), "");
+}
+
+TEST(SchemeModel, KnowsOnlySchemes) {
+  for (const char* text : detail::schemes::model_table::schemes) {
+    EXPECT_EQ(to_string(parse_scheme(text)), text);
+  }
+}
+
+TEST(SchemeQueues, GiveWhatComesNextToWhoHasLeast) {
+  const detail::schemes::group_facts<int> facts{{5, 1, 1, 1, 1, 9}, {{}, {0}, {0, 1}, {}, {3}, {}}};
+  const auto balanced = detail::schemes::queue_maker<int>(facts, 0, 6, 2, 1).make(warp_scheduling::balance);
+  EXPECT_EQ(balanced.first, (std::vector<int>{0, 1, 6}));
+  EXPECT_EQ(balanced.queue, (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  const auto near = detail::schemes::queue_maker<int>(facts, 0, 6, 2, 1).make(warp_scheduling::locality);
+  EXPECT_EQ(near.first, (std::vector<int>{0, 3, 6}));  // 1 and 2 with 0, 4 with 3
+  EXPECT_EQ(near.queue, (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  const auto later = detail::schemes::queue_maker<int>(facts, 3, 3, 1, 2).make(warp_scheduling::locality);
+  EXPECT_EQ(later.first, (std::vector<int>{0, 2, 3}));  // 4 is near 3, with the warp that has less
+  EXPECT_EQ(later.queue, (std::vector<int>{0, 2, 1}));
+}
+
+}  // namespace
+}  // namespace sptrsv::testing
