@@ -30,10 +30,11 @@ class relay_runner {
         p_(p),
         start_(start.block),
         warp_(ctx.template group<32>()),
-        // Through shuffles: otherwise the compiler reads the special registers, which are slow, in each step.
+        // Through shuffles: see keep().
         lane_(warp_.shuffle(warp_.rank(), warp_.rank())),
         team_(warp_.shuffle(ctx.thread_rank() / Shape::threads, 0)),
         slice_of_step_(warp_.shuffle(ctx.thread_rank() % Shape::threads / 32, 0)),
+        lane_records_(keep(p.records + 16 * lane_)),
         ring_(static_cast<unsigned char*>(ctx.dynamic_shared()) +
               warp_.shuffle(ctx.thread_rank() / 32, 0) * layout::warp_bytes) {
     if (ctx.thread_rank() == 0) {
@@ -81,8 +82,8 @@ class relay_runner {
   }
 
   SPTRSV_DEVICE void solve_part(std::int64_t column) {
-    b_ = p_.b.data + column * p_.b.column_stride;
-    x_ = p_.x.data + column * p_.x.column_stride;
+    b_ = keep(p_.b.data + column * p_.b.column_stride);
+    x_ = keep(p_.x.data + column * p_.x.column_stride);
     solved_ = p_.pages.component(start_.page, column, 0);
     other_ = column < start_.columns_to_reset ? p_.pages.component(start_.page ^ 1u, column, 0) : nullptr;
     std::int32_t step = first_ + team_;
@@ -125,6 +126,13 @@ class relay_runner {
     }
   }
 
+  /// The same, in a register: otherwise the compiler derives it from special registers and parameters, which
+  /// is slow, at each use.
+  template <class T>
+  SPTRSV_DEVICE T keep(T value) const {
+    return warp_.shuffle(value, lane_);
+  }
+
   /// Empty past the end of the part.
   SPTRSV_DEVICE relay_slice slice(std::int32_t step) const {
     return step < last_ ? ctx_.load_constant(p_.slices + step * (Shape::threads / 32) + slice_of_step_)
@@ -134,7 +142,7 @@ class relay_runner {
   SPTRSV_DEVICE void copy_record(unsigned char* stage, const relay_slice& from) const {
     const int bytes = record_of(from).bytes(from.late_pairs(), from.early_pairs() > 0 ? 1 : 0);
     unsigned char* const to = stage + 16 * lane_;
-    const unsigned char* const begin = p_.records + static_cast<std::int64_t>(from.record) * 16 + 16 * lane_;
+    const unsigned char* const begin = lane_records_ + static_cast<std::int64_t>(from.record) * 16;
     SPTRSV_UNROLL
     for (int at = 0; at < layout::record_bytes; at += 512) {
       if (at + 16 * lane_ < bytes) {
@@ -181,9 +189,7 @@ class relay_runner {
     const bool writes = live && leads();
     const bool divides = writes && row.divides();
     const bool some_divide = warp_.any(divides);
-    // Through a shuffle: otherwise the compiler computes it after the wait.
-    const int target =
-        warp_.shuffle(window_ + (place & (zero_slot_ - 1)) * static_cast<int>(sizeof(Scalar)), lane_);
+    const int target = keep(window_ + (place & (zero_slot_ - 1)) * static_cast<int>(sizeof(Scalar)));
     compute_operands(operand, target);
     if (now.early_pairs() > 0) {
       if (live) {
@@ -289,6 +295,7 @@ class relay_runner {
   int lane_;
   int team_;
   int slice_of_step_;
+  const unsigned char* lane_records_;
   unsigned char* ring_;
   std::int32_t window_ = 0;  ///< a shared address
   std::int32_t zero_slot_ = 0;
