@@ -281,6 +281,10 @@ class context {
     static_assert(sizeof(T) <= poll_lists::largest_poll);
     scheduler_->pause(*thread_, address_of(p), sizeof(T));
   }
+  template <class T>
+  void spin(const T* p) {
+    pause(p);
+  }
 
  private:
   template <class T>

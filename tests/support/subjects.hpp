@@ -212,8 +212,10 @@ struct small_groups : dataflow_tuning {
   static constexpr int columns_per_sweep = 2;
   static constexpr int most_sharers = 1;
 };
+/// And lanes that look in turns.
 struct small_shared_groups : small_groups {
   static constexpr int most_sharers = 2;
+  static constexpr int long_row = 0;
 };
 struct dataflow_natural : subject<policy::basic_dataflow<small_groups>> {
   static constexpr const char* name = "dataflow_natural";

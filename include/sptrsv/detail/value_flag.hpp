@@ -104,7 +104,7 @@ struct value_flag {
       if (missing == nullptr) {
         return;
       }
-      ctx.pause(missing);
+      ctx.spin(missing);
     }
   }
 

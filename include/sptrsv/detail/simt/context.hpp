@@ -50,6 +50,7 @@
 //   void store_shared_at(int address, T v);       // likewise
 //   void compute_now(int a, ...);                 // the compiler does not put off the computation of these
 //   void pause(const T* p);                       // between two polls of *p: bounded back-off
+//   void spin(const T* p);                        // the same without back-off, where few threads poll
 //
 //   void copy_async<Bytes>(void* shared, const void* global);    // weak; 4, 8 or 16, aligned to as much
 //   void commit_copies();                         // groups this thread's copies since the last call

@@ -285,6 +285,8 @@ class cuda_context {
   __device__ __forceinline__ void pause(const T*) const {
     __nanosleep(20);
   }
+  template <class T>
+  __device__ __forceinline__ void spin(const T*) const {}
 
  private:
   /// The integer types that the hardware's minimum and maximum take.
