@@ -1,6 +1,8 @@
 // The numbers of dataflow.
 #pragma once
 
+#include <cstdint>
+
 #include "sptrsv/detail/dataflow/relay_shape.hpp"
 #include "sptrsv/detail/dataflow/shape_list.hpp"
 #include "sptrsv/detail/dataflow/walk_shape.hpp"
@@ -53,6 +55,12 @@ struct dataflow_tuning {
   static constexpr int relay_window = 4096;
   /// Systems of more entries than these are planned with less care.
   static constexpr std::int64_t relay_small_system = 600'000;
+  /// Entries that a row may have when it is rewritten; or as many as it had.
+  static constexpr std::int64_t rewritten_entries = 4;
+  /// A system with fewer rewritten rows than one of so many is solved as it is.
+  static constexpr std::int64_t rows_per_rewritten = 8;
+  /// Nanoseconds that the right-hand sides of a rewritten system take beside their bytes.
+  static constexpr double transform_launch_ns = 2500;
   /// Nanoseconds that the grid path takes for a launch, a level, and a byte.
   static constexpr double grid_launch_ns = 4000;
   static constexpr double grid_level_ns = 520;
