@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/dataflow/elimination_rows.hpp"
+#include "sptrsv/types.hpp"
 
 namespace sptrsv::detail::dataflow {
 

@@ -10,6 +10,8 @@
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/dataflow/eliminated_rhs_agent.hpp"
 #include "sptrsv/detail/dataflow/elimination_agents.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/memory_resource.hpp"
 
 namespace sptrsv::detail::dataflow {
 

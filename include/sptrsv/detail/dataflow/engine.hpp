@@ -124,8 +124,10 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     paths_->describe(before, on);
     rewritten->describe(after, on);
     plan_ = std::to_string(made->rewritten()) + " of " + std::to_string(size_) +
-            " rows rewritten by inverses, levels " + std::to_string(before.levels) + " to " +
-            std::to_string(after.levels);
+            " rows rewritten by inverses" +
+            (before.levels > 0 && after.levels > 0
+                 ? ", levels " + std::to_string(before.levels) + " to " + std::to_string(after.levels)
+                 : "");
     if (by_time) {
       plan_ += ", " + predicted_time("predicted", with) + ", " + predicted_time("as it is", without);
     }
