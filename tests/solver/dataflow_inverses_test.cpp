@@ -141,11 +141,12 @@ TEST_F(DataflowInverses, LowerLevelsAndNeverRaiseThem) {
   EXPECT_EQ(levels_of(patterns::band(300, 5)), "300 to 10");
   EXPECT_EQ(levels_of(patterns::dense(33)), "33 to 2");
   EXPECT_EQ(levels_of(patterns::block_diagonal(96, 8)), "8 to 1");
-  EXPECT_EQ(levels_of(patterns::stencil_2d(20, 20)), "39 to 28");
+  EXPECT_EQ(levels_of(patterns::stencil_2d(20, 20)), "39 to 26");
 }
 
-/// A row may be rewritten to have as many entries as before, or four; a pivot stands behind them.
-TEST_F(DataflowInverses, DoNotMakeRowsLonger) {
+/// A pivot stands behind a row's entries.
+TEST_F(DataflowInverses, DoNotFillRowsBeyondTheirLimit) {
+  bool longer = false;
   for (const pattern& p : {patterns::stencil_3d(6, 6, 6), patterns::random(200, 6, 1), patterns::band(200, 2),
                            patterns::power_law(257, 5), patterns::dense(70)}) {
     const matrix a = make(p, {});
@@ -155,7 +156,7 @@ TEST_F(DataflowInverses, DoNotMakeRowsLonger) {
         detail::build_on_device(detail::pattern_of(there.view()), form, where.on(), where.resource());
     const auto before = where.download(triangle.row_offsets);
     const detail::dataflow::row_elimination_plan<double, std::int32_t, std::int32_t, emulator::executor> plan(
-        std::move(triangle), there.values.data(), form, 64, 4, where.on(), where.resource());
+        std::move(triangle), there.values.data(), form, 64, 1.5, 4, where.on(), where.resource());
     ASSERT_GT(plan.rewritten(), 0) << p.name;
     const auto made = plan.pattern();
     const auto offsets = detail::download_array(made.offsets, made.size + 1, where.on());
@@ -163,11 +164,13 @@ TEST_F(DataflowInverses, DoNotMakeRowsLonger) {
     for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
       const auto begin = columns.begin() + offsets[i];
       const auto end = columns.begin() + offsets[i + 1];
-      EXPECT_LE(end - begin - 1, std::max(before[i + 1] - before[i], 4)) << p.name << ", row " << i;
+      EXPECT_LE(end - begin - 1, std::max((before[i + 1] - before[i]) * 3 / 2, 4)) << p.name << ", row " << i;
+      longer = longer || end - begin - 1 > std::max(before[i + 1] - before[i], 4);
       EXPECT_EQ(*(end - 1), static_cast<std::int32_t>(i)) << p.name;
       EXPECT_TRUE(std::adjacent_find(begin, end, std::greater_equal<>{}) == end) << p.name << ", row " << i;
     }
   }
+  EXPECT_TRUE(longer);
 }
 
 TEST_F(DataflowInverses, AreNotTakenUnlessAllowed) {

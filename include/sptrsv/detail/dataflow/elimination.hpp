@@ -1,6 +1,7 @@
 // The rewritten system (elimination_rows.hpp): which rows, its pattern, its values, its right-hand sides.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -19,13 +20,16 @@ namespace sptrsv::detail::dataflow {
 template <class Offset>
 struct count_slots {
   const Offset* row_offsets;
+  double fill;
   Offset least;
   Offset* counts;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
     const Offset length = ctx.load_constant(row_offsets + row + 1) - ctx.load_constant(row_offsets + row);
-    ctx.store(counts + row, length < least ? least : length);
+    const auto filled = static_cast<Offset>(fill * static_cast<double>(length));
+    const Offset most = filled < least ? least : filled;
+    ctx.store(counts + row, most < length ? length : most);
   }
 };
 
@@ -71,18 +75,20 @@ struct take_slots {
 template <class Scalar, class Index, class Offset, class Executor>
 class row_elimination_plan {
  public:
-  /// Chooses the rows by the numbers `stored`; none of them may have more than `least` entries, or as many as
-  /// it had, afterwards. Synchronises.
+  /// Chooses the rows by the numbers `stored`; afterwards none of them has more than `least` entries, or
+  /// `fill` >= 1 times those that it had. Synchronises.
   row_elimination_plan(device_triangle<Index, Offset>&& triangle, const Scalar* stored,
-                       const triangle_form& form, double largest_growth, std::int64_t least,
+                       const triangle_form& form, double largest_growth, double fill, std::int64_t least,
                        const Executor& on, memory_resource& resource)
       : triangle_(std::move(triangle)),
         form_(form),
-        largest_growth_(static_cast<real_t<Scalar>>(largest_growth)),
+        largest_growth_(static_cast<real_t<Scalar>>(
+            std::min<double>(largest_growth, std::numeric_limits<real_t<Scalar>>::max() / 2))),
         windows_(simt::ceil_div(triangle_.size, window_rows)) {
-    const std::int64_t most = triangle_.entries() + (least + 1) * triangle_.size;
-    if (triangle_.size > 0 && most <= static_cast<std::int64_t>(std::numeric_limits<Offset>::max())) {
-      choose(stored, least, on, resource);
+    const double most =
+        fill * static_cast<double>(triangle_.entries()) + static_cast<double>((least + 1) * triangle_.size);
+    if (triangle_.size > 0 && most < static_cast<double>(std::numeric_limits<Offset>::max())) {
+      choose(stored, fill, least, on, resource);
     }
   }
 
@@ -99,9 +105,11 @@ class row_elimination_plan {
   void update_values(const Scalar* stored, const Executor& on) {
     on.fill_bytes(first_grown_.data(), 0x7f, first_grown_.bytes());
     using agent = rewrite_rows_agent<Scalar, Index, Offset>;
+    // The kernel that chose the rows may have rounded their growth in another way.
+    const auto largest_growth = static_cast<real_t<Scalar>>(1.001) * largest_growth_;
     on.template launch<agent>(
         blocks<agent>(windows_),
-        {numbered(stored), largest_growth_, eliminated_.data(), factor_offsets_.data(), factors_.data(),
+        {numbered(stored), largest_growth, eliminated_.data(), factor_offsets_.data(), factors_.data(),
          row_offsets_.data(), columns_.data(), values_.data(), first_grown_.data()});
   }
 
@@ -148,7 +156,8 @@ class row_elimination_plan {
             form_.conjugated};
   }
 
-  void choose(const Scalar* stored, std::int64_t least, const Executor& on, memory_resource& resource) {
+  void choose(const Scalar* stored, double fill, std::int64_t least, const Executor& on,
+              memory_resource& resource) {
     const auto make = [&](auto element, std::int64_t size) {
       return buffer<decltype(element)>(static_cast<std::size_t>(size), resource, on.stream());
     };
@@ -157,7 +166,7 @@ class row_elimination_plan {
     on.fill_bytes(slots.data(), 0, slots.bytes());
     simt::for_each(
         on, size,
-        count_slots<Offset>{triangle_.row_offsets.data(), static_cast<Offset>(least), slots.data()});
+        count_slots<Offset>{triangle_.row_offsets.data(), fill, static_cast<Offset>(least), slots.data()});
     on.exclusive_scan(slots.data(), slots.data(), size + 1, resource);
     const auto listed = make(Index{}, last_of(slots, on));
     const auto lengths = make(Offset{}, size);
@@ -168,8 +177,8 @@ class row_elimination_plan {
     on.fill_bytes(factor_offsets_.data(), 0, factor_offsets_.bytes());
     using agent = choose_rows_agent<Scalar, Index, Offset>;
     on.template launch<agent>(blocks<agent>(windows_),
-                              {numbered(stored), largest_growth_, least, slots.data(), listed.data(),
-                               lengths.data(), eliminated_.data(), factor_offsets_.data(), count.data()});
+                              {numbered(stored), largest_growth_, slots.data(), listed.data(), lengths.data(),
+                               eliminated_.data(), factor_offsets_.data(), count.data()});
     on.download(&rewritten_, count.data(), sizeof(rewritten_));
     if (rewritten_ == 0) {
       return;

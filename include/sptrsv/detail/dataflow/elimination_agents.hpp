@@ -15,8 +15,7 @@ struct choose_rows_agent {
   struct params {
     numbered_triangle<Scalar, Index, Offset> triangle;
     real_t<Scalar> largest_growth;
-    std::int64_t least_entries;  ///< that a row may have after it
-    const Offset* slots;         ///< by row: where it lists columns, and has room for what it may have
+    const Offset* slots;  ///< by row: where it lists columns; as long as it may become
     Index* columns;
     Offset* lengths;             ///< by row
     std::uint32_t* eliminated;   ///< by row: the window's rows whose entries it eliminates
@@ -45,9 +44,9 @@ struct choose_rows_agent {
       Offset made = r.end - r.begin;
       bool is_rewritten = r.inside > 0 && e.is_finite && e.growth() <= p.largest_growth;
       if (is_rewritten) {
-        const Offset most =
-            made > static_cast<Offset>(p.least_entries) ? made : static_cast<Offset>(p.least_entries);
-        const Offset merged = list_columns(ctx, warp, p, base, k, r, length, most);
+        const Offset slot = ctx.load_constant(p.slots + base + k);
+        const Offset most = ctx.load_constant(p.slots + base + k + 1) - slot;
+        const Offset merged = list_columns(ctx, warp, p, base, slot, r, length, most);
         is_rewritten = merged <= most;
         made = is_rewritten ? merged : made;
       }
@@ -75,7 +74,8 @@ struct choose_rows_agent {
   /// How many there are; of more than `most` the rest is not listed.
   template <class Context, class Warp>
   SPTRSV_DEVICE static Offset list_columns(Context& ctx, const Warp& warp, const params& p, std::int64_t base,
-                                           int k, const window_row<Offset>& r, Offset length, Offset most) {
+                                           Offset slot, const window_row<Offset>& r, Offset length,
+                                           Offset most) {
     const Offset length_of_needed = warp.shuffle(length, r.needs);
     sorted_list<Index, Offset> list{p.triangle.columns, r.begin, r.begin};
     if (warp.rank() == 0) {
@@ -85,7 +85,6 @@ struct choose_rows_agent {
       list.next = ctx.load_constant(p.slots + base + r.needs);
       list.end = list.next + length_of_needed;
     }
-    const Offset slot = ctx.load_constant(p.slots + base + k);
     Offset count = 0;
     merge(ctx, warp, list, [&](Index column, Offset, Offset place) {
       count = place + 1;

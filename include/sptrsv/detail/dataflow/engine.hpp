@@ -2,6 +2,7 @@
 // left.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,8 @@
 #include "sptrsv/detail/dataflow/path_engine.hpp"
 #include "sptrsv/detail/dataflow/policy.hpp"
 #include "sptrsv/detail/plan_text.hpp"
+#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/options.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv::detail {
@@ -94,9 +97,9 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   /// Takes the rewritten system instead, if that promises to be solved faster or a path was asked for.
   void rewrite(const policy::basic_dataflow<Tuning>& policy, const numbered_pattern<Scalar, Index, Offset>& a,
                const triangle_form& form, const Executor& on, memory_resource& resource) {
-    auto made =
-        std::make_unique<elimination>(build_on_device<Index, Offset>(a, form, on, resource), a.values, form,
-                                      policy.largest_growth, Tuning::rewritten_entries, on, resource);
+    auto made = std::make_unique<elimination>(build_on_device<Index, Offset>(a, form, on, resource), a.values,
+                                              form, policy.largest_growth, std::max(1.0, policy.largest_fill),
+                                              Tuning::rewritten_entries, on, resource);
     if (made->rewritten() * Tuning::rows_per_rewritten < size_ || made->rewritten() == 0) {
       plan_ = "as it is: inverses for " + std::to_string(made->rewritten()) + " rows only";
       return;
@@ -113,31 +116,36 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
       plan_ = "as it is: no such path with inverses";
       return;
     }
-    const double transform = Tuning::transform_launch_ns + static_cast<double>(made->transform_bytes()) *
-                                                               static_cast<double>(max_rhs_) *
-                                                               Tuning::grid_byte_ns;
-    const double with = rewritten->predicted_nanoseconds() + transform;
-    const double without = paths_->predicted_nanoseconds();
-    const bool by_time = policy.path == policy::dataflow_path::automatic;
+    if (is_better(policy, *made, *rewritten, on)) {
+      paths_->describe(exact_, on);
+      elimination_ = std::move(made);
+      paths_ = std::move(rewritten);
+    }
+  }
+
+  /// Whether the rewritten system is to be taken; says so in the plan.
+  bool is_better(const policy::basic_dataflow<Tuning>& policy, const elimination& made,
+                 const paths& rewritten, const Executor& on) {
     solver_info before;
     solver_info after;
     paths_->describe(before, on);
-    rewritten->describe(after, on);
-    plan_ = std::to_string(made->rewritten()) + " of " + std::to_string(size_) +
-            " rows rewritten by inverses" +
-            (before.levels > 0 && after.levels > 0
-                 ? ", levels " + std::to_string(before.levels) + " to " + std::to_string(after.levels)
-                 : "");
-    if (by_time) {
-      plan_ += ", " + predicted_time("predicted", with) + ", " + predicted_time("as it is", without);
+    rewritten.describe(after, on);
+    plan_ = std::to_string(made.rewritten()) + " of " + std::to_string(size_) + " rows rewritten by inverses";
+    if (before.levels > 0 && after.levels > 0) {
+      plan_ += ", levels " + std::to_string(before.levels) + " to " + std::to_string(after.levels);
     }
-    if (by_time && !(with < without)) {
+    if (policy.path != policy::dataflow_path::automatic) {
+      return true;
+    }
+    const double bytes = static_cast<double>(made.transform_bytes()) * static_cast<double>(max_rhs_);
+    const double with =
+        rewritten.predicted_nanoseconds() + Tuning::transform_launch_ns + bytes * Tuning::grid_byte_ns;
+    const double without = paths_->predicted_nanoseconds();
+    plan_ += ", " + predicted_time("predicted", with) + ", " + predicted_time("as it is", without);
+    if (!(with < without)) {
       plan_ = "as it is; with " + plan_;
-      return;
     }
-    exact_ = std::move(before);
-    elimination_ = std::move(made);
-    paths_ = std::move(rewritten);
+    return with < without;
   }
 
   [[nodiscard]] std::size_t rhs_size() const {

@@ -52,6 +52,9 @@ struct basic_dataflow {
   /// triangle that is inverted, its rows scaled to a unit diagonal. 32 rows whose entries are not larger than
   /// their pivots, each needing the one before, stay under 64.
   double largest_growth = 64;
+  /// How many times the entries that it had a rewritten row may have; short rows up to
+  /// `dataflow_tuning::rewritten_entries` in any case.
+  double largest_fill = 2;
 };
 using dataflow = basic_dataflow<>;
 

@@ -55,8 +55,8 @@ struct dataflow_tuning {
   static constexpr int relay_window = 4096;
   /// Systems of more entries than these are planned with less care.
   static constexpr std::int64_t relay_small_system = 600'000;
-  /// Entries that a row may have when it is rewritten; or as many as it had.
-  static constexpr std::int64_t rewritten_entries = 4;
+  /// Entries that a rewritten row may have, however few it had.
+  static constexpr std::int64_t rewritten_entries = 8;
   /// A system with fewer rewritten rows than one of so many is solved as it is.
   static constexpr std::int64_t rows_per_rewritten = 8;
   /// Nanoseconds that the right-hand sides of a rewritten system take beside their bytes.
