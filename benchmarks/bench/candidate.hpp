@@ -107,6 +107,7 @@ class policy_candidate final : public candidate {
                    std::shared_ptr<const placed> there, std::int64_t rhs)
       : candidate(form.name, where),
         policy_(form.policy),
+        growth_(form.growth),
         where_(&where),
         system_(std::move(system)),
         there_(std::move(there)),
@@ -159,7 +160,9 @@ class policy_candidate final : public candidate {
   sptrsv::backward_error_result finish_checks() override {
     const auto first = first_error_.get();
     const auto last = last_error_.valid() ? last_error_.get() : first;
-    return last.error <= first.error ? first : last;
+    sptrsv::backward_error_result worst = last.error <= first.error ? first : last;
+    worst.bound *= growth_;
+    return worst;
   }
 
  private:
@@ -190,6 +193,7 @@ class policy_candidate final : public candidate {
   }
 
   Policy policy_;
+  double growth_;
   Machine* where_;
   std::shared_ptr<const bench_system<Value, Index>> system_;
   std::shared_ptr<const placed> there_;

@@ -209,8 +209,7 @@ class measurement {
     if (!quality.ok()) {
       c.row.status = row_status::wrong;
       char text[128];
-      std::snprintf(text, sizeof(text),
-                    "the backward error is %.3g, what any order of substitution stays under is %.3g",
+      std::snprintf(text, sizeof(text), "the backward error is %.3g, what it should stay under is %.3g",
                     quality.error, quality.bound);
       c.row.message = text;
     }

@@ -22,6 +22,8 @@ struct policy_form {
   bool may_refuse = false;
   /// Whether it only takes another of the policies, so that lists which run by default can do without it.
   bool is_another = false;
+  /// What the backward error may be, as a multiple of the bound of substitution.
+  double growth = 1;
 
   [[nodiscard]] bool is_default() const { return name == Policy::name && !is_another; }
 };
@@ -95,7 +97,14 @@ inline auto forms_of(policy_list<sptrsv::policy::dataflow>) {
       {"dataflow_grid", "a thread a row, in level order", {dataflow_path::grid}},
       {"dataflow_grid_natural",
        "a thread a row, in the order of substitution",
-       {dataflow_path::grid, group_order::natural}}};
+       {dataflow_path::grid, group_order::natural}},
+      {"dataflow_inverses",
+       "the fastest path, with rows rewritten by inverses where that is faster",
+       {dataflow_path::automatic, group_order::levels, 0, false},
+       false,
+       false,
+       false,
+       dataflow{}.largest_growth}};
 }
 
 inline auto forms_of(policy_list<sptrsv::policy::self_scheduled>) {

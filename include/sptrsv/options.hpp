@@ -26,7 +26,9 @@ struct solve_status {
   enum class kind {
     ok,          ///< every component of x is finite
     zero_pivot,  ///< the pivot of `row` is zero
-    non_finite   ///< x is NaN or infinite at `row`: from b, the values, or overflow
+    non_finite,  ///< x is NaN or infinite at `row`: from b, the values, or overflow
+    growth       ///< the values of the last `update_values` do not suit what the analysis planned by those of
+                 ///< `analyze`: x is finite but may be inaccurate, from `row` on; see policy::basic_dataflow
   };
   kind code = kind::ok;
   /// The row of A where substitution first met it (the last row first, for an upper triangle).

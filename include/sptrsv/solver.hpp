@@ -4,9 +4,11 @@
 // brings none, so that a program compiles what it uses.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
@@ -21,15 +23,36 @@ namespace detail {
 
 /// The host side of a policy; specialised in detail/<policy>/engine.hpp. Scalar is scalar_t<Value>.
 ///
-///   engine(const Policy&, const pattern_view<Index, Offset>&, const triangle_form&, max_rhs, executor,
-///   resource); void update_values(const Scalar* values, executor); workspace make_workspace(executor,
-///   resource) const;      // move-only; for one solve in flight void solve(Scalar alpha, dense_view<const
-///   Scalar> b, dense_view<Scalar> x, workspace&, executor) const; std::int64_t
-///   first_bad_position(workspace&, executor) const;   // -1 if none; synchronises bool
-///   is_zero_pivot(std::int64_t position, executor) const;     // synchronises void describe(solver_info&,
-///   const executor&) const;
+///   engine(const Policy&, const numbered_pattern<Scalar, Index, Offset>&, const triangle_form&, max_rhs,
+///          executor, resource);    // most take its pattern_view: their plans do not depend on the numbers
+///   void update_values(const Scalar* values, executor);
+///   workspace make_workspace(executor, resource) const;      // move-only; for one solve in flight
+///   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace&, executor) const;
+///   std::int64_t first_bad_position(workspace&, executor) const;   // -1 if none; synchronises
+///   bool is_zero_pivot(std::int64_t position, executor) const;     // synchronises
+///   std::int64_t first_grown_position(executor) const;  // optional: of solve_status::kind::growth;
+///                                                       // -1 if none; synchronises
+///   void describe(solver_info&, const executor&) const;
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
 class engine;
+
+template <class Engine, class Executor, class = void>
+inline constexpr bool knows_growth = false;
+template <class Engine, class Executor>
+inline constexpr bool knows_growth<
+    Engine, Executor,
+    std::void_t<decltype(std::declval<const Engine&>().first_grown_position(std::declval<Executor>()))>> =
+    true;
+
+/// -1 where the engine does not know of any.
+template <class Engine, class Executor>
+std::int64_t first_grown_position(const Engine& of, const Executor& on) {
+  if constexpr (knows_growth<Engine, Executor>) {
+    return of.first_grown_position(on);
+  } else {
+    return -1;
+  }
+}
 
 template <class Stream>
 using executor_t = typename executor_for<Stream>::type;
@@ -105,15 +128,21 @@ class solver {
   }
 
   /// Whether the last solve (on the solver's own workspace, or on `scratch`) met a zero pivot, a NaN or an
-  /// infinite value, and where first. Synchronises `stream`, which must be ordered after that solve.
+  /// infinite value, and where first; and whether the values given last suit the plan. Synchronises `stream`,
+  /// which must be ordered after that solve.
   [[nodiscard]] solve_status status(stream_type stream = {}) { return status(own_, stream); }
   [[nodiscard]] solve_status status(workspace& scratch, stream_type stream = {}) const {
     solve_status result;
     const Executor executor(stream);
-    const std::int64_t position = size_ == 0 ? -1 : engine_->first_bad_position(scratch.state_, executor);
+    std::int64_t position = size_ == 0 ? -1 : engine_->first_bad_position(scratch.state_, executor);
     if (position >= 0) {
       result.code = engine_->is_zero_pivot(position, executor) ? solve_status::kind::zero_pivot
                                                                : solve_status::kind::non_finite;
+    } else if (size_ > 0) {
+      position = detail::first_grown_position(*engine_, executor);
+      result.code = position >= 0 ? solve_status::kind::growth : solve_status::kind::ok;
+    }
+    if (position >= 0) {
       result.row = reversed_ ? size_ - 1 - position : position;
     }
     return result;
@@ -154,7 +183,8 @@ class solver {
     check_space(pattern.offsets, static_cast<std::size_t>(pattern.size), "the array of offsets");
     check_space(pattern.indices, static_cast<std::size_t>(pattern.entries), "the array of indices");
     check_space(values, static_cast<std::size_t>(pattern.entries), "the array of values");
-    return std::make_unique<engine>(policy, pattern, detail::triangle_form(options, pattern.by_columns),
+    const detail::numbered_pattern<scalar, Index, Offset> numbered{pattern, detail::as_scalar(values)};
+    return std::make_unique<engine>(policy, numbered, detail::triangle_form(options, pattern.by_columns),
                                     options.max_rhs, executor, resource);
   }
 

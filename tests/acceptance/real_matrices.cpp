@@ -58,13 +58,13 @@ bool is_refusal(const Form& form, const std::exception& thrown) {
   return form.may_refuse && error != nullptr && error->code() == sptrsv::errc::unsupported;
 }
 
-/// One system, one policy: the ratio of the backward error to its bound, and the time of a solve if asked.
+/// One system, one form: the ratio of the backward error to its bound, and the time of a solve if asked.
 template <class Policy, class Value>
-std::pair<double, double> run_case(const Policy& policy, const support::triangular_system<Value>& system,
-                                   bool timed) {
+std::pair<double, double> run_case(const support::policy_form<Policy>& form,
+                                   const support::triangular_system<Value>& system, bool timed) {
   using placement = support::placement_of<Policy>;
   const auto b = support::seeded_vector<Value>(system.matrix.rows, 3);
-  auto solver = sptrsv::analyze(policy, placement::put_matrix(system.matrix), system.options());
+  auto solver = sptrsv::analyze(form.policy, placement::put_matrix(system.matrix), system.options());
   const auto device_b = placement::put(b);
   auto device_x = placement::put(std::vector<Value>(b.size(), Value(7)));
   solver.solve(device_b, device_x);
@@ -72,7 +72,7 @@ std::pair<double, double> run_case(const Policy& policy, const support::triangul
   const auto quality = sptrsv::backward_error(system.matrix, system.options(), b, x);
   const double time =
       timed ? support::median_time<placement>(5, [&] { solver.solve(device_b, device_x); }) : 0;
-  return {quality.error / quality.bound, time};
+  return {quality.error / (form.growth * quality.bound), time};
 }
 
 /// The system of a file in one value type; seeded where the file's values do not serve in that type. Those of
@@ -211,7 +211,7 @@ class acceptance {
         form.name + ", " + type_name<Value>() + (system.part == sptrsv::uplo::lower ? ", lower" : ", upper");
     bool ok = false;
     try {
-      const auto [ratio, time] = run_case(form.policy, system, timed);
+      const auto [ratio, time] = run_case(form, system, timed);
       ok = ratio <= 1;
       result.worst_ratio = std::max(result.worst_ratio, ratio);
       result.milliseconds = timed ? time : result.milliseconds;
@@ -279,7 +279,7 @@ class acceptance {
         std::fflush(stdout);
         const auto start = std::chrono::steady_clock::now();
         try {
-          const repeat_result result = count_wrong_solves(form.policy, system, options_.repeat_bits);
+          const repeat_result result = count_wrong_solves(form, system, options_.repeat_bits);
           const char* const good = result.by_bits ? "identical" : "within the bound";
           const char* const bad = result.by_bits ? " differ" : " beyond the bound";
           std::printf("%-20s",

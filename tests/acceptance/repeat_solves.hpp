@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "examples/support/placement.hpp"
+#include "examples/support/policy_forms.hpp"
 #include "examples/support/triangular_system.hpp"
 #include "sptrsv/host/backward_error.hpp"
 
@@ -130,15 +131,15 @@ class device_check {
 /// earlier solve left behind, repeating one b would hide it. The turns have a period of three, because
 /// solvers may alternate between two buffers.
 template <class Policy>
-repeat_result count_wrong_solves(const Policy& policy, const support::triangular_system<double>& system,
-                                 std::int64_t repeats) {
+repeat_result count_wrong_solves(const support::policy_form<Policy>& form,
+                                 const support::triangular_system<double>& system, std::int64_t repeats) {
   using placement = support::placement_of<Policy>;
   const std::int64_t n = system.matrix.rows;
   if (n == 0) {
     return {};
   }
   const auto& a = placement::put_matrix(system.matrix);
-  auto solver = sptrsv::analyze(policy, a, system.options());
+  auto solver = sptrsv::analyze(form.policy, a, system.options());
   repeat_result result;
   result.by_bits = solver.info().bit_reproducible;
   const auto host_b0 = support::seeded_vector<double>(n, 3);
@@ -155,7 +156,9 @@ repeat_result count_wrong_solves(const Policy& policy, const support::triangular
       sptrsv::backward_error(system.matrix, system.options(), host_b0, placement::get(first0));
   const auto error1 =
       sptrsv::backward_error(system.matrix, system.options(), host_b1, placement::get(first1));
-  result.wrong = (error0.ok() ? 0 : 1) + (error1.ok() ? 0 : 1);
+  for (const auto& quality : {error0, error1}) {
+    result.wrong += quality.error <= form.growth * quality.bound ? 0 : 1;
+  }
 
   const auto run = [&](auto&& check) {
     for (std::int64_t r = 0; r < repeats; ++r) {
@@ -169,7 +172,7 @@ repeat_result count_wrong_solves(const Policy& policy, const support::triangular
     run(host_check(system, result.by_bits));
   } else {
 #ifdef __CUDACC__
-    run(device_check(a.view(), error0.bound, result.by_bits, repeats));
+    run(device_check(a.view(), form.growth * error0.bound, result.by_bits, repeats));
 #endif
   }
   return result;

@@ -58,7 +58,7 @@ TEST_F(SolvedForms, SolveAndAddInAFixedOrderIfTheyWorkByRows) {
   for_each_device_form([&](const auto& form) {
     SCOPED_TRACE(form.name);
     auto solver = sptrsv::analyze(form.policy, where.upload(a.by_rows), {}, where.stream());
-    expect_solved(a, {}, p.name, b, solve(solver, b));
+    expect_solved(a, {}, p.name, single(p.size), b, solve(solver, b), 1.0, form.growth);
     EXPECT_EQ(solver.info().bit_reproducible, !form.by_columns);
     EXPECT_FALSE(solver.info().kernels.empty());
   });

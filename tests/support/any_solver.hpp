@@ -150,6 +150,7 @@ class tested_policy {
   std::string case_name;    ///< of policy, knobs and types
   std::string policy_name;  ///< what `info()` is to say
   bool may_refuse = false;  ///< whether `analyze` may refuse a system for its size or shape
+  double growth = 1;        ///< of the backward error, see support/subjects.hpp
 
   virtual ~tested_policy() = default;
   virtual any_solver<Types> analyze(const csr& a, const system_options& options, stream_type stream,

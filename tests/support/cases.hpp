@@ -66,6 +66,7 @@ class tested final : public tested_policy<typename Case::types> {
     this->case_name = Case::name();
     this->policy_name = Case::subject::policy_type::name;
     this->may_refuse = Case::subject::may_refuse;
+    this->growth = Case::subject::growth;
   }
   any_solver<types> analyze(const csr& a, const system_options& options, stream_type stream,
                             memory_resource* resource) const override {
@@ -138,9 +139,10 @@ using all_device_policies =
                   same_policy<level_set_mixed, level_set_columns_mixed, level_set_separate,                //
                               level_set_columns_separate>,                                                 //
                   same_policy<level_set_wide>,                                                             //
-                  same_policy<dataflow, automatic>,                                                        //
-                  same_policy<dataflow_natural, dataflow_levels>,                                          //
-                  same_policy<dataflow_relay>,                                                             //
+                  same_policy<dataflow, dataflow_inverses, automatic>,                                     //
+                  same_policy<dataflow_natural, dataflow_levels, dataflow_levels_inverses,                 //
+                              dataflow_natural_inverses>,                                                  //
+                  same_policy<dataflow_relay, dataflow_relay_inverses>,                                    //
                   same_policy<dataflow_relay_lanes>,                                                       //
                   same_policy<dataflow_walk>,                                                              //
                   same_policy<dataflow_walk_coupled>,                                                      //

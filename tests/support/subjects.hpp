@@ -14,6 +14,9 @@ struct subject {
   using policy_type = Policy;
   /// Whether `analyze` may refuse a system for its size or shape.
   static constexpr bool may_refuse = false;
+  /// What the backward error may be, as a multiple of that of substitution; 1: rows are solved as there, so
+  /// that infinities are the same, too.
+  static constexpr double growth = 1;
   static Policy make() { return {}; }
 };
 
@@ -243,6 +246,29 @@ struct dataflow_relay : relay_subject<one_relay<64, 1, 32, 3>, 3> {
 };
 struct dataflow_relay_lanes : relay_subject<one_relay<32, 4, 64, 2>, 2> {
   static constexpr const char* name = "dataflow_relay_lanes";
+};
+/// Rows rewritten by inverses wherever a bound of 8 on their growth allows it.
+template <class Base>
+struct rewritten : Base {
+  static constexpr double growth = 8;
+  static typename Base::policy_type make() {
+    auto policy = Base::make();
+    policy.exact_order = false;
+    policy.largest_growth = growth;
+    return policy;
+  }
+};
+struct dataflow_inverses : rewritten<dataflow> {
+  static constexpr const char* name = "dataflow_inverses";
+};
+struct dataflow_levels_inverses : rewritten<dataflow_levels> {
+  static constexpr const char* name = "dataflow_levels_inverses";
+};
+struct dataflow_natural_inverses : rewritten<dataflow_natural> {
+  static constexpr const char* name = "dataflow_natural_inverses";
+};
+struct dataflow_relay_inverses : rewritten<dataflow_relay> {
+  static constexpr const char* name = "dataflow_relay_inverses";
 };
 /// A walk of one shape, with a window so short that even small matrices leave it.
 template <int Window, int Rows, int Lanes, int Entries, bool Coupled>

@@ -21,6 +21,12 @@ struct pattern_view {
   bool by_columns;
 };
 
+/// With its numbers, for engines whose plan depends on them.
+template <class Scalar, class Index, class Offset>
+struct numbered_pattern : pattern_view<Index, Offset> {
+  const Scalar* values;
+};
+
 /// How the lower-triangular system that is solved lies in the stored matrix. Its rows are called positions:
 /// the rows of op(T) in the order of substitution. An upper system counts them from the end.
 struct triangle_form {

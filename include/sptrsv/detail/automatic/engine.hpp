@@ -58,7 +58,7 @@ class engine_of<std::tuple<Policy>, Scalar, Index, Offset, Executor>
   using base = engine<Policy, Scalar, Index, Offset, Executor>;
 
  public:
-  engine_of(const std::tuple<Policy>& candidates, const pattern_view<Index, Offset>& a,
+  engine_of(const std::tuple<Policy>& candidates, const numbered_pattern<Scalar, Index, Offset>& a,
             const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : base(std::get<0>(candidates), a, form, max_rhs, on, resource) {}
 
@@ -95,9 +95,9 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
  public:
   using workspace = std::variant<typename engine_for<Policies>::workspace...>;
 
-  engine_of(const std::tuple<Policies...>& candidates, const pattern_view<Index, Offset>& a,
+  engine_of(const std::tuple<Policies...>& candidates, const numbered_pattern<Scalar, Index, Offset>& a,
             const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource) {
-    const system_profile system = profile_of<Scalar>(a, form, max_rhs, on, resource);
+    const system_profile system = profile_of<Scalar, Index, Offset>(a, form, max_rhs, on, resource);
     nanoseconds_ = std::apply(
         [&](const Policies&... candidate) {
           return std::array<double, count>{predicted_nanoseconds(candidate, system)...};
@@ -139,6 +139,10 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
     return visit([&](const auto& chosen, auto) { return chosen.is_zero_pivot(position, on); });
   }
 
+  std::int64_t first_grown_position(const Executor& on) const {
+    return visit([&](const auto& chosen, auto) { return detail::first_grown_position(chosen, on); });
+  }
+
   void describe(solver_info& info, const Executor& on) const {
     visit([&](const auto& chosen, auto) { chosen.describe(info, on); });
     constexpr std::array<const char*, count> names{Policies::name...};
@@ -172,7 +176,7 @@ class engine<policy::automatic<Candidates...>, Scalar, Index, Offset, Executor>
     : public automatic::engine_of<typename policy::automatic<Candidates...>::candidate_list, Scalar, Index,
                                   Offset, Executor> {
  public:
-  engine(const policy::automatic<Candidates...>& policy, const pattern_view<Index, Offset>& a,
+  engine(const policy::automatic<Candidates...>& policy, const numbered_pattern<Scalar, Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : automatic::engine_of<typename policy::automatic<Candidates...>::candidate_list, Scalar, Index, Offset,
                              Executor>(policy.candidates, a, form, max_rhs, on, resource) {}

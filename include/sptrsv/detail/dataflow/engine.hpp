@@ -1,302 +1,164 @@
-// The engine of dataflow: looks at the levels, takes the path that promises to be faster.
+// The engine of dataflow: the system on one of the paths, as it is or rewritten so that fewer hand-offs are
+// left.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <optional>
+#include <memory>
 #include <string>
 #include <utility>
 
-#include "sptrsv/detail/dataflow/grid_path.hpp"
-#include "sptrsv/detail/dataflow/relay_choice.hpp"
-#include "sptrsv/detail/dataflow/relay_path.hpp"
-#include "sptrsv/detail/dataflow/tuning.hpp"
-#include "sptrsv/detail/dataflow/walk_path.hpp"
-#include "sptrsv/detail/dataflow/walk_planner.hpp"
+#include "sptrsv/detail/dataflow/elimination.hpp"
+#include "sptrsv/detail/dataflow/path_engine.hpp"
+#include "sptrsv/detail/dataflow/policy.hpp"
 #include "sptrsv/detail/plan_text.hpp"
+#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/options.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// The paths of dataflow.
-enum class dataflow_path {
-  automatic,  ///< by the time that each promises
-  grid,       ///< a thread for each row, over the whole device
-  relay,      ///< a thread block for each part of the rows, teams of its warps taking the levels in turn
-  walk        ///< one thread block for each right-hand side, step after step
-};
-/// The order of the rows on the grid path.
-enum class group_order {
-  levels,  ///< level by level: rows that can be solved together share a warp
-  natural  ///< that of substitution
-};
-
-/// This library's own method. What limits most triangles is the hand-off of a value from row to row; dataflow
-/// does it as near to the arithmetic as the matrix allows.
-///
-/// Walk: where levels are narrow, one thread block solves the system step after step with the solved
-/// components in shared memory. Grid: elsewhere, a thread solves a row, over the whole device: values are
-/// polled, each being its own flag. The order of additions is fixed on both: the result is the same in every
-/// bit from solve to solve.
-template <class Tuning = dataflow_tuning>
-struct basic_dataflow {
-  static constexpr const char* name = "dataflow";
-  using default_stream = stream_handle;
-  using tuning = Tuning;
-
-  dataflow_path path = dataflow_path::automatic;
-  group_order order = group_order::levels;
-  int parts = 0;  ///< of a relay; 0: as many as promise to be fastest
-};
-using dataflow = basic_dataflow<>;
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
-  using grid_path = dataflow::grid_path<Tuning, Scalar, Index, Offset, Executor>;
-  using relay_path = dataflow::relay_path<typename Tuning::relay_shapes, Scalar, Executor>;
-  using walk_path = dataflow::walk_path<typename Tuning::walk_shapes, Scalar, Offset, Executor>;
+  using paths = dataflow::path_engine<Tuning, Scalar, Index, Offset, Executor>;
+  using elimination = dataflow::row_elimination_plan<Scalar, Index, Offset, Executor>;
 
  public:
-  /// Of the path that is taken.
   struct workspace {
-    std::optional<page_memory<Scalar>> pages;
-    std::optional<dataflow::walk_memory> walk;
+    typename paths::workspace of_path;
+    buffer<Scalar> rhs;  ///< of the rewritten system
   };
 
-  engine(const policy::basic_dataflow<Tuning>& policy, const pattern_view<Index, Offset>& a,
+  engine(const policy::basic_dataflow<Tuning>& policy, const numbered_pattern<Scalar, Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : max_rhs_(max_rhs) {
-    device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
-    longest_row_ = triangle.longest_row;
-    entries_ = triangle.entries() + (form.unit ? 0 : a.size);
-    if (triangle.size > 0) {
-      plan(policy, triangle, a.entries, form, on, resource);
-    }
-    SPTRSV_EXPECTS(walk_ || triangle.size == 0 || policy.path != policy::dataflow_path::walk,
-                   errc::unsupported,
-                   "dataflow: this system cannot be walked: too large, or the window too short for its rows");
-    SPTRSV_EXPECTS(
-        relay_ || triangle.size == 0 || policy.path != policy::dataflow_path::relay, errc::unsupported,
-        "dataflow: no relay of this system: too large, more than 256 parts, or too little shared memory");
-    if (!walk_ && !relay_ && !grid_) {
-      plan_grid(policy, {std::move(triangle), {}}, 0, {}, form, on, resource);
+      : size_(a.size),
+        max_rhs_(max_rhs),
+        reversed_(form.reversed),
+        paths_(std::make_unique<paths>(policy, a, form, max_rhs, on, resource)) {
+    paths_->expect_planned(policy);
+    if (!policy.exact_order) {
+      rewrite(policy, a, form, on, resource);
     }
   }
 
   void update_values(const Scalar* values, const Executor& on) {
-    with_path([&](auto& path) { path.update_values(values, on); });
+    if (elimination_) {
+      elimination_->update_values(values, on);
+      paths_->update_values(elimination_->values(), on);
+    } else {
+      paths_->update_values(values, on);
+    }
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    workspace made;
-    if (walk_) {
-      made.walk.emplace(max_rhs_, on, resource);
-    } else {
-      made.pages.emplace(places(), max_rhs_, on, resource);
-    }
-    return made;
+    return {paths_->make_workspace(on, resource), buffer<Scalar>(rhs_size(), resource, on.stream())};
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
              const Executor& on) const {
-    if (walk_) {
-      walk_->solve(alpha, b, x, *scratch.walk, on);
-    } else if (relay_) {
-      relay_->solve(alpha, b, x, *scratch.pages, on);
-    } else {
-      grid_->solve(alpha, b, x, *scratch.pages, on);
+    if (!elimination_) {
+      paths_->solve(alpha, b, x, scratch.of_path, on);
+      return;
     }
+    elimination_->transform(alpha, b, scratch.rhs.data(), on);
+    const auto c = dense_view<const Scalar>::column_major(scratch.rhs.data(), size_, b.columns, size_);
+    const dense_view<Scalar> by_position(x.data + (reversed_ ? (size_ - 1) * x.row_stride : 0), x.rows,
+                                         x.columns, reversed_ ? -x.row_stride : x.row_stride,
+                                         x.column_stride);
+    paths_->solve(pivot_divisor<Scalar>::one(), c, by_position, scratch.of_path, on);
   }
 
   std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
-    return walk_ ? scratch.walk->first_bad_position(on)
-                 : scratch.pages->first_bad_position(relay_ ? relay_->blocks() : grid_->blocks(), on);
+    return paths_->first_bad_position(scratch.of_path, on);
   }
-
   bool is_zero_pivot(std::int64_t position, const Executor& on) const {
-    bool zero = false;
-    with_path([&](const auto& path) { zero = path.is_zero_pivot(position, on); });
-    return zero;
+    return paths_->is_zero_pivot(position, on);
+  }
+  /// Of the values that were given last, see solve_status::kind::growth. Synchronises.
+  std::int64_t first_grown_position(const Executor& on) const {
+    return elimination_ ? elimination_->first_grown_position(on) : -1;
   }
 
   void describe(solver_info& info, const Executor& on) const {
-    info.device = on.device_name();
-    info.entries = entries_;
-    info.levels = levels_;
-    info.longest_row = longest_row_;
-    info.plan = plan_;
-    with_path([&](const auto& path) {
-      info.kernels = {path.describe()};
-      info.solver_bytes = path.bytes();
-    });
-    info.workspace_bytes =
-        walk_ ? dataflow::walk_memory::bytes(max_rhs_) : page_memory<Scalar>::bytes(places(), max_rhs_);
+    paths_->describe(info, on);
+    if (elimination_) {
+      info.entries = exact_.entries;
+      info.levels = exact_.levels;
+      info.longest_row = exact_.longest_row;
+      info.kernels.insert(info.kernels.begin(), elimination_->describe());
+      info.solver_bytes += elimination_->bytes();
+      info.workspace_bytes += rhs_size() * sizeof(Scalar);
+    }
+    info.plan += (info.plan.empty() || plan_.empty() ? "" : "; ") + plan_;
   }
 
  private:
-  template <class Visit>
-  void with_path(Visit&& visit) {
-    walk_ ? visit(*walk_) : relay_ ? visit(*relay_) : visit(*grid_);
-  }
-  template <class Visit>
-  void with_path(Visit&& visit) const {
-    walk_ ? visit(*walk_) : relay_ ? visit(*relay_) : visit(*grid_);
-  }
-
-  /// Of the pages of a workspace.
-  [[nodiscard]] std::int64_t places() const { return relay_ ? relay_->places() : grid_->places(); }
-
-  using path_name = policy::dataflow_path;
-
-  /// Takes the triangle apart. Leaves nothing planned where the path that is asked for cannot be taken.
-  void plan(const policy::basic_dataflow<Tuning>& policy, device_triangle<Index, Offset>& triangle,
-            std::int64_t stored_entries, const triangle_form& form, const Executor& on,
-            memory_resource& resource) {
-    if (policy.path == path_name::walk) {
-      plan_walk(triangle, std::numeric_limits<double>::infinity(), form, on, resource);
+  /// Takes the rewritten system instead, if that promises to be solved faster or a path was asked for.
+  void rewrite(const policy::basic_dataflow<Tuning>& policy, const numbered_pattern<Scalar, Index, Offset>& a,
+               const triangle_form& form, const Executor& on, memory_resource& resource) {
+    auto made = std::make_unique<elimination>(build_on_device<Index, Offset>(a, form, on, resource), a.values,
+                                              form, policy.largest_growth, std::max(1.0, policy.largest_fill),
+                                              Tuning::rewritten_entries, on, resource);
+    if (made->rewritten() * Tuning::rows_per_rewritten < size_ || made->rewritten() == 0) {
+      plan_ = "as it is: inverses for " + std::to_string(made->rewritten()) + " rows only";
       return;
     }
-    const std::int64_t size = triangle.size;
-    const bool is_cut = triangle.longest_row > Tuning::longest_row;
-    const bool is_long = is_cut && triangle.entries() > Tuning::relay_small_system;  // levels would cost much
-    std::optional<device_levels<Index>> levels;
-    buffer<Index> level_of_row;
-    if (policy.path != path_name::grid && !is_long) {
-      levels = levels_on_device(triangle, on, resource, &level_of_row);
-      levels_ = levels->count;
-    }
-    if (policy.path == path_name::automatic && levels &&
-        static_cast<double>(size) <= Tuning::walk_rows_per_level * static_cast<double>(levels_)) {
-      plan_walk(triangle, narrow_relay_nanoseconds(triangle), form, on, resource);
-      if (walk_) {
-        plan_ += ", " + predicted_time("relay", narrow_relay_nanoseconds(triangle));
-        return;
-      }
-    }
-    split_triangle<Index, Offset> split =
-        split_long_rows(std::move(triangle), Tuning::longest_row, on, resource);
-    triangle.size = size;
-    if (is_cut && policy.path != path_name::grid) {  // partial rows have levels of their own
-      levels = levels_on_device(split.triangle, on, resource, &level_of_row);
-    }
-    if (levels) {
-      const dataflow::relay_choice choice =
-          dataflow::relay_chooser<Tuning, Scalar, Index, Offset, Executor>(
-              split.triangle, level_of_row, levels->count, policy.parts, max_rhs_, on, resource)
-              .choose();
-      const double on_grid = grid_nanoseconds(split.triangle, levels->count);
-      const bool possible = choice.nanoseconds < std::numeric_limits<double>::infinity();
-      const bool takes_relay = possible && (policy.path == path_name::relay || choice.nanoseconds < on_grid);
-      plan_ = named_path(takes_relay ? "relay" : "grid", policy.path == path_name::automatic) +
-              (possible ? predicted_time("relay", choice.nanoseconds) + ", " : "") +
-              predicted_time("grid", on_grid);
-      if (takes_relay && plan_relay(choice, split, *levels, size, stored_entries, form, on, resource)) {
-        return;
-      }
-    }
-    if (policy.path != path_name::relay) {
-      plan_grid(policy, std::move(split), size, std::move(levels), form, on, resource);
-      levels_ = levels_ > 0 || is_cut ? levels_ : grid_->levels();
-    }
-  }
-
-  /// Whether its records are not too large.
-  bool plan_relay(const dataflow::relay_choice& choice, const split_triangle<Index, Offset>& split,
-                  const device_levels<Index>& levels, std::int64_t size, std::int64_t stored_entries,
-                  const triangle_form& form, const Executor& on, memory_resource& resource) {
-    dataflow::relay_shape_values shape{};
-    Tuning::relay_shapes::for_each([&](auto s, int index) {
-      if (index == choice.shape_index) {
-        shape = dataflow::values_of_relay<decltype(s)>();
-      }
-    });
-    auto plan = dataflow::relay_planner<Scalar, Index, Offset, Executor>(shape, choice.parts,
-                                                                         Tuning::relay_window, on, resource)
-                    .build(split.triangle, levels, split.positions, size, stored_entries, form.reversed,
-                           std::min(Tuning::relay_record_bytes, dataflow::most_record_bytes<Scalar>));
-    if (!plan) {
-      plan_ = named_path("grid", true) + "the records of a relay would be too large";
-      return false;
-    }
-    relay_.emplace(std::move(*plan), choice.shape_index, size, max_rhs_, form, on);
-    return true;
-  }
-
-  /// Makes the walk if it promises to take less than `limit` nanoseconds.
-  void plan_walk(device_triangle<Index, Offset>& triangle, double limit, const triangle_form& form,
-                 const Executor& on, memory_resource& resource) {
-    if (triangle.size >= (std::int64_t{1} << 31) - 2) {
+    made->update_values(a.values, on);
+    if (made->first_grown_position(on) >= 0) {
+      plan_ = "as it is: inverses are not finite";
       return;
     }
-    const auto rows = dataflow::download_rows(triangle, on);
-    const auto levels = levels_on_host<Index>(rows.row_offsets, rows.columns);
-    levels_ = levels.count();
-    const auto choice = dataflow::choose_walk<Tuning>(rows, levels);
-    const std::int64_t window = dataflow::window_steps<Tuning, Scalar>(choice.shape, on.shared_limit());
-    if (choice.nanoseconds > limit || window < 2 * choice.shape.fetch_distance()) {
+    const triangle_form rewritten_form(
+        {uplo::lower, form.unit ? diag::unit : diag::non_unit, op::none, max_rhs_}, false);
+    auto rewritten = std::make_unique<paths>(policy, made->pattern(), rewritten_form, max_rhs_, on, resource);
+    if (!rewritten->is_planned()) {
+      plan_ = "as it is: no such path with inverses";
       return;
     }
-    auto program = dataflow::walk_program_builder<Index, Offset>(rows, choice.shape, window, form.reversed)
-                       .build(levels.rows);
-    if (program) {
-      plan_ = named_path("walk", limit < std::numeric_limits<double>::infinity()) +
-              predicted_time("walk", choice.nanoseconds);
-      walk_.emplace(*program, choice.index, std::move(triangle.sources), std::move(triangle.diagonal_sources),
-                    form, on, resource);
+    if (is_better(policy, *made, *rewritten, on)) {
+      paths_->describe(exact_, on);
+      elimination_ = std::move(made);
+      paths_ = std::move(rewritten);
     }
   }
 
-  /// `levels`: of the triangle, where they are known.
-  void plan_grid(const policy::basic_dataflow<Tuning>& policy, split_triangle<Index, Offset>&& split,
-                 std::int64_t size, std::optional<device_levels<Index>>&& levels, const triangle_form& form,
-                 const Executor& on, memory_resource& resource) {
-    const bool by_levels = policy.order == policy::group_order::levels || policy.path == path_name::automatic;
-    grid_.emplace(std::move(split), size, max_rhs_, by_levels, std::move(levels), form, on, resource);
+  /// Whether the rewritten system is to be taken; says so in the plan.
+  bool is_better(const policy::basic_dataflow<Tuning>& policy, const elimination& made,
+                 const paths& rewritten, const Executor& on) {
+    solver_info before;
+    solver_info after;
+    paths_->describe(before, on);
+    rewritten.describe(after, on);
+    plan_ = std::to_string(made.rewritten()) + " of " + std::to_string(size_) + " rows rewritten by inverses";
+    if (before.levels > 0 && after.levels > 0) {
+      plan_ += ", levels " + std::to_string(before.levels) + " to " + std::to_string(after.levels);
+    }
+    if (policy.path != policy::dataflow_path::automatic) {
+      return true;
+    }
+    const double bytes = static_cast<double>(made.transform_bytes()) * static_cast<double>(max_rhs_);
+    const double with =
+        rewritten.predicted_nanoseconds() + Tuning::transform_launch_ns + bytes * Tuning::grid_byte_ns;
+    const double without = paths_->predicted_nanoseconds();
+    plan_ += ", " + predicted_time("predicted", with) + ", " + predicted_time("as it is", without);
+    if (!(with < without)) {
+      plan_ = "as it is; with " + plan_;
+    }
+    return with < without;
   }
 
-  static std::string named_path(const std::string& name, bool by_time) {
-    return name + (by_time ? ", by the predicted time of a solve: " : ", as asked for; predicted: ");
+  [[nodiscard]] std::size_t rhs_size() const {
+    return elimination_ ? static_cast<std::size_t>(size_ * max_rhs_) : 0;
   }
 
-  /// Of a relay with one part, whose levels are narrow.
-  [[nodiscard]] double narrow_relay_nanoseconds(const device_triangle<Index, Offset>& triangle) const {
-    const double length = static_cast<double>(triangle.entries()) / static_cast<double>(triangle.size);
-    double step = 0;
-    int lanes = 0;
-    Tuning::relay_shapes::for_each([&](auto s, int index) {
-      const auto shape = dataflow::values_of_relay<decltype(s)>();
-      if (step == 0 || (shape.late_entries() < 2 * length && shape.lanes > lanes)) {  // of few threads
-        step = Tuning::relay_step_ns[index];
-        lanes = shape.lanes;
-      }
-    });
-    return Tuning::relay_launch_ns + 1.15 * step * static_cast<double>(levels_);
-  }
-
-  [[nodiscard]] double grid_nanoseconds(const device_triangle<Index, Offset>& triangle,
-                                        std::int64_t levels) const {
-    const double bytes = static_cast<double>(triangle.entries()) * (sizeof(Scalar) + sizeof(Index)) +
-                         static_cast<double>(triangle.size) * (4 * sizeof(Scalar));
-    return (Tuning::grid_launch_ns + static_cast<double>(levels) * Tuning::grid_level_ns +
-            bytes * Tuning::grid_byte_ns) *
-           (1 + Tuning::grid_further_rhs * static_cast<double>(max_rhs_ - 1));
-  }
-
+  std::int64_t size_;
   std::int64_t max_rhs_;
-  std::int64_t longest_row_ = 0;
-  std::int64_t entries_ = 0;
-  std::int64_t levels_ = 0;  ///< 0 where nobody counted
-  std::string plan_;
-  std::optional<walk_path> walk_;
-  std::optional<relay_path> relay_;
-  std::optional<grid_path> grid_;
+  bool reversed_;
+  solver_info exact_;                         ///< of the system before it is rewritten
+  std::string plan_;                          ///< whether it is, and why
+  std::unique_ptr<elimination> elimination_;  ///< null: not rewritten
+  std::unique_ptr<paths> paths_;
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail

@@ -1,6 +1,8 @@
 // The numbers of dataflow.
 #pragma once
 
+#include <cstdint>
+
 #include "sptrsv/detail/dataflow/relay_shape.hpp"
 #include "sptrsv/detail/dataflow/shape_list.hpp"
 #include "sptrsv/detail/dataflow/walk_shape.hpp"
@@ -56,6 +58,12 @@ struct dataflow_tuning {
   static constexpr std::int64_t relay_record_bytes = std::int64_t{1} << 35;
   /// Systems of more entries than these are planned with less care.
   static constexpr std::int64_t relay_small_system = 600'000;
+  /// Entries that a rewritten row may have, however few it had.
+  static constexpr std::int64_t rewritten_entries = 8;
+  /// A system with fewer rewritten rows than one of so many is solved as it is.
+  static constexpr std::int64_t rows_per_rewritten = 8;
+  /// Nanoseconds that the right-hand sides of a rewritten system take beside their bytes.
+  static constexpr double transform_launch_ns = 2500;
   /// Nanoseconds that the grid path takes for a launch, a level, and a byte.
   static constexpr double grid_launch_ns = 4000;
   static constexpr double grid_level_ns = 520;
