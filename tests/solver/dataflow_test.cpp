@@ -136,6 +136,18 @@ TEST_F(DataflowPath, HasTheShapeThatPromisesToBeTheFastest) {
   EXPECT_NE(long_rows.find("rows, 4 lanes each"), std::string::npos) << long_rows;
 }
 
+TEST_F(DataflowPath, HasTheShapeAskedFor) {
+  policy::dataflow how{dataflow_path::relay};
+  how.shape = 5;
+  EXPECT_NE(kernel_for(patterns::chain(100), how).find("steps of 16 rows, 4 lanes each"), std::string::npos);
+  how.shape = 6;
+  EXPECT_THROW(kernel_for(patterns::chain(100), how), error);
+  how.path = dataflow_path::walk;
+  EXPECT_THROW(kernel_for(patterns::chain(100), how), error);
+  how.shape = 2;
+  EXPECT_NE(kernel_for(patterns::chain(100), how).find("steps of 8 rows, 4 lanes each"), std::string::npos);
+}
+
 /// Each row of more than 32 entries hands them to partial rows.
 TEST_F(DataflowPath, CutsLongRowsOnTheGrid) {
   const std::string kernel = kernel_for(patterns::arrow_row(101), policy::dataflow{dataflow_path::grid});

@@ -51,11 +51,14 @@ class path_engine {
   /// Whether the path that was asked for can be taken; if not, nothing else may be called.
   [[nodiscard]] bool is_planned() const { return walk_ || relay_ || grid_; }
   void expect_planned(const policy::basic_dataflow<Tuning>& policy) const {
-    SPTRSV_EXPECTS(is_planned() || policy.path != path_name::walk, errc::unsupported,
-                   "dataflow: this system cannot be walked: too large, or the window too short for its rows");
     SPTRSV_EXPECTS(
-        is_planned() || policy.path != path_name::relay, errc::unsupported,
-        "dataflow: no relay of this system: too large, more than 256 parts, or too little shared memory");
+        is_planned() || policy.path != path_name::walk, errc::unsupported,
+        "dataflow: this system cannot be walked: too large, the window too short for its rows, or no such "
+        "shape");
+    SPTRSV_EXPECTS(is_planned() || policy.path != path_name::relay, errc::unsupported,
+                   "dataflow: no relay of this system: too large, more than 256 parts, too little shared "
+                   "memory, or no such "
+                   "shape");
   }
 
   void update_values(const Scalar* values, const Executor& on) {
@@ -129,7 +132,7 @@ class path_engine {
             std::int64_t stored_entries, const triangle_form& form, const Executor& on,
             memory_resource& resource) {
     if (policy.path == path_name::walk) {
-      plan_walk(triangle, std::numeric_limits<double>::infinity(), form, on, resource);
+      plan_walk(triangle, policy.shape, std::numeric_limits<double>::infinity(), form, on, resource);
       return;
     }
     const std::int64_t size = triangle.size;
@@ -143,7 +146,7 @@ class path_engine {
     }
     if (policy.path == path_name::automatic && levels &&
         static_cast<double>(size) <= Tuning::walk_rows_per_level * static_cast<double>(levels_)) {
-      plan_walk(triangle, narrow_relay_nanoseconds(triangle), form, on, resource);
+      plan_walk(triangle, -1, narrow_relay_nanoseconds(triangle), form, on, resource);
       if (walk_) {
         plan_ += ", " + predicted_time("relay", narrow_relay_nanoseconds(triangle));
         return;
@@ -157,8 +160,9 @@ class path_engine {
     }
     if (levels) {
       const relay_choice choice =
-          relay_chooser<Tuning, Scalar, Index, Offset, Executor>(split.triangle, level_of_row, levels->count,
-                                                                 policy.parts, max_rhs_, on, resource)
+          relay_chooser<Tuning, Scalar, Index, Offset, Executor>(
+              split.triangle, level_of_row, levels->count, policy.parts,
+              policy.path == path_name::relay ? policy.shape : -1, max_rhs_, on, resource)
               .choose();
       const double on_grid = grid_nanoseconds(split.triangle, levels->count);
       const bool possible = choice.nanoseconds < std::numeric_limits<double>::infinity();
@@ -200,8 +204,8 @@ class path_engine {
     return true;
   }
 
-  /// Makes the walk if it promises to take less than `limit` nanoseconds.
-  void plan_walk(device_triangle<Index, Offset>& triangle, double limit, const triangle_form& form,
+  /// Makes the walk if it promises to take less than `limit` nanoseconds. `shape`: its number, or -1.
+  void plan_walk(device_triangle<Index, Offset>& triangle, int shape, double limit, const triangle_form& form,
                  const Executor& on, memory_resource& resource) {
     if (triangle.size >= (std::int64_t{1} << 31) - 2) {
       return;
@@ -209,7 +213,10 @@ class path_engine {
     const auto rows = download_rows(triangle, on);
     const auto levels = levels_on_host<Index>(rows.row_offsets, rows.columns);
     levels_ = levels.count();
-    const auto choice = choose_walk<Tuning>(rows, levels);
+    const auto choice = choose_walk<Tuning>(rows, levels, shape);
+    if (choice.shape.rows == 0) {
+      return;  // none has the number that was asked for
+    }
     const std::int64_t window = window_steps<Tuning, Scalar>(choice.shape, on.shared_limit());
     if (choice.nanoseconds > limit || window < 2 * choice.shape.fetch_distance()) {
       return;

@@ -46,7 +46,8 @@ struct basic_dataflow {
 
   dataflow_path path = dataflow_path::automatic;
   group_order order = group_order::levels;
-  int parts = 0;            ///< of a relay; 0: as many as promise to be fastest
+  int parts = 0;   ///< of a relay; 0: as many as promise to be fastest
+  int shape = -1;  ///< of a relay or walk that is asked for: a number in the tuning's list; -1: likewise
   bool exact_order = true;  ///< every row is solved as in substitution, from components of other rows
   /// What the growth of a rewritten row is to stay under: a bound of its row of |U| |inv(U)|, U being the
   /// triangle that is inverted, its rows scaled to a unit diagonal. 32 rows whose entries are not larger than

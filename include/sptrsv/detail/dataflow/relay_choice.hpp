@@ -114,14 +114,16 @@ class relay_chooser {
   using shapes = typename Tuning::relay_shapes;
 
  public:
-  /// `level_of_row`: counted from 1. `parts`: as many, or 0. `max_rhs`: solves to be done side by side.
+  /// `level_of_row`: counted from 1. `parts`: as many, or 0; `shape`: that one, or -1. `max_rhs`: solves to
+  /// be done side by side.
   relay_chooser(const device_triangle<Index, Offset>& t, const buffer<Index>& level_of_row,
-                std::int64_t levels, std::int64_t parts, std::int64_t max_rhs, const Executor& on,
+                std::int64_t levels, std::int64_t parts, int shape, std::int64_t max_rhs, const Executor& on,
                 memory_resource& resource)
       : triangle_(t),
         level_of_row_(level_of_row),
         levels_(levels),
         forced_parts_(parts),
+        forced_shape_(shape),
         max_rhs_(max_rhs),
         on_(on),
         resource_(resource) {}
@@ -198,7 +200,7 @@ class relay_chooser {
     int counted_for = 0;
     shapes::for_each([&](auto shape, int index) {
       constexpr relay_shape_values s = values_of_relay<decltype(shape)>();
-      if (!fits<decltype(shape)>() || !is_worth_a_try(s)) {
+      if (!fits<decltype(shape)>() || (forced_shape_ < 0 ? !is_worth_a_try(s) : index != forced_shape_)) {
         return;
       }
       if (counted_for != s.lanes) {
@@ -234,6 +236,7 @@ class relay_chooser {
   const buffer<Index>& level_of_row_;
   std::int64_t levels_;
   std::int64_t forced_parts_;
+  int forced_shape_;
   std::int64_t max_rhs_;
   const Executor& on_;
   memory_resource& resource_;

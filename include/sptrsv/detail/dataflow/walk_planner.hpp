@@ -55,8 +55,9 @@ struct walk_choice {
   double nanoseconds = std::numeric_limits<double>::infinity();
 };
 
+/// `wanted`: a shape's number, or -1.
 template <class Tuning, class Index, class Offset>
-walk_choice choose_walk(const host_rows<Index, Offset>& rows, const host_levels<Index>& levels) {
+walk_choice choose_walk(const host_rows<Index, Offset>& rows, const host_levels<Index>& levels, int wanted) {
   using shapes = typename Tuning::walk_shapes;
   static_assert(std::size(Tuning::walk_step_ns) == shapes::count, "a time for each shape");
   walk_choice best;
@@ -64,7 +65,7 @@ walk_choice choose_walk(const host_rows<Index, Offset>& rows, const host_levels<
     const walk_shape_values values = values_of<decltype(shape)>();
     const double time =
         Tuning::walk_launch_ns + estimated_steps(rows, levels, values) * Tuning::walk_step_ns[index];
-    if (time < best.nanoseconds) {
+    if (time < best.nanoseconds && (wanted < 0 || wanted == index)) {
       best = {index, values, time};
     }
   });

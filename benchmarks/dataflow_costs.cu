@@ -1,0 +1,195 @@
+// What the steps, hand-offs and levels of policy dataflow cost on this GPU: the constants by which it plans,
+// as they stand in detail/dataflow/tuning.hpp (fp64). Needs no matrix and no Google Benchmark.
+//
+//   sptrsv_dataflow_costs
+//
+// Each constant comes from systems that differ in one thing, by the difference of their times.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "benchmarks/bench/driver.cuh"
+#include "benchmarks/bench/stopwatch.cuh"
+#include "examples/support/placement.hpp"
+#include "sptrsv/policy/dataflow.hpp"
+
+namespace {
+
+using sptrsv::dataflow_tuning;
+using sptrsv::policy::dataflow_path;
+using relay_shapes = dataflow_tuning::relay_shapes;
+using walk_shapes = dataflow_tuning::walk_shapes;
+
+/// `levels` levels of `rows` rows, one level after the other; a row needs `entries` of the level before, the
+/// nearest ones.
+sptrsv::csr_matrix<double> layers(std::int32_t levels, std::int32_t rows, std::int32_t entries) {
+  sptrsv::csr_matrix<double> made{levels * rows, levels * rows, {0}, {}, {}};
+  for (std::int32_t i = 0; i < levels * rows; ++i) {
+    if (i >= rows) {
+      std::vector<std::int32_t> needed;
+      for (std::int32_t k = 0; k < std::min(entries, rows); ++k) {
+        needed.push_back((i / rows - 1) * rows + (i + k) % rows);
+      }
+      std::sort(needed.begin(), needed.end());
+      for (const std::int32_t column : needed) {
+        made.column_indices.push_back(column);
+        made.values.push_back(-0.5 / entries);
+      }
+    }
+    made.column_indices.push_back(i);
+    made.values.push_back(1);
+    made.row_offsets.push_back(static_cast<std::int32_t>(made.values.size()));
+  }
+  return made;
+}
+
+struct measured {
+  double nanoseconds;  ///< of a solve, the median of several among others
+  std::string kernel;
+};
+
+measured measure(const sptrsv::csr_matrix<double>& matrix, const sptrsv::policy::dataflow& how) {
+  using placement = sptrsv_examples::device_placement;
+  auto solver = sptrsv::analyze(how, placement::put_matrix(matrix), sptrsv::system_options{});
+  const auto b = placement::put(std::vector<double>(static_cast<std::size_t>(matrix.rows), 1.0));
+  auto x = placement::put(std::vector<double>(static_cast<std::size_t>(matrix.rows)));
+  constexpr int solves = 10;
+  sptrsv_benchmarks::stopwatch watch;
+  std::vector<double> times;
+  for (int round = 0; round < 6; ++round) {
+    times.push_back(watch.time([&] {
+      for (int i = 0; i < solves; ++i) {
+        solver.solve(b, x);
+      }
+    }) / solves);
+  }
+  std::sort(times.begin() + 1, times.end());  // the first is to warm up
+  return {times[3], solver.info().kernels.at(0)};
+}
+
+double time_of(const sptrsv::csr_matrix<double>& matrix, const sptrsv::policy::dataflow& how) {
+  return measure(matrix, how).nanoseconds;
+}
+
+sptrsv::policy::dataflow relay(int shape, int parts = 1) {
+  return {dataflow_path::relay, sptrsv::policy::group_order::levels, parts, shape};
+}
+
+/// Nanoseconds that `more` levels add to a relay of one part.
+double relay_level(int shape, std::int32_t rows, std::int32_t entries) {
+  constexpr std::int32_t levels = 1000;
+  return (time_of(layers(3 * levels, rows, entries), relay(shape)) -
+          time_of(layers(levels, rows, entries), relay(shape))) /
+         (2 * levels);
+}
+
+std::string joined(const std::vector<double>& numbers) {
+  std::string text;
+  for (const double number : numbers) {
+    text += (text.empty() ? "" : ", ") + std::to_string(std::lround(number));
+  }
+  return text;
+}
+
+void print_relay() {
+  std::vector<double> steps;
+  std::vector<double> full_steps;
+  std::vector<double> rounds;
+  std::vector<double> hops;
+  relay_shapes::for_each([&](auto shape, int index) {
+    const auto s = sptrsv::detail::dataflow::values_of_relay<decltype(shape)>();
+    const std::int32_t late = std::min(s.late_entries(), s.step_rows());
+    const double step = relay_level(index, s.step_rows(), late);
+    steps.push_back(step);
+    full_steps.push_back(relay_level(index, 4 * s.step_rows(), late) / (4 * step));
+    if (s.step_rows() >= s.late_entries() + 2 * s.lanes) {
+      // Entries beyond those that are read late come in rounds of two a lane.
+      const std::int32_t more = (s.step_rows() - s.late_entries()) / (2 * s.lanes);
+      if (more > 1) {
+        rounds.push_back((relay_level(index, s.step_rows(), s.late_entries() + more * 2 * s.lanes) -
+                          relay_level(index, s.step_rows(), s.late_entries() + 2 * s.lanes)) /
+                         (more - 1));
+      }
+    }
+    constexpr int parts = 32;
+    const auto chain_of_parts = layers(2048, s.step_rows(), late);
+    hops.push_back((time_of(chain_of_parts, relay(index, parts)) - time_of(chain_of_parts, relay(index))) /
+                   (parts - 1));
+  });
+  const auto median = [](std::vector<double> v) {
+    std::sort(v.begin(), v.end());
+    return v.empty() ? 0.0 : v[v.size() / 2];
+  };
+  std::printf("  static constexpr double relay_step_ns[] = {%s};\n", joined(steps).c_str());
+  std::printf("  static constexpr double relay_full_step = %.2f;\n", median(full_steps));
+  std::printf("  static constexpr double relay_hop_ns = %.0f;\n", median(hops));
+  std::printf("  static constexpr double relay_round_ns = %.0f;\n", median(rounds));
+  std::printf("  static constexpr double relay_launch_ns = %.0f;\n",
+              time_of(layers(1, 32, 0), relay(0)) - steps.front());
+}
+
+/// Of "one block walks N steps of ...".
+double steps_of(const std::string& kernel) {
+  const std::string before = " walks ";
+  return std::strtod(kernel.c_str() + kernel.find(before) + before.size(), nullptr);
+}
+
+void print_walk() {
+  std::vector<double> steps;
+  double launch = 0;
+  walk_shapes::for_each([&](auto shape, int index) {
+    const auto s = sptrsv::detail::dataflow::values_of<decltype(shape)>();
+    const sptrsv::policy::dataflow walk{dataflow_path::walk, sptrsv::policy::group_order::levels, 0, index};
+    const auto time = [&](std::int32_t levels) { return measure(layers(levels, 1, 1), walk); };
+    const measured few = time(s.rows * 500);
+    const measured many = time(s.rows * 1500);
+    steps.push_back((many.nanoseconds - few.nanoseconds) / (steps_of(many.kernel) - steps_of(few.kernel)));
+    launch = few.nanoseconds - steps.back() * steps_of(few.kernel);
+  });
+  std::printf("  static constexpr double walk_step_ns[] = {%s};\n", joined(steps).c_str());
+  std::printf("  static constexpr double walk_launch_ns = %.0f;\n", launch);
+}
+
+void print_grid() {
+  const sptrsv::policy::dataflow grid{dataflow_path::grid};
+  const double few = time_of(layers(50, 4000, 3), grid);
+  const double many = time_of(layers(250, 4000, 3), grid);
+  const double level = (many - few) / 200;
+  const double narrow = time_of(layers(2, 1'000'000, 3), grid);
+  const double wide = time_of(layers(2, 4'000'000, 3), grid);
+  constexpr double bytes_of_row = 1.5 * (sizeof(double) + sizeof(std::int32_t)) + 4 * sizeof(double);
+  std::printf("  static constexpr double grid_level_ns = %.0f;\n", level);
+  std::printf("  static constexpr double grid_launch_ns = %.0f;\n", time_of(layers(1, 32, 0), grid));
+  std::printf("  static constexpr double grid_byte_ns = 1 / %.1f;\n", 6e6 * bytes_of_row / (wide - narrow));
+}
+
+}  // namespace
+
+int main() {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    std::fprintf(stderr, "sptrsv_dataflow_costs: no GPU\n");
+    return 77;
+  }
+  try {
+    cudaDeviceProp properties{};
+    SPTRSV_CUDA_CHECK(cudaGetDeviceProperties(&properties, 0));
+    std::printf("// %s; driver: CUDA %s; runtime: CUDA %s\n", properties.name,
+                sptrsv_benchmarks::driver_version().c_str(), sptrsv_benchmarks::runtime_version().c_str());
+    print_walk();
+    print_relay();
+    print_grid();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "sptrsv_dataflow_costs: %s\n", e.what());
+    return 1;
+  }
+  return 0;
+}
