@@ -19,8 +19,8 @@ struct block_tuning {
   static constexpr int default_blocks = 4;
   /// Entries beside the diagonal that long rows have on average.
   static constexpr int entries_for_a_cut = 14;
-  /// A block fills the device with so many rows for each warp that the device holds at once. (The paper has 20
-  /// rows per core, which are 80 per warp here.)
+  /// A block fills the device with so many rows for each warp that the device holds at once. (The paper has
+  /// 20 rows per core, which are 80 per warp here.)
   static constexpr int rows_per_warp = 12;
 
   /// 32 neighbouring rows of a sync-free triangle get a warp each if they have at least so many entries on
