@@ -1,7 +1,7 @@
 """The tables of the study of the block algorithms, from the rows of sptrsv_bench.
 
 Lu, Niu, Liu, Efficient Block Algorithms for Parallel Sparse Triangular Solve, ICPP 2020: one lower triangle,
-cut into 4, 16 and 64 triangles by columns, by rows and recursively, and as many as fill the device.
+cut into 4, 16 and 64 triangles by columns, by rows and recursively, and as the policies do by themselves.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ inline auto forms_of(policy_list<sptrsv::policy::sync_free_column>) {
 inline auto forms_of(policy_list<sptrsv::policy::recursive_block>) {
   using namespace sptrsv::policy;
   return form_list<recursive_block>{
-      {"recursive_block", "halves of halves, as long as a block fills the device"},
+      {"recursive_block", "halves of halves where rows are long"},
       {"recursive_block_paper", "the same with the paper's choice of kernels", {-1, {block_selector::paper}}},
       {"recursive_block_4", "4 triangles, halves of halves", {2}},
       {"recursive_block_16", "16 triangles, halves of halves", {4}},
@@ -156,7 +156,7 @@ inline auto forms_of(policy_list<sptrsv::policy::recursive_block>) {
 inline auto forms_of(policy_list<sptrsv::policy::column_block>) {
   using sptrsv::policy::column_block;
   return form_list<column_block>{
-      {"column_block", "triangles with all that is below, as many as fill the device"},
+      {"column_block", "triangles with all that is below, where rows are long"},
       {"column_block_4", "4 triangles with all that is below", {4}},
       {"column_block_16", "16 triangles with all that is below", {16}},
       {"column_block_64", "64 triangles with all that is below", {64}}};
@@ -165,7 +165,7 @@ inline auto forms_of(policy_list<sptrsv::policy::column_block>) {
 inline auto forms_of(policy_list<sptrsv::policy::row_block>) {
   using sptrsv::policy::row_block;
   return form_list<row_block>{
-      {"row_block", "triangles with all that is left of them, as many as fill the device"},
+      {"row_block", "triangles with all that is left of them, where rows are long"},
       {"row_block_4", "4 triangles with all that is left of them", {4}},
       {"row_block_16", "16 triangles with all that is left of them", {16}},
       {"row_block_64", "64 triangles with all that is left of them", {64}}};

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+import subprocess
 import unittest
 
 import support
@@ -30,7 +31,7 @@ class KnownThresholds(unittest.TestCase):
     def test_of_squares_are_found_again(self) -> None:
         tree = fit.SquareTree(4, 0.25, 0.75)
         parts = [square(self.random.uniform(1, 40), self.random.uniform(0, 0.99), tree) for _ in range(400)]
-        self.assertEqual(fit.fit_squares(parts), tree)
+        self.assertEqual(fit.fit(parts, fit.square_trees()), (tree, None))
         self.assertEqual(fit.loss(parts, tree.choose), 1)
         self.assertGreater(fit.loss(parts, fit.paper_square), 1.1)
 
@@ -40,9 +41,21 @@ class KnownThresholds(unittest.TestCase):
             triangle(round(10 ** self.random.uniform(0.4, 4.5)), round(10 ** self.random.uniform(0, 4)), tree)
             for _ in range(1500)
         ]
-        found = fit.fit_triangles(parts)
+        found, _ = fit.fit(parts, fit.triangle_trees())
         self.assertEqual((found.level_set_levels, found.serial_levels, found.serial_rows), (8, 3000, 4))
         self.assertLess(fit.loss(parts, found.choose), 1.001)
+
+    def test_are_judged_by_what_they_were_not_fitted_to(self) -> None:
+        """Two matrices want opposite kernels: either's tree loses a factor of 2 on the other."""
+        parts = []
+        for matrix, tree in (("a", fit.SquareTree(64, 0.5, 0.5)), ("b", fit.SquareTree(0, 0.5, 0.5))):
+            for _ in range(20):
+                part = square(self.random.uniform(2, 40), 0, tree)
+                part.matrix = matrix
+                parts.append(part)
+        found, held_out = fit.fit(parts, fit.square_trees())
+        self.assertAlmostEqual(held_out, 2)
+        self.assertLess(fit.loss(parts, found.choose), 1.5)
 
     def test_a_kernel_that_was_not_measured_is_a_bad_choice(self) -> None:
         part = fit.Part(True, 100, 100, 300, 50, {"sync_free": 2.0})
@@ -91,6 +104,23 @@ class Program(support.ScriptTest):
         self.assertRegex(output, r"(?m)^ +70 +2  scalar_dcsr 1$")
         self.assertRegex(output, r"(?m)^ +32 +2  sync_free 1$")
         self.assertIn("1 squares: 1.000 times the best", output)
+
+    @unittest.skipUnless(support.python_with_matplotlib(), "no matplotlib (Debian: python3-matplotlib)")
+    def test_draws_who_wins_where(self) -> None:
+        lines = [",".join(fit.COLUMNS)]
+        for kernel, time in (("level_set", 9.36), ("sync_free", 3.0)):
+            lines.append(f"m,1,0,triangle,1000,1000,2000,40,{kernel},{time}")
+        for kernel, time in (("scalar_csr", 4.0), ("vector_csr", 9.32)):
+            lines.append(f"m,1,1,square,1000,300,900,0,{kernel},{time}")
+        table, figure = self.write("parts.csv", "\n".join(lines) + "\n"), self.folder / "figure.svg"
+        program = [support.python_with_matplotlib(), str(support.SCRIPTS / "fit_block_kernels.py")]
+        command = [*program, table, "--figure", str(figure), "--caption", "one machine"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        drawn = figure.read_text(encoding="utf-8")
+        for text in (">sync-free<", ">scalar-CSR<", ">3.12<", ">2.33<", "one machine<"):
+            self.assertIn(text, drawn)
+        self.assertNotIn("level-set", drawn)
 
     def test_unusable_tables(self) -> None:
         self.assertEqual(self.run_on("a,b")[0], 2)

@@ -84,9 +84,11 @@ TEST(BlockLayout, CutsEvenlyAndFinerCutsKeepTheBounds) {
   }
 }
 
+using policy::block_selector;
+using policy::square_kernel;
+using policy::triangle_kernel;
+
 TEST(BlockKernels, ThePapersTreeHasThePapersThresholds) {
-  using policy::square_kernel;
-  using policy::triangle_kernel;
   const auto triangle = [](std::int64_t per_row, std::int64_t levels) {  // entries with the diagonal
     return detail::block::paper_triangle({100000, (per_row - 1) * 100000, levels});
   };
@@ -107,6 +109,22 @@ TEST(BlockKernels, ThePapersTreeHasThePapersThresholds) {
   EXPECT_EQ(square(13, 16), square_kernel::vector_dcsr);
 }
 
+TEST(BlockKernels, ByTheFittedTreeOnlyADiagonalIsTakenAsALevelAndRowsOfSquaresCountIfEmpty) {
+  const auto triangle = [](std::int64_t rows, std::int64_t levels) {
+    return detail::block::fitted_triangle<block_tuning>({rows, rows, levels});
+  };
+  EXPECT_EQ(triangle(500000, 1), triangle_kernel::level_set);
+  EXPECT_EQ(triangle(500000, 2), triangle_kernel::sync_free);
+  EXPECT_EQ(triangle(500000, 500000), triangle_kernel::sync_free);
+  const auto square = [](std::int64_t entries, std::int64_t rows_with_entries) {
+    return detail::block::fitted_square<block_tuning>({100, rows_with_entries, entries});
+  };
+  EXPECT_EQ(square(1200, 60), square_kernel::scalar_csr);
+  EXPECT_EQ(square(1201, 90), square_kernel::vector_csr);
+  EXPECT_EQ(square(1200, 49), square_kernel::scalar_dcsr);
+  EXPECT_EQ(square(1201, 60), square_kernel::vector_dcsr);
+}
+
 template <class Policy>
 class block_form : public on_target<case_types<emulator_target, double, std::int32_t, std::int32_t>> {
  public:
@@ -122,10 +140,6 @@ class block_form : public on_target<case_types<emulator_target, double, std::int
 std::string recursive_plan(const pattern& p, const policy::recursive_block& policy) {
   return block_form<policy::recursive_block>().plan(p, policy);
 }
-
-using policy::block_selector;
-using policy::square_kernel;
-using policy::triangle_kernel;
 
 TEST(BlockPlans, TellBlocksKernelsAndTraffic) {
   // Two levels of 20 rows: halves are diagonals, all entries are between them.
@@ -158,20 +172,36 @@ TEST(BlockPlans, AreDividedAsFarAsThereAreRows) {
   EXPECT_THROW(recursive_plan(patterns::diagonal(7), {31}), error);
 }
 
-struct tiny_device : small_block_tasks {
-  static constexpr int rows_per_thread = 1;
-};
-/// Eight thread blocks of 64 threads are resident.
-TEST(BlockPlans, DivideByThemselvesAsLongAsABlockFillsTheDevice) {
-  const auto blocks_of = [](std::int64_t rows) {
-    const policy::basic_recursive_block<tiny_device> policy{};
-    return block_form<policy::basic_recursive_block<tiny_device>>()
-        .plan(patterns::diagonal(rows), policy)
-        .substr(0, 2);
+/// On an H200, which holds 528 thread blocks of 256 threads.
+TEST(BlockKernels, CutsByThemselvesWhereRowsAreLongAndBlocksFillTheDevice) {
+  const auto blocks_of = [](std::int64_t rows, std::int64_t entries) {
+    return detail::block::blocks_by_default<block_tuning>(rows, entries, 528);
   };
-  EXPECT_EQ(blocks_of(1023), "1 ");
-  EXPECT_EQ(blocks_of(1024), "2 ");
-  EXPECT_EQ(blocks_of(2048), "4 ");
+  EXPECT_EQ(blocks_of(400000, 400000 * 24), 4);
+  EXPECT_EQ(blocks_of(400000, 400000 * 14), 4);
+  EXPECT_EQ(blocks_of(400000, 400000 * 14 - 1), 1);
+  EXPECT_EQ(blocks_of(4 * 12 * 8 * 528, 10000000), 4);
+  EXPECT_EQ(blocks_of(4 * 12 * 8 * 528 - 1, 10000000), 1);
+}
+
+struct cuts_short_rows : small_block_tasks {
+  static constexpr int entries_for_a_cut = 2;
+};
+/// Eight thread blocks of 64 threads are resident: 12 rows for each of 16 warps are 192, in four blocks 768.
+template <template <class> class Policy>
+void expect_cut_by_default() {
+  using policy_type = Policy<cuts_short_rows>;
+  const auto blocks_of = [](const pattern& p) {
+    return block_form<policy_type>().plan(p, policy_type{}).substr(0, 2);
+  };
+  EXPECT_EQ(blocks_of(patterns::band(767, 5)), "1 ");
+  EXPECT_EQ(blocks_of(patterns::band(768, 5)), "4 ");
+  EXPECT_EQ(blocks_of(patterns::chain(768)), "1 ");
+}
+TEST(BlockPlans, AreDividedByThemselvesWhereRowsAreLongAndBlocksFillTheDevice) {
+  expect_cut_by_default<policy::basic_column_block>();
+  expect_cut_by_default<policy::basic_row_block>();
+  expect_cut_by_default<policy::basic_recursive_block>();
 }
 
 template <class Subject>

@@ -312,7 +312,7 @@ struct small_block_tasks : block_tuning {
   static constexpr int gate_levels = 2;
   static constexpr int level_set_levels = 3;
   static constexpr int level_set_rows = 4;
-  static constexpr double scalar_entries = 3;
+  static constexpr double scalar_entries = 2;
   static constexpr double entries_per_lane = 1;
 };
 struct column_block_small : subject<policy::basic_column_block<small_block_tasks>> {

@@ -100,9 +100,20 @@ inline double entries_per_row(const square_facts& s) {
 
 template <class Tuning>
 policy::square_kernel fitted_square(const square_facts& s) {
-  const bool is_scalar = entries_per_row(s) <= Tuning::scalar_entries;
+  const bool is_scalar =
+      static_cast<double>(s.entries) <= Tuning::scalar_entries * static_cast<double>(s.rows);
   const double empty = static_cast<double>(s.rows - s.rows_with_entries) / static_cast<double>(s.rows);
   return square_of(is_scalar, empty > (is_scalar ? Tuning::scalar_empty_ratio : Tuning::vector_empty_ratio));
+}
+
+/// Diagonal blocks where nobody asks for a number. `entries`: without the diagonal; `resident`: thread blocks
+/// that the device holds at once.
+template <class Tuning>
+std::int64_t blocks_by_default(std::int64_t rows, std::int64_t entries, std::int64_t resident) {
+  const std::int64_t warps = resident * (Tuning::block_threads / 32);
+  const bool is_long = entries >= Tuning::entries_for_a_cut * rows;
+  return is_long && rows >= Tuning::default_blocks * Tuning::rows_per_warp * warps ? Tuning::default_blocks
+                                                                                   : 1;
 }
 
 template <class Tuning>

@@ -21,7 +21,8 @@ struct basic_column_block {
   using default_stream = stream_handle;
   using tuning = Tuning;
 
-  int blocks = 0;  ///< diagonal blocks, at most as many as rows; 0: each just fills the device
+  /// Diagonal blocks, at most as many as rows; 0: 4 where rows are long and blocks fill the device, else 1.
+  int blocks = 0;
   block_kernels kernels{};
 };
 using column_block = basic_column_block<>;

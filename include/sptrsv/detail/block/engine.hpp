@@ -17,7 +17,7 @@ namespace sptrsv::detail::block {
 /// How a triangle is to be cut.
 struct cutting {
   scheme cut;
-  std::int64_t blocks;  ///< 0: as many as fill the device each
+  std::int64_t blocks;  ///< 0: as blocks_by_default
   policy::block_kernels kernels;
 };
 
@@ -90,9 +90,9 @@ class engine_base {
       return {};
     }
     const std::int64_t resident = on.template resident_blocks<agent_of<1>>();
-    const std::int64_t filling = resident * Tuning::block_threads * Tuning::rows_per_thread;
-    std::int64_t blocks = wanted.blocks > 0 ? wanted.blocks : t.size / filling;
-    blocks = std::clamp<std::int64_t>(blocks, 1, t.size);
+    std::int64_t blocks =
+        wanted.blocks > 0 ? wanted.blocks : blocks_by_default<Tuning>(t.size, t.entries(), resident);
+    blocks = std::min(blocks, t.size);
     if (wanted.cut == scheme::recursive) {
       std::int64_t power = 1;
       while (2 * power <= blocks) {

@@ -21,7 +21,9 @@ struct basic_recursive_block {
   using default_stream = stream_handle;
   using tuning = Tuning;
 
-  int depth = -1;  ///< halvings, 0 to 30, as far as there are rows; -1: until a block just fills the device
+  /// Halvings, 0 to 30, as far as there are rows; -1: 2 where rows are long and blocks fill the device,
+  /// else 0.
+  int depth = -1;
   block_kernels kernels{};
 };
 using recursive_block = basic_recursive_block<>;

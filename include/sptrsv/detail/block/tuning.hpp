@@ -11,10 +11,18 @@ struct block_tuning {
   static constexpr int entries_at_once = 4;
   /// Right-hand sides that one sweep over a row serves.
   static constexpr int columns_per_sweep = 4;
-  /// No diagonal block has fewer rows than this many for each thread that the device holds at once, where
-  /// their number is not asked for. (The paper has 20 rows per core; an H200 holds up to 16 threads per
-  /// core.)
-  static constexpr int rows_per_thread = 2;
+
+  // How many diagonal blocks where their number is not asked for, from the times of 1 to 64 of them for 11
+  // systems on an H200 (sptrsv_block_kernels; docs/performance.md).
+
+  /// A triangle is cut into so many if its rows are long and the blocks fill the device; else it stays whole.
+  static constexpr int default_blocks = 4;
+  /// Entries beside the diagonal that long rows have on average.
+  static constexpr int entries_for_a_cut = 14;
+  /// A block fills the device with so many rows for each warp that the device holds at once. (The paper has
+  /// 20 rows per core, which are 80 per warp here.)
+  static constexpr int rows_per_warp = 12;
+
   /// 32 neighbouring rows of a sync-free triangle get a warp each if they have at least so many entries on
   /// average, a thread each if they have fewer.
   static constexpr int entries_for_a_warp = 16;
@@ -28,17 +36,19 @@ struct block_tuning {
   /// Rounds that a thread block makes over its rows, if enough blocks are left for all processors.
   static constexpr int most_rounds = 8;
 
-  // The selector for this library's kernels (block_selector::fitted). benchmarks/fit_block_kernels.py finds
-  // these from the times of a machine; they are estimates from what a hand-off costs on an H200.
+  // The selector for this library's kernels (block_selector::fitted), from the times of 818 parts of 11
+  // systems on an H200 by benchmarks/fit_block_kernels.py. Of triangles rows that poll won wherever there
+  // were two levels or more and at least 5 rows a level. Of squares no other thresholds than the paper's did
+  // better on systems that they were not fitted to.
 
   /// Level by level: at most so many levels, with at least so many rows on average.
-  static constexpr int level_set_levels = 6;
-  static constexpr int level_set_rows = 20000;
-  /// By one thread block: at least so many levels, with at most so many rows on average.
-  static constexpr int serial_levels = 20000;
+  static constexpr int level_set_levels = 1;
+  static constexpr int level_set_rows = 0;
+  /// By one thread block: at least so many levels, with at most so many rows on average. Never.
+  static constexpr int serial_levels = 2;
   static constexpr double serial_rows = 0;
-  /// Entries per row that is not empty, up to which a thread takes a row of a square.
-  static constexpr double scalar_entries = 8;
+  /// Entries per row, empty ones counted, up to which a thread takes a row of a square.
+  static constexpr double scalar_entries = 12;
   /// Entries that each lane takes of a row which several share.
   static constexpr double entries_per_lane = 4;
   /// Empty rows in all rows of a square from which they are left out of its storage, where a row is a
