@@ -28,21 +28,25 @@ using sptrsv::policy::dataflow_path;
 using relay_shapes = dataflow_tuning::relay_shapes;
 using walk_shapes = dataflow_tuning::walk_shapes;
 
-/// `levels` levels of `rows` rows, one level after the other; a row needs `entries` of the level before, the
-/// nearest ones.
-sptrsv::csr_matrix<double> layers(std::int32_t levels, std::int32_t rows, std::int32_t entries) {
+/// `levels` levels of `rows` rows, one level after the other. A row needs `entries` of the level before, the
+/// nearest ones, and `older` that are known for long.
+sptrsv::csr_matrix<double> layers(std::int32_t levels, std::int32_t rows, std::int32_t entries,
+                                  std::int32_t older = 0) {
+  constexpr std::int32_t long_ago = 300;  // levels
   sptrsv::csr_matrix<double> made{levels * rows, levels * rows, {0}, {}, {}};
   for (std::int32_t i = 0; i < levels * rows; ++i) {
-    if (i >= rows) {
-      std::vector<std::int32_t> needed;
-      for (std::int32_t k = 0; k < std::min(entries, rows); ++k) {
-        needed.push_back((i / rows - 1) * rows + (i + k) % rows);
-      }
-      std::sort(needed.begin(), needed.end());
-      for (const std::int32_t column : needed) {
-        made.column_indices.push_back(column);
-        made.values.push_back(-0.5 / entries);
-      }
+    const std::int32_t level = i / rows;
+    std::vector<std::int32_t> needed;
+    for (std::int32_t k = 0; level >= long_ago && k < std::min(older, rows); ++k) {
+      needed.push_back((level - long_ago) * rows + (i + k) % rows);
+    }
+    for (std::int32_t k = 0; level > 0 && k < std::min(entries, rows); ++k) {
+      needed.push_back((level - 1) * rows + (i + k) % rows);
+    }
+    std::sort(needed.begin(), needed.end());
+    for (const std::int32_t column : needed) {
+      made.column_indices.push_back(column);
+      made.values.push_back(-0.5 / (entries + older));
     }
     made.column_indices.push_back(i);
     made.values.push_back(1);
@@ -80,14 +84,17 @@ double time_of(const sptrsv::csr_matrix<double>& matrix, const sptrsv::policy::d
 }
 
 sptrsv::policy::dataflow relay(int shape, int parts = 1) {
-  return {dataflow_path::relay, sptrsv::policy::group_order::levels, parts, shape};
+  sptrsv::policy::dataflow made{dataflow_path::relay};
+  made.parts = parts;
+  made.shape = shape;
+  return made;
 }
 
-/// Nanoseconds that `more` levels add to a relay of one part.
-double relay_level(int shape, std::int32_t rows, std::int32_t entries) {
+/// Nanoseconds that a level adds to a relay of one part.
+double relay_level(int shape, std::int32_t rows, std::int32_t entries, std::int32_t older = 0) {
   constexpr std::int32_t levels = 1000;
-  return (time_of(layers(3 * levels, rows, entries), relay(shape)) -
-          time_of(layers(levels, rows, entries), relay(shape))) /
+  return (time_of(layers(3 * levels, rows, entries, older), relay(shape)) -
+          time_of(layers(levels, rows, entries, older), relay(shape))) /
          (2 * levels);
 }
 
@@ -110,14 +117,11 @@ void print_relay() {
     const double step = relay_level(index, s.step_rows(), late);
     steps.push_back(step);
     full_steps.push_back(relay_level(index, 4 * s.step_rows(), late) / (4 * step));
-    if (s.step_rows() >= s.late_entries() + 2 * s.lanes) {
-      // Entries beyond those that are read late come in rounds of two a lane.
-      const std::int32_t more = (s.step_rows() - s.late_entries()) / (2 * s.lanes);
-      if (more > 1) {
-        rounds.push_back((relay_level(index, s.step_rows(), s.late_entries() + more * 2 * s.lanes) -
-                          relay_level(index, s.step_rows(), s.late_entries() + 2 * s.lanes)) /
-                         (more - 1));
-      }
+    // Entries through memory come in rounds of two a lane.
+    if (s.step_rows() >= 8 * s.lanes && late == s.late_entries()) {
+      rounds.push_back((relay_level(index, s.step_rows(), late, 8 * s.lanes) -
+                        relay_level(index, s.step_rows(), late, 2 * s.lanes)) /
+                       3);
     }
     constexpr int parts = 32;
     const auto chain_of_parts = layers(2048, s.step_rows(), late);
@@ -133,7 +137,7 @@ void print_relay() {
   std::printf("  static constexpr double relay_hop_ns = %.0f;\n", median(hops));
   std::printf("  static constexpr double relay_round_ns = %.0f;\n", median(rounds));
   std::printf("  static constexpr double relay_launch_ns = %.0f;\n",
-              time_of(layers(1, 32, 0), relay(0)) - steps.front());
+              time_of(layers(1, 32, 1), relay(0)) - steps.front());
 }
 
 /// Of "one block walks N steps of ...".
@@ -147,7 +151,8 @@ void print_walk() {
   double launch = 0;
   walk_shapes::for_each([&](auto shape, int index) {
     const auto s = sptrsv::detail::dataflow::values_of<decltype(shape)>();
-    const sptrsv::policy::dataflow walk{dataflow_path::walk, sptrsv::policy::group_order::levels, 0, index};
+    sptrsv::policy::dataflow walk{dataflow_path::walk};
+    walk.shape = index;
     const auto time = [&](std::int32_t levels) { return measure(layers(levels, 1, 1), walk); };
     const measured few = time(s.rows * 500);
     const measured many = time(s.rows * 1500);
@@ -167,7 +172,7 @@ void print_grid() {
   const double wide = time_of(layers(2, 4'000'000, 3), grid);
   constexpr double bytes_of_row = 1.5 * (sizeof(double) + sizeof(std::int32_t)) + 4 * sizeof(double);
   std::printf("  static constexpr double grid_level_ns = %.0f;\n", level);
-  std::printf("  static constexpr double grid_launch_ns = %.0f;\n", time_of(layers(1, 32, 0), grid));
+  std::printf("  static constexpr double grid_launch_ns = %.0f;\n", time_of(layers(1, 32, 1), grid));
   std::printf("  static constexpr double grid_byte_ns = 1 / %.1f;\n", 6e6 * bytes_of_row / (wide - narrow));
 }
 

@@ -142,10 +142,12 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
         rewritten.predicted_nanoseconds() + Tuning::transform_launch_ns + bytes * Tuning::grid_byte_ns;
     const double without = paths_->predicted_nanoseconds();
     plan_ += ", " + predicted_time("predicted", with) + ", " + predicted_time("as it is", without);
-    if (!(with < without)) {
+    // On the grid the new entries cost more than a level does: all of them are recent.
+    const bool is_better = with < without && !rewritten.is_grid();
+    if (!is_better) {
       plan_ = "as it is; with " + plan_;
     }
-    return with < without;
+    return is_better;
   }
 
   [[nodiscard]] std::size_t rhs_size() const {

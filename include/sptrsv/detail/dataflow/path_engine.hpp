@@ -50,6 +50,7 @@ class path_engine {
 
   /// Whether the path that was asked for can be taken; if not, nothing else may be called.
   [[nodiscard]] bool is_planned() const { return walk_ || relay_ || grid_; }
+  [[nodiscard]] bool is_grid() const { return grid_.has_value(); }
   void expect_planned(const policy::basic_dataflow<Tuning>& policy) const {
     SPTRSV_EXPECTS(
         is_planned() || policy.path != path_name::walk, errc::unsupported,

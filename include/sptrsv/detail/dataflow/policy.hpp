@@ -46,8 +46,7 @@ struct basic_dataflow {
 
   dataflow_path path = dataflow_path::automatic;
   group_order order = group_order::levels;
-  int parts = 0;   ///< of a relay; 0: as many as promise to be fastest
-  int shape = -1;  ///< of a relay or walk that is asked for: a number in the tuning's list; -1: likewise
+  int parts = 0;            ///< of a relay; 0: as many as promise to be fastest
   bool exact_order = true;  ///< every row is solved as in substitution, from components of other rows
   /// What the growth of a rewritten row is to stay under: a bound of its row of |U| |inv(U)|, U being the
   /// triangle that is inverted, its rows scaled to a unit diagonal. 32 rows whose entries are not larger than
@@ -56,6 +55,9 @@ struct basic_dataflow {
   /// How many times the entries that it had a rewritten row may have; short rows up to
   /// `dataflow_tuning::rewritten_entries` in any case.
   double largest_fill = 2;
+  /// Of a relay or walk that is asked for, its number in the tuning's list; -1: that which promises to be
+  /// fastest.
+  int shape = -1;
 };
 using dataflow = basic_dataflow<>;
 

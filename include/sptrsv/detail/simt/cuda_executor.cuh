@@ -99,15 +99,22 @@ class cuda_executor {
   }
 
   /// Device and managed memory, and host memory that is mapped at the same address; not pageable host memory.
+  /// A no is asked for again: drivers (580.159.04) have been seen not to know memory of a pool for a moment,
+  /// while other threads allocated and freed.
   [[nodiscard]] static bool can_access(const void* p) {
-    cudaPointerAttributes attributes{};
-    const cudaError_t status = cudaPointerGetAttributes(&attributes, p);
-    if (status == cudaErrorInvalidValue) {
-      static_cast<void>(cudaGetLastError());
-      return false;
+    for (int question = 0; question < 10; ++question) {
+      cudaPointerAttributes attributes{};
+      const cudaError_t status = cudaPointerGetAttributes(&attributes, p);
+      if (status == cudaErrorInvalidValue) {
+        static_cast<void>(cudaGetLastError());
+      } else {
+        SPTRSV_CUDA_CHECK(status);
+      }
+      if (attributes.devicePointer == p && p != nullptr) {
+        return true;
+      }
     }
-    SPTRSV_CUDA_CHECK(status);
-    return attributes.devicePointer == p && p != nullptr;
+    return false;
   }
   [[nodiscard]] static bool is_device_only_memory(const void* p) {
     cudaPointerAttributes attributes{};
