@@ -6,8 +6,9 @@ fast as the best, as in Hu, Sun, Li and Sun, AG-SpTRSV, ACM TACO 21(4), 2024, se
 logarithms of the features of a system and their products in pairs, normalised; the chosen scheme is the one with
 the highest output. The model is written as a header of constants.
 
-It is judged by cross-validation: matrices of one family are never in both the training and the test set. Needs
-numpy and scikit-learn.
+It is judged by cross-validation: matrices of one family are never in both the training and the test set, the
+schemes that it knows are chosen by the training set, and it is compared with the best of all that were measured.
+Needs numpy and scikit-learn.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -27,6 +29,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.neural_network import MLPClassifier
 
 HIDDEN = (32, 32)
+ITERATIONS = 300  # more of them learn the systems by heart
 SATISFACTORY = 0.85
 
 
@@ -47,14 +50,16 @@ class Data:
 
 
 def load(paths: Sequence[pathlib.Path]) -> Data:
-    systems, devices = [], []
+    devices = []
+    by_name: dict[str, Any] = {}  # of systems that stand in several files the last
     for path in paths:
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             devices.append(content["device"])
-            systems += content["systems"]
+            by_name.update((s["matrix"], s) for s in content["systems"])
         except (OSError, ValueError, KeyError, TypeError) as e:
             raise FormatError(f"{path}: {e}") from e
+    systems = list(by_name.values())
     schemes = list(dict.fromkeys(m["scheme"] for s in systems for m in s["schemes"]))
     column = {scheme: i for i, scheme in enumerate(schemes)}
     times = np.full((len(systems), len(schemes)), math.inf)
@@ -103,7 +108,7 @@ def train(features: np.ndarray, times: np.ndarray, seed: int) -> Model:
     mean, deviation = x.mean(axis=0), x.std(axis=0)
     deviation[deviation < 1e-12] = 1
     labels = (times.min(axis=1, keepdims=True) / times >= SATISFACTORY).astype(int)
-    network = MLPClassifier(HIDDEN, alpha=1e-2, max_iter=2000, random_state=seed)
+    network = MLPClassifier(HIDDEN, alpha=0.1, max_iter=ITERATIONS, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         network.fit((x - mean) / deviation, labels)
@@ -123,15 +128,44 @@ class Quality:
         return Quality(float((best / own >= SATISFACTORY).mean()), float((1 - best / own).mean()))
 
 
-def cross_validate(data: Data, folds: int, seed: int) -> tuple[Quality, np.ndarray]:
-    """Also returns what was chosen for each system by the model that did not know its family."""
-    folds = min(folds, len(set(data.families)))
+def useful(data: Data, most: int) -> np.ndarray:
+    """Columns, without those that nobody misses: greedily those that make most systems satisfactory."""
+    relative = data.times.min(axis=1, keepdims=True) / data.times
+    satisfactory = relative >= SATISFACTORY
+    speed = relative.mean(axis=0)  # between equal ones, what loses least on all systems
+    kept: list[int] = []
+    covered = np.zeros(len(data.times))
+    while len(kept) < min(most, len(data.schemes)):
+        gain = (satisfactory / (1 + covered[:, None]) ** 2).sum(axis=0) + 1e-3 * speed
+        gain[kept] = -1
+        kept.append(int(gain.argmax()))
+        covered += satisfactory[:, kept[-1]]
+    return np.array(kept)
+
+
+def part(data: Data, rows: np.ndarray, columns: np.ndarray) -> Data:
+    return Data(
+        [data.matrices[i] for i in rows],
+        [data.families[i] for i in rows],
+        [data.schemes[i] for i in columns],
+        data.features[rows],
+        data.times[np.ix_(rows, columns)],
+        data.devices,
+    )
+
+
+def cross_validate(data: Data, most: int, folds: int, seed: int) -> tuple[Quality, np.ndarray]:
+    """`folds`: at most as many as families; 0 for as many. Also returns the column of what was chosen for each
+    system by the model, of at most `most` schemes, that did not know its family."""
+    families = len(set(data.families))
+    folds = min(folds or families, families)
     if folds < 2:
         raise FormatError("systems of one family cannot be cross-validated")
     chosen = np.zeros(len(data.matrices), dtype=int)
     for known, unknown in GroupKFold(folds).split(data.features, groups=data.families):
-        model = train(data.features[known], data.times[known], seed)
-        chosen[unknown] = model.choose(data.features[unknown])
+        kept = useful(part(data, known, np.arange(len(data.schemes))), most)
+        model = train(data.features[known], data.times[np.ix_(known, kept)], seed)
+        chosen[unknown] = kept[model.choose(data.features[unknown])]
     return Quality.of(data.times, chosen), chosen
 
 
@@ -198,50 +232,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("results", type=pathlib.Path, nargs="+", help="files of sptrsv_schemes")
     parser.add_argument("-o", "--output", type=pathlib.Path, help="header to write")
     parser.add_argument("--origin", help="what the header says of the data; default: devices and systems")
-    parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--held-out", type=pathlib.Path, help="file for the choices, for scheme_study.py")
+    parser.add_argument("--folds", type=int, default=0, help="of the cross-validation; default: a family each")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--schemes", type=int, default=48, help="most schemes in the model")
     options = parser.parse_args(arguments)
     try:
-        data = useful(load(options.results), options.schemes)
-        quality, chosen = cross_validate(data, options.folds, options.seed)
+        data = load(options.results)
+        quality, chosen = cross_validate(data, options.schemes, options.folds, options.seed)
     except FormatError as e:
         print(f"train_schemes.py: {e}", file=sys.stderr)
         return 1
     for name, q in (("one scheme for all", best_single(data)), ("model, unknown families", quality)):
         print(f"{name:24} satisfactory {100 * q.satisfactory:5.1f} %   MAPE {100 * q.mape:5.2f} %")
     lost = 1 - data.times.min(axis=1) / data.times[np.arange(len(chosen)), chosen]
-    for i in np.argsort(-lost)[:5]:
+    for i in np.argsort(-lost)[:10]:
         print(f"  {data.matrices[i]:32} loses {100 * lost[i]:5.1f} %: {data.schemes[chosen[i]]}")
+    if options.held_out:
+        choices = {matrix: data.schemes[i] for matrix, i in zip(data.matrices, chosen)}
+        options.held_out.write_text(json.dumps(choices, indent=1) + "\n", encoding="utf-8")
     if options.output:
         origin = options.origin or f"{len(data.matrices)} systems on {', '.join(data.devices)}."
-        model = train(data.features, data.times, options.seed)
-        options.output.write_text(header(model, data.schemes, origin), encoding="utf-8")
+        known = part(data, np.arange(len(data.matrices)), useful(data, options.schemes))
+        model = train(known.features, known.times, options.seed)
+        options.output.write_text(header(model, known.schemes, origin), encoding="utf-8")
     return 0
-
-
-def useful(data: Data, most: int) -> Data:
-    """Without schemes that nobody misses: greedily those that make most systems satisfactory."""
-    satisfactory = data.times.min(axis=1, keepdims=True) / data.times >= SATISFACTORY
-    # Between equal ones, what loses least on all systems.
-    speed = np.where(np.isfinite(data.times), data.times.min(axis=1, keepdims=True) / data.times, 0).mean(
-        axis=0
-    )
-    kept: list[int] = []
-    covered = np.zeros(len(data.times))
-    while len(kept) < min(most, len(data.schemes)):
-        gain = (satisfactory / (1 + covered[:, None]) ** 2).sum(axis=0) + 1e-3 * speed
-        gain[kept] = -1
-        kept.append(int(gain.argmax()))
-        covered += satisfactory[:, kept[-1]]
-    return Data(
-        data.matrices,
-        data.families,
-        [data.schemes[i] for i in kept],
-        data.features,
-        data.times[:, kept],
-        data.devices,
-    )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 // Select by search: measures schemes on the system itself and keeps the best (Hu et al. 2024, section 4.5).
 //
 // By successive halving: all schemes are timed with few solves, the faster ones again with more, until one is
-// left or the time is over.
+// left or the time is over. It begins with those that the model finds likeliest, so that one which is ended
+// early has seen them.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_levels.hpp"
+#include "sptrsv/detail/scheme/model.hpp"
 #include "sptrsv/policy/scheme.hpp"
 #include "sptrsv/scheme_plan.hpp"
 #include "sptrsv/scheme_space.hpp"
@@ -43,9 +45,10 @@ struct scheme_search {
   std::vector<scheme> space = reduced_schemes();
   double seconds =
       10;  ///< begun measurements are ended; the first scheme of the space is measured in any case
-  int first_solves = 2;      ///< of the first round, after one that is not timed
-  int more_solves = 4;       ///< times as many in each further round
-  double kept_share = 0.25;  ///< of the schemes, for the next round
+  int first_solves = 2;         ///< of the first round at least, after one that is not timed
+  double least_seconds = 3e-4;  ///< that a scheme is timed in every round, but at most 100 solves
+  int more_solves = 4;          ///< times as many in each further round
+  double kept_share = 0.25;     ///< of the schemes, for the next round
   int rounds = 3;
   /// A scheme whose lower bound, `launch_nanoseconds` a launch, is above the best time is not tried.
   double launch_nanoseconds = 1500;
@@ -86,14 +89,14 @@ class searcher {
         started_(how.clock()) {
     on_.fill_bytes(b_.data(), 0, b_.bytes());
     const triangle_form form(options, pattern_of(a).by_columns);
-    levels_ = static_cast<double>(
-        levels_on_device(build_on_device(pattern_of(a), form, on_, resource), on_, resource).count);
+    const auto t = build_on_device(pattern_of(a), form, on_, resource);
+    features_ = features_of(t, levels_on_device(t, on_, resource), on_, resource);
   }
 
   scheme_search_result run() {
     scheme_search_result result;
     std::vector<scheme_measurement> all;
-    for (const scheme& s : how_.space) {
+    for (const scheme& s : likeliest_first(features_, how_.space)) {
       all.emplace_back();
       all.back().tried = s;
     }
@@ -142,7 +145,7 @@ class searcher {
 
   void measure(scheme_measurement& m, int solves) {
     const double rows = m.tried.merge == node_merging::none ? 1 : m.tried.merge_rows;
-    if (m.tried.alpha_level == 0 && levels_ / rows * how_.launch_nanoseconds * 1e-6 > best_) {
+    if (m.tried.alpha_level == 0 && features_.levels / rows * how_.launch_nanoseconds * 1e-6 > best_) {
       m.refused = "a launch a level takes longer than the best scheme";
       return;
     }
@@ -157,11 +160,13 @@ class searcher {
       solver.solve(b, x, stream_);
       on_.synchronize();
       // What is ten times as slow at its first solve needs no second one.
-      if ((how_.clock() - first) * 1e3 > 10 * best_) {
-        m.milliseconds = std::min(m.milliseconds, (how_.clock() - first) * 1e3);
+      const double once = how_.clock() - first;
+      if (once * 1e3 > 10 * best_) {
+        m.milliseconds = std::min(m.milliseconds, once * 1e3);
         m.solves += 1;
         return;
       }
+      solves = std::max(solves, static_cast<int>(std::min(100.0, how_.least_seconds / once)));
       first = how_.clock();
       for (int i = 0; i < solves; ++i) {
         solver.solve(b, x, stream_);
@@ -192,7 +197,7 @@ class searcher {
   buffer<value> b_;
   buffer<value> x_;
   double started_;
-  double levels_ = 0;
+  system_features features_;
   double best_ = std::numeric_limits<double>::infinity();
   scheme_measurement best_measurement_;
 };

@@ -77,6 +77,14 @@ class Study(Files):
         self.assertEqual(rows["all"][-2:], ["50 %", "25.0 %"])
         self.assertEqual(rows["100 to 10,000"][1:4], ["500", "3", "0.5"])
 
+    def test_takes_the_choices_of_models_that_did_not_know_the_system(self) -> None:
+        made = [system("one", {WARP: 4, LANE: 1}, 1.0), system("two", {WARP: 4, LANE: 1}, 1.0)]
+        for measured in (m for s in made for m in s["schemes"] if "ms" in m):
+            measured["analysis_ms"] = 7.0
+        _, systems = scheme_study.load([self.write(made)], {"one": WARP, "two": DEALT})
+        self.assertEqual([s.model_ms for s in systems], [4, 10])  # the other was not measured
+        self.assertEqual([s.model_analysis_ms for s in systems], [7, 7])
+
     def test_writes_all_tables(self) -> None:
         with contextlib.redirect_stdout(io.StringIO()) as out:
             self.assertEqual(scheme_study.main([str(self.write(TWO)), "-o", str(self.folder)]), 0)
@@ -108,9 +116,9 @@ class Training(Files):
     def test_learns_a_rule_and_knows_what_it_has_not_seen(self) -> None:
         import train_schemes
 
-        data = train_schemes.useful(train_schemes.load([self.write(self.systems(160))]), 2)
-        self.assertEqual(set(data.schemes), {WARP, LANE})
-        quality, _ = train_schemes.cross_validate(data, 4, 1)
+        data = train_schemes.load([self.write(self.systems(160))])
+        self.assertEqual({data.schemes[i] for i in train_schemes.useful(data, 2)}, {WARP, LANE})
+        quality, _ = train_schemes.cross_validate(data, 2, 4, 1)
         self.assertGreater(quality.satisfactory, 0.9)
         self.assertLess(quality.mape, 0.05)
         self.assertLess(train_schemes.best_single(data).satisfactory, 0.7)

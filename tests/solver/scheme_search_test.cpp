@@ -74,6 +74,21 @@ TEST_F(SchemeSearch, EndsWhenTheTimeIsOver) {
   EXPECT_NE(found.measured.back().refused, "");
 }
 
+TEST_F(SchemeSearch, BeginsWithWhatTheModelKnows) {
+  const scheme known = parse_scheme(detail::schemes::model_table::schemes[0]);
+  how.space.push_back(known);
+  how.seconds = 0;
+  EXPECT_EQ(search().plan.use, known);
+}
+
+TEST_F(SchemeSearch, TimesShortSolvesMoreOften) {
+  second_per_step = 1e-9;
+  how.least_seconds = 1;
+  for (const scheme_measurement& m : search().measured) {
+    EXPECT_EQ(m.solves, 100);
+  }
+}
+
 TEST_F(SchemeSearch, LeavesOutWhatCannotWin) {
   how.space.push_back(parse_scheme("nw=2 alpha_level=0"));
   how.launch_nanoseconds = 1e15;

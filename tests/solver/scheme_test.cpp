@@ -2,7 +2,9 @@
 // what is refused.
 #include "sptrsv/detail/scheme/model.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -72,6 +74,42 @@ TEST_F(Schemes, SayWhatTheyAre) {
   EXPECT_NE(info.kernels.at(0).find(" 3 nodes in all, 1 launches of which 1 wait"), std::string::npos)
       << info.kernels.at(0);
   EXPECT_EQ(info.levels, 10);
+}
+
+/// A node's level is one more than the largest of the nodes that its rows need, however few edges say so.
+TEST_F(Schemes, KeepTheLevelsOfNodesWithFewEdges) {
+  const emulator::executor on(where.stream());
+  memory_resource& resource = on.default_resource();
+  for (const pattern& p :
+       {patterns::stencil_2d(30, 40), patterns::power_law(300, 2), patterns::layers(300, 60, 7)}) {
+    const auto a = make(p, {});
+    const std::int32_t* const offsets = a.by_rows.row_offsets.data();
+    const auto uploaded = where.upload(a.by_rows);
+    const auto t = detail::build_on_device(detail::pattern_of(uploaded.view()),
+                                           detail::triangle_form({}, false), on, resource);
+    const auto graph = detail::schemes::transform(t, detail::levels_on_device(t, on, resource),
+                                                  parse_scheme("trans=merge_fixed(16)"), on, resource);
+    std::vector<std::int64_t> level(static_cast<std::size_t>(graph.nodes.count), 1);
+    std::int64_t levels = 1;
+    for (std::int64_t row = 0; row < p.size; ++row) {
+      const auto node = static_cast<std::size_t>(row / 16);
+      for (std::int32_t e = offsets[row]; e < offsets[row + 1]; ++e) {
+        const auto needed =
+            static_cast<std::size_t>(a.by_rows.column_indices[static_cast<std::size_t>(e)] / 16);
+        level[node] = needed < node ? std::max(level[node], level[needed] + 1) : level[node];
+      }
+      levels = std::max(levels, level[node]);
+    }
+    EXPECT_EQ(graph.levels.count, levels) << p.name;
+    std::vector<std::int32_t> order(graph.levels.rows.size());
+    on.download(order.data(), graph.levels.rows.data(), graph.levels.rows.bytes());
+    EXPECT_TRUE(std::is_sorted(order.begin(), order.end(), [&](std::int32_t k, std::int32_t l) {
+      return level[static_cast<std::size_t>(k)] < level[static_cast<std::size_t>(l)];
+    })) << p.name;
+    if (p.name.find("stencil") != std::string::npos) {
+      EXPECT_LE(graph.edges.entries(), 4 * graph.nodes.count);  // of 16 and more
+    }
+  }
 }
 
 /// Four levels of 32 rows: as many launches, and nobody waits, unless nodes have rows that need each other.

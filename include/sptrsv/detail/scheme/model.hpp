@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <vector>
 
@@ -58,21 +59,42 @@ std::vector<double> scores(const system_features& features) {
   return layer(Table::weights_3, Table::bias_3, second, false);
 }
 
-/// The likeliest of those that need at most `most_launches` launches.
+/// The schemes that the model knows, from the likeliest on.
 template <class Table = model_table>
-scheme choose_scheme(const system_features& features, std::int64_t most_launches) {
+std::vector<scheme> likeliest_schemes(const system_features& features) {
   const std::vector<double> score = scores<Table>(features);
   std::vector<std::size_t> order(score.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return score[a] > score[b]; });
+  std::vector<scheme> made;
+  made.reserve(order.size());
   for (const std::size_t i : order) {
-    const scheme s = parse_scheme(Table::schemes[i]);
-    if (s.alpha_level == scheme::unlimited || features.levels <= static_cast<double>(most_launches)) {
-      return s;
-    }
+    made.push_back(parse_scheme(Table::schemes[i]));
   }
-  return {};
+  return made;
+}
+
+/// The likeliest of those that need at most `most_launches` launches.
+template <class Table = model_table>
+scheme choose_scheme(const system_features& features, std::int64_t most_launches) {
+  const std::vector<scheme> known = likeliest_schemes<Table>(features);
+  const auto found = std::find_if(known.begin(), known.end(), [&](const scheme& s) {
+    return s.alpha_level == scheme::unlimited || features.levels <= static_cast<double>(most_launches);
+  });
+  return found != known.end() ? *found : scheme{};
+}
+
+/// What the model knows of `space` comes first, from the likeliest on; all else keeps its order.
+template <class Table = model_table>
+std::vector<scheme> likeliest_first(const system_features& features, std::vector<scheme> space) {
+  const std::vector<scheme> known = likeliest_schemes<Table>(features);
+  const auto place = [&](const scheme& s) {
+    return std::find(known.begin(), known.end(), s) - known.begin();
+  };
+  std::stable_sort(space.begin(), space.end(),
+                   [&](const scheme& a, const scheme& b) { return place(a) < place(b); });
+  return space;
 }
 
 }  // namespace sptrsv::detail::schemes

@@ -96,14 +96,18 @@ struct number_places {
   }
 };
 
-/// Per entry, and once for the end: whether it is a dependency edge between nodes. A node with an entry that
-/// is none has rows that need each other.
+/// Per entry, and once for the end: whether it is a dependency edge between nodes that few entries before it
+/// are not. Rows of a node mostly need the same nodes, and the search for levels goes through all edges. A
+/// node with an entry that is no edge has rows that need each other.
 template <class Index, class Offset>
 struct mark_edges {
+  static constexpr int looked_back = 16;  ///< entries: a row of a grid's 27-point stencil and some
+
   std::int64_t size;
   std::int64_t entries;
   const Offset* row_offsets;
   const Index* columns;
+  const Index* first_place;
   const Index* node_of_place;
   Offset* marks;
   std::int32_t* inner;  ///< of a node; starts at 0
@@ -114,12 +118,24 @@ struct mark_edges {
     if (e < entries) {
       const Index node =
           ctx.load_constant(node_of_place + triangle_kernels::major_of(ctx, row_offsets, size, e));
-      is_edge = ctx.load_constant(node_of_place + ctx.load_constant(columns + e)) != node;
+      const Index needed = node_needed(ctx, e);
+      is_edge = needed != node;
       if (!is_edge) {
         ctx.store_relaxed(inner + node, std::int32_t{1});
       }
+      const auto first =
+          static_cast<std::int64_t>(ctx.load_constant(row_offsets + ctx.load_constant(first_place + node)));
+      for (std::int64_t k = e - 1; is_edge && k >= first && k >= e - looked_back; --k) {
+        is_edge = node_needed(ctx, k) != needed;
+      }
     }
     ctx.store(marks + e, is_edge ? Offset{1} : Offset{0});
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE Index node_needed(Context& ctx, std::int64_t e) const {
+    return ctx.load_constant(node_of_place + ctx.load_constant(columns + e));
   }
 };
 
@@ -200,9 +216,10 @@ void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offse
   graph.inner = make(std::int32_t{}, count);
   on.fill_bytes(graph.inner.data(), 0, graph.inner.bytes());
   simt::for_each(on, count, number_places<Index>{first_place, node_of_place.data()});
-  simt::for_each(on, t.entries() + 1,
-                 mark_edges<Index, Offset>{t.size, t.entries(), t.row_offsets.data(), t.columns.data(),
-                                           node_of_place.data(), edges_before.data(), graph.inner.data()});
+  simt::for_each(
+      on, t.entries() + 1,
+      mark_edges<Index, Offset>{t.size, t.entries(), t.row_offsets.data(), t.columns.data(), first_place,
+                                node_of_place.data(), edges_before.data(), graph.inner.data()});
   on.exclusive_scan(edges_before.data(), edges_before.data(), t.entries() + 1, resource);
   Offset edges = 0;
   on.download(&edges, edges_before.data() + t.entries(), sizeof(edges));
