@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
+#include <string>
 #include <thread>
 
 #include "solver/gpu_fixture.cuh"
@@ -107,6 +109,28 @@ SPTRSV_TEST_P(gpu_streams, one_after_the_other_on_one_workspace) {
   }
 }
 
+/// What the thread knows of the device, it learns by the solve.
+SPTRSV_TEST_P(gpu_streams, from_a_thread_that_has_not_used_the_device) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::stencil_2d(20, 21);
+  const form f = this->forms_for(1).front();
+  const auto a = this->make(p, f);
+  const auto solver = this->analyze(a, f);
+  const auto b = this->random_rhs(single(p.size), 1);
+  auto x = this->poisoned_solution(single(p.size));
+  auto own = solver.make_workspace(this->where.stream());
+  std::string message;
+  std::thread([&] {
+    try {
+      solver.solve(b.in(), x.out(), value(1), own, this->where.stream());
+    } catch (const std::exception& e) {
+      message = e.what();
+    }
+  }).join();
+  EXPECT_EQ(message, "");
+  this->expect_solved(a, f, p.name, this->where.download(b.memory), this->where.download(x.memory));
+}
+
 /// A solve on a workspace leaves the solver as it is: threads of the host may share it.
 SPTRSV_TEST_P(gpu_streams, four_from_four_threads) {
   using value = typename TypeParam::value;
@@ -153,6 +177,6 @@ SPTRSV_TEST_P(gpu_streams, four_from_four_threads) {
 }
 
 SPTRSV_TESTS(gpu_streams, two, four, four_with_deep_waits, sixteen, four_from_four_threads,
-             one_after_the_other_on_one_workspace);
+             one_after_the_other_on_one_workspace, from_a_thread_that_has_not_used_the_device);
 
 }  // namespace sptrsv::testing

@@ -215,7 +215,7 @@ struct small_groups : dataflow_tuning {
   static constexpr int columns_per_sweep = 2;
   static constexpr int most_sharers = 1;
 };
-/// And lanes that look in turns.
+/// And all rows taken for long ones.
 struct small_shared_groups : small_groups {
   static constexpr int most_sharers = 2;
   static constexpr int long_row = 0;

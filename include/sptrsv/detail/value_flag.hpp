@@ -98,6 +98,27 @@ struct value_flag {
     for (;;) {
       const word* missing = nullptr;
       for (int i = 0; i < Count; ++i) {
+        for (int w = 0; w < words; ++w) {
+          if (seen[i].bits[w] == pending) {
+            seen[i].bits[w] = ctx.load_relaxed(components[i] + w);
+            missing = seen[i].bits[w] == pending ? components[i] + w : missing;
+          }
+        }
+      }
+      if (missing == nullptr) {
+        return;
+      }
+      ctx.pause(missing);
+    }
+  }
+
+  /// The same without a pause between two looks, where few threads poll.
+  template <int Count, class Context>
+  SPTRSV_DEVICE static void spin_for_all(Context& ctx, const word* const (&components)[Count],
+                                         reading (&seen)[Count]) {
+    for (;;) {
+      const word* missing = nullptr;
+      for (int i = 0; i < Count; ++i) {
         const word* const still = look_again(ctx, components[i], seen[i]);
         missing = still != nullptr ? still : missing;
       }

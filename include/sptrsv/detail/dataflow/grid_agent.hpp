@@ -1,89 +1,161 @@
-// The kernels of the grid path: a warp has a group of 32 consecutive rows, a lane a row.
+// The kernel of the grid path: a warp has a group of 32 consecutive rows, a lane a row.
 //
 // Rows do not wait for the others of their warp: a row is published as soon as its own entries have come, and
-// may be what another row of the same warp waits for.
+// may be what another row of the same warp waits for. (Threads of a warp make progress on their own from
+// sm_70 on.)
 #pragma once
 
 #include <cstdint>
 
-#include "sptrsv/detail/dataflow/grid_row.hpp"
+#include "sptrsv/detail/dataflow/grid_groups.hpp"
+#include "sptrsv/detail/solve_pages.hpp"
 
 namespace sptrsv::detail::dataflow {
 
-/// Which row a thread has, and which right-hand sides.
-struct grid_place {
-  std::int64_t place;
-  int sharer;  ///< among the blocks that have the same rows
-
-  template <int BlockThreads, class Context, class Warp>
-  SPTRSV_DEVICE static grid_place of(Context& ctx, const Warp& warp, const block_start& start, int sharers) {
-    // Through a shuffle: otherwise the compiler reads the special register, which is slow, after the wait
-    // again.
-    const int thread = warp.shuffle(ctx.thread_rank(), warp.rank());
-    const auto block = static_cast<std::uint32_t>(start.block);
-    const auto by = static_cast<std::uint32_t>(sharers);
-    return {static_cast<std::int64_t>(block / by) * BlockThreads + thread, static_cast<int>(block % by)};
-  }
+template <class Scalar, class Index, class Offset>
+struct grid_params {
+  std::int64_t size;    ///< of the system
+  std::int64_t places;  ///< rows, partial ones included
+  int sharers;          ///< blocks that have the same rows and take turns with the right-hand sides
+  bool reversed;
+  const Offset* offsets;
+  const Index* columns;
+  const Scalar* values;
+  const Scalar* diagonal;  ///< by place; null if it is unit
+  const Index*
+      position_of_place;  ///< -1 for partial rows; null where rows stand in the order of substitution
+  const Index* gates;     ///< by group: a place some levels earlier, -1 if none; null: no gates
+  solve_pages<Scalar> pages;
+  Scalar alpha;
+  dense_view<const Scalar> b;
+  dense_view<Scalar> x;
 };
 
-/// Each lane waits on its own, for `EntriesAtOnce` entries together. (Threads of a warp make progress on
-/// their own from sm_70 on.) `Columns` right-hand sides are solved in one sweep over the group, further ones
-/// by other blocks, as far as there are sharers, and in further sweeps; with 1 the kernel is for one.
+/// A lane waits for `EntriesAtOnce` entries together. `Columns` right-hand sides are solved in one sweep over
+/// the group, further ones by other blocks, as far as there are sharers, and in further sweeps; with 1 the
+/// kernel is for one right-hand side.
 template <class Tuning, class Scalar, class Index, class Offset, int EntriesAtOnce, int Columns>
 struct grid_agent {
   static constexpr int block_threads = Tuning::block_threads;
   using params = grid_params<Scalar, Index, Offset>;
+  using flag = value_flag<Scalar>;
+  using word = typename flag::word;
   using shared_storage = block_start;
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
     start_block(ctx, start, p.pages.state, p.x.columns);
     const auto warp = ctx.template group<32>();
-    const auto at = grid_place::of<block_threads>(ctx, warp, start, p.sharers);
-    if (at.place < p.places) {
-      if (at.sharer * Columns < p.x.columns) {
-        solve_row(ctx, p, at, start.page);
+    // Through a shuffle: otherwise the compiler reads the special register, which is slow, after the wait
+    // again.
+    const int thread = warp.shuffle(ctx.thread_rank(), warp.rank());
+    const auto block = static_cast<std::uint32_t>(start.block);
+    const auto sharers = static_cast<std::uint32_t>(p.sharers);
+    const auto sharer = static_cast<int>(block % sharers);
+    const std::int64_t place = static_cast<std::int64_t>(block / sharers) * block_threads + thread;
+    if (place < p.places) {
+      if (sharer * Columns < p.x.columns) {
+        solve_row(ctx, p, place, sharer, start.page);
       }
-      p.pages.reset(ctx, start.page ^ 1u, at.place, start.columns_to_reset, at.sharer, p.sharers);
+      p.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, sharer, p.sharers);
     }
   }
 
  private:
-  using row_type = grid_row<Scalar, Index, Offset, EntriesAtOnce>;
-  using batch = typename row_type::batch;
-  using flag = value_flag<Scalar>;
-  using word = typename flag::word;
   using columns_of = Scalar[Columns];
 
+  /// Some entries of a lane.
+  struct batch {
+    Index column[EntriesAtOnce];  ///< -1 where there is no entry
+    Scalar value[EntriesAtOnce];
+  };
+
+  /// The slots of a lane: begin, begin + 32, ... below end. Batches end with the last one, so that a row of
+  /// few entries, which stand last, has them in one batch.
+  struct span_of_entries {
+    Offset begin;
+    Offset end;
+
+    SPTRSV_DEVICE Offset first() const {
+      constexpr auto stride = static_cast<Offset>(group_rows * EntriesAtOnce);
+      const Offset width = (end - begin + group_rows - 1) / group_rows * group_rows;
+      return begin + width - (width + stride - 1) / stride * stride;
+    }
+  };
+
   template <class Context>
-  SPTRSV_DEVICE static void solve_row(Context& ctx, const params& p, const grid_place& at,
+  SPTRSV_DEVICE static void solve_row(Context& ctx, const params& p, std::int64_t place, int sharer,
                                       std::uint32_t page) {
-    const row_type row = row_type::open(ctx, p, at.place);
+    // All that does not depend on x comes before the first wait.
+    const std::int64_t group = place / group_rows;
+    const Offset begin = ctx.load_constant(p.offsets + group) + static_cast<Offset>(place % group_rows);
+    const Offset end = ctx.load_constant(p.offsets + group + 1);
+    const span_of_entries entries{begin, end};
+    const batch first_entries = read(ctx, p, entries, entries.first());
+    const Index gate = p.gates == nullptr ? Index{-1} : ctx.load_constant(p.gates + group);
+    const std::int64_t position =
+        p.position_of_place == nullptr
+            ? place
+            : static_cast<std::int64_t>(ctx.load_constant(p.position_of_place + place));
+    const std::int64_t row = p.reversed ? p.size - 1 - position : position;
+    const pivot_divisor<Scalar> pivot(p.diagonal == nullptr ? pivot_divisor<Scalar>::one()
+                                                            : ctx.load_constant(p.diagonal + place));
     word* const components = page == 0 ? p.pages.solved[0] : p.pages.solved[1];
     const std::int64_t column_words = p.pages.size * flag::words;
     const std::int64_t columns = Columns == 1 ? 1 : p.x.columns;
-    std::int64_t first = Columns == 1 ? 0 : std::int64_t{at.sharer} * Columns;
-    row.wait_for_gate(ctx, components + first * column_words);
+    std::int64_t first = Columns == 1 ? 0 : std::int64_t{sharer} * Columns;
+    if (gate >= 0) {
+      wait_for_gate(ctx, components + first * column_words + static_cast<std::int64_t>(gate) * flag::words);
+    }
     for (; first < columns; first += std::int64_t{p.sharers} * Columns) {
       columns_of rest;
       for (int k = 0; k < Columns; ++k) {
-        rest[k] = first + k < columns ? row.load_b(ctx, p, first + k) : Scalar{};
+        const std::int64_t rhs = first + k;
+        rest[k] = position >= 0 && rhs < columns
+                      ? p.alpha * ctx.load(p.b.data + row * p.b.row_stride + rhs * p.b.column_stride)
+                      : Scalar{};
       }
       word* const solved = components + first * column_words;
-      batch now = row.first_entries;
-      for (Offset e = row.first(); e < row.end; e += row.stride()) {
-        const batch next = row.read(ctx, p, static_cast<Offset>(e + row.stride()));
+      word* const own = solved + place * flag::words;
+      Scalar* const to = p.x.data + row * p.x.row_stride + first * p.x.column_stride;
+      batch now = first_entries;
+      for (Offset e = entries.first(); e < end; e += group_rows * EntriesAtOnce) {
+        const batch next = read(ctx, p, entries, static_cast<Offset>(e + group_rows * EntriesAtOnce));
         subtract_products(ctx, now, solved, column_words, columns - first, rest);
         now = next;
       }
       for (int k = 0; k < Columns; ++k) {
         if (first + k < columns) {
-          const Scalar x = row.pivot(rest[k]);
-          flag::publish(ctx, solved + at.place * flag::words + k * column_words, x);
-          row.store_x(ctx, p, page, first + k, x);
+          const Scalar x = pivot(rest[k]);
+          flag::publish(ctx, own + k * column_words, x);
+          if (position >= 0) {
+            ctx.store(to + k * p.x.column_stride, x);
+            if (!is_finite(x)) {
+              p.pages.note_bad(ctx, page, position);
+            }
+          }
         }
       }
     }
+  }
+
+  /// One word to look at while the solve is still some levels away: otherwise thousands of warps would ask
+  /// for all that they need again and again, and slow down those whose turn it is.
+  template <class Context>
+  SPTRSV_DEVICE static void wait_for_gate(Context& ctx, const word* gate) {
+    simt::wait_until(ctx, gate, [](word w) { return w != flag::pending; });
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static batch read(Context& ctx, const params& p, const span_of_entries& entries, Offset e) {
+    batch made;
+    for (int i = 0; i < EntriesAtOnce; ++i) {
+      const Offset slot = e + static_cast<Offset>(group_rows * i);
+      const bool present = slot >= entries.begin && slot < entries.end;
+      made.column[i] = present ? ctx.load_constant(p.columns + slot) : Index{-1};
+      made.value[i] = present ? ctx.load_constant(p.values + slot) : Scalar{};
+    }
+    return made;
   }
 
   /// rest[k] -= the entries times x_k, when they have come; `columns` of the right-hand sides are present.
@@ -102,118 +174,12 @@ struct grid_agent {
     }
     flag::wait_all(ctx, component, seen);
     for (int k = 0; k < Columns; ++k) {
-      rest[k] = rest[k] - sum_of_products(entries.value, [&](int i) { return seen[i * Columns + k]; });
-    }
-  }
-};
-
-/// For one right-hand side and rows of many entries. The lanes of a warp look together, in turns, each at
-/// `EntriesAtOnce` entries: those whose entries have come go on to the next ones, or publish their row while
-/// the others' looks are under way.
-template <class Tuning, class Scalar, class Index, class Offset, int EntriesAtOnce>
-struct grid_turns_agent {
-  static constexpr int block_threads = Tuning::block_threads;
-  using params = grid_params<Scalar, Index, Offset>;
-  using shared_storage = block_start;
-
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
-    start_block(ctx, start, p.pages.state, p.x.columns);
-    const auto warp = ctx.template group<32>();
-    const auto at = grid_place::of<block_threads>(ctx, warp, start, p.sharers);
-    if (at.place - warp.rank() < p.places && at.sharer == 0) {
-      solve_rows(ctx, warp, p, at.place, start.page);
-    }
-    if (at.place < p.places) {
-      p.pages.reset(ctx, start.page ^ 1u, at.place, start.columns_to_reset, at.sharer, p.sharers);
-    }
-  }
-
- private:
-  using row_type = grid_row<Scalar, Index, Offset, EntriesAtOnce>;
-  using batch = typename row_type::batch;
-  using flag = value_flag<Scalar>;
-  using word = typename flag::word;
-  using readings = typename flag::reading[EntriesAtOnce];
-
-  template <class Context, class Warp>
-  SPTRSV_DEVICE static void solve_rows(Context& ctx, const Warp& warp, const params& p, std::int64_t place,
-                                       std::uint32_t page) {
-    const row_type row = row_type::open(ctx, p, place);
-    word* const solved = page == 0 ? p.pages.solved[0] : p.pages.solved[1];
-    Scalar rest = row.load_b(ctx, p, 0);
-    row.wait_for_gate(ctx, solved);
-    warp.sync();
-    Offset e = row.first();
-    batch now = row.first_entries;
-    batch next = row.read(ctx, p, static_cast<Offset>(e + row.stride()));
-    readings seen;
-    begin(now, seen);
-    bool is_done = place >= p.places;
-    bool is_ready = e >= row.end;
-    Scalar x{};
-    for (;;) {
-      if (!is_done && !is_ready) {
-        look(ctx, now, solved, seen);
+      Scalar sum[2] = {};  // in two parts, whose order is fixed: half the latency of one
+      for (int i = 0; i < EntriesAtOnce; ++i) {
+        sum[i % 2] = sum[i % 2] + entries.value[i] * seen[i * Columns + k].value();
       }
-      if (is_ready && !is_done) {
-        x = row.pivot(rest);
-        flag::publish(ctx, solved + place * flag::words, x);
-        is_done = true;
-      }
-      warp.sync();
-      if (warp.all(is_done)) {
-        break;
-      }
-      const word* const missing = is_done ? nullptr : pending_word(now, solved, seen);
-      const bool advances = !is_done && missing == nullptr;
-      if (advances) {
-        rest = rest - sum_of_products(now.value, [&](int i) { return seen[i]; });
-        e += row.stride();
-        is_ready = e >= row.end;
-        now = next;
-        next = row.read(ctx, p, static_cast<Offset>(e + row.stride()));
-        begin(now, seen);
-      }
-      if (!warp.any(advances) && missing != nullptr) {
-        ctx.spin(missing);
-      }
+      rest[k] = rest[k] - (sum[0] + sum[1]);
     }
-    row.store_x(ctx, p, page, 0, x);
-  }
-
-  SPTRSV_DEVICE static void begin(const batch& entries, readings& seen) {
-    for (int i = 0; i < EntriesAtOnce; ++i) {
-      seen[i] = entries.column[i] >= 0 ? flag::unseen() : flag::zero();
-    }
-  }
-
-  /// Once at all that is pending.
-  template <class Context>
-  SPTRSV_DEVICE static void look(Context& ctx, const batch& entries, const word* solved, readings& seen) {
-    for (int i = 0; i < EntriesAtOnce; ++i) {
-      for (int w = 0; w < flag::words; ++w) {
-        if (seen[i].bits[w] == flag::pending) {
-          seen[i].bits[w] = ctx.load_relaxed(component(entries, i, solved) + w);
-        }
-      }
-    }
-  }
-
-  /// Null if there is none.
-  SPTRSV_DEVICE static const word* pending_word(const batch& entries, const word* solved,
-                                                const readings& seen) {
-    const word* missing = nullptr;
-    for (int i = 0; i < EntriesAtOnce; ++i) {
-      for (int w = 0; w < flag::words; ++w) {
-        missing = seen[i].bits[w] == flag::pending ? component(entries, i, solved) + w : missing;
-      }
-    }
-    return missing;
-  }
-
-  SPTRSV_DEVICE static const word* component(const batch& entries, int i, const word* solved) {
-    return solved + static_cast<std::int64_t>(entries.column[i]) * flag::words;
   }
 };
 

@@ -34,7 +34,7 @@ class grid_path {
   template <int EntriesAtOnce, int Columns>
   using agent = grid_agent<Tuning, Scalar, Index, Offset, EntriesAtOnce, Columns>;
   using for_short_rows = agent<Tuning::entries_at_once, 1>;
-  using for_long_rows = grid_turns_agent<Tuning, Scalar, Index, Offset, 2 * Tuning::entries_at_once>;
+  using for_long_rows = agent<2 * Tuning::entries_at_once, 1>;
   using for_several_columns = agent<Tuning::entries_at_once, Tuning::columns_per_sweep>;
 
  public:

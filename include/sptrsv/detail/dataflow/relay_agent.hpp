@@ -268,7 +268,7 @@ class relay_runner {
       component[k] = solved_ + place.of[k] * flag::words;
       seen[k] = place.of[k] >= 0 ? flag::unseen() : flag::zero();
     }
-    flag::wait_all(ctx_, component, seen);
+    flag::spin_for_all(ctx_, component, seen);
     return value.of[0] * seen[0].value() + value.of[1] * seen[1].value();
   }
 

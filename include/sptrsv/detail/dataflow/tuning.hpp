@@ -13,8 +13,8 @@ namespace sptrsv {
 struct dataflow_tuning {
   /// Threads of a block of the grid path, a multiple of 32: a ticket is drawn per block.
   static constexpr int block_threads = 128;
-  /// Entries that a thread of the grid path waits for together; twice as many, in turns with the other lanes,
-  /// where rows have more than `long_row` entries on average.
+  /// Entries that a thread of the grid path waits for together; twice as many where rows have more than
+  /// `long_row` entries on average.
   static constexpr int entries_at_once = 4;
   static constexpr int long_row = 4;
   /// Right-hand sides that one sweep of the grid path serves, and the blocks, at most, which share them.

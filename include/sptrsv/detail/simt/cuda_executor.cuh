@@ -99,30 +99,11 @@ class cuda_executor {
   }
 
   /// Device and managed memory, and host memory that is mapped at the same address; not pageable host memory.
-  /// A no is asked for again: drivers (580.159.04) have been seen not to know memory of a pool for a moment,
-  /// while other threads allocated and freed.
   [[nodiscard]] static bool can_access(const void* p) {
-    for (int question = 0; question < 10; ++question) {
-      cudaPointerAttributes attributes{};
-      const cudaError_t status = cudaPointerGetAttributes(&attributes, p);
-      if (status == cudaErrorInvalidValue) {
-        static_cast<void>(cudaGetLastError());
-      } else {
-        SPTRSV_CUDA_CHECK(status);
-      }
-      if (attributes.devicePointer == p && p != nullptr) {
-        return true;
-      }
-    }
-    return false;
+    return p != nullptr && attributes_of(p).devicePointer == p;
   }
   [[nodiscard]] static bool is_device_only_memory(const void* p) {
-    cudaPointerAttributes attributes{};
-    if (cudaPointerGetAttributes(&attributes, p) != cudaSuccess) {
-      static_cast<void>(cudaGetLastError());
-      return false;
-    }
-    return attributes.type == cudaMemoryTypeDevice;
+    return attributes_of(p).type == cudaMemoryTypeDevice;
   }
 
   [[nodiscard]] std::string device_name() const {
@@ -230,6 +211,20 @@ class cuda_executor {
   void replay(const cuda_graph& graph) const { SPTRSV_CUDA_CHECK(cudaGraphLaunch(graph.get(), stream_)); }
 
  private:
+  /// All zero where there is no device.
+  static cudaPointerAttributes attributes_of(const void* p) {
+    cudaPointerAttributes found{};
+    int device = 0;
+    if (!ask_for(p, found) && cudaGetDevice(&device) == cudaSuccess && cudaSetDevice(device) == cudaSuccess) {
+      ask_for(p, found);  // a thread that had not used the device yet knew no memory of it
+    }
+    static_cast<void>(cudaGetLastError());
+    return found;
+  }
+  static bool ask_for(const void* p, cudaPointerAttributes& found) {
+    return cudaPointerGetAttributes(&found, p) == cudaSuccess && found.type != cudaMemoryTypeUnregistered;
+  }
+
   struct capture_stream {
     capture_stream() { SPTRSV_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
     ~capture_stream() { static_cast<void>(cudaStreamDestroy(stream)); }
