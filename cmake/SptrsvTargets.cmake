@@ -31,7 +31,8 @@ endfunction()
 # test-results/, where scripts/count_tests.py counts the cases.
 #   CUDA      the sources, .cpp too, are compiled by nvcc; without a CUDA compiler the program is left out
 #   SANITIZE  built with AddressSanitizer and UndefinedBehaviorSanitizer
-#   LABELS    labels of CTest; tests labelled `gpu` are skipped on a machine without a GPU
+#   LABELS    labels of CTest; tests labelled `gpu` are skipped on a machine without a GPU, those labelled `types`
+#             are not part of sptrsv_tests
 function(sptrsv_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA;SANITIZE" "SHARDS" "SOURCES;LABELS")
   if(NOT arg_SOURCES OR (arg_CUDA AND NOT sptrsv_has_cuda))
@@ -44,7 +45,7 @@ function(sptrsv_add_test name)
   add_executable(${name} ${arg_SOURCES})
   if("gpu" IN_LIST arg_LABELS)
     add_dependencies(sptrsv_gpu_tests ${name})
-  else()
+  elseif(NOT "types" IN_LIST arg_LABELS)
     add_dependencies(sptrsv_tests ${name})
   endif()
   sptrsv_configure_target(${name})

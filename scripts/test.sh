@@ -14,5 +14,6 @@ if "$root/tests/run_if_gpu.sh" true > /dev/null; then
 fi
 cmake --build "$root/build/$preset" --parallel "$cores" --target "${targets[@]}"
 
-# The tests with these labels compile much and find errors of the library's developers only; .ci/run has them.
-run_ctest "$preset" --label-exclude 'headers|package|device' "$@"
+# The tests with these labels compile much and find errors of the library's developers only, or repeat those of
+# the kernels in other types than double; .ci/run has them.
+run_ctest "$preset" --label-exclude 'headers|package|device|types' "$@"
