@@ -155,20 +155,18 @@ inline auto forms_of(policy_list<sptrsv::policy::recursive_block>) {
 
 inline auto forms_of(policy_list<sptrsv::policy::column_block>) {
   using sptrsv::policy::column_block;
-  return form_list<column_block>{
-      {"column_block", "triangles with all that is below, where rows are long"},
-      {"column_block_4", "4 triangles with all that is below", {4}},
-      {"column_block_16", "16 triangles with all that is below", {16}},
-      {"column_block_64", "64 triangles with all that is below", {64}}};
+  return form_list<column_block>{{"column_block", "triangles with all that is below, where rows are long"},
+                                 {"column_block_4", "4 triangles with all that is below", {4}},
+                                 {"column_block_16", "16 triangles with all that is below", {16}},
+                                 {"column_block_64", "64 triangles with all that is below", {64}}};
 }
 
 inline auto forms_of(policy_list<sptrsv::policy::row_block>) {
   using sptrsv::policy::row_block;
-  return form_list<row_block>{
-      {"row_block", "triangles with all that is left of them, where rows are long"},
-      {"row_block_4", "4 triangles with all that is left of them", {4}},
-      {"row_block_16", "16 triangles with all that is left of them", {16}},
-      {"row_block_64", "64 triangles with all that is left of them", {64}}};
+  return form_list<row_block>{{"row_block", "triangles with all that is left of them, where rows are long"},
+                              {"row_block_4", "4 triangles with all that is left of them", {4}},
+                              {"row_block_16", "16 triangles with all that is left of them", {16}},
+                              {"row_block_64", "64 triangles with all that is left of them", {64}}};
 }
 
 struct all_updates_global : sptrsv::sync_free_column_tuning {
