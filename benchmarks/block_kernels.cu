@@ -1,7 +1,7 @@
 // The block algorithms of Lu, Niu and Liu 2020 on this machine: how long a solve and its analysis take for
 // each number of blocks, and how long each kernel takes for each part of triangles that are cut ever finer.
-// From what it writes benchmarks/fit_block_kernels.py finds the thresholds of block_tuning. Needs no Google
-// Benchmark.
+// From what it writes benchmarks/fit_block_kernels.py finds the thresholds of block_tuning. Squares are
+// measured with cuSPARSE's product, too. Needs no Google Benchmark.
 #include <cuda_runtime.h>
 
 #include <chrono>
@@ -17,6 +17,7 @@
 #include "benchmarks/bench/options.hpp"
 #include "benchmarks/bench/pool.cuh"
 #include "benchmarks/block_kernels/parts.cuh"
+#include "benchmarks/block_kernels/vendor_squares.cuh"
 #include "examples/support/seeded_values.hpp"
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/host/structure.hpp"
@@ -31,7 +32,9 @@ constexpr const char* usage_text =
     "\n"
     "  --matrices DIR      one triangle of each .mtx file of a directory\n"
     "  --generated WHICH   names of generated matrices, none, small, grids, or all: a choice (default)\n"
-    "  --csv FILE          write the times of the parts there; without it parts are not measured\n"
+    "  --csv FILE          write the times of the parts there, and compare squares with cuSPARSE; without "
+    "it\n"
+    "                      parts are not measured\n"
     "  --time-limit S      begin no further system after S seconds\n"
     "  --help              this text\n";
 
@@ -149,7 +152,8 @@ bool print_solves(const host_system& s, device_system& d) {
   return right;
 }
 
-void write_parts(const host_system& s, const device_system& d, std::FILE* csv) {
+void write_parts(const host_system& s, const device_system& d, vendor_spmv<scalar, index>& vendor,
+                 vendor_comparison& squares, std::FILE* csv) {
   const executor on;
   const auto view = d.matrix.view();
   const auto triangle = sptrsv::detail::build_on_device(
@@ -159,8 +163,11 @@ void write_parts(const host_system& s, const device_system& d, std::FILE* csv) {
     if (s.matrix.rows >> depth < 2000) {
       return;
     }
-    measure_parts(triangle, view.values, depth, on, [&](const part_time& p) {
+    measure_parts(triangle, view.values, depth, vendor, on, [&](const part_time& p) {
       const bool is_triangle = p.part.is_triangle;
+      if (!is_triangle) {
+        squares.add(s.name, depth, p.number, p.kernel, p.microseconds);
+      }
       std::fprintf(
           csv, "%s,%d,%zu,%s,%lld,%lld,%lld,%lld,%s,%.3f\n", s.name.c_str(), depth, p.number,
           is_triangle ? "triangle" : "square",
@@ -199,6 +206,8 @@ int run(int argc, char** argv) {
   std::printf("%-22s %10s %10s %8s\n", "", "solve ms", "analyse ms", "solves");
   const auto start = clock::now();
   bool right = true;
+  vendor_spmv<scalar, index> vendor;
+  vendor_comparison squares;
   const generator_registry registry;
   for (const matrix_source& source : choose_sources(options.systems, registry, true)) {
     if (options.time_limit > 0 && seconds_since(start) > options.time_limit) {
@@ -214,12 +223,15 @@ int run(int argc, char** argv) {
       device_system d(s);
       right = print_solves(s, d) && right;
       if (csv != nullptr) {
-        write_parts(s, d, csv.get());
+        write_parts(s, d, vendor, squares, csv.get());
       }
     } catch (const std::exception& e) {
       std::printf("%s FAILED: %s\n", source.name.c_str(), e.what());
       right = false;
     }
+  }
+  if (csv != nullptr) {
+    squares.print(microseconds_of_a_launch(executor()));
   }
   return right ? 0 : 1;
 }

@@ -25,6 +25,7 @@ from typing import TypeVar
 COLUMNS = "matrix,depth,part,shape,rows,rows_with_entries,entries,levels,kernel,microseconds".split(",")
 SQUARES = ("scalar_csr", "vector_csr", "scalar_dcsr", "vector_dcsr")
 TRIANGLES = ("level_set", "sync_free", "serial")
+VENDOR = "cusparse_spmv"  # is measured, but cannot be chosen
 
 
 class TableError(Exception):
@@ -67,6 +68,8 @@ def load(path: pathlib.Path) -> list[Part]:
         if reader.fieldnames != COLUMNS:
             raise TableError(f"{path}: not written by sptrsv_block_kernels --csv")
         for row in reader:
+            if row["kernel"] == VENDOR:
+                continue
             key = tuple(row[name] for name in ("matrix", "depth", "part"))
             numbers = [int(row[name]) for name in ("rows", "rows_with_entries", "entries", "levels")]
             part = parts.setdefault(key, Part(row["shape"] == "triangle", *numbers, {}, row["matrix"]))

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/bench/statistics.hpp"
 #include "benchmarks/bench/stopwatch.cuh"
+#include "benchmarks/block_kernels/vendor_squares.cuh"
 #include "sptrsv/device_matrix.hpp"
 #include "sptrsv/policy/recursive_block.hpp"
 
@@ -61,7 +61,7 @@ class part_runner {
     sums_ = sptrsv::buffer<scalar>(ones.size(), on.default_resource(), on.stream());
   }
 
-  /// Microseconds, the median of several launches.
+  /// Microseconds.
   double run(const block::planned_part& part) {
     const std::vector<block::step>& all = system_.host_steps.steps;
     std::vector<block::step> steps(all.begin() + static_cast<std::ptrdiff_t>(part.first_step),
@@ -99,15 +99,7 @@ class part_runner {
            system_.numbers.data(), system_.warps.first_place.data(), system_.gates.data(),
            system_.level_offsets.data(), finished.data()});
     };
-    launch();
-    std::vector<double> samples;
-    for (int k = 0; k < 5; ++k) {
-      samples.push_back(watch_.time([&] {
-        launch();
-        launch();
-      }) / 2000);
-    }
-    return median(samples);
+    return microseconds_of(watch_, launch);
   }
 
  private:
@@ -120,10 +112,11 @@ class part_runner {
   stopwatch watch_;
 };
 
-/// Calls `visit` with the time of each part with each kernel. `t`: in the order of substitution; `stored`:
-/// the values of the matrix that it was made from, in device memory.
+/// Calls `visit` with the time of each part with each kernel, and of each square by the vendor. `t`: in the
+/// order of substitution; `stored`: the values of the matrix that it was made from, in device memory.
 inline void measure_parts(const sptrsv::detail::device_triangle<index, index>& t, const scalar* stored,
-                          int depth, const executor& on, const std::function<void(const part_time&)>& visit) {
+                          int depth, vendor_spmv<scalar, index>& vendor, const executor& on,
+                          const std::function<void(const part_time&)>& visit) {
   for (int kernel = 1; kernel <= 4; ++kernel) {
     const bool has_triangle = kernel <= 3;
     sptrsv::policy::block_kernels kernels;
@@ -141,6 +134,9 @@ inline void measure_parts(const sptrsv::detail::device_triangle<index, index>& t
       if (!p.is_triangle || (has_triangle && is_plausible(p, kernels.triangle))) {
         visit({number, p, p.is_triangle ? names_of_triangles[kernel] : names_of_squares[kernel],
                runner.run(p)});
+      }
+      if (!p.is_triangle && kernels.square == square_kernel::scalar_csr) {
+        visit({number, p, vendor_kernel, vendor.run(system, numbers.values(), p, on)});
       }
     }
   }

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pathlib
 import random
 import subprocess
 import unittest
@@ -104,6 +105,16 @@ class Program(support.ScriptTest):
         self.assertRegex(output, r"(?m)^ +70 +2  scalar_dcsr 1$")
         self.assertRegex(output, r"(?m)^ +32 +2  sync_free 1$")
         self.assertIn("1 squares: 1.000 times the best", output)
+
+    def test_what_the_vendor_takes_is_no_choice(self) -> None:
+        times = (("scalar_csr", 4.0), ("vector_csr", 8.0), ("cusparse_spmv", 1.0))
+        lines = [f"m,1,1,square,1000,1000,2900,0,{kernel},{time}" for kernel, time in times]
+        parts = fit.load(pathlib.Path(self.write("parts.csv", "\n".join([",".join(fit.COLUMNS), *lines]))))
+        self.assertEqual([part.times for part in parts], [{"scalar_csr": 4.0, "vector_csr": 8.0}])
+        status, output = self.run_on(",".join(fit.COLUMNS), *lines)
+        self.assertEqual(status, 0, output)
+        self.assertIn("1 squares: 1.000 times the best", output)
+        self.assertNotIn("cusparse", output)
 
     @unittest.skipUnless(support.python_with_matplotlib(), "no matplotlib (Debian: python3-matplotlib)")
     def test_draws_who_wins_where(self) -> None:

@@ -1,0 +1,189 @@
+// Squares multiplied by cuSPARSE, each in a launch of its own: what the library's solve, which is one launch,
+// does without.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/bench/statistics.hpp"
+#include "benchmarks/bench/stopwatch.cuh"
+#include "sptrsv/detail/block/system.hpp"
+#include "sptrsv/detail/cusparse/handles.cuh"
+#include "sptrsv/detail/simt/cuda_executor.cuh"
+#include "sptrsv/device_matrix.hpp"
+
+namespace sptrsv_benchmarks::block_kernels {
+
+inline constexpr const char* vendor_kernel = "cusparse_spmv";
+
+/// Microseconds of a launch: the median of five pairs, after one that does not count.
+template <class Launch>
+double microseconds_of(stopwatch& watch, const Launch& launch) {
+  launch();
+  std::vector<double> samples;
+  for (int k = 0; k < 5; ++k) {
+    samples.push_back(watch.time([&] {
+      launch();
+      launch();
+    }) / 2000);
+  }
+  return median(samples);
+}
+
+struct do_nothing {
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context&, std::int64_t) const {}
+};
+
+/// Of an empty kernel, many of which are launched one after the other.
+inline double microseconds_of_a_launch(const sptrsv::detail::cuda_executor& on) {
+  constexpr int launches = 1000;
+  stopwatch watch;
+  const auto launch_all = [&] {
+    for (int i = 0; i < launches; ++i) {
+      sptrsv::detail::simt::for_each(on, 1, do_nothing{});
+    }
+  };
+  watch.time(launch_all);
+  return watch.time(launch_all) / (1e3 * launches);
+}
+
+/// to[i] = from[i] - shift.
+template <class Index>
+struct shift_down {
+  const Index* from;
+  Index* to;
+  Index shift;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    ctx.store(to + i, ctx.load_constant(from + i) - shift);
+  }
+};
+
+/// y += A x by cusparseSpMV, A a square in CSR.
+template <class Scalar, class Index>
+class vendor_spmv {
+  using executor = sptrsv::detail::cuda_executor;
+
+ public:
+  vendor_spmv() { sptrsv::detail::cusparse::check(cusparseCreate(handle_.address()), "cusparseCreate"); }
+
+  /// Microseconds of the faster of CUSPARSE_SPMV_CSR_ALG1 and CUSPARSE_SPMV_CSR_ALG2, both preprocessed.
+  /// `part`: a square of a recursive cut whose rows are all stored.
+  double run(const sptrsv::detail::block::block_system<Index, Index>& system, const Scalar* values,
+             const sptrsv::detail::block::planned_part& part, const executor& on) {
+    namespace cusparse = sptrsv::detail::cusparse;
+    const std::int64_t rows = part.square.rows;
+    const std::int64_t entries = part.square.entries;
+    const Index* const offsets =
+        system.offsets.data() + system.host_steps.steps[part.first_step].offsets + part.first_row;
+    Index first = 0;
+    on.download(&first, offsets, sizeof(first));
+    // Arrays of its own: cuSPARSE has offsets begin at 0, and likes them aligned.
+    auto own_offsets = make<Index>(rows + 1, on);
+    auto own_columns = make<Index>(entries, on);
+    auto own_values = make<Scalar>(entries, on);
+    sptrsv::detail::simt::for_each(on, rows + 1, shift_down<Index>{offsets, own_offsets.data(), first});
+    sptrsv::detail::simt::for_each(on, entries,
+                                   shift_down<Index>{system.columns.data() + first, own_columns.data(),
+                                                     static_cast<Index>(part.first_row - part.columns)});
+    sptrsv::detail::simt::for_each(on, entries, shift_down<Scalar>{values + first, own_values.data(), 0});
+    auto x = sptrsv::to_device(std::vector<Scalar>(static_cast<std::size_t>(part.columns), 1), on.stream());
+    auto y = sptrsv::to_device(std::vector<Scalar>(static_cast<std::size_t>(rows), 0), on.stream());
+    cusparse::dense_vector x_there;
+    cusparse::dense_vector y_there;
+    constexpr cudaDataType type = cusparse::value_type<Scalar>;
+    cusparse::check(cusparseCreateDnVec(x_there.address(), part.columns, x.data(), type),
+                    "cusparseCreateDnVec");
+    cusparse::check(cusparseCreateDnVec(y_there.address(), rows, y.data(), type), "cusparseCreateDnVec");
+    double least = std::numeric_limits<double>::infinity();
+    for (const cusparseSpMVAlg_t algorithm : {CUSPARSE_SPMV_CSR_ALG1, CUSPARSE_SPMV_CSR_ALG2}) {
+      cusparse::sparse_matrix square;  // keeps what the preprocessing finds
+      cusparse::check(cusparseCreateCsr(square.address(), rows, part.columns, entries, own_offsets.data(),
+                                        own_columns.data(), own_values.data(), cusparse::index_type<Index>,
+                                        cusparse::index_type<Index>, CUSPARSE_INDEX_BASE_ZERO, type),
+                      "cusparseCreateCsr");
+      const Scalar one = 1;
+      std::size_t bytes = 0;
+      cusparse::check(
+          cusparseSpMV_bufferSize(handle_.get(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, square.get(),
+                                  x_there.get(), &one, y_there.get(), type, algorithm, &bytes),
+          "cusparseSpMV_bufferSize");
+      auto scratch = make<unsigned char>(static_cast<std::int64_t>(bytes) + 1, on);
+      cusparse::check(
+          cusparseSpMV_preprocess(handle_.get(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, square.get(),
+                                  x_there.get(), &one, y_there.get(), type, algorithm, scratch.data()),
+          "cusparseSpMV_preprocess");
+      const double time = microseconds_of(watch_, [&] {
+        cusparse::check(cusparseSpMV(handle_.get(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, square.get(),
+                                     x_there.get(), &one, y_there.get(), type, algorithm, scratch.data()),
+                        "cusparseSpMV");
+      });
+      least = time < least ? time : least;
+    }
+    return least;
+  }
+
+ private:
+  template <class T>
+  static sptrsv::buffer<T> make(std::int64_t count, const executor& on) {
+    return sptrsv::buffer<T>(static_cast<std::size_t>(count), on.default_resource(), on.stream());
+  }
+
+  sptrsv::detail::cusparse::library_handle handle_;
+  stopwatch watch_;
+};
+
+/// Times of the squares of many systems, by the library's fastest kernel and by cuSPARSE.
+class vendor_comparison {
+ public:
+  void add(const std::string& matrix, int depth, std::size_t number, const std::string& kernel,
+           double microseconds) {
+    pair_of_times& times = cuts_[{matrix, depth}][number];
+    double& time = kernel == vendor_kernel ? times.vendor : times.ours;
+    time = microseconds < time ? microseconds : time;
+  }
+
+  /// `launch`: microseconds. A square that another kernel multiplies parts the solve's launch: two more.
+  void print(double launch) const {
+    ratio_summary ratios;
+    int faster = 0;
+    std::printf("\nsquares by cuSPARSE; a launch takes %.2f us\n", launch);
+    std::printf("%-26s %5s %7s %6s %9s %22s\n", "", "depth", "squares", "faster", "saved, us",
+                "less two launches each");
+    for (const auto& [cut, squares] : cuts_) {
+      int faster_here = 0;
+      double saved = 0;
+      double left = 0;
+      for (const auto& square : squares) {
+        const pair_of_times& times = square.second;
+        const double gain = times.ours - times.vendor;
+        ratios.add(times.ours / times.vendor, cut.first);
+        faster_here += gain > 0 ? 1 : 0;
+        saved += gain > 0 ? gain : 0;
+        left += gain > 2 * launch ? gain - 2 * launch : 0;
+      }
+      faster += faster_here;
+      std::printf("%-26s %5d %7zu %6d %9.1f %22.1f\n", cut.first.c_str(), cut.second, squares.size(),
+                  faster_here, saved, left);
+    }
+    std::printf("%d of %d squares faster; the fastest kernel's time over cuSPARSE's, geometric mean: %.3f\n",
+                faster, ratios.count(), ratios.mean());
+  }
+
+ private:
+  struct pair_of_times {
+    double ours = std::numeric_limits<double>::infinity();
+    double vendor = std::numeric_limits<double>::infinity();
+  };
+
+  std::map<std::pair<std::string, int>, std::map<std::size_t, pair_of_times>> cuts_;
+};
+
+}  // namespace sptrsv_benchmarks::block_kernels
