@@ -2,7 +2,7 @@
 """Makes the tables and figures of a paper's study out of the results of `sptrsv_bench --study NAME`.
 
 li_zhang: Li and Zhang 2020, Figures 5.1 to 5.3, Tables 5.3 to 5.6. liu: Liu et al. 2016, Figure 4 and Table 4.
-lu_niu_liu: Lu, Niu and Liu 2020, Tables 1, 2, 4 and 5, Figures 4 and 7.
+lu_niu_liu: Lu, Niu and Liu 2020, Tables 1, 2, 4 and 5, Figures 4 and 7; with --published its times beside them.
 Several files are taken together. Writes NAME.md and, with matplotlib (Debian: python3-matplotlib), SVG
 figures; prints the first table.
 """
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from report import Picture, caption, facts, markdown, markdown_table
 from results_format import FormatError, Results, load_results
-from study_blocks import lu_niu_liu
+from study_blocks import PublishedTimes, against_published, load_published, lu_niu_liu
 from study_tables import li_zhang, liu
 
 TITLES = {
@@ -45,9 +45,17 @@ def draw(study: str, results: Results, folder: pathlib.Path) -> list[Picture]:
     return [Picture(*one) for one in made]
 
 
-def make_study(study: str, results: Results, folder: pathlib.Path, with_figures: bool) -> str:
+def make_study(
+    study: str,
+    results: Results,
+    folder: pathlib.Path,
+    with_figures: bool,
+    published: Sequence[PublishedTimes] = (),
+) -> str:
     """Writes the study into a folder; returns its first table."""
     parts = TABLES[study](results)
+    if published:
+        parts.insert(0, against_published(results, published))
     folder.mkdir(parents=True, exist_ok=True)
     pictures = draw(study, results, folder) if with_figures else []
     text = markdown(
@@ -77,11 +85,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="folder to write into (default: report)",
     )
     parser.add_argument("--tables-only", action="store_true", help="no figures")
+    parser.add_argument(
+        "--published",
+        type=pathlib.Path,
+        metavar="TIMES.csv",
+        help="of lu_niu_liu: times of the published code, with the columns matrix, solve_ms, preprocessing_ms",
+    )
     options = parser.parse_args(arguments)
+    if options.published and options.study != "lu_niu_liu":
+        parser.error("--published goes with lu_niu_liu")
     with_figures = not options.tables_only and importlib.util.find_spec("matplotlib") is not None
     try:
         results = together([load_results(path) for path in options.results])
-        first = make_study(options.study, results, options.output, with_figures)
+        published = load_published(options.published) if options.published else ()
+        first = make_study(options.study, results, options.output, with_figures, published)
     except (FormatError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -6,12 +6,15 @@ cut into 4, 16 and 64 triangles by columns, by rows and recursively, and as the 
 
 from __future__ import annotations
 
+import csv
+import dataclasses
 import math
+import pathlib
 import re
 from collections.abc import Callable, Sequence
 
-from report_tables import NONE, Section, Table, significant
-from results_format import Results, Row, geometric_mean, quantile
+from report_tables import NONE, Section, Table, significant, times
+from results_format import FormatError, Results, Row, geometric_mean, quantile
 from study_tables import (
     PRECISIONS,
     LowerSolves,
@@ -35,6 +38,60 @@ READ: dict[str, Callable[[int], float]] = {
     "row_block": lambda x: 2 ** (x - 1) - 0.5,
     "recursive_block": lambda x: 0.5 * x,
 }
+
+
+@dataclasses.dataclass(frozen=True)
+class PublishedTimes:
+    """Of the code that the paper's authors published; milliseconds, None where not known."""
+
+    matrix: str
+    solve: float | None
+    preprocessing: float | None
+
+
+def load_published(path: pathlib.Path) -> list[PublishedTimes]:
+    """A table with the columns matrix, solve_ms and preprocessing_ms; empty: not known."""
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        if reader.fieldnames != ["matrix", "solve_ms", "preprocessing_ms"]:
+            raise FormatError(f"{path}: the columns are not matrix, solve_ms, preprocessing_ms")
+        try:
+            return [
+                PublishedTimes(
+                    row["matrix"],
+                    *(None if row[name] == "" else float(row[name]) for name in reader.fieldnames[1:]),
+                )
+                for row in reader
+            ]
+        except (TypeError, ValueError) as error:
+            raise FormatError(f"{path}: {error}") from error
+
+
+def against_published(results: Results, published: Sequence[PublishedTimes]) -> Section:
+    """Matrices without a solve in double precision are named, too."""
+    solves = LowerSolves(results, OWN, "lu_niu_liu")
+    rows = []
+    ratios: tuple[list[float], list[float]] = ([], [])
+    for one in published:
+        row = solves.get(one.matrix, "f64", OWN)
+        cells = [one.matrix]
+        own = (row.ms, row.analysis_ms) if row else (None, None)
+        for mine, theirs, known in zip(own, (one.solve, one.preprocessing), ratios):
+            ratio = theirs / mine if theirs and mine else None
+            known += [ratio] if ratio else []
+            cells += [significant(mine), significant(theirs), times(ratio)]
+        cells.append(significant(own[1] / own[0]) if own[0] and own[1] else NONE)
+        rows.append(cells)
+    solve, preprocessing = (times(geometric_mean(known)) for known in ratios)
+    rows.append(["geometric mean", "", "", solve, "", "", preprocessing, ""])
+    return Section(
+        "Against the published code",
+        f"Milliseconds, double precision: {OWN}, and the code that was published with the paper on the same model "
+        "of GPU, as given beforehand.",
+        Table(
+            ["matrix", "solve", "published", "ratio", "analysis", "published", "ratio", "in own solves"], rows
+        ),
+    )
 
 
 def traffic(row: Row) -> tuple[float, float] | None:

@@ -189,6 +189,29 @@ class LuNiuLiu(unittest.TestCase):
         rows = section(self.tables(made), "Performance in double over single precision (Figure 7)")
         self.assertEqual({row["median"] for row in rows}, {"0.75"})
 
+    def test_against_published_times(self) -> None:
+        made = synthetic.block_solves(3)
+        row = row_of(made, matrix="file_00", value="f64", policy="recursive_block")
+        row["warm"]["batch_ms"], row["analysis_ms"] = 2.0, 8.0
+        row = row_of(made, matrix="file_01", value="f64", policy="recursive_block")
+        row["warm"]["batch_ms"], row["analysis_ms"] = 4.0, 6.0
+        published = [
+            study_blocks.PublishedTimes("file_00", 3.0, 80.0),
+            study_blocks.PublishedTimes("file_01", 24.0, None),
+            study_blocks.PublishedTimes("unmeasured", 1.0, 1.0),
+        ]
+        synthetic.compare_with_baseline(made)
+        found = study_blocks.against_published(parse_results(made), published)
+        self.assertEqual(
+            found.table.rows,
+            [
+                ["file_00", "2", "3", "1.50x", "8", "80", "10.00x", "4"],
+                ["file_01", "4", "24", "6.00x", "6", "-", "-", "1.5"],
+                ["unmeasured", "-", "1", "-", "-", "1", "-", "-"],
+                ["geometric mean", "", "", "3.00x", "", "", "10.00x", ""],
+            ],
+        )
+
     def test_without_its_policy(self) -> None:
         with self.assertRaisesRegex(FormatError, "lu_niu_liu"):
             study_blocks.lu_niu_liu(parse_results(synthetic.lower_triangles()))
@@ -231,6 +254,28 @@ class Program(support.ScriptTest):
         self.assertEqual(
             self.make("li_zhang", single, self.write("again.json", single), "--tables-only")[0], 2
         )
+
+    def test_published_times_come_first(self) -> None:
+        header = "matrix,solve_ms,preprocessing_ms\n"
+        known = self.write("known.csv", header + "file_00,1e6,\nfile_01,,3\n")
+        made, options = synthetic.block_solves(), ("--tables-only", "--published")
+        status, output, text = self.make("lu_niu_liu", made, *options, known)
+        self.assertEqual(status, 0, output)
+        self.assertRegex(output, r"\| file_00 +\|.*\| +1,000,000 \|")
+        self.assertLess(text.index("Against the published code"), text.index("Traffic (Tables 1 and 2)"))
+        for unusable in ("matrix,solve_ms\na,1\n", header + "a,fast,2\n", header + "a,1\n"):
+            path = self.write("unusable.csv", unusable)
+            status, output, _ = self.make("lu_niu_liu", made, *options, path)
+            self.assertEqual(status, 2, unusable)
+            self.assertIn("unusable.csv", output)
+        self.assertEqual(self.make("liu", synthetic.lower_triangles(), "--published", known)[0], 2)
+
+    def test_the_repositorys_published_times(self) -> None:
+        table = support.SCRIPTS.parent / "docs" / "studies" / "lu_niu_liu_published.csv"
+        published = study_blocks.load_published(table)
+        self.assertEqual(len(published), 7)
+        self.assertIn(study_blocks.PublishedTimes("laplace27_128x128x128", 3.86, 1469), published)
+        self.assertIn(study_blocks.PublishedTimes("random_2000000_6", 0.81, None), published)
 
     def test_unusable_results(self) -> None:
         self.assertEqual(self.make("liu", synthetic.pairs(), "--tables-only")[0], 2)
