@@ -160,6 +160,20 @@ TEST_F(Automatic, TakesTheFirstOfEqualOnesEachWithItsKnobs) {
   EXPECT_FALSE(info_with(levels, patterns::chain(4)).bit_reproducible);
 }
 
+/// By the library's own models: a level costs recursive_block less than level_set, and sync_free_warp least.
+TEST_F(Automatic, TakesRecursiveBlockWhereItsModelPromisesTheLeast) {
+  const auto a = make(patterns::chain(40), {});
+  const auto there = where.upload(a.by_rows);
+  const policy::automatic<policy::level_set, policy::recursive_block> either;
+  auto solver = sptrsv::analyze(either, there, {}, where.stream(), &where.resource());
+  EXPECT_EQ(solver.info().plan.rfind("recursive_block, ", 0), 0u) << solver.info().plan;
+  EXPECT_TRUE(contains(solver.info().kernels.at(0), "block: ")) << solver.info().kernels.at(0);
+  const auto b = random_vector<double>(40, 1);
+  expect_solved(a, {}, "chain", b, solve(solver, b));
+  const policy::automatic<policy::sync_free_warp, policy::recursive_block> another;
+  EXPECT_EQ(info_with(another, patterns::chain(40)).plan.rfind("sync_free_warp, ", 0), 0u);
+}
+
 /// Launches and allocations of an analysis.
 TEST_F(Automatic, WithOneCandidateAnalysesNothingElse) {
   const auto a = where.upload(make(patterns::stencil_2d(6, 7), {}).by_rows);
@@ -215,6 +229,7 @@ TEST(CostModel, IsMissedWhereThereIsNone) {
   struct unknown {};
   EXPECT_TRUE(detail::has_cost_model<policy::dataflow>);
   EXPECT_TRUE(detail::has_cost_model<policy::level_set>);
+  EXPECT_TRUE(detail::has_cost_model<policy::recursive_block>);
   EXPECT_TRUE(detail::has_cost_model<policy::self_scheduled>);
   EXPECT_TRUE(detail::has_cost_model<policy::sync_free_fused>);
   EXPECT_TRUE(detail::has_cost_model<policy::sync_free_thread>);
@@ -249,6 +264,23 @@ TEST(CostModel, AddsUpItsConstantsAndSweepsForFourRightHandSides) {
   EXPECT_DOUBLE_EQ(two_ways[0](detail::system_profile{}), 1000) << "of nothing";
 }
 
+TEST(CostModel, PrefersRecursiveBlockWhereEntriesAreMany) {
+  detail::system_profile system;
+  system.value_bytes = 8;
+  system.index_bytes = system.offset_bytes = 4;
+  const auto nanoseconds = [&](const auto& policy) { return detail::predicted_nanoseconds(policy, system); };
+  system.rows = 400'000;
+  system.entries = 25 * system.rows;
+  system.levels = 500;
+  system.longest_row = 50;
+  EXPECT_LT(nanoseconds(policy::recursive_block{}), nanoseconds(policy::sync_free_warp{}));
+  EXPECT_LT(nanoseconds(policy::recursive_block{}), nanoseconds(policy::level_set{}));
+  system.rows = 4000;
+  system.entries = 3 * system.rows;
+  system.longest_row = 2;
+  EXPECT_GT(nanoseconds(policy::recursive_block{}), nanoseconds(policy::sync_free_warp{}));
+}
+
 TEST(CostModel, PrefersNothingToWhatItCannotTellOrWillBeRefused) {
   const double never = std::numeric_limits<double>::infinity();
   detail::system_profile system;
@@ -256,6 +288,11 @@ TEST(CostModel, PrefersNothingToWhatItCannotTellOrWillBeRefused) {
   system.offset_bytes = 8;
   EXPECT_EQ(detail::predicted_nanoseconds(policy::sync_free_warp{policy::row_order::natural}, system), never);
   EXPECT_LT(detail::predicted_nanoseconds(policy::sync_free_warp{}, system), never);
+  EXPECT_LT(detail::predicted_nanoseconds(policy::recursive_block{}, system), never);
+  EXPECT_EQ(detail::predicted_nanoseconds(policy::recursive_block{0}, system), never);
+  EXPECT_EQ(
+      detail::predicted_nanoseconds(policy::recursive_block{-1, {policy::block_selector::paper}}, system),
+      never);
   EXPECT_EQ(detail::predicted_nanoseconds(policy::cusparse{}, system), never);
   system.offset_bytes = 4;
   EXPECT_LT(detail::predicted_nanoseconds(policy::cusparse{}, system), never);
