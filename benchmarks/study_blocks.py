@@ -86,8 +86,8 @@ def against_published(results: Results, published: Sequence[PublishedTimes]) -> 
     rows.append(["geometric mean", "", "", solve, "", "", preprocessing, ""])
     return Section(
         "Against the published code",
-        f"Milliseconds, double precision: {OWN}, and the code that was published with the paper on the same model "
-        "of GPU, as given beforehand.",
+        f"Milliseconds, double precision: {OWN}, and the code that was published with the paper on the same "
+        "model of GPU, whose times are given.",
         Table(
             ["matrix", "solve", "published", "ratio", "analysis", "published", "ratio", "in own solves"], rows
         ),
