@@ -2,12 +2,14 @@
 """The study of Hu, Sun, Li and Sun, AG-SpTRSV, ACM TACO 21(4), 2024, on the results of sptrsv_schemes.
 
 Figure 3: warps against lanes, and how many warps. Figure 4: balance and reordering. Figure 9: the spaces MF, NM,
-MHS and RL. Table 6: the search against the model. Writes scheme_study.md and prints its first table.
+MHS and RL. Table 6: the search against the model. Writes scheme_study.md and, with matplotlib (Debian:
+python3-matplotlib), SVG figures; prints the first table.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import math
 import pathlib
@@ -110,6 +112,35 @@ SPACES: list[tuple[str, str, Test]] = [
 ]
 
 
+# One kind of scheme, and another.
+CONTRASTS: list[tuple[str, Test, Test]] = [
+    (
+        "a warp a row over a lane a row (3a)",
+        lambda s: natural(s) and s["trans"] == "none",
+        lambda s: natural(s) and s["trans"] == "merge_fixed(32)" and s["sw_rnnz"] == "inf",
+    ),
+    ("16 warps over 4 (3b)", lambda s: s["nw"] == "16", lambda s: s["nw"] == "4"),
+    ("32 warps over 16 (3b)", lambda s: s["nw"] == "32", lambda s: s["nw"] == "16"),
+    (
+        "balance over its absence (4a)",
+        lambda s: s["group"] == "rg_balance" or s["warps"] == "ws_balance",
+        lambda s: s["group"] == "rg_sequential" and s["warps"] in ("ws_rr", "ws_hardware"),
+    ),
+    ("reordered over natural (4b)", lambda s: not natural(s), natural),
+    (
+        "values as flags over fenced flags",
+        lambda s: s["signal"] == "value",
+        lambda s: s["signal"] == "fenced",
+    ),
+    ("entries buffered over not", lambda s: s["buffered"] == "yes", lambda s: s["buffered"] == "no"),
+    (
+        "wide levels alone over one launch",
+        lambda s: s["alpha_level"] != "inf",
+        lambda s: s["alpha_level"] == "inf",
+    ),
+]
+
+
 def gains(systems: Iterable[System], of: Test, over: Test) -> list[float]:
     """How many times as fast the best scheme of one kind is as that of the other."""
     pairs = ((s.best(over), s.best(of)) for s in systems)
@@ -142,34 +173,8 @@ def speedups(system: System) -> list[float | None]:
 
 def contrasts(systems: Sequence[System]) -> Section:
     """Figures 3 and 4: one kind of scheme against another, all else free."""
-    kinds: list[tuple[str, Test, Test]] = [
-        (
-            "a warp a row over a lane a row (3a)",
-            lambda s: natural(s) and s["trans"] == "none",
-            lambda s: natural(s) and s["trans"] == "merge_fixed(32)" and s["sw_rnnz"] == "inf",
-        ),
-        ("16 warps over 4 (3b)", lambda s: s["nw"] == "16", lambda s: s["nw"] == "4"),
-        ("32 warps over 16 (3b)", lambda s: s["nw"] == "32", lambda s: s["nw"] == "16"),
-        (
-            "balance over its absence (4a)",
-            lambda s: s["group"] == "rg_balance" or s["warps"] == "ws_balance",
-            lambda s: s["group"] == "rg_sequential" and s["warps"] in ("ws_rr", "ws_hardware"),
-        ),
-        ("reordered over natural (4b)", lambda s: not natural(s), natural),
-        (
-            "values as flags over fenced flags",
-            lambda s: s["signal"] == "value",
-            lambda s: s["signal"] == "fenced",
-        ),
-        ("entries buffered over not", lambda s: s["buffered"] == "yes", lambda s: s["buffered"] == "no"),
-        (
-            "wide levels alone over one launch",
-            lambda s: s["alpha_level"] != "inf",
-            lambda s: s["alpha_level"] == "inf",
-        ),
-    ]
     rows = []
-    for name, of, over in kinds:
+    for name, of, over in CONTRASTS:
         found = sorted(gains(systems, of, over))
         if found:
             better = sum(g > 1 for g in found)
@@ -244,15 +249,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "-o", "--output", type=pathlib.Path, default=pathlib.Path("report"), help="folder to write into"
     )
     parser.add_argument("--held-out", type=pathlib.Path, help="choices that train_schemes.py wrote")
+    parser.add_argument("--tables-only", action="store_true", help="no figures")
     options = parser.parse_args(arguments)
     try:
         held_out = json.loads(options.held_out.read_text(encoding="utf-8")) if options.held_out else None
         device, systems = load(options.results, held_out)
         parts = [selection(systems, held_out is not None), contrasts(systems), spaces(systems)]
-        text = f"# Hu et al. 2024: schemes\n\n{len(systems)} systems on one {device}, fp64, one right-hand side.\n"
+        options.output.mkdir(parents=True, exist_ok=True)
+        origin = f"{len(systems)} systems on one {device}, fp64, one right-hand side."
+        text = f"# Hu et al. 2024: schemes\n\n{origin}\n"
+        if not options.tables_only and importlib.util.find_spec("matplotlib") is not None:
+            from scheme_figures import draw_all
+
+            text += "".join(
+                f"\n![{title}]({file})\n\n{title}. {about}\n"
+                for file, title, about in draw_all(systems, origin, options.output)
+            )
         for part in parts:
             text += f"\n## {part.title}\n\n{part.text}\n\n{markdown_table(part.table)}\n"
-        options.output.mkdir(parents=True, exist_ok=True)
         (options.output / "scheme_study.md").write_text(text, encoding="utf-8")
     except (FormatError, OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)

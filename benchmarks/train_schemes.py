@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """The model by which policy::scheme chooses, from measurements of sptrsv_schemes.
 
-A perceptron with two hidden layers of 32 says of each scheme whether it is satisfactory, at least 85 per cent as
-fast as the best, as in Hu, Sun, Li and Sun, AG-SpTRSV, ACM TACO 21(4), 2024, section 4.5. Its input are the
-logarithms of the features of a system and their products in pairs, normalised; the chosen scheme is the one with
-the highest output. The model is written as a header of constants.
+Perceptrons with two hidden layers say of each scheme how likely it is satisfactory, at least 85 per cent as fast
+as the best, as in Hu, Sun, Li and Sun, AG-SpTRSV, ACM TACO 21(4), 2024, section 4.5. Their input are the
+logarithms of the features of a system, normalised; they differ in nothing but their random start, and the chosen
+scheme is the one that is likeliest in their mean. A family of many systems weighs as the root of their number.
+The model is written as a header of constants.
 
-It is judged by cross-validation: matrices of one family are never in both the training and the test set, the
-schemes that it knows are chosen by the training set, and it is compared with the best of all that were measured.
-Needs numpy and scikit-learn.
+It is judged by nested cross-validation: matrices of one family are never in both the training and the test set,
+the training set alone chooses the schemes that are known and, by a cross-validation of its own, how the
+perceptrons are trained; the choice is compared with the best of all schemes that were measured. Needs numpy and
+scikit-learn 1.7.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import math
 import pathlib
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,9 +31,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GroupKFold
 from sklearn.neural_network import MLPClassifier
 
-HIDDEN = (32, 32)
-ITERATIONS = 300  # more of them learn the systems by heart
+HIDDEN = (24, 24)
+MEMBERS = 5
 SATISFACTORY = 0.85
+INNER_FOLDS = 4
+INNER_MEMBERS = 2
 
 
 class FormatError(Exception):
@@ -81,38 +86,65 @@ def load(paths: Sequence[pathlib.Path]) -> Data:
     )
 
 
-def polynomial(features: np.ndarray) -> np.ndarray:
-    """As polynomial_features of include/sptrsv/detail/scheme/model.hpp."""
-    logs = np.log1p(features)
-    pairs = [logs[:, i] * logs[:, k] for i in range(logs.shape[1]) for k in range(i, logs.shape[1])]
-    return np.column_stack([logs, *pairs])
+@dataclass(frozen=True)
+class Settings:
+    """Of the training."""
+
+    alpha: float  # how much large weights cost
+    iterations: int  # too many of them learn the systems by heart
+
+
+SETTINGS = tuple(Settings(alpha, iterations) for alpha in (0.1, 1.0) for iterations in (300, 800))
 
 
 @dataclass(frozen=True)
 class Model:
+    """`weights[i]`: member x out x in of layer i, `biases[i]`: member x out."""
+
     mean: np.ndarray
     deviation: np.ndarray
-    weights: list[np.ndarray]  # out x in
+    weights: list[np.ndarray]
     biases: list[np.ndarray]
 
     def choose(self, features: np.ndarray) -> np.ndarray:
-        x = (polynomial(features) - self.mean) / self.deviation
-        for i, (weights, bias) in enumerate(zip(self.weights, self.biases)):
-            x = x @ weights.T + bias
-            x = np.maximum(x, 0) if i + 1 < len(self.weights) else x
-        return x.argmax(axis=1)
+        """As scores of include/sptrsv/detail/scheme/model.hpp."""
+        start = (np.log1p(features) - self.mean) / self.deviation
+        likely = np.zeros((len(features), self.biases[-1].shape[1]))
+        for member in range(len(self.biases[0])):
+            x = start
+            for i, (weights, bias) in enumerate(zip(self.weights, self.biases)):
+                x = x @ weights[member].T + bias[member]
+                x = np.maximum(x, 0) if i + 1 < len(self.weights) else x
+            likely += 1 / (1 + np.exp(-x))
+        return likely.argmax(axis=1)
 
 
-def train(features: np.ndarray, times: np.ndarray, seed: int) -> Model:
-    x = polynomial(features)
+def train(data: Data, settings: Settings, seed: int, members: int = MEMBERS) -> Model:
+    x = np.log1p(data.features)
     mean, deviation = x.mean(axis=0), x.std(axis=0)
     deviation[deviation < 1e-12] = 1
-    labels = (times.min(axis=1, keepdims=True) / times >= SATISFACTORY).astype(int)
-    network = MLPClassifier(HIDDEN, alpha=0.1, max_iter=ITERATIONS, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        network.fit((x - mean) / deviation, labels)
-    return Model(mean, deviation, [w.T for w in network.coefs_], list(network.intercepts_))
+    labels = (data.times.min(axis=1, keepdims=True) / data.times >= SATISFACTORY).astype(int)
+    size = Counter(data.families)
+    weight = np.array([size[family] ** -0.5 for family in data.families])
+    networks = []
+    for member in range(members):
+        network = MLPClassifier(
+            HIDDEN,
+            alpha=settings.alpha,
+            max_iter=settings.iterations,
+            random_state=seed * MEMBERS + member,
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            network.fit((x - mean) / deviation, labels, sample_weight=weight / weight.mean())
+        networks.append(network)
+    layers = range(len(HIDDEN) + 1)
+    return Model(
+        mean,
+        deviation,
+        [np.stack([n.coefs_[i].T for n in networks]) for i in layers],
+        [np.stack([n.intercepts_[i] for n in networks]) for i in layers],
+    )
 
 
 @dataclass(frozen=True)
@@ -154,7 +186,30 @@ def part(data: Data, rows: np.ndarray, columns: np.ndarray) -> Data:
     )
 
 
-def cross_validate(data: Data, most: int, folds: int, seed: int) -> tuple[Quality, np.ndarray]:
+def all_columns(data: Data) -> np.ndarray:
+    return np.arange(len(data.schemes))
+
+
+def best_settings(data: Data, most: int, seed: int, settings: Sequence[Settings]) -> Settings:
+    """By a cross-validation with fewer members."""
+    if len(settings) == 1 or len(set(data.families)) < 2:
+        return settings[0]
+
+    def merit(one: Settings) -> float:
+        quality, _ = cross_validate(data, most, INNER_FOLDS, seed, [one], INNER_MEMBERS)
+        return quality.satisfactory - quality.mape
+
+    return max(settings, key=merit)
+
+
+def cross_validate(
+    data: Data,
+    most: int,
+    folds: int,
+    seed: int,
+    settings: Sequence[Settings],
+    members: int = MEMBERS,
+) -> tuple[Quality, np.ndarray]:
     """`folds`: at most as many as families; 0 for as many. Also returns the column of what was chosen for each
     system by the model, of at most `most` schemes, that did not know its family."""
     families = len(set(data.families))
@@ -163,8 +218,10 @@ def cross_validate(data: Data, most: int, folds: int, seed: int) -> tuple[Qualit
         raise FormatError("systems of one family cannot be cross-validated")
     chosen = np.zeros(len(data.matrices), dtype=int)
     for known, unknown in GroupKFold(folds).split(data.features, groups=data.families):
-        kept = useful(part(data, known, np.arange(len(data.schemes))), most)
-        model = train(data.features[known], data.times[np.ix_(known, kept)], seed)
+        seen = part(data, known, all_columns(data))
+        own = best_settings(seen, most, seed, settings)
+        kept = useful(seen, most)
+        model = train(part(data, known, kept), own, seed, members)
         chosen[unknown] = kept[model.choose(data.features[unknown])]
     return Quality.of(data.times, chosen), chosen
 
@@ -177,7 +234,7 @@ def best_single(data: Data) -> Quality:
 
 
 def number(value: float) -> str:
-    text = f"{value:.7g}"
+    text = f"{value:.4g}"
     return (text if any(c in text for c in ".en") else text + ".0") + "f"
 
 
@@ -193,13 +250,13 @@ def wrapped(items: Sequence[str], indent: str, width: int = 112) -> str:
 
 def array_of(name: str, values: np.ndarray) -> str:
     shape = "".join(f"[{n}]" for n in values.shape)
+    return f"  static constexpr float {name}{shape} = {{\n{body_of(values)}}};\n"
+
+
+def body_of(values: np.ndarray, indent: str = "      ") -> str:
     if values.ndim == 1:
-        body = wrapped([number(v) for v in values], "      ")
-    else:
-        body = ",\n".join(
-            "      {\n" + wrapped([number(v) for v in row], "          ") + "}" for row in values
-        )
-    return f"  static constexpr float {name}{shape} = {{\n{body}}};\n"
+        return wrapped([number(v) for v in values], indent)
+    return ",\n".join(f"{indent}{{\n{body_of(row, indent + '  ')}}}" for row in values)
 
 
 def header(model: Model, schemes: Sequence[str], origin: str) -> str:
@@ -227,24 +284,36 @@ def header(model: Model, schemes: Sequence[str], origin: str) -> str:
     return "\n".join(parts) + "\n"
 
 
+def print_quality(name: str, q: Quality, systems: int) -> None:
+    print(
+        f"{name:20} {systems:4} systems  satisfactory {100 * q.satisfactory:5.1f} %"
+        f"   MAPE {100 * q.mape:5.2f} %"
+    )
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", type=pathlib.Path, nargs="+", help="files of sptrsv_schemes")
     parser.add_argument("-o", "--output", type=pathlib.Path, help="header to write")
     parser.add_argument("--origin", help="what the header says of the data; default: devices and systems")
     parser.add_argument("--held-out", type=pathlib.Path, help="file for the choices, for scheme_study.py")
-    parser.add_argument("--folds", type=int, default=0, help="of the cross-validation; default: a family each")
+    parser.add_argument(
+        "--folds", type=int, default=15, help="of the cross-validation (default: 15); 0: a family each"
+    )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--schemes", type=int, default=48, help="most schemes in the model")
+    parser.add_argument("--schemes", type=int, default=16, help="most schemes in the model")
     options = parser.parse_args(arguments)
     try:
         data = load(options.results)
-        quality, chosen = cross_validate(data, options.schemes, options.folds, options.seed)
+        _, chosen = cross_validate(data, options.schemes, options.folds, options.seed, SETTINGS)
     except FormatError as e:
         print(f"train_schemes.py: {e}", file=sys.stderr)
         return 1
-    for name, q in (("one scheme for all", best_single(data)), ("model, unknown families", quality)):
-        print(f"{name:24} satisfactory {100 * q.satisfactory:5.1f} %   MAPE {100 * q.mape:5.2f} %")
+    print_quality("one scheme for all", best_single(data), len(chosen))
+    from_files = np.array([family.startswith("file ") for family in data.families])
+    for name, rows in (("all", from_files | True), ("real", from_files), ("generated", ~from_files)):
+        if rows.any():
+            print_quality(f"model, {name}", Quality.of(data.times[rows], chosen[rows]), int(rows.sum()))
     lost = 1 - data.times.min(axis=1) / data.times[np.arange(len(chosen)), chosen]
     for i in np.argsort(-lost)[:10]:
         print(f"  {data.matrices[i]:32} loses {100 * lost[i]:5.1f} %: {data.schemes[chosen[i]]}")
@@ -254,7 +323,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.output:
         origin = options.origin or f"{len(data.matrices)} systems on {', '.join(data.devices)}."
         known = part(data, np.arange(len(data.matrices)), useful(data, options.schemes))
-        model = train(known.features, known.times, options.seed)
+        settings = best_settings(data, options.schemes, options.seed, SETTINGS)
+        print(f"trained with {settings}")
+        model = train(known, settings, options.seed)
         options.output.write_text(header(model, known.schemes, origin), encoding="utf-8")
     return 0
 

@@ -11,18 +11,23 @@ namespace sptrsv {
 
 namespace detail::schemes {
 
+inline scheme task_shape(bool reorder, int sub_warps, int together_above, node_merging merge, int rows,
+                         int entries) {
+  scheme s;
+  s.reorder = reorder;
+  s.sub_warps = sub_warps;
+  s.together_above = together_above;
+  s.merge = merge;
+  s.merge_rows = rows;
+  s.merge_entries = entries;
+  return s;
+}
+
 /// How rows are shared among lanes: the part of a scheme that depends on their lengths.
 inline std::vector<scheme> task_shapes(bool reorder) {
   std::vector<scheme> made;
   const auto add = [&](int sub_warps, int together_above, node_merging merge, int rows, int entries) {
-    scheme s;
-    s.reorder = reorder;
-    s.sub_warps = sub_warps;
-    s.together_above = together_above;
-    s.merge = merge;
-    s.merge_rows = rows;
-    s.merge_entries = entries;
-    made.push_back(s);
+    made.push_back(task_shape(reorder, sub_warps, together_above, merge, rows, entries));
   };
   add(1, 1, node_merging::none, 1, 1);                    // a warp a row
   add(1, scheme::unlimited, node_merging::fixed, 32, 1);  // a lane a row
@@ -36,6 +41,31 @@ inline std::vector<scheme> task_shapes(bool reorder) {
     add(4, 1, node_merging::fixed, 4, 1);
     add(4, scheme::unlimited, node_merging::fixed, 8, 1);
   }
+  return made;
+}
+
+/// Between those that are combined with all else.
+inline std::vector<scheme> further_schemes() {
+  std::vector<scheme> made;
+  const auto add = [&](int active_warps, const scheme& shape) {
+    made.push_back(shape);
+    made.back().active_warps = active_warps;
+  };
+  constexpr auto none = node_merging::none;
+  constexpr auto fixed = node_merging::fixed;
+  constexpr auto threshold = node_merging::threshold;
+  for (const bool reorder : {false, true}) {
+    add(8, task_shape(reorder, 1, 1, none, 1, 1));                    // a warp a row
+    add(32, task_shape(reorder, 32, scheme::unlimited, none, 1, 1));  // a lane a row, none waits for another
+  }
+  add(2, task_shape(false, 1, 1, none, 1, 1));
+  add(16, task_shape(true, 32, scheme::unlimited, none, 1, 1));
+  add(32, task_shape(true, 16, 1, none, 1, 1));  // 2 lanes a row
+  add(32, task_shape(false, 2, scheme::unlimited, fixed, 16, 1));
+  add(32, task_shape(false, 8, scheme::unlimited, fixed, 4, 1));
+  add(8, task_shape(false, 1, 8, threshold, 32, 8));
+  add(16, task_shape(false, 1, 8, threshold, 8, 8));
+  add(16, task_shape(false, 1, 16, threshold, 32, 16));
   return made;
 }
 
@@ -87,6 +117,9 @@ inline std::vector<scheme> reduced_schemes() {
         add(s);
       }
     }
+  }
+  for (const scheme& s : detail::schemes::further_schemes()) {
+    add(s);
   }
   const auto specials = [](const scheme& s) {
     const scheme plain;

@@ -8,11 +8,14 @@ import io
 import json
 import pathlib
 import re
+import subprocess
 import tempfile
 import unittest
+import xml.etree.ElementTree as ElementTree
 from typing import Any
+from unittest import mock
 
-import support  # noqa: F401  (the path to the scripts)
+import support
 
 import scheme_study
 
@@ -99,6 +102,36 @@ class Study(Files):
             self.assertIn("error", said.getvalue())
 
 
+@unittest.skipUnless(support.python_with_matplotlib(), "no matplotlib (Debian: python3-matplotlib)")
+class Figures(Files):
+    """Made in another process like those of the report."""
+
+    def draw(self, systems: list[dict[str, Any]]) -> dict[str, list[str]]:
+        """The texts of each figure."""
+        script = str(support.SCRIPTS / "scheme_study.py")
+        command = [support.python_with_matplotlib(), script, str(self.write(systems)), "-o", str(self.folder)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        page = (self.folder / "scheme_study.md").read_text(encoding="utf-8")
+        texts = {}
+        for path in self.folder.glob("*.svg"):
+            self.assertIn(f"({path.name})", page)
+            svg = "{http://www.w3.org/2000/svg}text"
+            texts[path.stem] = ["".join(text.itertext()) for text in ElementTree.parse(path).iter(svg)]
+        return texts
+
+    def test_of_the_paper(self) -> None:
+        figures = self.draw(TWO)
+        self.assertEqual(set(figures), {f"scheme_figure_{number}" for number in (3, 4, 9)})
+        self.assertIn("a warp a row over a lane a row", figures["scheme_figure_3"])
+        self.assertIn("reordered over natural", figures["scheme_figure_4"])
+        for space in ("NM over MF", "MHS over MF", "RL over MF"):
+            self.assertIn(space, figures["scheme_figure_9"])
+
+    def test_without_what_a_figure_compares(self) -> None:
+        self.assertEqual(self.draw([system("one", {REORDERED: 1}, 1)]), {})
+
+
 @unittest.skipUnless(
     importlib.util.find_spec("numpy") and importlib.util.find_spec("sklearn"), "no numpy or no scikit-learn"
 )
@@ -116,9 +149,9 @@ class Training(Files):
     def test_learns_a_rule_and_knows_what_it_has_not_seen(self) -> None:
         import train_schemes
 
-        data = train_schemes.load([self.write(self.systems(160))])
+        data = train_schemes.load([self.write(self.systems(120))])
         self.assertEqual({data.schemes[i] for i in train_schemes.useful(data, 2)}, {WARP, LANE})
-        quality, _ = train_schemes.cross_validate(data, 2, 4, 1)
+        quality, _ = train_schemes.cross_validate(data, 2, 4, 1, train_schemes.SETTINGS[:1])
         self.assertGreater(quality.satisfactory, 0.9)
         self.assertLess(quality.mape, 0.05)
         self.assertLess(train_schemes.best_single(data).satisfactory, 0.7)
@@ -127,22 +160,23 @@ class Training(Files):
         import train_schemes
 
         header = self.folder / "table.hpp"
-        with contextlib.redirect_stdout(io.StringIO()):
+        short = tuple(train_schemes.Settings(0.1, iterations) for iterations in (20, 60))
+        with mock.patch.object(train_schemes, "SETTINGS", short), contextlib.redirect_stdout(io.StringIO()):
             code = train_schemes.main(
-                [str(self.write(self.systems(40))), "-o", str(header), "--schemes", "2"]
+                [str(self.write(self.systems(24))), "-o", str(header), "--schemes", "2", "--folds", "2"]
             )
         self.assertEqual(code, 0)
         text = header.read_text(encoding="utf-8")
         self.assertEqual(set(re.findall(r'"(nw=[^"]*)"', text)), {WARP, LANE})
         for declared in (
-            "mean[65]",
-            "weights_1[32][65]",
-            "weights_2[32][32]",
-            "weights_3[2][32]",
-            "bias_3[2]",
+            "mean[10]",
+            "weights_1[5][24][10]",
+            "weights_2[5][24][24]",
+            "weights_3[5][2][24]",
+            "bias_3[5][2]",
         ):
             self.assertIn(declared, text)
-        self.assertIn("40 systems on A GPU", text)
+        self.assertIn("24 systems on A GPU", text)
 
     def test_a_scheme_that_was_not_measured_is_not_satisfactory(self) -> None:
         import numpy

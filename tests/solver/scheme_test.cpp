@@ -173,16 +173,27 @@ TEST_F(Schemes, FeaturesAreThoseOfTheTriangle) {
 /// Two hidden units of which one is on, and two schemes.
 struct tiny_table {
   static constexpr const char* schemes[2] = {"ng=2", "ng=4 alpha_level=0"};
-  static constexpr float mean[65] = {};
-  static constexpr float deviation[65] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                                          1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                                          1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-  static constexpr float weights_1[2][65] = {{1}, {-1}};
-  static constexpr float bias_1[2] = {-2, 2};
-  static constexpr float weights_2[2][2] = {{1, 0}, {0, 1}};
-  static constexpr float bias_2[2] = {};
-  static constexpr float weights_3[2][2] = {{0, 1}, {1, 0}};
-  static constexpr float bias_3[2] = {};
+  static constexpr float mean[10] = {};
+  static constexpr float deviation[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  static constexpr float weights_1[1][2][10] = {{{1}, {-1}}};
+  static constexpr float bias_1[1][2] = {{-2, 2}};
+  static constexpr float weights_2[1][2][2] = {{{1, 0}, {0, 1}}};
+  static constexpr float bias_2[1][2] = {};
+  static constexpr float weights_3[1][2][2] = {{{0, 1}, {1, 0}}};
+  static constexpr float bias_3[1][2] = {};
+};
+
+/// Three that look at nothing: one is quite sure of the first scheme, two think the second a little likelier.
+struct voting_table {
+  static constexpr const char* schemes[2] = {"ng=2", "ng=4"};
+  static constexpr float mean[10] = {};
+  static constexpr float deviation[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  static constexpr float weights_1[3][2][10] = {};
+  static constexpr float bias_1[3][2] = {};
+  static constexpr float weights_2[3][2][2] = {};
+  static constexpr float bias_2[3][2] = {};
+  static constexpr float weights_3[3][2][2] = {};
+  static constexpr float bias_3[3][2] = {{100, 0}, {0, 1.1F}, {0, 1.1F}};
 };
 
 TEST(SchemeModel, TakesTheHighestScoreThatCanBeLaunched) {
@@ -195,6 +206,13 @@ TEST(SchemeModel, TakesTheHighestScoreThatCanBeLaunched) {
   EXPECT_EQ(choose_scheme<tiny_table>(many, 100).sub_warps, 4);
   EXPECT_EQ(choose_scheme<tiny_table>(many, 19).sub_warps, 2);
   EXPECT_EQ(problem_of(choose_scheme(many, 100)), "");
+}
+
+/// By probabilities: 1 + 0.5 + 0.5 against 0.5 + 0.75 + 0.75.
+TEST(SchemeModel, TakesTheMeanOfTheProbabilities) {
+  const auto scores = detail::schemes::scores<voting_table>({});
+  EXPECT_NEAR(scores.at(0), 2, 1e-6);
+  EXPECT_NEAR(scores.at(1), 0.5 + 2 / (1 + std::exp(-1.1)), 1e-6);
 }
 
 TEST(SchemeModel, KnowsOnlySchemes) {

@@ -89,10 +89,15 @@ struct system_params {
   template <class Context>
   SPTRSV_DEVICE void publish(Context& ctx, const row& r, std::uint32_t page, std::int64_t column,
                              Scalar solved) const {
-    flag::publish(ctx, pages.component(page, column, r.place), solved);
-    ctx.store(x.data + r.number * x.row_stride + column * x.column_stride, solved);
+    publish(ctx, r.place, r.number, r.position, page, column, solved);
+  }
+  template <class Context>
+  SPTRSV_DEVICE void publish(Context& ctx, std::int64_t place, std::int64_t number, std::int64_t position,
+                             std::uint32_t page, std::int64_t column, Scalar solved) const {
+    flag::publish(ctx, pages.component(page, column, place), solved);
+    ctx.store(x.data + number * x.row_stride + column * x.column_stride, solved);
     if (!is_finite(solved)) {
-      pages.note_bad(ctx, page, r.position);
+      pages.note_bad(ctx, page, position);
     }
   }
 };

@@ -21,7 +21,7 @@ struct tile_rows {
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const params& p, std::uint32_t page,
                                   std::int64_t place, bool present, int lanes) {
-    const int rank = warp.rank() % lanes;
+    const int rank = warp.rank() & (lanes - 1);
     row r = p.open(ctx, place);
     r.end = present ? r.end : r.begin;
     const bool is_short = lanes == 32 && r.end - r.begin <= 32;  // and the only one of its warp
@@ -30,7 +30,9 @@ struct tile_rows {
         is_short && Columns == 1 ? simt::ceil_power_of_two(static_cast<int>(r.end - r.begin)) : lanes;
     for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
       // Lane k of the row finishes right-hand side first + k; its b is on the way while the row waits.
-      const auto finishes = [&](int k) { return present && rank == k % lanes && first + k < p.x.columns; };
+      const auto finishes = [&](int k) {
+        return present && rank == (k & (lanes - 1)) && first + k < p.x.columns;
+      };
       Scalar b[Columns];
       Scalar sums[Columns] = {};
       for (int k = 0; k < Columns; ++k) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "sptrsv/detail/fenced_pages.hpp"
 #include "sptrsv/detail/row_wise/lane_rows.hpp"
@@ -28,9 +29,16 @@ struct settled_pages : Pages {
   };
 };
 
+/// A view of one right-hand side: that it is one is known to the compiler.
+template <class Scalar>
+struct one_column {
+  static constexpr std::int64_t columns = 1;
+  SPTRSV_DEVICE explicit one_column(const dense_view<Scalar>&) {}
+};
+
 /// The system as one lane sees it: its rows' entries may stand in shared memory. It refers to the kernel's
-/// parameters, which a copy would take to local memory.
-template <class Scalar, class Index, class Offset, class Pages, bool Buffered>
+/// parameters, which a copy would take to local memory, and keeps of a row what fits into few registers.
+template <class Scalar, class Index, class Offset, class Pages, bool Buffered, int Columns>
 class lane_system {
  public:
   using system_params = row_wise::system_params<Scalar, Index, Offset, Pages>;
@@ -38,9 +46,16 @@ class lane_system {
   using index = Index;
   using offset = Offset;
   using flag = typename Pages::flag;
-  using row = typename system_params::row;
 
-  const dense_view<Scalar>& x;
+  struct row {
+    Index place;
+    Index number;  ///< in b and x
+    Offset begin;
+    Offset end;
+    Scalar divisor;  ///< the pivot; where it is divided by early its reciprocal, or must_divide
+  };
+
+  std::conditional_t<Columns == 1, one_column<Scalar>, const dense_view<Scalar>&> x;
   const Pages& pages;
 
   SPTRSV_DEVICE lane_system(const system_params& p, bool divides_early)
@@ -73,21 +88,35 @@ class lane_system {
   }
   template <class Context>
   SPTRSV_DEVICE row open(Context& ctx, std::int64_t place) const {
-    const Scalar pivot = p_.pivot(ctx, place);
-    return p_.open(ctx, place,
-                   divides_early_ ? pivot_divisor<Scalar>(pivot) : pivot_divisor<Scalar>::late(pivot));
+    const Index number = static_cast<Index>(
+        mirrored(p_.position_of_place != nullptr ? ctx.load_constant(p_.position_of_place + place) : place));
+    row r{static_cast<Index>(place), number, ctx.load_constant(p_.row_offsets + place),
+          ctx.load_constant(p_.row_offsets + place + 1), p_.pivot(ctx, place)};
+    if (divides_early_) {
+      const pivot_divisor<Scalar> pivot(r.divisor);
+      r.divisor = pivot.is_safe() ? pivot.reciprocal() : must_divide<Scalar>();
+    }
+    return r;
   }
   template <class Context>
   SPTRSV_DEVICE Scalar load_b(Context& ctx, const row& r, std::int64_t column) const {
-    return p_.load_b(ctx, r, column);
+    return ctx.load(p_.b.data + static_cast<std::int64_t>(r.number) * p_.b.row_stride +
+                    column * p_.b.column_stride);
   }
   template <class Context>
   SPTRSV_DEVICE void finish(Context& ctx, const row& r, std::uint32_t page, std::int64_t column,
                             Scalar b_value, Scalar sum) const {
-    p_.finish(ctx, r, page, column, b_value, sum);
+    const Scalar dividend = p_.alpha * b_value - sum;
+    const bool multiplies = divides_early_ && is_finite(r.divisor);
+    p_.publish(ctx, r.place, r.number, mirrored(r.number), page, column,
+               multiplies ? dividend * r.divisor
+                          : divide(dividend, divides_early_ ? p_.pivot(ctx, r.place) : r.divisor));
   }
 
  private:
+  /// From a position of substitution to a row's number, and back.
+  SPTRSV_DEVICE std::int64_t mirrored(std::int64_t at) const { return p_.reversed ? p_.size - 1 - at : at; }
+
   const system_params& p_;
   bool divides_early_;
   const Index* columns_ = nullptr;  ///< in shared memory; null: the row's entries are not held
@@ -99,8 +128,15 @@ class lane_system {
 /// consecutive places, empty ones at the end.
 template <class Index>
 struct node_groups {
-  const Index* first;  ///< place
+  const Index* first;  ///< place; null: node n is the row at place n
   const Index* rows;
+};
+
+/// How the rows of a node are shared among the lanes of a sub-warp.
+enum class row_sharing {
+  together,  ///< one by one, all lanes together
+  apart,     ///< each lane one
+  by_length  ///< the one or the other, by the average of their entries
 };
 
 /// `Pages` says how values are handed on, and whether rows wait. `Columns` right-hand sides are solved in one
@@ -113,7 +149,7 @@ struct agent {
   static constexpr int held =
       Buffered ? Tuning::buffer_bytes / static_cast<int>(sizeof(Scalar) + sizeof(Index)) : 1;
   using system_params = row_wise::system_params<Scalar, Index, Offset, Pages>;
-  using system_type = lane_system<Scalar, Index, Offset, Pages, Buffered>;
+  using system_type = lane_system<Scalar, Index, Offset, Pages, Buffered, Columns>;
   using by_lanes = row_wise::lane_rows<entries_at_once, Columns, system_type>;
   using by_tile = row_wise::tile_rows<entries_at_once, Columns, system_type>;
 
@@ -132,8 +168,9 @@ struct agent {
     assignment<Index> work;
     node_groups<Index> nodes;
     std::uint32_t solve_blocks;  ///< in all launches of a solve
-    int lanes;                   ///< of a sub-warp
-    std::int64_t together_above;
+    int lane_bits;               ///< a sub-warp has 2^lane_bits lanes
+    row_sharing sharing;
+    int together_above;  ///< entries, by length
     bool early_division;
   };
 
@@ -169,42 +206,36 @@ struct agent {
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve_group(Context& ctx, const Warp& warp, shared_storage& shared,
                                         const params& p, std::int64_t group) {
-    const int lanes = p.lanes;
-    const int rank = warp.rank() % lanes;
-    const std::int64_t node = group * (32 / lanes) + warp.rank() / lanes;
-    const std::int64_t first = ctx.load_constant(p.nodes.first + node);
-    const int rows = static_cast<int>(ctx.load_constant(p.nodes.rows + node));
-    const Offset begin = ctx.load_constant(p.system.row_offsets + first);
-    const Offset end = ctx.load_constant(p.system.row_offsets + first + rows);
-    // Entries with the diagonal, on average; a node of no rows is in neither way.
-    const bool together = static_cast<std::int64_t>(end - begin) + rows > p.together_above * rows;
-
+    const int lanes = 1 << p.lane_bits;
+    const int rank = warp.rank() & (lanes - 1);
+    const std::int64_t node = (group << (5 - p.lane_bits)) + (warp.rank() >> p.lane_bits);
+    const bool is_row = p.nodes.first == nullptr;
+    const auto first = static_cast<Index>(is_row ? node : ctx.load_constant(p.nodes.first + node));
+    const int rows = is_row ? 1 : static_cast<int>(ctx.load_constant(p.nodes.rows + node));
     system_type system(p.system, p.early_division);
-    if constexpr (Buffered) {
-      hold_entries(ctx, warp, shared.buffers[warp.index()], p, lanes, begin, end, system);
+    bool together = p.sharing == row_sharing::together;
+    if (Buffered || p.sharing == row_sharing::by_length) {
+      const Offset begin = ctx.load_constant(p.system.row_offsets + first);
+      const Offset end = ctx.load_constant(p.system.row_offsets + first + rows);
+      if (p.sharing == row_sharing::by_length) {  // entries with the diagonal
+        together = static_cast<std::int64_t>(end - begin) + rows >
+                   static_cast<std::int64_t>(p.together_above) * rows;
+      }
+      if constexpr (Buffered) {
+        hold_entries(ctx, warp, shared.buffers[warp.index()], p, lanes, begin, end, system);
+      }
     }
-    const int rows_together = most(warp, together ? rows : 0);
-    for (int k = 0; k < rows_together; ++k) {
+    for (int k = 0; warp.any(together && k < rows); ++k) {
       const bool present = together && k < rows;
       by_tile::solve(ctx, warp, system, shared.page, first + (present ? k : 0), present, lanes);
     }
-    const int rows_apart = most(warp, together ? 0 : rows);
-    for (int k = rank; k - rank < rows_apart; k += lanes) {
-      const bool present = !together && k < rows;
-      by_lanes::solve(ctx, warp, system, shared.page, first + (present ? k : 0), present, 0);
+    for (int k = 0; warp.any(!together && k < rows); k += lanes) {
+      const bool present = !together && k + rank < rows;
+      by_lanes::solve(ctx, warp, system, shared.page, first + (present ? k + rank : 0), present, 0);
     }
     for (int k = rank; k < rows; k += lanes) {
       p.system.pages.reset(ctx, shared.page ^ 1u, first + k, shared.start.columns_to_reset, 0, 1);
     }
-  }
-
-  template <class Warp>
-  SPTRSV_DEVICE static int most(const Warp& warp, int value) {
-    for (int mask = 16; mask > 0; mask /= 2) {
-      const int other = warp.shuffle_xor(value, mask);
-      value = other > value ? other : value;
-    }
-    return value;
   }
 
   /// Collaborative read: the warp reads the entries of all its nodes in one stroke each, if they fit and are

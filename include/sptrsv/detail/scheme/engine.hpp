@@ -174,6 +174,32 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
       make_queues(graph, static_cast<int>(warps), on, resource);
     }
     groups_.group_of_node = {};
+    if (groups_are_rows()) {
+      groups_.first = {};
+      groups_.rows = {};
+    }
+  }
+
+  /// In their order, one in a group: kernels need not look them up.
+  [[nodiscard]] bool groups_are_rows() const {
+    return scheme_.reorder && scheme_.merge == node_merging::none && scheme_.sub_warps == 1;
+  }
+  [[nodiscard]] int lane_bits() const {
+    int bits = 5;
+    for (int sub_warps = scheme_.sub_warps; sub_warps > 1; sub_warps /= 2) {
+      --bits;
+    }
+    return bits;
+  }
+  /// A row has more than 0 entries with the diagonal, and if it has no more than that one lanes together are
+  /// as fast as one.
+  [[nodiscard]] schemes::row_sharing sharing() const {
+    if (scheme_.together_above == sptrsv::scheme::unlimited) {
+      return schemes::row_sharing::apart;
+    }
+    const bool always =
+        scheme_.together_above == 0 || (scheme_.together_above == 1 && scheme_.merge == node_merging::none);
+    return always ? schemes::row_sharing::together : schemes::row_sharing::by_length;
   }
 
   /// Of the kernels whose rows wait.
@@ -260,14 +286,14 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
         queued() ? queue_first_.data() + l.queue_first : nullptr,
         queued() ? queue_.data() + l.queue : nullptr,
         assigned() && l.what.waits ? scratch.assignments.data() + i : nullptr};
-    const std::int64_t above = scheme_.together_above;
     on.template launch<Agent>(l.blocks,
                               {system,
                                work,
                                {groups_.first.data(), groups_.rows.data()},
                                this->blocks(),
-                               32 / scheme_.sub_warps,
-                               above,
+                               lane_bits(),
+                               sharing(),
+                               scheme_.together_above,
                                scheme_.early_division},
                               padding<Agent>(), threads_);
   }

@@ -1,13 +1,13 @@
-// Select by a learned model: a perceptron of two hidden layers says of each scheme how likely it is within 15
-// per cent of the best (Hu et al. 2024, section 4.5). Its numbers stand in model_table.hpp, which
-// benchmarks/train_schemes.py writes.
+// Select by a learned model: perceptrons of two hidden layers say of each scheme how likely it is within 15
+// per cent of the best (Hu et al. 2024, section 4.5), and their mean counts: they were trained from different
+// random starts. Their numbers stand in model_table.hpp, which benchmarks/train_schemes.py writes.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
 #include <vector>
 
@@ -16,22 +16,6 @@
 #include "sptrsv/scheme_text.hpp"
 
 namespace sptrsv::detail::schemes {
-
-/// Logarithms of the features (of 1 + each), and the products of all pairs of these.
-template <std::size_t Count>
-std::vector<double> polynomial_features(const std::array<double, Count>& features) {
-  std::vector<double> made;
-  made.reserve(Count + Count * (Count + 1) / 2);
-  for (const double feature : features) {
-    made.push_back(std::log1p(feature));
-  }
-  for (std::size_t i = 0; i < Count; ++i) {
-    for (std::size_t k = i; k < Count; ++k) {
-      made.push_back(made[i] * made[k]);
-    }
-  }
-  return made;
-}
 
 template <std::size_t Out, std::size_t In>
 std::vector<double> layer(const float (&weights)[Out][In], const float (&bias)[Out],
@@ -47,16 +31,25 @@ std::vector<double> layer(const float (&weights)[Out][In], const float (&bias)[O
   return out;
 }
 
-/// By scheme of Table: the higher the likelier. What the sigmoid would make of it has the same order.
+/// By scheme of Table: the sum of the perceptrons' probabilities.
 template <class Table>
 std::vector<double> scores(const system_features& features) {
-  std::vector<double> in = polynomial_features(features.values());
+  const auto values = features.values();
+  std::vector<double> in(values.begin(), values.end());
   for (std::size_t i = 0; i < in.size(); ++i) {
-    in[i] = (in[i] - static_cast<double>(Table::mean[i])) / static_cast<double>(Table::deviation[i]);
+    in[i] =
+        (std::log1p(in[i]) - static_cast<double>(Table::mean[i])) / static_cast<double>(Table::deviation[i]);
   }
-  const auto first = layer(Table::weights_1, Table::bias_1, in, true);
-  const auto second = layer(Table::weights_2, Table::bias_2, first, true);
-  return layer(Table::weights_3, Table::bias_3, second, false);
+  std::vector<double> sums(std::size(Table::schemes));
+  for (std::size_t member = 0; member < std::size(Table::bias_1); ++member) {
+    const auto first = layer(Table::weights_1[member], Table::bias_1[member], in, true);
+    const auto second = layer(Table::weights_2[member], Table::bias_2[member], first, true);
+    const auto last = layer(Table::weights_3[member], Table::bias_3[member], second, false);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      sums[i] += 1 / (1 + std::exp(-last[i]));
+    }
+  }
+  return sums;
 }
 
 /// The schemes that the model knows, from the likeliest on.

@@ -13,7 +13,7 @@ struct scheme_tuning {
   /// Warps that a multiprocessor is to have registers for, with one right-hand side.
   static constexpr int warps_per_processor = 32;
   /// Entries of a row that a lane polls together.
-  static constexpr int entries_at_once = 4;
+  static constexpr int entries_at_once = 3;
   /// Right-hand sides that one sweep over a row serves.
   static constexpr int columns_per_sweep = 4;
   /// Shared memory of a warp for the entries of its rows, where they are buffered; and how many entries are
