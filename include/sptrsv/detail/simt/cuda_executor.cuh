@@ -213,16 +213,19 @@ class cuda_executor {
  private:
   /// All zero where there is no device.
   static cudaPointerAttributes attributes_of(const void* p) {
-    cudaPointerAttributes found{};
+    cudaPointerAttributes found = ask_for(p);
     int device = 0;
-    if (!ask_for(p, found) && cudaGetDevice(&device) == cudaSuccess && cudaSetDevice(device) == cudaSuccess) {
-      ask_for(p, found);  // a thread that had not used the device yet knew no memory of it
+    // A thread that has not used the device yet knows its memory, but no address there.
+    if (found.devicePointer == nullptr && cudaGetDevice(&device) == cudaSuccess &&
+        cudaSetDevice(device) == cudaSuccess) {
+      found = ask_for(p);
     }
     static_cast<void>(cudaGetLastError());
     return found;
   }
-  static bool ask_for(const void* p, cudaPointerAttributes& found) {
-    return cudaPointerGetAttributes(&found, p) == cudaSuccess && found.type != cudaMemoryTypeUnregistered;
+  static cudaPointerAttributes ask_for(const void* p) {
+    cudaPointerAttributes found{};
+    return cudaPointerGetAttributes(&found, p) == cudaSuccess ? found : cudaPointerAttributes{};
   }
 
   struct capture_stream {
