@@ -90,42 +90,46 @@ struct value_flag {
     return seen.value();
   }
 
-  /// Polls all words that were pending in `seen`, together, until none is: however many there are, the last
-  /// one to come is followed by one trip to memory.
+  /// Looks once at the words that are pending in `seen`; whether all are known then.
   template <int Count, class Context>
-  SPTRSV_DEVICE static void wait_all(Context& ctx, const word* const (&components)[Count],
-                                     reading (&seen)[Count]) {
-    for (;;) {
-      const word* missing = nullptr;
-      for (int i = 0; i < Count; ++i) {
-        for (int w = 0; w < words; ++w) {
-          if (seen[i].bits[w] == pending) {
-            seen[i].bits[w] = ctx.load_relaxed(components[i] + w);
-            missing = seen[i].bits[w] == pending ? components[i] + w : missing;
-          }
+  SPTRSV_DEVICE static bool look_at_all(Context& ctx, const word* const (&components)[Count],
+                                        reading (&seen)[Count]) {
+    for (int i = 0; i < Count; ++i) {  // all loads, then all tests: otherwise one waits for the other
+      for (int w = 0; w < words; ++w) {
+        if (seen[i].bits[w] == pending) {
+          seen[i].bits[w] = ctx.load_relaxed(components[i] + w);
         }
       }
-      if (missing == nullptr) {
-        return;
-      }
-      ctx.pause(missing);
     }
+    bool known = true;
+    for (int i = 0; i < Count; ++i) {
+      known = known && is_known(seen[i]);
+    }
+    return known;
   }
 
-  /// The same without a pause between two looks, where few threads poll.
-  template <int Count, class Context>
-  SPTRSV_DEVICE static void spin_for_all(Context& ctx, const word* const (&components)[Count],
-                                         reading (&seen)[Count]) {
-    for (;;) {
-      const word* missing = nullptr;
-      for (int i = 0; i < Count; ++i) {
-        const word* const still = look_again(ctx, components[i], seen[i]);
-        missing = still != nullptr ? still : missing;
+  /// One of the words that are pending in `seen`; null if none is.
+  template <int Count>
+  SPTRSV_DEVICE static const word* missing_of(const word* const (&components)[Count],
+                                              const reading (&seen)[Count]) {
+    const word* missing = nullptr;
+    for (int i = 0; i < Count; ++i) {
+      for (int w = 0; w < words; ++w) {
+        missing = seen[i].bits[w] == pending ? components[i] + w : missing;
       }
-      if (missing == nullptr) {
-        return;
+    }
+    return missing;
+  }
+
+  /// Polls the words that were pending in `seen` until no lane of the tile misses any. Lanes that went on one
+  /// by one would have to be brought together again, which takes longer than a look.
+  template <int Count, class Context, class Tile>
+  SPTRSV_DEVICE static void spin_together(Context& ctx, const Tile& tile,
+                                          const word* const (&components)[Count], reading (&seen)[Count]) {
+    while (tile.any(!look_at_all(ctx, components, seen))) {
+      if (const word* const missing = missing_of(components, seen); missing != nullptr) {
+        ctx.spin(missing);
       }
-      ctx.spin(missing);
     }
   }
 

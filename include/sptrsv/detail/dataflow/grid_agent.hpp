@@ -53,10 +53,10 @@ struct grid_agent {
     const auto sharers = static_cast<std::uint32_t>(p.sharers);
     const auto sharer = static_cast<int>(block % sharers);
     const std::int64_t place = static_cast<std::int64_t>(block / sharers) * block_threads + thread;
+    if (sharer * Columns < p.x.columns && place - warp.rank() < p.places) {
+      solve_rows(ctx, warp, p, place, sharer, start.page);
+    }
     if (place < p.places) {
-      if (sharer * Columns < p.x.columns) {
-        solve_row(ctx, p, place, sharer, start.page);
-      }
       p.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, sharer, p.sharers);
     }
   }
@@ -83,23 +83,26 @@ struct grid_agent {
     }
   };
 
-  template <class Context>
-  SPTRSV_DEVICE static void solve_row(Context& ctx, const params& p, std::int64_t place, int sharer,
-                                      std::uint32_t page) {
+  /// The lanes of a warp go through the loop together, each with its own row: a row whose entries have come
+  /// is published while the others look again.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void solve_rows(Context& ctx, const Warp& warp, const params& p, std::int64_t place,
+                                       int sharer, std::uint32_t page) {
     // All that does not depend on x comes before the first wait.
+    const bool present = place < p.places;
     const std::int64_t group = place / group_rows;
     const Offset begin = ctx.load_constant(p.offsets + group) + static_cast<Offset>(place % group_rows);
     const Offset end = ctx.load_constant(p.offsets + group + 1);
     const span_of_entries entries{begin, end};
-    const batch first_entries = read(ctx, p, entries, entries.first());
+    const Offset first_entry = entries.first();
+    const batch first_entries = read(ctx, p, entries, first_entry);
     const Index gate = p.gates == nullptr ? Index{-1} : ctx.load_constant(p.gates + group);
-    const std::int64_t position =
-        p.position_of_place == nullptr
-            ? place
-            : static_cast<std::int64_t>(ctx.load_constant(p.position_of_place + place));
-    const std::int64_t row = p.reversed ? p.size - 1 - position : position;
-    const pivot_divisor<Scalar> pivot(p.diagonal == nullptr ? pivot_divisor<Scalar>::one()
-                                                            : ctx.load_constant(p.diagonal + place));
+    const Index position = !present                         ? Index{-1}
+                           : p.position_of_place == nullptr ? static_cast<Index>(place)
+                                                            : ctx.load_constant(p.position_of_place + place);
+    const pivot_divisor<Scalar> pivot(p.diagonal == nullptr || !present
+                                          ? pivot_divisor<Scalar>::one()
+                                          : ctx.load_constant(p.diagonal + place));
     word* const components = page == 0 ? p.pages.solved[0] : p.pages.solved[1];
     const std::int64_t column_words = p.pages.size * flag::words;
     const std::int64_t columns = Columns == 1 ? 1 : p.x.columns;
@@ -107,36 +110,86 @@ struct grid_agent {
     if (gate >= 0) {
       wait_for_gate(ctx, components + first * column_words + static_cast<std::int64_t>(gate) * flag::words);
     }
-    for (; first < columns; first += std::int64_t{p.sharers} * Columns) {
+    constexpr auto stride = static_cast<Offset>(group_rows * EntriesAtOnce);
+    for (;;) {
       columns_of rest;
       for (int k = 0; k < Columns; ++k) {
         const std::int64_t rhs = first + k;
         rest[k] = position >= 0 && rhs < columns
-                      ? p.alpha * ctx.load(p.b.data + row * p.b.row_stride + rhs * p.b.column_stride)
+                      ? p.alpha * ctx.load(p.b.data + row_of(p, position) * p.b.row_stride +
+                                           rhs * p.b.column_stride)
                       : Scalar{};
       }
       word* const solved = components + first * column_words;
-      word* const own = solved + place * flag::words;
-      Scalar* const to = p.x.data + row * p.x.row_stride + first * p.x.column_stride;
+      Offset e = first_entry;
       batch now = first_entries;
-      for (Offset e = entries.first(); e < end; e += group_rows * EntriesAtOnce) {
-        const batch next = read(ctx, p, entries, static_cast<Offset>(e + group_rows * EntriesAtOnce));
-        subtract_products(ctx, now, solved, column_words, columns - first, rest);
-        now = next;
-      }
-      for (int k = 0; k < Columns; ++k) {
-        if (first + k < columns) {
-          const Scalar x = pivot(rest[k]);
-          flag::publish(ctx, own + k * column_words, x);
-          if (position >= 0) {
-            ctx.store(to + k * p.x.column_stride, x);
-            if (!is_finite(x)) {
-              p.pages.note_bad(ctx, page, position);
-            }
+      batch next = read(ctx, p, entries, e + stride);
+      awaited wait = awaited_by(now, solved, column_words, columns - first);
+      bool done = !present;
+      do {
+        const bool known = flag::look_at_all(ctx, wait.components, wait.seen);
+        if (!done && known) {
+          subtract_products(now, wait, rest);
+          e += stride;
+          done = e >= end;
+          if (done) {
+            publish(ctx, p, place, position, page, first, columns, pivot, rest, solved);
+          } else {
+            now = next;
+            next = read(ctx, p, entries, e + stride);
+            wait = awaited_by(now, solved, column_words, columns - first);
           }
+        } else if (!done) {
+          const word* const missing = flag::missing_of(wait.components, wait.seen);
+          gate < 0 ? ctx.pause(missing) : ctx.spin(missing);  // without gates many poll
+        }
+      } while (warp.any(!done));
+      first += std::int64_t{p.sharers} * Columns;
+      if (Columns == 1 || first >= columns) {
+        return;
+      }
+    }
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static void publish(Context& ctx, const params& p, std::int64_t place, Index position,
+                                    std::uint32_t page, std::int64_t first, std::int64_t columns,
+                                    const pivot_divisor<Scalar>& pivot, const columns_of& rest,
+                                    word* solved) {
+    for (int k = 0; k < Columns && first + k < columns; ++k) {
+      const Scalar x = pivot(rest[k]);
+      flag::publish(ctx, solved + k * p.pages.size * flag::words + place * flag::words, x);
+      if (position >= 0) {
+        ctx.store(p.x.data + row_of(p, position) * p.x.row_stride + (first + k) * p.x.column_stride, x);
+        if (!is_finite(x)) {
+          p.pages.note_bad(ctx, page, static_cast<std::int64_t>(position));
         }
       }
     }
+  }
+
+  SPTRSV_DEVICE static std::int64_t row_of(const params& p, Index position) {
+    return p.reversed ? p.size - 1 - position : static_cast<std::int64_t>(position);
+  }
+
+  /// What a lane waits for.
+  struct awaited {
+    const word* components[EntriesAtOnce * Columns];
+    typename flag::reading seen[EntriesAtOnce * Columns];
+  };
+
+  SPTRSV_DEVICE static awaited awaited_by(const batch& entries, const word* solved, std::int64_t column_words,
+                                          std::int64_t columns) {
+    awaited made;
+    for (int i = 0; i < EntriesAtOnce; ++i) {
+      const word* const first = solved + static_cast<std::int64_t>(entries.column[i]) * flag::words;
+      for (int k = 0; k < Columns; ++k) {
+        made.components[i * Columns + k] =
+            first + (k < columns ? k : 0) * column_words;  // absent: one that comes
+        made.seen[i * Columns + k] = entries.column[i] >= 0 ? flag::unseen() : flag::zero();
+      }
+    }
+    return made;
   }
 
   /// One word to look at while the solve is still some levels away: otherwise thousands of warps would ask
@@ -158,25 +211,12 @@ struct grid_agent {
     return made;
   }
 
-  /// rest[k] -= the entries times x_k, when they have come; `columns` of the right-hand sides are present.
-  template <class Context>
-  SPTRSV_DEVICE static void subtract_products(Context& ctx, const batch& entries, const word* solved,
-                                              std::int64_t column_words, std::int64_t columns,
-                                              columns_of& rest) {
-    const word* component[EntriesAtOnce * Columns];
-    typename flag::reading seen[EntriesAtOnce * Columns];
-    for (int i = 0; i < EntriesAtOnce; ++i) {
-      const word* const first = solved + static_cast<std::int64_t>(entries.column[i]) * flag::words;
-      for (int k = 0; k < Columns; ++k) {
-        component[i * Columns + k] = first + (k < columns ? k : 0) * column_words;  // absent: one that comes
-        seen[i * Columns + k] = entries.column[i] >= 0 ? flag::unseen() : flag::zero();
-      }
-    }
-    flag::wait_all(ctx, component, seen);
+  /// rest[k] -= the entries times x_k.
+  SPTRSV_DEVICE static void subtract_products(const batch& entries, const awaited& wait, columns_of& rest) {
     for (int k = 0; k < Columns; ++k) {
       Scalar sum[2] = {};  // in two parts, whose order is fixed: half the latency of one
       for (int i = 0; i < EntriesAtOnce; ++i) {
-        sum[i % 2] = sum[i % 2] + entries.value[i] * seen[i * Columns + k].value();
+        sum[i % 2] = sum[i % 2] + entries.value[i] * wait.seen[i * Columns + k].value();
       }
       rest[k] = rest[k] - (sum[0] + sum[1]);
     }

@@ -118,7 +118,7 @@ class relay_runner {
       }
       now = next;
       next = after;
-      after = slice(step + 2 * teams);
+      after = after_next_;
       unsigned char* const done = stage;
       stage = next_stage;
       next_stage = free_stage;
@@ -192,11 +192,9 @@ class relay_runner {
     const int target = keep(window_ + (place & (zero_slot_ - 1)) * static_cast<int>(sizeof(Scalar)));
     compute_operands(operand, target);
     if (now.early_pairs() > 0) {
-      if (live) {
-        rest = rest - early_products(stage, now, record);
-      }
-      warp_.sync();
+      rest = rest - early_products(stage, now, record, live);
     }
+    after_next_ = slice(step + 3 * teams);  // here it delays nobody
     if (step != first_) {
       ctx_.template barrier_wait<2 * Shape::threads>(1 + team_);
     }
@@ -245,31 +243,44 @@ class relay_runner {
     ctx_.compute_now(all);
   }
 
-  /// Of the lane's entries whose components come through memory, when they have come.
+  struct early_pair {
+    places place{{-1, -1}};
+    values value{};
+  };
+
+  /// Of the lane's entries whose components come through memory, when those of all lanes have come.
   SPTRSV_DEVICE Scalar early_products(const unsigned char* stage, const relay_slice& now,
-                                      const relay_record& record) const {
+                                      const relay_record& record, bool live) const {
     const int first = record.early(now.late_pairs());
-    Scalar sum = products(reinterpret_cast<const values*>(stage + first + record.early_values)[lane_],
-                          reinterpret_cast<const places*>(stage + first)[lane_]);
-    const unsigned char* pair = p_.records + static_cast<std::int64_t>(now.record) * 16 + first;
-    for (int i = 1; i < now.early_pairs(); ++i) {
-      pair += record.early_pair;
-      sum = sum +
-            products(ctx_.load_constant(reinterpret_cast<const values*>(pair + record.early_values) + lane_),
-                     ctx_.load_constant(reinterpret_cast<const places*>(pair) + lane_));
+    const unsigned char* at = p_.records + static_cast<std::int64_t>(now.record) * 16 + first;
+    early_pair pair;
+    if (live) {
+      pair.place = reinterpret_cast<const places*>(stage + first)[lane_];
+      pair.value = reinterpret_cast<const values*>(stage + first + record.early_values)[lane_];
     }
-    return sum;
+    Scalar sum = Scalar{};
+    for (int i = 1; i < now.early_pairs(); ++i) {
+      at += record.early_pair;
+      early_pair next;
+      if (live) {
+        next.place = ctx_.load_constant(reinterpret_cast<const places*>(at) + lane_);
+        next.value = ctx_.load_constant(reinterpret_cast<const values*>(at + record.early_values) + lane_);
+      }
+      sum = sum + products(pair);
+      pair = next;
+    }
+    return sum + products(pair);
   }
 
-  SPTRSV_DEVICE Scalar products(const values& value, const places& place) const {
+  SPTRSV_DEVICE Scalar products(const early_pair& pair) const {
     const word* component[2];
     typename flag::reading seen[2];
     for (int k = 0; k < 2; ++k) {
-      component[k] = solved_ + place.of[k] * flag::words;
-      seen[k] = place.of[k] >= 0 ? flag::unseen() : flag::zero();
+      component[k] = solved_ + pair.place.of[k] * flag::words;
+      seen[k] = pair.place.of[k] >= 0 ? flag::unseen() : flag::zero();
     }
-    flag::spin_for_all(ctx_, component, seen);
-    return value.of[0] * seen[0].value() + value.of[1] * seen[1].value();
+    flag::spin_together(ctx_, warp_, component, seen);
+    return pair.value.of[0] * seen[0].value() + pair.value.of[1] * seen[1].value();
   }
 
   struct alignas(2 * entries < 16 ? 2 * entries : 16) relay_slots {
@@ -305,6 +316,7 @@ class relay_runner {
   Scalar* x_ = nullptr;
   word* solved_ = nullptr;
   word* other_ = nullptr;
+  relay_slice after_next_{};
 };
 
 template <class Scalar, class Shape>
