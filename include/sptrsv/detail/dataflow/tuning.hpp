@@ -43,12 +43,12 @@ struct dataflow_tuning {
       detail::dataflow::relay_shape<2, 32, 15, 4>, detail::dataflow::relay_shape<2, 64, 12, 4>,
       detail::dataflow::relay_shape<4, 32, 15, 4>, detail::dataflow::relay_shape<4, 64, 12, 4>>;
   /// What a step of each shape takes, in nanoseconds (fp64, one NVIDIA H200).
-  static constexpr double relay_step_ns[] = {80, 95, 94, 109, 108, 123};
+  static constexpr double relay_step_ns[] = {65, 93, 76, 97, 97, 119};
   /// How much longer a step takes where a level of a part has several.
   static constexpr double relay_full_step = 1.3;
   /// From part to part; for each time that a row waits for further entries; for an entry of a part that comes
   /// through memory; and beside the steps.
-  static constexpr double relay_hop_ns = 1000;
+  static constexpr double relay_hop_ns = 650;
   static constexpr double relay_round_ns = 30;
   static constexpr double relay_early_ns = 1;
   static constexpr double relay_launch_ns = 4000;
@@ -66,7 +66,7 @@ struct dataflow_tuning {
   static constexpr double transform_launch_ns = 2500;
   /// Nanoseconds that the grid path takes for a launch, a level, and a byte.
   static constexpr double grid_launch_ns = 4000;
-  static constexpr double grid_level_ns = 520;
+  static constexpr double grid_level_ns = 460;
   static constexpr double grid_byte_ns = 1 / 2500.0;
   /// What a further right-hand side adds there, of the time of the first.
   static constexpr double grid_further_rhs = 0.16;
