@@ -3,6 +3,8 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdint>
+
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #include "support/targets.hpp"
 
@@ -27,7 +29,17 @@ class gpu_target : private owned_stream, public device_target<cudaStream_t> {
   static constexpr const char* name = "gpu";
   static constexpr bool is_slow = false;
 
-  gpu_target() : device_target(owned_stream::get()) {}
+  gpu_target() : device_target(owned_stream::get()) { static_cast<void>(pool_keeps_memory); }
+
+ private:
+  /// Otherwise the pool gives its memory back to the device at each synchronisation, which takes most of the
+  /// time of small tests.
+  inline static const bool pool_keeps_memory = [] {
+    cudaMemPool_t pool = nullptr;
+    std::uint64_t all = UINT64_MAX;
+    return cudaDeviceGetDefaultMemPool(&pool, 0) == cudaSuccess &&
+           cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all) == cudaSuccess;
+  }();
 };
 
 }  // namespace sptrsv::testing
