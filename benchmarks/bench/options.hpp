@@ -34,7 +34,7 @@ inline constexpr const char* usage =
     "  --storage S         csr (default), csc, or own: by columns for the policies that work on columns\n"
     "  --rhs K[,K...]      right-hand sides of a solve (default: 1)\n"
     "  --repetitions R     rounds of measurements (default: 9, fewer where a solve takes long)\n"
-    "  --budget MS         what one kind of measurement of a policy may take in all rounds (default: 60)\n"
+    "  --budget MS         what one kind of measurement of a policy may take in all rounds (default: 15)\n"
     "  --warm              do not measure with a cold cache\n"
     "  --cold              measure with a cold cache, too (the default)\n"
     "  --time-limit S      begin no further system after S seconds\n"
@@ -58,7 +58,7 @@ struct bench_options {
   std::string storage = "csr";
   std::vector<std::int64_t> rhs{1};
   int repetitions = 0;  ///< 0: the default
-  double budget = 60;   ///< milliseconds
+  double budget = 15;   ///< milliseconds
   bool cold = true;
   double time_limit = 0;  ///< seconds; 0: none
   std::string json;
