@@ -1,8 +1,7 @@
 // The kernel of the grid path: a warp has a group of 32 consecutive rows, a lane a row.
 //
 // Rows do not wait for the others of their warp: a row is published as soon as its own entries have come, and
-// may be what another row of the same warp waits for. (Threads of a warp make progress on their own from
-// sm_70 on.)
+// may be what another row of the same warp waits for.
 #pragma once
 
 #include <cstdint>
