@@ -35,20 +35,18 @@ namespace sptrsv::detail {
 /// form of each policy; fp64, one right-hand side, one NVIDIA H200.
 namespace costs {
 
-// Fitted to the 101 systems of docs/benchmark/report.md by `benchmarks/fit_costs.py results.json --paths
+// Fitted to the 107 systems of docs/benchmark/report.md by `benchmarks/fit_costs.py results.json --paths
 // dataflow=3`.
-inline constexpr linear_cost dataflow[]{{3.13e+04, 44, 0.00742, 0.0174, 58.8},
-                                        {7.94e+03, 94, 15.5, 0.00264, 75.7},
-                                        {3.4e+03, 521, 13.3, 0.000489, 0.0374}};
-inline constexpr linear_cost level_set[]{{3.81e+03, 1.49e+03, 19.5, 0.00139, 5.84}};
-inline constexpr linear_cost self_scheduled[]{{0, 928, 13.6, 0.00746, 1.72}};
-inline constexpr linear_cost sync_free_fused[]{{2.63e+03, 781, 4.01, 0.000852, 6.38}};
-inline constexpr linear_cost sync_free_thread[]{{870, 663, 6.43, 0.000776, 198}};
-inline constexpr linear_cost sync_free_warp[]{{2.02e+03, 563, 4.12, 0.00554, 4.23}};
-inline constexpr linear_cost cusparse[]{{747, 1.36e+03, 4.08, 0.00127, 20.2}};
-
-// Fitted to 88 of these systems, of a later run.
-inline constexpr linear_cost recursive_block[]{{4.82e+03, 628, 5.76, 0.00115, 7.04}};
+inline constexpr linear_cost dataflow[]{{3.66e+04, 50.3, 0, 0.0106, 0},
+                                        {7.59e+03, 95.2, 7.81, 0.00233, 55.6},
+                                        {3.71e+03, 444, 9.57, 0.000537, 0.0463}};
+inline constexpr linear_cost level_set[]{{2.83e+03, 1.45e+03, 32.4, 0.00135, 5.72}};
+inline constexpr linear_cost self_scheduled[]{{0, 890, 23.5, 0.0075, 1.72}};
+inline constexpr linear_cost sync_free_fused[]{{2.54e+03, 704, 4.41, 0.000962, 6.33}};
+inline constexpr linear_cost sync_free_thread[]{{688, 717, 2.44, 0.000837, 206}};
+inline constexpr linear_cost sync_free_warp[]{{1.93e+03, 573, 2.72, 0.0059, 4.23}};
+inline constexpr linear_cost cusparse[]{{472, 1.37e+03, 4.81, 0.00126, 20.3}};
+inline constexpr linear_cost recursive_block[]{{4.57e+03, 644, 7.91, 0.00094, 7.56}};
 
 }  // namespace costs
 

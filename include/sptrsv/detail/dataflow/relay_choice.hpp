@@ -78,15 +78,15 @@ struct relay_choice {
   double nanoseconds = std::numeric_limits<double>::infinity();
 };
 
-/// Nanoseconds of a solve. A part begins a level when it is done with the one before and what it needs has
-/// come.
+/// Nanoseconds of a solve; `runs`: by level and part. A part begins a level when it is done with the one
+/// before and what it needs has come.
 template <class Tuning>
-double relay_nanoseconds(const std::vector<relay_run>& runs, std::int64_t parts,
+double relay_nanoseconds(const relay_run* runs, std::int64_t levels, std::int64_t parts,
                          const relay_shape_values& shape, double step) {
   std::vector<double> clock(static_cast<std::size_t>(parts), 0.0);
   std::vector<std::int64_t> early(static_cast<std::size_t>(parts), 0);
-  std::vector<float> end(runs.size(), 0.0f);
-  for (std::size_t r = 0, part = 0; r < runs.size(); ++r, part = part + 1 == clock.size() ? 0 : part + 1) {
+  std::vector<float> end(static_cast<std::size_t>(levels * parts), 0.0f);
+  for (std::size_t r = 0, part = 0; r < end.size(); ++r, part = part + 1 == clock.size() ? 0 : part + 1) {
     const relay_run& run = runs[r];
     if (run.rows == 0) {
       continue;
@@ -138,16 +138,30 @@ class relay_chooser {
     const std::int64_t blocks = resident_blocks();
     if (forced_parts_ > 0) {
       if (blocks > 0 && forced_parts_ <= relay_run::level_stride) {
-        try_parts(forced_parts_, blocks);
+        try_parts({forced_parts_}, blocks);
       }
       return best_;
     }
+    std::vector<std::int64_t> counts;
     for (std::int64_t parts = std::min<std::int64_t>(blocks, relay_run::level_stride); parts > 0;
          parts /= 2) {
       if (is_worth_a_try(parts, blocks)) {
-        try_parts(parts, blocks);
+        counts.push_back(parts);
       }
     }
+    // Each other one, and then the neighbours of the best.
+    std::vector<std::int64_t> some;
+    for (std::size_t i = 0; i < counts.size(); i += 2) {
+      some.push_back(counts[i]);
+    }
+    try_all(some, blocks);
+    some.clear();
+    for (const std::int64_t parts : counts) {
+      if (parts == best_.parts / 2 || parts / 2 == best_.parts) {
+        some.push_back(parts);
+      }
+    }
+    try_all(some, blocks);
     return best_;
   }
 
@@ -175,11 +189,12 @@ class relay_chooser {
     return static_cast<double>(triangle_.size) / static_cast<double>(levels_ * parts);
   }
 
-  /// A part should have a few rows on a level, and not few rows at all. Of large systems only the likely
-  /// numbers are looked at, because that takes time.
+  /// A part should not have few rows at all, and the table not be much larger than the system. Of large
+  /// systems only the likely numbers are looked at, because that takes time.
   [[nodiscard]] bool is_worth_a_try(std::int64_t parts, std::int64_t most) const {
+    const bool large_table = levels_ * parts > Tuning::relay_small_table;
     const bool too_many =
-        parts > 1 && (width(parts) < (is_large() ? 3.0 : 1.5) || triangle_.size < 200 * parts);
+        parts > 1 && (width(parts) < (large_table ? 1.5 : 0.2) || triangle_.size < 200 * parts);
     const bool too_few =
         2 * parts <= most && width(parts) > (is_large() ? 20.0 : 40.0) && triangle_.size >= 400 * parts;
     return !too_many && !too_few;
@@ -194,40 +209,82 @@ class relay_chooser {
     return shapes::count == 1 || !(few_lanes || many_lanes);
   }
 
-  void try_parts(std::int64_t parts, std::int64_t blocks) {
-    const std::int64_t rounds = simt::ceil_div(max_rhs_, std::max<std::int64_t>(1, blocks / parts));
-    std::vector<relay_run> runs;
-    int counted_for = 0;
-    shapes::for_each([&](auto shape, int index) {
-      constexpr relay_shape_values s = values_of_relay<decltype(shape)>();
-      if (!fits<decltype(shape)>() || (forced_shape_ < 0 ? !is_worth_a_try(s) : index != forced_shape_)) {
-        return;
-      }
-      if (counted_for != s.lanes) {
-        runs = count(parts, s);
-        counted_for = s.lanes;
-      }
-      const double time = static_cast<double>(rounds) *
-                          relay_nanoseconds<Tuning>(runs, parts, s, Tuning::relay_step_ns[index]);
-      if (time < best_.nanoseconds) {
-        best_ = {index, parts, time};
-      }
-    });
+  template <class Shape>
+  [[nodiscard]] bool is_tried(int index) const {
+    return fits<Shape>() &&
+           (forced_shape_ < 0 ? is_worth_a_try(values_of_relay<Shape>()) : index == forced_shape_);
   }
 
-  [[nodiscard]] std::vector<relay_run> count(std::int64_t parts, const relay_shape_values& shape) const {
-    std::vector<relay_run> runs(static_cast<std::size_t>(parts * levels_));
-    const buffer<relay_run> counted(runs.size(), resource_, on_.stream());
-    simt::for_each(on_, static_cast<std::int64_t>(runs.size()),
+  /// The runs of so many parts, read by so many lanes a row.
+  struct table {
+    std::int64_t parts;
+    relay_shape_values shape;  ///< one of those that it serves
+    std::size_t begin;         ///< in the runs of all tables
+  };
+
+  /// Small tables come to the host together: each way there takes about as long as counting.
+  void try_all(const std::vector<std::int64_t>& counts, std::int64_t blocks) {
+    if (!is_large()) {
+      try_parts(counts, blocks);
+      return;
+    }
+    for (const std::int64_t parts : counts) {
+      try_parts({parts}, blocks);
+    }
+  }
+
+  void try_parts(const std::vector<std::int64_t>& counts, std::int64_t blocks) {
+    std::vector<table> tables;
+    std::size_t end = 0;
+    for (const std::int64_t parts : counts) {
+      shapes::for_each([&](auto shape, int index) {
+        constexpr relay_shape_values s = values_of_relay<decltype(shape)>();
+        if (is_tried<decltype(shape)>(index) && (tables.empty() || !serves(tables.back(), parts, s))) {
+          tables.push_back({parts, s, end});
+          end += static_cast<std::size_t>(parts * levels_);
+        }
+      });
+    }
+    if (tables.empty()) {
+      return;
+    }
+    const std::vector<relay_run> runs = count(tables, end);
+    for (const table& t : tables) {
+      shapes::for_each([&](auto shape, int index) {
+        constexpr relay_shape_values s = values_of_relay<decltype(shape)>();
+        if (!is_tried<decltype(shape)>(index) || !serves(t, t.parts, s)) {
+          return;
+        }
+        const std::int64_t rounds = simt::ceil_div(max_rhs_, std::max<std::int64_t>(1, blocks / t.parts));
+        const double time =
+            static_cast<double>(rounds) * relay_nanoseconds<Tuning>(runs.data() + t.begin, levels_, t.parts,
+                                                                    s, Tuning::relay_step_ns[index]);
+        if (time < best_.nanoseconds) {
+          best_ = {index, t.parts, time};
+        }
+      });
+    }
+  }
+
+  static bool serves(const table& t, std::int64_t parts, const relay_shape_values& s) {
+    return t.parts == parts && t.shape.lanes == s.lanes && t.shape.entries == s.entries;
+  }
+
+  [[nodiscard]] std::vector<relay_run> count(const std::vector<table>& tables, std::size_t size) const {
+    std::vector<relay_run> runs(size);
+    const buffer<relay_run> counted(size, resource_, on_.stream());
+    simt::for_each(on_, static_cast<std::int64_t>(size),
                    triangle_kernels::fill_with<relay_run>{{0, -1, 0, 0}, counted.data()});
-    simt::for_each(on_, triangle_.size,
-                   relay_kernels::count_runs<Index, Offset>{
-                       {triangle_.row_offsets.data(), triangle_.entries() + triangle_.size, parts},
-                       triangle_.columns.data(),
-                       level_of_row_.data(),
-                       shape.late_entries(),
-                       2 * shape.lanes,
-                       counted.data()});
+    for (const table& t : tables) {
+      simt::for_each(on_, triangle_.size,
+                     relay_kernels::count_runs<Index, Offset>{
+                         {triangle_.row_offsets.data(), triangle_.entries() + triangle_.size, t.parts},
+                         triangle_.columns.data(),
+                         level_of_row_.data(),
+                         t.shape.late_entries(),
+                         2 * t.shape.lanes,
+                         counted.data() + t.begin});
+    }
     on_.download(runs.data(), counted.data(), counted.bytes());
     return runs;
   }

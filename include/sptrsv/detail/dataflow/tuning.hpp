@@ -43,14 +43,14 @@ struct dataflow_tuning {
       detail::dataflow::relay_shape<2, 32, 15, 4>, detail::dataflow::relay_shape<2, 64, 12, 4>,
       detail::dataflow::relay_shape<4, 32, 15, 4>, detail::dataflow::relay_shape<4, 64, 12, 4>>;
   /// What a step of each shape takes, in nanoseconds (fp64, one NVIDIA H200).
-  static constexpr double relay_step_ns[] = {65, 93, 76, 97, 97, 119};
+  static constexpr double relay_step_ns[] = {65, 103, 83, 106, 97, 119};
   /// How much longer a step takes where a level of a part has several.
   static constexpr double relay_full_step = 1.3;
   /// From part to part; for each time that a row waits for further entries; for an entry of a part that comes
   /// through memory; and beside the steps.
-  static constexpr double relay_hop_ns = 650;
-  static constexpr double relay_round_ns = 30;
-  static constexpr double relay_early_ns = 1;
+  static constexpr double relay_hop_ns = 600;
+  static constexpr double relay_round_ns = 17;
+  static constexpr double relay_early_ns = 0.8;
   static constexpr double relay_launch_ns = 4000;
   /// Components of x that a part of a relay keeps in shared memory: a power of two, at most 32,768.
   static constexpr int relay_window = 4096;
@@ -58,6 +58,8 @@ struct dataflow_tuning {
   static constexpr std::int64_t relay_record_bytes = std::int64_t{1} << 35;
   /// Systems of more entries than these are planned with less care.
   static constexpr std::int64_t relay_small_system = 600'000;
+  /// The table of parts and levels by which a relay is planned is small below this.
+  static constexpr std::int64_t relay_small_table = 400'000;
   /// Entries that a rewritten row may have, however few it had.
   static constexpr std::int64_t rewritten_entries = 8;
   /// A system with fewer rewritten rows than one of so many is solved as it is.
