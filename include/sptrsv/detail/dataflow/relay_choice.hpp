@@ -154,14 +154,14 @@ class relay_chooser {
     for (std::size_t i = 0; i < counts.size(); i += 2) {
       some.push_back(counts[i]);
     }
-    try_all(some, blocks);
+    try_parts(some, blocks);
     some.clear();
     for (const std::int64_t parts : counts) {
       if (parts == best_.parts / 2 || parts / 2 == best_.parts) {
         some.push_back(parts);
       }
     }
-    try_all(some, blocks);
+    try_parts(some, blocks);
     return best_;
   }
 
@@ -223,17 +223,13 @@ class relay_chooser {
   };
 
   /// Small tables come to the host together: each way there takes about as long as counting.
-  void try_all(const std::vector<std::int64_t>& counts, std::int64_t blocks) {
-    if (!is_large()) {
-      try_parts(counts, blocks);
+  void try_parts(const std::vector<std::int64_t>& counts, std::int64_t blocks) {
+    if (is_large() && counts.size() > 1) {
+      for (const std::int64_t parts : counts) {
+        try_parts({parts}, blocks);
+      }
       return;
     }
-    for (const std::int64_t parts : counts) {
-      try_parts({parts}, blocks);
-    }
-  }
-
-  void try_parts(const std::vector<std::int64_t>& counts, std::int64_t blocks) {
     std::vector<table> tables;
     std::size_t end = 0;
     for (const std::int64_t parts : counts) {
