@@ -203,7 +203,7 @@ class relay_chooser {
   /// Lanes to suit the length of rows.
   [[nodiscard]] bool is_worth_a_try(const relay_shape_values& s) const {
     const double length = static_cast<double>(triangle_.entries()) / static_cast<double>(triangle_.size);
-    const bool few_lanes = s.late_entries() * (is_large() ? 1.1 : 2.2) < length && s.lanes < 4;
+    const bool few_lanes = s.late_entries() * (is_large() ? 1.7 : 2.2) < length && s.lanes < 4;
     const bool many_lanes = s.late_entries() > (is_large() ? 2.0 : 4.0) * std::max(2.0, length) &&
                             s.lanes > 1 && (s.lanes > 2 || is_large());
     return shapes::count == 1 || !(few_lanes || many_lanes);
