@@ -271,10 +271,9 @@ struct dataflow_relay_inverses : rewritten<dataflow_relay> {
   static constexpr const char* name = "dataflow_relay_inverses";
 };
 /// A walk of one shape, with a window so short that even small matrices leave it.
-template <int Window, int Rows, int Lanes, int Entries, bool Coupled>
+template <int Window, int Rows, int Lanes, int Entries, int Reach>
 struct one_shape : dataflow_tuning {
-  using walk_shapes =
-      detail::dataflow::shape_list<detail::dataflow::walk_shape<Rows, Lanes, Entries, Coupled>>;
+  using walk_shapes = detail::dataflow::shape_list<detail::dataflow::walk_shape<Rows, Lanes, Entries, Reach>>;
   static constexpr double walk_step_ns[] = {1};
   static constexpr int walk_window = Window;
 };
@@ -283,11 +282,15 @@ struct walk_subject : subject<policy::basic_dataflow<Tuning>> {
   static constexpr bool may_refuse = true;
   static policy::basic_dataflow<Tuning> make() { return {policy::dataflow_path::walk}; }
 };
-struct dataflow_walk : walk_subject<one_shape<4096, 16, 4, 2, false>> {
+struct dataflow_walk : walk_subject<one_shape<4096, 16, 4, 2, 0>> {
   static constexpr const char* name = "dataflow_walk";
 };
-struct dataflow_walk_coupled : walk_subject<one_shape<1024, 8, 4, 2, true>> {
+struct dataflow_walk_coupled : walk_subject<one_shape<1024, 8, 4, 2, 7>> {
   static constexpr const char* name = "dataflow_walk_coupled";
+};
+
+struct dataflow_walk_banded : walk_subject<one_shape<2048, 16, 2, 2, 3>> {
+  static constexpr const char* name = "dataflow_walk_banded";
 };
 
 struct column_block : subject<policy::column_block> {

@@ -107,7 +107,7 @@ std::vector<double> interpret(const system& s, const walk_program& p, bool rever
       for (std::size_t q = 0; q < rows; ++q) {
         if (inner[(first + r) * rows + q] != 0) {
           EXPECT_LT(q, r);
-          EXPECT_TRUE(p.shape.coupled);
+          EXPECT_LE(r - q, static_cast<std::size_t>(p.shape.reach));
           side -= inner[(first + r) * rows + q] * solved[q];
         }
       }
@@ -132,8 +132,8 @@ std::vector<double> interpret(const system& s, const walk_program& p, bool rever
 bool expect_sound(const pattern& p, const walk_shape_values& shape, std::int64_t window_steps,
                   bool reversed) {
   SCOPED_TRACE(p.name + ": " + std::to_string(shape.rows) + " rows, " + std::to_string(shape.lanes) +
-               " lanes, " + std::to_string(shape.entries) + " entries" + (shape.coupled ? ", coupled" : "") +
-               ", window of " + std::to_string(window_steps) + " steps");
+               " lanes, " + std::to_string(shape.entries) + " entries" + ", reach " +
+               std::to_string(shape.reach) + ", window of " + std::to_string(window_steps) + " steps");
   const system s = system_of(p);
   detail::dataflow::walk_program_builder<std::int32_t, std::int32_t> builder(s.rows, shape, window_steps,
                                                                              reversed);
@@ -155,14 +155,18 @@ bool expect_sound(const pattern& p, const walk_shape_values& shape, std::int64_t
 }
 
 constexpr walk_shape_values free_shape(int rows, int lanes, int entries) {
-  return {rows, lanes, entries, false, 1, 3, 0};
+  return {rows, lanes, entries, 0, 1, 3, 0};
 }
 constexpr walk_shape_values coupled_shape(int rows, int lanes, int entries) {
-  return {rows, lanes, entries, true, 2, 3, rows * rows};
+  return {rows, lanes, entries, rows - 1, 2, 3, rows * rows};
+}
+constexpr walk_shape_values banded_shape(int rows, int lanes, int entries, int reach) {
+  return {rows, lanes, entries, reach, 2, 3, rows * reach};
 }
 const std::vector<walk_shape_values> shapes = {
-    free_shape(4, 1, 2),    free_shape(8, 2, 2),    free_shape(32, 1, 4),   free_shape(16, 4, 4),
-    coupled_shape(4, 1, 2), coupled_shape(4, 8, 4), coupled_shape(8, 2, 2), coupled_shape(32, 1, 2),
+    free_shape(4, 1, 2),      free_shape(8, 2, 2),       free_shape(32, 1, 4),   free_shape(16, 4, 4),
+    coupled_shape(4, 1, 2),   coupled_shape(4, 8, 4),    coupled_shape(8, 2, 2), coupled_shape(32, 1, 2),
+    banded_shape(8, 2, 2, 1), banded_shape(32, 1, 2, 3),
 };
 
 TEST(WalkProgram, IsSoundWithALongWindow) {
@@ -205,6 +209,16 @@ TEST(WalkProgram, TakesOneStepALevelWhereItsRowsFit) {
   detail::dataflow::walk_program_builder<std::int32_t, std::int32_t> five(s.rows, coupled_shape(10, 1, 2),
                                                                           1000, false);
   EXPECT_EQ(five.build(s.levels.rows)->steps, 6);  // a multiple of the chunk
+}
+
+TEST(WalkProgram, EndsAStepWhereARowIsOutOfReach) {
+  const system chain = system_of(patterns::chain(12));
+  const detail::dataflow::walk_shape_values narrow = banded_shape(8, 1, 4, 1);
+  detail::dataflow::walk_program_builder<std::int32_t, std::int32_t> free(chain.rows, narrow, 100, false);
+  EXPECT_EQ(free.build(chain.levels.rows)->steps, 2) << "a chain never is";
+  const system band = system_of(patterns::band(12, 2));
+  detail::dataflow::walk_program_builder<std::int32_t, std::int32_t> broken(band.rows, narrow, 100, false);
+  EXPECT_EQ(broken.build(band.levels.rows)->steps, 6) << "each row needs the two before it";
 }
 
 }  // namespace

@@ -18,6 +18,33 @@ constexpr std::int64_t program_rows(std::int64_t length, std::int64_t capacity) 
   return length <= capacity ? 1 : 1 + (length - capacity + capacity - 2) / (capacity - 1);
 }
 
+/// How often a coupled step ends before it is full, because a row needs one of the step that is out of its
+/// reach.
+template <class Index, class Offset>
+std::int64_t broken_steps(const host_rows<Index, Offset>& t, const host_levels<Index>& levels,
+                          const walk_shape_values& shape) {
+  if (shape.reach == shape.rows - 1) {
+    return 0;
+  }
+  std::int64_t broken = 0;
+  std::int64_t begin = 0;  // of the step, counted in rows
+  std::vector<std::int64_t> places(static_cast<std::size_t>(t.size()));
+  for (std::int64_t place = 0; place < t.size(); ++place) {
+    const auto row = static_cast<std::size_t>(levels.rows[static_cast<std::size_t>(place)]);
+    places[row] = place;
+    begin = place - begin == shape.rows ? place : begin;
+    for (auto e = static_cast<std::size_t>(t.row_offsets[row]);
+         e < static_cast<std::size_t>(t.row_offsets[row + 1]); ++e) {
+      const std::int64_t other = places[static_cast<std::size_t>(t.columns[e])];
+      if (other >= begin && place - other > shape.reach) {
+        begin = place;
+        ++broken;
+      }
+    }
+  }
+  return broken;
+}
+
 /// Steps that a program of the given shape will take, about: between what the levels would take if rows could
 /// wait without harm, and what they take if each level is finished before the next; partial rows make levels
 /// deeper.
@@ -40,8 +67,8 @@ double estimated_steps(const host_rows<Index, Offset>& t, const host_levels<Inde
     separate_steps += (rows + shape.rows - 1) / shape.rows;
   }
   const double full_steps = static_cast<double>(all_rows) / shape.rows;
-  if (shape.coupled) {
-    return full_steps;
+  if (shape.coupled()) {
+    return full_steps + static_cast<double>(broken_steps(t, levels, shape)) / 2;
   }
   const auto count = static_cast<double>(levels.count());
   const double cut = static_cast<double>(cut_rows) / static_cast<double>(t.size());

@@ -102,7 +102,7 @@ class walk_program_builder {
   std::uint32_t place_row(const walk_row& row, std::vector<term>& terms, std::int64_t earliest) {
     while (!failed_) {
       shorten(terms);
-      const std::int64_t step = first_free(std::max(earliest, earliest_step(terms)));
+      const std::int64_t step = step_for(terms, earliest);
       if (!bring_back(terms, step)) {
         return put(row, terms, step);
       }
@@ -110,10 +110,22 @@ class walk_program_builder {
     return 0;
   }
 
+  /// The first step from `earliest` on that can take the row.
+  [[nodiscard]] std::int64_t step_for(const std::vector<term>& terms, std::int64_t earliest) {
+    const std::int64_t step = first_free(std::max(earliest, earliest_step(terms)));
+    const int row =
+        step < static_cast<std::int64_t>(filled_.size()) ? filled_[static_cast<std::size_t>(step)] : 0;
+    const bool too_far = std::any_of(terms.begin(), terms.end(), [&](const term& t) {
+      return step_of(t.place) == step &&
+             row - static_cast<int>(t.place % static_cast<std::uint32_t>(rows_)) > p_.shape.reach;
+    });
+    return step + (too_far ? 1 : 0);
+  }
+
   [[nodiscard]] std::int64_t earliest_step(const std::vector<term>& terms) const {
     std::int64_t step = 0;
     for (const term& t : terms) {
-      step = std::max(step, step_of(t.place) + (p_.shape.coupled ? 0 : 1));
+      step = std::max(step, step_of(t.place) + (p_.shape.coupled() ? 0 : 1));
     }
     return step;
   }
@@ -141,10 +153,10 @@ class walk_program_builder {
   }
   /// Terms that the row would take from earlier steps if it were placed now.
   [[nodiscard]] std::size_t outer_terms(const std::vector<term>& terms) {
-    if (!p_.shape.coupled || terms.size() <= static_cast<std::size_t>(capacity_)) {
+    if (!p_.shape.coupled() || terms.size() <= static_cast<std::size_t>(capacity_)) {
       return terms.size();
     }
-    const std::int64_t step = first_free(0);
+    const std::int64_t step = step_for(terms, 0);
     return static_cast<std::size_t>(
         std::count_if(terms.begin(), terms.end(), [&](const term& t) { return step_of(t.place) < step; }));
   }
@@ -155,14 +167,14 @@ class walk_program_builder {
     for (term& t : terms) {
       if (step - step_of(t.place) >= window_steps_) {
         t.place = fetch(t.place, step);
-        moved = moved || step_of(t.place) + (p_.shape.coupled ? 0 : 1) > step;
+        moved = moved || step_of(t.place) + (p_.shape.coupled() ? 0 : 1) > step;
       }
     }
     if (failed_) {
       return true;
     }
     // A fetched row may have taken the row's place, and in a coupled step one more term may be an outer one.
-    return moved || first_free(step) != step || outer_terms(terms) > static_cast<std::size_t>(capacity_);
+    return moved || step_for(terms, step) != step || outer_terms(terms) > static_cast<std::size_t>(capacity_);
   }
 
   std::uint32_t fetch(std::uint32_t place, std::int64_t step) {
@@ -173,7 +185,7 @@ class walk_program_builder {
     }
     const auto known = fetched_.find(x_row);
     if (known != fetched_.end() && step - step_of(known->second) < window_steps_ &&
-        step_of(known->second) + (p_.shape.coupled ? 0 : 1) <= step) {
+        step_of(known->second) + (p_.shape.coupled() ? 0 : 1) <= step) {
       return known->second;
     }
     const std::int64_t from = std::max(step_of(place) + p_.shape.fetch_distance(), step - window_steps_ / 2);
@@ -184,7 +196,7 @@ class walk_program_builder {
 
   /// The first step from `from` on that has a free row. In a coupled program rows stand one after the other.
   std::int64_t first_free(std::int64_t from) {
-    if (p_.shape.coupled) {
+    if (p_.shape.coupled()) {
       return filled_.empty() ? 0
                              : static_cast<std::int64_t>(filled_.size()) - (filled_.back() < rows_ ? 1 : 0);
     }

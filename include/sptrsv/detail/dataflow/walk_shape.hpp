@@ -10,16 +10,18 @@
 namespace sptrsv::detail::dataflow {
 
 /// A step holds `Rows` rows with `Lanes` lanes each, every lane with `Entries` entries. The rows of a step
-/// depend on earlier steps only, or, where the shape is `Coupled`, also on rows of the same step that stand
-/// before them; then one warp does the step.
-template <int Rows, int Lanes, int Entries, bool Coupled>
+/// depend on earlier steps, and on the `Reach` rows of the same step that stand before them: on none (0), on
+/// all (Rows - 1), or on the nearest. Where they do, one warp does the step.
+template <int Rows, int Lanes, int Entries, int Reach>
 struct walk_shape {
-  static_assert(!Coupled || Rows * Lanes == 32, "a coupled step is one warp");
+  static_assert(Reach >= 0 && Reach < Rows);
+  static_assert(Reach == 0 || Rows * Lanes == 32, "a coupled step is one warp");
   static_assert(Rows * Lanes % 32 == 0 && Rows % 4 == 0 && Lanes <= 32 && Entries % 2 == 0);
   static constexpr int rows = Rows;
   static constexpr int lanes = Lanes;
   static constexpr int entries = Entries;
-  static constexpr bool coupled = Coupled;
+  static constexpr int reach = Reach;
+  static constexpr bool coupled = Reach > 0;
   /// Threads that compute, and threads beside them that copy what later steps need to shared memory.
   static constexpr int threads = Rows * Lanes;
   static constexpr int copy_threads = 128;
@@ -28,8 +30,9 @@ struct walk_shape {
   static constexpr int chunk_steps = threads <= 128 ? 4 : threads <= 256 ? 2 : 1;
   /// Chunks that shared memory holds; a power of two.
   static constexpr int chunks = threads == 32 ? 8 : 4;
-  /// Entries of a coupled step between its rows: a packed lower triangle by columns.
-  static constexpr int inner_entries = Coupled ? (Rows * (Rows - 1) / 2 + 3) / 4 * 4 : 0;
+  /// Entries of a coupled step between its rows, with room for a multiple of four.
+  static constexpr int inner_entries =
+      ((Reach == Rows - 1 ? Rows * (Rows - 1) / 2 : Rows * Reach) + 3) / 4 * 4;
 };
 
 /// The same as values.
@@ -37,12 +40,13 @@ struct walk_shape_values {
   int rows;
   int lanes;
   int entries;
-  bool coupled;
+  int reach;
   int chunk_steps;
   int chunks;
   int inner_entries;
 
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int threads() const { return rows * lanes; }
+  [[nodiscard]] constexpr bool coupled() const { return reach > 0; }
   /// Entries that a row can take from earlier steps.
   [[nodiscard]] int row_capacity() const { return lanes * entries; }
   /// Where entry k of a row of the program stands: first entries are spread over the lanes; a lane's entries
@@ -62,14 +66,15 @@ struct walk_shape_values {
 
 template <class Shape>
 SPTRSV_HOST_DEVICE constexpr walk_shape_values values_of() {
-  return {Shape::rows,        Shape::lanes,  Shape::entries,      Shape::coupled,
+  return {Shape::rows,        Shape::lanes,  Shape::entries,      Shape::reach,
           Shape::chunk_steps, Shape::chunks, Shape::inner_entries};
 }
 
-/// Where the entry of row r for row q < r of a coupled step stands among the step's inner entries.
+/// Where the entry of row r for row q < r of a coupled step stands among the step's inner entries: a packed
+/// lower triangle by columns, or a band by rows.
 template <class Integer>
-SPTRSV_HOST_DEVICE constexpr Integer inner_place(Integer rows, Integer q, Integer r) {
-  return q * (2 * rows - q - 1) / 2 + r - q - 1;
+SPTRSV_HOST_DEVICE constexpr Integer inner_place(Integer rows, Integer reach, Integer q, Integer r) {
+  return reach == rows - 1 ? q * (2 * rows - q - 1) / 2 + r - q - 1 : r * reach + r - q - 1;
 }
 
 /// Where a row of a step takes its right-hand side from and where its solution goes.

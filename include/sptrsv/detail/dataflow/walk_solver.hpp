@@ -22,6 +22,7 @@ class walk_solver {
         thread_(static_cast<unsigned>(warp_.shuffle(ctx.thread_rank(), warp_.rank()))),
         column_(warp_.shuffle(ctx.block_rank(), 0)),
         row_(thread_ / lanes),
+        row_bit_(warp_.shuffle(1u << (row_ % 32), warp_.rank())),
         x_(p.x.data + static_cast<std::int64_t>(column_) * p.x.column_stride) {}
 
   SPTRSV_DEVICE void run() {
@@ -56,12 +57,13 @@ class walk_solver {
         // While they come:
         const Scalar side = now.source >= 0 ? p_.alpha * now.side : now.side;
         write(last);
+        const Scalar* const inner = shared_.inner + stage % ring_steps * Shape::inner_entries;
         ++stage;
         const step_data next = read_step(stage % ring_steps, stage % (2 * ring_steps));
         const Scalar rest = simt::tile_sum(warp_, minus_products(side, now, component), lanes);
         last.target = now.target;
         if constexpr (Shape::coupled) {
-          last.x = solve_coupled(now, rest, s + k, solved);
+          last.x = solve_coupled(now, inner, rest, s + k, solved);
         } else {
           last.x = solve_row(now, rest, s + k, solved);
         }
@@ -77,6 +79,9 @@ class walk_solver {
   static constexpr int rows = Shape::rows;
   static constexpr int lanes = Shape::lanes;
   static constexpr int entries = Shape::entries;
+  /// Whether the entries between the rows of a step are brought into registers before it.
+  static constexpr bool keeps_inner =
+      Shape::coupled && Shape::inner_entries * static_cast<int>(sizeof(Scalar)) <= 512;
   static constexpr std::uint32_t ring_steps = walk_shared<Scalar, Shape>::ring_steps;
 
   template <class T>
@@ -88,8 +93,8 @@ class walk_solver {
   /// right-hand side and a target.
   struct step_data {
     Scalar value[entries];
-    std::int32_t operand[entries];  ///< bytes from the start of the window
-    Scalar inner[Shape::coupled ? rows - 1 : 1];
+    std::int32_t operand[entries];                         ///< bytes from the start of the window
+    Scalar inner[keeps_inner ? Shape::inner_entries : 1];  ///< of all rows
     Scalar reciprocal;
     Scalar side;  ///< not yet times alpha
     std::int32_t source;
@@ -127,12 +132,14 @@ class walk_solver {
     d.side = leads() ? side : Scalar{};
     d.source = row.source;
     d.target = leads() ? row.target : no_row;
-    if constexpr (Shape::coupled) {
+    if constexpr (keeps_inner) {
+      const auto* const pairs =
+          reinterpret_cast<const pair<Scalar>*>(shared_.inner + stage * Shape::inner_entries);
       SPTRSV_UNROLL
-      for (int q = 0; q < rows - 1; ++q) {
-        d.inner[q] = q < static_cast<int>(row_)
-                         ? shared_.inner[stage * Shape::inner_entries + inner_place<unsigned>(rows, q, row_)]
-                         : Scalar{};
+      for (int i = 0; i < Shape::inner_entries; i += 2) {
+        const pair<Scalar> two = pairs[i / 2];
+        d.inner[i] = two.of[0];
+        d.inner[i + 1] = two.of[1];
       }
     }
     return d;
@@ -168,19 +175,34 @@ class walk_solver {
     return x;
   }
 
-  /// Forward substitution among the rows of the step, which all lanes of a row do alike.
-  SPTRSV_DEVICE Scalar solve_coupled(const step_data& now, Scalar rest, std::int32_t s, Scalar* solved) {
+  /// Forward substitution among the rows of the step, which all lanes do alike: from row to row it is one
+  /// multiply-add then, where a shuffle would take twice as long. `inner`: the step's entries between rows.
+  SPTRSV_DEVICE Scalar solve_coupled(const step_data& now, const Scalar* inner, Scalar rest, std::int32_t s,
+                                     Scalar* solved) {
     Scalar x = rest * now.reciprocal;
+    Scalar all[rows];
+    SPTRSV_UNROLL
+    for (int r = 0; r < rows; ++r) {
+      all[r] = warp_.shuffle(x, r * lanes);
+    }
     SPTRSV_UNROLL
     for (int q = 0; q < rows - 1; ++q) {
-      x = x - now.inner[q] * warp_.shuffle(x, q * lanes);
+      SPTRSV_UNROLL
+      for (int r = q + 1; r < rows && r <= q + Shape::reach; ++r) {
+        constexpr auto place = [](int of, int row) { return inner_place<int>(rows, Shape::reach, of, row); };
+        all[r] = all[r] - (keeps_inner ? now.inner[place(q, r)] : inner[place(q, r)]) * all[q];
+      }
+    }
+    SPTRSV_UNROLL
+    for (int r = 1; r < rows; ++r) {
+      x = (row_bit_ >> r & 1u) != 0 ? all[r] : x;  // asked for r == row_, the compiler would index memory
     }
     if (leads()) {
       *solved = x;
     }
     // Scaling may have overflowed where division does not.
     if (!warp_.all(is_finite(x))) {
-      x = substitute_exactly(now, rest, s);
+      x = substitute_exactly(now, inner, rest, s);
       if (leads()) {
         *solved = x;
       }
@@ -190,14 +212,17 @@ class walk_solver {
   }
 
   /// The same with entries that are not scaled and with divisions.
-  SPTRSV_DEVICE Scalar substitute_exactly(const step_data& now, Scalar rest, std::int32_t s) const {
+  SPTRSV_DEVICE Scalar substitute_exactly(const step_data& now, const Scalar* inner, Scalar rest,
+                                          std::int32_t s) const {
     const bool scaled = is_finite(now.reciprocal);
     const Scalar divisor = pivot(s);
-    SPTRSV_UNROLL
+    const int row = static_cast<int>(row_);
     for (int q = 0; q < rows - 1; ++q) {
       const Scalar x = warp_.shuffle(divide(rest, divisor), q * lanes);
-      if (q < static_cast<int>(row_) && !(now.inner[q] == Scalar{})) {
-        rest = rest - (scaled ? now.inner[q] * divisor : now.inner[q]) * x;
+      const bool needs = q < row && row - q <= Shape::reach;
+      const Scalar entry = needs ? inner[inner_place<int>(rows, Shape::reach, q, row)] : Scalar{};
+      if (!(entry == Scalar{})) {
+        rest = rest - (scaled ? entry * divisor : entry) * x;
       }
     }
     return divide(rest, divisor);
@@ -231,6 +256,7 @@ class walk_solver {
   unsigned thread_;
   std::uint32_t column_;
   unsigned row_;
+  std::uint32_t row_bit_;  ///< of a coupled step
   Scalar* x_;
 };
 

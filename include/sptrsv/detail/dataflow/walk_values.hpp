@@ -69,7 +69,7 @@ struct place_entries {
     const auto rows = static_cast<std::uint32_t>(shape.rows);
     const std::uint32_t row = place / rows;
     const std::int64_t to = static_cast<std::int64_t>(row / rows) * shape.inner_entries +
-                            inner_place<std::int64_t>(rows, place % rows, row % rows);
+                            inner_place<std::int64_t>(rows, shape.reach, place % rows, row % rows);
     const Scalar reciprocal = ctx.load(reciprocals + row);
     if (second_pass) {
       if (!is_finite(reciprocal)) {
