@@ -145,7 +145,6 @@ using all_device_policies =
                   same_policy<dataflow_relay, dataflow_relay_inverses>,                                    //
                   same_policy<dataflow_relay_lanes>,                                                       //
                   same_policy<dataflow_walk>,                                                              //
-                  same_policy<dataflow_walk_coupled>,                                                      //
                   same_policy<dataflow_walk_banded>,                                                       //
                   same_policy<scheme_chosen, scheme_dealt, scheme_fenced, scheme_launched, scheme_lanes>,  //
                   same_policy<recursive_block, column_block, row_block>,                                   //

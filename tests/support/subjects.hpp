@@ -282,13 +282,9 @@ struct walk_subject : subject<policy::basic_dataflow<Tuning>> {
   static constexpr bool may_refuse = true;
   static policy::basic_dataflow<Tuning> make() { return {policy::dataflow_path::walk}; }
 };
-struct dataflow_walk : walk_subject<one_shape<4096, 16, 4, 2, 0>> {
+struct dataflow_walk : walk_subject<one_shape<1024, 8, 4, 2, 7>> {
   static constexpr const char* name = "dataflow_walk";
 };
-struct dataflow_walk_coupled : walk_subject<one_shape<1024, 8, 4, 2, 7>> {
-  static constexpr const char* name = "dataflow_walk_coupled";
-};
-
 struct dataflow_walk_banded : walk_subject<one_shape<2048, 16, 2, 2, 3>> {
   static constexpr const char* name = "dataflow_walk_banded";
 };

@@ -154,9 +154,6 @@ bool expect_sound(const pattern& p, const walk_shape_values& shape, std::int64_t
   return true;
 }
 
-constexpr walk_shape_values free_shape(int rows, int lanes, int entries) {
-  return {rows, lanes, entries, 0, 1, 3, 0};
-}
 constexpr walk_shape_values coupled_shape(int rows, int lanes, int entries) {
   return {rows, lanes, entries, rows - 1, 2, 3, rows * rows};
 }
@@ -164,9 +161,8 @@ constexpr walk_shape_values banded_shape(int rows, int lanes, int entries, int r
   return {rows, lanes, entries, reach, 2, 3, rows * reach};
 }
 const std::vector<walk_shape_values> shapes = {
-    free_shape(4, 1, 2),      free_shape(8, 2, 2),       free_shape(32, 1, 4),   free_shape(16, 4, 4),
-    coupled_shape(4, 1, 2),   coupled_shape(4, 8, 4),    coupled_shape(8, 2, 2), coupled_shape(32, 1, 2),
-    banded_shape(8, 2, 2, 1), banded_shape(32, 1, 2, 3),
+    coupled_shape(4, 1, 2),  coupled_shape(4, 8, 4),    coupled_shape(8, 2, 2),
+    coupled_shape(32, 1, 2), banded_shape(8, 2, 2, 1), banded_shape(32, 1, 2, 3),
 };
 
 TEST(WalkProgram, IsSoundWithALongWindow) {
@@ -193,7 +189,7 @@ TEST(WalkProgram, FetchesBackWhatHasLeftTheWindow) {
 
 TEST(WalkProgram, HandsLongRowsToPartialRows) {
   const system s = system_of(patterns::arrow_row(300));
-  const walk_shape_values shape = free_shape(8, 1, 4);
+  const walk_shape_values shape = banded_shape(8, 1, 4, 1);
   detail::dataflow::walk_program_builder<std::int32_t, std::int32_t> builder(s.rows, shape, 1000, false);
   const auto program = builder.build(s.levels.rows);
   ASSERT_TRUE(program);
@@ -201,11 +197,8 @@ TEST(WalkProgram, HandsLongRowsToPartialRows) {
   EXPECT_EQ(program->link_places.size(), 99u);
 }
 
-TEST(WalkProgram, TakesOneStepALevelWhereItsRowsFit) {
+TEST(WalkProgram, FillsItsStepsWhereRowsAreCoupled) {
   const system s = system_of(patterns::chain(50));
-  detail::dataflow::walk_program_builder<std::int32_t, std::int32_t> one(s.rows, free_shape(4, 1, 2), 1000,
-                                                                         false);
-  EXPECT_EQ(one.build(s.levels.rows)->steps, 50);
   detail::dataflow::walk_program_builder<std::int32_t, std::int32_t> five(s.rows, coupled_shape(10, 1, 2),
                                                                           1000, false);
   EXPECT_EQ(five.build(s.levels.rows)->steps, 6);  // a multiple of the chunk

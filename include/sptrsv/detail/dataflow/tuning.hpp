@@ -27,10 +27,9 @@ struct dataflow_tuning {
   static constexpr int gate_levels = 6;
   /// Shapes that a walk may have: a kernel each.
   using walk_shapes = detail::dataflow::shape_list<detail::dataflow::walk_shape<32, 1, 2, 2>,
-                                                   detail::dataflow::walk_shape<16, 2, 4, 15>,
                                                    detail::dataflow::walk_shape<8, 4, 8, 7>>;
   /// What a step of each shape takes, in nanoseconds (fp64, one NVIDIA H200).
-  static constexpr double walk_step_ns[] = {350, 300, 190};
+  static constexpr double walk_step_ns[] = {467, 265};
   /// Components of x that a walk keeps in shared memory, at most (and at most 65,534).
   static constexpr int walk_window = 65534;
   /// Only systems whose levels have at most so many rows on average may be walked.

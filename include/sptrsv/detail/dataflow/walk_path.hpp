@@ -84,7 +84,7 @@ class walk_path {
     simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
                    place_pivots<Scalar, Offset>{stored, diagonal_sources_.data(), row_places_.data(),
                                                 pivots_.data(), reciprocals_.data(), form_.conjugated});
-    for (int pass = 0; pass < (shape_.coupled() ? 2 : 1); ++pass) {
+    for (int pass = 0; pass < 2; ++pass) {
       place_entries<Scalar, Offset> body{
           stored,        sources_.data(),     entry_places_.data(), shape_,   values_.data(),
           inner_.data(), reciprocals_.data(), form_.conjugated,     pass == 1};
@@ -144,7 +144,7 @@ class walk_path {
     return "dataflow: one block walks " + std::to_string(steps_) + " steps of " +
            std::to_string(shape_.rows) + " rows, " + std::to_string(shape_.lanes) + " lanes each, " +
            std::to_string(shape_.entries) + " entries a lane" +
-           (shape_.coupled() ? ", rows of a step coupled" : "") + "; window of " + std::to_string(window_) +
+           ", rows of a step coupled; window of " + std::to_string(window_) +
            " components, " + std::to_string(fetches_) + " fetched back, " +
            std::to_string(link_places_.size()) + " partial rows";
   }

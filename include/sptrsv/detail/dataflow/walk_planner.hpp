@@ -18,61 +18,31 @@ constexpr std::int64_t program_rows(std::int64_t length, std::int64_t capacity) 
   return length <= capacity ? 1 : 1 + (length - capacity + capacity - 2) / (capacity - 1);
 }
 
-/// How often a coupled step ends before it is full, because a row needs one of the step that is out of its
-/// reach.
+/// Steps that a program of the given shape will take but for components that are fetched back.
 template <class Index, class Offset>
-std::int64_t broken_steps(const host_rows<Index, Offset>& t, const host_levels<Index>& levels,
-                          const walk_shape_values& shape) {
-  if (shape.reach == shape.rows - 1) {
-    return 0;
-  }
-  std::int64_t broken = 0;
-  std::int64_t begin = 0;  // of the step, counted in rows
+std::int64_t steps_of_walk(const host_rows<Index, Offset>& t, const host_levels<Index>& levels,
+                           const walk_shape_values& shape) {
+  std::int64_t place = 0;  // counted in rows of the program
   std::vector<std::int64_t> places(static_cast<std::size_t>(t.size()));
-  for (std::int64_t place = 0; place < t.size(); ++place) {
-    const auto row = static_cast<std::size_t>(levels.rows[static_cast<std::size_t>(place)]);
-    places[row] = place;
-    begin = place - begin == shape.rows ? place : begin;
+  for (const Index next : levels.rows) {
+    const auto row = static_cast<std::size_t>(next);
+    const std::int64_t begin = place - place % shape.rows;  // of the step
+    std::int64_t outer = 0;
+    bool too_far = false;
     for (auto e = static_cast<std::size_t>(t.row_offsets[row]);
          e < static_cast<std::size_t>(t.row_offsets[row + 1]); ++e) {
       const std::int64_t other = places[static_cast<std::size_t>(t.columns[e])];
-      if (other >= begin && place - other > shape.reach) {
-        begin = place;
-        ++broken;
-      }
+      outer += other < begin ? 1 : 0;
+      too_far = too_far || (other >= begin && place - other > shape.reach);
     }
-  }
-  return broken;
-}
-
-/// Steps that a program of the given shape will take, about: between what the levels would take if rows could
-/// wait without harm, and what they take if each level is finished before the next; partial rows make levels
-/// deeper.
-template <class Index, class Offset>
-double estimated_steps(const host_rows<Index, Offset>& t, const host_levels<Index>& levels,
-                       const walk_shape_values& shape) {
-  const std::int64_t capacity = shape.row_capacity();
-  std::int64_t all_rows = 0;
-  std::int64_t cut_rows = 0;
-  std::int64_t separate_steps = 0;
-  for (std::int64_t l = 0; l < levels.count(); ++l) {
-    std::int64_t rows = 0;
-    for (auto i = static_cast<std::size_t>(levels.level_offsets[static_cast<std::size_t>(l)]);
-         i < static_cast<std::size_t>(levels.level_offsets[static_cast<std::size_t>(l) + 1]); ++i) {
-      const std::int64_t length = t.length(static_cast<std::int64_t>(levels.rows[i]));
-      rows += program_rows(length, capacity);
-      cut_rows += length > capacity ? 1 : 0;
+    if (too_far) {
+      place = begin + shape.rows;
+      outer = t.length(static_cast<std::int64_t>(next));
     }
-    all_rows += rows;
-    separate_steps += (rows + shape.rows - 1) / shape.rows;
+    place += program_rows(outer, shape.row_capacity()) - 1;
+    places[row] = place++;
   }
-  const double full_steps = static_cast<double>(all_rows) / shape.rows;
-  if (shape.coupled()) {
-    return full_steps + static_cast<double>(broken_steps(t, levels, shape)) / 2;
-  }
-  const auto count = static_cast<double>(levels.count());
-  const double cut = static_cast<double>(cut_rows) / static_cast<double>(t.size());
-  return (std::max(count, full_steps) + static_cast<double>(separate_steps)) / 2 + cut * count / 2;
+  return (place + shape.rows - 1) / shape.rows;
 }
 
 /// The cheapest of the tuning's shapes.
@@ -91,7 +61,7 @@ walk_choice choose_walk(const host_rows<Index, Offset>& rows, const host_levels<
   shapes::for_each([&](auto shape, int index) {
     const walk_shape_values values = values_of<decltype(shape)>();
     const double time =
-        Tuning::walk_launch_ns + estimated_steps(rows, levels, values) * Tuning::walk_step_ns[index];
+        Tuning::walk_launch_ns + static_cast<double>(steps_of_walk(rows, levels, values)) * Tuning::walk_step_ns[index];
     if (time < best.nanoseconds && (wanted < 0 || wanted == index)) {
       best = {index, values, time};
     }

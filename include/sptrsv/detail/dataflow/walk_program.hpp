@@ -2,8 +2,9 @@
 // finds the component that it needs.
 //
 // Solved components go round a window in shared memory: row r of step s writes component
-// 1 + (s mod W) * rows + r of it, W being the window's length in steps; component 0 is zero. Three kinds of
-// rows keep every step in one shape:
+// 1 + (s mod W) * rows + r of it, W being the window's length in steps; component 0 is zero. Rows stand one
+// after the other, and a step ends early where a row needs one of the step that is out of its reach. Three
+// kinds of rows keep every step in one shape:
 // - rows of the system;
 // - partial rows: a row of more entries than a step has room for hands its oldest ones to rows of their own,
 //   whose value (minus their sum) it takes with the factor -1;
@@ -60,7 +61,8 @@ class walk_program_builder {
         rows_(shape.rows),
         capacity_(shape.row_capacity()),
         window_steps_(window_steps),
-        reversed_(reversed) {
+        reversed_(reversed),
+        filled_(shape.rows) {
     p_.shape = shape;
     p_.window = window_steps * shape.rows;
     p_.entry_places.resize(rows.columns.size());
@@ -80,7 +82,7 @@ class walk_program_builder {
             {p_.row_places[static_cast<std::size_t>(in_.columns[e])], static_cast<std::uint32_t>(e)});
       }
       const auto x_row = static_cast<std::int32_t>(reversed_ ? in_.size() - 1 - row : row);
-      p_.row_places[r] = place_row({x_row, x_row}, terms, 0);
+      p_.row_places[r] = place_row({x_row, x_row}, terms);
     }
     while (p_.steps % p_.shape.chunk_steps != 0) {
       add_step();
@@ -98,11 +100,11 @@ class walk_program_builder {
 
   [[nodiscard]] std::int64_t step_of(std::uint32_t place) const { return place / rows_; }
 
-  /// Puts the row into the first step that can take it, not before `earliest`.
-  std::uint32_t place_row(const walk_row& row, std::vector<term>& terms, std::int64_t earliest) {
+  /// Puts the row into the first step that can take it.
+  std::uint32_t place_row(const walk_row& row, std::vector<term>& terms) {
     while (!failed_) {
       shorten(terms);
-      const std::int64_t step = step_for(terms, earliest);
+      const std::int64_t step = step_for(terms);
       if (!bring_back(terms, step)) {
         return put(row, terms, step);
       }
@@ -110,24 +112,14 @@ class walk_program_builder {
     return 0;
   }
 
-  /// The first step from `earliest` on that can take the row.
-  [[nodiscard]] std::int64_t step_for(const std::vector<term>& terms, std::int64_t earliest) {
-    const std::int64_t step = first_free(std::max(earliest, earliest_step(terms)));
-    const int row =
-        step < static_cast<std::int64_t>(filled_.size()) ? filled_[static_cast<std::size_t>(step)] : 0;
+  /// The first step that can take the row: the last one, or a new one.
+  [[nodiscard]] std::int64_t step_for(const std::vector<term>& terms) const {
+    const std::int64_t last = p_.steps - 1;
     const bool too_far = std::any_of(terms.begin(), terms.end(), [&](const term& t) {
-      return step_of(t.place) == step &&
-             row - static_cast<int>(t.place % static_cast<std::uint32_t>(rows_)) > p_.shape.reach;
+      return step_of(t.place) == last &&
+             filled_ - static_cast<int>(t.place % static_cast<std::uint32_t>(rows_)) > p_.shape.reach;
     });
-    return step + (too_far ? 1 : 0);
-  }
-
-  [[nodiscard]] std::int64_t earliest_step(const std::vector<term>& terms) const {
-    std::int64_t step = 0;
-    for (const term& t : terms) {
-      step = std::max(step, step_of(t.place) + (p_.shape.coupled() ? 0 : 1));
-    }
-    return step;
+    return filled_ == rows_ || too_far ? last + 1 : last;
   }
 
   /// Hands the oldest terms to partial rows until the rest fits.
@@ -136,14 +128,12 @@ class walk_program_builder {
     for (std::size_t outer = outer_terms(terms); outer > room && !failed_; outer = outer_terms(terms)) {
       std::sort(terms.begin(), terms.end(), [](const term& a, const term& b) { return a.place < b.place; });
       const std::size_t parts = std::min((outer - room + room - 2) / (room - 1), outer / room);
-      // Not so early that they leave the window before the row comes.
-      const std::int64_t earliest = first_free(earliest_step(terms)) - window_steps_ / 2;
       std::vector<term> rest;
       std::vector<term> part;
       for (std::size_t k = 0; k < parts; ++k) {
         part.assign(terms.begin() + static_cast<std::ptrdiff_t>(k * room),
                     terms.begin() + static_cast<std::ptrdiff_t>((k + 1) * room));
-        const std::uint32_t place = place_row({no_row, no_row}, part, earliest);
+        const std::uint32_t place = place_row({no_row, no_row}, part);
         rest.push_back({place, link_bit | static_cast<std::uint32_t>(p_.link_places.size())});
         p_.link_places.push_back(0);
       }
@@ -152,29 +142,21 @@ class walk_program_builder {
     }
   }
   /// Terms that the row would take from earlier steps if it were placed now.
-  [[nodiscard]] std::size_t outer_terms(const std::vector<term>& terms) {
-    if (!p_.shape.coupled() || terms.size() <= static_cast<std::size_t>(capacity_)) {
-      return terms.size();
-    }
-    const std::int64_t step = step_for(terms, 0);
+  [[nodiscard]] std::size_t outer_terms(const std::vector<term>& terms) const {
+    const std::int64_t step = step_for(terms);
     return static_cast<std::size_t>(
         std::count_if(terms.begin(), terms.end(), [&](const term& t) { return step_of(t.place) < step; }));
   }
 
-  /// Replaces terms that will have left the window in `step`; true if the row can no longer stand in `step`.
+  /// Replaces terms that will have left the window in `step`; true if the row can no longer stand in `step`:
+  /// fetched rows may have taken its place, and then one more term may be an outer one.
   bool bring_back(std::vector<term>& terms, std::int64_t step) {
-    bool moved = false;
     for (term& t : terms) {
       if (step - step_of(t.place) >= window_steps_) {
         t.place = fetch(t.place, step);
-        moved = moved || step_of(t.place) + (p_.shape.coupled() ? 0 : 1) > step;
       }
     }
-    if (failed_) {
-      return true;
-    }
-    // A fetched row may have taken the row's place, and in a coupled step one more term may be an outer one.
-    return moved || step_for(terms, step) != step || outer_terms(terms) > static_cast<std::size_t>(capacity_);
+    return failed_ || step_for(terms) != step || outer_terms(terms) > static_cast<std::size_t>(capacity_);
   }
 
   std::uint32_t fetch(std::uint32_t place, std::int64_t step) {
@@ -184,42 +166,19 @@ class walk_program_builder {
       return place;
     }
     const auto known = fetched_.find(x_row);
-    if (known != fetched_.end() && step - step_of(known->second) < window_steps_ &&
-        step_of(known->second) + (p_.shape.coupled() ? 0 : 1) <= step) {
+    if (known != fetched_.end() && step - step_of(known->second) < window_steps_) {
       return known->second;
     }
-    const std::int64_t from = std::max(step_of(place) + p_.shape.fetch_distance(), step - window_steps_ / 2);
-    const std::uint32_t made = put({fetched(x_row), no_row}, {}, first_free(from));
+    const std::uint32_t made = put({fetched(x_row), no_row}, {}, step_for({}));
     ++p_.fetches;
     return fetched_[x_row] = made;
   }
 
-  /// The first step from `from` on that has a free row. In a coupled program rows stand one after the other.
-  std::int64_t first_free(std::int64_t from) {
-    if (p_.shape.coupled()) {
-      return filled_.empty() ? 0
-                             : static_cast<std::int64_t>(filled_.size()) - (filled_.back() < rows_ ? 1 : 0);
-    }
-    std::int64_t step = std::max<std::int64_t>(from, 0);
-    while (step < static_cast<std::int64_t>(next_.size()) && next_[static_cast<std::size_t>(step)] != step) {
-      const std::int64_t after = next_[static_cast<std::size_t>(step)];
-      if (after < static_cast<std::int64_t>(next_.size())) {  // halves the path
-        next_[static_cast<std::size_t>(step)] = next_[static_cast<std::size_t>(after)];
-      }
-      step = after;
-    }
-    return step;
-  }
-
   std::uint32_t put(const walk_row& row, const std::vector<term>& terms, std::int64_t step) {
-    while (step >= static_cast<std::int64_t>(filled_.size())) {
+    if (step == p_.steps) {
       add_step();
     }
-    const auto s = static_cast<std::size_t>(step);
-    const auto place = static_cast<std::uint32_t>(step * rows_ + filled_[s]);
-    if (++filled_[s] == rows_) {
-      next_[s] = step + 1;
-    }
+    const auto place = static_cast<std::uint32_t>(step * rows_ + filled_++);
     p_.rows[place] = row;
     std::uint32_t outer = 0;
     for (const term& t : terms) {
@@ -238,14 +197,11 @@ class walk_program_builder {
   }
 
   void add_step() {
-    failed_ =
-        failed_ ||
-        (filled_.size() + 1) * static_cast<std::size_t>(rows_ * std::max(capacity_, rows_)) >= inner_bit;
-    next_.push_back(static_cast<std::int64_t>(filled_.size()));
-    filled_.push_back(0);
-    p_.steps = static_cast<std::int64_t>(filled_.size());
-    p_.rows.resize(filled_.size() * static_cast<std::size_t>(rows_), {no_row, no_row});
-    p_.operands.resize(filled_.size() * static_cast<std::size_t>(rows_ * capacity_), 0);
+    ++p_.steps;
+    filled_ = 0;
+    failed_ = failed_ || p_.steps * rows_ * std::max(capacity_, rows_) >= inner_bit;
+    p_.rows.resize(static_cast<std::size_t>(p_.steps * rows_), {no_row, no_row});
+    p_.operands.resize(static_cast<std::size_t>(p_.steps * rows_ * capacity_), 0);
   }
 
   const host_rows<Index, Offset>& in_;
@@ -253,10 +209,9 @@ class walk_program_builder {
   int capacity_;
   std::int64_t window_steps_;
   bool reversed_;
+  int filled_;  ///< rows that the last step holds
   bool failed_ = false;
   walk_program p_;
-  std::vector<int> filled_;                                  ///< by step: rows that it holds
-  std::vector<std::int64_t> next_;                           ///< by step: itself, or past a full step
   std::unordered_map<std::int32_t, std::uint32_t> fetched_;  ///< by row of x: where it came back last
 };
 

@@ -9,28 +9,26 @@
 
 namespace sptrsv::detail::dataflow {
 
-/// A step holds `Rows` rows with `Lanes` lanes each, every lane with `Entries` entries. The rows of a step
-/// depend on earlier steps, and on the `Reach` rows of the same step that stand before them: on none (0), on
-/// all (Rows - 1), or on the nearest. Where they do, one warp does the step.
+/// A step holds `Rows` rows with `Lanes` lanes each, every lane with `Entries` entries; one warp does it. The
+/// rows of a step depend on earlier steps, and on the `Reach` rows of the same step that stand before them: on
+/// all (Rows - 1) or on the nearest.
 template <int Rows, int Lanes, int Entries, int Reach>
 struct walk_shape {
-  static_assert(Reach >= 0 && Reach < Rows);
-  static_assert(Reach == 0 || Rows * Lanes == 32, "a coupled step is one warp");
-  static_assert(Rows * Lanes % 32 == 0 && Rows % 4 == 0 && Lanes <= 32 && Entries % 2 == 0);
+  static_assert(Rows * Lanes == 32, "a step is one warp's");
+  static_assert(Rows % 4 == 0 && Entries % 2 == 0 && Reach >= 1 && Reach < Rows);
   static constexpr int rows = Rows;
   static constexpr int lanes = Lanes;
   static constexpr int entries = Entries;
   static constexpr int reach = Reach;
-  static constexpr bool coupled = Reach > 0;
   /// Threads that compute, and threads beside them that copy what later steps need to shared memory.
   static constexpr int threads = Rows * Lanes;
   static constexpr int copy_threads = 128;
   static constexpr int block_threads = threads + copy_threads;
   /// Steps between two barriers of the whole block; the threads that compute meet after each step.
-  static constexpr int chunk_steps = threads <= 128 ? 4 : threads <= 256 ? 2 : 1;
+  static constexpr int chunk_steps = 4;
   /// Chunks that shared memory holds; a power of two.
-  static constexpr int chunks = threads == 32 ? 8 : 4;
-  /// Entries of a coupled step between its rows, with room for a multiple of four.
+  static constexpr int chunks = 8;
+  /// Entries of a step between its rows, with room for a multiple of four.
   static constexpr int inner_entries =
       ((Reach == Rows - 1 ? Rows * (Rows - 1) / 2 : Rows * Reach) + 3) / 4 * 4;
 };
@@ -46,7 +44,6 @@ struct walk_shape_values {
   int inner_entries;
 
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int threads() const { return rows * lanes; }
-  [[nodiscard]] constexpr bool coupled() const { return reach > 0; }
   /// Entries that a row can take from earlier steps.
   [[nodiscard]] int row_capacity() const { return lanes * entries; }
   /// Where entry k of a row of the program stands: first entries are spread over the lanes; a lane's entries
@@ -70,7 +67,7 @@ SPTRSV_HOST_DEVICE constexpr walk_shape_values values_of() {
           Shape::chunk_steps, Shape::chunks, Shape::inner_entries};
 }
 
-/// Where the entry of row r for row q < r of a coupled step stands among the step's inner entries: a packed
+/// Where the entry of row r for row q < r of a step stands among the step's inner entries: a packed
 /// lower triangle by columns, or a band by rows.
 template <class Integer>
 SPTRSV_HOST_DEVICE constexpr Integer inner_place(Integer rows, Integer reach, Integer q, Integer r) {

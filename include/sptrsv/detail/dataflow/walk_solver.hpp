@@ -22,7 +22,7 @@ class walk_solver {
         thread_(static_cast<unsigned>(warp_.shuffle(ctx.thread_rank(), warp_.rank()))),
         column_(warp_.shuffle(ctx.block_rank(), 0)),
         row_(thread_ / lanes),
-        row_bit_(warp_.shuffle(1u << (row_ % 32), warp_.rank())),
+        row_bit_(warp_.shuffle(1u << row_, warp_.rank())),
         x_(p.x.data + static_cast<std::int64_t>(column_) * p.x.column_stride) {}
 
   SPTRSV_DEVICE void run() {
@@ -46,7 +46,7 @@ class walk_solver {
       SPTRSV_UNROLL
       for (int k = 0; k < Shape::chunk_steps; ++k) {
         if (k > 0) {
-          synchronize();
+          warp_.sync();
         }
         Scalar component[entries];
         SPTRSV_UNROLL
@@ -62,11 +62,7 @@ class walk_solver {
         const step_data next = read_step(stage % ring_steps, stage % (2 * ring_steps));
         const Scalar rest = simt::tile_sum(warp_, minus_products(side, now, component), lanes);
         last.target = now.target;
-        if constexpr (Shape::coupled) {
-          last.x = solve_coupled(now, inner, rest, s + k, solved);
-        } else {
-          last.x = solve_row(now, rest, s + k, solved);
-        }
+        last.x = solve_rows(now, inner, rest, s + k, solved);
         now = next;
         solved += rows;
         solved = solved >= end ? solved - p_.window : solved;
@@ -80,8 +76,7 @@ class walk_solver {
   static constexpr int lanes = Shape::lanes;
   static constexpr int entries = Shape::entries;
   /// Whether the entries between the rows of a step are brought into registers before it.
-  static constexpr bool keeps_inner =
-      Shape::coupled && Shape::inner_entries * static_cast<int>(sizeof(Scalar)) <= 512;
+  static constexpr bool keeps_inner = Shape::inner_entries * static_cast<int>(sizeof(Scalar)) <= 512;
   static constexpr std::uint32_t ring_steps = walk_shared<Scalar, Shape>::ring_steps;
 
   template <class T>
@@ -105,14 +100,6 @@ class walk_solver {
     Scalar x;
     std::int32_t target;
   };
-
-  SPTRSV_DEVICE void synchronize() const {
-    if constexpr (Shape::threads == 32) {
-      warp_.sync();
-    } else {
-      ctx_.template barrier<Shape::threads>();
-    }
-  }
 
   SPTRSV_DEVICE step_data read_step(std::uint32_t stage, std::uint32_t row_stage) const {
     step_data d;
@@ -157,28 +144,10 @@ class walk_solver {
     return rest[0] + rest[1];
   }
 
-  /// Writes first and looks then: what must be divided after all is rare.
-  SPTRSV_DEVICE Scalar solve_row(const step_data& now, Scalar rest, std::int32_t s, Scalar* solved) {
-    Scalar x = rest * now.reciprocal;
-    if (leads()) {
-      *solved = x;
-    }
-    if (!is_finite(x)) {
-      if (!is_finite(now.reciprocal)) {
-        x = divide(rest, pivot(s));
-        if (leads()) {
-          *solved = x;
-        }
-      }
-      note(now.target, x);
-    }
-    return x;
-  }
-
   /// Forward substitution among the rows of the step, which all lanes do alike: from row to row it is one
   /// multiply-add then, where a shuffle would take twice as long. `inner`: the step's entries between rows.
-  SPTRSV_DEVICE Scalar solve_coupled(const step_data& now, const Scalar* inner, Scalar rest, std::int32_t s,
-                                     Scalar* solved) {
+  SPTRSV_DEVICE Scalar solve_rows(const step_data& now, const Scalar* inner, Scalar rest, std::int32_t s,
+                                  Scalar* solved) {
     Scalar x = rest * now.reciprocal;
     Scalar all[rows];
     SPTRSV_UNROLL
@@ -256,7 +225,7 @@ class walk_solver {
   unsigned thread_;
   std::uint32_t column_;
   unsigned row_;
-  std::uint32_t row_bit_;  ///< of a coupled step
+  std::uint32_t row_bit_;
   Scalar* x_;
 };
 
