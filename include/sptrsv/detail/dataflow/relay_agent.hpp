@@ -78,7 +78,7 @@ class relay_runner {
   static constexpr int teams = layout::teams;
 
   SPTRSV_DEVICE static relay_record record_of(const relay_slice& slice) {
-    return relay_record_form::of<Scalar>(values_of_relay<Shape>()).record(slice.room);
+    return relay_record_form::of<Scalar>(values_of_relay<Shape>()).record(slice.room, slice.early_rows());
   }
 
   SPTRSV_DEVICE void solve_part(std::int64_t column) {
@@ -192,7 +192,7 @@ class relay_runner {
     const int target = keep(window_ + (place & (zero_slot_ - 1)) * static_cast<int>(sizeof(Scalar)));
     compute_operands(operand, target);
     if (now.early_pairs() > 0) {
-      rest = rest - early_products(stage, now, record, live);
+      rest = rest - early_products(stage, now, record, row_of_lane() < now.early_rows());
     }
     after_next_ = slice(step + 3 * teams);  // here it delays nobody
     if (step != first_) {
@@ -250,11 +250,11 @@ class relay_runner {
 
   /// Of the lane's entries whose components come through memory, when those of all lanes have come.
   SPTRSV_DEVICE Scalar early_products(const unsigned char* stage, const relay_slice& now,
-                                      const relay_record& record, bool live) const {
+                                      const relay_record& record, bool is_early) const {
     const int first = record.early(now.late_pairs());
     const unsigned char* at = p_.records + static_cast<std::int64_t>(now.record) * 16 + first;
     early_pair pair;
-    if (live) {
+    if (is_early) {
       pair.place = reinterpret_cast<const places*>(stage + first)[lane_];
       pair.value = reinterpret_cast<const values*>(stage + first + record.early_values)[lane_];
     }
@@ -262,7 +262,7 @@ class relay_runner {
     for (int i = 1; i < now.early_pairs(); ++i) {
       at += record.early_pair;
       early_pair next;
-      if (live) {
+      if (is_early) {
         next.place = ctx_.load_constant(reinterpret_cast<const places*>(at) + lane_);
         next.value = ctx_.load_constant(reinterpret_cast<const values*>(at + record.early_values) + lane_);
       }

@@ -126,7 +126,17 @@ class relay_planner {
     simt::for_each(on_, n,
                    find_begins{n, plan_.parts, part_of_place_.data(), steps_before_.data(),
                                step_places_.data(), plan_.part_steps.data(), plan_.part_places.data()});
-    return rows;
+    const auto is_early = make<std::int32_t>(n);
+    simt::for_each(on_, n,
+                   find_early_rows<Index, Offset>{{t.row_offsets.data(), t.entries() + n, plan_.parts},
+                                                  rows.data(),
+                                                  t.columns.data(),
+                                                  is_early.data()});
+    auto ordered = make<Index>(n);
+    simt::for_each(on_, n,
+                   order_slices<Index>{shape_, steps_before_.data(), step_places_.data(), is_early.data(),
+                                       rows.data(), ordered.data()});
+    return ordered;
   }
 
   /// Slices, and records without rows and entries. Whether they fit.
@@ -136,12 +146,15 @@ class relay_planner {
     const auto rows = zeros(slices);
     const auto late = zeros(slices);
     const auto early = zeros(slices);
-    simt::for_each(on_, plan_.places,
-                   measure_slices<Index, Offset>{reader, rows.data(), late.data(), early.data()});
+    const auto early_rows = zeros(slices);
+    simt::for_each(
+        on_, plan_.places,
+        measure_slices<Index, Offset>{reader, rows.data(), late.data(), early.data(), early_rows.data()});
     auto records = make<std::uint64_t>(slices + 1);
     on_.fill_bytes(records.data(), 0, records.bytes());
-    simt::for_each(on_, slices,
-                   measure_records{form_, rows.data(), late.data(), early.data(), records.data()});
+    simt::for_each(
+        on_, slices,
+        measure_records{form_, rows.data(), late.data(), early.data(), early_rows.data(), records.data()});
     const std::int64_t bytes = 16 * sum(records);
     if (bytes > most_bytes) {
       return false;
@@ -151,7 +164,7 @@ class relay_planner {
     on_.fill_bytes(plan_.records.data(), 0, plan_.records.bytes());
     simt::for_each(on_, slices,
                    make_slices{form_, step_places_.data(), rows.data(), late.data(), early.data(),
-                               records.data(), plan_.slices.data()});
+                               early_rows.data(), records.data(), plan_.slices.data()});
     simt::for_each(on_, 32 * slices,
                    clear_records{form_, plan_.window, plan_.slices.data(), plan_.records.data()});
     return true;

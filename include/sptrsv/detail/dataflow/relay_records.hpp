@@ -73,6 +73,56 @@ struct row_reader {
   }
 };
 
+/// Per place: whether its row needs another part, in the order of places before they are final.
+template <class Index, class Offset>
+struct find_early_rows {
+  part_of_row<Offset> part;
+  const Index* rows;     ///< by place
+  const Index* columns;  ///< of the triangle
+  std::int32_t* is_early;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
+    const auto row = static_cast<std::int64_t>(ctx.load_constant(rows + place));
+    const std::int64_t own = part(ctx, row);
+    const Offset begin = ctx.load_constant(part.row_offsets + row);
+    const Offset end = ctx.load_constant(part.row_offsets + row + 1);
+    bool early = false;
+    for (Offset e = begin; e < end && !early; ++e) {
+      early = part(ctx, static_cast<std::int64_t>(ctx.load_constant(columns + e))) != own;
+    }
+    ctx.store(is_early + place, early ? 1 : 0);
+  }
+};
+
+/// Per place: its row in the final order, in which the rows of a slice that need another part come first.
+template <class Index>
+struct order_slices {
+  relay_shape_values shape;
+  const std::int32_t* steps_before;
+  const std::int32_t* step_places;
+  const std::int32_t* is_early;
+  const Index* rows;
+  Index* ordered;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
+    const std::int32_t step = ctx.load_constant(steps_before + place + 1) - 1;
+    const auto at = static_cast<std::int32_t>(place);
+    const std::int32_t first = ctx.load_constant(step_places + step);
+    const std::int32_t begin = at - (at - first) % shape.slice_rows();
+    const std::int32_t step_end = ctx.load_constant(step_places + step + 1);
+    const std::int32_t end = begin + shape.slice_rows() < step_end ? begin + shape.slice_rows() : step_end;
+    const bool early = ctx.load_constant(is_early + place) != 0;
+    std::int32_t to = begin;
+    for (std::int32_t other = begin; other < end; ++other) {
+      const bool other_early = ctx.load_constant(is_early + other) != 0;
+      to += other_early == early ? (other < at ? 1 : 0) : (early ? 0 : 1);
+    }
+    ctx.store(ordered + to, ctx.load_constant(rows + place));
+  }
+};
+
 /// Per place: the pairs that its row needs, into its slice's.
 template <class Index, class Offset>
 struct measure_slices {
@@ -80,6 +130,7 @@ struct measure_slices {
   std::int32_t* rows;
   std::int32_t* late_pairs;
   std::int32_t* early_pairs;
+  std::int32_t* early_rows;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
@@ -97,6 +148,7 @@ struct measure_slices {
     }
     if (early > 0) {
       ctx.atomic_max(early_pairs + at.slice, (early + pair_entries - 1) / pair_entries);
+      ctx.atomic_max(early_rows + at.slice, at.row + 1);
     }
   }
 };
@@ -108,6 +160,7 @@ struct make_slices {
   const std::int32_t* rows;
   const std::int32_t* late_pairs;
   const std::int32_t* early_pairs;
+  const std::int32_t* early_rows;
   const std::uint64_t* records;
   relay_slice* slices;
 
@@ -118,11 +171,12 @@ struct make_slices {
     const auto count = [&](const std::int32_t* of) {
       return static_cast<std::uint32_t>(ctx.load_constant(of + slice));
     };
-    ctx.store(slices + slice,
-              relay_slice{static_cast<std::uint32_t>(ctx.load_constant(records + slice)),
-                          ctx.load_constant(step_places + step) + in_step * form.shape.slice_rows(),
-                          count(rows) | count(late_pairs) << 6 | count(early_pairs) << 12,
-                          form.room(ctx.load_constant(rows + slice))});
+    ctx.store(
+        slices + slice,
+        relay_slice{static_cast<std::uint32_t>(ctx.load_constant(records + slice)),
+                    ctx.load_constant(step_places + step) + in_step * form.shape.slice_rows(),
+                    count(rows) | count(late_pairs) << 6 | count(early_pairs) << 12 | count(early_rows) << 24,
+                    form.room(ctx.load_constant(rows + slice))});
   }
 };
 
@@ -132,12 +186,13 @@ struct measure_records {
   const std::int32_t* rows;
   const std::int32_t* late_pairs;
   const std::int32_t* early_pairs;
+  const std::int32_t* early_rows;
   std::uint64_t* lengths;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
     const int bytes =
-        form.record(form.room(ctx.load_constant(rows + slice)))
+        form.record(form.room(ctx.load_constant(rows + slice)), ctx.load_constant(early_rows + slice))
             .bytes(ctx.load_constant(late_pairs + slice), ctx.load_constant(early_pairs + slice));
     ctx.store(lengths + slice, static_cast<std::uint64_t>(bytes / 16));
   }
@@ -157,13 +212,14 @@ struct clear_records {
     if (lane >= slice.rows() * form.shape.lanes) {
       return;
     }
-    const relay_record record = form.record(slice.room);
+    const relay_record record = form.record(slice.room, slice.early_rows());
     unsigned char* const begin = records + static_cast<std::int64_t>(slice.record) * 16;
     auto* const slots = reinterpret_cast<std::uint16_t*>(begin) + lane * form.shape.entries;
     for (int e = 0; e < form.shape.entries; ++e) {
       ctx.store(slots + e, static_cast<std::uint16_t>(window));
     }
-    for (int pair = 0; pair < slice.early_pairs(); ++pair) {
+    const bool is_early = lane < slice.early_rows() * form.shape.lanes;
+    for (int pair = 0; is_early && pair < slice.early_pairs(); ++pair) {
       auto* const places = reinterpret_cast<std::int32_t*>(begin + record.early(slice.late_pairs()) +
                                                            pair * record.early_pair);
       ctx.store(places + 2 * lane, -1);
@@ -191,7 +247,7 @@ struct fill_records {
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
     const auto at = reader.find(ctx, place);
     const relay_slice slice = ctx.load_constant(slices + at.slice);
-    const relay_record record = form.record(slice.room);
+    const relay_record record = form.record(slice.room, slice.early_rows());
     const std::int64_t begin = static_cast<std::int64_t>(slice.record) * 16;
     put_row(ctx, place, begin + record.rows + at.row * static_cast<int>(sizeof(relay_row<Scalar>)));
     const int lanes = reader.shape.lanes;

@@ -60,12 +60,15 @@ inline constexpr std::int64_t most_record_bytes = static_cast<std::int64_t>(pivo
 struct alignas(16) relay_slice {
   std::uint32_t record;  ///< where it begins, in units of 16 bytes
   std::int32_t first_place;
-  std::uint32_t count;  ///< rows | late pairs << 6 | early pairs << 12: of entries, for each of the lanes
-  std::uint32_t room;   ///< lanes | bytes before the late pairs << 8: of the record
+  /// rows | late pairs << 6 | early pairs << 12 | early rows << 24: pairs of entries, for each of the lanes,
+  /// or of those of the first rows, which alone have early ones
+  std::uint32_t count;
+  std::uint32_t room;  ///< lanes | bytes before the late pairs << 8: of the record
 
   SPTRSV_HOST_DEVICE int rows() const { return static_cast<int>(count & 63u); }
   SPTRSV_HOST_DEVICE int late_pairs() const { return static_cast<int>(count >> 6 & 63u); }
-  SPTRSV_HOST_DEVICE int early_pairs() const { return static_cast<int>(count >> 12); }
+  SPTRSV_HOST_DEVICE int early_pairs() const { return static_cast<int>(count >> 12 & 4095u); }
+  SPTRSV_HOST_DEVICE int early_rows() const { return static_cast<int>(count >> 24); }
 };
 
 template <class T>
@@ -91,7 +94,8 @@ struct alignas(8) relay_row {
 
 /// Where what stands in a record, in bytes. A record holds, for each lane, the slots of its late entries;
 /// then the rows; then pairs of late values by lane; then pairs of early places and pairs of early values by
-/// lane. It has room for the lanes of the slice's rows only, rounded up to four.
+/// lane. It has room for the lanes of the slice's rows only, and the early pairs for those of its early rows
+/// only, rounded up to four.
 struct relay_record {
   std::int32_t rows;
   std::int32_t late;
@@ -124,11 +128,12 @@ struct relay_record_form {
     const int late = lanes * slot_bytes() + (rows * row_bytes + 15) / 16 * 16;
     return static_cast<std::uint32_t>(lanes | late << 8);
   }
-  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr relay_record record(std::uint32_t room) const {
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr relay_record record(std::uint32_t room, int early_rows) const {
     const int lanes = static_cast<int>(room & 255u);
-    const int places = lanes * static_cast<int>(sizeof(relay_pair<std::int32_t>));
+    const int early_lanes = (early_rows * shape.lanes + 3) / 4 * 4;
+    const int places = early_lanes * static_cast<int>(sizeof(relay_pair<std::int32_t>));
     return {lanes * slot_bytes(), static_cast<int>(room >> 8), lanes * pair_bytes, places,
-            places + lanes * pair_bytes};
+            places + early_lanes * pair_bytes};
   }
   /// Of a lane.
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int slot_bytes() const {
@@ -142,7 +147,8 @@ template <class Scalar, class Shape>
 struct relay_layout {
   static constexpr relay_record_form form = relay_record_form::of<Scalar>(values_of_relay<Shape>());
   static constexpr int stages = 3;
-  static constexpr int record_bytes = form.record(form.room(32 / Shape::lanes)).bytes(Shape::entries / 2, 1);
+  static constexpr int record_bytes =
+      form.record(form.room(32 / Shape::lanes), 32 / Shape::lanes).bytes(Shape::entries / 2, 1);
   static constexpr int stage_bytes = record_bytes + 32 * static_cast<int>(sizeof(Scalar));
   static constexpr int warp_bytes = stages * stage_bytes;
   static constexpr int team_bytes = Shape::threads / 32 * warp_bytes;
