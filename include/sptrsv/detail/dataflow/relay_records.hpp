@@ -73,56 +73,6 @@ struct row_reader {
   }
 };
 
-/// Per place: whether its row needs another part, in the order of places before they are final.
-template <class Index, class Offset>
-struct find_early_rows {
-  part_of_row<Offset> part;
-  const Index* rows;     ///< by place
-  const Index* columns;  ///< of the triangle
-  std::int32_t* is_early;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
-    const auto row = static_cast<std::int64_t>(ctx.load_constant(rows + place));
-    const std::int64_t own = part(ctx, row);
-    const Offset begin = ctx.load_constant(part.row_offsets + row);
-    const Offset end = ctx.load_constant(part.row_offsets + row + 1);
-    bool early = false;
-    for (Offset e = begin; e < end && !early; ++e) {
-      early = part(ctx, static_cast<std::int64_t>(ctx.load_constant(columns + e))) != own;
-    }
-    ctx.store(is_early + place, early ? 1 : 0);
-  }
-};
-
-/// Per place: its row in the final order, in which the rows of a slice that need another part come first.
-template <class Index>
-struct order_slices {
-  relay_shape_values shape;
-  const std::int32_t* steps_before;
-  const std::int32_t* step_places;
-  const std::int32_t* is_early;
-  const Index* rows;
-  Index* ordered;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
-    const std::int32_t step = ctx.load_constant(steps_before + place + 1) - 1;
-    const auto at = static_cast<std::int32_t>(place);
-    const std::int32_t first = ctx.load_constant(step_places + step);
-    const std::int32_t begin = at - (at - first) % shape.slice_rows();
-    const std::int32_t step_end = ctx.load_constant(step_places + step + 1);
-    const std::int32_t end = begin + shape.slice_rows() < step_end ? begin + shape.slice_rows() : step_end;
-    const bool early = ctx.load_constant(is_early + place) != 0;
-    std::int32_t to = begin;
-    for (std::int32_t other = begin; other < end; ++other) {
-      const bool other_early = ctx.load_constant(is_early + other) != 0;
-      to += other_early == early ? (other < at ? 1 : 0) : (early ? 0 : 1);
-    }
-    ctx.store(ordered + to, ctx.load_constant(rows + place));
-  }
-};
-
 /// Per place: the pairs that its row needs, into its slice's.
 template <class Index, class Offset>
 struct measure_slices {
