@@ -224,6 +224,9 @@ json_text measure(const matrix_source& source, const host_system& host, double s
   sptrsv::scheme_search how;
   how.seconds = seconds;
   const auto found = sptrsv::search_schemes(a, host.options(), how, cudaStream_t{});
+  how.likeliest = 3;
+  how.rounds = 1;
+  const auto of_three = sptrsv::search_schemes(a, host.options(), how, cudaStream_t{});
 
   std::vector<json_text> schemes;
   for (const sptrsv::scheme_measurement& m : found.measured) {
@@ -252,6 +255,12 @@ json_text measure(const matrix_source& source, const host_system& host, double s
                         .add("analysis_ms", model.analysis_ms)
                         .add("ms", model.ms)
                         .text())
+      .add("likeliest", json_object()
+                            .add("of", static_cast<int>(how.likeliest))
+                            .add("scheme", to_string(of_three.plan.use))
+                            .add("search_seconds", of_three.seconds)
+                            .add("ms", of_three.plan.milliseconds)
+                            .text())
       .add("features", std::vector<double>(values.begin(), values.end()))
       .add("schemes", json_text{to_json(schemes, ",\n  ")})
       .text();

@@ -43,6 +43,8 @@ struct scheme_progress {
 
 struct scheme_search {
   std::vector<scheme> space = reduced_schemes();
+  /// Only so many of the space are tried, those that the model finds likeliest; 0: all.
+  std::size_t likeliest = 0;
   double seconds =
       10;  ///< begun measurements are ended; the first scheme of the space is measured in any case
   int first_solves = 2;         ///< of the first round at least, after one that is not timed
@@ -99,6 +101,9 @@ class searcher {
     for (const scheme& s : likeliest_first(features_, how_.space)) {
       all.emplace_back();
       all.back().tried = s;
+    }
+    if (how_.likeliest > 0 && how_.likeliest < all.size()) {
+      all.resize(how_.likeliest);
     }
     std::size_t count = all.size();
     int solves = how_.first_solves;

@@ -81,6 +81,18 @@ TEST_F(SchemeSearch, BeginsWithWhatTheModelKnows) {
   EXPECT_EQ(search().plan.use, known);
 }
 
+TEST_F(SchemeSearch, TriesOnlyTheLikeliestIfAsked) {
+  const scheme known = parse_scheme(detail::schemes::model_table::schemes[0]);
+  how.space.push_back(known);
+  how.likeliest = 2;
+  const scheme_search_result found = search();
+  ASSERT_EQ(found.measured.size(), 2u);
+  EXPECT_TRUE(found.complete);
+  EXPECT_TRUE(found.measured[0].tried == known || found.measured[1].tried == known);
+  how.likeliest = 9;
+  EXPECT_EQ(search().measured.size(), how.space.size());
+}
+
 TEST_F(SchemeSearch, TimesShortSolvesMoreOften) {
   second_per_step = 1e-9;
   how.least_seconds = 1;
