@@ -151,9 +151,11 @@ class Training(Files):
 
         data = train_schemes.load([self.write(self.systems(120))])
         self.assertEqual({data.schemes[i] for i in train_schemes.useful(data, 2)}, {WARP, LANE})
-        quality, _ = train_schemes.cross_validate(data, 2, 4, 1, train_schemes.SETTINGS[:1])
+        quality, order = train_schemes.cross_validate(data, 2, 4, 1, train_schemes.SETTINGS[:1])
         self.assertGreater(quality.satisfactory, 0.9)
         self.assertLess(quality.mape, 0.05)
+        of_two = train_schemes.Quality.of(data.times, train_schemes.fastest_of(data, order, 2))
+        self.assertEqual(of_two.satisfactory, 1, "there are only two")
         self.assertLess(train_schemes.best_single(data).satisfactory, 0.7)
 
     def test_writes_a_header_of_the_chosen_schemes(self) -> None:
