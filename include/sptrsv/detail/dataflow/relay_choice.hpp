@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "sptrsv/detail/dataflow/relay_agent.hpp"
@@ -14,7 +15,7 @@
 
 namespace sptrsv::detail::dataflow {
 
-/// Of a part on a level.
+/// Of a part on a level, while it is counted.
 struct relay_run {
   std::int32_t rows;
   /// The latest level on which it needs something that comes through memory, times `level_stride`, plus the
@@ -25,6 +26,14 @@ struct relay_run {
 
   static constexpr std::int32_t level_stride = 256;
   static constexpr std::int64_t most_levels = (std::int64_t{1} << 31) / level_stride - 1;
+};
+
+/// The same of a run that has rows, as the host goes through them: by level and part.
+struct relay_turn {
+  std::int32_t need;  ///< the turn that solves what it needs through memory, counted from the table's first
+  std::int32_t rows;
+  std::int16_t part;
+  std::int16_t rounds;
 };
 
 namespace relay_kernels {
@@ -70,6 +79,52 @@ struct count_runs {
   }
 };
 
+struct mark_runs {
+  const relay_run* runs;
+  std::int32_t* has_rows;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t run) const {
+    ctx.store(has_rows + run, ctx.load_constant(&runs[run].rows) > 0 ? 1 : 0);
+  }
+};
+
+/// Per run of a table. `places`: by run of all tables, turns before it.
+struct write_turns {
+  std::int64_t begin;  ///< of the table
+  std::int64_t end;
+  std::int64_t parts;
+  const relay_run* runs;
+  const std::int32_t* places;
+  relay_turn* turns;
+  std::int32_t* range;  ///< of the table's turns: the first, and that after the last
+  std::int32_t* early;  ///< by part: entries that come through memory
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    const std::int32_t before = ctx.load_constant(places + begin);
+    if (i == 0) {
+      ctx.store(range, before);
+      ctx.store(range + 1, ctx.load_constant(places + end));
+    }
+    const relay_run run = ctx.load_constant(runs + begin + i);
+    if (run.rows == 0) {
+      return;
+    }
+    const std::int64_t part = i % parts;
+    std::int32_t need = -1;
+    if (run.need >= 0) {
+      const std::int64_t level = run.need / relay_run::level_stride;
+      need = ctx.load_constant(places + begin + level * parts + run.need % relay_run::level_stride) - before;
+      ctx.atomic_add(early + part, run.early);
+    }
+    constexpr std::int32_t most_rounds = 32767;
+    ctx.store(turns + ctx.load_constant(places + begin + i),
+              relay_turn{need, run.rows, static_cast<std::int16_t>(part),
+                         static_cast<std::int16_t>(run.rounds < most_rounds ? run.rounds : most_rounds)});
+  }
+};
+
 }  // namespace relay_kernels
 
 struct relay_choice {
@@ -78,34 +133,29 @@ struct relay_choice {
   double nanoseconds = std::numeric_limits<double>::infinity();
 };
 
-/// Nanoseconds of a solve; `runs`: by level and part. A part begins a level when it is done with the one
-/// before and what it needs has come.
+/// Nanoseconds of a solve. A part begins a level when it is done with the one before and what it needs has
+/// come. `early`: by part.
 template <class Tuning>
-double relay_nanoseconds(const relay_run* runs, std::int64_t levels, std::int64_t parts,
-                         const relay_shape_values& shape, double step) {
+double relay_nanoseconds(const relay_turn* turns, std::size_t count, const std::int32_t* early,
+                         std::int64_t parts, const relay_shape_values& shape, double step) {
   std::vector<double> clock(static_cast<std::size_t>(parts), 0.0);
-  std::vector<std::int64_t> early(static_cast<std::size_t>(parts), 0);
-  std::vector<float> end(static_cast<std::size_t>(levels * parts), 0.0f);
-  for (std::size_t r = 0, part = 0; r < end.size(); ++r, part = part + 1 == clock.size() ? 0 : part + 1) {
-    const relay_run& run = runs[r];
-    if (run.rows == 0) {
-      continue;
+  const std::unique_ptr<float[]> end(new float[count]);
+  const double full_step = step * Tuning::relay_full_step;
+  const std::int32_t rows = shape.step_rows();
+  for (std::size_t i = 0; i < count; ++i) {
+    const relay_turn turn = turns[i];
+    double now = clock[static_cast<std::size_t>(turn.part)];
+    if (turn.need >= 0) {
+      now =
+          std::max(now, static_cast<double>(end[static_cast<std::size_t>(turn.need)]) + Tuning::relay_hop_ns);
     }
-    double now = clock[part];
-    if (run.need >= 0) {
-      const auto level = static_cast<std::size_t>(run.need / relay_run::level_stride);
-      const auto other = static_cast<std::size_t>(run.need % relay_run::level_stride);
-      now = std::max(now, end[level * clock.size() + other] + Tuning::relay_hop_ns);
-    }
-    const std::int64_t steps = simt::ceil_div(run.rows, shape.step_rows());
-    now += static_cast<double>(steps) * step * (steps > 1 ? Tuning::relay_full_step : 1.0) +
-           std::max(0, run.rounds - 1) * Tuning::relay_round_ns;
-    early[part] += run.early;
-    clock[part] = now;
-    end[r] = static_cast<float>(now);
+    now += turn.rows <= rows ? step : (turn.rows + rows - 1) / rows * full_step;
+    now += std::max(0, turn.rounds - 1) * Tuning::relay_round_ns;
+    clock[static_cast<std::size_t>(turn.part)] = now;
+    end[i] = static_cast<float>(now);
   }
   return Tuning::relay_launch_ns + *std::max_element(clock.begin(), clock.end()) +
-         static_cast<double>(*std::max_element(early.begin(), early.end())) * Tuning::relay_early_ns;
+         static_cast<double>(*std::max_element(early, early + parts)) * Tuning::relay_early_ns;
 }
 
 /// Over the shapes of the tuning and some numbers of parts.
@@ -219,7 +269,14 @@ class relay_chooser {
   struct table {
     std::int64_t parts;
     relay_shape_values shape;  ///< one of those that it serves
-    std::size_t begin;         ///< in the runs of all tables
+    std::int64_t begin;        ///< in the runs of all tables
+  };
+  /// What there is to know of tables, on the host.
+  struct counted_tables {
+    std::unique_ptr<relay_turn[]> turns;
+    /// By table: the first of its turns, and that after the last; by part, entries that come through memory.
+    std::vector<std::int32_t> sums;
+    static constexpr std::size_t sums_of_table = 2 + relay_run::level_stride;
   };
 
   /// Small tables come to the host together: each way there takes about as long as counting.
@@ -231,30 +288,33 @@ class relay_chooser {
       return;
     }
     std::vector<table> tables;
-    std::size_t end = 0;
+    std::int64_t end = 0;
     for (const std::int64_t parts : counts) {
       shapes::for_each([&](auto shape, int index) {
         constexpr relay_shape_values s = values_of_relay<decltype(shape)>();
         if (is_tried<decltype(shape)>(index) && (tables.empty() || !serves(tables.back(), parts, s))) {
           tables.push_back({parts, s, end});
-          end += static_cast<std::size_t>(parts * levels_);
+          end += parts * levels_;
         }
       });
     }
     if (tables.empty()) {
       return;
     }
-    const std::vector<relay_run> runs = count(tables, end);
-    for (const table& t : tables) {
+    const counted_tables counted = count(tables, end);
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+      const table& t = tables[i];
+      const std::int32_t* const sums = counted.sums.data() + i * counted_tables::sums_of_table;
       shapes::for_each([&](auto shape, int index) {
         constexpr relay_shape_values s = values_of_relay<decltype(shape)>();
         if (!is_tried<decltype(shape)>(index) || !serves(t, t.parts, s)) {
           return;
         }
         const std::int64_t rounds = simt::ceil_div(max_rhs_, std::max<std::int64_t>(1, blocks / t.parts));
-        const double time =
-            static_cast<double>(rounds) * relay_nanoseconds<Tuning>(runs.data() + t.begin, levels_, t.parts,
-                                                                    s, Tuning::relay_step_ns[index]);
+        const double time = static_cast<double>(rounds) *
+                            relay_nanoseconds<Tuning>(counted.turns.get() + sums[0],
+                                                      static_cast<std::size_t>(sums[1] - sums[0]), sums + 2,
+                                                      t.parts, s, Tuning::relay_step_ns[index]);
         if (time < best_.nanoseconds) {
           best_ = {index, t.parts, time};
         }
@@ -266,11 +326,9 @@ class relay_chooser {
     return t.parts == parts && t.shape.lanes == s.lanes && t.shape.entries == s.entries;
   }
 
-  [[nodiscard]] std::vector<relay_run> count(const std::vector<table>& tables, std::size_t size) const {
-    std::vector<relay_run> runs(size);
-    const buffer<relay_run> counted(size, resource_, on_.stream());
-    simt::for_each(on_, static_cast<std::int64_t>(size),
-                   triangle_kernels::fill_with<relay_run>{{0, -1, 0, 0}, counted.data()});
+  [[nodiscard]] counted_tables count(const std::vector<table>& tables, std::int64_t size) const {
+    const buffer<relay_run> runs(static_cast<std::size_t>(size), resource_, on_.stream());
+    simt::for_each(on_, size, triangle_kernels::fill_with<relay_run>{{0, -1, 0, 0}, runs.data()});
     for (const table& t : tables) {
       simt::for_each(on_, triangle_.size,
                      relay_kernels::count_runs<Index, Offset>{
@@ -279,10 +337,31 @@ class relay_chooser {
                          level_of_row_.data(),
                          t.shape.late_entries(),
                          2 * t.shape.lanes,
-                         counted.data() + t.begin});
+                         runs.data() + t.begin});
     }
-    on_.download(runs.data(), counted.data(), counted.bytes());
-    return runs;
+    // Of most parts most levels have no rows: only runs that have come to the host.
+    const buffer<std::int32_t> places(static_cast<std::size_t>(size + 1), resource_, on_.stream());
+    const buffer<relay_turn> turns(static_cast<std::size_t>(size), resource_, on_.stream());
+    constexpr std::size_t per_table = counted_tables::sums_of_table;
+    const buffer<std::int32_t> sums(tables.size() * per_table, resource_, on_.stream());
+    on_.fill_bytes(sums.data(), 0, sums.bytes());
+    simt::for_each(on_, size, relay_kernels::mark_runs{runs.data(), places.data()});
+    on_.fill_bytes(places.data() + size, 0, sizeof(std::int32_t));
+    on_.exclusive_scan(places.data(), places.data(), size + 1, resource_);
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+      const table& t = tables[i];
+      std::int32_t* const own = sums.data() + i * per_table;
+      simt::for_each(on_, t.parts * levels_,
+                     relay_kernels::write_turns{t.begin, t.begin + t.parts * levels_, t.parts, runs.data(),
+                                                places.data(), turns.data(), own, own + 2});
+    }
+    counted_tables made;
+    made.sums.resize(sums.size());
+    on_.download(made.sums.data(), sums.data(), sums.bytes());
+    const auto all = static_cast<std::size_t>(made.sums[(tables.size() - 1) * per_table + 1]);
+    made.turns.reset(new relay_turn[all]);
+    on_.download(made.turns.get(), turns.data(), all * sizeof(relay_turn));
+    return made;
   }
 
   const device_triangle<Index, Offset>& triangle_;
