@@ -161,7 +161,7 @@ constexpr walk_shape_values banded_shape(int rows, int lanes, int entries, int r
   return {rows, lanes, entries, reach, 2, 3, rows * reach};
 }
 const std::vector<walk_shape_values> shapes = {
-    coupled_shape(4, 1, 2),  coupled_shape(4, 8, 4),    coupled_shape(8, 2, 2),
+    coupled_shape(4, 1, 2),  coupled_shape(4, 8, 4),   coupled_shape(8, 2, 2),
     coupled_shape(32, 1, 2), banded_shape(8, 2, 2, 1), banded_shape(32, 1, 2, 3),
 };
 

@@ -143,9 +143,8 @@ class walk_path {
   [[nodiscard]] std::string describe() const {
     return "dataflow: one block walks " + std::to_string(steps_) + " steps of " +
            std::to_string(shape_.rows) + " rows, " + std::to_string(shape_.lanes) + " lanes each, " +
-           std::to_string(shape_.entries) + " entries a lane" +
-           ", rows of a step coupled; window of " + std::to_string(window_) +
-           " components, " + std::to_string(fetches_) + " fetched back, " +
+           std::to_string(shape_.entries) + " entries a lane" + ", rows of a step coupled; window of " +
+           std::to_string(window_) + " components, " + std::to_string(fetches_) + " fetched back, " +
            std::to_string(link_places_.size()) + " partial rows";
   }
 

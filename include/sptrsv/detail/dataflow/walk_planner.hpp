@@ -60,8 +60,8 @@ walk_choice choose_walk(const host_rows<Index, Offset>& rows, const host_levels<
   walk_choice best;
   shapes::for_each([&](auto shape, int index) {
     const walk_shape_values values = values_of<decltype(shape)>();
-    const double time =
-        Tuning::walk_launch_ns + static_cast<double>(steps_of_walk(rows, levels, values)) * Tuning::walk_step_ns[index];
+    const double time = Tuning::walk_launch_ns + static_cast<double>(steps_of_walk(rows, levels, values)) *
+                                                     Tuning::walk_step_ns[index];
     if (time < best.nanoseconds && (wanted < 0 || wanted == index)) {
       best = {index, values, time};
     }

@@ -10,8 +10,8 @@
 namespace sptrsv::detail::dataflow {
 
 /// A step holds `Rows` rows with `Lanes` lanes each, every lane with `Entries` entries; one warp does it. The
-/// rows of a step depend on earlier steps, and on the `Reach` rows of the same step that stand before them: on
-/// all (Rows - 1) or on the nearest.
+/// rows of a step depend on earlier steps, and on the `Reach` rows of the same step that stand before them:
+/// on all (Rows - 1) or on the nearest.
 template <int Rows, int Lanes, int Entries, int Reach>
 struct walk_shape {
   static_assert(Rows * Lanes == 32, "a step is one warp's");
