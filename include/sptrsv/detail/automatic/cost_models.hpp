@@ -37,16 +37,16 @@ namespace costs {
 
 // Fitted to the 107 systems of docs/benchmark/report.md by `benchmarks/fit_costs.py results.json --paths
 // dataflow=3`.
-inline constexpr linear_cost dataflow[]{{3.66e+04, 50.3, 0, 0.0106, 0},
-                                        {7.59e+03, 95.2, 7.81, 0.00233, 55.6},
-                                        {3.71e+03, 444, 9.57, 0.000537, 0.0463}};
-inline constexpr linear_cost level_set[]{{2.83e+03, 1.45e+03, 32.4, 0.00135, 5.72}};
-inline constexpr linear_cost self_scheduled[]{{0, 890, 23.5, 0.0075, 1.72}};
-inline constexpr linear_cost sync_free_fused[]{{2.54e+03, 704, 4.41, 0.000962, 6.33}};
-inline constexpr linear_cost sync_free_thread[]{{688, 717, 2.44, 0.000837, 206}};
-inline constexpr linear_cost sync_free_warp[]{{1.93e+03, 573, 2.72, 0.0059, 4.23}};
-inline constexpr linear_cost cusparse[]{{472, 1.37e+03, 4.81, 0.00126, 20.3}};
-inline constexpr linear_cost recursive_block[]{{4.57e+03, 644, 7.91, 0.00094, 7.56}};
+inline constexpr linear_cost dataflow[]{{3.62e+04, 51.1, 0, 0.00607, 22},
+                                        {7.62e+03, 12.3, 24.3, 0.00304, 137},
+                                        {3.96e+03, 432, 6.56, 0.000543, 0.044}};
+inline constexpr linear_cost level_set[]{{4.23e+03, 1.44e+03, 32.1, 0.00122, 5.7}};
+inline constexpr linear_cost self_scheduled[]{{0, 893, 23, 0.00735, 1.74}};
+inline constexpr linear_cost sync_free_fused[]{{2.51e+03, 704, 4.4, 0.000945, 6.28}};
+inline constexpr linear_cost sync_free_thread[]{{605, 717, 2.34, 0.000845, 205}};
+inline constexpr linear_cost sync_free_warp[]{{1.9e+03, 571, 2.91, 0.00585, 4.19}};
+inline constexpr linear_cost cusparse[]{{777, 1.36e+03, 4.77, 0.00123, 20.2}};
+inline constexpr linear_cost recursive_block[]{{4.53e+03, 641, 7.7, 0.000933, 7.44}};
 
 }  // namespace costs
 
