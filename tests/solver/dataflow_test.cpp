@@ -21,6 +21,14 @@ struct narrow_walks : slow_relays {
   static constexpr double walk_rows_per_level = 2;
 };
 
+/// A step takes 1 ms, a hand-off 10, an entry that comes through memory 100.
+struct round_costs : dataflow_tuning {
+  static constexpr double relay_step_ns[] = {1e6, 1e6, 1e6, 1e6, 1e6, 1e6};
+  static constexpr double relay_hop_ns = 1e7;
+  static constexpr double relay_early_ns = 1e8;
+  static constexpr double relay_launch_ns = 0;
+};
+
 struct small_records : dataflow_tuning {
   static constexpr std::int64_t relay_record_bytes = 4096;
 };
@@ -112,6 +120,22 @@ TEST_F(DataflowPath, SaysWhatItPredicted) {
                 .rfind("relay, as asked for; predicted: relay 0.00", 0),
             0u);
   EXPECT_EQ(plan_of(patterns::chain(10), policy::dataflow{dataflow_path::grid}), "");
+}
+
+TEST_F(DataflowPath, CountsWhatPartsOfARelayWaitFor) {
+  const auto predicted = [&](const pattern& p, int parts, int shape) {
+    policy::basic_dataflow<round_costs> how{dataflow_path::relay, policy::group_order::levels, parts};
+    how.shape = shape;
+    const auto a = make(p, {});
+    return sptrsv::analyze(how, where.upload(a.by_rows), {}, where.stream()).info().plan;
+  };
+  const auto expect = [](const std::string& plan, const std::string& time) {
+    EXPECT_EQ(plan.rfind("relay, as asked for; predicted: relay " + time, 0), 0u) << plan;
+  };
+  expect(predicted(patterns::chain(10), 1, 0), "10 ms");
+  expect(predicted(patterns::chain(10), 2, 0), "120 ms");  // one entry from the part before, by one hand-off
+  expect(predicted(patterns::chain(10), 5, 0), "150 ms");  // one for each part, four hand-offs
+  expect(predicted(patterns::diagonal(320), 2, 0), "6.5 ms");  // five steps of 32 rows, 1.3 times as long
 }
 
 TEST_F(DataflowPath, RefusesARelayOfVeryManyParts) {
