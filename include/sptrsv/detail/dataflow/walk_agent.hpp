@@ -1,11 +1,11 @@
 // The kernel that walks: one thread block solves one right-hand side, step after step, with the solved
 // components in a window of shared memory. Several right-hand sides are as many blocks.
 //
-// The block has two kinds of threads. Those that compute go from step to step with one barrier between two
-// (of their warp only, where a step is one warp). Those that copy bring what later steps need from global to
-// shared memory, some chunks of steps ahead. What a step needs besides components of x is in registers before
-// its barrier, so the critical path of a step is: read components, multiply and add, sum over the row's
-// lanes, write.
+// The block has two kinds of threads. One warp computes, step after step. The others copy: they bring what
+// later steps need from global to shared memory, some chunks of steps ahead. What a step needs besides
+// components of x is in registers before it (of wide types the entries between its rows are not), so the
+// critical path of a step is: read components, multiply and add, sum over the row's lanes, substitute among
+// the rows, write.
 #pragma once
 
 #include "sptrsv/detail/dataflow/walk_copier.hpp"

@@ -24,7 +24,7 @@ struct walk_shape {
   static constexpr int threads = Rows * Lanes;
   static constexpr int copy_threads = 128;
   static constexpr int block_threads = threads + copy_threads;
-  /// Steps between two barriers of the whole block; the threads that compute meet after each step.
+  /// Steps between two barriers of the whole block.
   static constexpr int chunk_steps = 4;
   /// Chunks that shared memory holds; a power of two.
   static constexpr int chunks = 8;

@@ -1,4 +1,4 @@
-// The threads of a walk that compute.
+// The warp of a walk that computes.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace sptrsv::detail::dataflow {
 
-/// The threads that compute.
+/// What the warp that computes does.
 template <class Scalar, class Shape, class Context>
 class walk_solver {
  public:
@@ -144,8 +144,8 @@ class walk_solver {
     return rest[0] + rest[1];
   }
 
-  /// Forward substitution among the rows of the step, which all lanes do alike: from row to row it is one
-  /// multiply-add then, where a shuffle would take twice as long. `inner`: the step's entries between rows.
+  /// Forward substitution among the rows of the step, which all lanes do alike, so that from row to row there
+  /// is one multiply-add and no shuffle. `inner`: the step's entries between rows.
   SPTRSV_DEVICE Scalar solve_rows(const step_data& now, const Scalar* inner, Scalar rest, std::int32_t s,
                                   Scalar* solved) {
     Scalar x = rest * now.reciprocal;
