@@ -44,15 +44,14 @@ struct agent {
       const bool finishes = warp.rank() < Columns && mine < p.x.columns;
       const Scalar b = finishes ? p.load_b(ctx, r, mine) : Scalar{};
       Scalar sums[Columns] = {};
-      Offset e = r.begin + static_cast<Offset>(warp.rank());
-      for (; Columns == 1 && r.end - e > 32 * (entries_at_once - 1); e += 32 * entries_at_once) {
-        add_entries<entries_at_once>(ctx, p, page, e, first, sums);
+      const Offset e = r.begin + static_cast<Offset>(warp.rank());
+      if (r.end - r.begin <= 32) {
+        add_short_row(ctx, warp, p, page, e, r.end, first, sums);
+      } else {
+        add_long_row(ctx, p, page, e, r.end, first, sums);
+        warp.sync();  // lanes that waited for different values go on together: shuffles of a diverged warp
+                      // are slow
       }
-      for (; e < r.end; e += 32) {
-        add_entries<1>(ctx, p, page, e, first, sums);
-      }
-      warp.sync();  // lanes that waited for different values go on together: shuffles of a diverged warp are
-                    // slow
       Scalar sum{};
       for (int k = 0; k < Columns; ++k) {
         const Scalar total = simt::tile_sum(warp, sums[k], Columns > 1 ? 32 : summed_lanes);
@@ -61,6 +60,47 @@ struct agent {
       if (finishes) {
         p.finish(ctx, r, page, mine, b, sum);
       }
+    }
+  }
+
+  /// sums[k] += a_e x_k, an entry for each lane: the warp waits as one.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void add_short_row(Context& ctx, const Warp& warp, const params& p, std::uint32_t page,
+                                          Offset e, Offset end, std::int64_t first, Scalar (&sums)[Columns]) {
+    const bool present = e < end;
+    const std::int64_t column = present ? ctx.load_constant(p.columns + e) : 0;
+    const Scalar value = present ? ctx.load_constant(p.values + e) : Scalar{};
+    const word* components[Columns];
+    typename flag::reading seen[Columns];
+    for (int k = 0; k < Columns; ++k) {
+      components[k] = component(p, page, first, k, column);
+      seen[k] = present ? flag::look(ctx, components[k]) : flag::zero();
+    }
+    for (;;) {
+      bool known = true;
+      for (int k = 0; k < Columns; ++k) {
+        known = known && flag::is_known(seen[k]);
+      }
+      if (warp.all(known)) {
+        break;
+      }
+      if (!flag::look_at_all(ctx, components, seen)) {
+        ctx.spin(flag::missing_of(components, seen));
+      }
+    }
+    for (int k = 0; k < Columns; ++k) {
+      sums[k] = sums[k] + value * seen[k].value();
+    }
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static void add_long_row(Context& ctx, const params& p, std::uint32_t page, Offset e,
+                                         Offset end, std::int64_t first, Scalar (&sums)[Columns]) {
+    for (; Columns == 1 && end - e > 32 * (entries_at_once - 1); e += 32 * entries_at_once) {
+      add_entries<entries_at_once>(ctx, p, page, e, first, sums);
+    }
+    for (; e < end; e += 32) {
+      add_entries<1>(ctx, p, page, e, first, sums);
     }
   }
 
@@ -76,9 +116,7 @@ struct agent {
       const std::int64_t column = ctx.load_constant(p.columns + e + 32 * i);
       values[i] = ctx.load_constant(p.values + e + 32 * i);
       for (int k = 0; k < Columns; ++k) {
-        const std::int64_t rhs =
-            first + k < p.x.columns ? first + k : first;  // past the end: any that will come
-        components[i][k] = p.pages.component(page, rhs, column);
+        components[i][k] = component(p, page, first, k, column);
         seen[i][k] = flag::look(ctx, components[i][k]);
       }
     }
@@ -87,6 +125,12 @@ struct agent {
         sums[k] = sums[k] + values[i] * flag::wait(ctx, components[i][k], seen[i][k]);
       }
     }
+  }
+
+  SPTRSV_DEVICE static const word* component(const params& p, std::uint32_t page, std::int64_t first, int k,
+                                             std::int64_t column) {
+    const std::int64_t rhs = first + k < p.x.columns ? first + k : first;  // past the end: any that will come
+    return p.pages.component(page, rhs, column);
   }
 };
 
