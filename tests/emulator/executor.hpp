@@ -41,6 +41,7 @@ class executor {
  public:
   using stream_type = device*;  ///< null: `default_device()`
   using graph_type = graph;
+  static constexpr bool has_arenas = false;  // the emulator watches the bounds of each array
 
   executor(stream_type stream = nullptr) : device_(stream != nullptr ? stream : &default_device()) {}
 

@@ -88,8 +88,7 @@ class SplitRows : public on_target<Types> {
     }
     const host_rows before = to_host(triangle, in_order);
     const std::int64_t longest = triangle.longest_row;
-    const auto split =
-        detail::split_long_rows(std::move(triangle), most, this->where.on(), this->where.resource());
+    const auto split = detail::split_long_rows(triangle, most, this->where.on(), this->where.resource());
     ASSERT_EQ(split.positions.size() == 0, longest <= most) << "positions where there are partial rows";
     if (longest <= most) {
       EXPECT_EQ(split.triangle.size, p.size);
@@ -191,8 +190,7 @@ TYPED_TEST(SplitRows, AreHardlyEverLongerThanAsked) {
     auto triangle = detail::build_on_device(detail::pattern_of(detail::view_of(there)),
                                             detail::triangle_form(system_options{}, false), this->where.on(),
                                             this->where.resource());
-    const auto split =
-        detail::split_long_rows(std::move(triangle), most, this->where.on(), this->where.resource());
+    const auto split = detail::split_long_rows(triangle, most, this->where.on(), this->where.resource());
     const auto offsets = this->where.download(split.triangle.row_offsets);
     const std::int64_t left = static_cast<std::int64_t>(offsets.back() - offsets[offsets.size() - 2]);
     const std::int64_t q = length / most;

@@ -173,7 +173,7 @@ in_degrees<Index> count_in_degrees_on_device(const device_columns<Index, Offset>
   simt::for_each(on, c.entries(),
                  count_in_degrees<Index, Offset>{c.size, c.column_offsets.data(), c.rows.data(), block,
                                                  result.total.data(), result.inside.data()});
-  simt::for_each(on, c.size, triangle_kernels::find_longest<Index>{result.total.data(), longest.data()});
+  simt::find_largest(on, c.size, triangle_kernels::element_of<Index>{result.total.data()}, longest.data());
   on.download(&result.longest, longest.data(), sizeof(result.longest));
   return result;
 }

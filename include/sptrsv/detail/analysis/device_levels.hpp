@@ -50,13 +50,14 @@ struct device_levels {
   }
 };
 
-/// The level of each row, counted from 1: one more than the largest among the rows that it needs.
+/// The level of each row, counted from 1: one more than the largest among the rows that it needs. In scratch
+/// memory.
 template <class Index, class Offset, class Executor>
 buffer<Index> levels_of_rows(const device_triangle<Index, Offset>& t, const Executor& on,
-                             memory_resource& resource) {
+                             const analysis_memory& memory) {
   using agent = levels_agent<Index, Offset>;
-  buffer<Index> levels(static_cast<std::size_t>(t.size), resource, on.stream());
-  const buffer<std::uint32_t> tickets(1, resource, on.stream());
+  buffer<Index> levels(static_cast<std::size_t>(t.size), memory.scratch, on.stream());
+  const buffer<std::uint32_t> tickets(1, memory.scratch, on.stream());
   on.fill_bytes(levels.data(), 0, levels.bytes());
   on.fill_bytes(tickets.data(), 0, tickets.bytes());
   if (t.size > 0) {
@@ -67,32 +68,50 @@ buffer<Index> levels_of_rows(const device_triangle<Index, Offset>& t, const Exec
   return levels;
 }
 
-/// `level_of_row`: where it is given, takes the level of each row, counted from 1. Synchronises.
+/// Of at least one row. Synchronises.
+template <class Index, class Executor>
+std::int64_t count_levels(const buffer<Index>& level_of_row, const Executor& on,
+                          const analysis_memory& memory) {
+  const buffer<Index> largest(1, memory.scratch, on.stream());
+  on.fill_bytes(largest.data(), 0, largest.bytes());
+  simt::find_largest(on, static_cast<std::int64_t>(level_of_row.size()),
+                     triangle_kernels::element_of<Index>{level_of_row.data()}, largest.data());
+  Index found = 0;
+  on.download(&found, largest.data(), sizeof(found));
+  return found;
+}
+
+/// `level_of_row`: where it is given, takes the level of each row, as levels_of_rows. Synchronises.
 template <class Index, class Offset, class Executor>
 device_levels<Index> levels_on_device(const device_triangle<Index, Offset>& t, const Executor& on,
-                                      memory_resource& resource, buffer<Index>* level_of_row = nullptr) {
-  const auto make = [&](std::int64_t count) {
-    return buffer<Index>(static_cast<std::size_t>(count), resource, on.stream());
+                                      const analysis_memory& memory, buffer<Index>* level_of_row = nullptr) {
+  const auto make = [&](std::int64_t count, memory_resource& from) {
+    return buffer<Index>(static_cast<std::size_t>(count), from, on.stream());
   };
   device_levels<Index> result;
-  result.rows = make(t.size);
+  result.rows = make(t.size, memory.kept);
   if (t.size == 0) {
-    result.level_offsets = make(1);
+    result.level_offsets = make(1, memory.kept);
     on.fill_bytes(result.level_offsets.data(), 0, result.level_offsets.bytes());
     return result;
   }
-  buffer<Index> levels = levels_of_rows(t, on, resource);
-  const auto sorted_levels = make(t.size);
-  const auto iota = make(t.size);
+  buffer<Index> levels = levels_of_rows(t, on, memory);
+  // How many there are saves the sort a pass or two of a large system; a small one would only wait longer.
+  const bool is_large = t.size >= std::int64_t{1} << 16;
+  result.count = is_large ? count_levels(levels, on, memory) : t.size;
+  const auto sorted_levels = make(t.size, memory.scratch);
+  const auto iota = make(t.size, memory.scratch);
   simt::for_each(on, t.size, triangle_kernels::write_iota<Index>{iota.data()});
   using key = std::make_unsigned_t<Index>;
   on.sort_pairs(reinterpret_cast<const key*>(levels.data()), reinterpret_cast<key*>(sorted_levels.data()),
-                iota.data(), result.rows.data(), t.size, bits_for(static_cast<std::uint64_t>(t.size) + 1),
-                resource);
-  Index count = 0;
-  on.download(&count, sorted_levels.data() + t.size - 1, sizeof(Index));
-  result.count = count;
-  result.level_offsets = make(result.count + 1);
+                iota.data(), result.rows.data(), t.size,
+                bits_for(static_cast<std::uint64_t>(result.count) + 1), memory.scratch);
+  if (!is_large) {
+    Index last = 0;
+    on.download(&last, sorted_levels.data() + t.size - 1, sizeof(last));
+    result.count = last;
+  }
+  result.level_offsets = make(result.count + 1, memory.kept);
   simt::for_each(
       on, t.size,
       find_level_offsets<Index>{sorted_levels.data(), result.level_offsets.data(), t.size, result.count});

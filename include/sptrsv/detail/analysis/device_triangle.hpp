@@ -1,10 +1,12 @@
 // The analysis on the device: the same checks and the same triangle as on the host (host_triangle.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/scratch_arena.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail {
@@ -52,43 +54,37 @@ template <class Index, class Offset, class Executor>
 class device_triangle_builder {
  public:
   device_triangle_builder(const pattern_view<Index, Offset>& a, const triangle_form& form, const Executor& on,
-                          memory_resource& resource)
-      : a_(a), form_(form), on_(on), resource_(resource), report_(1, resource, on.stream()) {}
+                          const analysis_memory& memory)
+      : a_(a), form_(form), on_(on), memory_(memory), report_(1, memory.scratch, on.stream()) {}
 
   device_triangle<Index, Offset> build() {
     device_triangle<Index, Offset> t;
     t.size = a_.size;
     t.row_offsets = make<Offset>(a_.size + 1);
-    on_.fill_bytes(t.row_offsets.data(), 0, t.row_offsets.bytes());
     if (a_.size == 0) {
+      on_.fill_bytes(t.row_offsets.data(), 0, t.row_offsets.bytes());
       return t;
     }
     SPTRSV_EXPECTS(a_.size <= (std::int64_t{1} << 32), errc::unsupported,
                    "the analysis on the device takes at most 2^32 rows");
-    if (!form_.unit) {
-      t.diagonal_sources = make<Offset>(a_.size);
-      on_.fill_bytes(t.diagonal_sources.data(), 0xff, t.diagonal_sources.bytes());
+    t.diagonal_sources = make<Offset>(form_.unit ? 0 : a_.size);
+    measure_rows(t);
+    const report found = read_report();
+    const bool ascends = !form_.transposed && found.unsorted == 0;
+    if (ascends || found.offsets < a_.size || found.index < a_.size) {
+      throw_if_any(found, a_.size, a_.by_columns);
     }
-    start_report();
-    const report after_check = check_entries(t);
-    simt::for_each(on_, a_.size,
-                   triangle_kernels::check_rows<Offset>{t.row_offsets.data(), t.diagonal_sources.data(),
-                                                        a_.size, form_.reversed, report_.data()});
-    on_.exclusive_scan(t.row_offsets.data(), t.row_offsets.data(), a_.size + 1, resource_);
-    Offset entries = 0;
-    on_.download(&entries, t.row_offsets.data() + a_.size, sizeof(Offset));
-    t.columns = make<Index>(entries);
-    t.sources = make<Offset>(entries);
-    if (!form_.transposed && after_check.unsorted == 0) {
+    t.longest_row = found.longest_row;
+    t.columns = make<Index>(found.entries);
+    t.sources = make<Offset>(found.entries);
+    if (ascends) {
       simt::for_each(on_, a_.entries,
                      triangle_kernels::place_ascending_entries<Index, Offset>{
                          a_, form_, t.row_offsets.data(), t.columns.data(), t.sources.data()});
     } else {
       sort_entries(t);
+      throw_if_any(read_report(), a_.size, a_.by_columns);
     }
-    const report found = read_report();
-    throw_if_any(found, a_.size, a_.by_columns);
-    t.longest_row = found.longest_row;
     return t;
   }
 
@@ -97,13 +93,11 @@ class device_triangle_builder {
 
   template <class T>
   buffer<T> make(std::int64_t count) const {
-    return buffer<T>(static_cast<std::size_t>(count), resource_, on_.stream());
+    return buffer<T>(static_cast<std::size_t>(count), memory_.kept, on_.stream());
   }
-
-  void start_report() const {
-    constexpr std::int64_t none = INT64_MAX;
-    const report start{none, none, none, none, 0, 0};
-    on_.upload(report_.data(), &start, sizeof(report));
+  template <class T>
+  buffer<T> make_scratch(std::int64_t count) const {
+    return buffer<T>(static_cast<std::size_t>(count), memory_.scratch, on_.stream());
   }
 
   report read_report() const {
@@ -112,34 +106,35 @@ class device_triangle_builder {
     return found;
   }
 
-  /// Entries may be looked at only once the offsets are known to be sound.
-  report check_entries(device_triangle<Index, Offset>& t) const {
-    simt::for_each(on_, a_.size, triangle_kernels::check_offsets<Index, Offset>{a_, report_.data()});
-    throw_if_any(read_report(), a_.size, a_.by_columns);
-    simt::for_each(on_, a_.entries,
-                   triangle_kernels::classify_entries<Index, Offset>{
-                       a_, form_, t.row_offsets.data(), t.diagonal_sources.data(), report_.data()});
-    const report found = read_report();
-    // An index out of range left entries uncounted: nothing further may rely on them.
-    if (found.index < a_.size) {
-      throw_pattern_fault(pattern_fault::index, found.index, a_.by_columns);
-    }
-    return found;
+  void measure_rows(device_triangle<Index, Offset>& t) const {
+    Offset* const offsets = t.row_offsets.data();
+    Offset* const pivots = t.diagonal_sources.data();
+    simt::for_each(on_, a_.size + 1,
+                   triangle_kernels::start_rows<Offset>{a_.size, offsets, pivots, report_.data()});
+    using check = triangle_kernels::check_entries_agent<Index, Offset>;
+    on_.template launch<check>(
+        static_cast<std::uint32_t>(simt::ceil_div(std::max(a_.size, a_.entries), check::block_threads)),
+        {a_, form_, offsets, pivots, report_.data()});
+    on_.exclusive_scan(offsets, offsets, a_.size + 1, memory_.scratch);
+    simt::find_largest(
+        on_, a_.size,
+        triangle_kernels::check_rows<Offset>{offsets, pivots, a_.size, form_.reversed, report_.data()},
+        &report_.data()->longest_row);
   }
 
   void sort_entries(device_triangle<Index, Offset>& t) const {
     const std::int64_t entries = t.entries();
-    const auto cursors = make<Offset>(a_.size);
-    const auto keys = make<std::uint64_t>(entries);
-    const auto sorted_keys = make<std::uint64_t>(entries);
-    const auto sources = make<Offset>(entries);
+    const auto cursors = make_scratch<Offset>(a_.size);
+    const auto keys = make_scratch<std::uint64_t>(entries);
+    const auto sorted_keys = make_scratch<std::uint64_t>(entries);
+    const auto sources = make_scratch<Offset>(entries);
     on_.copy(cursors.data(), t.row_offsets.data(), cursors.bytes());
     simt::for_each(
         on_, a_.entries,
         triangle_kernels::place_keys<Index, Offset>{a_, form_, cursors.data(), keys.data(), sources.data()});
     const auto size = static_cast<std::uint64_t>(a_.size);
     on_.sort_pairs(keys.data(), sorted_keys.data(), sources.data(), t.sources.data(), entries,
-                   size == (std::uint64_t{1} << 32) ? 64 : bits_for(size * size), resource_);
+                   size == (std::uint64_t{1} << 32) ? 64 : bits_for(size * size), memory_.scratch);
     simt::for_each(on_, entries,
                    triangle_kernels::take_columns<Index>{sorted_keys.data(), t.columns.data(), form_, a_.size,
                                                          report_.data()});
@@ -148,15 +143,15 @@ class device_triangle_builder {
   pattern_view<Index, Offset> a_;
   triangle_form form_;
   const Executor& on_;
-  memory_resource& resource_;
+  analysis_memory memory_;
   buffer<report> report_;
 };
 
 template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> build_on_device(const pattern_view<Index, Offset>& a,
                                                const triangle_form& form, const Executor& on,
-                                               memory_resource& resource) {
-  return device_triangle_builder<Index, Offset, Executor>(a, form, on, resource).build();
+                                               const analysis_memory& memory) {
+  return device_triangle_builder<Index, Offset, Executor>(a, form, on, memory).build();
 }
 
 }  // namespace sptrsv::detail

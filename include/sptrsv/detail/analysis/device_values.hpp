@@ -21,12 +21,13 @@ class device_values {
   template <class Offset>
   void gather(const Scalar* stored, const Offset* sources, const Offset* diagonal_sources, bool conjugated,
               const Executor& on) {
-    using body = triangle_kernels::gather_values<Scalar, Offset>;
-    simt::for_each(on, static_cast<std::int64_t>(values_.size()),
-                   body{stored, sources, values_.data(), conjugated});
-    simt::for_each(
-        on, static_cast<std::int64_t>(diagonal_.size()),
-        body{stored, diagonal_sources, diagonal_.data(), conjugated, pivot_divisor<Scalar>::one()});
+    const auto entries = static_cast<std::int64_t>(values_.size());
+    const auto pivots = static_cast<std::int64_t>(diagonal_.size());
+    simt::for_each(on, entries + pivots,
+                   triangle_kernels::gather_numbers<Scalar, Offset>{
+                       {stored, sources, values_.data(), conjugated},
+                       {stored, diagonal_sources, diagonal_.data(), conjugated, pivot_divisor<Scalar>::one()},
+                       entries});
   }
 
   [[nodiscard]] const Scalar* values() const { return values_.data(); }

@@ -7,19 +7,30 @@
 
 namespace sptrsv::detail {
 
-/// Per row of the new order: its length and the inverse permutation.
+/// Per row of the new order, and once for the end: its length, where its pivot stands in the stored matrix,
+/// and the inverse permutation.
 template <class Index, class Offset>
 struct measure_rows {
+  std::int64_t size;
   const Offset* row_offsets;
-  const Index* rows;  ///< place in level order -> position
+  const Offset* diagonal_sources;  ///< null: none are held
+  const Index* rows;               ///< place in level order -> position
   Offset* new_lengths;
+  Offset* new_diagonal_sources;
   Index* place_of_position;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r) const {
+    if (r == size) {
+      ctx.store(new_lengths + r, Offset{0});
+      return;
+    }
     const Index position = ctx.load_constant(rows + r);
     ctx.store(new_lengths + r, static_cast<Offset>(ctx.load_constant(row_offsets + position + 1) -
                                                    ctx.load_constant(row_offsets + position)));
+    if (diagonal_sources != nullptr) {
+      ctx.store(new_diagonal_sources + r, ctx.load_constant(diagonal_sources + position));
+    }
     ctx.store(place_of_position + position, static_cast<Index>(r));
   }
 };
@@ -49,46 +60,30 @@ struct move_entries {
   }
 };
 
-/// Per row of the new order: where its pivot stands in the stored matrix.
-template <class Index, class Offset>
-struct move_diagonal {
-  const Offset* diagonal_sources;
-  const Index* rows;
-  Offset* new_diagonal_sources;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r) const {
-    ctx.store(new_diagonal_sources + r, ctx.load_constant(diagonal_sources + ctx.load_constant(rows + r)));
-  }
-};
-
 template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> in_level_order(const device_triangle<Index, Offset>& t,
                                               const device_levels<Index>& levels, const Executor& on,
-                                              memory_resource& resource) {
+                                              const analysis_memory& memory) {
   const auto stream = on.stream();
   device_triangle<Index, Offset> moved;
   moved.size = t.size;
   moved.longest_row = t.longest_row;
-  moved.row_offsets = buffer<Offset>(t.row_offsets.size(), resource, stream);
-  moved.columns = buffer<Index>(t.columns.size(), resource, stream);
-  moved.sources = buffer<Offset>(t.sources.size(), resource, stream);
-  moved.diagonal_sources = buffer<Offset>(t.diagonal_sources.size(), resource, stream);
-  const buffer<Index> place_of_position(static_cast<std::size_t>(t.size), resource, stream);
+  moved.row_offsets = buffer<Offset>(t.row_offsets.size(), memory.kept, stream);
+  moved.columns = buffer<Index>(t.columns.size(), memory.kept, stream);
+  moved.sources = buffer<Offset>(t.sources.size(), memory.kept, stream);
+  moved.diagonal_sources = buffer<Offset>(t.diagonal_sources.size(), memory.kept, stream);
+  const buffer<Index> place_of_position(static_cast<std::size_t>(t.size), memory.scratch, stream);
   const Index* const rows = levels.rows.data();
 
-  on.fill_bytes(moved.row_offsets.data(), 0, moved.row_offsets.bytes());
-  simt::for_each(on, t.size,
-                 measure_rows<Index, Offset>{t.row_offsets.data(), rows, moved.row_offsets.data(),
+  simt::for_each(on, t.size + 1,
+                 measure_rows<Index, Offset>{t.size, t.row_offsets.data(), t.diagonal_sources.data(), rows,
+                                             moved.row_offsets.data(), moved.diagonal_sources.data(),
                                              place_of_position.data()});
-  on.exclusive_scan(moved.row_offsets.data(), moved.row_offsets.data(), t.size + 1, resource);
+  on.exclusive_scan(moved.row_offsets.data(), moved.row_offsets.data(), t.size + 1, memory.scratch);
   simt::for_each(on, t.entries(),
                  move_entries<Index, Offset>{t.size, t.row_offsets.data(), t.columns.data(), t.sources.data(),
                                              rows, place_of_position.data(), moved.row_offsets.data(),
                                              moved.columns.data(), moved.sources.data()});
-  simt::for_each(
-      on, static_cast<std::int64_t>(t.diagonal_sources.size()),
-      move_diagonal<Index, Offset>{t.diagonal_sources.data(), rows, moved.diagonal_sources.data()});
   return moved;
 }
 

@@ -14,7 +14,7 @@ namespace sptrsv::detail {
 /// A warp finds the levels of 32 consecutive rows, a lane each. Levels of other warps' rows are polled; what
 /// the 32 rows need of each other goes by shuffles, so a row that depends on its predecessor costs
 /// nanoseconds, not a trip through memory. A row is published as soon as it is known. Long rows are taken by
-/// the whole warp, before the others.
+/// the whole warp, before the others, and in turns: what is known of one is taken while another waits.
 template <class Index, class Offset>
 struct levels_agent {
   static constexpr int block_threads = 256;
@@ -83,10 +83,20 @@ struct levels_agent {
   template <class Context>
   SPTRSV_DEVICE static void take_entries(Context& ctx, const params& p, std::int64_t base,
                                          std::uint32_t known_rows, row_state& row) {
+    load_columns(ctx, p, row);
+    find_needs(base, known_rows, row);
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static void load_columns(Context& ctx, const params& p, row_state& row) {
     for (int i = 0; i < entries_at_once; ++i) {
       const Offset e = row.next + static_cast<Offset>(i);
       row.column[i] = e < row.end ? ctx.load_constant(p.columns + e) : Index{-1};
     }
+    row.next = row.end - row.next > entries_at_once ? row.next + entries_at_once : row.end;
+  }
+
+  SPTRSV_DEVICE static void find_needs(std::int64_t base, std::uint32_t known_rows, row_state& row) {
     row.waits = false;
     for (int i = 0; i < entries_at_once; ++i) {
       const std::int64_t inside = static_cast<std::int64_t>(row.column[i]) - base;
@@ -95,13 +105,11 @@ struct levels_agent {
       row.known[i] = row.column[i] < 0 || need != 0 ? Index{-1} : Index{0};
       row.waits = row.waits || row.known[i] == 0;
     }
-    row.next = row.end - row.next > entries_at_once ? row.next + entries_at_once : row.end;
   }
 
-  /// Looks at all the levels that the row waits for; when none is left, takes the next entries.
+  /// Looks at all the levels that the row waits for. Returns one that is not known yet; null if all are.
   template <class Context>
-  SPTRSV_DEVICE static void poll(Context& ctx, const params& p, std::int64_t base, std::uint32_t known_rows,
-                                 row_state& row) {
+  SPTRSV_DEVICE static const Index* look(Context& ctx, const params& p, row_state& row) {
     const Index* pending = nullptr;
     for (int i = 0; i < entries_at_once; ++i) {
       if (row.known[i] == 0) {
@@ -110,9 +118,17 @@ struct levels_agent {
         row.level = row.level < row.known[i] ? row.known[i] : row.level;
       }
     }
+    return pending;
+  }
+
+  /// Looks; when nothing is left to wait for, takes the next entries.
+  template <class Context>
+  SPTRSV_DEVICE static void poll(Context& ctx, const params& p, std::int64_t base, std::uint32_t known_rows,
+                                 row_state& row) {
+    const Index* const pending = look(ctx, p, row);
     row.waits = pending != nullptr;
     if (row.waits) {
-      ctx.pause(pending);
+      ctx.spin(pending);
     } else if (row.next < row.end) {
       take_entries(ctx, p, base, known_rows, row);
       row.waits = true;  // until it has looked at them
@@ -160,31 +176,61 @@ struct levels_agent {
   SPTRSV_DEVICE static void take_long_rows(Context& ctx, const Warp& warp, const params& p, std::int64_t base,
                                            row_state& row) {
     std::uint32_t rows = warp.ballot(row.end - row.next > long_row);
-    for (; rows != 0; rows &= rows - 1) {
-      const int r = simt::lowest_bit(rows);
-      const Offset end = warp.shuffle(row.end, r);
-      row_state part;  // this lane's share of row r: runs of entries, as if it were a row
-      for (Offset first = warp.shuffle(row.next, r); first < end; first += 32 * entries_at_once) {
-        part.next = first + static_cast<Offset>(warp.rank() * entries_at_once);
-        part.end = end - part.next > entries_at_once ? part.next + entries_at_once : end;
-        part.next = part.next < end ? part.next : part.end;
-        take_entries(ctx, p, base, 0, part);
-        while (part.waits) {
-          poll(ctx, p, base, 0, part);
+    while (rows != 0) {
+      std::uint32_t waiting = 0;
+      for (; rows != 0; rows &= rows - 1) {
+        const int r = simt::lowest_bit(rows);
+        waiting |= go_on_with(ctx, warp, p, base, r, row) ? 0u : 1u << r;
+      }
+      rows = waiting;
+    }
+  }
+
+  /// Takes the entries of the warp's row r up to the first that are not known yet. Whether that were all.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static bool go_on_with(Context& ctx, const Warp& warp, const params& p, std::int64_t base,
+                                       int r, row_state& row) {
+    const Offset end = warp.shuffle(row.end, r);
+    Offset first = warp.shuffle(row.next, r);
+    row_state part;  // this lane's share of the row: runs of entries, as if it were a row
+    load_share(ctx, warp, p, first, end, part);
+    while (first < end) {
+      row_state ahead;
+      load_share(ctx, warp, p, first + 32 * entries_at_once, end, ahead);
+      find_needs(base, 0, part);
+      const Index* const pending = look(ctx, p, part);
+      if (warp.any(pending != nullptr)) {
+        if (pending != nullptr) {
+          ctx.spin(pending);
         }
+        break;
       }
-      warp.sync();
-      for (int mask = 16; mask > 0; mask /= 2) {
-        const Index level = warp.shuffle_xor(part.level, mask);
-        part.level = part.level < level ? level : part.level;
-        part.needs |= warp.shuffle_xor(part.needs, mask);
-      }
-      if (warp.rank() == r) {
-        row.level = part.level;
-        row.needs = part.needs;
-        row.next = row.end;
+      first += 32 * entries_at_once;
+      for (int i = 0; i < entries_at_once; ++i) {
+        part.column[i] = ahead.column[i];
       }
     }
+    for (int mask = 16; mask > 0; mask /= 2) {
+      const Index level = warp.shuffle_xor(part.level, mask);
+      part.level = part.level < level ? level : part.level;
+      part.needs |= warp.shuffle_xor(part.needs, mask);
+    }
+    if (warp.rank() == r) {
+      row.level = row.level < part.level ? part.level : row.level;
+      row.needs |= part.needs;
+      row.next = first < end ? first : end;
+    }
+    return first >= end;
+  }
+
+  /// This lane's columns of those from `first` on; -1 past the end.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void load_share(Context& ctx, const Warp& warp, const params& p, Offset first,
+                                       Offset end, row_state& part) {
+    const Offset mine = static_cast<Offset>(warp.rank() * entries_at_once);
+    part.end = end;
+    part.next = first < end && mine < end - first ? first + mine : end;
+    load_columns(ctx, p, part);
   }
 };
 

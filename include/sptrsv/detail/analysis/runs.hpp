@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/scratch_arena.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/memory_resource.hpp"
 
 namespace sptrsv::detail {
 
@@ -52,18 +52,18 @@ struct place_starts {
 /// `starts(ctx, i)` says whether a run starts at element i; one does at the first. Synchronises.
 template <class Index, class Starts, class Executor>
 runs<Index> make_runs(std::int64_t size, const Starts& starts, const Executor& on,
-                      memory_resource& resource) {
+                      const analysis_memory& memory) {
   runs<Index> made;
   if (size == 0) {
     return made;
   }
-  const buffer<Index> numbers(static_cast<std::size_t>(size) + 1, resource, on.stream());
+  const buffer<Index> numbers(static_cast<std::size_t>(size) + 1, memory.scratch, on.stream());
   simt::for_each(on, size + 1, mark_starts<Index, Starts>{starts, size, numbers.data()});
-  on.exclusive_scan(numbers.data(), numbers.data(), size + 1, resource);
+  on.exclusive_scan(numbers.data(), numbers.data(), size + 1, memory.scratch);
   Index count = 0;
   on.download(&count, numbers.data() + size, sizeof(count));
   made.count = count;
-  made.first = buffer<Index>(static_cast<std::size_t>(count) + 1, resource, on.stream());
+  made.first = buffer<Index>(static_cast<std::size_t>(count) + 1, memory.kept, on.stream());
   simt::for_each(on, size, place_starts<Index>{size, numbers.data(), made.first.data()});
   return made;
 }

@@ -141,19 +141,19 @@ struct make_links {
 
 }  // namespace split_kernels
 
-/// One round. Synchronises.
+/// One round. `positions`: of the rows of `t`, empty if none was cut before. Synchronises.
 template <class Index, class Offset, class Executor>
-split_triangle<Index, Offset> split_once(const split_triangle<Index, Offset>& from, std::int64_t most,
-                                         const Executor& on, memory_resource& resource) {
-  const device_triangle<Index, Offset>& t = from.triangle;
+split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t,
+                                         const buffer<Index>& positions, std::int64_t most,
+                                         const Executor& on, const analysis_memory& memory) {
   const auto make = [&](auto element, std::int64_t size) {
-    return buffer<decltype(element)>(static_cast<std::size_t>(size), resource, on.stream());
+    return buffer<decltype(element)>(static_cast<std::size_t>(size), memory.kept, on.stream());
   };
-  const auto parts = make(Index{}, t.size + 1);
+  const buffer<Index> parts(static_cast<std::size_t>(t.size) + 1, memory.scratch, on.stream());
   on.fill_bytes(parts.data(), 0, parts.bytes());
   simt::for_each(on, t.size,
                  split_kernels::count_parts<Index, Offset>{most, t.row_offsets.data(), parts.data()});
-  on.exclusive_scan(parts.data(), parts.data(), t.size + 1, resource);
+  on.exclusive_scan(parts.data(), parts.data(), t.size + 1, memory.scratch);
   Index added = 0;
   on.download(&added, parts.data() + t.size, sizeof(added));
 
@@ -168,10 +168,10 @@ split_triangle<Index, Offset> split_once(const split_triangle<Index, Offset>& fr
   split_kernels::cut<Index, Offset> c{t.size, most, t.row_offsets.data(), parts.data(), n.row_offsets.data()};
   on.fill_bytes(n.row_offsets.data(), 0, n.row_offsets.bytes());
   simt::for_each(on, t.size,
-                 split_kernels::make_rows<Index, Offset>{c, from.positions.data(), t.diagonal_sources.data(),
+                 split_kernels::make_rows<Index, Offset>{c, positions.data(), t.diagonal_sources.data(),
                                                          n.row_offsets.data(), made.positions.data(),
                                                          n.diagonal_sources.data()});
-  on.exclusive_scan(n.row_offsets.data(), n.row_offsets.data(), n.size + 1, resource);
+  on.exclusive_scan(n.row_offsets.data(), n.row_offsets.data(), n.size + 1, memory.scratch);
   simt::for_each(on, t.entries(),
                  split_kernels::move_entries<Index, Offset>{c, t.columns.data(), t.sources.data(),
                                                             n.columns.data(), n.sources.data()});
@@ -183,13 +183,16 @@ split_triangle<Index, Offset> split_once(const split_triangle<Index, Offset>& fr
 
 /// No row of the result has more than 2 * `most` - 3 entries, `most` >= 4, and partial rows have `most` of
 /// them: a row of q * most + r entries, q + r > most, keeps q + r, and a round only for these would cost more
-/// than it gives. Synchronises.
+/// than it gives. Moves `triangle` where nothing is to be cut. Synchronises.
 template <class Index, class Offset, class Executor>
-split_triangle<Index, Offset> split_long_rows(device_triangle<Index, Offset>&& triangle, std::int64_t most,
-                                              const Executor& on, memory_resource& resource) {
-  split_triangle<Index, Offset> split{std::move(triangle), {}};
+split_triangle<Index, Offset> split_long_rows(device_triangle<Index, Offset>& triangle, std::int64_t most,
+                                              const Executor& on, const analysis_memory& memory) {
+  if (triangle.longest_row <= most) {
+    return {std::move(triangle), {}};
+  }
+  split_triangle<Index, Offset> split = split_once(triangle, buffer<Index>(), most, on, memory);
   while (split.triangle.longest_row > most) {
-    split = split_once(split, most, on, resource);
+    split = split_once(split.triangle, split.positions, most, on, memory);
   }
   return split;
 }

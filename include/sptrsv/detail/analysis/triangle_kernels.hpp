@@ -10,12 +10,13 @@ namespace sptrsv::detail::triangle_kernels {
 
 /// The first offending row (column) of each fault; anything not below the size means none.
 struct report {
-  std::int64_t offsets;
-  std::int64_t index;
-  std::int64_t duplicate;
-  std::int64_t diagonal;
-  std::int64_t longest_row;  ///< starts at 0, unlike the others
-  std::uint32_t unsorted;    ///< not 0: some row of the storage does not ascend; starts at 0
+  std::int64_t offsets = INT64_MAX;
+  std::int64_t index = INT64_MAX;
+  std::int64_t duplicate = INT64_MAX;
+  std::int64_t diagonal = INT64_MAX;
+  std::int64_t longest_row = 0;
+  std::int64_t entries = 0;    ///< of the triangle, without the diagonal
+  std::uint32_t unsorted = 0;  ///< not 0: some row of the storage does not ascend
 };
 
 /// Where an entry of the storage lies in the system: positions of substitution, column <= row inside the
@@ -68,76 +69,135 @@ SPTRSV_DEVICE std::int64_t count_below(Context& ctx, const T* sorted, std::int64
   return low;
 }
 
-/// Per row (column) of the storage.
-template <class Index, class Offset>
-struct check_offsets {
-  pattern_view<Index, Offset> a;
+/// Per position, and once for the end: what the following kernels start from.
+template <class Offset>
+struct start_rows {
+  std::int64_t size;
+  Offset* row_lengths;       ///< size + 1
+  Offset* diagonal_sources;  ///< null if the diagonal is unit
   report* found;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t m) const {
-    const Offset begin = ctx.load_constant(a.offsets + m);
-    const Offset end = ctx.load_constant(a.offsets + m + 1);
-    if (begin > end || (m == 0 && begin != 0) || (m == a.size - 1 && end != static_cast<Offset>(a.entries))) {
-      ctx.atomic_min(&found->offsets, m);
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r) const {
+    ctx.store(row_lengths + r, Offset{0});
+    if (diagonal_sources != nullptr && r < size) {
+      ctx.store(diagonal_sources + r, Offset{-1});
+    }
+    if (r == 0) {
+      ctx.store(found, report{});
     }
   }
 };
 
-/// Per entry: range and order of the indices, lengths of the system's rows, places of its diagonal.
+/// A thread per row (column) of the storage and per entry, as many as the larger number says: whether the
+/// offsets are sound; range and order of the indices, lengths of the system's rows, places of its diagonal.
+/// What it says of entries means something only where the offsets are sound, but it never leaves the arrays.
 template <class Index, class Offset>
-struct classify_entries {
-  pattern_view<Index, Offset> a;
-  triangle_form form;
-  Offset* row_lengths;       ///< by position, strictly lower; start at 0
-  Offset* diagonal_sources;  ///< by position; start at -1; null if the diagonal is unit
-  report* found;
+struct check_entries_agent {
+  static constexpr int block_threads = 256;
+  struct shared_storage {};
+  struct params {
+    pattern_view<Index, Offset> a;
+    triangle_form form;
+    Offset* row_lengths;       ///< by position, strictly lower
+    Offset* diagonal_sources;  ///< by position; null if the diagonal is unit
+    report* found;
+  };
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const std::int64_t m = major_of(ctx, a.offsets, a.size, e);
-    const Index minor = ctx.load_constant(a.indices + e);
-    if (minor < 0 || static_cast<std::int64_t>(minor) >= a.size) {
-      ctx.atomic_min(&found->index, m);
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const std::int64_t i = static_cast<std::int64_t>(ctx.block_rank()) * block_threads + ctx.thread_rank();
+    if (i < p.a.size) {
+      check_offsets(ctx, p, i);
+    }
+    counted entry;
+    if (i < p.a.entries) {
+      entry = classify(ctx, p, i);
+    }
+    add_lengths(ctx, p, entry);
+  }
+
+ private:
+  struct counted {
+    Index row = -1;  ///< -1 if there is none
+    bool is_below = false;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void check_offsets(Context& ctx, const params& p, std::int64_t m) {
+    const Offset begin = ctx.load_constant(p.a.offsets + m);
+    const Offset end = ctx.load_constant(p.a.offsets + m + 1);
+    if (begin > end || (m == 0 && begin != 0) ||
+        (m == p.a.size - 1 && end != static_cast<Offset>(p.a.entries))) {
+      ctx.atomic_min(&p.found->offsets, m);
+    }
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static counted classify(Context& ctx, const params& p, std::int64_t e) {
+    const std::int64_t m = major_of(ctx, p.a.offsets, p.a.size, e);
+    const Index minor = ctx.load_constant(p.a.indices + e);
+    if (minor < 0 || static_cast<std::int64_t>(minor) >= p.a.size) {
+      ctx.atomic_min(&p.found->index, m);
+      return {};
+    }
+    const auto at = place_of(p.form, static_cast<Index>(p.a.size - 1), static_cast<Index>(m), minor);
+    if (e > 0 && e > static_cast<std::int64_t>(ctx.load_constant(p.a.offsets + m))) {
+      const Index before = ctx.load_constant(p.a.indices + e - 1);
+      if (before > minor) {
+        ctx.atomic_max(&p.found->unsorted, 1u);
+      } else if (before == minor && at.column < at.row) {
+        ctx.atomic_min(&p.found->duplicate, m);
+      }
+    }
+    if (at.column == at.row && p.diagonal_sources != nullptr) {
+      if (ctx.atomic_exchange(p.diagonal_sources + at.row, static_cast<Offset>(e)) != Offset{-1}) {
+        ctx.atomic_min(&p.found->duplicate, m);
+      }
+    }
+    return {at.row, at.column < at.row};
+  }
+
+  /// Neighbours in the same row are counted before they are added: additions to one word take turns.
+  template <class Context>
+  SPTRSV_DEVICE static void add_lengths(Context& ctx, const params& p, const counted& entry) {
+    const auto warp = ctx.template group<32>();
+    const int rank = warp.rank();
+    const Index row_before = warp.shuffle(entry.row, rank > 0 ? rank - 1 : 0);
+    const std::uint32_t below = warp.ballot(entry.is_below);
+    const std::uint32_t firsts = warp.ballot(rank == 0 || row_before != entry.row);
+    if ((firsts >> rank & 1u) == 0) {
       return;
     }
-    const auto at = place_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m), minor);
-    if (e > static_cast<std::int64_t>(ctx.load_constant(a.offsets + m))) {
-      const Index before = ctx.load_constant(a.indices + e - 1);
-      if (before > minor) {
-        ctx.atomic_max(&found->unsorted, 1u);
-      } else if (before == minor && at.column < at.row) {
-        ctx.atomic_min(&found->duplicate, m);
-      }
-    }
-    if (at.column < at.row) {
-      ctx.atomic_add(row_lengths + at.row, Offset{1});
-    } else if (at.column == at.row && diagonal_sources != nullptr) {
-      if (ctx.atomic_exchange(diagonal_sources + at.row, static_cast<Offset>(e)) != Offset{-1}) {
-        ctx.atomic_min(&found->duplicate, m);
-      }
+    const std::uint32_t next = rank < 31 ? firsts >> (rank + 1) : 0u;  // the first lane of another row
+    const int lanes = next != 0 ? simt::lowest_bit(next) + 1 : 32 - rank;
+    const std::uint32_t own = below >> rank & (lanes < 32 ? (1u << lanes) - 1u : ~0u);
+    if (own != 0) {
+      ctx.atomic_add(p.row_lengths + entry.row, static_cast<Offset>(simt::bit_count(own)));
     }
   }
 };
 
-/// Per position, after classify_entries: missing diagonal entries, the longest row.
+/// Per position, after check_entries: missing diagonal entries, and how many entries there are. Gives the
+/// length of the row.
 template <class Offset>
 struct check_rows {
-  const Offset* row_lengths;
+  const Offset* row_offsets;
   const Offset* diagonal_sources;  ///< null if the diagonal is unit
   std::int64_t size;
   bool reversed;
   report* found;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r) const {
+  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t r) const {
     if (diagonal_sources != nullptr && ctx.load_constant(diagonal_sources + r) == Offset{-1}) {
       ctx.atomic_min(&found->diagonal, reversed ? size - 1 - r : r);
     }
-    const std::int64_t length = static_cast<std::int64_t>(ctx.load_constant(row_lengths + r));
-    if (length > ctx.load_relaxed(&found->longest_row)) {  // most rows need no atomic
-      ctx.atomic_max(&found->longest_row, length);
+    const auto end = static_cast<std::int64_t>(ctx.load_constant(row_offsets + r + 1));
+    if (r == size - 1) {
+      ctx.store(&found->entries, end);
     }
+    return end - static_cast<std::int64_t>(ctx.load_constant(row_offsets + r));
   }
 };
 
@@ -235,6 +295,19 @@ struct gather_values {
   }
 };
 
+/// Per entry, then per pivot.
+template <class Scalar, class Offset>
+struct gather_numbers {
+  gather_values<Scalar, Offset> of_entries;
+  gather_values<Scalar, Offset> of_pivots;
+  std::int64_t entries;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
+    k < entries ? of_entries(ctx, k) : of_pivots(ctx, k - entries);
+  }
+};
+
 /// Per element.
 template <class T>
 struct fill_with {
@@ -247,18 +320,13 @@ struct fill_with {
   }
 };
 
-/// Per row or column: the longest.
-template <class Index>
-struct find_longest {
-  const Index* lengths;
-  std::int64_t* longest;  ///< starts at 0
+template <class T>
+struct element_of {
+  const T* values;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r) const {
-    const auto length = static_cast<std::int64_t>(ctx.load_constant(lengths + r));
-    if (length > ctx.load_relaxed(longest)) {  // most need no atomic
-      ctx.atomic_max(longest, length);
-    }
+  SPTRSV_DEVICE T operator()(Context& ctx, std::int64_t i) const {
+    return ctx.load_constant(values + i);
   }
 };
 

@@ -80,12 +80,15 @@ class engine_base {
               std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : form_(form),
         max_rhs_(max_rhs),
-        system_(analyse(wanted, build_on_device(a, form, on, resource), on, resource)),
+        system_(analyse(wanted, a, form, on, resource)),
         numbers_(system_.entries(), form.unit ? 0 : a.size, on, resource) {}
 
  private:
-  static block_system<Index, Offset> analyse(const cutting& wanted, const device_triangle<Index, Offset>& t,
-                                             const Executor& on, memory_resource& resource) {
+  static block_system<Index, Offset> analyse(const cutting& wanted, const pattern_view<Index, Offset>& a,
+                                             const triangle_form& form, const Executor& on,
+                                             memory_resource& resource) {
+    scratch_arena arena(arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), resource, on.stream());
+    const device_triangle<Index, Offset> t = build_on_device<Index, Offset>(a, form, on, arena);
     if (t.size == 0) {
       return {};
     }
@@ -100,7 +103,7 @@ class engine_base {
       }
       blocks = power;
     }
-    return system_builder<Tuning, Index, Offset, Executor>(wanted.kernels, resident, on, resource)
+    return system_builder<Tuning, Index, Offset, Executor>(wanted.kernels, resident, on, {resource, arena})
         .build(t, wanted.cut, blocks);
   }
 

@@ -112,6 +112,12 @@ struct take_row_numbers {
   }
 };
 
+/// What a part holds.
+struct part_size {
+  std::int64_t entries;
+  std::int64_t rows;  ///< that have entries
+};
+
 /// How a part's rows are stored.
 struct row_storage {
   bool is_compressed;    ///< only rows with entries
@@ -120,36 +126,52 @@ struct row_storage {
   std::int64_t rows;     ///< stored
 };
 
+/// Per row with a pivot in the stored matrix, in the final order: where it stands.
+template <class Index, class Offset>
+struct move_diagonal {
+  const Offset* diagonal_sources;
+  const Index* positions;
+  Offset* new_diagonal_sources;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
+    ctx.store(new_diagonal_sources + place,
+              ctx.load_constant(diagonal_sources + ctx.load_constant(positions + place)));
+  }
+};
+
 /// The entries sorted, and what is known of the parts; then their rows.
 template <class Index, class Offset, class Executor>
 class part_entries {
  public:
   /// `t`: in the order of substitution. Synchronises.
   part_entries(const device_triangle<Index, Offset>& t, const buffer<Index>& positions, scheme cut,
-               const std::vector<std::int64_t>& bounds, const Executor& on, memory_resource& resource)
+               const std::vector<std::int64_t>& bounds, const Executor& on, const analysis_memory& memory)
       : size_(t.size), entries_(t.entries()), parts_(2 * static_cast<std::int64_t>(bounds.size()) - 3) {
-    const auto make = [&](auto element, std::int64_t count) {
-      return buffer<decltype(element)>(static_cast<std::size_t>(count), resource, on.stream());
+    const auto make = [&](auto element, std::int64_t count, memory_resource& from) {
+      return buffer<decltype(element)>(static_cast<std::size_t>(count), from, on.stream());
     };
-    const buffer<std::int64_t> on_device = make(std::int64_t{}, static_cast<std::int64_t>(bounds.size()));
+    memory_resource& scratch = memory.scratch;
+    const buffer<std::int64_t> on_device =
+        make(std::int64_t{}, static_cast<std::int64_t>(bounds.size()), scratch);
     on.upload(on_device.data(), bounds.data(), on_device.bytes());
     const device_bounds blocks{on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1};
-    const buffer<Index> places = make(Index{}, t.size);
+    const buffer<Index> places = make(Index{}, t.size, scratch);
     simt::for_each(on, t.size, invert_order<Index>{positions.data(), places.data()});
-    const buffer<entry_key> keys = make(entry_key{}, entries_);
-    const buffer<Offset> numbers = make(Offset{}, entries_);
-    const buffer<Offset> order = make(Offset{}, entries_);
-    sorted_ = make(entry_key{}, entries_);
-    columns_ = make(Index{}, entries_);
-    sources_ = make(Offset{}, entries_);
-    diagonal_sources_ = make(Offset{}, static_cast<std::int64_t>(t.diagonal_sources.size()));
+    const buffer<entry_key> keys = make(entry_key{}, entries_, scratch);
+    const buffer<Offset> numbers = make(Offset{}, entries_, scratch);
+    const buffer<Offset> order = make(Offset{}, entries_, scratch);
+    sorted_ = make(entry_key{}, entries_, scratch);
+    columns_ = make(Index{}, entries_, memory.kept);
+    sources_ = make(Offset{}, entries_, memory.kept);
+    diagonal_sources_ = make(Offset{}, static_cast<std::int64_t>(t.diagonal_sources.size()), memory.kept);
     if (entries_ > 0) {
       simt::for_each(on, entries_,
                      find_entry_keys<Index, Offset>{t.size, t.row_offsets.data(), t.columns.data(),
                                                     places.data(), blocks, cut, keys.data(), numbers.data()});
       on.sort_pairs(keys.data(), sorted_.data(), numbers.data(), order.data(), entries_,
                     bits_for(static_cast<std::uint64_t>(parts_) * static_cast<std::uint64_t>(t.size)),
-                    resource);
+                    scratch);
     }
     simt::for_each(on, entries_,
                    take_entries<Index, Offset>{order.data(), t.columns.data(), t.sources.data(),
@@ -157,12 +179,18 @@ class part_entries {
     simt::for_each(
         on, static_cast<std::int64_t>(diagonal_sources_.size()),
         move_diagonal<Index, Offset>{t.diagonal_sources.data(), positions.data(), diagonal_sources_.data()});
-    measure(on, resource);
+    measure(on, memory.all_scratch());
   }
 
-  [[nodiscard]] std::int64_t entries(std::int64_t part) const { return difference(part_offsets_, part); }
-  /// That have entries.
-  [[nodiscard]] std::int64_t rows(std::int64_t part) const { return difference(rows_before_, part); }
+  /// By part.
+  [[nodiscard]] std::vector<part_size> sizes() const {
+    std::vector<part_size> made;
+    for (std::size_t p = 0; p < static_cast<std::size_t>(parts_); ++p) {
+      made.push_back({static_cast<std::int64_t>(part_offsets_[p + 1] - part_offsets_[p]),
+                      static_cast<std::int64_t>(rows_before_[p + 1] - rows_before_[p])});
+    }
+    return made;
+  }
 
   /// Fills `offsets` and `numbers` as `storage` says, a part each.
   void store_rows(const std::vector<part>& parts, const std::vector<row_storage>& storage, Offset* offsets,
@@ -188,22 +216,17 @@ class part_entries {
   buffer<Offset> take_diagonal_sources() { return std::move(diagonal_sources_); }
 
  private:
-  static std::int64_t difference(const std::vector<Offset>& of, std::int64_t part) {
-    const auto p = static_cast<std::size_t>(part);
-    return static_cast<std::int64_t>(of[p + 1] - of[p]);
-  }
-
-  void measure(const Executor& on, memory_resource& resource) {
+  void measure(const Executor& on, const analysis_memory& memory) {
     const auto count = static_cast<std::size_t>(parts_) + 1;
-    const buffer<Offset> found(count, resource, on.stream());
+    const buffer<Offset> found(count, memory.scratch, on.stream());
     part_offsets_.resize(count);
     rows_before_.resize(count);
     simt::for_each(
         on, parts_ + 1,
         find_offsets<Offset>{sorted_.data(), entries_, 0, static_cast<entry_key>(size_), found.data()});
     on.download(part_offsets_.data(), found.data(), found.bytes());
-    row_starts_ = make_runs<Offset>(entries_, starts_with_key{sorted_.data()}, on, resource);
-    const buffer<Offset> rows_before(count, resource, on.stream());
+    row_starts_ = make_runs<Offset>(entries_, starts_with_key{sorted_.data()}, on, memory);
+    const buffer<Offset> rows_before(count, memory.scratch, on.stream());
     simt::for_each(on, parts_ + 1,
                    count_below_each<Offset, Offset>{row_starts_.first.data(), row_starts_.count, found.data(),
                                                     rows_before.data()});

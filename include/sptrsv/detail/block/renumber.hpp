@@ -79,19 +79,19 @@ struct take_in_order {
 template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offset>& t,
                                               const device_bounds& blocks, const Executor& on,
-                                              memory_resource& resource) {
+                                              const analysis_memory& memory) {
   const std::int64_t entries = t.entries();
-  const buffer<Offset> kept_before(static_cast<std::size_t>(entries) + 1, resource, on.stream());
+  const buffer<Offset> kept_before(static_cast<std::size_t>(entries) + 1, memory.scratch, on.stream());
   simt::for_each(on, entries + 1,
                  mark_inside<Index, Offset>{t.size, entries, t.row_offsets.data(), t.columns.data(), blocks,
                                             kept_before.data()});
-  on.exclusive_scan(kept_before.data(), kept_before.data(), entries + 1, resource);
+  on.exclusive_scan(kept_before.data(), kept_before.data(), entries + 1, memory.scratch);
   Offset kept = 0;
   on.download(&kept, kept_before.data() + entries, sizeof(kept));
   device_triangle<Index, Offset> inside;
   inside.size = t.size;
-  inside.row_offsets = buffer<Offset>(t.row_offsets.size(), resource, on.stream());
-  inside.columns = buffer<Index>(static_cast<std::size_t>(kept), resource, on.stream());
+  inside.row_offsets = buffer<Offset>(t.row_offsets.size(), memory.kept, on.stream());
+  inside.columns = buffer<Index>(static_cast<std::size_t>(kept), memory.kept, on.stream());
   simt::for_each(
       on, t.size + 1,
       take_in_order<Offset, Offset>{kept_before.data(), t.row_offsets.data(), inside.row_offsets.data()});
@@ -132,71 +132,67 @@ template <class Index, class Offset>
 struct block_order {
   std::int64_t levels = 0;                ///< of the whole triangle
   buffer<Index> positions;                ///< place -> position of substitution
-  device_triangle<Index, Offset> inside;  ///< the entries of the diagonal blocks, without sources
-  std::vector<Index> level_offsets;       ///< places at which levels of diagonal blocks begin, and the size
+  device_triangle<Index, Offset> inside;  ///< the entries of the diagonal blocks; sources if there is one
+  buffer<Index> level_offsets;            ///< places at which levels of diagonal blocks begin, and the size
+  std::vector<Index> host_level_offsets;  ///< the same
 };
 
 template <class Index, class Offset, class Executor>
 class renumbering {
  public:
-  renumbering(const Executor& on, memory_resource& resource) : on_(on), resource_(resource) {}
+  renumbering(const Executor& on, const analysis_memory& memory) : on_(on), memory_(memory) {}
 
-  /// `passes`: the bounds of the blocks of each pass, the first of one block. Synchronises.
+  /// `passes`: the bounds of the blocks of each pass after the first, which is of one block. Synchronises.
   block_order<Index, Offset> run(const device_triangle<Index, Offset>& t,
                                  const std::vector<std::vector<std::int64_t>>& passes) {
     block_order<Index, Offset> made;
+    device_levels<Index> rows = levels_on_device(t, on_, memory_);
+    made.levels = rows.count;
+    made.inside = in_level_order(t, rows, on_, memory_);
+    made.positions = std::move(rows.rows);
+    made.level_offsets = std::move(rows.level_offsets);
     for (const std::vector<std::int64_t>& bounds : passes) {
-      const bool is_first = made.positions.size() == 0;
-      const buffer<std::int64_t> on_device(bounds.size(), resource_, on_.stream());
-      on_.upload(on_device.data(), bounds.data(), on_device.bytes());
-      const device_bounds blocks{on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1};
-      if (!is_first) {
-        made.inside = entries_inside(made.inside, blocks, on_, resource_);
-      }
-      const device_triangle<Index, Offset>& from = is_first ? t : made.inside;
-      sort_rows(from, blocks);
-      made.inside = in_level_order(from, rows_, on_, resource_);
-      if (is_first) {
-        made.inside.sources = {};
-        made.inside.diagonal_sources = {};
-        made.levels = static_cast<std::int64_t>(level_offsets_.size()) - 1;
-        made.positions = std::move(rows_.rows);
-      } else {
-        buffer<Index> positions(made.positions.size(), resource_, on_.stream());
-        simt::for_each(
-            on_, t.size,
-            take_in_order<Index, Index>{made.positions.data(), rows_.rows.data(), positions.data()});
-        made.positions = std::move(positions);
-      }
+      made.inside.sources = {};
+      made.inside.diagonal_sources = {};
+      divide(made, bounds);
     }
-    made.level_offsets = std::move(level_offsets_);
+    made.host_level_offsets.resize(made.level_offsets.size());
+    on_.download(made.host_level_offsets.data(), made.level_offsets.data(), made.level_offsets.bytes());
     return made;
   }
 
  private:
-  /// By block and level, rows that are alike in their old order.
-  void sort_rows(const device_triangle<Index, Offset>& t, const device_bounds& blocks) {
-    const auto size = static_cast<std::size_t>(t.size);
-    const buffer<Index> levels = levels_of_rows(t, on_, resource_);
-    const buffer<level_key> keys(size, resource_, on_.stream());
-    const buffer<level_key> sorted(size, resource_, on_.stream());
-    const buffer<Index> iota(size, resource_, on_.stream());
-    rows_.rows = buffer<Index>(size, resource_, on_.stream());
-    simt::for_each(on_, t.size, find_level_keys<Index>{levels.data(), blocks, t.size, keys.data()});
-    simt::for_each(on_, t.size, triangle_kernels::write_iota<Index>{iota.data()});
+  /// Rows by block and level, those that are alike in their old order.
+  void divide(block_order<Index, Offset>& made, const std::vector<std::int64_t>& bounds) {
+    const buffer<std::int64_t> on_device(bounds.size(), memory_.scratch, on_.stream());
+    on_.upload(on_device.data(), bounds.data(), on_device.bytes());
+    const device_bounds blocks{on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1};
+    const device_triangle<Index, Offset> inside =
+        entries_inside(made.inside, blocks, on_, memory_.all_scratch());
+    const auto size = static_cast<std::size_t>(inside.size);
+    const buffer<Index> levels = levels_of_rows(inside, on_, memory_);
+    const std::int64_t most_levels = count_levels(levels, on_, memory_);
+    const buffer<level_key> keys(size, memory_.scratch, on_.stream());
+    const buffer<level_key> sorted(size, memory_.scratch, on_.stream());
+    const buffer<Index> iota(size, memory_.scratch, on_.stream());
+    device_levels<Index> rows;  // place -> place before this pass
+    rows.rows = buffer<Index>(size, memory_.scratch, on_.stream());
+    simt::for_each(on_, inside.size, find_level_keys<Index>{levels.data(), blocks, most_levels, keys.data()});
+    simt::for_each(on_, inside.size, triangle_kernels::write_iota<Index>{iota.data()});
     on_.sort_pairs(
-        keys.data(), sorted.data(), iota.data(), rows_.rows.data(), t.size,
-        bits_for(static_cast<std::uint64_t>(blocks.blocks) * static_cast<std::uint64_t>(t.size + 1)),
-        resource_);
-    const runs<Index> found = make_runs<Index>(t.size, starts_with_key{sorted.data()}, on_, resource_);
-    level_offsets_.resize(found.first.size());
-    on_.download(level_offsets_.data(), found.first.data(), found.first.bytes());
+        keys.data(), sorted.data(), iota.data(), rows.rows.data(), inside.size,
+        bits_for(static_cast<std::uint64_t>(blocks.blocks) * static_cast<std::uint64_t>(most_levels + 1)),
+        memory_.scratch);
+    made.level_offsets = make_runs<Index>(inside.size, starts_with_key{sorted.data()}, on_, memory_).first;
+    made.inside = in_level_order(inside, rows, on_, memory_);
+    buffer<Index> positions(size, memory_.kept, on_.stream());
+    simt::for_each(on_, inside.size,
+                   take_in_order<Index, Index>{made.positions.data(), rows.rows.data(), positions.data()});
+    made.positions = std::move(positions);
   }
 
   const Executor& on_;
-  memory_resource& resource_;
-  device_levels<Index> rows_;  ///< of the last pass: place -> place before it
-  std::vector<Index> level_offsets_;
+  analysis_memory memory_;
 };
 
 }  // namespace sptrsv::detail::block

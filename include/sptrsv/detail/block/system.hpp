@@ -65,34 +65,43 @@ template <class Tuning, class Index, class Offset, class Executor>
 class system_builder {
  public:
   system_builder(const policy::block_kernels& kernels, std::int64_t resident_blocks, const Executor& on,
-                 memory_resource& resource)
-      : kernels_(kernels), resident_(resident_blocks), on_(on), resource_(resource) {}
+                 const analysis_memory& memory)
+      : kernels_(kernels), resident_(resident_blocks), on_(on), memory_(memory) {}
 
   /// `t`: in the order of substitution, at least one row. `blocks`: a power of two if the cut is recursive,
   /// at most as many as rows.
   block_system<Index, Offset> build(const device_triangle<Index, Offset>& t, scheme cut,
                                     std::int64_t blocks) {
-    std::vector<std::vector<std::int64_t>> passes{even_bounds(t.size, 1)};
+    std::vector<std::vector<std::int64_t>> passes;
     for (std::int64_t b = cut == scheme::recursive ? 2 : blocks; b <= blocks && b > 1; b *= 2) {
       passes.push_back(even_bounds(t.size, b));
     }
-    const std::vector<std::int64_t>& bounds = passes.back();
-    block_order<Index, Offset> order = renumbering<Index, Offset, Executor>(on_, resource_).run(t, passes);
-    part_entries<Index, Offset, Executor> entries(t, order.positions, cut, bounds, on_, resource_);
+    const std::vector<std::int64_t> bounds = even_bounds(t.size, blocks);
+    block_order<Index, Offset> order = renumbering<Index, Offset, Executor>(on_, memory_).run(t, passes);
+    const std::vector<part> parts = parts_of(cut, bounds);
 
     block_system<Index, Offset> made;
     made.size = t.size;
     made.longest_row = t.longest_row;
     made.blocks = blocks;
-    const std::vector<part> parts = parts_of(cut, bounds);
-    choose(parts, order.level_offsets, entries);
-    made.offsets = make<Offset>(stored_rows_);
-    made.numbers = make<Index>(stored_numbers_);
-    entries.store_rows(parts, storage_, made.offsets.data(), made.numbers.data(), on_);
-    made.columns = entries.take_columns();
-    made.sources = entries.take_sources();
-    made.diagonal_sources = entries.take_diagonal_sources();
-    plan(made, parts, bounds, order);
+    if (blocks == 1) {
+      choose(parts, order.host_level_offsets, {{order.inside.entries(), t.size}});
+      made.columns = std::move(order.inside.columns);
+      made.sources = std::move(order.inside.sources);
+      made.diagonal_sources = std::move(order.inside.diagonal_sources);
+      plan(made, parts, bounds, order);
+      made.offsets = std::move(order.inside.row_offsets);
+    } else {
+      part_entries<Index, Offset, Executor> entries(t, order.positions, cut, bounds, on_, memory_);
+      choose(parts, order.host_level_offsets, entries.sizes());
+      made.offsets = make<Offset>(stored_rows_);
+      made.numbers = make<Index>(stored_numbers_);
+      entries.store_rows(parts, storage_, made.offsets.data(), made.numbers.data(), on_);
+      made.columns = entries.take_columns();
+      made.sources = entries.take_sources();
+      made.diagonal_sources = entries.take_diagonal_sources();
+      plan(made, parts, bounds, order);
+    }
     made.order.count = order.levels;
     made.order.rows = std::move(order.positions);
     return made;
@@ -101,37 +110,37 @@ class system_builder {
  private:
   template <class T>
   buffer<T> make(std::int64_t count) const {
-    return buffer<T>(static_cast<std::size_t>(count), resource_, on_.stream());
+    return buffer<T>(static_cast<std::size_t>(count), memory_.kept, on_.stream());
   }
   template <class T>
-  buffer<T> upload(const std::vector<T>& values) const {
-    buffer<T> there = make<T>(static_cast<std::int64_t>(values.size()));
+  buffer<T> upload(const std::vector<T>& values, memory_resource& to) const {
+    buffer<T> there(values.size(), to, on_.stream());
     on_.upload(there.data(), values.data(), there.bytes());
     return there;
   }
 
   /// A kernel for each part, and how it stores its rows.
   void choose(const std::vector<part>& parts, const std::vector<Index>& level_offsets,
-              const part_entries<Index, Offset, Executor>& entries) {
+              const std::vector<part_size>& sizes) {
     auto level = level_offsets.begin();
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const part& p = parts[i];
-      const auto number = static_cast<std::int64_t>(i);
+      const part_size& size = sizes[i];
       chosen made{};
       row_storage s{false, stored_rows_, 0, p.rows()};
       if (p.is_triangle) {
         const auto end = std::lower_bound(level, level_offsets.end(), static_cast<Index>(p.last_row));
         made.first_level = level - level_offsets.begin();
-        made.triangle = {p.rows(), entries.entries(number), end - level};
+        made.triangle = {p.rows(), size.entries, end - level};
         made.of_triangle = choose_triangle<Tuning>(kernels_, made.triangle);
         level = end;
-      } else if (entries.entries(number) == 0) {
+      } else if (size.entries == 0) {
         s.rows = 0;
       } else {
-        made.square = {p.rows(), entries.rows(number), entries.entries(number)};
+        made.square = {p.rows(), size.rows, size.entries};
         made.of_square = choose_square<Tuning>(kernels_, made.square);
         if (is_compressed(made.of_square)) {
-          s = {true, stored_rows_, stored_numbers_, entries.rows(number)};
+          s = {true, stored_rows_, stored_numbers_, size.rows};
           stored_numbers_ += s.rows;
         }
       }
@@ -142,7 +151,7 @@ class system_builder {
   }
 
   void plan(block_system<Index, Offset>& made, const std::vector<part>& parts,
-            const std::vector<std::int64_t>& bounds, const block_order<Index, Offset>& order) {
+            const std::vector<std::int64_t>& bounds, block_order<Index, Offset>& order) {
     const std::vector<std::int64_t> first_warps = plan_warps(made, bounds, order);
     step_planner<Tuning, Index> planner(kernels_, resident_);
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -151,7 +160,7 @@ class system_builder {
         const std::size_t block = i / 2;
         planner.add_triangle(
             parts[i],
-            triangle_places<Index>{c.triangle, order.level_offsets.data() + c.first_level, c.first_level,
+            triangle_places<Index>{c.triangle, order.host_level_offsets.data() + c.first_level, c.first_level,
                                    first_warps[block], first_warps[block + 1]},
             c.of_triangle, storage_[i]);
       } else if (c.square.entries > 0) {
@@ -159,10 +168,10 @@ class system_builder {
       }
     }
     made.host_steps = planner.build();
-    made.steps = upload(made.host_steps.steps);
-    made.step_of_task = upload(made.host_steps.step_of_task);
+    made.steps = upload(made.host_steps.steps, memory_.kept);
+    made.step_of_task = upload(made.host_steps.step_of_task, memory_.kept);
     if (made.host_steps.has(step_kind::serial)) {
-      made.level_offsets = upload(order.level_offsets);
+      made.level_offsets = std::move(order.level_offsets);
     }
   }
 
@@ -175,20 +184,23 @@ class system_builder {
       return c.of_triangle == policy::triangle_kernel::sync_free;
     });
     if (any_polled) {
-      const buffer<std::int64_t> on_device = upload(bounds);
+      const buffer<std::int64_t> on_device = upload(bounds, memory_.scratch);
       made.warps = row_wise::make_warp_tasks<Index>(
           made.size,
           starts_in_block<Offset>{order.inside.row_offsets.data(),
                                   {on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1},
                                   Tuning::entries_for_a_warp},
-          on_, resource_);
+          on_, memory_);
       if (Tuning::gate_levels > 0) {  // levels of earlier blocks have been solved when one of them is a gate
-        const buffer<Index> level_offsets = upload(order.level_offsets);
         made.gates = make<Index>(made.warps.count);
         simt::for_each(on_, made.warps.count,
-                       row_wise::find_gates<Index>{
-                           level_offsets.data(), static_cast<std::int64_t>(order.level_offsets.size()) - 1,
-                           Tuning::gate_levels, made.warps.first_place.data(), made.gates.data()});
+                       row_wise::find_gates<Index>{order.level_offsets.data(),
+                                                   static_cast<std::int64_t>(order.level_offsets.size()) - 1,
+                                                   Tuning::gate_levels, made.warps.first_place.data(),
+                                                   made.gates.data()});
+      }
+      if (made.blocks == 1) {
+        return {0, made.warps.count};
       }
       const auto found = make<std::int64_t>(static_cast<std::int64_t>(bounds.size()));
       simt::for_each(on_, static_cast<std::int64_t>(bounds.size()),
@@ -210,7 +222,7 @@ class system_builder {
   policy::block_kernels kernels_;
   std::int64_t resident_;
   const Executor& on_;
-  memory_resource& resource_;
+  analysis_memory memory_;
   std::vector<chosen> chosen_;
   std::vector<row_storage> storage_;
   std::int64_t stored_rows_ = 0;

@@ -23,7 +23,7 @@ struct packed_groups {
   [[nodiscard]] std::size_t bytes() const { return offsets.bytes() + columns.bytes() + sources.bytes(); }
 };
 
-/// Per group: its slots.
+/// Per group, and once for the end: its slots.
 template <class Offset>
 struct measure_groups {
   std::int64_t size;
@@ -33,11 +33,11 @@ struct measure_groups {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t group) const {
     Offset longest = 0;
-    Offset from = ctx.load_constant(row_offsets + group * group_rows);
-    for (std::int64_t row = group * group_rows; row < (group + 1) * group_rows && row < size; ++row) {
+    const std::int64_t end = (group + 1) * group_rows < size ? (group + 1) * group_rows : size;
+    for (std::int64_t row = group * group_rows; row < end; ++row) {
+      const Offset from = ctx.load_constant(row_offsets + row);
       const Offset to = ctx.load_constant(row_offsets + row + 1);
       longest = longest < to - from ? to - from : longest;
-      from = to;
     }
     ctx.store(slots + group, static_cast<Offset>(longest * group_rows));
   }
@@ -95,18 +95,17 @@ struct pack_agent {
 /// Packs a triangle whose rows stand in any order in which each row comes after those it needs. Synchronises.
 template <class Index, class Offset, class Executor>
 packed_groups<Index, Offset> pack_groups(const device_triangle<Index, Offset>& t, const Executor& on,
-                                         memory_resource& resource) {
+                                         const analysis_memory& memory) {
   packed_groups<Index, Offset> g;
   g.size = t.size;
   g.count = simt::ceil_div(t.size, group_rows);
-  g.offsets = buffer<Offset>(static_cast<std::size_t>(g.count) + 1, resource, on.stream());
-  on.fill_bytes(g.offsets.data(), 0, g.offsets.bytes());
-  simt::for_each(on, g.count, measure_groups<Offset>{t.size, t.row_offsets.data(), g.offsets.data()});
-  on.exclusive_scan(g.offsets.data(), g.offsets.data(), g.count + 1, resource);
+  g.offsets = buffer<Offset>(static_cast<std::size_t>(g.count) + 1, memory.kept, on.stream());
+  simt::for_each(on, g.count + 1, measure_groups<Offset>{t.size, t.row_offsets.data(), g.offsets.data()});
+  on.exclusive_scan(g.offsets.data(), g.offsets.data(), g.count + 1, memory.scratch);
   Offset slots = 0;
   on.download(&slots, g.offsets.data() + g.count, sizeof(Offset));
-  g.columns = buffer<Index>(static_cast<std::size_t>(slots), resource, on.stream());
-  g.sources = buffer<Offset>(static_cast<std::size_t>(slots), resource, on.stream());
+  g.columns = buffer<Index>(static_cast<std::size_t>(slots), memory.kept, on.stream());
+  g.sources = buffer<Offset>(static_cast<std::size_t>(slots), memory.kept, on.stream());
   on.fill_bytes(g.columns.data(), 0xff, g.columns.bytes());
   on.fill_bytes(g.sources.data(), 0xff, g.sources.bytes());
   using pack = pack_agent<Index, Offset>;

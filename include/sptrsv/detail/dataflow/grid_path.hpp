@@ -40,26 +40,26 @@ class grid_path {
  public:
   /// Rows are grouped level by level or in the order of substitution. `levels`: of the triangle, where they
   /// are known; `size`: of the system.
-  grid_path(split_triangle<Index, Offset>&& split, std::int64_t size, std::int64_t max_rhs, bool by_levels,
-            std::optional<device_levels<Index>>&& levels, const triangle_form& form, const Executor& on,
-            memory_resource& resource)
+  grid_path(const split_triangle<Index, Offset>& split, std::int64_t size, std::int64_t max_rhs,
+            bool by_levels, std::optional<device_levels<Index>>&& levels, const triangle_form& form,
+            const Executor& on, const analysis_memory& memory)
       : form_(form),
         size_(size),
         sharers_(static_cast<int>(std::clamp<std::int64_t>(simt::ceil_div(max_rhs, Tuning::columns_per_sweep),
                                                            1, Tuning::most_sharers))),
         long_rows_(split.triangle.entries() > split.triangle.size * Tuning::long_row),
-        numbers_(0, 0, on, resource) {
-    device_triangle<Index, Offset>& triangle = split.triangle;
-    positions_ = std::move(split.positions);
+        numbers_(0, 0, on, memory.kept) {
+    const device_triangle<Index, Offset>& triangle = split.triangle;
     if (by_levels) {
-      order_by_levels(triangle, levels ? std::move(*levels) : levels_on_device(triangle, on, resource), on,
-                      resource);
+      order_by_levels(split, levels ? std::move(*levels) : levels_on_device(triangle, on, memory), on,
+                      memory);
     } else {
-      groups_ = pack_groups(triangle, on, resource);
+      groups_ = pack_groups(triangle, on, memory);
+      positions_ = copy_of(split.positions, on, memory.kept);
+      diagonal_sources_ = copy_of(triangle.diagonal_sources, on, memory.kept);
     }
-    diagonal_sources_ = std::move(triangle.diagonal_sources);
     numbers_ = device_values<Scalar, Executor>(static_cast<std::int64_t>(groups_.columns.size()),
-                                               form.unit ? 0 : triangle.size, on, resource);
+                                               form.unit ? 0 : triangle.size, on, memory.kept);
   }
 
   void update_values(const Scalar* values, const Executor& on) {
@@ -121,27 +121,27 @@ class grid_path {
   }
 
  private:
-  void order_by_levels(device_triangle<Index, Offset>& triangle, device_levels<Index> levels,
-                       const Executor& on, memory_resource& resource) {
+  void order_by_levels(const split_triangle<Index, Offset>& split, device_levels<Index> levels,
+                       const Executor& on, const analysis_memory& memory) {
     const auto make = [&](std::int64_t size) {
-      return buffer<Index>(static_cast<std::size_t>(size), resource, on.stream());
+      return buffer<Index>(static_cast<std::size_t>(size), memory.kept, on.stream());
     };
     levels_ = levels.count;
-    triangle = in_level_order(triangle, levels, on, resource);
-    groups_ = pack_groups(triangle, on, resource);
+    device_triangle<Index, Offset> triangle = in_level_order(split.triangle, levels, on, memory);
+    groups_ = pack_groups(triangle, on, memory);
+    diagonal_sources_ = std::move(triangle.diagonal_sources);
     if (Tuning::gate_levels > 0) {
       gates_ = make(groups_.count);
       simt::for_each(on, groups_.count,
                      row_wise::find_gates<Index>{levels.level_offsets.data(), levels.count,
                                                  Tuning::gate_levels, nullptr, gates_.data()});
     }
-    if (positions_.size() == 0) {
+    if (split.positions.size() == 0) {
       positions_ = std::move(levels.rows);
     } else {
-      buffer<Index> by_place = make(triangle.size);
+      positions_ = make(triangle.size);
       simt::for_each(on, triangle.size,
-                     gather_positions<Index>{levels.rows.data(), positions_.data(), by_place.data()});
-      positions_ = std::move(by_place);
+                     gather_positions<Index>{levels.rows.data(), split.positions.data(), positions_.data()});
     }
   }
 

@@ -37,14 +37,16 @@ class path_engine {
   path_engine(const policy::basic_dataflow<Tuning>& policy, const pattern_view<Index, Offset>& a,
               const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : max_rhs_(max_rhs) {
-    device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
+    scratch_arena arena(arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), resource, on.stream());
+    const analysis_memory memory(resource, arena);
+    device_triangle<Index, Offset> triangle = build_on_device(a, form, on, memory.all_scratch());
     longest_row_ = triangle.longest_row;
     entries_ = triangle.entries() + (form.unit ? 0 : a.size);
     if (triangle.size > 0) {
-      plan(policy, triangle, a.entries, form, on, resource);
+      plan(policy, triangle, a.entries, form, on, memory);
     }
     if (triangle.size == 0) {
-      plan_grid(policy, {std::move(triangle), {}}, 0, {}, form, on, resource);
+      plan_grid(policy, {std::move(triangle), {}}, 0, {}, form, on, memory);
     }
   }
 
@@ -128,42 +130,47 @@ class path_engine {
   /// Of the pages of a workspace.
   [[nodiscard]] std::int64_t places() const { return relay_ ? relay_->places() : grid_->places(); }
 
-  /// Takes the triangle apart. Leaves nothing planned where the path that is asked for cannot be taken.
+  /// Takes the triangle apart, which is in scratch memory. Leaves nothing planned where the path that is
+  /// asked for cannot be taken.
   void plan(const policy::basic_dataflow<Tuning>& policy, device_triangle<Index, Offset>& triangle,
             std::int64_t stored_entries, const triangle_form& form, const Executor& on,
-            memory_resource& resource) {
+            const analysis_memory& memory) {
     if (policy.path == path_name::walk) {
-      plan_walk(triangle, policy.shape, std::numeric_limits<double>::infinity(), form, on, resource);
+      plan_walk(triangle, policy.shape, std::numeric_limits<double>::infinity(), form, on, memory);
       return;
     }
     const std::int64_t size = triangle.size;
     const bool is_cut = triangle.longest_row > Tuning::longest_row;
-    const bool is_long = is_cut && triangle.entries() > Tuning::relay_small_system;  // levels would cost much
+    split_triangle<Index, Offset> split;  // partial rows have levels of their own
+    if (is_cut) {
+      split = split_long_rows(triangle, Tuning::longest_row, on, memory.all_scratch());
+    }
     std::optional<device_levels<Index>> levels;
     buffer<Index> level_of_row;
-    if (policy.path != path_name::grid && !is_long) {
-      levels = levels_on_device(triangle, on, resource, &level_of_row);
-      levels_ = levels->count;
+    if (policy.path != path_name::grid) {
+      levels = levels_on_device(is_cut ? split.triangle : triangle, on, memory, &level_of_row);
+      levels_ = is_cut ? 0 : levels->count;
     }
-    if (policy.path == path_name::automatic && levels &&
-        static_cast<double>(size) <= Tuning::walk_rows_per_level * static_cast<double>(levels_)) {
-      plan_walk(triangle, -1, narrow_relay_nanoseconds(triangle), form, on, resource);
+    if (policy.path == path_name::automatic && is_narrow(size, levels->count) &&
+        (!is_cut || triangle.entries() <= Tuning::relay_small_system)) {  // levels of long rows cost much
+      levels_ = is_cut ? levels_on_device(triangle, on, memory.all_scratch()).count : levels_;
+      if (is_narrow(size, levels_)) {
+        plan_walk(triangle, -1, narrow_relay_nanoseconds(triangle), form, on, memory);
+      }
       if (walk_) {
         plan_ += ", " + predicted_time("relay", narrow_relay_nanoseconds(triangle));
         return;
       }
     }
-    split_triangle<Index, Offset> split =
-        split_long_rows(std::move(triangle), Tuning::longest_row, on, resource);
-    triangle.size = size;
-    if (is_cut && policy.path != path_name::grid) {  // partial rows have levels of their own
-      levels = levels_on_device(split.triangle, on, resource, &level_of_row);
+    if (!is_cut) {
+      split.triangle = std::move(triangle);
+      triangle.size = size;
     }
     if (levels) {
       const relay_choice choice =
           relay_chooser<Tuning, Scalar, Index, Offset, Executor>(
               split.triangle, level_of_row, levels->count, policy.parts,
-              policy.path == path_name::relay ? policy.shape : -1, max_rhs_, on, resource)
+              policy.path == path_name::relay ? policy.shape : -1, max_rhs_, on, memory.scratch)
               .choose();
       const double on_grid = grid_nanoseconds(split.triangle, levels->count);
       const bool possible = choice.nanoseconds < std::numeric_limits<double>::infinity();
@@ -172,31 +179,35 @@ class path_engine {
       plan_ = named_path(takes_relay ? "relay" : "grid", policy.path == path_name::automatic) +
               (possible ? predicted_time("relay", choice.nanoseconds) + ", " : "") +
               predicted_time("grid", on_grid);
-      if (takes_relay && plan_relay(choice, split, *levels, size, stored_entries, form, on, resource)) {
+      if (takes_relay && plan_relay(choice, split, *levels, size, stored_entries, form, on, memory)) {
         nanoseconds_ = choice.nanoseconds;
         return;
       }
     }
     if (policy.path != path_name::relay) {
-      plan_grid(policy, std::move(split), size, std::move(levels), form, on, resource);
+      plan_grid(policy, split, size, std::move(levels), form, on, memory);
       levels_ = levels_ > 0 || is_cut ? levels_ : grid_->levels();
     }
+  }
+
+  static bool is_narrow(std::int64_t rows, std::int64_t levels) {
+    return static_cast<double>(rows) <= Tuning::walk_rows_per_level * static_cast<double>(levels);
   }
 
   /// Whether its records are not too large.
   bool plan_relay(const relay_choice& choice, const split_triangle<Index, Offset>& split,
                   const device_levels<Index>& levels, std::int64_t size, std::int64_t stored_entries,
-                  const triangle_form& form, const Executor& on, memory_resource& resource) {
+                  const triangle_form& form, const Executor& on, const analysis_memory& memory) {
     relay_shape_values shape{};
     Tuning::relay_shapes::for_each([&](auto s, int index) {
       if (index == choice.shape_index) {
         shape = values_of_relay<decltype(s)>();
       }
     });
-    auto plan = relay_planner<Scalar, Index, Offset, Executor>(shape, choice.parts, Tuning::relay_window, on,
-                                                               resource)
-                    .build(split.triangle, levels, split.positions, size, stored_entries, form.reversed,
-                           std::min(Tuning::relay_record_bytes, most_record_bytes<Scalar>));
+    auto plan =
+        relay_planner<Scalar, Index, Offset, Executor>(shape, choice.parts, Tuning::relay_window, on, memory)
+            .build(split.triangle, levels, split.positions, size, stored_entries, form.reversed,
+                   std::min(Tuning::relay_record_bytes, most_record_bytes<Scalar>));
     if (!plan) {
       plan_ = named_path("grid", true) + "the records of a relay would be too large";
       return false;
@@ -207,7 +218,7 @@ class path_engine {
 
   /// Makes the walk if it promises to take less than `limit` nanoseconds. `shape`: its number, or -1.
   void plan_walk(device_triangle<Index, Offset>& triangle, int shape, double limit, const triangle_form& form,
-                 const Executor& on, memory_resource& resource) {
+                 const Executor& on, const analysis_memory& memory) {
     if (triangle.size >= (std::int64_t{1} << 31) - 2) {
       return;
     }
@@ -228,17 +239,17 @@ class path_engine {
       plan_ = named_path("walk", limit < std::numeric_limits<double>::infinity()) +
               predicted_time("walk", choice.nanoseconds);
       nanoseconds_ = choice.nanoseconds;
-      walk_.emplace(*program, choice.index, std::move(triangle.sources), std::move(triangle.diagonal_sources),
-                    form, on, resource);
+      walk_.emplace(*program, choice.index, copy_of(triangle.sources, on, memory.kept),
+                    copy_of(triangle.diagonal_sources, on, memory.kept), form, on, memory.kept);
     }
   }
 
   /// `levels`: of the triangle, where they are known.
-  void plan_grid(const policy::basic_dataflow<Tuning>& policy, split_triangle<Index, Offset>&& split,
+  void plan_grid(const policy::basic_dataflow<Tuning>& policy, const split_triangle<Index, Offset>& split,
                  std::int64_t size, std::optional<device_levels<Index>>&& levels, const triangle_form& form,
-                 const Executor& on, memory_resource& resource) {
+                 const Executor& on, const analysis_memory& memory) {
     const bool by_levels = policy.order == policy::group_order::levels || policy.path == path_name::automatic;
-    grid_.emplace(std::move(split), size, max_rhs_, by_levels, std::move(levels), form, on, resource);
+    grid_.emplace(split, size, max_rhs_, by_levels, std::move(levels), form, on, memory);
   }
 
   static std::string named_path(const std::string& name, bool by_time) {

@@ -58,7 +58,7 @@ class relay_chooser {
   /// be done side by side.
   relay_chooser(const device_triangle<Index, Offset>& t, const buffer<Index>& level_of_row,
                 std::int64_t levels, std::int64_t parts, int shape, std::int64_t max_rhs, const Executor& on,
-                memory_resource& resource)
+                memory_resource& scratch)
       : triangle_(t),
         level_of_row_(level_of_row),
         levels_(levels),
@@ -66,7 +66,7 @@ class relay_chooser {
         forced_shape_(shape),
         max_rhs_(max_rhs),
         on_(on),
-        resource_(resource) {}
+        scratch_(scratch) {}
 
   /// Synchronises. Without a promise where no shape fits the device, or the system is too large.
   relay_choice choose() {
@@ -217,27 +217,28 @@ class relay_chooser {
   }
 
   [[nodiscard]] counted_tables count(const std::vector<table>& tables, std::int64_t size) const {
-    const buffer<relay_run> runs(static_cast<std::size_t>(size), resource_, on_.stream());
+    const buffer<relay_run> runs(static_cast<std::size_t>(size), scratch_, on_.stream());
     simt::for_each(on_, size, triangle_kernels::fill_with<relay_run>{{0, -1, 0, 0}, runs.data()});
     for (const table& t : tables) {
-      simt::for_each(on_, triangle_.size,
-                     relay_kernels::count_runs<Index, Offset>{
-                         {triangle_.row_offsets.data(), triangle_.entries() + triangle_.size, t.parts},
-                         triangle_.columns.data(),
-                         level_of_row_.data(),
-                         t.shape.late_entries(),
-                         2 * t.shape.lanes,
-                         runs.data() + t.begin});
+      using agent = relay_kernels::count_runs_agent<Index, Offset>;
+      on_.template launch<agent>(
+          static_cast<std::uint32_t>(simt::ceil_div(triangle_.size, agent::block_threads)),
+          {triangle_.size,
+           {triangle_.row_offsets.data(), triangle_.entries() + triangle_.size, t.parts},
+           triangle_.columns.data(),
+           level_of_row_.data(),
+           t.shape.late_entries(),
+           2 * t.shape.lanes,
+           runs.data() + t.begin});
     }
     // Of most parts most levels have no rows: only runs that have come to the host.
-    const buffer<std::int32_t> places(static_cast<std::size_t>(size + 1), resource_, on_.stream());
-    const buffer<relay_turn> turns(static_cast<std::size_t>(size), resource_, on_.stream());
+    const buffer<std::int32_t> places(static_cast<std::size_t>(size + 1), scratch_, on_.stream());
+    const buffer<relay_turn> turns(static_cast<std::size_t>(size), scratch_, on_.stream());
     constexpr std::size_t per_table = counted_tables::sums_of_table;
-    const buffer<std::int32_t> sums(tables.size() * per_table, resource_, on_.stream());
+    const buffer<std::int32_t> sums(tables.size() * per_table, scratch_, on_.stream());
     on_.fill_bytes(sums.data(), 0, sums.bytes());
-    simt::for_each(on_, size, relay_kernels::mark_runs{runs.data(), places.data()});
-    on_.fill_bytes(places.data() + size, 0, sizeof(std::int32_t));
-    on_.exclusive_scan(places.data(), places.data(), size + 1, resource_);
+    simt::for_each(on_, size + 1, relay_kernels::mark_runs{size, runs.data(), places.data()});
+    on_.exclusive_scan(places.data(), places.data(), size + 1, scratch_);
     for (std::size_t i = 0; i < tables.size(); ++i) {
       const table& t = tables[i];
       std::int32_t* const own = sums.data() + i * per_table;
@@ -261,7 +262,7 @@ class relay_chooser {
   int forced_shape_;
   std::int64_t max_rhs_;
   const Executor& on_;
-  memory_resource& resource_;
+  memory_resource& scratch_;
   relay_choice best_;
 };
 

@@ -30,54 +30,110 @@ struct relay_turn {
 
 namespace relay_kernels {
 
-/// Per row of the triangle. That its latest entries are the last ones is a guess.
+/// A lane per row of the triangle. That its latest entries are the last ones is a guess. Where there are few
+/// levels neighbours belong to the same run, and are added up before they meet all others there.
 template <class Index, class Offset>
-struct count_runs {
-  part_of_row<Offset> part;
-  const Index* columns;
-  const Index* levels;  ///< by row, counted from 1
-  std::int32_t late_entries;
-  std::int32_t round_entries;
-  relay_run* runs;  ///< by level and part
+struct count_runs_agent {
+  static constexpr int block_threads = 256;
+  static constexpr int shared_runs = 2;  ///< of a warp, that are added up
+  struct shared_storage {};
+  struct params {
+    std::int64_t size;
+    part_of_row<Offset> part;
+    const Index* columns;
+    const Index* levels;  ///< by row, counted from 1
+    std::int32_t late_entries;
+    std::int32_t round_entries;
+    relay_run* runs;  ///< by level and part
+  };
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    const std::int64_t own = part(ctx, row);
-    const std::int64_t level = static_cast<std::int64_t>(ctx.load_constant(levels + row)) - 1;
-    relay_run* const run = runs + level * part.parts + own;
-    ctx.atomic_add(&run->rows, 1);
-    std::int32_t need = -1;
-    int early = 0;
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const auto warp = ctx.template group<32>();
+    const std::int64_t row = static_cast<std::int64_t>(ctx.block_rank()) * block_threads + ctx.thread_rank();
+    bool is_left = row < p.size;
+    std::int64_t own = 0;
+    const relay_run mine = is_left ? count(ctx, p, row, own) : relay_run{0, -1, 0, 0};
+    for (int k = 0; k < shared_runs; ++k) {
+      const std::uint32_t left = warp.ballot(is_left);
+      if (left == 0) {
+        return;
+      }
+      const int leader = simt::lowest_bit(left);
+      const std::int64_t run = warp.shuffle(own, leader);
+      const bool is_same = is_left && own == run;
+      const relay_run sum = add_up(warp, is_same ? mine : relay_run{0, -1, 0, 0});
+      if (warp.rank() == leader) {
+        add(ctx, p.runs + own, sum);
+      }
+      is_left = is_left && !is_same;
+    }
+    if (is_left) {
+      add(ctx, p.runs + own, mine);
+    }
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE static relay_run count(Context& ctx, const params& p, std::int64_t row, std::int64_t& run) {
+    const std::int64_t own = p.part(ctx, row);
+    run = level_of(ctx, p, row) * p.part.parts + own;
+    relay_run counted{1, -1, 0, 0};
     int late = 0;
-    const Offset begin = ctx.load_constant(part.row_offsets + row);
-    for (Offset e = ctx.load_constant(part.row_offsets + row + 1); e-- > begin;) {
-      const auto column = static_cast<std::int64_t>(ctx.load_constant(columns + e));
-      const std::int64_t other = part(ctx, column);
-      if (other == own && late < late_entries) {
+    const Offset begin = ctx.load_constant(p.part.row_offsets + row);
+    for (Offset e = ctx.load_constant(p.part.row_offsets + row + 1); e-- > begin;) {
+      const auto column = static_cast<std::int64_t>(ctx.load_constant(p.columns + e));
+      const std::int64_t other = p.part(ctx, column);
+      if (other == own && late < p.late_entries) {
         ++late;
         continue;
       }
-      const auto key = static_cast<std::int32_t>(
-          (static_cast<std::int64_t>(ctx.load_constant(levels + column)) - 1) * relay_run::level_stride +
-          other);
-      need = need < key ? key : need;
-      ++early;
+      const auto key = static_cast<std::int32_t>(level_of(ctx, p, column) * relay_run::level_stride + other);
+      counted.need = counted.need < key ? key : counted.need;
+      ++counted.early;
     }
-    if (early > 0) {
-      ctx.atomic_max(&run->need, need);
-      ctx.atomic_add(&run->early, early);
-      ctx.atomic_max(&run->rounds, (early + round_entries - 1) / round_entries);
+    counted.rounds = (counted.early + p.round_entries - 1) / p.round_entries;
+    return counted;
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static std::int64_t level_of(Context& ctx, const params& p, std::int64_t row) {
+    return static_cast<std::int64_t>(ctx.load_constant(p.levels + row)) - 1;
+  }
+
+  template <class Warp>
+  SPTRSV_DEVICE static relay_run add_up(const Warp& warp, relay_run sum) {
+    for (int mask = 16; mask > 0; mask /= 2) {
+      const std::int32_t need = warp.shuffle_xor(sum.need, mask);
+      const std::int32_t rounds = warp.shuffle_xor(sum.rounds, mask);
+      sum.rows += warp.shuffle_xor(sum.rows, mask);
+      sum.need = sum.need < need ? need : sum.need;
+      sum.early += warp.shuffle_xor(sum.early, mask);
+      sum.rounds = sum.rounds < rounds ? rounds : sum.rounds;
+    }
+    return sum;
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static void add(Context& ctx, relay_run* to, const relay_run& counted) {
+    ctx.atomic_add(&to->rows, counted.rows);
+    if (counted.early > 0) {
+      ctx.atomic_max(&to->need, counted.need);
+      ctx.atomic_add(&to->early, counted.early);
+      ctx.atomic_max(&to->rounds, counted.rounds);
     }
   }
 };
 
+/// Per run, and once for the end.
 struct mark_runs {
+  std::int64_t size;
   const relay_run* runs;
   std::int32_t* has_rows;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t run) const {
-    ctx.store(has_rows + run, ctx.load_constant(&runs[run].rows) > 0 ? 1 : 0);
+    ctx.store(has_rows + run, run < size && ctx.load_constant(&runs[run].rows) > 0 ? 1 : 0);
   }
 };
 

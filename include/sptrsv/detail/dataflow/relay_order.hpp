@@ -24,23 +24,26 @@ struct part_of_row {
   }
 };
 
-/// Per place in level order: its part.
+/// Per place in level order: its part, and its number.
 template <class Index, class Offset>
 struct find_parts {
   part_of_row<Offset> part;
   const Index* rows;
   std::uint32_t* parts;
+  Index* numbers;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
     ctx.store(parts + place, static_cast<std::uint32_t>(
                                  part(ctx, static_cast<std::int64_t>(ctx.load_constant(rows + place)))));
+    ctx.store(numbers + place, static_cast<Index>(place));
   }
 };
 
-/// Per place: its row, and whether a level of a part begins there.
+/// Per place, and once for the end: its row, and whether a level of a part begins there.
 template <class Index>
 struct find_runs {
+  std::int64_t places;
   const Index* rows_by_level;
   const Index* level_offsets;
   std::int64_t levels;
@@ -51,6 +54,10 @@ struct find_runs {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
+    if (place == places) {
+      ctx.store(begins + place, 0);
+      return;
+    }
     const Index from = ctx.load_constant(level_places + place);
     ctx.store(rows + place, ctx.load_constant(rows_by_level + from));
     const bool begins_run = place == 0 ||
@@ -80,8 +87,9 @@ struct find_run_begins {
   }
 };
 
-/// Per place: whether a step begins there.
+/// Per place, and once for the end: whether a step begins there.
 struct find_steps {
+  std::int64_t places;
   const std::int32_t* runs_before;
   const std::int32_t* run_begins;
   std::int32_t step_rows;
@@ -89,6 +97,10 @@ struct find_steps {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
+    if (place == places) {
+      ctx.store(begins + place, 0);
+      return;
+    }
     const std::int32_t run = ctx.load_constant(runs_before + place + 1) - 1;
     const auto in_run = static_cast<std::int32_t>(place) - ctx.load_constant(run_begins + run);
     ctx.store(begins + place, in_run % step_rows == 0 ? 1 : 0);

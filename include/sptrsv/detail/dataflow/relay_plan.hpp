@@ -36,8 +36,8 @@ template <class Scalar, class Index, class Offset, class Executor>
 class relay_planner {
  public:
   relay_planner(const relay_shape_values& shape, std::int64_t parts, std::int64_t window, const Executor& on,
-                memory_resource& resource)
-      : shape_(shape), on_(on), resource_(resource) {
+                const analysis_memory& memory)
+      : shape_(shape), on_(on), memory_(memory) {
     plan_.shape = shape;
     plan_.parts = static_cast<std::int32_t>(parts);
     plan_.window = static_cast<std::int32_t>(window);
@@ -53,7 +53,7 @@ class relay_planner {
     plan_.places = triangle.size;
     device_levels<Index> order;
     order.rows = order_parts(triangle, levels);
-    device_triangle<Index, Offset> ordered = in_level_order(triangle, order, on_, resource_);
+    device_triangle<Index, Offset> ordered = in_level_order(triangle, order, on_, memory_.all_scratch());
     const row_reader<Index, Offset> reader{shape_,
                                            plan_.window,
                                            ordered.row_offsets.data(),
@@ -65,7 +65,7 @@ class relay_planner {
     if (!lay_out(reader, most_bytes)) {
       return {};
     }
-    plan_.targets = make<std::uint32_t>(stored_entries);
+    plan_.targets = make_kept<std::uint32_t>(stored_entries);
     on_.fill_bytes(plan_.targets.data(), 0xff, plan_.targets.bytes());
     simt::for_each(on_, plan_.places,
                    fill_records<Scalar, Index, Offset>{reader, form_, size, reversed, positions.data(),
@@ -78,17 +78,17 @@ class relay_planner {
  private:
   template <class T>
   buffer<T> make(std::int64_t count) const {
-    return buffer<T>(static_cast<std::size_t>(count), resource_, on_.stream());
+    return buffer<T>(static_cast<std::size_t>(count), memory_.scratch, on_.stream());
   }
-  buffer<std::int32_t> zeros(std::int64_t count) const {
-    auto made = make<std::int32_t>(count);
-    on_.fill_bytes(made.data(), 0, made.bytes());
-    return made;
+  template <class T>
+  buffer<T> make_kept(std::int64_t count) const {
+    return buffer<T>(static_cast<std::size_t>(count), memory_.kept, on_.stream());
   }
   /// Turns counts, with a 0 past the end, into sums of those before; returns their total.
   template <class Count>
   std::int64_t sum(buffer<Count>& counts) const {
-    on_.exclusive_scan(counts.data(), counts.data(), static_cast<std::int64_t>(counts.size()), resource_);
+    on_.exclusive_scan(counts.data(), counts.data(), static_cast<std::int64_t>(counts.size()),
+                       memory_.scratch);
     Count total = 0;
     on_.download(&total, counts.data() + counts.size() - 1, sizeof(total));
     return total;
@@ -99,30 +99,30 @@ class relay_planner {
     using namespace relay_kernels;
     const std::int64_t n = t.size;
     const auto parts = make<std::uint32_t>(n);
-    const auto iota = make<Index>(n);
+    const auto numbers = make<Index>(n);
     const auto level_places = make<Index>(n);
     part_of_place_ = make<std::uint32_t>(n);
-    simt::for_each(
-        on_, n,
-        find_parts<Index, Offset>{
-            {t.row_offsets.data(), t.entries() + n, plan_.parts}, levels.rows.data(), parts.data()});
-    simt::for_each(on_, n, triangle_kernels::write_iota<Index>{iota.data()});
-    on_.sort_pairs(parts.data(), part_of_place_.data(), iota.data(), level_places.data(), n,
-                   bits_for(static_cast<std::uint64_t>(plan_.parts) + 1), resource_);
-    auto rows = make<Index>(n);
-    auto runs = zeros(n + 1);
     simt::for_each(on_, n,
-                   find_runs<Index>{levels.rows.data(), levels.level_offsets.data(), levels.count,
+                   find_parts<Index, Offset>{{t.row_offsets.data(), t.entries() + n, plan_.parts},
+                                             levels.rows.data(),
+                                             parts.data(),
+                                             numbers.data()});
+    on_.sort_pairs(parts.data(), part_of_place_.data(), numbers.data(), level_places.data(), n,
+                   bits_for(static_cast<std::uint64_t>(plan_.parts) + 1), memory_.scratch);
+    auto rows = make<Index>(n);
+    auto runs = make<std::int32_t>(n + 1);
+    simt::for_each(on_, n + 1,
+                   find_runs<Index>{n, levels.rows.data(), levels.level_offsets.data(), levels.count,
                                     level_places.data(), part_of_place_.data(), rows.data(), runs.data()});
     const auto run_begins = make<std::int32_t>(sum(runs));
     simt::for_each(on_, n, find_run_begins{runs.data(), run_begins.data()});
-    steps_before_ = zeros(n + 1);
-    simt::for_each(on_, n,
-                   find_steps{runs.data(), run_begins.data(), shape_.step_rows(), steps_before_.data()});
+    steps_before_ = make<std::int32_t>(n + 1);
+    simt::for_each(on_, n + 1,
+                   find_steps{n, runs.data(), run_begins.data(), shape_.step_rows(), steps_before_.data()});
     plan_.steps = sum(steps_before_);
     step_places_ = make<std::int32_t>(plan_.steps + 1);
-    plan_.part_steps = make<std::int32_t>(plan_.parts + 1);
-    plan_.part_places = make<std::int32_t>(plan_.parts + 1);
+    plan_.part_steps = make_kept<std::int32_t>(plan_.parts + 1);
+    plan_.part_places = make_kept<std::int32_t>(plan_.parts + 1);
     simt::for_each(on_, n,
                    find_begins{n, plan_.parts, part_of_place_.data(), steps_before_.data(),
                                step_places_.data(), plan_.part_steps.data(), plan_.part_places.data()});
@@ -143,28 +143,26 @@ class relay_planner {
   bool lay_out(const relay_kernels::row_reader<Index, Offset>& reader, std::int64_t most_bytes) {
     using namespace relay_kernels;
     const std::int64_t slices = plan_.steps * shape_.step_slices();
-    const auto rows = zeros(slices);
-    const auto late = zeros(slices);
-    const auto early = zeros(slices);
-    const auto early_rows = zeros(slices);
-    simt::for_each(
-        on_, plan_.places,
-        measure_slices<Index, Offset>{reader, rows.data(), late.data(), early.data(), early_rows.data()});
+    const auto counts = make<std::int32_t>(4 * slices);
+    on_.fill_bytes(counts.data(), 0, counts.bytes());
+    std::int32_t* const rows = counts.data();
+    std::int32_t* const late = rows + slices;
+    std::int32_t* const early = late + slices;
+    std::int32_t* const early_rows = early + slices;
+    simt::for_each(on_, plan_.places, measure_slices<Index, Offset>{reader, rows, late, early, early_rows});
     auto records = make<std::uint64_t>(slices + 1);
     on_.fill_bytes(records.data(), 0, records.bytes());
-    simt::for_each(
-        on_, slices,
-        measure_records{form_, rows.data(), late.data(), early.data(), early_rows.data(), records.data()});
+    simt::for_each(on_, slices, measure_records{form_, rows, late, early, early_rows, records.data()});
     const std::int64_t bytes = 16 * sum(records);
     if (bytes > most_bytes) {
       return false;
     }
-    plan_.slices = make<relay_slice>(slices);
-    plan_.records = make<unsigned char>(bytes);
+    plan_.slices = make_kept<relay_slice>(slices);
+    plan_.records = make_kept<unsigned char>(bytes);
     on_.fill_bytes(plan_.records.data(), 0, plan_.records.bytes());
     simt::for_each(on_, slices,
-                   make_slices{form_, step_places_.data(), rows.data(), late.data(), early.data(),
-                               early_rows.data(), records.data(), plan_.slices.data()});
+                   make_slices{form_, step_places_.data(), rows, late, early, early_rows, records.data(),
+                               plan_.slices.data()});
     simt::for_each(on_, 32 * slices,
                    clear_records{form_, plan_.window, plan_.slices.data(), plan_.records.data()});
     return true;
@@ -172,7 +170,7 @@ class relay_planner {
 
   relay_shape_values shape_;
   const Executor& on_;
-  memory_resource& resource_;
+  analysis_memory memory_;
   relay_record_form form_ = relay_record_form::of<Scalar>(shape_);
   relay_plan plan_;
   buffer<std::uint32_t> part_of_place_;

@@ -19,8 +19,8 @@ struct warp_tasks {
 /// without one. Synchronises.
 template <class Index, class Starts, class Executor>
 warp_tasks<Index> make_warp_tasks(std::int64_t size, const Starts& starts, const Executor& on,
-                                  memory_resource& resource) {
-  runs<Index> made = make_runs<Index>(size, starts, on, resource);
+                                  const analysis_memory& memory) {
+  runs<Index> made = make_runs<Index>(size, starts, on, memory);
   return {made.count, std::move(made.first)};
 }
 

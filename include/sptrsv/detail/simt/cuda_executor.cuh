@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -62,6 +63,26 @@ __global__ void __launch_bounds__(Agent::block_threads, least_blocks<Agent>)
   Agent::run(ctx, shared, p);
 }
 
+/// Bytes that travel as an argument of the launch: copying from the host's memory would have to be waited
+/// for.
+struct parcel_agent {
+  static constexpr int block_threads = 256;
+  static constexpr std::size_t most_bytes = 1024;
+  struct shared_storage {};
+  struct params {
+    unsigned char* to;
+    std::uint32_t bytes;
+    unsigned char content[most_bytes];
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    for (std::uint32_t i = ctx.thread_rank(); i < p.bytes; i += block_threads) {
+      ctx.store(p.to + i, p.content[i]);
+    }
+  }
+};
+
 }  // namespace simt
 
 /// An executable CUDA graph; move-only.
@@ -89,6 +110,7 @@ class cuda_executor {
  public:
   using stream_type = cudaStream_t;
   using graph_type = cuda_graph;
+  static constexpr bool has_arenas = true;
 
   explicit cuda_executor(cudaStream_t stream = nullptr) : stream_(stream) {}
 
@@ -164,7 +186,18 @@ class cuda_executor {
     }
   }
   void upload(void* device, const void* host, std::size_t bytes) const {
-    transfer(device, host, bytes, cudaMemcpyHostToDevice);
+    if (bytes == 0) {
+      return;
+    }
+    if (bytes > simt::parcel_agent::most_bytes) {
+      transfer(device, host, bytes, cudaMemcpyHostToDevice);
+      return;
+    }
+    simt::parcel_agent::params parcel;
+    parcel.to = static_cast<unsigned char*>(device);
+    parcel.bytes = static_cast<std::uint32_t>(bytes);
+    std::memcpy(parcel.content, host, bytes);
+    launch<simt::parcel_agent>(1, parcel);
   }
   void download(void* host, const void* device, std::size_t bytes) const {
     transfer(host, device, bytes, cudaMemcpyDeviceToHost);

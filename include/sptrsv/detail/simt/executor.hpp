@@ -16,12 +16,13 @@
 //                int threads = Agent::block_threads) const;   // blocks > 0; threads of a block, whole warps
 //   template <class Agent> std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0,
 //                int threads = Agent::block_threads) const;   // that the device holds at once, at least 1
+//   static constexpr bool has_arenas;              // may an analysis put several arrays into one piece?
 //   std::size_t shared_limit() const;              // bytes of shared memory that a block may have
 //   void fill_bytes(void* p, unsigned char value, std::size_t bytes) const;
 //   void copy(void* to, const void* from, std::size_t bytes) const;           // device to device
-//   void upload(void* device, const void* host, std::size_t bytes) const;     // synchronises
-//   void download(void* host, const void* device, std::size_t bytes) const;   // synchronises
-//   void synchronize() const;
+//   void upload(void* device, const void* host, std::size_t bytes) const;     // `host` is not used
+//   afterwards void download(void* host, const void* device, std::size_t bytes) const;   // synchronises void
+//   synchronize() const;
 //
 //   template <class T> void exclusive_scan(const T* in, T* out, std::int64_t count, memory_resource&) const;
 //                                                  // in == out allowed

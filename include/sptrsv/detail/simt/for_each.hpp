@@ -46,6 +46,57 @@ void for_each(const Executor& on, std::int64_t count, const Body& body) {
   }
 }
 
+/// The largest of some values: what is not larger than that of its block asks nobody else.
+template <class T, class Body>
+struct find_largest_agent {
+  static constexpr int block_threads = 256;
+  static constexpr int block_items = 8 * block_threads;
+  struct shared_storage {
+    T of_warp[block_threads / 32];
+  };
+  struct params {
+    std::int64_t count;
+    Body body;
+    T* largest;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    const auto warp = ctx.template group<32>();
+    const std::int64_t begin = static_cast<std::int64_t>(ctx.block_rank()) * block_items;
+    const std::int64_t end = p.count - begin > block_items ? begin + block_items : p.count;
+    T largest{};
+    for (std::int64_t i = begin + ctx.thread_rank(); i < end; i += block_threads) {
+      const T value = p.body(ctx, i);
+      largest = largest < value ? value : largest;
+    }
+    for (int mask = 16; mask > 0; mask /= 2) {
+      const T other = warp.shuffle_xor(largest, mask);
+      largest = largest < other ? other : largest;
+    }
+    if (warp.rank() == 0) {
+      shared.of_warp[warp.index()] = largest;
+    }
+    ctx.barrier();
+    if (ctx.thread_rank() == 0) {
+      for (const T& value : shared.of_warp) {
+        largest = largest < value ? value : largest;
+      }
+      ctx.atomic_max(p.largest, largest);
+    }
+  }
+};
+
+/// *largest becomes the largest of itself and of body(ctx, i) for i in [0, count). No value is negative.
+template <class Executor, class Body, class T>
+void find_largest(const Executor& on, std::int64_t count, const Body& body, T* largest) {
+  using agent = find_largest_agent<T, Body>;
+  if (count > 0) {
+    on.template launch<agent>(static_cast<std::uint32_t>(ceil_div(count, agent::block_items)),
+                              {count, body, largest});
+  }
+}
+
 /// The block's place in the order in which blocks really start. CUDA promises progress only to blocks that
 /// have started, so a block may wait for those with smaller tickets, and for no other. `counter` starts at 0.
 /// All threads of the block call it; `slot` is in shared memory and is not to be written again before a
