@@ -29,6 +29,12 @@ struct round_costs : dataflow_tuning {
   static constexpr double relay_launch_ns = 0;
 };
 
+/// As if every system were large, and boxes cost nothing.
+struct cheap_boxes : dataflow_tuning {
+  static constexpr std::int64_t relay_small_system = 0;
+  static constexpr double relay_boxes_factor = 0;
+};
+
 struct small_records : dataflow_tuning {
   static constexpr std::int64_t relay_record_bytes = 4096;
 };
@@ -136,6 +142,32 @@ TEST_F(DataflowPath, CountsWhatPartsOfARelayWaitFor) {
   expect(predicted(patterns::chain(10), 2, 0), "120 ms");  // one entry from the part before, by one hand-off
   expect(predicted(patterns::chain(10), 5, 0), "150 ms");  // one for each part, four hand-offs
   expect(predicted(patterns::diagonal(320), 2, 0), "6.5 ms");  // five steps of 32 rows, 1.3 times as long
+}
+
+TEST_F(DataflowPath, DealsTheBoxesOfAGrid) {
+  const policy::basic_dataflow<cheap_boxes> relay{dataflow_path::relay};
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    where.device().settings = hostile_settings(seed, seed % 2 == 0 ? 0 : 16);
+    for (const pattern& p : {patterns::stencil_3d(9, 10, 11), patterns::stencil_3d(6, 7, 20),
+                             patterns::stencil_3d(31, 5, 4)}) {
+      const std::string kernel = kernel_for(p, relay);
+      EXPECT_NE(kernel.find("boxes of a grid"), std::string::npos) << p.name << ": " << kernel;
+    }
+  }
+  for (const pattern& p : {patterns::stencil_2d(24, 40), patterns::band(800, 10), patterns::chain(600)}) {
+    const std::string kernel = kernel_for(p, relay);
+    EXPECT_EQ(kernel.find("boxes of a grid"), std::string::npos) << p.name << ": " << kernel;
+  }
+}
+
+/// The rows in the middle look like a grid's, but some before them need a box that comes later.
+TEST_F(DataflowPath, DoesNotDealBoxesThatWouldWaitForLaterOnes) {
+  pattern p = patterns::stencil_3d(9, 10, 11);
+  for (std::int64_t row = 100; row < 200; ++row) {
+    p.entries.push_back({row, row - 90 + 5});
+  }
+  const std::string kernel = kernel_for(p, policy::basic_dataflow<cheap_boxes>{dataflow_path::relay});
+  EXPECT_EQ(kernel.find("boxes of a grid"), std::string::npos) << kernel;
 }
 
 TEST_F(DataflowPath, RefusesARelayOfVeryManyParts) {

@@ -204,10 +204,10 @@ class path_engine {
         shape = values_of_relay<decltype(s)>();
       }
     });
-    auto plan =
-        relay_planner<Scalar, Index, Offset, Executor>(shape, choice.parts, Tuning::relay_window, on, memory)
-            .build(split.triangle, levels, split.positions, size, stored_entries, form.reversed,
-                   std::min(Tuning::relay_record_bytes, most_record_bytes<Scalar>));
+    auto plan = relay_planner<Scalar, Index, Offset, Executor>(shape, choice.parts, choice.boxes,
+                                                               Tuning::relay_window, on, memory)
+                    .build(split.triangle, levels, split.positions, size, stored_entries, form.reversed,
+                           std::min(Tuning::relay_record_bytes, most_record_bytes<Scalar>));
     if (!plan) {
       plan_ = named_path("grid", true) + "the records of a relay would be too large";
       return false;

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/dataflow/relay_agent.hpp"
@@ -20,6 +22,7 @@ namespace sptrsv::detail::dataflow {
 struct relay_choice {
   int shape_index = 0;
   std::int64_t parts = 1;
+  relay_boxes boxes;
   double nanoseconds = std::numeric_limits<double>::infinity();
 };
 
@@ -48,7 +51,7 @@ double relay_nanoseconds(const relay_turn* turns, std::size_t count, const std::
          static_cast<double>(*std::max_element(early, early + parts)) * Tuning::relay_early_ns;
 }
 
-/// Over the shapes of the tuning and some numbers of parts.
+/// Over the shapes of the tuning and some numbers of parts, or boxes.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class relay_chooser {
   using shapes = typename Tuning::relay_shapes;
@@ -78,7 +81,7 @@ class relay_chooser {
     const std::int64_t blocks = resident_blocks();
     if (forced_parts_ > 0) {
       if (blocks > 0 && forced_parts_ <= relay_run::level_stride) {
-        try_parts({forced_parts_}, blocks);
+        try_parts({{forced_parts_, {}}}, blocks);
       }
       return best_;
     }
@@ -90,18 +93,21 @@ class relay_chooser {
       }
     }
     // Each other one, and then the neighbours of the best.
-    std::vector<std::int64_t> some;
+    std::vector<division> some;
     for (std::size_t i = 0; i < counts.size(); i += 2) {
-      some.push_back(counts[i]);
+      some.push_back({counts[i], {}});
     }
     try_parts(some, blocks);
     some.clear();
     for (const std::int64_t parts : counts) {
       if (parts == best_.parts / 2 || parts / 2 == best_.parts) {
-        some.push_back(parts);
+        some.push_back({parts, {}});
       }
     }
     try_parts(some, blocks);
+    if (is_large()) {
+      try_boxes(blocks);
+    }
     return best_;
   }
 
@@ -155,36 +161,43 @@ class relay_chooser {
            (forced_shape_ < 0 ? is_worth_a_try(values_of_relay<Shape>()) : index == forced_shape_);
   }
 
-  /// The runs of so many parts, read by so many lanes a row.
-  struct table {
+  /// How rows are dealt.
+  struct division {
     std::int64_t parts;
+    relay_boxes boxes;
+  };
+
+  /// The runs of a division, read by so many lanes a row.
+  struct table {
+    division rows;
     relay_shape_values shape;  ///< one of those that it serves
     std::int64_t begin;        ///< in the runs of all tables
   };
   /// What there is to know of tables, on the host.
   struct counted_tables {
     std::unique_ptr<relay_turn[]> turns;
-    /// By table: the first of its turns, and that after the last; by part, entries that come through memory.
+    /// By table: the first of its turns, and that after the last; whether a part needs one after it; by part,
+    /// entries that come through memory.
     std::vector<std::int32_t> sums;
-    static constexpr std::size_t sums_of_table = 2 + relay_run::level_stride;
+    static constexpr std::size_t sums_of_table = 3 + relay_run::level_stride;
   };
 
   /// Small tables come to the host together: each way there takes about as long as counting.
-  void try_parts(const std::vector<std::int64_t>& counts, std::int64_t blocks) {
-    if (is_large() && counts.size() > 1) {
-      for (const std::int64_t parts : counts) {
-        try_parts({parts}, blocks);
+  void try_parts(const std::vector<division>& divisions, std::int64_t blocks) {
+    if (is_large() && divisions.size() > 1) {
+      for (const division& d : divisions) {
+        try_parts({d}, blocks);
       }
       return;
     }
     std::vector<table> tables;
     std::int64_t end = 0;
-    for (const std::int64_t parts : counts) {
+    for (const division& d : divisions) {
       shapes::for_each([&](auto shape, int index) {
         constexpr relay_shape_values s = values_of_relay<decltype(shape)>();
-        if (is_tried<decltype(shape)>(index) && (tables.empty() || !serves(tables.back(), parts, s))) {
-          tables.push_back({parts, s, end});
-          end += parts * levels_;
+        if (is_tried<decltype(shape)>(index) && (tables.empty() || !serves(tables.back(), d, s))) {
+          tables.push_back({d, s, end});
+          end += d.parts * levels_;
         }
       });
     }
@@ -195,56 +208,64 @@ class relay_chooser {
     for (std::size_t i = 0; i < tables.size(); ++i) {
       const table& t = tables[i];
       const std::int32_t* const sums = counted.sums.data() + i * counted_tables::sums_of_table;
+      if (sums[2] != 0) {
+        continue;  // a part would wait for one after it
+      }
       shapes::for_each([&](auto shape, int index) {
         constexpr relay_shape_values s = values_of_relay<decltype(shape)>();
-        if (!is_tried<decltype(shape)>(index) || !serves(t, t.parts, s)) {
+        if (!is_tried<decltype(shape)>(index) || !serves(t, t.rows, s)) {
           return;
         }
-        const std::int64_t rounds = simt::ceil_div(max_rhs_, std::max<std::int64_t>(1, blocks / t.parts));
+        const std::int64_t rounds =
+            simt::ceil_div(max_rhs_, std::max<std::int64_t>(1, blocks / t.rows.parts));
         const double time = static_cast<double>(rounds) *
+                            (t.rows.boxes.are_used() ? Tuning::relay_boxes_factor : 1.0) *
                             relay_nanoseconds<Tuning>(counted.turns.get() + sums[0],
-                                                      static_cast<std::size_t>(sums[1] - sums[0]), sums + 2,
-                                                      t.parts, s, Tuning::relay_step_ns[index]);
+                                                      static_cast<std::size_t>(sums[1] - sums[0]), sums + 3,
+                                                      t.rows.parts, s, Tuning::relay_step_ns[index]);
         if (time < best_.nanoseconds) {
-          best_ = {index, t.parts, time};
+          best_ = {index, t.rows.parts, t.rows.boxes, time};
         }
       });
     }
   }
 
-  static bool serves(const table& t, std::int64_t parts, const relay_shape_values& s) {
-    return t.parts == parts && t.shape.lanes == s.lanes && t.shape.entries == s.entries;
+  static bool serves(const table& t, const division& d, const relay_shape_values& s) {
+    return t.rows.parts == d.parts && t.shape.lanes == s.lanes && t.shape.entries == s.entries;
   }
 
   [[nodiscard]] counted_tables count(const std::vector<table>& tables, std::int64_t size) const {
     const buffer<relay_run> runs(static_cast<std::size_t>(size), scratch_, on_.stream());
     simt::for_each(on_, size, triangle_kernels::fill_with<relay_run>{{0, -1, 0, 0}, runs.data()});
-    for (const table& t : tables) {
+    constexpr std::size_t per_table = counted_tables::sums_of_table;
+    const buffer<std::int32_t> sums(tables.size() * per_table, scratch_, on_.stream());
+    on_.fill_bytes(sums.data(), 0, sums.bytes());
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+      const table& t = tables[i];
       using agent = relay_kernels::count_runs_agent<Index, Offset>;
       on_.template launch<agent>(
           static_cast<std::uint32_t>(simt::ceil_div(triangle_.size, agent::block_threads)),
           {triangle_.size,
-           {triangle_.row_offsets.data(), triangle_.entries() + triangle_.size, t.parts},
+           {triangle_.row_offsets.data(), triangle_.entries() + triangle_.size, t.rows.parts, t.rows.boxes},
            triangle_.columns.data(),
            level_of_row_.data(),
            t.shape.late_entries(),
            2 * t.shape.lanes,
-           runs.data() + t.begin});
+           runs.data() + t.begin,
+           sums.data() + i * per_table + 2});
     }
     // Of most parts most levels have no rows: only runs that have come to the host.
     const buffer<std::int32_t> places(static_cast<std::size_t>(size + 1), scratch_, on_.stream());
     const buffer<relay_turn> turns(static_cast<std::size_t>(size), scratch_, on_.stream());
-    constexpr std::size_t per_table = counted_tables::sums_of_table;
-    const buffer<std::int32_t> sums(tables.size() * per_table, scratch_, on_.stream());
-    on_.fill_bytes(sums.data(), 0, sums.bytes());
     simt::for_each(on_, size + 1, relay_kernels::mark_runs{size, runs.data(), places.data()});
     on_.exclusive_scan(places.data(), places.data(), size + 1, scratch_);
     for (std::size_t i = 0; i < tables.size(); ++i) {
       const table& t = tables[i];
       std::int32_t* const own = sums.data() + i * per_table;
-      simt::for_each(on_, t.parts * levels_,
-                     relay_kernels::write_turns{t.begin, t.begin + t.parts * levels_, t.parts, runs.data(),
-                                                places.data(), turns.data(), own, own + 2});
+      const std::int64_t parts = t.rows.parts;
+      simt::for_each(on_, parts * levels_,
+                     relay_kernels::write_turns{t.begin, t.begin + parts * levels_, parts, runs.data(),
+                                                places.data(), turns.data(), own, own + 3});
     }
     counted_tables made;
     made.sums.resize(sums.size());
@@ -253,6 +274,76 @@ class relay_chooser {
     made.turns.reset(new relay_turn[all]);
     on_.download(made.turns.get(), turns.data(), all * sizeof(relay_turn));
     return made;
+  }
+
+  /// Boxes, where the system looks like a grid of three dimensions. The longest direction is not cut: parts
+  /// would wait for those before them until these are nearly done.
+  void try_boxes(std::int64_t blocks) {
+    relay_boxes g = find_grid();
+    if (!g.are_used()) {
+      return;
+    }
+    const auto longest = static_cast<int>(std::max_element(g.size, g.size + 3) - g.size);
+    const int a = longest == 0 ? 1 : 0;
+    const int b = longest == 2 ? 1 : 2;
+    const std::int64_t most = std::min<std::int64_t>(blocks, relay_run::level_stride);
+    const double even = std::sqrt(static_cast<double>(most) * g.size[a] / g.size[b]);
+    std::int32_t across = 1;
+    while (2 * across <= 1.2 * even && 2 * across <= g.size[a]) {
+      across *= 2;
+    }
+    g.count[a] = across;
+    g.count[b] = static_cast<std::int32_t>(std::min<std::int64_t>(most / across, g.size[b]));
+    try_parts({{g.parts(), g}}, blocks);
+  }
+
+  /// The grid by the distances of a row's entries to it, which come in three heaps: 1, about a line, about a
+  /// plane. Of a row in the middle, since it is only a guess. Not used where there are no such heaps, or some
+  /// neighbour is ahead in one direction. Synchronises.
+  [[nodiscard]] relay_boxes find_grid() const {
+    const std::vector<std::int64_t> distances = distances_in_the_middle();
+    std::vector<std::int64_t> middles;  // of the heaps
+    for (std::size_t first = 0, i = 1; i <= distances.size(); ++i) {
+      if (i == distances.size() || distances[i] > 3 * distances[i - 1]) {
+        middles.push_back((distances[first] + distances[i - 1]) / 2);
+        first = i;
+      }
+    }
+    if (middles.size() != 3 || middles[0] != 1) {
+      return {};
+    }
+    const std::int64_t line = middles[1];
+    const std::int64_t lines = middles[2] / line;
+    for (const std::int64_t d : distances) {
+      const std::int64_t in_plane = d % (line * lines);
+      if (in_plane > line * lines / 2 || in_plane % line > line / 2) {
+        return {};
+      }
+    }
+    relay_boxes grid;
+    grid.size[0] = static_cast<std::int32_t>(line);
+    grid.size[1] = static_cast<std::int32_t>(lines);
+    grid.size[2] = static_cast<std::int32_t>(simt::ceil_div(triangle_.size, line * lines));
+    return grid;
+  }
+
+  /// Of the entries of the longest of some rows, ascending.
+  [[nodiscard]] std::vector<std::int64_t> distances_in_the_middle() const {
+    const std::int64_t first = triangle_.size / 7 * 3;
+    const std::int64_t rows = std::min<std::int64_t>(1024, triangle_.size - first);
+    std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
+    on_.download(offsets.data(), triangle_.row_offsets.data() + first, offsets.size() * sizeof(Offset));
+    std::size_t longest = 0;
+    for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
+      longest = offsets[r + 1] - offsets[r] > offsets[longest + 1] - offsets[longest] ? r : longest;
+    }
+    std::vector<Index> columns(static_cast<std::size_t>(offsets[longest + 1] - offsets[longest]));
+    on_.download(columns.data(), triangle_.columns.data() + offsets[longest], columns.size() * sizeof(Index));
+    std::vector<std::int64_t> distances;
+    for (auto column = columns.rbegin(); column != columns.rend(); ++column) {
+      distances.push_back(first + static_cast<std::int64_t>(longest) - static_cast<std::int64_t>(*column));
+    }
+    return distances;
   }
 
   const device_triangle<Index, Offset>& triangle_;

@@ -44,7 +44,8 @@ struct count_runs_agent {
     const Index* levels;  ///< by row, counted from 1
     std::int32_t late_entries;
     std::int32_t round_entries;
-    relay_run* runs;  ///< by level and part
+    relay_run* runs;            ///< by level and part
+    std::int32_t* needs_later;  ///< becomes 1 where a part needs one after it
   };
 
   template <class Context>
@@ -91,6 +92,9 @@ struct count_runs_agent {
       const auto key = static_cast<std::int32_t>(level_of(ctx, p, column) * relay_run::level_stride + other);
       counted.need = counted.need < key ? key : counted.need;
       ++counted.early;
+      if (other > own) {
+        ctx.store_relaxed(p.needs_later, 1);
+      }
     }
     counted.rounds = (counted.early + p.round_entries - 1) / p.round_entries;
     return counted;

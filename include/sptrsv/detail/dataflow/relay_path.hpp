@@ -106,7 +106,12 @@ class relay_path {
 
   [[nodiscard]] std::string describe() const {
     const relay_shape_values& s = plan_.shape;
-    return "dataflow: a relay of " + std::to_string(plan_.parts) + " parts with " +
+    const relay_boxes& g = plan_.boxes;
+    const std::string boxes = !g.are_used()
+                                  ? ""
+                                  : ", " + std::to_string(g.count[0]) + " x " + std::to_string(g.count[1]) +
+                                        " x " + std::to_string(g.count[2]) + " boxes of a grid,";
+    return "dataflow: a relay of " + std::to_string(plan_.parts) + " parts" + boxes + " with " +
            std::to_string(plan_.steps) + " steps of " + std::to_string(s.step_rows()) + " rows, " +
            std::to_string(s.lanes) + " lanes each; window of " + std::to_string(plan_.window) +
            " components, " + std::to_string(plan_.places - size_) + " partial rows";

@@ -1,10 +1,10 @@
 // The packed form of the relay path, made on the device.
 //
-// Rows are dealt to parts in the order of substitution, so that a part needs parts before it only; in a part
-// they stand level by level. A level of a part is cut into steps of equal shape, a step into slices, one for
-// each warp of a team. Of a row's entries those of its own part that lie in the window are late: read from
-// shared memory when the team's turn has come; at most so many as the shape has room for, the latest ones.
-// The others are early: read from memory, polled until they come, before the turn.
+// Rows are dealt to parts in the order of substitution, or by boxes of a grid, so that a part needs parts
+// before it only; in a part they stand level by level. A level of a part is cut into steps of equal shape, a
+// step into slices, one for each warp of a team. Of a row's entries those of its own part that lie in the
+// window are late: read from shared memory when the team's turn has come; at most so many as the shape has
+// room for, the latest ones. The others are early: read from memory, polled until they come, before the turn.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@ namespace sptrsv::detail::dataflow {
 /// Device memory throughout; see relay_params for the arrays.
 struct relay_plan {
   relay_shape_values shape{};
+  relay_boxes boxes;
   std::int32_t parts = 0;
   std::int32_t window = 0;
   std::int64_t places = 0;
@@ -35,10 +36,12 @@ struct relay_plan {
 template <class Scalar, class Index, class Offset, class Executor>
 class relay_planner {
  public:
-  relay_planner(const relay_shape_values& shape, std::int64_t parts, std::int64_t window, const Executor& on,
-                const analysis_memory& memory)
+  /// `boxes`: how rows are dealt to parts, if not in the order of substitution.
+  relay_planner(const relay_shape_values& shape, std::int64_t parts, const relay_boxes& boxes,
+                std::int64_t window, const Executor& on, const analysis_memory& memory)
       : shape_(shape), on_(on), memory_(memory) {
     plan_.shape = shape;
+    plan_.boxes = boxes;
     plan_.parts = static_cast<std::int32_t>(parts);
     plan_.window = static_cast<std::int32_t>(window);
   }
@@ -102,11 +105,12 @@ class relay_planner {
     const auto numbers = make<Index>(n);
     const auto level_places = make<Index>(n);
     part_of_place_ = make<std::uint32_t>(n);
-    simt::for_each(on_, n,
-                   find_parts<Index, Offset>{{t.row_offsets.data(), t.entries() + n, plan_.parts},
-                                             levels.rows.data(),
-                                             parts.data(),
-                                             numbers.data()});
+    simt::for_each(
+        on_, n,
+        find_parts<Index, Offset>{{t.row_offsets.data(), t.entries() + n, plan_.parts, plan_.boxes},
+                                  levels.rows.data(),
+                                  parts.data(),
+                                  numbers.data()});
     on_.sort_pairs(parts.data(), part_of_place_.data(), numbers.data(), level_places.data(), n,
                    bits_for(static_cast<std::uint64_t>(plan_.parts) + 1), memory_.scratch);
     auto rows = make<Index>(n);
@@ -127,11 +131,12 @@ class relay_planner {
                    find_begins{n, plan_.parts, part_of_place_.data(), steps_before_.data(),
                                step_places_.data(), plan_.part_steps.data(), plan_.part_places.data()});
     const auto is_early = make<std::int32_t>(n);
-    simt::for_each(on_, n,
-                   find_early_rows<Index, Offset>{{t.row_offsets.data(), t.entries() + n, plan_.parts},
-                                                  rows.data(),
-                                                  t.columns.data(),
-                                                  is_early.data()});
+    simt::for_each(
+        on_, n,
+        find_early_rows<Index, Offset>{{t.row_offsets.data(), t.entries() + n, plan_.parts, plan_.boxes},
+                                       rows.data(),
+                                       t.columns.data(),
+                                       is_early.data()});
     auto ordered = make<Index>(n);
     simt::for_each(on_, n,
                    order_slices<Index>{shape_, steps_before_.data(), step_places_.data(), is_early.data(),

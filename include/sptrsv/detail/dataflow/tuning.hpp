@@ -51,6 +51,8 @@ struct dataflow_tuning {
   static constexpr double relay_round_ns = 17;
   static constexpr double relay_early_ns = 0.8;
   static constexpr double relay_launch_ns = 4000;
+  /// By which relays of boxes take longer than that, beside others.
+  static constexpr double relay_boxes_factor = 1.3;
   /// Components of x that a part of a relay keeps in shared memory: a power of two, at most 32,768.
   static constexpr int relay_window = 4096;
   /// What the records of a relay may take.
