@@ -148,8 +148,8 @@ TEST_F(DataflowPath, DealsTheBoxesOfAGrid) {
   const policy::basic_dataflow<cheap_boxes> relay{dataflow_path::relay};
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     where.device().settings = hostile_settings(seed, seed % 2 == 0 ? 0 : 16);
-    for (const pattern& p : {patterns::stencil_3d(9, 10, 11), patterns::stencil_3d(6, 7, 20),
-                             patterns::stencil_3d(31, 5, 4)}) {
+    for (const pattern& p :
+         {patterns::stencil_3d(9, 10, 11), patterns::stencil_3d(6, 7, 20), patterns::stencil_3d(31, 5, 4)}) {
       const std::string kernel = kernel_for(p, relay);
       EXPECT_NE(kernel.find("boxes of a grid"), std::string::npos) << p.name << ": " << kernel;
     }

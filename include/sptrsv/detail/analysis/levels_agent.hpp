@@ -13,9 +13,11 @@ namespace sptrsv::detail {
 
 /// A warp finds the levels of 32 consecutive rows, a lane each. Levels of other warps' rows are polled; what
 /// the 32 rows need of each other goes by shuffles, so a row that depends on its predecessor costs
-/// nanoseconds, not a trip through memory. A row is published as soon as it is known. Long rows are taken by
-/// the whole warp, before the others, and in turns: what is known of one is taken while another waits.
-template <class Index, class Offset>
+/// nanoseconds, not a trip through memory. A row is published as soon as it is known.
+///
+/// With `LongRows` the warp takes those together, each as far as it is known before it looks at the next.
+/// Without, any row is taken by its lane: right as well, but slow for long ones; it needs fewer registers.
+template <class Index, class Offset, bool LongRows>
 struct levels_agent {
   static constexpr int block_threads = 256;
   static constexpr int entries_at_once = 8;  ///< that a lane polls together
@@ -41,11 +43,25 @@ struct levels_agent {
       return;
     }
     row_state row = open_row(ctx, p, base + warp.rank());
-    take_long_rows(ctx, warp, p, base, row);
     std::uint32_t known_rows = 0;  // of the warp, a bit each
-    take_entries(ctx, p, base, known_rows, row);
+    std::uint32_t long_rows = 0;   // that have entries left
+    if constexpr (LongRows) {
+      row.waits = row.end - row.next > long_row;
+      long_rows = warp.ballot(row.waits);
+    }
+    if ((long_rows >> warp.rank() & 1u) == 0) {
+      take_entries(ctx, p, base, known_rows, row);
+    } else {
+      wait_for_none(row);
+    }
     for (;;) {
-      if (!row.done) {
+      if constexpr (LongRows) {
+        for (std::uint32_t rows = long_rows; rows != 0; rows &= rows - 1) {
+          const int r = simt::lowest_bit(rows);
+          long_rows ^= go_on_with(ctx, warp, p, base, known_rows, r, row) ? 1u << r : 0u;
+        }
+      }
+      if (!row.done && (long_rows >> warp.rank() & 1u) == 0) {
         poll(ctx, p, base, known_rows, row);
       }
       warp.sync();
@@ -76,6 +92,12 @@ struct levels_agent {
     row.next = ctx.load_constant(p.row_offsets + (row.done ? p.size : number));
     row.end = ctx.load_constant(p.row_offsets + (row.done ? p.size : number + 1));
     return row;
+  }
+
+  SPTRSV_DEVICE static void wait_for_none(row_state& row) {
+    for (Index& known : row.known) {
+      known = -1;
+    }
   }
 
   /// Takes the next entries and looks at none. What lies among the warp's rows becomes a need; but what is
@@ -172,24 +194,10 @@ struct levels_agent {
     }
   }
 
-  template <class Context, class Warp>
-  SPTRSV_DEVICE static void take_long_rows(Context& ctx, const Warp& warp, const params& p, std::int64_t base,
-                                           row_state& row) {
-    std::uint32_t rows = warp.ballot(row.end - row.next > long_row);
-    while (rows != 0) {
-      std::uint32_t waiting = 0;
-      for (; rows != 0; rows &= rows - 1) {
-        const int r = simt::lowest_bit(rows);
-        waiting |= go_on_with(ctx, warp, p, base, r, row) ? 0u : 1u << r;
-      }
-      rows = waiting;
-    }
-  }
-
   /// Takes the entries of the warp's row r up to the first that are not known yet. Whether that were all.
   template <class Context, class Warp>
   SPTRSV_DEVICE static bool go_on_with(Context& ctx, const Warp& warp, const params& p, std::int64_t base,
-                                       int r, row_state& row) {
+                                       std::uint32_t known_rows, int r, row_state& row) {
     const Offset end = warp.shuffle(row.end, r);
     Offset first = warp.shuffle(row.next, r);
     row_state part;  // this lane's share of the row: runs of entries, as if it were a row
@@ -197,7 +205,7 @@ struct levels_agent {
     while (first < end) {
       row_state ahead;
       load_share(ctx, warp, p, first + 32 * entries_at_once, end, ahead);
-      find_needs(base, 0, part);
+      find_needs(base, known_rows, part);
       const Index* const pending = look(ctx, p, part);
       if (warp.any(pending != nullptr)) {
         if (pending != nullptr) {
@@ -219,6 +227,7 @@ struct levels_agent {
       row.level = row.level < part.level ? part.level : row.level;
       row.needs |= part.needs;
       row.next = first < end ? first : end;
+      row.waits = first < end;
     }
     return first >= end;
   }
