@@ -59,17 +59,11 @@ buffer<Index> levels_of_rows(const device_triangle<Index, Offset>& t, const Exec
   const buffer<std::uint32_t> tickets(1, memory.scratch, on.stream());
   on.fill_bytes(levels.data(), 0, levels.bytes());
   on.fill_bytes(tickets.data(), 0, tickets.bytes());
-  const auto launch = [&](auto agent) {
-    using agent_type = decltype(agent);
-    on.template launch<agent_type>(
-        static_cast<std::uint32_t>(simt::ceil_div(t.size, agent_type::block_threads)),
+  using agent = levels_agent<Index, Offset>;
+  if (t.size > 0) {
+    on.template launch<agent>(
+        static_cast<std::uint32_t>(simt::ceil_div(t.size, agent::block_threads)),
         {t.size, t.row_offsets.data(), t.columns.data(), levels.data(), tickets.data()});
-  };
-  using for_short_rows = levels_agent<Index, Offset, false>;
-  if (t.size > 0 && t.longest_row <= for_short_rows::long_row) {
-    launch(for_short_rows{});
-  } else if (t.size > 0) {
-    launch(levels_agent<Index, Offset, true>{});
   }
   return levels;
 }

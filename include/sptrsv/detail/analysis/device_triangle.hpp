@@ -16,7 +16,7 @@ namespace sptrsv::detail {
 template <class Index, class Offset>
 struct device_triangle {
   std::int64_t size = 0;
-  std::int64_t longest_row = 0;     ///< at least that of the longest
+  std::int64_t longest_row = 0;
   buffer<Offset> row_offsets;       ///< size + 1
   buffer<Index> columns;            ///< entries
   buffer<Offset> sources;           ///< entries

@@ -14,10 +14,8 @@ namespace sptrsv::detail {
 /// A warp finds the levels of 32 consecutive rows, a lane each. Levels of other warps' rows are polled; what
 /// the 32 rows need of each other goes by shuffles, so a row that depends on its predecessor costs
 /// nanoseconds, not a trip through memory. A row is published as soon as it is known.
-///
-/// With `LongRows` the warp takes those together, each as far as it is known before it looks at the next.
-/// Without, any row is taken by its lane: right as well, but slow for long ones; it needs fewer registers.
-template <class Index, class Offset, bool LongRows>
+/// The whole warp takes long rows together, in every turn each as far as it is known.
+template <class Index, class Offset>
 struct levels_agent {
   static constexpr int block_threads = 256;
   static constexpr int entries_at_once = 8;  ///< that a lane polls together
@@ -43,23 +41,18 @@ struct levels_agent {
       return;
     }
     row_state row = open_row(ctx, p, base + warp.rank());
-    std::uint32_t known_rows = 0;  // of the warp, a bit each
-    std::uint32_t long_rows = 0;   // that have entries left
-    if constexpr (LongRows) {
-      row.waits = row.end - row.next > long_row;
-      long_rows = warp.ballot(row.waits);
-    }
+    row.waits = row.end - row.next > long_row;
+    std::uint32_t long_rows = warp.ballot(row.waits);  // that have entries left
+    std::uint32_t known_rows = 0;                      // of the warp, a bit each
     if ((long_rows >> warp.rank() & 1u) == 0) {
       take_entries(ctx, p, base, known_rows, row);
     } else {
       wait_for_none(row);
     }
     for (;;) {
-      if constexpr (LongRows) {
-        for (std::uint32_t rows = long_rows; rows != 0; rows &= rows - 1) {
-          const int r = simt::lowest_bit(rows);
-          long_rows ^= go_on_with(ctx, warp, p, base, known_rows, r, row) ? 1u << r : 0u;
-        }
+      for (std::uint32_t rows = long_rows; rows != 0; rows &= rows - 1) {
+        const int r = simt::lowest_bit(rows);
+        long_rows ^= go_on_with(ctx, warp, p, base, known_rows, r, row) ? 1u << r : 0u;
       }
       if (!row.done && (long_rows >> warp.rank() & 1u) == 0) {
         poll(ctx, p, base, known_rows, row);

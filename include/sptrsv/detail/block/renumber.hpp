@@ -90,7 +90,6 @@ device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offse
   on.download(&kept, kept_before.data() + entries, sizeof(kept));
   device_triangle<Index, Offset> inside;
   inside.size = t.size;
-  inside.longest_row = t.longest_row;  // at most
   inside.row_offsets = buffer<Offset>(t.row_offsets.size(), memory.kept, on.stream());
   inside.columns = buffer<Index>(static_cast<std::size_t>(kept), memory.kept, on.stream());
   simt::for_each(

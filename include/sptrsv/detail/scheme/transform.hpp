@@ -224,7 +224,6 @@ void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offse
   Offset edges = 0;
   on.download(&edges, edges_before.data() + t.entries(), sizeof(edges));
   graph.edges.size = count;
-  graph.edges.longest_row = edges;  // at most
   graph.edges.row_offsets = make(Offset{}, count + 1);
   graph.edges.columns = make(Index{}, static_cast<std::int64_t>(edges));
   simt::for_each(on, t.entries(),
