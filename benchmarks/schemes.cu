@@ -3,6 +3,7 @@
 // whether all schemes solve right. Exit status 1 if one does not. Needs no Google Benchmark.
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -18,6 +19,7 @@
 
 #include "benchmarks/bench/json.hpp"
 #include "benchmarks/bench/matrix_source.hpp"
+#include "benchmarks/generators/renumberings.hpp"
 #include "sptrsv/device_matrix.hpp"
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/scheme_search.hpp"
@@ -34,6 +36,11 @@ constexpr const char* usage_text =
     "\n"
     "  --matrices DIR      the lower triangle of each .mtx file of a directory\n"
     "  --generated WHICH   all (default), small, grids, none, or names of generated matrices\n"
+    "  --renumbered K[,K]  instead, each of those systems in other orders: reversed, half (the leading "
+    "rows),\n"
+    "                      random, blocks, rcm, colours, or all\n"
+    "  --schemes WHICH     all (default), or plain: without those that hardly ever win (fenced, buffered,\n"
+    "                      lists by load or locality)\n"
     "  --seconds S         what the search may take on a system (default: 2)\n"
     "  --time-limit S      begin no further system after S seconds; the order of systems is random\n"
     "  --check             look whether all schemes solve right; measures nothing\n"
@@ -42,6 +49,8 @@ constexpr const char* usage_text =
 
 struct program_options {
   bench_options systems;
+  std::vector<std::string> renumbered;
+  bool plain = false;
   double seconds = 2;
   double time_limit = std::numeric_limits<double>::infinity();
   bool check = false;
@@ -58,6 +67,15 @@ program_options parse_options(int argc, char** argv) {
       made.systems.directory = arguments.value_of(option);
     } else if (option == "--generated") {
       made.systems.generated = arguments.value_of(option);
+    } else if (option == "--renumbered") {
+      std::vector<std::string> kinds = renumberings();
+      kinds.emplace_back("all");
+      made.renumbered = take_choices(arguments, option, kinds);
+      if (made.renumbered.front() == "all") {
+        made.renumbered = renumberings();
+      }
+    } else if (option == "--schemes") {
+      made.plain = take_choice(arguments, option, {"all", "plain"}) == "plain";
     } else if (option == "--seconds") {
       made.seconds = static_cast<double>(arguments.number_of(option, 1, 100000));
     } else if (option == "--time-limit") {
@@ -79,9 +97,51 @@ double seconds_since(clock::time_point start) {
   return std::chrono::duration<double>(clock::now() - start).count();
 }
 
-host_system make_system(const matrix_source& source) {
-  return source.made != nullptr ? generate_triangle<double>(*source.made, sptrsv::uplo::lower)
-                                : read_triangle<double>(source.path, sptrsv::uplo::lower);
+/// A matrix, in its own order or another.
+struct system_source {
+  matrix_source matrix;
+  std::string renumbering;  ///< empty: its own
+
+  [[nodiscard]] std::string name() const {
+    return renumbering.empty() ? matrix.name : matrix.name + "/" + renumbering;
+  }
+};
+
+std::vector<system_source> choose_systems(const program_options& options,
+                                          const generator_registry& registry) {
+  std::vector<system_source> made;
+  for (const matrix_source& source : choose_sources(options.systems, registry, true)) {
+    if (options.renumbered.empty()) {
+      made.push_back({source, ""});
+    }
+    for (const std::string& kind : options.renumbered) {
+      made.push_back({source, kind});
+    }
+  }
+  return made;
+}
+
+host_system make_system(const system_source& source) {
+  const matrix_source& matrix = source.matrix;
+  host_system own = matrix.made != nullptr ? generate_triangle<double>(*matrix.made, sptrsv::uplo::lower)
+                                           : read_triangle<double>(matrix.path, sptrsv::uplo::lower);
+  if (source.renumbering.empty()) {
+    return own;
+  }
+  pattern p = renumbered({own.matrix.row_offsets, own.matrix.column_indices, {}}, source.renumbering);
+  host_system made;
+  made.matrix.rows = made.matrix.columns = p.rows();
+  made.matrix.row_offsets = std::move(p.row_offsets);
+  made.matrix.column_indices = std::move(p.columns);
+  made.matrix.values.resize(made.matrix.column_indices.size());
+  support::seed_values(made);
+  return made;
+}
+
+/// Schemes that hardly ever win are not plain.
+bool is_plain(const sptrsv::scheme& s) {
+  return s.signal == sptrsv::hand_off::value && !s.buffered &&
+         (s.warps == sptrsv::warp_scheduling::hardware || s.warps == sptrsv::warp_scheduling::round_robin);
 }
 
 /// Systems of one kind, which a model is not to know from its training when it is judged.
@@ -93,11 +153,11 @@ std::string family_of(const matrix_source& source) {
 /// Made ahead on other threads, a few at a time.
 class system_queue {
  public:
-  explicit system_queue(std::vector<matrix_source> sources) : sources_(std::move(sources)) { fill(); }
+  explicit system_queue(std::vector<system_source> sources) : sources_(std::move(sources)) { fill(); }
 
   [[nodiscard]] bool empty() const { return ahead_.empty(); }
-  std::pair<matrix_source, host_system> take() {
-    const matrix_source source = sources_[taken_++];
+  std::pair<system_source, host_system> take() {
+    const system_source source = sources_[taken_++];
     auto system = std::move(ahead_.front());
     ahead_.pop_front();
     fill();
@@ -111,7 +171,7 @@ class system_queue {
     }
   }
 
-  std::vector<matrix_source> sources_;
+  std::vector<system_source> sources_;
   std::size_t taken_ = 0;
   std::size_t started_ = 0;
   std::deque<std::future<host_system>> ahead_;
@@ -208,7 +268,7 @@ model_choice measure_model(const Matrix& a, const sptrsv::system_options& option
 }
 
 /// One system.
-json_text measure(const matrix_source& source, const host_system& host, double seconds) {
+json_text measure(const system_source& source, const host_system& host, double seconds, bool plain) {
   namespace library = sptrsv::detail::schemes;
   const sptrsv::detail::cuda_executor on;
   const auto a = sptrsv::to_device(host.matrix, cudaStream_t{});
@@ -223,6 +283,11 @@ json_text measure(const matrix_source& source, const host_system& host, double s
   const model_choice model = measure_model(a, host.options());
   sptrsv::scheme_search how;
   how.seconds = seconds;
+  if (plain) {
+    how.space.erase(std::remove_if(how.space.begin(), how.space.end(),
+                                   [](const sptrsv::scheme& s) { return !is_plain(s); }),
+                    how.space.end());
+  }
   const auto found = sptrsv::search_schemes(a, host.options(), how, cudaStream_t{});
   how.likeliest = 3;
   how.rounds = 1;
@@ -241,13 +306,14 @@ json_text measure(const matrix_source& source, const host_system& host, double s
   }
   const auto values = features.values();
   std::printf(
-      "%-26s %9.0f rows %7.0f levels  search %6.2f s  best %9.4f ms  model %9.4f ms (analysis %7.2f)  %s\n",
-      source.name.c_str(), features.rows, features.levels, found.seconds, found.plan.milliseconds, model.ms,
+      "%-33s %9.0f rows %7.0f levels  search %6.2f s  best %9.4f ms  model %9.4f ms (analysis %7.2f)  %s\n",
+      source.name().c_str(), features.rows, features.levels, found.seconds, found.plan.milliseconds, model.ms,
       model.analysis_ms, to_string(found.plan.use).c_str());
   std::fflush(stdout);
   return json_object()
-      .add("matrix", source.name)
-      .add("family", family_of(source))
+      .add("matrix", source.name())
+      .add("family", family_of(source.matrix))
+      .add("renumbering", source.renumbering)
       .add("search_seconds", found.seconds)
       .add("complete", found.complete ? 1 : 0)
       .add("model", json_object()
@@ -301,7 +367,7 @@ int run(int argc, char** argv) {
   }
   const auto start = clock::now();
   const generator_registry registry;
-  std::vector<matrix_source> sources = choose_sources(options.systems, registry, true);
+  std::vector<system_source> sources = choose_systems(options, registry);
   std::shuffle(sources.begin(), sources.end(), std::mt19937(1));
   keep_pool_memory();
   std::printf("%zu systems, %zu schemes\n", sources.size(), sptrsv::reduced_schemes().size());
@@ -312,13 +378,13 @@ int run(int argc, char** argv) {
     const auto [source, host] = systems.take();
     try {
       if (options.check) {
-        right = check(source.name, host) && right;
+        right = check(source.name(), host) && right;
       } else {
-        measured.push_back(measure(source, host, options.seconds));
+        measured.push_back(measure(source, host, options.seconds, options.plain));
         write(options.json, measured);
       }
     } catch (const std::exception& e) {
-      std::printf("%-26s FAILED: %s\n", source.name.c_str(), e.what());
+      std::printf("%-26s FAILED: %s\n", source.name().c_str(), e.what());
       right = false;
     }
   }
