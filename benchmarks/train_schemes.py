@@ -7,10 +7,12 @@ logarithms of the features of a system, normalised; they differ in nothing but t
 scheme is the one that is likeliest in their mean. A family of many systems weighs as the root of their number.
 The model is written as a header of constants.
 
-It is judged by nested cross-validation: matrices of one family are never in both the training and the test set,
-the training set alone chooses the schemes that are known and, by a cross-validation of its own, how the
-perceptrons are trained; the choice is compared with the best of all schemes that were measured, and so is the fastest
-of the likeliest few, which a search limited to them finds. Needs numpy and scikit-learn 1.7.
+It is judged by nested cross-validation: matrices of one family are never in both the training and the test
+set, the training set alone chooses the schemes that are known and, by a cross-validation of its own, how the
+perceptrons are trained; the choice is compared with the best of all schemes that were measured, and so is the
+fastest of the likeliest few, which a search limited to them finds. Systems in other orders (sptrsv_schemes
+--renumbered) are of their matrix's family and are learned from; the settings are chosen for, and the quality
+is of, systems in their own order. Needs numpy and scikit-learn 1.7.
 """
 
 from __future__ import annotations
@@ -51,6 +53,8 @@ class Data:
     schemes: list[str]
     features: np.ndarray
     times: np.ndarray  # milliseconds; infinite where a scheme was not measured
+    own_order: np.ndarray  # whether a system is not a renumbering of another
+    tried: np.ndarray  # whether all collections knew a scheme
     devices: list[str]
 
 
@@ -75,6 +79,7 @@ def load(paths: Sequence[pathlib.Path]) -> Data:
     solved = np.isfinite(times).any(axis=1)
     if not solved.any():
         raise FormatError("no system was solved")
+    spaces = {frozenset(m["scheme"] for m in s["schemes"]) for s in systems}
     kept = [s for s, good in zip(systems, solved) if good]
     return Data(
         [s["matrix"] for s in kept],
@@ -82,6 +87,8 @@ def load(paths: Sequence[pathlib.Path]) -> Data:
         schemes,
         np.array([s["features"] for s in kept], dtype=float),
         times[solved],
+        np.array([not s.get("renumbering") for s in kept]),
+        np.array([all(scheme in tried for tried in spaces) for scheme in schemes]),
         sorted(set(devices)),
     )
 
@@ -161,15 +168,17 @@ class Quality:
 
 
 def useful(data: Data, most: int) -> np.ndarray:
-    """Columns, without those that nobody misses: greedily those that make most systems satisfactory."""
+    """Columns of schemes that were tried on all systems, without those that nobody misses: greedily those that
+    make most systems satisfactory."""
     relative = data.times.min(axis=1, keepdims=True) / data.times
     satisfactory = relative >= SATISFACTORY
     speed = relative.mean(axis=0)  # between equal ones, what loses least on all systems
     kept: list[int] = []
     covered = np.zeros(len(data.times))
-    while len(kept) < min(most, len(data.schemes)):
+    while len(kept) < min(most, int(data.tried.sum())):
         gain = (satisfactory / (1 + covered[:, None]) ** 2).sum(axis=0) + 1e-3 * speed
         gain[kept] = -1
+        gain[~data.tried] = -1
         kept.append(int(gain.argmax()))
         covered += satisfactory[:, kept[-1]]
     return np.array(kept)
@@ -182,6 +191,8 @@ def part(data: Data, rows: np.ndarray, columns: np.ndarray) -> Data:
         [data.schemes[i] for i in columns],
         data.features[rows],
         data.times[np.ix_(rows, columns)],
+        data.own_order[rows],
+        data.tried[columns],
         data.devices,
     )
 
@@ -210,8 +221,9 @@ def cross_validate(
     settings: Sequence[Settings],
     members: int = MEMBERS,
 ) -> tuple[Quality, list[np.ndarray]]:
-    """`folds`: at most as many as families; 0 for as many. Also returns for each system the columns of the schemes
-    from the likeliest on, by the model, of at most `most` schemes, that did not know its family."""
+    """`folds`: at most as many as families; 0 for as many. The quality is of systems in their own order.
+    Also returns for each system the columns of the schemes from the likeliest on, by the model, of at
+    most `most` schemes, that did not know its family."""
     families = len(set(data.families))
     folds = min(folds or families, families)
     if folds < 2:
@@ -224,7 +236,8 @@ def cross_validate(
         model = train(part(data, known, kept), own, seed, members)
         for system, ranks in zip(unknown, model.order(data.features[unknown])):
             order[system] = kept[ranks]
-    return Quality.of(data.times, fastest_of(data, order, 1)), order
+    chosen = fastest_of(data, order, 1)
+    return Quality.of(data.times[data.own_order], chosen[data.own_order]), order
 
 
 def fastest_of(data: Data, order: Sequence[np.ndarray], count: int) -> np.ndarray:
@@ -316,18 +329,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"train_schemes.py: {e}", file=sys.stderr)
         return 1
     chosen = fastest_of(data, order, 1)
-    print_quality("one scheme for all", best_single(data), len(chosen))
+    own = np.flatnonzero(data.own_order)
+    print_quality("one scheme for all", best_single(part(data, own, all_columns(data))), len(own))
     from_files = np.array([family.startswith("file ") for family in data.families])
-    for name, rows in (("all", from_files | True), ("real", from_files), ("generated", ~from_files)):
+    for name, rows in (
+        ("all", data.own_order),
+        ("real", data.own_order & from_files),
+        ("generated", data.own_order & ~from_files),
+        ("renumbered", ~data.own_order),
+    ):
         for count in (1, 2, 3, 5) if rows.any() else ():
             what = f"model, {name}" if count == 1 else f"fastest of {count}, {name}"
-            own = fastest_of(data, order, count)[rows]
-            print_quality(what, Quality.of(data.times[rows], own), int(rows.sum()))
+            fastest = fastest_of(data, order, count)[rows]
+            print_quality(what, Quality.of(data.times[rows], fastest), int(rows.sum()))
     lost = 1 - data.times.min(axis=1) / data.times[np.arange(len(chosen)), chosen]
-    for i in np.argsort(-lost)[:10]:
+    for i in own[np.argsort(-lost[own])[:10]]:
         print(f"  {data.matrices[i]:32} loses {100 * lost[i]:5.1f} %: {data.schemes[chosen[i]]}")
     if options.held_out:
-        choices = {matrix: data.schemes[i] for matrix, i in zip(data.matrices, chosen)}
+        choices = {data.matrices[i]: data.schemes[chosen[i]] for i in own}
         options.held_out.write_text(json.dumps(choices, indent=1) + "\n", encoding="utf-8")
     if options.output:
         origin = options.origin or f"{len(data.matrices)} systems on {', '.join(data.devices)}."

@@ -188,6 +188,27 @@ class Training(Files):
         self.assertEqual(quality.satisfactory, 0.5)
         self.assertAlmostEqual(quality.mape, (0.9 + 1 - 1 / 1.1) / 2)
 
+    def test_learns_from_other_orders_and_is_judged_without_them(self) -> None:
+        import numpy
+        import train_schemes
+
+        systems = self.systems(60)
+        for made in systems[1::2]:
+            made["renumbering"] = "random"
+            made["schemes"] = [m for m in made["schemes"] if m["scheme"] != AVERAGE]
+        systems[0]["schemes"][2]["ms"] = 0.5
+        data = train_schemes.load([self.write(systems)])
+        self.assertEqual(list(data.own_order), [True, False] * 30)
+        self.assertEqual(
+            {data.schemes[i] for i in train_schemes.useful(data, 16)}, {WARP, LANE, "nw=2"}, "tried on all"
+        )
+        quality, order = train_schemes.cross_validate(data, 16, 4, 1, train_schemes.SETTINGS[:1])
+        own = numpy.flatnonzero(data.own_order)
+        chosen = train_schemes.fastest_of(data, order, 1)
+        self.assertEqual(quality, train_schemes.Quality.of(data.times[own], chosen[own]))
+        self.assertLess(quality.satisfactory, 1, "the first is best with a scheme that is not known")
+        self.assertGreater(quality.satisfactory, 0.8)
+
     def test_refuses_systems_of_one_family(self) -> None:
         import train_schemes
 
