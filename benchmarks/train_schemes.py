@@ -101,7 +101,7 @@ class Settings:
     iterations: int  # too many of them learn the systems by heart
 
 
-SETTINGS = tuple(Settings(alpha, iterations) for alpha in (0.1, 1.0) for iterations in (300, 800))
+SETTINGS = tuple(Settings(alpha, iterations) for alpha in (0.1, 1.0) for iterations in (800, 2000))
 
 
 @dataclass(frozen=True)
