@@ -13,8 +13,8 @@ namespace sptrsv::detail {
 
 /// A warp finds the levels of 32 consecutive rows, a lane each. Levels of other warps' rows are polled; what
 /// the 32 rows need of each other goes by shuffles, so a row that depends on its predecessor costs
-/// nanoseconds, not a trip through memory. A row is published as soon as it is known.
-/// The whole warp takes long rows together, in every turn each as far as it is known.
+/// nanoseconds, not a trip through memory. A row is published as soon as it is known. Long rows are taken by
+/// the whole warp, in every turn each as far as it is known.
 template <class Index, class Offset>
 struct levels_agent {
   static constexpr int block_threads = 256;
@@ -196,8 +196,10 @@ struct levels_agent {
     row_state part;  // this lane's share of the row: runs of entries, as if it were a row
     load_share(ctx, warp, p, first, end, part);
     while (first < end) {
+      constexpr Offset taken = 32 * entries_at_once;
+      const Offset next = end - first > taken ? first + taken : end;
       row_state ahead;
-      load_share(ctx, warp, p, first + 32 * entries_at_once, end, ahead);
+      load_share(ctx, warp, p, next, end, ahead);
       find_needs(base, known_rows, part);
       const Index* const pending = look(ctx, p, part);
       if (warp.any(pending != nullptr)) {
@@ -206,7 +208,7 @@ struct levels_agent {
         }
         break;
       }
-      first += 32 * entries_at_once;
+      first = next;
       for (int i = 0; i < entries_at_once; ++i) {
         part.column[i] = ahead.column[i];
       }
@@ -219,7 +221,7 @@ struct levels_agent {
     if (warp.rank() == r) {
       row.level = row.level < part.level ? part.level : row.level;
       row.needs |= part.needs;
-      row.next = first < end ? first : end;
+      row.next = first;
       row.waits = first < end;
     }
     return first >= end;
