@@ -50,14 +50,27 @@ struct device_levels {
   }
 };
 
+/// Per row, before its level is known; also writes the rows' numbers.
+template <class Index>
+struct start_levels {
+  Index* levels;
+  Index* numbers;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    ctx.store(levels + row, Index{0});
+    ctx.store(numbers + row, static_cast<Index>(row));
+  }
+};
+
 /// The level of each row, counted from 1: one more than the largest among the rows that it needs. In scratch
-/// memory.
+/// memory. `numbers`: takes 0, 1, 2, ...
 template <class Index, class Offset, class Executor>
-buffer<Index> levels_of_rows(const device_triangle<Index, Offset>& t, const Executor& on,
-                             const analysis_memory& memory) {
+buffer<Index> levels_of_rows(const device_triangle<Index, Offset>& t, const buffer<Index>& numbers,
+                             const Executor& on, const analysis_memory& memory) {
   buffer<Index> levels(static_cast<std::size_t>(t.size), memory.scratch, on.stream());
   const buffer<std::uint32_t> tickets(1, memory.scratch, on.stream());
-  on.fill_bytes(levels.data(), 0, levels.bytes());
+  simt::for_each(on, t.size, start_levels<Index>{levels.data(), numbers.data()});
   on.fill_bytes(tickets.data(), 0, tickets.bytes());
   using agent = levels_agent<Index, Offset>;
   if (t.size > 0) {
@@ -95,16 +108,15 @@ device_levels<Index> levels_on_device(const device_triangle<Index, Offset>& t, c
     on.fill_bytes(result.level_offsets.data(), 0, result.level_offsets.bytes());
     return result;
   }
-  buffer<Index> levels = levels_of_rows(t, on, memory);
+  const auto numbers = make(t.size, memory.scratch);
+  buffer<Index> levels = levels_of_rows(t, numbers, on, memory);
   // How many there are saves the sort a pass or two of a large system; a small one would only wait longer.
   const bool is_large = t.size >= std::int64_t{1} << 16;
   result.count = is_large ? count_levels(levels, on, memory) : t.size;
   const auto sorted_levels = make(t.size, memory.scratch);
-  const auto iota = make(t.size, memory.scratch);
-  simt::for_each(on, t.size, triangle_kernels::write_iota<Index>{iota.data()});
   using key = std::make_unsigned_t<Index>;
   on.sort_pairs(reinterpret_cast<const key*>(levels.data()), reinterpret_cast<key*>(sorted_levels.data()),
-                iota.data(), result.rows.data(), t.size,
+                numbers.data(), result.rows.data(), t.size,
                 bits_for(static_cast<std::uint64_t>(result.count) + 1), memory.scratch);
   if (!is_large) {
     Index last = 0;

@@ -155,7 +155,7 @@ class part_entries {
     const buffer<std::int64_t> on_device =
         make(std::int64_t{}, static_cast<std::int64_t>(bounds.size()), scratch);
     on.upload(on_device.data(), bounds.data(), on_device.bytes());
-    const device_bounds blocks{on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1};
+    const device_bounds blocks{on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1, bounds.back()};
     const buffer<Index> places = make(Index{}, t.size, scratch);
     simt::for_each(on, t.size, invert_order<Index>{positions.data(), places.data()});
     const buffer<entry_key> keys = make(entry_key{}, entries_, scratch);

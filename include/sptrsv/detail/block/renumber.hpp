@@ -13,14 +13,23 @@
 
 namespace sptrsv::detail::block {
 
-/// Bounds of blocks in device memory.
+/// Bounds of blocks in device memory: of one block nobody asks for any.
 struct device_bounds {
   const std::int64_t* bounds;
   std::int64_t blocks;
+  std::int64_t size;  ///< of all
 
   template <class Context>
   SPTRSV_DEVICE std::int64_t block_of(Context& ctx, std::int64_t row) const {
     return triangle_kernels::major_of(ctx, bounds, blocks, row);
+  }
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t begin_of(Context& ctx, std::int64_t block) const {
+    return block == 0 ? 0 : static_cast<std::int64_t>(ctx.load_constant(bounds + block));
+  }
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t end_of(Context& ctx, std::int64_t block) const {
+    return block == blocks - 1 ? size : static_cast<std::int64_t>(ctx.load_constant(bounds + block + 1));
   }
 };
 
@@ -39,7 +48,7 @@ struct mark_inside {
     bool is_inside = false;
     if (e < entries) {
       const std::int64_t row = triangle_kernels::major_of(ctx, row_offsets, size, e);
-      const std::int64_t first = ctx.load_constant(blocks.bounds + blocks.block_of(ctx, row));
+      const std::int64_t first = blocks.begin_of(ctx, blocks.block_of(ctx, row));
       is_inside = static_cast<std::int64_t>(ctx.load_constant(columns + e)) >= first;
     }
     ctx.store(inside + e, is_inside ? Offset{1} : Offset{0});
@@ -134,7 +143,6 @@ struct block_order {
   buffer<Index> positions;                ///< place -> position of substitution
   device_triangle<Index, Offset> inside;  ///< the entries of the diagonal blocks; sources if there is one
   buffer<Index> level_offsets;            ///< places at which levels of diagonal blocks begin, and the size
-  std::vector<Index> host_level_offsets;  ///< the same
 };
 
 template <class Index, class Offset, class Executor>
@@ -156,8 +164,6 @@ class renumbering {
       made.inside.diagonal_sources = {};
       divide(made, bounds);
     }
-    made.host_level_offsets.resize(made.level_offsets.size());
-    on_.download(made.host_level_offsets.data(), made.level_offsets.data(), made.level_offsets.bytes());
     return made;
   }
 
@@ -166,21 +172,20 @@ class renumbering {
   void divide(block_order<Index, Offset>& made, const std::vector<std::int64_t>& bounds) {
     const buffer<std::int64_t> on_device(bounds.size(), memory_.scratch, on_.stream());
     on_.upload(on_device.data(), bounds.data(), on_device.bytes());
-    const device_bounds blocks{on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1};
+    const device_bounds blocks{on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1, bounds.back()};
     const device_triangle<Index, Offset> inside =
         entries_inside(made.inside, blocks, on_, memory_.all_scratch());
     const auto size = static_cast<std::size_t>(inside.size);
-    const buffer<Index> levels = levels_of_rows(inside, on_, memory_);
+    const buffer<Index> numbers(size, memory_.scratch, on_.stream());
+    const buffer<Index> levels = levels_of_rows(inside, numbers, on_, memory_);
     const std::int64_t most_levels = count_levels(levels, on_, memory_);
     const buffer<level_key> keys(size, memory_.scratch, on_.stream());
     const buffer<level_key> sorted(size, memory_.scratch, on_.stream());
-    const buffer<Index> iota(size, memory_.scratch, on_.stream());
     device_levels<Index> rows;  // place -> place before this pass
     rows.rows = buffer<Index>(size, memory_.scratch, on_.stream());
     simt::for_each(on_, inside.size, find_level_keys<Index>{levels.data(), blocks, most_levels, keys.data()});
-    simt::for_each(on_, inside.size, triangle_kernels::write_iota<Index>{iota.data()});
     on_.sort_pairs(
-        keys.data(), sorted.data(), iota.data(), rows.rows.data(), inside.size,
+        keys.data(), sorted.data(), numbers.data(), rows.rows.data(), inside.size,
         bits_for(static_cast<std::uint64_t>(blocks.blocks) * static_cast<std::uint64_t>(most_levels + 1)),
         memory_.scratch);
     made.level_offsets = make_runs<Index>(inside.size, starts_with_key{sorted.data()}, on_, memory_).first;

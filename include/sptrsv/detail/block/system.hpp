@@ -27,9 +27,8 @@ struct starts_in_block {
   template <class Context>
   SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t place) const {
     const std::int64_t block = blocks.block_of(ctx, place);
-    return row_wise::starts_by_average(ctx, row_offsets, ctx.load_constant(blocks.bounds + block),
-                                       ctx.load_constant(blocks.bounds + block + 1), place,
-                                       entries_for_a_warp);
+    return row_wise::starts_by_average(ctx, row_offsets, blocks.begin_of(ctx, block),
+                                       blocks.end_of(ctx, block), place, entries_for_a_warp);
   }
 };
 
@@ -85,7 +84,7 @@ class system_builder {
     made.longest_row = t.longest_row;
     made.blocks = blocks;
     if (blocks == 1) {
-      choose(parts, order.host_level_offsets, {{order.inside.entries(), t.size}});
+      choose_whole({t.size, order.inside.entries(), order.levels}, order);
       made.columns = std::move(order.inside.columns);
       made.sources = std::move(order.inside.sources);
       made.diagonal_sources = std::move(order.inside.diagonal_sources);
@@ -93,7 +92,8 @@ class system_builder {
       made.offsets = std::move(order.inside.row_offsets);
     } else {
       part_entries<Index, Offset, Executor> entries(t, order.positions, cut, bounds, on_, memory_);
-      choose(parts, order.host_level_offsets, entries.sizes());
+      take_level_offsets(order);
+      choose(parts, entries.sizes());
       made.offsets = make<Offset>(stored_rows_);
       made.numbers = make<Index>(stored_numbers_);
       entries.store_rows(parts, storage_, made.offsets.data(), made.numbers.data(), on_);
@@ -119,18 +119,34 @@ class system_builder {
     return there;
   }
 
+  void take_level_offsets(const block_order<Index, Offset>& order) {
+    level_offsets_.resize(order.level_offsets.size());
+    on_.download(level_offsets_.data(), order.level_offsets.data(), order.level_offsets.bytes());
+  }
+
+  /// The same as `choose` of a triangle that is not cut.
+  void choose_whole(const triangle_facts& facts, const block_order<Index, Offset>& order) {
+    chosen made{};
+    made.triangle = facts;
+    made.of_triangle = choose_triangle<Tuning>(kernels_, facts);
+    if (made.of_triangle == policy::triangle_kernel::level_set) {
+      take_level_offsets(order);
+    }
+    chosen_.push_back(made);
+    storage_.push_back({false, 0, 0, facts.rows});
+  }
+
   /// A kernel for each part, and how it stores its rows.
-  void choose(const std::vector<part>& parts, const std::vector<Index>& level_offsets,
-              const std::vector<part_size>& sizes) {
-    auto level = level_offsets.begin();
+  void choose(const std::vector<part>& parts, const std::vector<part_size>& sizes) {
+    auto level = level_offsets_.begin();
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const part& p = parts[i];
       const part_size& size = sizes[i];
       chosen made{};
       row_storage s{false, stored_rows_, 0, p.rows()};
       if (p.is_triangle) {
-        const auto end = std::lower_bound(level, level_offsets.end(), static_cast<Index>(p.last_row));
-        made.first_level = level - level_offsets.begin();
+        const auto end = std::lower_bound(level, level_offsets_.end(), static_cast<Index>(p.last_row));
+        made.first_level = level - level_offsets_.begin();
         made.triangle = {p.rows(), size.entries, end - level};
         made.of_triangle = choose_triangle<Tuning>(kernels_, made.triangle);
         level = end;
@@ -160,7 +176,7 @@ class system_builder {
         const std::size_t block = i / 2;
         planner.add_triangle(
             parts[i],
-            triangle_places<Index>{c.triangle, order.host_level_offsets.data() + c.first_level, c.first_level,
+            triangle_places<Index>{c.triangle, level_offsets_.data() + c.first_level, c.first_level,
                                    first_warps[block], first_warps[block + 1]},
             c.of_triangle, storage_[i]);
       } else if (c.square.entries > 0) {
@@ -184,20 +200,21 @@ class system_builder {
       return c.of_triangle == policy::triangle_kernel::sync_free;
     });
     if (any_polled) {
-      const buffer<std::int64_t> on_device = upload(bounds, memory_.scratch);
-      made.warps = row_wise::make_warp_tasks<Index>(
-          made.size,
-          starts_in_block<Offset>{order.inside.row_offsets.data(),
-                                  {on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1},
-                                  Tuning::entries_for_a_warp},
-          on_, memory_);
-      if (Tuning::gate_levels > 0) {  // levels of earlier blocks have been solved when one of them is a gate
+      const buffer<std::int64_t> on_device =
+          made.blocks == 1 ? buffer<std::int64_t>() : upload(bounds, memory_.scratch);
+      made.warps =
+          row_wise::make_warp_tasks<Index>(made.size,
+                                           starts_in_block<Offset>{order.inside.row_offsets.data(),
+                                                                   {on_device.data(), made.blocks, made.size},
+                                                                   Tuning::entries_for_a_warp},
+                                           on_, memory_);
+      const auto levels = static_cast<std::int64_t>(order.level_offsets.size()) - 1;
+      // Levels of earlier blocks have been solved when one of them is a gate.
+      if (Tuning::gate_levels > 0 && levels > Tuning::gate_levels) {
         made.gates = make<Index>(made.warps.count);
         simt::for_each(on_, made.warps.count,
-                       row_wise::find_gates<Index>{order.level_offsets.data(),
-                                                   static_cast<std::int64_t>(order.level_offsets.size()) - 1,
-                                                   Tuning::gate_levels, made.warps.first_place.data(),
-                                                   made.gates.data()});
+                       row_wise::find_gates<Index>{order.level_offsets.data(), levels, Tuning::gate_levels,
+                                                   made.warps.first_place.data(), made.gates.data()});
       }
       if (made.blocks == 1) {
         return {0, made.warps.count};
@@ -225,6 +242,7 @@ class system_builder {
   analysis_memory memory_;
   std::vector<chosen> chosen_;
   std::vector<row_storage> storage_;
+  std::vector<Index> level_offsets_;  ///< of block_order, where a kernel needs them on the host
   std::int64_t stored_rows_ = 0;
   std::int64_t stored_numbers_ = 0;
 };
