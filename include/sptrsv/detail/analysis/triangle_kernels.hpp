@@ -16,7 +16,7 @@ struct report {
   std::int64_t diagonal = INT64_MAX;
   std::int64_t longest_row = 0;
   std::int64_t entries = 0;    ///< of the triangle, without the diagonal
-  std::uint32_t unsorted = 0;  ///< not 0: some row of the storage does not ascend
+  std::uint64_t unsorted = 0;  ///< not 0: some row of the storage does not ascend; 64 bits leave no padding
 };
 
 /// Where an entry of the storage lies in the system: positions of substitution, column <= row inside the
@@ -145,7 +145,7 @@ struct check_entries_agent {
     if (e > 0 && e > static_cast<std::int64_t>(ctx.load_constant(p.a.offsets + m))) {
       const Index before = ctx.load_constant(p.a.indices + e - 1);
       if (before > minor) {
-        ctx.atomic_max(&p.found->unsorted, 1u);
+        ctx.atomic_max(&p.found->unsorted, std::uint64_t{1});
       } else if (before == minor && at.column < at.row) {
         ctx.atomic_min(&p.found->duplicate, m);
       }

@@ -37,16 +37,16 @@ namespace costs {
 
 // Fitted to the 107 systems of docs/benchmark/report.md by `benchmarks/fit_costs.py results.json --paths
 // dataflow=3`.
-inline constexpr linear_cost dataflow[]{{3.62e+04, 51.1, 0, 0.00607, 22},
-                                        {7.62e+03, 12.3, 24.3, 0.00304, 137},
-                                        {3.96e+03, 432, 6.56, 0.000543, 0.044}};
-inline constexpr linear_cost level_set[]{{4.23e+03, 1.44e+03, 32.1, 0.00122, 5.7}};
-inline constexpr linear_cost self_scheduled[]{{0, 893, 23, 0.00735, 1.74}};
-inline constexpr linear_cost sync_free_fused[]{{2.51e+03, 704, 4.4, 0.000945, 6.28}};
-inline constexpr linear_cost sync_free_thread[]{{605, 717, 2.34, 0.000845, 205}};
-inline constexpr linear_cost sync_free_warp[]{{1.9e+03, 571, 2.91, 0.00585, 4.19}};
-inline constexpr linear_cost cusparse[]{{777, 1.36e+03, 4.77, 0.00123, 20.2}};
-inline constexpr linear_cost recursive_block[]{{4.53e+03, 641, 7.7, 0.000933, 7.44}};
+inline constexpr linear_cost dataflow[]{{2.67e+04, 56.7, 0, 0.00638, 20.8},
+                                        {6.84e+03, 18.1, 34.3, 0.00079, 241},
+                                        {2.45e+03, 715, 0, 0.000556, 0.0466}};
+inline constexpr linear_cost level_set[]{{3.05e+03, 1.45e+03, 32.6, 0.00132, 5.82}};
+inline constexpr linear_cost self_scheduled[]{{0, 888, 23.4, 0.00751, 1.72}};
+inline constexpr linear_cost sync_free_fused[]{{2.42e+03, 707, 4.08, 0.000941, 6.21}};
+inline constexpr linear_cost sync_free_thread[]{{538, 718, 2.4, 0.00084, 207}};
+inline constexpr linear_cost sync_free_warp[]{{2.32e+03, 525, 3.48, 0.00587, 4.28}};
+inline constexpr linear_cost cusparse[]{{217, 1.37e+03, 4.94, 0.00126, 19.9}};
+inline constexpr linear_cost recursive_block[]{{4.53e+03, 642, 7.98, 0.000953, 7.56}};
 
 }  // namespace costs
 
