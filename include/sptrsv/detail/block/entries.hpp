@@ -126,20 +126,6 @@ struct row_storage {
   std::int64_t rows;     ///< stored
 };
 
-/// Per row with a pivot in the stored matrix, in the final order: where it stands.
-template <class Index, class Offset>
-struct move_diagonal {
-  const Offset* diagonal_sources;
-  const Index* positions;
-  Offset* new_diagonal_sources;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
-    ctx.store(new_diagonal_sources + place,
-              ctx.load_constant(diagonal_sources + ctx.load_constant(positions + place)));
-  }
-};
-
 /// The entries sorted, and what is known of the parts; then their rows.
 template <class Index, class Offset, class Executor>
 class part_entries {
@@ -176,9 +162,9 @@ class part_entries {
     simt::for_each(on, entries_,
                    take_entries<Index, Offset>{order.data(), t.columns.data(), t.sources.data(),
                                                places.data(), columns_.data(), sources_.data()});
-    simt::for_each(
-        on, static_cast<std::int64_t>(diagonal_sources_.size()),
-        move_diagonal<Index, Offset>{t.diagonal_sources.data(), positions.data(), diagonal_sources_.data()});
+    simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
+                   triangle_kernels::take_in_order<Offset, Index>{t.diagonal_sources.data(), positions.data(),
+                                                                  diagonal_sources_.data()});
     measure(on, memory.all_scratch());
   }
 

@@ -71,19 +71,6 @@ struct keep_columns {
   }
 };
 
-/// Per element: to[i] = from[order[i]].
-template <class T, class Index>
-struct take_in_order {
-  const T* from;
-  const Index* order;
-  T* to;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    ctx.store(to + i, ctx.load_constant(from + ctx.load_constant(order + i)));
-  }
-};
-
 /// The entries inside diagonal blocks; sources are left out. Synchronises.
 template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offset>& t,
@@ -101,9 +88,9 @@ device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offse
   inside.size = t.size;
   inside.row_offsets = buffer<Offset>(t.row_offsets.size(), memory.kept, on.stream());
   inside.columns = buffer<Index>(static_cast<std::size_t>(kept), memory.kept, on.stream());
-  simt::for_each(
-      on, t.size + 1,
-      take_in_order<Offset, Offset>{kept_before.data(), t.row_offsets.data(), inside.row_offsets.data()});
+  simt::for_each(on, t.size + 1,
+                 triangle_kernels::take_in_order<Offset, Offset>{kept_before.data(), t.row_offsets.data(),
+                                                                 inside.row_offsets.data()});
   simt::for_each(on, entries,
                  keep_columns<Index, Offset>{kept_before.data(), t.columns.data(), inside.columns.data()});
   return inside;
@@ -192,7 +179,8 @@ class renumbering {
     made.inside = in_level_order(inside, rows, on_, memory_);
     buffer<Index> positions(size, memory_.kept, on_.stream());
     simt::for_each(on_, inside.size,
-                   take_in_order<Index, Index>{made.positions.data(), rows.rows.data(), positions.data()});
+                   triangle_kernels::take_in_order<Index, Index>{made.positions.data(), rows.rows.data(),
+                                                                 positions.data()});
     made.positions = std::move(positions);
   }
 

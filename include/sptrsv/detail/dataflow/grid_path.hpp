@@ -16,19 +16,6 @@
 
 namespace sptrsv::detail::dataflow {
 
-/// Per place.
-template <class Index>
-struct gather_positions {
-  const Index* rows;
-  const Index* positions;
-  Index* by_place;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
-    ctx.store(by_place + place, ctx.load_constant(positions + ctx.load_constant(rows + place)));
-  }
-};
-
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class grid_path {
   template <int EntriesAtOnce, int Columns>
@@ -141,7 +128,8 @@ class grid_path {
     } else {
       positions_ = make(triangle.size);
       simt::for_each(on, triangle.size,
-                     gather_positions<Index>{levels.rows.data(), split.positions.data(), positions_.data()});
+                     triangle_kernels::take_in_order<Index, Index>{split.positions.data(), levels.rows.data(),
+                                                                   positions_.data()});
     }
   }
 

@@ -1,6 +1,5 @@
 // Chooses the parts and the shape of a relay: counts, on the device, the rows of each part on each level and
-// what they need of other parts, and walks through that table on the host with what a step and a hand-off
-// cost.
+// what they need of other parts, and goes through that table on the host (relay_cost.hpp).
 #pragma once
 
 #include <algorithm>
@@ -10,10 +9,10 @@
 #include <iterator>
 #include <limits>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/dataflow/relay_agent.hpp"
+#include "sptrsv/detail/dataflow/relay_cost.hpp"
 #include "sptrsv/detail/dataflow/relay_counts.hpp"
 #include "sptrsv/detail/dataflow/relay_plan.hpp"
 
@@ -25,31 +24,6 @@ struct relay_choice {
   relay_boxes boxes;
   double nanoseconds = std::numeric_limits<double>::infinity();
 };
-
-/// Nanoseconds of a solve. A part begins a level when it is done with the one before and what it needs has
-/// come. `early`: by part.
-template <class Tuning>
-double relay_nanoseconds(const relay_turn* turns, std::size_t count, const std::int32_t* early,
-                         std::int64_t parts, const relay_shape_values& shape, double step) {
-  std::vector<double> clock(static_cast<std::size_t>(parts), 0.0);
-  const std::unique_ptr<float[]> end(new float[count]);
-  const double full_step = step * Tuning::relay_full_step;
-  const std::int32_t rows = shape.step_rows();
-  for (std::size_t i = 0; i < count; ++i) {
-    const relay_turn turn = turns[i];
-    double now = clock[static_cast<std::size_t>(turn.part)];
-    if (turn.need >= 0) {
-      now =
-          std::max(now, static_cast<double>(end[static_cast<std::size_t>(turn.need)]) + Tuning::relay_hop_ns);
-    }
-    now += turn.rows <= rows ? step : (turn.rows + rows - 1) / rows * full_step;
-    now += std::max(0, turn.rounds - 1) * Tuning::relay_round_ns;
-    clock[static_cast<std::size_t>(turn.part)] = now;
-    end[i] = static_cast<float>(now);
-  }
-  return Tuning::relay_launch_ns + *std::max_element(clock.begin(), clock.end()) +
-         static_cast<double>(*std::max_element(early, early + parts)) * Tuning::relay_early_ns;
-}
 
 /// Over the shapes of the tuning and some numbers of parts, or boxes.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
@@ -279,7 +253,7 @@ class relay_chooser {
   /// Boxes, where the system looks like a grid of three dimensions. The longest direction is not cut: parts
   /// would wait for those before them until these are nearly done.
   void try_boxes(std::int64_t blocks) {
-    relay_boxes g = find_grid();
+    relay_boxes g = find_grid(triangle_, on_);
     if (!g.are_used()) {
       return;
     }
@@ -295,55 +269,6 @@ class relay_chooser {
     g.count[a] = across;
     g.count[b] = static_cast<std::int32_t>(std::min<std::int64_t>(most / across, g.size[b]));
     try_parts({{g.parts(), g}}, blocks);
-  }
-
-  /// The grid by the distances of a row's entries to it, which come in three heaps: 1, about a line, about a
-  /// plane. Of a row in the middle, since it is only a guess. Not used where there are no such heaps, or some
-  /// neighbour is ahead in one direction. Synchronises.
-  [[nodiscard]] relay_boxes find_grid() const {
-    const std::vector<std::int64_t> distances = distances_in_the_middle();
-    std::vector<std::int64_t> middles;  // of the heaps
-    for (std::size_t first = 0, i = 1; i <= distances.size(); ++i) {
-      if (i == distances.size() || distances[i] > 3 * distances[i - 1]) {
-        middles.push_back((distances[first] + distances[i - 1]) / 2);
-        first = i;
-      }
-    }
-    if (middles.size() != 3 || middles[0] != 1) {
-      return {};
-    }
-    const std::int64_t line = middles[1];
-    const std::int64_t lines = middles[2] / line;
-    for (const std::int64_t d : distances) {
-      const std::int64_t in_plane = d % (line * lines);
-      if (in_plane > line * lines / 2 || in_plane % line > line / 2) {
-        return {};
-      }
-    }
-    relay_boxes grid;
-    grid.size[0] = static_cast<std::int32_t>(line);
-    grid.size[1] = static_cast<std::int32_t>(lines);
-    grid.size[2] = static_cast<std::int32_t>(simt::ceil_div(triangle_.size, line * lines));
-    return grid;
-  }
-
-  /// Of the entries of the longest of some rows, ascending.
-  [[nodiscard]] std::vector<std::int64_t> distances_in_the_middle() const {
-    const std::int64_t first = triangle_.size / 7 * 3;
-    const std::int64_t rows = std::min<std::int64_t>(1024, triangle_.size - first);
-    std::vector<Offset> offsets(static_cast<std::size_t>(rows) + 1);
-    on_.download(offsets.data(), triangle_.row_offsets.data() + first, offsets.size() * sizeof(Offset));
-    std::size_t longest = 0;
-    for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
-      longest = offsets[r + 1] - offsets[r] > offsets[longest + 1] - offsets[longest] ? r : longest;
-    }
-    std::vector<Index> columns(static_cast<std::size_t>(offsets[longest + 1] - offsets[longest]));
-    on_.download(columns.data(), triangle_.columns.data() + offsets[longest], columns.size() * sizeof(Index));
-    std::vector<std::int64_t> distances;
-    for (auto column = columns.rbegin(); column != columns.rend(); ++column) {
-      distances.push_back(first + static_cast<std::int64_t>(longest) - static_cast<std::int64_t>(*column));
-    }
-    return distances;
   }
 
   const device_triangle<Index, Offset>& triangle_;

@@ -5,33 +5,10 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/dataflow/relay_boxes.hpp"
 #include "sptrsv/detail/dataflow/relay_shape.hpp"
 
 namespace sptrsv::detail::dataflow {
-
-/// Parts of a system on a grid of three dimensions whose rows stand in their natural order, x fastest: boxes,
-/// of which each is a little behind those that it needs, so that all of them are busy most of the time. A
-/// part needs none after it if rows need no neighbour that is ahead of them in any direction.
-struct relay_boxes {
-  std::int32_t size[3] = {0, 0, 0};   ///< of the grid; 0: parts are no boxes
-  std::int32_t count[3] = {1, 1, 1};  ///< in each direction
-
-  [[nodiscard]] std::int64_t parts() const { return std::int64_t{count[0]} * count[1] * count[2]; }
-  [[nodiscard]] SPTRSV_HOST_DEVICE bool are_used() const { return size[0] > 0; }
-
-  SPTRSV_HOST_DEVICE std::int64_t part_of(std::int64_t row) const {
-    const std::int32_t line = static_cast<std::int32_t>(row) / size[0];
-    const std::int32_t x = static_cast<std::int32_t>(row) - line * size[0];
-    const std::int32_t z = line / size[1];
-    const std::int32_t y = line - z * size[1];
-    return (box(z, 2) * count[1] + box(y, 1)) * count[0] + box(x, 0);
-  }
-
- private:
-  SPTRSV_HOST_DEVICE std::int64_t box(std::int32_t place, int direction) const {
-    return std::int64_t{place} * count[direction] / size[direction];
-  }
-};
 
 namespace relay_kernels {
 

@@ -14,6 +14,7 @@
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/detail/simt/cuda_context.cuh"
 #include "sptrsv/detail/simt/executor.hpp"
+#include "sptrsv/detail/simt/parcel_agent.hpp"
 #include "sptrsv/host/executor.hpp"
 
 namespace sptrsv {
@@ -62,26 +63,6 @@ __global__ void __launch_bounds__(Agent::block_threads, least_blocks<Agent>)
   cuda_context ctx;
   Agent::run(ctx, shared, p);
 }
-
-/// Bytes that travel as an argument of the launch: copying from the host's memory would have to be waited
-/// for.
-struct parcel_agent {
-  static constexpr int block_threads = 256;
-  static constexpr std::size_t most_bytes = 1024;
-  struct shared_storage {};
-  struct params {
-    unsigned char* to;
-    std::uint32_t bytes;
-    unsigned char content[most_bytes];
-  };
-
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
-    for (std::uint32_t i = ctx.thread_rank(); i < p.bytes; i += block_threads) {
-      ctx.store(p.to + i, p.content[i]);
-    }
-  }
-};
 
 }  // namespace simt
 

@@ -1,0 +1,99 @@
+// The kernel that checks the stored matrix and measures the rows of the system.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/analysis/triangle_kernels.hpp"
+
+namespace sptrsv::detail::triangle_kernels {
+
+/// A thread per row (column) of the storage and per entry, as many as the larger number says: whether the
+/// offsets are sound; range and order of the indices, lengths of the system's rows, places of its diagonal.
+/// What it says of entries means something only where the offsets are sound, but it never leaves the arrays.
+template <class Index, class Offset>
+struct check_entries_agent {
+  static constexpr int block_threads = 256;
+  struct shared_storage {};
+  struct params {
+    pattern_view<Index, Offset> a;
+    triangle_form form;
+    Offset* row_lengths;       ///< by position, strictly lower
+    Offset* diagonal_sources;  ///< by position; null if the diagonal is unit
+    report* found;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const std::int64_t i = static_cast<std::int64_t>(ctx.block_rank()) * block_threads + ctx.thread_rank();
+    if (i < p.a.size) {
+      check_offsets(ctx, p, i);
+    }
+    counted entry;
+    if (i < p.a.entries) {
+      entry = classify(ctx, p, i);
+    }
+    add_lengths(ctx, p, entry);
+  }
+
+ private:
+  struct counted {
+    Index row = -1;  ///< -1 if there is none
+    bool is_below = false;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void check_offsets(Context& ctx, const params& p, std::int64_t m) {
+    const Offset begin = ctx.load_constant(p.a.offsets + m);
+    const Offset end = ctx.load_constant(p.a.offsets + m + 1);
+    if (begin > end || (m == 0 && begin != 0) ||
+        (m == p.a.size - 1 && end != static_cast<Offset>(p.a.entries))) {
+      ctx.atomic_min(&p.found->offsets, m);
+    }
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static counted classify(Context& ctx, const params& p, std::int64_t e) {
+    const std::int64_t m = major_of(ctx, p.a.offsets, p.a.size, e);
+    const Index minor = ctx.load_constant(p.a.indices + e);
+    if (minor < 0 || static_cast<std::int64_t>(minor) >= p.a.size) {
+      ctx.atomic_min(&p.found->index, m);
+      return {};
+    }
+    const auto at = place_of(p.form, static_cast<Index>(p.a.size - 1), static_cast<Index>(m), minor);
+    if (e > 0 && e > static_cast<std::int64_t>(ctx.load_constant(p.a.offsets + m))) {
+      const Index before = ctx.load_constant(p.a.indices + e - 1);
+      if (before > minor) {
+        ctx.atomic_max(&p.found->unsorted, std::uint64_t{1});
+      } else if (before == minor && at.column < at.row) {
+        ctx.atomic_min(&p.found->duplicate, m);
+      }
+    }
+    if (at.column == at.row && p.diagonal_sources != nullptr) {
+      if (ctx.atomic_exchange(p.diagonal_sources + at.row, static_cast<Offset>(e)) != Offset{-1}) {
+        ctx.atomic_min(&p.found->duplicate, m);
+      }
+    }
+    return {at.row, at.column < at.row};
+  }
+
+  /// Neighbours in the same row are counted before they are added: additions to one word take turns.
+  template <class Context>
+  SPTRSV_DEVICE static void add_lengths(Context& ctx, const params& p, const counted& entry) {
+    const auto warp = ctx.template group<32>();
+    const int rank = warp.rank();
+    const Index row_before = warp.shuffle(entry.row, rank > 0 ? rank - 1 : 0);
+    const std::uint32_t below = warp.ballot(entry.is_below);
+    const std::uint32_t firsts = warp.ballot(rank == 0 || row_before != entry.row);
+    if ((firsts >> rank & 1u) == 0) {
+      return;
+    }
+    const std::uint32_t next = rank < 31 ? firsts >> (rank + 1) : 0u;  // the first lane of another row
+    const int lanes = next != 0 ? simt::lowest_bit(next) + 1 : 32 - rank;
+    const std::uint32_t own = below >> rank & (lanes < 32 ? (1u << lanes) - 1u : ~0u);
+    if (own != 0) {
+      ctx.atomic_add(p.row_lengths + entry.row, static_cast<Offset>(simt::bit_count(own)));
+    }
+  }
+};
+
+}  // namespace sptrsv::detail::triangle_kernels
