@@ -260,6 +260,47 @@ class context {
     copies.erase(copies.begin(), copies.begin() + static_cast<std::ptrdiff_t>(done));
   }
 
+  void begin_bulk(std::uint64_t* arrival) { *arrival_word(arrival, "begin_bulk") = 0; }
+  /// Done now or when somebody waits for it, as the schedule will have it.
+  void copy_bulk(void* shared, const void* global, int bytes, std::uint64_t* arrival, int lane) {
+    scheduler_->step(*thread_);
+    if (lane != 0) {
+      return;
+    }
+    arrival_word(arrival, "copy_bulk");
+    const auto size = static_cast<std::size_t>(bytes);
+    if (size % 16 != 0 || address_of(shared) % 16 != 0 || address_of(global) % 16 != 0) {
+      throw misaligned_access(name_of(*thread_) + ": copy_bulk of " + std::to_string(bytes) + " bytes from " +
+                              hex(address_of(global)) + " to " + describe(*thread_, address_of(shared)));
+    }
+    if (size > 0 && (resolve(*thread_, address_of(shared), size, 16, "copy_bulk to").buffer != nullptr ||
+                     resolve(*thread_, address_of(global), size, 16, "copy_bulk from").buffer == nullptr)) {
+      throw out_of_bounds(name_of(*thread_) + ": copy_bulk, not from global to shared memory");
+    }
+    auto& copies = thread_->owner->bulk_copies;
+    if (find_bulk(arrival) != copies.end()) {
+      throw out_of_bounds(name_of(*thread_) + ": copy_bulk before the copy begun last with " +
+                          describe(*thread_, address_of(arrival)) + " has been waited for");
+    }
+    std::memset(shared, 0xcd, size);
+    copies.push_back({arrival, static_cast<unsigned char*>(shared), address_of(global), size});
+    if (scheduler_->copies_at_once()) {
+      finish_bulk(copies.end() - 1);
+    }
+  }
+  void wait_bulk(const std::uint64_t* arrival, bool odd) {
+    scheduler_->step(*thread_);
+    const std::uint64_t* const copies = arrival_word(arrival, "wait_bulk");
+    while ((*copies % 2 == 1) == odd) {
+      const auto copy = find_bulk(arrival);
+      if (copy != thread_->owner->bulk_copies.end()) {
+        finish_bulk(copy);
+      } else {
+        pause(arrival);
+      }
+    }
+  }
+
   int shared_address(const void* p) {
     return static_cast<int>(static_cast<const unsigned char*>(p) - thread_->owner->dynamic_shared.data());
   }
@@ -299,6 +340,26 @@ class context {
                           std::to_string(memory.size()));
     }
     return memory.data() + address;
+  }
+
+  std::uint64_t* arrival_word(const std::uint64_t* arrival, const char* what) const {
+    if (resolve(*thread_, address_of(arrival), 8, 8, what).state != nullptr) {
+      throw out_of_bounds(name_of(*thread_) + ": " + what + " of " + describe(*thread_, address_of(arrival)));
+    }
+    return const_cast<std::uint64_t*>(arrival);
+  }
+  std::vector<bulk_copy>::iterator find_bulk(const std::uint64_t* arrival) const {
+    auto& copies = thread_->owner->bulk_copies;
+    return std::find_if(copies.begin(), copies.end(),
+                        [&](const bulk_copy& copy) { return copy.arrival == arrival; });
+  }
+  void finish_bulk(std::vector<bulk_copy>::iterator at) {
+    const bulk_copy copy = *at;
+    thread_->owner->bulk_copies.erase(at);
+    for (std::size_t done = 0; done < copy.size; done += 16) {
+      scheduler_->memory().load(*thread_, copy.from + done, 16, 16, copy.to + done, "copy_bulk", true);
+    }
+    ++*copy.arrival;
   }
 
   void perform(const pending_copy& copy) {

@@ -251,6 +251,80 @@ TEST(Copies, AreAligned) {
   refuses([](auto& ctx, four& shared, int* data) { ctx.template copy_async<16>(shared.values, data + 2); });
 }
 
+struct bulk_target {
+  alignas(16) int values[64];
+  std::uint64_t arrival;
+};
+/// A warp that copies 64 numbers twice and writes them doubled; `wait` says whether it waits.
+bool doubles_by_bulk(const executor& on, bool wait) {
+  std::vector<int> numbers;
+  std::vector<int> doubled;
+  for (int i = 0; i < 128; ++i) {
+    numbers.push_back(i + 1);
+    doubled.push_back(2 * (i + 1));
+  }
+  const auto data = to_device<int>(on, numbers);
+  const auto out = zeros<int>(on, numbers.size());
+  launch<32, bulk_target>(on, 1, [=, data = data.data(), out = out.data()](auto& ctx, bulk_target& shared) {
+    const auto warp = ctx.template group<32>();
+    if (warp.rank() == 0) {
+      ctx.begin_bulk(&shared.arrival);
+    }
+    ctx.barrier();
+    for (int half = 0; half < 2; ++half) {
+      ctx.copy_bulk(shared.values, data + 64 * half, 256, &shared.arrival, warp.rank());
+      if (wait) {
+        ctx.wait_bulk(&shared.arrival, half == 1);
+      }
+      for (int i = 63 - warp.rank(); i >= 0; i -= 32) {
+        ctx.store(out + 64 * half + i, 2 * shared.values[i]);
+      }
+      warp.sync();
+      if (!wait) {
+        ctx.wait_bulk(&shared.arrival, half == 1);
+      }
+      warp.sync();
+    }
+  });
+  return to_host(on, out) == doubled;
+}
+
+TEST(BulkCopies, AreThereAfterTheWait) {
+  EXPECT_EQ(successes(50, [](const executor& on) { return doubles_by_bulk(on, true); }), 50);
+  EXPECT_LT(successes(50, [](const executor& on) { return doubles_by_bulk(on, false); }), 40);
+}
+
+TEST(BulkCopies, AreAlignedAndOneAtATime) {
+  device d(with_schedule(schedule::in_order));
+  const executor on(&d);
+  const auto run = [&](int first, int bytes, int copies) {
+    const auto data = to_device<int>(on, std::vector<int>(64, 1));
+    launch<1, bulk_target>(on, 1, [=, data = data.data()](auto& ctx, bulk_target& shared) {
+      ctx.begin_bulk(&shared.arrival);
+      for (int i = 0; i < copies; ++i) {
+        ctx.copy_bulk(shared.values, data + first, bytes, &shared.arrival, 0);
+      }
+      ctx.wait_bulk(&shared.arrival, false);
+    });
+  };
+  EXPECT_NO_THROW(run(4, 64, 1));
+  EXPECT_NO_THROW(run(0, 0, 1));
+  EXPECT_THROW(run(1, 64, 1), misaligned_access);
+  EXPECT_THROW(run(0, 8, 1), misaligned_access);
+  EXPECT_THROW(run(32, 256, 1), out_of_bounds);
+  EXPECT_THROW(run(0, 64, 2), out_of_bounds);
+}
+
+TEST(BulkCopies, ThatNobodyBeginsAreWaitedForInVain) {
+  device d;
+  EXPECT_THROW((launch<1, bulk_target>(executor(&d), 1,
+                                       [](auto& ctx, bulk_target& shared) {
+                                         ctx.begin_bulk(&shared.arrival);
+                                         ctx.wait_bulk(&shared.arrival, false);
+                                       })),
+               deadlock);
+}
+
 TEST(Copies, OfUninitialisedMemoryAreRefused) {
   device d;
   const executor on(&d);

@@ -61,6 +61,14 @@ struct pending_copy {
   std::uint64_t group = 0;
 };
 
+/// The same of a copy that counts in a word of shared memory when it is done.
+struct bulk_copy {
+  std::uint64_t* arrival;
+  unsigned char* to;
+  address_type from;
+  std::size_t size;
+};
+
 struct thread {
   block* owner = nullptr;
   int rank = 0;
@@ -136,6 +144,7 @@ struct block {
   std::array<numbered_barrier, 16> numbered;
   int exited = 0;
   std::size_t slot = 0;  // among the resident blocks
+  std::vector<bulk_copy> bulk_copies;
   store_buffer pending;  // visible in this block only
   stale_cache cache;
   // Separate pieces of the heap, so that AddressSanitizer sees an overrun of either.

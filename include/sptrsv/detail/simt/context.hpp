@@ -56,6 +56,18 @@
 //   void commit_copies();                         // groups this thread's copies since the last call
 //   void wait_copies<Pending>();                  // for all of this thread's groups but the last `Pending`:
 //                                                 // it sees them then, others after a barrier or tile's sync
+//   void begin_bulk(std::uint64_t* arrival);      // a word of shared memory, before a barrier and:
+//   void copy_bulk(void* shared, const void* global, int bytes, std::uint64_t* arrival, int lane);
+//                                                 // weak; the lanes of a warp together, after a sync;
+//                                                 16-byte
+//                                                 // aligned, a multiple of 16 bytes, maybe none; one at a
+//                                                 time
+//                                                 // for a word
+//   void wait_bulk(const std::uint64_t* arrival, bool odd);   // for the copy number 0, 2, ... or 1, 3, ...
+//   of
+//                                                 // the word, that was begun last; by the lanes of that
+//                                                 warp,
+//                                                 // which see all of it after a sync
 //
 // A weak load may be served from an SM's cache: after a relaxed poll only an acquire or a fence (not
 // fence_release) makes it see what the producer stored.

@@ -8,11 +8,12 @@
 
 #include "sptrsv/detail/scalar.hpp"
 #include "sptrsv/detail/simt/context.hpp"
+#include "sptrsv/detail/simt/cuda_copies.cuh"
 #include "sptrsv/detail/simt/cuda_tile.cuh"
 
 namespace sptrsv::detail::simt {
 
-class cuda_context {
+class cuda_context : public cuda_copies {
  public:
   __device__ __forceinline__ int thread_rank() const { return static_cast<int>(threadIdx.x); }
   __device__ __forceinline__ int block_threads() const { return static_cast<int>(blockDim.x); }
@@ -196,43 +197,6 @@ class cuda_context {
   }
   __device__ __forceinline__ void fence_block() const { asm volatile("fence.acq_rel.cta;" ::: "memory"); }
 
-  /// Wide copies go past the L1 cache: they stream.
-  template <int Bytes>
-  __device__ __forceinline__ void copy_async(void* shared, const void* global) const {
-    static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16);
-#if __CUDA_ARCH__ >= 800
-    const auto to = static_cast<unsigned int>(__cvta_generic_to_shared(shared));
-    if constexpr (Bytes == 16) {
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
-                   "l"(__cvta_generic_to_global(global))
-                   : "memory");
-    } else {
-      asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(to),
-                   "l"(__cvta_generic_to_global(global)), "n"(Bytes)
-                   : "memory");
-    }
-#else
-    using word = cuda_memory::bits_of<std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>;
-    for (std::size_t w = 0; w < Bytes / sizeof(word); ++w) {
-      static_cast<word*>(shared)[w] = static_cast<const word*>(global)[w];
-    }
-#endif
-  }
-  __device__ __forceinline__ void commit_copies() const {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-  }
-  template <int Pending>
-  __device__ __forceinline__ void wait_copies() const {
-#if __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
-#endif
-  }
-
-  __device__ __forceinline__ int shared_address(const void* p) const {
-    return static_cast<int>(__cvta_generic_to_shared(p));
-  }
   template <class T>
   __device__ __forceinline__ T load_shared_at(int address) const {
     if constexpr (sizeof(T) == 16) {
