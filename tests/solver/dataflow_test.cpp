@@ -15,7 +15,7 @@ struct tiny_window : dataflow_tuning {
 };
 /// So that a walk promises to be faster.
 struct slow_relays : dataflow_tuning {
-  static constexpr double relay_step_ns[] = {500, 500, 500, 500, 500, 500};
+  static constexpr double relay_step_ns[] = {500, 500, 500, 500, 500, 500, 500, 500, 500};
 };
 struct narrow_walks : slow_relays {
   static constexpr double walk_rows_per_level = 2;
@@ -23,7 +23,7 @@ struct narrow_walks : slow_relays {
 
 /// A step takes 1 ms, a hand-off 10, an entry that comes through memory 100.
 struct round_costs : dataflow_tuning {
-  static constexpr double relay_step_ns[] = {1e6, 1e6, 1e6, 1e6, 1e6, 1e6};
+  static constexpr double relay_step_ns[] = {1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6};
   static constexpr double relay_hop_ns = 1e7;
   static constexpr double relay_early_ns = 1e8;
   static constexpr double relay_launch_ns = 0;
@@ -33,6 +33,11 @@ struct round_costs : dataflow_tuning {
 struct cheap_boxes : dataflow_tuning {
   static constexpr std::int64_t relay_small_system = 0;
   static constexpr double relay_boxes_factor = 0;
+};
+
+/// And L2 held none of them.
+struct streamed_systems : cheap_boxes {
+  static constexpr std::int64_t relay_streamed_entries = 0;
 };
 
 struct small_records : dataflow_tuning {
@@ -160,6 +165,19 @@ TEST_F(DataflowPath, DealsTheBoxesOfAGrid) {
   }
 }
 
+TEST_F(DataflowPath, PartsOnlyThePlanesOfAGridWhoseRowsLookAhead) {
+  const policy::basic_dataflow<streamed_systems> relay{dataflow_path::relay};
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    where.device().settings = hostile_settings(seed, seed % 2 == 0 ? 0 : 16);
+    const std::string kernel = kernel_for(patterns::stencil_3d_27(7, 8, 9), relay);
+    EXPECT_NE(kernel.find(" parts, 1 x 1 x "), std::string::npos) << kernel;
+    EXPECT_NE(kernel.find("1 lanes each; window of 2048"), std::string::npos) << kernel;
+  }
+  const std::string kept =
+      kernel_for(patterns::stencil_3d_27(7, 8, 9), policy::basic_dataflow<cheap_boxes>{dataflow_path::relay});
+  EXPECT_EQ(kept.find("boxes of a grid"), std::string::npos) << "L2 holds it: " << kept;
+}
+
 /// The rows in the middle look like a grid's, but some before them need a box that comes later.
 TEST_F(DataflowPath, DoesNotDealBoxesThatWouldWaitForLaterOnes) {
   pattern p = patterns::stencil_3d(9, 10, 11);
@@ -197,6 +215,8 @@ TEST_F(DataflowPath, HasTheShapeAskedFor) {
   how.shape = 5;
   EXPECT_NE(kernel_for(patterns::chain(100), how).find("steps of 16 rows, 4 lanes each"), std::string::npos);
   how.shape = 6;
+  EXPECT_NE(kernel_for(patterns::chain(100), how).find("window of 2048 components"), std::string::npos);
+  how.shape = 9;
   EXPECT_THROW(kernel_for(patterns::chain(100), how), error);
   how.path = dataflow_path::walk;
   EXPECT_THROW(kernel_for(patterns::chain(100), how), error);

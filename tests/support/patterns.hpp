@@ -133,6 +133,24 @@ inline pattern stencil_3d(std::int64_t nx, std::int64_t ny, std::int64_t nz) {
   return made;
 }
 
+/// The lower half of the 27-point stencil.
+inline pattern stencil_3d_27(std::int64_t nx, std::int64_t ny, std::int64_t nz) {
+  pattern made{"stencil27_" + std::to_string(nx) + "x" + std::to_string(ny) + "x" + std::to_string(nz),
+               nx * ny * nz,
+               {}};
+  for (std::int64_t i = 0; i < made.size; ++i) {
+    for (std::int64_t step = 0; step < 13; ++step) {
+      const std::int64_t x = i % nx + step % 3 - 1;
+      const std::int64_t y = i / nx % ny + step / 3 % 3 - 1;
+      const std::int64_t z = i / (nx * ny) + step / 9 - 1;
+      if (x >= 0 && x < nx && y >= 0 && y < ny && z >= 0) {
+        made.entries.push_back({i, (z * ny + y) * nx + x});
+      }
+    }
+  }
+  return made;
+}
+
 /// Small enough for every combination of options.
 inline std::vector<pattern> smallest() {
   return {diagonal(0), diagonal(1), chain(2), dense(5), arrow_row(7), arrow_column(6), random(23, 2.5, 1)};

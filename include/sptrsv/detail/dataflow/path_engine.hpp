@@ -199,13 +199,18 @@ class path_engine {
                   const device_levels<Index>& levels, std::int64_t size, std::int64_t stored_entries,
                   const triangle_form& form, const Executor& on, const analysis_memory& memory) {
     relay_shape_values shape{};
+    int teams = 0;
+    std::int64_t window = 0;
     Tuning::relay_shapes::for_each([&](auto s, int index) {
       if (index == choice.shape_index) {
+        using layout = relay_layout<Scalar, decltype(s)>;
         shape = values_of_relay<decltype(s)>();
+        teams = layout::teams;
+        window = layout::window(Tuning::relay_window);
       }
     });
-    auto plan = relay_planner<Scalar, Index, Offset, Executor>(shape, choice.parts, choice.boxes,
-                                                               Tuning::relay_window, on, memory)
+    auto plan = relay_planner<Scalar, Index, Offset, Executor>(shape, teams, choice.parts, choice.boxes,
+                                                               window, on, memory)
                     .build(split.triangle, levels, split.positions, size, stored_entries, form.reversed,
                            std::min(Tuning::relay_record_bytes, most_record_bytes<Scalar>));
     if (!plan) {

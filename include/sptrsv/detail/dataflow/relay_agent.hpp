@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "sptrsv/detail/dataflow/relay_early.hpp"
 #include "sptrsv/detail/dataflow/relay_params.hpp"
+#include "sptrsv/detail/dataflow/relay_ring.hpp"
 #include "sptrsv/detail/scalar.hpp"
 
 namespace sptrsv::detail::dataflow {
@@ -22,7 +24,7 @@ class relay_runner {
   using word = typename flag::word;
   using params = relay_params<Scalar>;
   using values = relay_pair<Scalar>;
-  using places = relay_pair<std::int32_t>;
+  using warp_group = decltype(std::declval<Context&>().template group<32>());
 
  public:
   SPTRSV_DEVICE relay_runner(Context& ctx, const params& p, relay_start& start)
@@ -34,9 +36,11 @@ class relay_runner {
         lane_(warp_.shuffle(warp_.rank(), warp_.rank())),
         team_(warp_.shuffle(ctx.thread_rank() / Shape::threads, 0)),
         slice_of_step_(warp_.shuffle(ctx.thread_rank() % Shape::threads / 32, 0)),
-        lane_records_(keep(p.records + 16 * lane_)),
-        ring_(static_cast<unsigned char*>(ctx.dynamic_shared()) +
-              warp_.shuffle(ctx.thread_rank() / 32, 0) * layout::warp_bytes) {
+        ring_(ctx, warp_, lane_,
+              static_cast<unsigned char*>(ctx.dynamic_shared()) +
+                  warp_.shuffle(ctx.thread_rank() / 32, 0) * layout::warp_bytes,
+              p.records) {
+    ring_.begin();
     if (ctx.thread_rank() == 0) {
       start.window_address =
           ctx.shared_address(static_cast<unsigned char*>(ctx.dynamic_shared()) + layout::window_offset);
@@ -77,8 +81,11 @@ class relay_runner {
   static constexpr int entries = Shape::entries;
   static constexpr int teams = layout::teams;
 
+  SPTRSV_DEVICE static constexpr relay_record_form form() {
+    return relay_record_form::of<Scalar>(values_of_relay<Shape>());
+  }
   SPTRSV_DEVICE static relay_record record_of(const relay_slice& slice) {
-    return relay_record_form::of<Scalar>(values_of_relay<Shape>()).record(slice.room, slice.early_rows());
+    return form().record(slice.room, slice.early_rows());
   }
 
   SPTRSV_DEVICE void solve_part(std::int64_t column) {
@@ -90,39 +97,33 @@ class relay_runner {
     if (step >= last_) {
       return;
     }
-    // A slice's record is under way two turns of the team before its own, its right-hand sides one.
-    relay_slice now = slice(step);
-    relay_slice next = slice(step + teams);
-    relay_slice after = slice(step + 2 * teams);
-    unsigned char* stage = ring_;
-    unsigned char* next_stage = ring_ + layout::stage_bytes;
-    unsigned char* free_stage = ring_ + 2 * layout::stage_bytes;
+    // A record is under way two turns of the team before its own, its right-hand sides one.
+    std::uint32_t record = record_of_step(step);
+    std::uint32_t next_record = record_of_step(step + teams);
+    int stage = 0;
     warp_.sync();  // the stages may still be read for another right-hand side
-    copy_record(stage, now);
-    copy_record(next_stage, next);
-    ctx_.commit_copies();
-    ctx_.template wait_copies<0>();
-    warp_.sync();
-    copy_sides(stage, now);
-    ctx_.commit_copies();
+    ring_.copy(0, record, bytes_at_hand(record));
+    ring_.copy(1, next_record, step + teams < last_ ? bytes_at_hand(next_record) : 0);
+    ring_.wait(0);
+    relay_slice now = ring_.slice(0);
+    copy_sides(ring_.stage(0), now);
     for (;;) {
-      ctx_.template wait_copies<0>();
-      warp_.sync();
-      copy_sides(next_stage, next);
-      copy_record(free_stage, after);
-      ctx_.commit_copies();
-      take_step(stage, now, step);
+      const int next_stage = ring_.after(stage);
+      const int free_stage = ring_.after(next_stage);
+      ring_.wait(next_stage);
+      ring_.copy(free_stage, now.next, now.next_bytes());
+      const relay_slice next = step + teams < last_ ? ring_.slice(next_stage) : relay_slice{};
+      copy_sides(ring_.stage(next_stage), next);
+      take_step(ring_.stage(stage), ring_.stored(record), now, step);
       step += teams;
       if (step >= last_) {
+        ring_.wait(free_stage);  // it is empty, but counts
         return;
       }
+      record = next_record;
+      next_record = now.next;
       now = next;
-      next = after;
-      after = after_next_;
-      unsigned char* const done = stage;
       stage = next_stage;
-      next_stage = free_stage;
-      free_stage = done;
     }
   }
 
@@ -133,24 +134,18 @@ class relay_runner {
     return warp_.shuffle(value, lane_);
   }
 
-  /// Empty past the end of the part.
-  SPTRSV_DEVICE relay_slice slice(std::int32_t step) const {
-    return step < last_ ? ctx_.load_constant(p_.slices + step * (Shape::threads / 32) + slice_of_step_)
-                        : relay_slice{};
+  /// In units of 16 bytes, of the warp's slice; of none past the end of the part.
+  SPTRSV_DEVICE std::uint32_t record_of_step(std::int32_t step) const {
+    return step < last_ ? ctx_.load_constant(p_.record_begins + step * (Shape::threads / 32) + slice_of_step_)
+                        : 0;
+  }
+  /// Of a record that has not come.
+  SPTRSV_DEVICE int bytes_at_hand(std::uint32_t record) const {
+    const auto slice = ctx_.load_constant(reinterpret_cast<const relay_slice*>(ring_.stored(record)));
+    return form().bytes_at_hand(record_of(slice), slice.late_pairs(), slice.early_pairs());
   }
 
-  SPTRSV_DEVICE void copy_record(unsigned char* stage, const relay_slice& from) const {
-    const int bytes = record_of(from).bytes(from.late_pairs(), from.early_pairs() > 0 ? 1 : 0);
-    unsigned char* const to = stage + 16 * lane_;
-    const unsigned char* const begin = lane_records_ + static_cast<std::int64_t>(from.record) * 16;
-    SPTRSV_UNROLL
-    for (int at = 0; at < layout::record_bytes; at += 512) {
-      if (at + 16 * lane_ < bytes) {
-        ctx_.template copy_async<16>(to + at, begin + at);
-      }
-    }
-  }
-
+  /// Those of a lane it reads itself.
   SPTRSV_DEVICE void copy_sides(unsigned char* stage, const relay_slice& of) const {
     if (leads() && row_of_lane() < of.rows()) {
       const std::int32_t row = row_in(stage, record_of(of)).index();
@@ -163,16 +158,23 @@ class relay_runner {
         }
       }
     }
+    ctx_.commit_copies();
   }
 
-  SPTRSV_DEVICE void take_step(unsigned char* stage, const relay_slice& now, std::int32_t step) {
+  /// `stage`, `stored`: its record at hand, and in memory.
+  SPTRSV_DEVICE void take_step(unsigned char* stage, const unsigned char* stored, const relay_slice& now,
+                               std::int32_t step) {
     const bool live = row_of_lane() < now.rows();
     const relay_record record = record_of(now);
     const relay_row<Scalar> row = live ? row_in(stage, record) : relay_row<Scalar>{Scalar{}, -1};
-    Scalar rest = leads() && row.row != -1 ? p_.alpha * side_in(stage) : Scalar{};
+    Scalar rest{};
+    if constexpr (!Shape::streams) {
+      rest = scaled_side(stage, row);
+    }
     values value[entries / 2];
     int operand[entries];
-    const auto slots = *reinterpret_cast<const relay_slots*>(stage + sizeof(relay_slots) * lane_);
+    const auto slots =
+        *reinterpret_cast<const relay_slots*>(stage + relay_record::slots + sizeof(relay_slots) * lane_);
     SPTRSV_UNROLL
     for (int i = 0; i < entries / 2; ++i) {
       value[i] = live && i < now.late_pairs()
@@ -192,9 +194,12 @@ class relay_runner {
     const int target = keep(window_ + (place & (zero_slot_ - 1)) * static_cast<int>(sizeof(Scalar)));
     compute_operands(operand, target);
     if (now.early_pairs() > 0) {
-      rest = rest - early_products(stage, now, record, row_of_lane() < now.early_rows());
+      rest = rest - relay_early<Scalar, Shape, Context, warp_group>(ctx_, warp_, lane_, solved_)
+                        .products(stage, stored, now, record);
     }
-    after_next_ = slice(step + 3 * teams);  // here it delays nobody
+    if constexpr (Shape::streams) {
+      rest = rest + scaled_side(stage, row);
+    }
     if (step != first_) {
       ctx_.template barrier_wait<2 * Shape::threads>(1 + team_);
     }
@@ -243,46 +248,6 @@ class relay_runner {
     ctx_.compute_now(all);
   }
 
-  struct early_pair {
-    places place{{-1, -1}};
-    values value{};
-  };
-
-  /// Of the lane's entries whose components come through memory, when those of all lanes have come.
-  SPTRSV_DEVICE Scalar early_products(const unsigned char* stage, const relay_slice& now,
-                                      const relay_record& record, bool is_early) const {
-    const int first = record.early(now.late_pairs());
-    const unsigned char* at = p_.records + static_cast<std::int64_t>(now.record) * 16 + first;
-    early_pair pair;
-    if (is_early) {
-      pair.place = reinterpret_cast<const places*>(stage + first)[lane_];
-      pair.value = reinterpret_cast<const values*>(stage + first + record.early_values)[lane_];
-    }
-    Scalar sum = Scalar{};
-    for (int i = 1; i < now.early_pairs(); ++i) {
-      at += record.early_pair;
-      early_pair next;
-      if (is_early) {
-        next.place = ctx_.load_constant(reinterpret_cast<const places*>(at) + lane_);
-        next.value = ctx_.load_constant(reinterpret_cast<const values*>(at + record.early_values) + lane_);
-      }
-      sum = sum + products(pair);
-      pair = next;
-    }
-    return sum + products(pair);
-  }
-
-  SPTRSV_DEVICE Scalar products(const early_pair& pair) const {
-    const word* component[2];
-    typename flag::reading seen[2];
-    for (int k = 0; k < 2; ++k) {
-      component[k] = solved_ + pair.place.of[k] * flag::words;
-      seen[k] = pair.place.of[k] >= 0 ? flag::unseen() : flag::zero();
-    }
-    flag::spin_together(ctx_, warp_, component, seen);
-    return pair.value.of[0] * seen[0].value() + pair.value.of[1] * seen[1].value();
-  }
-
   struct alignas(2 * entries < 16 ? 2 * entries : 16) relay_slots {
     std::uint16_t of[entries];
   };
@@ -294,6 +259,11 @@ class relay_runner {
   SPTRSV_DEVICE Scalar& side_in(unsigned char* stage) const {
     return reinterpret_cast<Scalar*>(stage + layout::record_bytes)[lane_];
   }
+  /// Waits for it, and not for what was begun after it.
+  SPTRSV_DEVICE Scalar scaled_side(unsigned char* stage, const relay_row<Scalar>& row) const {
+    ctx_.template wait_copies<2>();
+    return leads() && row.row != -1 ? p_.alpha * side_in(stage) : Scalar{};
+  }
   /// Of the slice.
   SPTRSV_DEVICE int row_of_lane() const { return lane_ / lanes; }
   /// Whether this lane speaks for its row.
@@ -302,12 +272,11 @@ class relay_runner {
   Context& ctx_;
   const params& p_;
   const block_start& start_;
-  decltype(std::declval<Context&>().template group<32>()) warp_;
+  warp_group warp_;
   int lane_;
   int team_;
   int slice_of_step_;
-  const unsigned char* lane_records_;
-  unsigned char* ring_;
+  relay_ring<Scalar, Shape, Context, warp_group> ring_;
   std::int32_t window_ = 0;  ///< a shared address
   std::int32_t zero_slot_ = 0;
   std::int32_t first_ = 0;
@@ -316,7 +285,6 @@ class relay_runner {
   Scalar* x_ = nullptr;
   word* solved_ = nullptr;
   word* other_ = nullptr;
-  relay_slice after_next_{};
 };
 
 template <class Scalar, class Shape>

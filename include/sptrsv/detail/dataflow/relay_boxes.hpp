@@ -54,11 +54,16 @@ std::vector<std::int64_t> distances_in_the_middle(const device_triangle<Index, O
   return distances;
 }
 
+/// A grid, not cut.
+struct relay_grid {
+  relay_boxes boxes;  ///< not used where there is no grid
+  bool looks_ahead;   ///< rows need neighbours that are ahead in one direction: only planes may be parted
+};
+
 /// The grid by the distances of a row's entries to it, which come in three heaps: 1, about a line, about a
-/// plane. Of a row in the middle, since it is only a guess. Not used where there are no such heaps, or some
-/// neighbour is ahead in one direction. Synchronises.
+/// plane. Of a row in the middle, since it is only a guess. Synchronises.
 template <class Index, class Offset, class Executor>
-relay_boxes find_grid(const device_triangle<Index, Offset>& t, const Executor& on) {
+relay_grid find_grid(const device_triangle<Index, Offset>& t, const Executor& on) {
   const std::vector<std::int64_t> distances = distances_in_the_middle(t, on);
   std::vector<std::int64_t> middles;  // of the heaps
   for (std::size_t first = 0, i = 1; i <= distances.size(); ++i) {
@@ -68,21 +73,19 @@ relay_boxes find_grid(const device_triangle<Index, Offset>& t, const Executor& o
     }
   }
   if (middles.size() != 3 || middles[0] != 1) {
-    return {};
+    return {{}, false};
   }
   const std::int64_t line = middles[1];
   const std::int64_t lines = middles[2] / line;
-  for (const std::int64_t d : distances) {
+  const bool looks_ahead = std::any_of(distances.begin(), distances.end(), [&](std::int64_t d) {
     const std::int64_t in_plane = d % (line * lines);
-    if (in_plane > line * lines / 2 || in_plane % line > line / 2) {
-      return {};
-    }
-  }
+    return in_plane > line * lines / 2 || in_plane % line > line / 2;
+  });
   relay_boxes grid;
   grid.size[0] = static_cast<std::int32_t>(line);
   grid.size[1] = static_cast<std::int32_t>(lines);
   grid.size[2] = static_cast<std::int32_t>(simt::ceil_div(t.size, line * lines));
-  return grid;
+  return {grid, looks_ahead};
 }
 
 }  // namespace sptrsv::detail::dataflow

@@ -92,7 +92,7 @@ class relay_chooser {
       using layout = relay_layout<Scalar, decltype(shape)>;
       if (blocks == 0 && fits<decltype(shape)>()) {
         blocks = on_.template resident_blocks<relay_agent<Scalar, decltype(shape)>>(
-            layout::bytes(Tuning::relay_window));
+            layout::bytes(layout::window(Tuning::relay_window)));
       }
     });
     return blocks;
@@ -100,7 +100,8 @@ class relay_chooser {
   template <class Shape>
   [[nodiscard]] bool fits() const {
     constexpr std::size_t reserved = 128;  // static shared memory
-    return relay_layout<Scalar, Shape>::bytes(Tuning::relay_window) + reserved <= on_.shared_limit();
+    using layout = relay_layout<Scalar, Shape>;
+    return layout::bytes(layout::window(Tuning::relay_window)) + reserved <= on_.shared_limit();
   }
 
   [[nodiscard]] bool is_large() const { return triangle_.entries() > Tuning::relay_small_system; }
@@ -120,9 +121,22 @@ class relay_chooser {
     return !too_many && !too_few;
   }
 
+  /// How rows are dealt.
+  struct division {
+    std::int64_t parts;
+    relay_boxes boxes;
+    bool are_planes = false;  ///< of a grid whose rows need most of their neighbours from the plane before
+  };
+
   /// Lanes to suit the length of rows.
-  [[nodiscard]] bool is_worth_a_try(const relay_shape_values& s) const {
+  [[nodiscard]] bool is_worth_a_try(const relay_shape_values& s, const division& d) const {
+    if (s.streams && triangle_.entries() <= Tuning::relay_streamed_entries && shapes::count > 1) {
+      return false;
+    }
     const double length = static_cast<double>(triangle_.entries()) / static_cast<double>(triangle_.size);
+    if (d.are_planes) {
+      return s.lanes == 1 && s.late_entries() + 2 * (s.early_pairs - 1) >= std::min(length, 12.0);
+    }
     const bool few_lanes = s.late_entries() * (is_large() ? 1.7 : 2.2) < length && s.lanes < 4;
     const bool many_lanes = s.late_entries() > (is_large() ? 2.0 : 4.0) * std::max(2.0, length) &&
                             s.lanes > 1 && (s.lanes > 2 || is_large());
@@ -130,16 +144,10 @@ class relay_chooser {
   }
 
   template <class Shape>
-  [[nodiscard]] bool is_tried(int index) const {
+  [[nodiscard]] bool is_tried(int index, const division& d) const {
     return fits<Shape>() &&
-           (forced_shape_ < 0 ? is_worth_a_try(values_of_relay<Shape>()) : index == forced_shape_);
+           (forced_shape_ < 0 ? is_worth_a_try(values_of_relay<Shape>(), d) : index == forced_shape_);
   }
-
-  /// How rows are dealt.
-  struct division {
-    std::int64_t parts;
-    relay_boxes boxes;
-  };
 
   /// The runs of a division, read by so many lanes a row.
   struct table {
@@ -169,7 +177,7 @@ class relay_chooser {
     for (const division& d : divisions) {
       shapes::for_each([&](auto shape, int index) {
         constexpr relay_shape_values s = values_of_relay<decltype(shape)>();
-        if (is_tried<decltype(shape)>(index) && (tables.empty() || !serves(tables.back(), d, s))) {
+        if (is_tried<decltype(shape)>(index, d) && (tables.empty() || !serves(tables.back(), d, s))) {
           tables.push_back({d, s, end});
           end += d.parts * levels_;
         }
@@ -187,7 +195,7 @@ class relay_chooser {
       }
       shapes::for_each([&](auto shape, int index) {
         constexpr relay_shape_values s = values_of_relay<decltype(shape)>();
-        if (!is_tried<decltype(shape)>(index) || !serves(t, t.rows, s)) {
+        if (!is_tried<decltype(shape)>(index, t.rows) || !serves(t, t.rows, s)) {
           return;
         }
         const std::int64_t rounds =
@@ -251,24 +259,30 @@ class relay_chooser {
   }
 
   /// Boxes, where the system looks like a grid of three dimensions. The longest direction is not cut: parts
-  /// would wait for those before them until these are nearly done.
+  /// would wait for those before them until these are nearly done. Where nothing else may be cut, whole
+  /// planes.
   void try_boxes(std::int64_t blocks) {
-    relay_boxes g = find_grid(triangle_, on_);
+    const relay_grid found = find_grid(triangle_, on_);
+    relay_boxes g = found.boxes;
     if (!g.are_used()) {
       return;
     }
-    const auto longest = static_cast<int>(std::max_element(g.size, g.size + 3) - g.size);
-    const int a = longest == 0 ? 1 : 0;
-    const int b = longest == 2 ? 1 : 2;
     const std::int64_t most = std::min<std::int64_t>(blocks, relay_run::level_stride);
-    const double even = std::sqrt(static_cast<double>(most) * g.size[a] / g.size[b]);
-    std::int32_t across = 1;
-    while (2 * across <= 1.2 * even && 2 * across <= g.size[a]) {
-      across *= 2;
+    if (found.looks_ahead) {
+      g.count[2] = static_cast<std::int32_t>(std::min<std::int64_t>(most, g.size[2]));
+    } else {
+      const auto longest = static_cast<int>(std::max_element(g.size, g.size + 3) - g.size);
+      const int a = longest == 0 ? 1 : 0;
+      const int b = longest == 2 ? 1 : 2;
+      const double even = std::sqrt(static_cast<double>(most) * g.size[a] / g.size[b]);
+      std::int32_t across = 1;
+      while (2 * across <= 1.2 * even && 2 * across <= g.size[a]) {
+        across *= 2;
+      }
+      g.count[a] = across;
+      g.count[b] = static_cast<std::int32_t>(std::min<std::int64_t>(most / across, g.size[b]));
     }
-    g.count[a] = across;
-    g.count[b] = static_cast<std::int32_t>(std::min<std::int64_t>(most / across, g.size[b]));
-    try_parts({{g.parts(), g}}, blocks);
+    try_parts({{g.parts(), g, found.looks_ahead}}, blocks);
   }
 
   const device_triangle<Index, Offset>& triangle_;

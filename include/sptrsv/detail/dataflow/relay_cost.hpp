@@ -29,12 +29,13 @@ double relay_nanoseconds(const relay_turn* turns, std::size_t count, const std::
           std::max(now, static_cast<double>(end[static_cast<std::size_t>(turn.need)]) + Tuning::relay_hop_ns);
     }
     now += turn.rows <= rows ? step : (turn.rows + rows - 1) / rows * full_step;
-    now += std::max(0, turn.rounds - 1) * Tuning::relay_round_ns;
+    now += std::max(0, turn.rounds - shape.early_pairs) * Tuning::relay_round_ns;
     clock[static_cast<std::size_t>(turn.part)] = now;
     end[i] = static_cast<float>(now);
   }
   return Tuning::relay_launch_ns + *std::max_element(clock.begin(), clock.end()) +
-         static_cast<double>(*std::max_element(early, early + parts)) * Tuning::relay_early_ns;
+         static_cast<double>(*std::max_element(early, early + parts)) *
+             (shape.early_pairs > 1 ? Tuning::relay_early_together_ns : Tuning::relay_early_ns);
 }
 
 }  // namespace sptrsv::detail::dataflow

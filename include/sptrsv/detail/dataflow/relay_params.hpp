@@ -15,9 +15,9 @@ struct relay_params {
   std::int32_t parts;
   std::int32_t window;  ///< a power of two
   bool reversed;
-  const std::int32_t* part_steps;   ///< parts + 1: the first step of each
-  const std::int32_t* part_places;  ///< parts + 1: the first place of each
-  const relay_slice* slices;        ///< by step and warp of the team
+  const std::int32_t* part_steps;      ///< parts + 1: the first step of each
+  const std::int32_t* part_places;     ///< parts + 1: the first place of each
+  const std::uint32_t* record_begins;  ///< by step and warp of the team, in units of 16 bytes
   const unsigned char* records;
   solve_pages<Scalar> pages;
   Scalar alpha;

@@ -68,7 +68,7 @@ class relay_path {
                                  form_.reversed,
                                  plan_.part_steps.data(),
                                  plan_.part_places.data(),
-                                 plan_.slices.data(),
+                                 plan_.record_begins.data(),
                                  plan_.records.data(),
                                  scratch.pages(),
                                  alpha,
@@ -118,7 +118,7 @@ class relay_path {
   }
 
   [[nodiscard]] std::size_t bytes() const {
-    return plan_.part_steps.bytes() + plan_.part_places.bytes() + plan_.slices.bytes() +
+    return plan_.part_steps.bytes() + plan_.part_places.bytes() + plan_.record_begins.bytes() +
            plan_.records.bytes() + plan_.targets.bytes();
   }
 

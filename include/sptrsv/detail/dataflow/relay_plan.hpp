@@ -27,7 +27,7 @@ struct relay_plan {
   std::int64_t steps = 0;
   buffer<std::int32_t> part_steps;
   buffer<std::int32_t> part_places;
-  buffer<relay_slice> slices;
+  buffer<std::uint32_t> record_begins;
   buffer<unsigned char> records;
   buffer<std::uint32_t> targets;  ///< by stored entry: see pivot_target
 };
@@ -36,10 +36,10 @@ struct relay_plan {
 template <class Scalar, class Index, class Offset, class Executor>
 class relay_planner {
  public:
-  /// `boxes`: how rows are dealt to parts, if not in the order of substitution.
-  relay_planner(const relay_shape_values& shape, std::int64_t parts, const relay_boxes& boxes,
+  /// `teams`: of a block. `boxes`: how rows are dealt to parts, if not in the order of substitution.
+  relay_planner(const relay_shape_values& shape, int teams, std::int64_t parts, const relay_boxes& boxes,
                 std::int64_t window, const Executor& on, const analysis_memory& memory)
-      : shape_(shape), on_(on), memory_(memory) {
+      : shape_(shape), teams_(teams), on_(on), memory_(memory) {
     plan_.shape = shape;
     plan_.boxes = boxes;
     plan_.parts = static_cast<std::int32_t>(parts);
@@ -71,10 +71,10 @@ class relay_planner {
     plan_.targets = make_kept<std::uint32_t>(stored_entries);
     on_.fill_bytes(plan_.targets.data(), 0xff, plan_.targets.bytes());
     simt::for_each(on_, plan_.places,
-                   fill_records<Scalar, Index, Offset>{reader, form_, size, reversed, positions.data(),
-                                                       order.rows.data(), ordered.sources.data(),
-                                                       ordered.diagonal_sources.data(), plan_.slices.data(),
-                                                       plan_.records.data(), plan_.targets.data()});
+                   fill_records<Scalar, Index, Offset>{
+                       reader, form_, size, reversed, positions.data(), order.rows.data(),
+                       ordered.sources.data(), ordered.diagonal_sources.data(), plan_.record_begins.data(),
+                       plan_.records.data(), plan_.targets.data()});
     return std::move(plan_);
   }
 
@@ -162,18 +162,20 @@ class relay_planner {
     if (bytes > most_bytes) {
       return false;
     }
-    plan_.slices = make_kept<relay_slice>(slices);
+    plan_.record_begins = make_kept<std::uint32_t>(slices);
     plan_.records = make_kept<unsigned char>(bytes);
     on_.fill_bytes(plan_.records.data(), 0, plan_.records.bytes());
     simt::for_each(on_, slices,
-                   make_slices{form_, step_places_.data(), rows, late, early, early_rows, records.data(),
-                               plan_.slices.data()});
+                   make_slices{form_, teams_ * shape_.step_slices(), step_places_.data(),
+                               part_of_place_.data(), plan_.part_steps.data(), rows, late, early, early_rows,
+                               records.data(), plan_.record_begins.data(), plan_.records.data()});
     simt::for_each(on_, 32 * slices,
-                   clear_records{form_, plan_.window, plan_.slices.data(), plan_.records.data()});
+                   clear_records{form_, plan_.window, plan_.record_begins.data(), plan_.records.data()});
     return true;
   }
 
   relay_shape_values shape_;
+  int teams_;
   const Executor& on_;
   analysis_memory memory_;
   relay_record_form form_ = relay_record_form::of<Scalar>(shape_);

@@ -103,30 +103,50 @@ struct measure_slices {
   }
 };
 
-/// Per slice.
+/// Per slice: where its record begins, and its head.
 struct make_slices {
   relay_record_form form;
+  std::int32_t turn;  ///< slices from a warp's slice to its next
   const std::int32_t* step_places;
+  const std::uint32_t* part_of_place;
+  const std::int32_t* part_steps;
   const std::int32_t* rows;
   const std::int32_t* late_pairs;
   const std::int32_t* early_pairs;
   const std::int32_t* early_rows;
   const std::uint64_t* records;
-  relay_slice* slices;
+  std::uint32_t* record_begins;
+  unsigned char* to;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
     const std::int64_t step = slice / form.shape.step_slices();
     const auto in_step = static_cast<std::int32_t>(slice % form.shape.step_slices());
+    const std::int32_t first = ctx.load_constant(step_places + step);
     const auto count = [&](const std::int32_t* of) {
       return static_cast<std::uint32_t>(ctx.load_constant(of + slice));
     };
-    ctx.store(
-        slices + slice,
-        relay_slice{static_cast<std::uint32_t>(ctx.load_constant(records + slice)),
-                    ctx.load_constant(step_places + step) + in_step * form.shape.slice_rows(),
-                    count(rows) | count(late_pairs) << 6 | count(early_pairs) << 12 | count(early_rows) << 24,
-                    form.room(ctx.load_constant(rows + slice))});
+    relay_slice head{
+        first + in_step * form.shape.slice_rows(),
+        count(rows) | count(late_pairs) << 6 | count(early_pairs) << 12 | count(early_rows) << 24,
+        form.room(ctx.load_constant(rows + slice)), 0};
+    const std::uint32_t part = ctx.load_constant(part_of_place + first);
+    const std::int64_t next = slice + 2 * turn;
+    if (next < std::int64_t{ctx.load_constant(part_steps + part + 1)} * form.shape.step_slices()) {
+      head.room |= static_cast<std::uint32_t>(bytes_at_hand(ctx, next) / 16) << 20;
+      head.next = static_cast<std::uint32_t>(ctx.load_constant(records + next));
+    }
+    const std::uint64_t begin = ctx.load_constant(records + slice);
+    ctx.store(record_begins + slice, static_cast<std::uint32_t>(begin));
+    ctx.store(reinterpret_cast<relay_slice*>(to + 16 * begin), head);
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE int bytes_at_hand(Context& ctx, std::int64_t slice) const {
+    return form.bytes_at_hand(
+        form.record(form.room(ctx.load_constant(rows + slice)), ctx.load_constant(early_rows + slice)),
+        ctx.load_constant(late_pairs + slice), ctx.load_constant(early_pairs + slice));
   }
 };
 
@@ -152,19 +172,20 @@ struct measure_records {
 struct clear_records {
   relay_record_form form;
   std::int32_t window;
-  const relay_slice* slices;
+  const std::uint32_t* record_begins;
   unsigned char* records;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    const relay_slice slice = ctx.load_constant(slices + i / 32);
+    unsigned char* const begin = records + std::int64_t{ctx.load_constant(record_begins + i / 32)} * 16;
+    const relay_slice slice = ctx.load(reinterpret_cast<const relay_slice*>(begin));
     const auto lane = static_cast<int>(i % 32);
     if (lane >= slice.rows() * form.shape.lanes) {
       return;
     }
     const relay_record record = form.record(slice.room, slice.early_rows());
-    unsigned char* const begin = records + static_cast<std::int64_t>(slice.record) * 16;
-    auto* const slots = reinterpret_cast<std::uint16_t*>(begin) + lane * form.shape.entries;
+    auto* const slots =
+        reinterpret_cast<std::uint16_t*>(begin + relay_record::slots) + lane * form.shape.entries;
     for (int e = 0; e < form.shape.entries; ++e) {
       ctx.store(slots + e, static_cast<std::uint16_t>(window));
     }
@@ -189,16 +210,16 @@ struct fill_records {
   const Index* rows;       ///< by place: the row of the triangle
   const Offset* sources;
   const Offset* diagonal_sources;  ///< by place, -1 for partial rows; null if the diagonal is unit
-  const relay_slice* slices;
+  const std::uint32_t* record_begins;
   unsigned char* records;
   std::uint32_t* targets;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
     const auto at = reader.find(ctx, place);
-    const relay_slice slice = ctx.load_constant(slices + at.slice);
+    const std::int64_t begin = std::int64_t{ctx.load_constant(record_begins + at.slice)} * 16;
+    const relay_slice slice = ctx.load(reinterpret_cast<const relay_slice*>(records + begin));
     const relay_record record = form.record(slice.room, slice.early_rows());
-    const std::int64_t begin = static_cast<std::int64_t>(slice.record) * 16;
     put_row(ctx, place, begin + record.rows + at.row * static_cast<int>(sizeof(relay_row<Scalar>)));
     const int lanes = reader.shape.lanes;
     int late = 0;
@@ -211,7 +232,8 @@ struct fill_records {
       std::int64_t value = begin;
       if (is_late) {
         const auto slot = static_cast<std::int64_t>(column) & (reader.window - 1);
-        ctx.store(reinterpret_cast<std::uint16_t*>(records + begin) + lane * reader.shape.entries + k / lanes,
+        ctx.store(reinterpret_cast<std::uint16_t*>(records + begin + relay_record::slots) +
+                      lane * reader.shape.entries + k / lanes,
                   static_cast<std::uint16_t>(slot));
         value += record.late + pair * record.late_pair;
       } else {

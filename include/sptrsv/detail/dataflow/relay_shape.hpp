@@ -12,8 +12,10 @@ namespace sptrsv::detail::dataflow {
 
 /// `Lanes` threads share a row; a team of `Threads` takes a step of Threads / Lanes rows; a block has at most
 /// `Teams` teams. A lane reads at most `Entries` components of its own part late, when its team's turn has
-/// come.
-template <int Lanes, int Threads, int Teams, int Entries>
+/// come, and waits for `EarlyPairs` pairs of others together before that, which come with the record.
+/// `Streams`: for systems that L2 does not hold: what comes from memory may take long, and takes up less of
+/// the SM while it does.
+template <int Lanes, int Threads, int Teams, int Entries, int EarlyPairs = 1, bool Streams = false>
 struct relay_shape {
   static_assert(Lanes >= 1 && Lanes <= 32 && (Lanes & (Lanes - 1)) == 0);
   static_assert(Threads % 32 == 0 && Teams >= 2 && Teams <= 15, "a block has 15 barriers for its teams");
@@ -22,6 +24,8 @@ struct relay_shape {
   static constexpr int threads = Threads;
   static constexpr int most_teams = Teams;
   static constexpr int entries = Entries;
+  static constexpr int early_pairs = EarlyPairs;
+  static constexpr bool streams = Streams;
 };
 
 /// The same as values.
@@ -29,6 +33,8 @@ struct relay_shape_values {
   int lanes;
   int threads;
   int entries;
+  int early_pairs;
+  bool streams;
 
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int slice_rows() const { return 32 / lanes; }
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int step_slices() const { return threads / 32; }
@@ -39,7 +45,7 @@ struct relay_shape_values {
 
 template <class Shape>
 SPTRSV_HOST_DEVICE constexpr relay_shape_values values_of_relay() {
-  return {Shape::lanes, Shape::threads, Shape::entries};
+  return {Shape::lanes, Shape::threads, Shape::entries, Shape::early_pairs, Shape::streams};
 }
 
 /// Where the number of a stored entry goes: an entry's value, counted in numbers from the first record, or,
@@ -56,19 +62,22 @@ template <class Scalar>
 inline constexpr std::int64_t most_record_bytes = static_cast<std::int64_t>(pivot_target - 1) *
                                                   static_cast<std::int64_t>(sizeof(Scalar) < 8 ? 4 : 8);
 
-/// What a warp has of a step: consecutive rows, and their record.
+/// What a warp has of a step, consecutive rows: the head of their record.
 struct alignas(16) relay_slice {
-  std::uint32_t record;  ///< where it begins, in units of 16 bytes
   std::int32_t first_place;
   /// rows | late pairs << 6 | early pairs << 12 | early rows << 24: pairs of entries, for each of the lanes,
   /// or of those of the first rows, which alone have early ones
   std::uint32_t count;
-  std::uint32_t room;  ///< lanes | bytes before the late pairs << 8: of the record
+  /// lanes | what is before the late pairs << 8 | what to copy of the record `next` << 20: of the record, in
+  /// units of 16 bytes
+  std::uint32_t room;
+  std::uint32_t next;  ///< where the record for the warp's turn after the next begins, in units of 16 bytes
 
   SPTRSV_HOST_DEVICE int rows() const { return static_cast<int>(count & 63u); }
   SPTRSV_HOST_DEVICE int late_pairs() const { return static_cast<int>(count >> 6 & 63u); }
   SPTRSV_HOST_DEVICE int early_pairs() const { return static_cast<int>(count >> 12 & 4095u); }
   SPTRSV_HOST_DEVICE int early_rows() const { return static_cast<int>(count >> 24); }
+  SPTRSV_HOST_DEVICE int next_bytes() const { return static_cast<int>(room >> 20) * 16; }
 };
 
 template <class T>
@@ -92,10 +101,10 @@ struct alignas(8) relay_row {
   }
 };
 
-/// Where what stands in a record, in bytes. A record holds, for each lane, the slots of its late entries;
-/// then the rows; then pairs of late values by lane; then pairs of early places and pairs of early values by
-/// lane. It has room for the lanes of the slice's rows only, and the early pairs for those of its early rows
-/// only, rounded up to four.
+/// Where what stands in a record, in bytes. A record holds its slice; then, for each lane, the slots of its
+/// late entries; then the rows; then pairs of late values by lane; then pairs of early places and pairs of
+/// early values by lane. It has room for the lanes of the slice's rows only, and the early pairs for those of
+/// its early rows only, rounded up to four.
 struct relay_record {
   std::int32_t rows;
   std::int32_t late;
@@ -109,6 +118,7 @@ struct relay_record {
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int bytes(int late_pairs, int early_pairs) const {
     return early(late_pairs) + early_pairs * early_pair;
   }
+  static constexpr int slots = static_cast<int>(sizeof(relay_slice));
 };
 
 /// What the records of a plan have in common.
@@ -122,18 +132,23 @@ struct relay_record_form {
     return {shape, static_cast<int>(sizeof(relay_row<Scalar>)), static_cast<int>(sizeof(relay_pair<Scalar>))};
   }
 
-  /// relay_slice::room of a slice of so many rows.
+  /// relay_slice::room of a slice of so many rows, without a record that is next.
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr std::uint32_t room(int rows) const {
     const int lanes = (rows * shape.lanes + 3) / 4 * 4;
-    const int late = lanes * slot_bytes() + (rows * row_bytes + 15) / 16 * 16;
-    return static_cast<std::uint32_t>(lanes | late << 8);
+    const int late = relay_record::slots + lanes * slot_bytes() + (rows * row_bytes + 15) / 16 * 16;
+    return static_cast<std::uint32_t>(lanes | late / 16 << 8);
   }
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr relay_record record(std::uint32_t room, int early_rows) const {
     const int lanes = static_cast<int>(room & 255u);
     const int early_lanes = (early_rows * shape.lanes + 3) / 4 * 4;
     const int places = early_lanes * static_cast<int>(sizeof(relay_pair<std::int32_t>));
-    return {lanes * slot_bytes(), static_cast<int>(room >> 8), lanes * pair_bytes, places,
-            places + early_lanes * pair_bytes};
+    return {relay_record::slots + lanes * slot_bytes(), static_cast<int>(room >> 8 & 4095u) * 16,
+            lanes * pair_bytes, places, places + early_lanes * pair_bytes};
+  }
+  /// Of a record, for a lane to have at hand when its turn comes.
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int bytes_at_hand(const relay_record& record, int late_pairs,
+                                                               int early_pairs) const {
+    return record.bytes(late_pairs, early_pairs < shape.early_pairs ? early_pairs : shape.early_pairs);
   }
   /// Of a lane.
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int slot_bytes() const {
@@ -141,24 +156,28 @@ struct relay_record_form {
   }
 };
 
-/// The dynamic shared memory of a block: for each warp a ring of records and of their rows' right-hand sides,
-/// then the window. Of a record's early pairs only the first is kept there.
+/// The dynamic shared memory of a block: for each warp a ring of records, of their rows' right-hand sides and
+/// of words that tell when a record has come; then the window. Of a record's early pairs only the first
+/// `early_pairs` of the shape are kept there.
 template <class Scalar, class Shape>
 struct relay_layout {
   static constexpr relay_record_form form = relay_record_form::of<Scalar>(values_of_relay<Shape>());
   static constexpr int stages = 3;
-  static constexpr int record_bytes =
-      form.record(form.room(32 / Shape::lanes), 32 / Shape::lanes).bytes(Shape::entries / 2, 1);
-  static constexpr int stage_bytes = record_bytes + 32 * static_cast<int>(sizeof(Scalar));
+  static constexpr int record_bytes = form.record(form.room(32 / Shape::lanes), 32 / Shape::lanes)
+                                          .bytes(Shape::entries / 2, Shape::early_pairs);
+  static constexpr int arrival_offset = record_bytes + 32 * static_cast<int>(sizeof(Scalar));
+  static constexpr int stage_bytes = arrival_offset + 16;
   static constexpr int warp_bytes = stages * stage_bytes;
   static constexpr int team_bytes = Shape::threads / 32 * warp_bytes;
-  static constexpr int ring_limit =
-      sizeof(Scalar) > 8 ? 150 * 1024 : 190 * 1024;  ///< leaves room for the window
+  /// Leaves room for the window.
+  static constexpr int ring_limit = (sizeof(Scalar) > 8 ? 150 : Shape::streams ? 210 : 194) * 1024;
   static constexpr int teams = std::min({Shape::most_teams, ring_limit / team_bytes, 1024 / Shape::threads});
   static constexpr int block_threads = teams * Shape::threads;
   static constexpr int window_offset = teams * team_bytes;
   static_assert(teams >= 2);
 
+  /// Components in the window, if others have `most`: rather more teams where memory is far.
+  static constexpr std::int64_t window(std::int64_t most) { return Shape::streams ? most / 2 : most; }
   /// `window` components and a zero.
   static constexpr std::size_t bytes(std::int64_t window) {
     return window_offset + static_cast<std::size_t>(window + 1) * sizeof(Scalar);
