@@ -133,10 +133,10 @@ class relay_chooser {
     if (s.streams && triangle_.entries() <= Tuning::relay_streamed_entries && shapes::count > 1) {
       return false;
     }
-    const double length = static_cast<double>(triangle_.entries()) / static_cast<double>(triangle_.size);
     if (d.are_planes) {
-      return s.lanes == 1 && s.late_entries() + 2 * (s.early_pairs - 1) >= std::min(length, 12.0);
+      return s.lanes == 1 && s.early_pairs > 1;
     }
+    const double length = static_cast<double>(triangle_.entries()) / static_cast<double>(triangle_.size);
     const bool few_lanes = s.late_entries() * (is_large() ? 1.7 : 2.2) < length && s.lanes < 4;
     const bool many_lanes = s.late_entries() > (is_large() ? 2.0 : 4.0) * std::max(2.0, length) &&
                             s.lanes > 1 && (s.lanes > 2 || is_large());

@@ -165,6 +165,7 @@ struct relay_layout {
   static constexpr int stages = 3;
   static constexpr int record_bytes = form.record(form.room(32 / Shape::lanes), 32 / Shape::lanes)
                                           .bytes(Shape::entries / 2, Shape::early_pairs);
+  static_assert(record_bytes < 65536, "relay_slice::room has 12 bits for it, in units of 16 bytes");
   static constexpr int arrival_offset = record_bytes + 32 * static_cast<int>(sizeof(Scalar));
   static constexpr int stage_bytes = arrival_offset + 16;
   static constexpr int warp_bytes = stages * stage_bytes;
