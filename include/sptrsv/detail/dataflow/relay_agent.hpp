@@ -173,8 +173,9 @@ class relay_runner {
     }
     values value[entries / 2];
     int operand[entries];
+    using lane_slots = relay_slots<entries>;
     const auto slots =
-        *reinterpret_cast<const relay_slots*>(stage + relay_record::slots + sizeof(relay_slots) * lane_);
+        *reinterpret_cast<const lane_slots*>(stage + relay_record::slots + sizeof(lane_slots) * lane_);
     SPTRSV_UNROLL
     for (int i = 0; i < entries / 2; ++i) {
       value[i] = live && i < now.late_pairs()
@@ -247,10 +248,6 @@ class relay_runner {
     }
     ctx_.compute_now(all);
   }
-
-  struct alignas(2 * entries < 16 ? 2 * entries : 16) relay_slots {
-    std::uint16_t of[entries];
-  };
 
   SPTRSV_DEVICE const relay_row<Scalar>& row_in(const unsigned char* stage,
                                                 const relay_record& record) const {

@@ -85,6 +85,12 @@ struct alignas(sizeof(T) < 8 ? 2 * sizeof(T) : 16) relay_pair {
   T of[2];
 };
 
+/// Of a lane's late entries, in a record.
+template <int Entries>
+struct alignas(2 * Entries < 16 ? 2 * Entries : 16) relay_slots {
+  std::uint16_t of[Entries];
+};
+
 /// A row in a record.
 template <class Scalar>
 struct alignas(8) relay_row {
