@@ -29,9 +29,9 @@
 //                                                 // likewise; of another size, it is another barrier
 //   void barrier_wait<Threads>(int id);           // id = 1 ... 15, not beside barrier<>: opens when Threads
 //   void barrier_arrive<Threads>(int id);         // threads, whole warps, have come to wait or to arrive;
-//   those
-//                                                 // who wait see what all of them have done; the lanes of a
-//                                                 // warp call it together, after a collective of the warp
+//                                                 // those who wait see what all have done; the
+//                                                 // lanes of a warp call it together, after a
+//                                                 // collective of the warp
 //
 //   T load_constant(const T* p);                  // *p is not written during the launch
 //   T load(const T* p);        void store(T* p, T v);            // weak
@@ -58,16 +58,13 @@
 //                                                 // it sees them then, others after a barrier or tile's sync
 //   void begin_bulk(std::uint64_t* arrival);      // a word of shared memory, before a barrier and:
 //   void copy_bulk(void* shared, const void* global, int bytes, std::uint64_t* arrival, int lane);
-//                                                 // weak; the lanes of a warp together, after a sync;
-//                                                 16-byte
-//                                                 // aligned, a multiple of 16 bytes, maybe none; one at a
-//                                                 time
-//                                                 // for a word
-//   void wait_bulk(const std::uint64_t* arrival, bool odd);   // for the copy number 0, 2, ... or 1, 3, ...
-//   of
-//                                                 // the word, that was begun last; by the lanes of that
-//                                                 warp,
-//                                                 // which see all of it after a sync
+//                                                 // weak; a warp's lanes together, after a sync;
+//                                                 // all aligned to 16 bytes, 0 allowed; one copy
+//                                                 // at a time for a word
+//   void wait_bulk(const std::uint64_t* arrival, bool odd);
+//                                                 // for the word's copy begun last, its number 0,
+//                                                 // 2, ... or 1, 3, ...; by that warp's lanes, which
+//                                                 // see all of it after a sync
 //
 // A weak load may be served from an SM's cache: after a relaxed poll only an acquire or a fence (not
 // fence_release) makes it see what the producer stored.

@@ -20,17 +20,18 @@
 //   std::size_t shared_limit() const;              // bytes of shared memory that a block may have
 //   void fill_bytes(void* p, unsigned char value, std::size_t bytes) const;
 //   void copy(void* to, const void* from, std::size_t bytes) const;           // device to device
-//   void upload(void* device, const void* host, std::size_t bytes) const;     // `host` is not used
-//   afterwards void download(void* host, const void* device, std::size_t bytes) const;   // synchronises void
-//   synchronize() const;
+//   void upload(void* device, const void* host, std::size_t bytes) const;
+//                                                 // `host` is not used afterwards
+//   void download(void* host, const void* device, std::size_t bytes) const;   // synchronises
+//   void synchronize() const;
 //
 //   template <class T> void exclusive_scan(const T* in, T* out, std::int64_t count, memory_resource&) const;
 //                                                  // in == out allowed
 //   template <class Key, class T>
 //   void sort_pairs(const Key* keys_in, Key* keys_out, const T* values_in, T* values_out, std::int64_t count,
-//                   int key_bits, memory_resource&) const;    // stable, ascending, by the low key_bits bits
-//                   of
-//                                                             // an unsigned key; in and out do not overlap
+//                   int key_bits, memory_resource&) const;
+//                                                 // stable, ascending, by the low key_bits bits of
+//                                                 // an unsigned key; in and out do not overlap
 //
 //   using graph_type = ...;                        // move-only, default constructible (empty)
 //   template <class Enqueue> graph_type record(Enqueue&& enqueue) const;   // enqueue(executor), not executed
