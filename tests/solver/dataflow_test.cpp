@@ -230,6 +230,20 @@ TEST_F(DataflowPath, CutsLongRowsOnTheGrid) {
   EXPECT_NE(kernel.find("104 rows in level order, 3 of them partial"), std::string::npos) << kernel;
 }
 
+/// Every other row of the second level has eight entries, the others one: side by side they would take eight
+/// slots each.
+TEST_F(DataflowPath, KeepsRowsOfALevelThatAreAboutAsLongTogetherOnTheGrid) {
+  const pattern p =
+      patterns::where("uneven", 192, [](auto i, auto j) { return i >= 64 && j < (i % 2 == 0 ? 1 : 8); });
+  const auto a = make(p, {});
+  const policy::dataflow grid{dataflow_path::grid};
+  auto solver = sptrsv::analyze(grid, where.upload(a.by_rows), {}, where.stream());
+  const auto b = random_vector<double>(p.size, 7);
+  expect_solved(a, {}, p.name, b, solve(solver, b));
+  constexpr std::size_t slot_bytes = sizeof(double) + 2 * sizeof(std::int32_t);
+  EXPECT_LT(solver.info().solver_bytes, 128 * 8 * slot_bytes);
+}
+
 TEST_F(DataflowPath, RefusesToWalkWithAWindowThatIsTooShort) {
   expect_refused<tiny_window>(patterns::chain(600));
 }

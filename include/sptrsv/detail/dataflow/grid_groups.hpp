@@ -12,6 +12,16 @@ namespace sptrsv::detail::dataflow {
 
 inline constexpr int group_rows = 32;
 
+/// A key for rows of one level: groups of rows that are about as long have few empty slots.
+struct long_rows_first {
+  static constexpr int bits = 6;
+  static constexpr std::int64_t longest = (1 << bits) - 1;
+
+  SPTRSV_HOST_DEVICE std::uint64_t operator()(std::int64_t length) const {
+    return static_cast<std::uint64_t>(longest - (length < longest ? length : longest));
+  }
+};
+
 template <class Index, class Offset>
 struct packed_groups {
   std::int64_t size = 0;

@@ -114,6 +114,9 @@ class grid_path {
       return buffer<Index>(static_cast<std::size_t>(size), memory.kept, on.stream());
     };
     levels_ = levels.count;
+    if (split.triangle.longest_row * split.triangle.size > 2 * split.triangle.entries()) {
+      sort_within_levels(split.triangle, levels, long_rows_first{}, on, memory);
+    }
     device_triangle<Index, Offset> triangle = in_level_order(split.triangle, levels, on, memory);
     groups_ = pack_groups(triangle, on, memory);
     diagonal_sources_ = std::move(triangle.diagonal_sources);
