@@ -29,6 +29,13 @@ struct round_costs : dataflow_tuning {
   static constexpr double relay_launch_ns = 0;
 };
 
+/// Parts cost nothing.
+struct free_hops : dataflow_tuning {
+  static constexpr double relay_hop_ns = 0;
+  static constexpr double relay_early_ns = 0;
+  static constexpr double relay_round_ns = 0;
+};
+
 /// As if every system were large, and boxes cost nothing.
 struct cheap_boxes : dataflow_tuning {
   static constexpr std::int64_t relay_small_system = 0;
@@ -242,6 +249,15 @@ TEST_F(DataflowPath, KeepsRowsOfALevelThatAreAboutAsLongTogetherOnTheGrid) {
   expect_solved(a, {}, p.name, b, solve(solver, b));
   constexpr std::size_t slot_bytes = sizeof(double) + 2 * sizeof(std::int32_t);
   EXPECT_LT(solver.info().solver_bytes, 128 * 8 * slot_bytes);
+}
+
+/// Of 8 blocks that the device holds: 150 rows a part are enough where there are many levels.
+TEST_F(DataflowPath, HasAsManyPartsAsPromiseToBeTheFastest) {
+  const std::string kernel = kernel_for(patterns::stencil_2d(8, 150), policy::basic_dataflow<free_hops>{});
+  EXPECT_NE(kernel.find("a relay of 8 parts"), std::string::npos) << kernel;
+  const std::string few_levels =
+      kernel_for(patterns::stencil_2d(20, 60), policy::basic_dataflow<free_hops>{});
+  EXPECT_NE(few_levels.find("a relay of 4 parts"), std::string::npos) << few_levels;
 }
 
 TEST_F(DataflowPath, RefusesToWalkWithAWindowThatIsTooShort) {

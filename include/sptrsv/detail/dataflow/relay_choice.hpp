@@ -114,8 +114,9 @@ class relay_chooser {
   /// systems only the likely numbers are looked at, because that takes time.
   [[nodiscard]] bool is_worth_a_try(std::int64_t parts, std::int64_t most) const {
     const bool large_table = levels_ * parts > Tuning::relay_small_table;
+    const std::int64_t least_rows = levels_ > 100 ? 100 : 200;
     const bool too_many =
-        parts > 1 && (width(parts) < (large_table ? 1.5 : 0.2) || triangle_.size < 200 * parts);
+        parts > 1 && (width(parts) < (large_table ? 0.7 : 0.2) || triangle_.size < least_rows * parts);
     const bool too_few =
         2 * parts <= most && width(parts) > (is_large() ? 20.0 : 40.0) && triangle_.size >= 400 * parts;
     return !too_many && !too_few;
