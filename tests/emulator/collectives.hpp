@@ -94,7 +94,8 @@ inline void scheduler::rendezvous(thread& t, const exchange& e) {
     diverges("but a lane of it has ended");
   }
   // Two lanes that wait for each other in tiles of different sizes wait for ever.
-  for (int log2 = 0; log2 < 6; ++log2) {
+  const bool others_wait = (w.in_tiles & ~w.waiting[log2_of(e.lanes)] & mine) != 0;
+  for (int log2 = 0; others_wait && log2 < 6; ++log2) {
     if (log2 != log2_of(e.lanes) && (w.waiting[log2] & mine & tile_mask(lane, 1 << log2)) != 0) {
       diverges("but a lane of it waits in a tile of " + std::to_string(1 << log2) + " lanes");
     }
@@ -110,12 +111,14 @@ inline void scheduler::rendezvous(thread& t, const exchange& e) {
   }
   t.tile = e;
   waiting |= 1u << lane;
+  w.in_tiles |= 1u << lane;
   if ((waiting & mine) != mine) {
     t.state = thread_state::in_tile;
     dispatch(t, companion(t, mine & ~waiting));
     return;
   }
   waiting &= ~mine;
+  w.in_tiles &= ~mine;
   complete(t, mine, e);
 }
 
@@ -136,7 +139,7 @@ inline void scheduler::complete(thread& last, std::uint32_t lanes, const exchang
       case collective::shuffle:
       case collective::shuffle_down:
       case collective::shuffle_xor:
-        std::memcpy(x.out, tile[x.source].tile.in, x.size);
+        copy_bytes(x.out, tile[x.source].tile.in, x.size);
         break;
       case collective::ballot:
         *static_cast<std::uint32_t*>(x.out) = votes;

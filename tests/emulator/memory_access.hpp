@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <iomanip>
 #include <sstream>
 #include <string>
@@ -12,7 +14,19 @@ namespace sptrsv::emulator {
 
 namespace shadow {
 
+/// One for each of 8 bytes.
+inline constexpr std::uint64_t of_all = 0x0101010101010101;
+
+inline std::uint64_t word_of(const unsigned char* state) {
+  std::uint64_t word;
+  std::memcpy(&word, state, sizeof(word));
+  return word;
+}
+
 inline bool all_have(const unsigned char* state, std::size_t size, unsigned char bit) {
+  if (size == 8) {
+    return (word_of(state) & of_all * bit) == of_all * bit;
+  }
   unsigned char common = bit;
   for (std::size_t i = 0; i < size; ++i) {
     common &= state[i];
@@ -20,6 +34,9 @@ inline bool all_have(const unsigned char* state, std::size_t size, unsigned char
   return common == bit;
 }
 inline bool any_has(const unsigned char* state, std::size_t size, unsigned char bit) {
+  if (size == 8) {
+    return (word_of(state) & of_all * bit) != 0;
+  }
   unsigned char found = 0;
   for (std::size_t i = 0; i < size; ++i) {
     found |= state[i];
@@ -27,6 +44,11 @@ inline bool any_has(const unsigned char* state, std::size_t size, unsigned char 
   return (found & bit) != 0;
 }
 inline void mark(unsigned char* state, std::size_t size, unsigned char bits) {
+  if (size == 8) {
+    const std::uint64_t word = word_of(state) | of_all * bits;
+    std::memcpy(state, &word, sizeof(word));
+    return;
+  }
   for (std::size_t i = 0; i < size; ++i) {
     state[i] |= bits;
   }

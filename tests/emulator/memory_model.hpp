@@ -54,7 +54,7 @@ class memory_model {
     }
     touch(*r.buffer);
     shadow::mark(r.state, size, shadow::constant);
-    std::memcpy(out, r.bytes, size);
+    copy_bytes(out, r.bytes, size);
   }
 
   void store(thread& t, address_type a, std::size_t size, std::size_t word, const void* value,
@@ -64,7 +64,7 @@ class memory_model {
     for (std::size_t at = 0; at < size; at += word) {
       pending_store s{a + at, r.bytes + at, r.state == nullptr ? nullptr : r.state + at, 0,
                       static_cast<std::uint32_t>(word)};
-      std::memcpy(&s.bits, static_cast<const unsigned char*>(value) + at, word);
+      copy_bytes(&s.bits, static_cast<const unsigned char*>(value) + at, word);
       push(t.pending, s);
     }
     while (t.pending.size() > thread_capacity) {
@@ -191,7 +191,7 @@ class memory_model {
   /// What `t` sees: memory, its block's pending stores over it, its own over those.
   void view(const thread& t, const region& r, address_type a, std::size_t size, unsigned char* out,
             const char* what, bool weak = false) {
-    std::memcpy(out, r.bytes, size);
+    copy_bytes(out, r.bytes, size);
     if (weak && r.state != nullptr) {
       view_cache(t, *r.buffer, a, size, out);
     }
@@ -235,7 +235,7 @@ class memory_model {
     const bool first = s.state != nullptr && !shadow::all_have(s.state, s.size, shadow::initialised);
     if (first || std::memcmp(s.target, &s.bits, s.size) != 0) {
       ++changes_;
-      std::memcpy(s.target, &s.bits, s.size);
+      copy_bytes(s.target, &s.bits, s.size);
     }
     if (first) {
       shadow::mark(s.state, s.size, shadow::initialised);

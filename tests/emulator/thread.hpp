@@ -28,6 +28,17 @@ inline const char* name_of(collective op) {
   return names[static_cast<int>(op)];
 }
 
+/// Most copies are of one word, which the compiler then does without a call.
+inline void copy_bytes(void* to, const void* from, std::size_t size) {
+  if (size == 8) {
+    std::memcpy(to, from, 8);
+  } else if (size == 4) {
+    std::memcpy(to, from, 4);
+  } else {
+    std::memcpy(to, from, size);
+  }
+}
+
 /// The last value that a thread has seen at an address, if it fits: what tells `pause` whether a change has
 /// been missed.
 struct sighting {
@@ -39,7 +50,7 @@ struct sighting {
   void set(address_type a, const void* value, std::size_t n) {
     address = a;
     size = n <= capacity ? n : capacity;
-    std::memcpy(bytes.data(), value, size);
+    copy_bytes(bytes.data(), value, size);
   }
 };
 
@@ -105,6 +116,7 @@ struct thread {
 /// Which lanes of a warp wait in collectives, by the logarithm of the tile size.
 struct warp {
   std::uint32_t waiting[6] = {};
+  std::uint32_t in_tiles = 0;  // all of these
   std::uint32_t exited = 0;
 };
 
