@@ -87,9 +87,8 @@ struct pack_agent {
       int rank = warp.rank();
       if (end - begin <= 32) {
         rank = 0;
-        for (int lane = 0; lane < 32; ++lane) {
-          const Index other = warp.shuffle(column, lane);
-          rank += other >= 0 && other < column ? 1 : 0;
+        for (int lane = 0; lane < static_cast<int>(end - begin); ++lane) {
+          rank += warp.shuffle(column, lane) < column ? 1 : 0;
         }
       }
       if (present) {
