@@ -214,6 +214,7 @@ struct small_groups : dataflow_tuning {
   static constexpr int entries_at_once = 2;
   static constexpr int columns_per_sweep = 2;
   static constexpr int most_sharers = 1;
+  static constexpr std::int64_t length_scope = 40;
 };
 /// And all rows taken for long ones.
 struct small_shared_groups : small_groups {

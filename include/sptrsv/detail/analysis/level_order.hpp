@@ -88,14 +88,15 @@ device_triangle<Index, Offset> in_level_order(const device_triangle<Index, Offse
   return moved;
 }
 
-/// Per place in level order: the level of its row and, in the low bits, what `KeyOfLength` makes of the row's
-/// length.
+/// Per place in level order: the piece of a level that it is in and, in the low bits, what `KeyOfLength`
+/// makes of the row's length.
 template <class Index, class Offset, class KeyOfLength>
 struct find_level_keys {
   const Offset* row_offsets;  ///< in the order of substitution
   const Index* rows;
   const Index* level_offsets;
   std::int64_t levels;
+  std::int64_t scope;
   KeyOfLength key_of;
   std::uint64_t* keys;
 
@@ -104,29 +105,31 @@ struct find_level_keys {
     const Index position = ctx.load_constant(rows + place);
     const auto length = static_cast<std::int64_t>(ctx.load_constant(row_offsets + position + 1) -
                                                   ctx.load_constant(row_offsets + position));
-    const auto level =
-        static_cast<std::uint64_t>(triangle_kernels::major_of(ctx, level_offsets, levels, place));
-    ctx.store(keys + place, level << KeyOfLength::bits | key_of(length));
+    const std::int64_t piece =
+        triangle_kernels::major_of(ctx, level_offsets, levels, place) + place / scope;  // ascends
+    ctx.store(keys + place, static_cast<std::uint64_t>(piece) << KeyOfLength::bits | key_of(length));
   }
 };
 
-/// Reorders the rows within their levels by a key of their lengths, of KeyOfLength::bits bits; rows of one
-/// key keep their order. Returns level and key by place.
+/// Reorders the rows within pieces of their levels, of at most `scope` rows, by a key of their lengths, of
+/// KeyOfLength::bits bits; rows of one key keep their order. Returns piece and key by place.
 template <class Index, class Offset, class KeyOfLength, class Executor>
 buffer<std::uint64_t> sort_within_levels(const device_triangle<Index, Offset>& t,
-                                         device_levels<Index>& levels, const KeyOfLength& key_of,
-                                         const Executor& on, const analysis_memory& memory) {
+                                         device_levels<Index>& levels, std::int64_t scope,
+                                         const KeyOfLength& key_of, const Executor& on,
+                                         const analysis_memory& memory) {
   const auto size = static_cast<std::size_t>(t.size);
   const buffer<std::uint64_t> keys(size, memory.scratch, on.stream());
   buffer<std::uint64_t> sorted_keys(size, memory.scratch, on.stream());
   buffer<Index> rows(size, memory.kept, on.stream());
   simt::for_each(on, t.size,
                  find_level_keys<Index, Offset, KeyOfLength>{t.row_offsets.data(), levels.rows.data(),
-                                                             levels.level_offsets.data(), levels.count,
+                                                             levels.level_offsets.data(), levels.count, scope,
                                                              key_of, keys.data()});
   if (t.size > 0) {
     on.sort_pairs(keys.data(), sorted_keys.data(), levels.rows.data(), rows.data(), t.size,
-                  bits_for(static_cast<std::uint64_t>(levels.count) << KeyOfLength::bits), memory.scratch);
+                  bits_for(static_cast<std::uint64_t>(levels.count + t.size / scope) << KeyOfLength::bits),
+                  memory.scratch);
   }
   levels.rows = std::move(rows);
   return sorted_keys;

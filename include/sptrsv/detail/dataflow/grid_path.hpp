@@ -115,7 +115,7 @@ class grid_path {
     };
     levels_ = levels.count;
     if (split.triangle.longest_row * split.triangle.size > 2 * split.triangle.entries()) {
-      sort_within_levels(split.triangle, levels, long_rows_first{}, on, memory);
+      sort_within_levels(split.triangle, levels, Tuning::length_scope, long_rows_first{}, on, memory);
     }
     device_triangle<Index, Offset> triangle = in_level_order(split.triangle, levels, on, memory);
     groups_ = pack_groups(triangle, on, memory);

@@ -22,6 +22,9 @@ struct dataflow_tuning {
   static constexpr int most_sharers = 16;
   /// Entries of a row on the grid path, at most: longer rows are cut.
   static constexpr int longest_row = 32;
+  /// So far apart rows of a level may change places on the grid path, so that rows of about the same length
+  /// stand together.
+  static constexpr std::int64_t length_scope = 8192;
   /// A warp of the grid path looks at one word until a row this many levels before its own is solved; 0: at
   /// all that it needs from the beginning.
   static constexpr int gate_levels = 6;

@@ -54,8 +54,8 @@ template <class Index, class Offset, class Executor>
 row_wise::warp_tasks<Index> group_by_length(const device_triangle<Index, Offset>& t,
                                             device_levels<Index>& levels, int entries_per_lane,
                                             const Executor& on, memory_resource& resource) {
-  const buffer<std::uint64_t> keys =
-      sort_within_levels(t, levels, key_of_lanes{entries_per_lane}, on, analysis_memory(resource));
+  const buffer<std::uint64_t> keys = sort_within_levels(t, levels, t.size + 1, key_of_lanes{entries_per_lane},
+                                                        on, analysis_memory(resource));
   return row_wise::make_warp_tasks<Index>(t.size, starts_by_length{keys.data()}, on, resource);
 }
 
