@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,31 +12,11 @@
 #include "sptrsv/detail/row_wise/engine.hpp"
 #include "sptrsv/detail/scheme/launches.hpp"
 #include "sptrsv/detail/scheme/model.hpp"
+#include "sptrsv/detail/scheme/policy.hpp"
 #include "sptrsv/detail/scheme/queues.hpp"
-#include "sptrsv/detail/scheme/tuning.hpp"
 #include "sptrsv/scheme_text.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// Rows in tasks, tasks on warps, and the kernel that solves them, all as a scheme says (AG-SpTRSV: Hu, Sun,
-/// Li and Sun, ACM TACO 21(4), 2024). Every scheme adds in a fixed order: the result is the same in every bit
-/// from solve to solve, and differs between schemes. A scheme that needs too many launches for a system is
-/// refused with `errc::unsupported`. Without a scheme a model chooses one by the system's features; a search
-/// by measurements is in sptrsv/scheme_search.hpp.
-template <class Tuning = scheme_tuning>
-struct basic_scheme {
-  static constexpr const char* name = "scheme";
-  using default_stream = stream_handle;
-  using tuning = Tuning;
-
-  std::optional<sptrsv::scheme> use{};
-};
-using scheme = basic_scheme<>;
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
@@ -310,5 +289,4 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   buffer<Index> queue_;
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail
