@@ -25,6 +25,12 @@ SPTRSV_TEST_P(solves, a_triangle_of_a_general_unsorted_matrix_in_every_form) {
   }
 }
 
+SPTRSV_TEST_P(solves, a_triangle_of_a_general_ascending_matrix_in_every_form) {
+  for (const form& f : all_forms(content::ascending)) {
+    this->check(patterns::random(30, 6, 1), f);
+  }
+}
+
 SPTRSV_TEST_P(solves, sizes_around_a_warp_and_a_block) {
   const std::vector<pattern> all = patterns::small();
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -127,7 +133,8 @@ SPTRSV_TEST_P(solves, conjugation_matters_to_complex_matrices_only) {
 }
 
 SPTRSV_TESTS(solves, the_smallest_matrices_in_every_form,
-             a_triangle_of_a_general_unsorted_matrix_in_every_form, sizes_around_a_warp_and_a_block,
+             a_triangle_of_a_general_unsorted_matrix_in_every_form,
+             a_triangle_of_a_general_ascending_matrix_in_every_form, sizes_around_a_warp_and_a_block,
              matrices_many_blocks_deep, with_b_scaled_by_alpha, in_place, a_unit_diagonal_stored_or_not,
              conjugation_matters_to_complex_matrices_only);
 

@@ -24,6 +24,7 @@ namespace sptrsv::testing {
 enum class content {
   triangle,  ///< the diagonal only; columns of a row ascend
   general,   ///< the diagonal and an unrelated other triangle; columns of a row in random order
+  ascending  ///< as `general`, but columns of a row ascend
 };
 
 /// One way to store a system and to ask for its solution.
@@ -42,7 +43,8 @@ struct form {
     const std::string operations[] = {"", ", transposed", ", conjugate-transposed"};
     return std::string(part == uplo::lower ? "lower" : "upper") +
            (diagonal == diag::unit ? ", unit" : ", non-unit") + operations[static_cast<int>(operation)] +
-           (by_columns ? ", CSC" : ", CSR") + (holds == content::general ? ", in a general matrix" : "") +
+           (by_columns ? ", CSC" : ", CSR") + (holds == content::triangle ? "" : ", in a general matrix") +
+           (holds == content::ascending ? ", ascending" : "") +
            (stores_diagonal ? "" : ", no diagonal stored");
   }
 };
@@ -149,7 +151,7 @@ coordinates<Value> make_coordinates(const pattern& p, const form& f, std::uint64
     }
   };
   add_triangle(f.part == uplo::lower);
-  if (f.holds == content::general) {
+  if (f.holds != content::triangle) {
     add_triangle(f.part == uplo::upper);
   }
   for (std::int64_t i = 0; f.stores_diagonal && i < p.size; ++i) {

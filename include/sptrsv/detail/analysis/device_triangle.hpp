@@ -18,6 +18,9 @@ template <class Index, class Offset>
 struct device_triangle {
   std::int64_t size = 0;
   std::int64_t longest_row = 0;
+  /// Whether the entries of a row that have a source stand in the stored matrix without gaps, ascending (if
+  /// substitution goes backwards: descending) up to the diagonal, which is next.
+  bool rows_are_stored_runs = false;
   buffer<Offset> row_offsets;       ///< size + 1
   buffer<Index> columns;            ///< entries
   buffer<Offset> sources;           ///< entries
@@ -76,6 +79,7 @@ class device_triangle_builder {
       throw_if_any(found, a_.size, a_.by_columns);
     }
     t.longest_row = found.longest_row;
+    t.rows_are_stored_runs = ascends;
     t.columns = make<Index>(found.entries);
     t.sources = make<Offset>(found.entries);
     if (ascends) {

@@ -30,8 +30,10 @@ class device_values {
                        entries});
   }
 
+  [[nodiscard]] Scalar* values() { return values_.data(); }
   [[nodiscard]] const Scalar* values() const { return values_.data(); }
   /// Null if the diagonal is unit.
+  [[nodiscard]] Scalar* diagonal() { return diagonal_.data(); }
   [[nodiscard]] const Scalar* diagonal() const { return diagonal_.data(); }
   [[nodiscard]] std::size_t bytes() const { return values_.bytes() + diagonal_.bytes(); }
 

@@ -69,6 +69,7 @@ device_triangle<Index, Offset> in_level_order(const device_triangle<Index, Offse
   device_triangle<Index, Offset> moved;
   moved.size = t.size;
   moved.longest_row = t.longest_row;
+  moved.rows_are_stored_runs = t.rows_are_stored_runs;
   moved.row_offsets = buffer<Offset>(t.row_offsets.size(), memory.kept, stream);
   moved.columns = buffer<Index>(t.columns.size(), memory.kept, stream);
   moved.sources = buffer<Offset>(t.sources.size(), memory.kept, stream);

@@ -160,6 +160,7 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   split_triangle<Index, Offset> made;
   device_triangle<Index, Offset>& n = made.triangle;
   n.size = t.size + static_cast<std::int64_t>(added);
+  n.rows_are_stored_runs = t.rows_are_stored_runs;  // links, which have no sources, come first
   n.row_offsets = make(Offset{}, n.size + 1);
   n.columns = make(Index{}, t.entries() + added);
   n.sources = make(Offset{}, t.entries() + added);

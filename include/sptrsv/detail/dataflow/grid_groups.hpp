@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/analysis/stored_runs.hpp"
 
 namespace sptrsv::detail::dataflow {
 
@@ -22,15 +23,28 @@ struct long_rows_first {
   }
 };
 
+/// How many slices an entry stands before the one it would have if its row were packed in its own order; or
+/// one of two that say where else its number comes from.
+using slot_move = std::int8_t;
+inline constexpr slot_move no_entry = -128;
+inline constexpr slot_move minus_one = -127;
+
+/// The numbers come from `sources`, or, where rows are runs of the stored matrix, from `moves` and
+/// `diagonals`, which take less room; the others are empty.
 template <class Index, class Offset>
 struct packed_groups {
   std::int64_t size = 0;
   std::int64_t count = 0;
-  buffer<Offset> offsets;  ///< count + 1: first slot of each group
-  buffer<Index> columns;   ///< by slot: places, -1 where there is no entry
-  buffer<Offset> sources;  ///< by slot: the entry of the stored matrix, -1 where there is none
+  buffer<Offset> offsets;    ///< count + 1: first slot of each group
+  buffer<Index> columns;     ///< by slot: places, -1 where there is no entry
+  buffer<Offset> sources;    ///< by slot: the entry of the stored matrix, -1 where there is none
+  buffer<slot_move> moves;   ///< by slot
+  buffer<Offset> diagonals;  ///< by row: see stored_run
 
-  [[nodiscard]] std::size_t bytes() const { return offsets.bytes() + columns.bytes() + sources.bytes(); }
+  [[nodiscard]] bool are_runs() const { return diagonals.size() > 0; }
+  [[nodiscard]] std::size_t bytes() const {
+    return offsets.bytes() + columns.bytes() + sources.bytes() + moves.bytes() + diagonals.bytes();
+  }
 };
 
 /// Per group, and once for the end: its slots.
@@ -65,7 +79,8 @@ struct pack_agent {
     const Offset* sources;
     const Offset* offsets;
     Index* packed_columns;
-    Offset* packed_sources;
+    Offset* packed_sources;  ///< null: the moves instead
+    slot_move* moves;
   };
 
   template <class Context>
@@ -94,17 +109,35 @@ struct pack_agent {
       if (present) {
         const Offset slice = width - (end - first) + static_cast<Offset>(rank);
         const Offset slot = first_slot + slice * group_rows + static_cast<Offset>(row % group_rows);
+        const Offset source = ctx.load_constant(p.sources + e);
         ctx.store(p.packed_columns + slot, column);
-        ctx.store(p.packed_sources + slot, ctx.load_constant(p.sources + e));
+        if (p.packed_sources != nullptr) {
+          ctx.store(p.packed_sources + slot, source);
+        } else {
+          ctx.store(p.moves + slot, source < 0 ? minus_one : static_cast<slot_move>(warp.rank() - rank));
+        }
       }
     }
   }
 };
 
-/// Packs a triangle whose rows stand in any order in which each row comes after those it needs. Synchronises.
+/// Per row, where rows are stored runs.
+template <class Offset>
+struct find_diagonals {
+  stored_run_reader<Offset> run_of;
+  Offset* diagonals;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    ctx.store(diagonals + row, run_of(ctx, row).diagonal);
+  }
+};
+
+/// Packs a triangle whose rows stand in any order in which each row comes after those it needs. `reversed`:
+/// see triangle_form. Synchronises.
 template <class Index, class Offset, class Executor>
-packed_groups<Index, Offset> pack_groups(const device_triangle<Index, Offset>& t, const Executor& on,
-                                         const analysis_memory& memory) {
+packed_groups<Index, Offset> pack_groups(const device_triangle<Index, Offset>& t, bool reversed,
+                                         const Executor& on, const analysis_memory& memory) {
   packed_groups<Index, Offset> g;
   g.size = t.size;
   g.count = simt::ceil_div(t.size, group_rows);
@@ -114,16 +147,67 @@ packed_groups<Index, Offset> pack_groups(const device_triangle<Index, Offset>& t
   Offset slots = 0;
   on.download(&slots, g.offsets.data() + g.count, sizeof(Offset));
   g.columns = buffer<Index>(static_cast<std::size_t>(slots), memory.kept, on.stream());
-  g.sources = buffer<Offset>(static_cast<std::size_t>(slots), memory.kept, on.stream());
   on.fill_bytes(g.columns.data(), 0xff, g.columns.bytes());
-  on.fill_bytes(g.sources.data(), 0xff, g.sources.bytes());
+  if (t.rows_are_stored_runs) {
+    g.moves = buffer<slot_move>(static_cast<std::size_t>(slots), memory.kept, on.stream());
+    on.fill_bytes(g.moves.data(), static_cast<unsigned char>(no_entry), g.moves.bytes());
+    g.diagonals = buffer<Offset>(static_cast<std::size_t>(t.size), memory.kept, on.stream());
+    simt::for_each(
+        on, t.size,
+        find_diagonals<Offset>{{t.row_offsets.data(), t.sources.data(), t.diagonal_sources.data(), reversed},
+                               g.diagonals.data()});
+  } else {
+    g.sources = buffer<Offset>(static_cast<std::size_t>(slots), memory.kept, on.stream());
+    on.fill_bytes(g.sources.data(), 0xff, g.sources.bytes());
+  }
   using pack = pack_agent<Index, Offset>;
   if (t.size > 0) {
     on.template launch<pack>(static_cast<std::uint32_t>(simt::ceil_div(t.size, pack::block_threads / 32)),
                              {t.size, t.row_offsets.data(), t.columns.data(), t.sources.data(),
-                              g.offsets.data(), g.columns.data(), g.sources.data()});
+                              g.offsets.data(), g.columns.data(), g.sources.data(), g.moves.data()});
   }
   return g;
 }
+
+/// Per row, and per lane past the last one in its group: its numbers, where rows are stored runs.
+template <class Scalar, class Index, class Offset>
+struct take_runs {
+  std::int64_t size;
+  const Offset* offsets;
+  const slot_move* moves;
+  const Offset* diagonals;
+  const Index* positions;  ///< by row, -1 for partial rows; null: there are none
+  const Scalar* stored;
+  Scalar* values;
+  Scalar* pivots;  ///< null if the diagonal is unit
+  bool reversed;
+  bool conjugated;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const Offset begin = ctx.load_constant(offsets + row / group_rows);
+    const Offset end = ctx.load_constant(offsets + row / group_rows + 1);
+    const stored_run<Offset> run{row < size ? ctx.load_constant(diagonals + row) : 0, reversed};
+    for (Offset slot = begin + static_cast<Offset>(row % group_rows); slot < end; slot += group_rows) {
+      const slot_move move = ctx.load_constant(moves + slot);
+      Scalar value = move == minus_one ? Scalar{} - pivot_divisor<Scalar>::one() : Scalar{};
+      if (move > minus_one) {
+        value = load(ctx, run.source((end - slot + group_rows - 1) / group_rows - move));
+      }
+      ctx.store(values + slot, value);
+    }
+    if (pivots != nullptr && row < size) {
+      const bool is_partial = positions != nullptr && ctx.load_constant(positions + row) < 0;
+      ctx.store(pivots + row, is_partial ? pivot_divisor<Scalar>::one() : load(ctx, run.diagonal));
+    }
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE Scalar load(Context& ctx, Offset source) const {
+    const Scalar number = ctx.load_constant(stored + source);
+    return conjugated ? conjugate(number) : number;
+  }
+};
 
 }  // namespace sptrsv::detail::dataflow

@@ -41,16 +41,26 @@ class grid_path {
       order_by_levels(split, levels ? std::move(*levels) : levels_on_device(triangle, on, memory), on,
                       memory);
     } else {
-      groups_ = pack_groups(triangle, on, memory);
+      groups_ = pack_groups(triangle, form.reversed, on, memory);
       positions_ = copy_of(split.positions, on, memory.kept);
-      diagonal_sources_ = copy_of(triangle.diagonal_sources, on, memory.kept);
+      if (!groups_.are_runs()) {
+        diagonal_sources_ = copy_of(triangle.diagonal_sources, on, memory.kept);
+      }
     }
     numbers_ = device_values<Scalar, Executor>(static_cast<std::int64_t>(groups_.columns.size()),
                                                form.unit ? 0 : triangle.size, on, memory.kept);
   }
 
   void update_values(const Scalar* values, const Executor& on) {
-    numbers_.gather(values, groups_.sources.data(), diagonal_sources_.data(), form_.conjugated, on);
+    if (!groups_.are_runs()) {
+      numbers_.gather(values, groups_.sources.data(), diagonal_sources_.data(), form_.conjugated, on);
+      return;
+    }
+    simt::for_each(on, groups_.count * group_rows,
+                   take_runs<Scalar, Index, Offset>{groups_.size, groups_.offsets.data(),
+                                                    groups_.moves.data(), groups_.diagonals.data(),
+                                                    positions_.data(), values, numbers_.values(),
+                                                    numbers_.diagonal(), form_.reversed, form_.conjugated});
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
@@ -118,8 +128,10 @@ class grid_path {
       sort_within_levels(split.triangle, levels, Tuning::length_scope, long_rows_first{}, on, memory);
     }
     device_triangle<Index, Offset> triangle = in_level_order(split.triangle, levels, on, memory);
-    groups_ = pack_groups(triangle, on, memory);
-    diagonal_sources_ = std::move(triangle.diagonal_sources);
+    groups_ = pack_groups(triangle, form_.reversed, on, memory);
+    if (!groups_.are_runs()) {
+      diagonal_sources_ = std::move(triangle.diagonal_sources);
+    }
     if (Tuning::gate_levels > 0) {
       gates_ = make(groups_.count);
       simt::for_each(on, groups_.count,

@@ -12,33 +12,6 @@
 
 namespace sptrsv::detail::dataflow {
 
-/// Per stored entry: its number, into the records.
-template <class Scalar>
-struct place_numbers {
-  const Scalar* stored;
-  const std::uint32_t* targets;
-  unsigned char* records;
-  bool conjugated;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
-    const std::uint32_t to = ctx.load_constant(targets + k);
-    if (to == no_target) {
-      return;
-    }
-    const Scalar number = ctx.load_constant(stored + k);
-    const Scalar v = conjugated ? conjugate(number) : number;
-    if ((to & pivot_target) == 0) {
-      ctx.store(reinterpret_cast<Scalar*>(records) + to, v);
-      return;
-    }
-    auto* const at = reinterpret_cast<relay_row<Scalar>*>(records + pivot_row(to));
-    relay_row<Scalar> row = ctx.load(at);
-    row.set_pivot(v);
-    ctx.store(at, row);
-  }
-};
-
 template <class Shapes, class Scalar, class Executor>
 class relay_path {
  public:
@@ -55,9 +28,18 @@ class relay_path {
   }
 
   void update_values(const Scalar* stored, const Executor& on) {
-    simt::for_each(
-        on, static_cast<std::int64_t>(plan_.targets.size()),
-        place_numbers<Scalar>{stored, plan_.targets.data(), plan_.records.data(), form_.conjugated});
+    const relay_sources& from = plan_.sources;
+    if (from.are_runs()) {
+      simt::for_each(on, 32 * static_cast<std::int64_t>(plan_.record_begins.size()),
+                     relay_kernels::place_runs<Scalar>{stored, from.diagonals.data(), from.row_entries.data(),
+                                                       from.late_entries.data(), plan_.record_begins.data(),
+                                                       plan_.records.data(), form(), form_.unit,
+                                                       form_.reversed, form_.conjugated});
+    } else {
+      simt::for_each(on, static_cast<std::int64_t>(from.targets.size()),
+                     relay_kernels::place_numbers<Scalar>{stored, from.targets.data(), plan_.records.data(),
+                                                          form_.conjugated});
+    }
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
@@ -86,19 +68,22 @@ class relay_path {
   /// Synchronises, linear time.
   [[nodiscard]] bool is_zero_pivot(std::int64_t position, const Executor& on) const {
     std::vector<unsigned char> records(plan_.records.size());
-    std::vector<std::uint32_t> targets(plan_.targets.size());
+    std::vector<std::uint32_t> begins(plan_.record_begins.size());
     on.download(records.data(), plan_.records.data(), plan_.records.bytes());
-    on.download(targets.data(), plan_.targets.data(), plan_.targets.bytes());
+    on.download(begins.data(), plan_.record_begins.data(), plan_.record_begins.bytes());
     const std::int64_t index = form_.reversed ? size_ - 1 - position : position;
-    for (const std::uint32_t to : targets) {
-      if (to != no_target && (to & pivot_target) != 0) {
-        const auto& row = *reinterpret_cast<const relay_row<Scalar>*>(records.data() + pivot_row(to));
-        if (row.index() == index) {
-          return row.factor == Scalar{};
+    for (const std::uint32_t begin : begins) {
+      const unsigned char* const at = records.data() + std::size_t{begin} * 16;
+      const auto& slice = *reinterpret_cast<const relay_slice*>(at);
+      const auto* const rows =
+          reinterpret_cast<const relay_row<Scalar>*>(at + form().record(slice.room, slice.early_rows()).rows);
+      for (int row = 0; row < slice.rows(); ++row) {
+        if (rows[row].index() == index) {
+          return rows[row].factor == Scalar{};
         }
       }
     }
-    return false;  // the diagonal is unit
+    return false;
   }
 
   /// Rows with the partial ones: what a workspace has room for.
@@ -119,10 +104,12 @@ class relay_path {
 
   [[nodiscard]] std::size_t bytes() const {
     return plan_.part_steps.bytes() + plan_.part_places.bytes() + plan_.record_begins.bytes() +
-           plan_.records.bytes() + plan_.targets.bytes();
+           plan_.records.bytes() + plan_.sources.bytes();
   }
 
  private:
+  [[nodiscard]] relay_record_form form() const { return relay_record_form::of<Scalar>(plan_.shape); }
+
   template <class Agent>
   struct layout_of;
   template <class Shape>

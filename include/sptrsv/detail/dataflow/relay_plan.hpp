@@ -29,7 +29,7 @@ struct relay_plan {
   buffer<std::int32_t> part_places;
   buffer<std::uint32_t> record_begins;
   buffer<unsigned char> records;
-  buffer<std::uint32_t> targets;  ///< by stored entry: see pivot_target
+  relay_sources sources;
 };
 
 /// Makes a plan of a triangle with fewer than 2^31 rows and entries; synchronises.
@@ -68,13 +68,23 @@ class relay_planner {
     if (!lay_out(reader, most_bytes)) {
       return {};
     }
-    plan_.targets = make_kept<std::uint32_t>(stored_entries);
-    on_.fill_bytes(plan_.targets.data(), 0xff, plan_.targets.bytes());
-    simt::for_each(on_, plan_.places,
-                   fill_records<Scalar, Index, Offset>{
-                       reader, form_, size, reversed, positions.data(), order.rows.data(),
-                       ordered.sources.data(), ordered.diagonal_sources.data(), plan_.record_begins.data(),
-                       plan_.records.data(), plan_.targets.data()});
+    relay_sources& from = plan_.sources;
+    if (triangle.rows_are_stored_runs && triangle.longest_row <= relay_sources::most_row_entries &&
+        stored_entries < (std::int64_t{1} << 32)) {
+      from.diagonals = make_kept<std::uint32_t>(plan_.places);
+      from.row_entries = make_kept<std::uint8_t>(plan_.places);
+      from.late_entries = make_kept<std::uint32_t>(simt::ceil_div(stored_entries, 32));
+      on_.fill_bytes(from.late_entries.data(), 0, from.late_entries.bytes());
+    } else {
+      from.targets = make_kept<std::uint32_t>(stored_entries);
+      on_.fill_bytes(from.targets.data(), 0xff, from.targets.bytes());
+    }
+    simt::for_each(
+        on_, plan_.places,
+        fill_records<Scalar, Index, Offset>{
+            reader, form_, size, reversed, positions.data(), order.rows.data(), ordered.sources.data(),
+            ordered.diagonal_sources.data(), plan_.record_begins.data(), plan_.records.data(),
+            from.targets.data(), from.diagonals.data(), from.row_entries.data(), from.late_entries.data()});
     return std::move(plan_);
   }
 

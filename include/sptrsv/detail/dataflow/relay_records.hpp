@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/dataflow/relay_order.hpp"
-#include "sptrsv/detail/dataflow/relay_shape.hpp"
+#include "sptrsv/detail/dataflow/relay_values.hpp"
 #include "sptrsv/detail/scalar.hpp"
 
 namespace sptrsv::detail::dataflow {
@@ -45,7 +45,7 @@ struct row_reader {
             ctx.load_constant(row_offsets + place + 1)};
   }
 
-  /// Calls visit(entry, column, is_late) for each entry of the row.
+  /// Calls visit(entry, column, is_late) for each entry of the row, the last one first.
   template <class Context, class Visit>
   SPTRSV_DEVICE void for_each_entry(Context& ctx, const seat& at, Visit&& visit) const {
     int candidates = 0;
@@ -53,7 +53,7 @@ struct row_reader {
       candidates += static_cast<std::int64_t>(ctx.load_constant(columns + e)) >= at.oldest_late ? 1 : 0;
     }
     const bool all_fit = candidates <= shape.late_entries();
-    for (Offset e = at.begin; e < at.end; ++e) {
+    for (Offset e = at.end; e-- > at.begin;) {
       const Index column = ctx.load_constant(columns + e);
       const bool late = static_cast<std::int64_t>(column) >= at.oldest_late &&
                         (all_fit || later(ctx, at, column) < shape.late_entries());
@@ -212,7 +212,11 @@ struct fill_records {
   const Offset* diagonal_sources;  ///< by place, -1 for partial rows; null if the diagonal is unit
   const std::uint32_t* record_begins;
   unsigned char* records;
-  std::uint32_t* targets;
+  // See relay_sources.
+  std::uint32_t* targets;  ///< null where rows are runs
+  std::uint32_t* diagonals;
+  std::uint8_t* row_entries;
+  std::uint32_t* late_entries;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
@@ -224,32 +228,38 @@ struct fill_records {
     const int lanes = reader.shape.lanes;
     int late = 0;
     int early = 0;
+    int stored = 0;
     reader.for_each_entry(ctx, at, [&](Offset e, Index column, bool is_late) {
       const int k = is_late ? late++ : early++;
-      const int lane = at.row * lanes + k % lanes;
-      const int number = 2 * lane + k / lanes % 2;  // of the pair's numbers
-      const int pair = k / lanes / 2;
-      std::int64_t value = begin;
+      const relay_entry entry = relay_entry::of(at.row, lanes, k);
       if (is_late) {
         const auto slot = static_cast<std::int64_t>(column) & (reader.window - 1);
         ctx.store(reinterpret_cast<std::uint16_t*>(records + begin + relay_record::slots) +
-                      lane * reader.shape.entries + k / lanes,
+                      entry.lane * reader.shape.entries + k / lanes,
                   static_cast<std::uint16_t>(slot));
-        value += record.late + pair * record.late_pair;
       } else {
-        const int first = record.early(slice.late_pairs()) + pair * record.early_pair;
-        ctx.store(reinterpret_cast<std::int32_t*>(records + begin + first) + number,
+        const int first = record.early(slice.late_pairs()) + entry.pair * record.early_pair;
+        ctx.store(reinterpret_cast<std::int32_t*>(records + begin + first) + entry.number,
                   static_cast<std::int32_t>(column));
-        value += first + record.early_values;
       }
-      value = value / static_cast<std::int64_t>(sizeof(Scalar)) + number;
+      const std::int64_t value = entry.template value<Scalar>(begin, record, slice, is_late);
       const Offset source = ctx.load_constant(sources + e);
-      if (source >= 0) {
-        ctx.store(targets + source, static_cast<std::uint32_t>(value));
-      } else {
+      if (source < 0) {
         ctx.store(reinterpret_cast<Scalar*>(records) + value, Scalar{} - pivot_divisor<Scalar>::one());
+        return;
+      }
+      ++stored;
+      if (targets != nullptr) {
+        ctx.store(targets + source, static_cast<std::uint32_t>(value));
+      } else if (is_late) {
+        static_cast<void>(ctx.atomic_add(late_entries + source / 32, std::uint32_t{1} << source % 32));
       }
     });
+    if (targets == nullptr) {
+      const stored_run_reader<Offset> run_of{reader.row_offsets, sources, diagonal_sources, reversed};
+      ctx.store(diagonals + place, static_cast<std::uint32_t>(run_of(ctx, place).diagonal));
+      ctx.store(row_entries + place, static_cast<std::uint8_t>(stored));
+    }
   }
 
  private:
@@ -264,7 +274,7 @@ struct fill_records {
     ctx.store(&stored->row, row_of_x);
     const Offset source =
         diagonal_sources == nullptr ? Offset{-1} : ctx.load_constant(diagonal_sources + place);
-    if (source >= 0) {
+    if (targets != nullptr && source >= 0) {
       ctx.store(targets + source, pivot_target | static_cast<std::uint32_t>(to / 8));
     }
   }

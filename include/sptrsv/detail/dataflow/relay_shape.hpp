@@ -48,20 +48,6 @@ SPTRSV_HOST_DEVICE constexpr relay_shape_values values_of_relay() {
   return {Shape::lanes, Shape::threads, Shape::entries, Shape::early_pairs, Shape::streams};
 }
 
-/// Where the number of a stored entry goes: an entry's value, counted in numbers from the first record, or,
-/// with `pivot_target`, the row whose pivot it is, counted in units of 8 bytes.
-inline constexpr std::uint32_t pivot_target = 0x80000000u;
-/// In bytes from the first record.
-SPTRSV_HOST_DEVICE constexpr std::int64_t pivot_row(std::uint32_t target) {
-  return std::int64_t{8} * (target & ~pivot_target);
-}
-/// Of a stored entry that is not part of the system.
-inline constexpr std::uint32_t no_target = 0xffffffffu;
-/// Records end below this, so that targets have room for what they say.
-template <class Scalar>
-inline constexpr std::int64_t most_record_bytes = static_cast<std::int64_t>(pivot_target - 1) *
-                                                  static_cast<std::int64_t>(sizeof(Scalar) < 8 ? 4 : 8);
-
 /// What a warp has of a step, consecutive rows: the head of their record.
 struct alignas(16) relay_slice {
   std::int32_t first_place;
