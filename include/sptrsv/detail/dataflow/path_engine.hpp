@@ -217,7 +217,7 @@ class path_engine {
       plan_ = named_path("grid", true) + "the records of a relay would be too large";
       return false;
     }
-    relay_.emplace(std::move(*plan), choice.shape_index, size, max_rhs_, form, on);
+    relay_.emplace(std::move(*plan), choice.shape_index, size, stored_entries, max_rhs_, form, on);
     return true;
   }
 

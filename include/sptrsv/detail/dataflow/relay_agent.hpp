@@ -23,7 +23,6 @@ class relay_runner {
   using flag = value_flag<Scalar>;
   using word = typename flag::word;
   using params = relay_params<Scalar>;
-  using values = relay_pair<Scalar>;
   using warp_group = decltype(std::declval<Context&>().template group<32>());
 
  public:
@@ -84,9 +83,7 @@ class relay_runner {
   SPTRSV_DEVICE static constexpr relay_record_form form() {
     return relay_record_form::of<Scalar>(values_of_relay<Shape>());
   }
-  SPTRSV_DEVICE static relay_record record_of(const relay_slice& slice) {
-    return form().record(slice.room, slice.early_rows());
-  }
+  SPTRSV_DEVICE static relay_record record_of(const relay_slice& slice) { return form().record(slice); }
 
   SPTRSV_DEVICE void solve_part(std::int64_t column) {
     b_ = keep(p_.b.data + column * p_.b.column_stride);
@@ -142,7 +139,7 @@ class relay_runner {
   /// Of a record that has not come.
   SPTRSV_DEVICE int bytes_at_hand(std::uint32_t record) const {
     const auto slice = ctx_.load_constant(reinterpret_cast<const relay_slice*>(ring_.stored(record)));
-    return form().bytes_at_hand(record_of(slice), slice.late_pairs(), slice.early_pairs());
+    return form().bytes_at_hand(record_of(slice), slice.early_planes());
   }
 
   /// Those of a lane it reads itself.
@@ -171,21 +168,17 @@ class relay_runner {
     if constexpr (!Shape::streams) {
       rest = scaled_side(stage, row);
     }
-    values value[entries / 2];
+    Scalar value[entries];
     int operand[entries];
-    using lane_slots = relay_slots<entries>;
-    const auto slots =
-        *reinterpret_cast<const lane_slots*>(stage + relay_record::slots + sizeof(lane_slots) * lane_);
     SPTRSV_UNROLL
-    for (int i = 0; i < entries / 2; ++i) {
-      value[i] = live && i < now.late_pairs()
-                     ? reinterpret_cast<const values*>(stage + record.late + i * record.late_pair)[lane_]
-                     : values{};
-      SPTRSV_UNROLL
-      for (int k = 0; k < 2; ++k) {
-        const int slot = live ? slots.of[2 * i + k] : zero_slot_;
-        operand[2 * i + k] = window_ + slot * static_cast<int>(sizeof(Scalar));
+    for (int i = 0; i < entries; ++i) {
+      value[i] = Scalar{};
+      int slot = zero_slot_;
+      if (live && i < now.late_planes()) {
+        value[i] = reinterpret_cast<const Scalar*>(stage + record.late + i * record.late_plane)[lane_];
+        slot = reinterpret_cast<const std::uint16_t*>(stage + record.slots + i * record.slot_plane)[lane_];
       }
+      operand[i] = window_ + slot * static_cast<int>(sizeof(Scalar));
     }
     const std::int32_t index = row.index();
     const std::int32_t place = now.first_place + row_of_lane();
@@ -194,7 +187,7 @@ class relay_runner {
     const bool some_divide = warp_.any(divides);
     const int target = keep(window_ + (place & (zero_slot_ - 1)) * static_cast<int>(sizeof(Scalar)));
     compute_operands(operand, target);
-    if (now.early_pairs() > 0) {
+    if (now.early_planes() > 0) {
       rest = rest - relay_early<Scalar, Shape, Context, warp_group>(ctx_, warp_, lane_, solved_)
                         .products(stage, stored, now, record);
     }
@@ -213,7 +206,7 @@ class relay_runner {
     }
     SPTRSV_UNROLL
     for (int i = 0; i < entries; ++i) {
-      sum[i % 2] = sum[i % 2] - value[i / 2].of[i % 2] * component[i];
+      sum[i % 2] = sum[i % 2] - value[i] * component[i];
     }
     rest = simt::tile_sum(warp_, sum[0] + sum[1], lanes);
     Scalar x = rest * row.factor;
@@ -249,9 +242,9 @@ class relay_runner {
     ctx_.compute_now(all);
   }
 
-  SPTRSV_DEVICE const relay_row<Scalar>& row_in(const unsigned char* stage,
-                                                const relay_record& record) const {
-    return reinterpret_cast<const relay_row<Scalar>*>(stage + record.rows)[row_of_lane()];
+  SPTRSV_DEVICE relay_row<Scalar> row_in(const unsigned char* stage, const relay_record& record) const {
+    return {reinterpret_cast<const Scalar*>(stage + relay_record::factors)[row_of_lane()],
+            reinterpret_cast<const std::int32_t*>(stage + record.numbers)[row_of_lane()]};
   }
   SPTRSV_DEVICE Scalar& side_in(unsigned char* stage) const {
     return reinterpret_cast<Scalar*>(stage + layout::record_bytes)[lane_];
@@ -259,7 +252,7 @@ class relay_runner {
   /// Waits for it, and not for what was begun after it.
   SPTRSV_DEVICE Scalar scaled_side(unsigned char* stage, const relay_row<Scalar>& row) const {
     ctx_.template wait_copies<2>();
-    return leads() && row.row != -1 ? p_.alpha * side_in(stage) : Scalar{};
+    return leads() && row.number != -1 ? p_.alpha * side_in(stage) : Scalar{};
   }
   /// Of the slice.
   SPTRSV_DEVICE int row_of_lane() const { return lane_ / lanes; }

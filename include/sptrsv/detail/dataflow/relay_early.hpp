@@ -8,14 +8,12 @@
 
 namespace sptrsv::detail::dataflow {
 
-/// Of a thread. Its pairs at hand are polled together, each further one by itself.
+/// Of a thread. Its entries at hand are polled together, further ones in pairs.
 template <class Scalar, class Shape, class Context, class Warp>
 class relay_early {
   using flag = value_flag<Scalar>;
   using word = typename flag::word;
-  using values = relay_pair<Scalar>;
-  using places = relay_pair<std::int32_t>;
-  static constexpr int at_hand = Shape::early_pairs;
+  static constexpr int at_hand = 2 * Shape::early_pairs;
 
  public:
   /// `solved`: the components by place.
@@ -26,64 +24,67 @@ class relay_early {
   /// hand, and in memory.
   SPTRSV_DEVICE Scalar products(const unsigned char* stage, const unsigned char* stored,
                                 const relay_slice& slice, const relay_record& record) const {
-    const bool is_early = lane_ / Shape::lanes < slice.early_rows();
-    const int first = record.early(slice.late_pairs());
-    pair own[at_hand];
+    const int planes = lane_ / Shape::lanes < slice.early_rows() ? slice.early_planes() : 0;
+    entry own[at_hand];
     SPTRSV_UNROLL
     for (int i = 0; i < at_hand; ++i) {
-      if (is_early && (i == 0 || i < slice.early_pairs())) {
-        const unsigned char* const at = stage + first + i * record.early_pair;
-        own[i].place = reinterpret_cast<const places*>(at)[lane_];
-        own[i].value = reinterpret_cast<const values*>(at + record.early_values)[lane_];
+      if (i < planes) {
+        const unsigned char* const at = stage + record.early + i * record.early_plane;
+        own[i].place = reinterpret_cast<const std::int32_t*>(at)[lane_];
+        own[i].value = reinterpret_cast<const Scalar*>(at + record.early_values)[lane_];
       }
     }
-    const unsigned char* at = stored + first + at_hand * record.early_pair;
-    pair next[1];
-    if (slice.early_pairs() > at_hand) {
-      next[0] = load(at, record, is_early);
+    if (slice.early_planes() <= at_hand) {
+      return products(own);
     }
+    const unsigned char* at = stored + record.early + at_hand * record.early_plane;
+    entry next[2];
+    load(next, at, record, at_hand, planes);
     Scalar sum = products(own);
-    for (int i = at_hand; i < slice.early_pairs(); ++i) {
-      const pair further[1] = {next[0]};
-      if (i + 1 < slice.early_pairs()) {
-        at += record.early_pair;
-        next[0] = load(at, record, is_early);
-      }
+    for (int i = at_hand; i < slice.early_planes(); i += 2) {
+      const entry further[2] = {next[0], next[1]};
+      at += 2 * record.early_plane;
+      load(next, at, record, i + 2, planes);
       sum = sum + products(further);
     }
     return sum;
   }
 
  private:
-  struct pair {
-    places place{{-1, -1}};
-    values value{};
+  struct entry {
+    std::int32_t place = -1;
+    Scalar value{};
   };
 
-  SPTRSV_DEVICE pair load(const unsigned char* at, const relay_record& record, bool is_early) const {
-    pair loaded;
-    if (is_early) {
-      loaded.place = ctx_.load_constant(reinterpret_cast<const places*>(at) + lane_);
-      loaded.value = ctx_.load_constant(reinterpret_cast<const values*>(at + record.early_values) + lane_);
+  /// The lane's two from its plane `first` on, which stand at `at`.
+  SPTRSV_DEVICE void load(entry (&to)[2], const unsigned char* at, const relay_record& record, int first,
+                          int planes) const {
+    SPTRSV_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      to[i] = {};
+      if (first + i < planes) {
+        const unsigned char* const plane = at + i * record.early_plane;
+        to[i].place = ctx_.load_constant(reinterpret_cast<const std::int32_t*>(plane) + lane_);
+        to[i].value =
+            ctx_.load_constant(reinterpret_cast<const Scalar*>(plane + record.early_values) + lane_);
+      }
     }
-    return loaded;
   }
 
-  template <int Pairs>
-  SPTRSV_DEVICE Scalar products(const pair (&of)[Pairs]) const {
-    const word* component[2 * Pairs];
-    typename flag::reading seen[2 * Pairs];
+  template <int Entries>
+  SPTRSV_DEVICE Scalar products(const entry (&of)[Entries]) const {
+    const word* component[Entries];
+    typename flag::reading seen[Entries];
     SPTRSV_UNROLL
-    for (int k = 0; k < 2 * Pairs; ++k) {
-      const std::int32_t place = of[k / 2].place.of[k % 2];
-      component[k] = solved_ + place * flag::words;
-      seen[k] = place >= 0 ? flag::unseen() : flag::zero();
+    for (int k = 0; k < Entries; ++k) {
+      component[k] = solved_ + of[k].place * flag::words;
+      seen[k] = of[k].place >= 0 ? flag::unseen() : flag::zero();
     }
     flag::spin_together(ctx_, warp_, component, seen);
     Scalar sum[2] = {};
     SPTRSV_UNROLL
-    for (int k = 0; k < 2 * Pairs; ++k) {
-      sum[k % 2] = sum[k % 2] + of[k / 2].value.of[k % 2] * seen[k].value();
+    for (int k = 0; k < Entries; ++k) {
+      sum[k % 2] = sum[k % 2] + of[k].value * seen[k].value();
     }
     return sum[0] + sum[1];
   }

@@ -15,9 +15,14 @@ namespace sptrsv::detail::dataflow {
 template <class Shapes, class Scalar, class Executor>
 class relay_path {
  public:
-  relay_path(relay_plan&& plan, int shape_index, std::int64_t size, std::int64_t max_rhs,
-             const triangle_form& form, const Executor& on)
-      : plan_(std::move(plan)), shape_index_(shape_index), size_(size), form_(form) {
+  /// `size`, `stored_entries`: of the stored matrix.
+  relay_path(relay_plan&& plan, int shape_index, std::int64_t size, std::int64_t stored_entries,
+             std::int64_t max_rhs, const triangle_form& form, const Executor& on)
+      : plan_(std::move(plan)),
+        shape_index_(shape_index),
+        size_(size),
+        stored_entries_(stored_entries),
+        form_(form) {
     // Several right-hand sides are solved side by side, as far as the device has room.
     with_agent([&](auto agent) {
       using agent_type = decltype(agent);
@@ -31,14 +36,15 @@ class relay_path {
     const relay_sources& from = plan_.sources;
     if (from.are_runs()) {
       simt::for_each(on, 32 * static_cast<std::int64_t>(plan_.record_begins.size()),
-                     relay_kernels::place_runs<Scalar>{stored, from.diagonals.data(), from.row_entries.data(),
-                                                       from.late_entries.data(), plan_.record_begins.data(),
-                                                       plan_.records.data(), form(), form_.unit,
-                                                       form_.reversed, form_.conjugated});
+                     relay_kernels::place_runs<Scalar>{
+                         stored, stored_entries_, from.diagonals.data(), from.row_entries.data(),
+                         from.row_links.data(), from.late_entries.data(), plan_.record_begins.data(),
+                         plan_.records.data(), form(), form_.unit, form_.reversed, form_.conjugated});
     } else {
-      simt::for_each(on, static_cast<std::int64_t>(from.targets.size()),
-                     relay_kernels::place_numbers<Scalar>{stored, from.targets.data(), plan_.records.data(),
-                                                          form_.conjugated});
+      simt::for_each(
+          on, static_cast<std::int64_t>(from.targets.size()),
+          relay_kernels::place_numbers<Scalar>{stored, from.targets.data(), plan_.record_begins.data(),
+                                               plan_.records.data(), form(), form_.conjugated});
     }
   }
 
@@ -75,11 +81,11 @@ class relay_path {
     for (const std::uint32_t begin : begins) {
       const unsigned char* const at = records.data() + std::size_t{begin} * 16;
       const auto& slice = *reinterpret_cast<const relay_slice*>(at);
-      const auto* const rows =
-          reinterpret_cast<const relay_row<Scalar>*>(at + form().record(slice.room, slice.early_rows()).rows);
+      const auto* const factors = reinterpret_cast<const Scalar*>(at + relay_record::factors);
+      const auto* const numbers = reinterpret_cast<const std::int32_t*>(at + form().record(slice).numbers);
       for (int row = 0; row < slice.rows(); ++row) {
-        if (rows[row].index() == index) {
-          return rows[row].factor == Scalar{};
+        if (relay_row<Scalar>{factors[row], numbers[row]}.index() == index) {
+          return factors[row] == Scalar{};
         }
       }
     }
@@ -133,6 +139,7 @@ class relay_path {
   relay_plan plan_;
   int shape_index_;
   std::int64_t size_;
+  std::int64_t stored_entries_;
   triangle_form form_;
   std::int64_t sharers_ = 1;
 };

@@ -69,22 +69,25 @@ class relay_planner {
       return {};
     }
     relay_sources& from = plan_.sources;
-    if (triangle.rows_are_stored_runs && triangle.longest_row <= relay_sources::most_row_entries &&
+    // See split_long_rows for the longest row that it leaves.
+    const std::int64_t longest_row = positions.size() > 0 ? 2 * triangle.longest_row : triangle.longest_row;
+    if (triangle.rows_are_stored_runs && longest_row <= relay_sources::most_row_entries &&
         stored_entries < (std::int64_t{1} << 32)) {
       from.diagonals = make_kept<std::uint32_t>(plan_.places);
       from.row_entries = make_kept<std::uint8_t>(plan_.places);
+      from.row_links = make_kept<std::uint16_t>(positions.size() > 0 ? plan_.places : 0);
       from.late_entries = make_kept<std::uint32_t>(simt::ceil_div(stored_entries, 32));
       on_.fill_bytes(from.late_entries.data(), 0, from.late_entries.bytes());
     } else {
       from.targets = make_kept<std::uint32_t>(stored_entries);
       on_.fill_bytes(from.targets.data(), 0xff, from.targets.bytes());
     }
-    simt::for_each(
-        on_, plan_.places,
-        fill_records<Scalar, Index, Offset>{
-            reader, form_, size, reversed, positions.data(), order.rows.data(), ordered.sources.data(),
-            ordered.diagonal_sources.data(), plan_.record_begins.data(), plan_.records.data(),
-            from.targets.data(), from.diagonals.data(), from.row_entries.data(), from.late_entries.data()});
+    simt::for_each(on_, plan_.places,
+                   fill_records<Scalar, Index, Offset>{
+                       reader, form_, size, reversed, positions.data(), order.rows.data(),
+                       ordered.sources.data(), ordered.diagonal_sources.data(), plan_.record_begins.data(),
+                       plan_.records.data(), from.targets.data(), stored_entries, from.diagonals.data(),
+                       from.row_entries.data(), from.row_links.data(), from.late_entries.data()});
     return std::move(plan_);
   }
 
@@ -158,6 +161,9 @@ class relay_planner {
   bool lay_out(const relay_kernels::row_reader<Index, Offset>& reader, std::int64_t most_bytes) {
     using namespace relay_kernels;
     const std::int64_t slices = plan_.steps * shape_.step_slices();
+    if (slices > most_slices) {
+      return false;
+    }
     const auto counts = make<std::int32_t>(4 * slices);
     on_.fill_bytes(counts.data(), 0, counts.bytes());
     std::int32_t* const rows = counts.data();

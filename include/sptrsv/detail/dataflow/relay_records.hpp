@@ -45,7 +45,7 @@ struct row_reader {
             ctx.load_constant(row_offsets + place + 1)};
   }
 
-  /// Calls visit(entry, column, is_late) for each entry of the row, the last one first.
+  /// Calls visit(entry, column, is_late) for each entry of the row.
   template <class Context, class Visit>
   SPTRSV_DEVICE void for_each_entry(Context& ctx, const seat& at, Visit&& visit) const {
     int candidates = 0;
@@ -53,7 +53,7 @@ struct row_reader {
       candidates += static_cast<std::int64_t>(ctx.load_constant(columns + e)) >= at.oldest_late ? 1 : 0;
     }
     const bool all_fit = candidates <= shape.late_entries();
-    for (Offset e = at.end; e-- > at.begin;) {
+    for (Offset e = at.begin; e < at.end; ++e) {
       const Index column = ctx.load_constant(columns + e);
       const bool late = static_cast<std::int64_t>(column) >= at.oldest_late &&
                         (all_fit || later(ctx, at, column) < shape.late_entries());
@@ -73,13 +73,13 @@ struct row_reader {
   }
 };
 
-/// Per place: the pairs that its row needs, into its slice's.
+/// Per place: the planes that its row needs, into its slice's.
 template <class Index, class Offset>
 struct measure_slices {
   row_reader<Index, Offset> reader;
   std::int32_t* rows;
-  std::int32_t* late_pairs;
-  std::int32_t* early_pairs;
+  std::int32_t* late_planes;
+  std::int32_t* early_planes;
   std::int32_t* early_rows;
 
   template <class Context>
@@ -91,13 +91,13 @@ struct measure_slices {
       late += is_late ? 1 : 0;
       early += is_late ? 0 : 1;
     });
-    const int pair_entries = 2 * reader.shape.lanes;
+    const int lanes = reader.shape.lanes;
     ctx.atomic_max(rows + at.slice, at.row + 1);
     if (late > 0) {
-      ctx.atomic_max(late_pairs + at.slice, (late + pair_entries - 1) / pair_entries);
+      ctx.atomic_max(late_planes + at.slice, (late + lanes - 1) / lanes);
     }
     if (early > 0) {
-      ctx.atomic_max(early_pairs + at.slice, (early + pair_entries - 1) / pair_entries);
+      ctx.atomic_max(early_planes + at.slice, (early + lanes - 1) / lanes);
       ctx.atomic_max(early_rows + at.slice, at.row + 1);
     }
   }
@@ -111,8 +111,8 @@ struct make_slices {
   const std::uint32_t* part_of_place;
   const std::int32_t* part_steps;
   const std::int32_t* rows;
-  const std::int32_t* late_pairs;
-  const std::int32_t* early_pairs;
+  const std::int32_t* late_planes;
+  const std::int32_t* early_planes;
   const std::int32_t* early_rows;
   const std::uint64_t* records;
   std::uint32_t* record_begins;
@@ -128,7 +128,7 @@ struct make_slices {
     };
     relay_slice head{
         first + in_step * form.shape.slice_rows(),
-        count(rows) | count(late_pairs) << 6 | count(early_pairs) << 12 | count(early_rows) << 24,
+        count(rows) | count(late_planes) << 6 | count(early_planes) << 12 | count(early_rows) << 24,
         form.room(ctx.load_constant(rows + slice)), 0};
     const std::uint32_t part = ctx.load_constant(part_of_place + first);
     const std::int64_t next = slice + 2 * turn;
@@ -144,9 +144,10 @@ struct make_slices {
  private:
   template <class Context>
   SPTRSV_DEVICE int bytes_at_hand(Context& ctx, std::int64_t slice) const {
-    return form.bytes_at_hand(
-        form.record(form.room(ctx.load_constant(rows + slice)), ctx.load_constant(early_rows + slice)),
-        ctx.load_constant(late_pairs + slice), ctx.load_constant(early_pairs + slice));
+    const std::int32_t count = ctx.load_constant(rows + slice);
+    return form.bytes_at_hand(form.record(count, form.room(count), ctx.load_constant(late_planes + slice),
+                                          ctx.load_constant(early_rows + slice)),
+                              ctx.load_constant(early_planes + slice));
   }
 };
 
@@ -154,16 +155,17 @@ struct make_slices {
 struct measure_records {
   relay_record_form form;
   const std::int32_t* rows;
-  const std::int32_t* late_pairs;
-  const std::int32_t* early_pairs;
+  const std::int32_t* late_planes;
+  const std::int32_t* early_planes;
   const std::int32_t* early_rows;
   std::uint64_t* lengths;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
-    const int bytes =
-        form.record(form.room(ctx.load_constant(rows + slice)), ctx.load_constant(early_rows + slice))
-            .bytes(ctx.load_constant(late_pairs + slice), ctx.load_constant(early_pairs + slice));
+    const std::int32_t count = ctx.load_constant(rows + slice);
+    const int bytes = form.record(count, form.room(count), ctx.load_constant(late_planes + slice),
+                                  ctx.load_constant(early_rows + slice))
+                          .bytes(ctx.load_constant(early_planes + slice));
     ctx.store(lengths + slice, static_cast<std::uint64_t>(bytes / 16));
   }
 };
@@ -183,18 +185,15 @@ struct clear_records {
     if (lane >= slice.rows() * form.shape.lanes) {
       return;
     }
-    const relay_record record = form.record(slice.room, slice.early_rows());
-    auto* const slots =
-        reinterpret_cast<std::uint16_t*>(begin + relay_record::slots) + lane * form.shape.entries;
-    for (int e = 0; e < form.shape.entries; ++e) {
-      ctx.store(slots + e, static_cast<std::uint16_t>(window));
+    const relay_record record = form.record(slice);
+    for (int plane = 0; plane < slice.late_planes(); ++plane) {
+      ctx.store(reinterpret_cast<std::uint16_t*>(begin + record.slots + plane * record.slot_plane) + lane,
+                static_cast<std::uint16_t>(window));
     }
     const bool is_early = lane < slice.early_rows() * form.shape.lanes;
-    for (int pair = 0; is_early && pair < slice.early_pairs(); ++pair) {
-      auto* const places = reinterpret_cast<std::int32_t*>(begin + record.early(slice.late_pairs()) +
-                                                           pair * record.early_pair);
-      ctx.store(places + 2 * lane, -1);
-      ctx.store(places + 2 * lane + 1, -1);
+    for (int plane = 0; is_early && plane < slice.early_planes(); ++plane) {
+      ctx.store(reinterpret_cast<std::int32_t*>(begin + record.early + plane * record.early_plane) + lane,
+                std::int32_t{-1});
     }
   }
 };
@@ -214,8 +213,10 @@ struct fill_records {
   unsigned char* records;
   // See relay_sources.
   std::uint32_t* targets;  ///< null where rows are runs
+  std::int64_t stored_entries;
   std::uint32_t* diagonals;
   std::uint8_t* row_entries;
+  std::uint16_t* row_links;  ///< null where no row is cut
   std::uint32_t* late_entries;
 
   template <class Context>
@@ -223,36 +224,39 @@ struct fill_records {
     const auto at = reader.find(ctx, place);
     const std::int64_t begin = std::int64_t{ctx.load_constant(record_begins + at.slice)} * 16;
     const relay_slice slice = ctx.load(reinterpret_cast<const relay_slice*>(records + begin));
-    const relay_record record = form.record(slice.room, slice.early_rows());
-    put_row(ctx, place, begin + record.rows + at.row * static_cast<int>(sizeof(relay_row<Scalar>)));
+    const relay_record record = form.record(slice);
+    put_row(ctx, place, at, begin, record);
     const int lanes = reader.shape.lanes;
     int late = 0;
     int early = 0;
     int stored = 0;
+    std::uint32_t links = 0;
     reader.for_each_entry(ctx, at, [&](Offset e, Index column, bool is_late) {
       const int k = is_late ? late++ : early++;
       const relay_entry entry = relay_entry::of(at.row, lanes, k);
       if (is_late) {
         const auto slot = static_cast<std::int64_t>(column) & (reader.window - 1);
-        ctx.store(reinterpret_cast<std::uint16_t*>(records + begin + relay_record::slots) +
-                      entry.lane * reader.shape.entries + k / lanes,
+        const int plane = record.slots + entry.plane * record.slot_plane;
+        ctx.store(reinterpret_cast<std::uint16_t*>(records + begin + plane) + entry.lane,
                   static_cast<std::uint16_t>(slot));
       } else {
-        const int first = record.early(slice.late_pairs()) + entry.pair * record.early_pair;
-        ctx.store(reinterpret_cast<std::int32_t*>(records + begin + first) + entry.number,
+        const int plane = record.early + entry.plane * record.early_plane;
+        ctx.store(reinterpret_cast<std::int32_t*>(records + begin + plane) + entry.lane,
                   static_cast<std::int32_t>(column));
       }
-      const std::int64_t value = entry.template value<Scalar>(begin, record, slice, is_late);
+      const std::int64_t value = entry.template value<Scalar>(begin, record, is_late);
       const Offset source = ctx.load_constant(sources + e);
       if (source < 0) {
         ctx.store(reinterpret_cast<Scalar*>(records) + value, Scalar{} - pivot_divisor<Scalar>::one());
+        links += is_late ? 1u : 1u << 8;
         return;
       }
       ++stored;
       if (targets != nullptr) {
         ctx.store(targets + source, static_cast<std::uint32_t>(value));
       } else if (is_late) {
-        static_cast<void>(ctx.atomic_add(late_entries + source / 32, std::uint32_t{1} << source % 32));
+        const auto bit = static_cast<std::uint64_t>(reversed ? stored_entries - 1 - source : source);
+        static_cast<void>(ctx.atomic_add(late_entries + bit / 32, std::uint32_t{1} << bit % 32));
       }
     });
     if (targets == nullptr) {
@@ -260,22 +264,27 @@ struct fill_records {
       ctx.store(diagonals + place, static_cast<std::uint32_t>(run_of(ctx, place).diagonal));
       ctx.store(row_entries + place, static_cast<std::uint8_t>(stored));
     }
+    if (targets == nullptr && row_links != nullptr) {
+      ctx.store(row_links + place, static_cast<std::uint16_t>(links));
+    }
   }
 
  private:
   template <class Context>
-  SPTRSV_DEVICE void put_row(Context& ctx, std::int64_t place, std::int64_t to) const {
+  SPTRSV_DEVICE void put_row(Context& ctx, std::int64_t place,
+                             const typename row_reader<Index, Offset>::seat& at, std::int64_t begin,
+                             const relay_record& record) const {
     const Index row = ctx.load_constant(rows + place);
     const Index position = positions == nullptr ? row : ctx.load_constant(positions + row);
     const auto row_of_x = static_cast<std::int32_t>(
         position < 0 || !reversed ? static_cast<std::int64_t>(position) : size - 1 - position);
-    auto* const stored = reinterpret_cast<relay_row<Scalar>*>(records + to);
-    ctx.store(&stored->factor, pivot_divisor<Scalar>::one());
-    ctx.store(&stored->row, row_of_x);
+    ctx.store(reinterpret_cast<Scalar*>(records + begin + relay_record::factors) + at.row,
+              pivot_divisor<Scalar>::one());
+    ctx.store(reinterpret_cast<std::int32_t*>(records + begin + record.numbers) + at.row, row_of_x);
     const Offset source =
         diagonal_sources == nullptr ? Offset{-1} : ctx.load_constant(diagonal_sources + place);
     if (targets != nullptr && source >= 0) {
-      ctx.store(targets + source, pivot_target | static_cast<std::uint32_t>(to / 8));
+      ctx.store(targets + source, pivot_target | static_cast<std::uint32_t>(at.slice * 32 + at.row));
     }
   }
 };

@@ -51,112 +51,116 @@ SPTRSV_HOST_DEVICE constexpr relay_shape_values values_of_relay() {
 /// What a warp has of a step, consecutive rows: the head of their record.
 struct alignas(16) relay_slice {
   std::int32_t first_place;
-  /// rows | late pairs << 6 | early pairs << 12 | early rows << 24: pairs of entries, for each of the lanes,
-  /// or of those of the first rows, which alone have early ones
+  /// rows | late planes << 6 | early planes << 12 | early rows << 24: a plane holds an entry for each of the
+  /// lanes, or for those of the first rows, which alone have early ones
   std::uint32_t count;
-  /// lanes | what is before the late pairs << 8 | what to copy of the record `next` << 20: of the record, in
+  /// lanes | what is before the late values << 8 | what to copy of the record `next` << 20: of the record, in
   /// units of 16 bytes
   std::uint32_t room;
   std::uint32_t next;  ///< where the record for the warp's turn after the next begins, in units of 16 bytes
 
   SPTRSV_HOST_DEVICE int rows() const { return static_cast<int>(count & 63u); }
-  SPTRSV_HOST_DEVICE int late_pairs() const { return static_cast<int>(count >> 6 & 63u); }
-  SPTRSV_HOST_DEVICE int early_pairs() const { return static_cast<int>(count >> 12 & 4095u); }
+  SPTRSV_HOST_DEVICE int late_planes() const { return static_cast<int>(count >> 6 & 63u); }
+  SPTRSV_HOST_DEVICE int early_planes() const { return static_cast<int>(count >> 12 & 4095u); }
   SPTRSV_HOST_DEVICE int early_rows() const { return static_cast<int>(count >> 24); }
   SPTRSV_HOST_DEVICE int next_bytes() const { return static_cast<int>(room >> 20) * 16; }
+  static constexpr std::int64_t most_early_planes = 4095;
 };
 
-template <class T>
-struct alignas(sizeof(T) < 8 ? 2 * sizeof(T) : 16) relay_pair {
-  T of[2];
-};
-
-/// Of a lane's late entries, in a record.
-template <int Entries>
-struct alignas(2 * Entries < 16 ? 2 * Entries : 16) relay_slots {
-  std::uint16_t of[Entries];
-};
-
-/// A row in a record.
+/// Of a row: what its sum is multiplied with or divided by, and where it goes.
 template <class Scalar>
-struct alignas(8) relay_row {
-  Scalar factor;     ///< the reciprocal of the pivot, or the pivot, if that must divide
-  std::int32_t row;  ///< of b and x; -1 for partial rows; -2 - row where the pivot must divide
+struct relay_row {
+  Scalar factor;        ///< the reciprocal of the pivot, or the pivot, if that must divide
+  std::int32_t number;  ///< of b and x; -1 for partial rows; -2 - number where the pivot must divide
 
-  SPTRSV_HOST_DEVICE bool divides() const { return row < -1; }
+  SPTRSV_HOST_DEVICE bool divides() const { return number < -1; }
   /// Of b and x; -1 for partial rows.
-  SPTRSV_HOST_DEVICE std::int32_t index() const { return divides() ? -2 - row : row; }
+  SPTRSV_HOST_DEVICE std::int32_t index() const { return divides() ? -2 - number : number; }
   SPTRSV_HOST_DEVICE void set_pivot(Scalar pivot) {
     const pivot_divisor<Scalar> divisor(pivot);
-    row = divisor.is_safe() ? index() : -2 - index();
+    number = divisor.is_safe() ? index() : -2 - index();
     factor = divisor.is_safe() ? divisor.reciprocal() : pivot;
   }
 };
 
-/// Where what stands in a record, in bytes. A record holds its slice; then, for each lane, the slots of its
-/// late entries; then the rows; then pairs of late values by lane; then pairs of early places and pairs of
-/// early values by lane. It has room for the lanes of the slice's rows only, and the early pairs for those of
-/// its early rows only, rounded up to four.
+/// Where what stands in a record, in bytes. A record holds its slice; then the rows' factors, then their
+/// numbers; then planes of late values by lane, then planes of their slots by lane; then for each early plane
+/// places by lane and values by lane. It has room for the lanes of the slice's rows only, and the early
+/// planes for those of its early rows only, rounded up to four.
 struct relay_record {
-  std::int32_t rows;
+  std::int32_t numbers;
   std::int32_t late;
-  std::int32_t late_pair;
-  std::int32_t early_values;  ///< in an early pair
-  std::int32_t early_pair;
+  std::int32_t late_plane;
+  std::int32_t slots;
+  std::int32_t slot_plane;
+  std::int32_t early;
+  std::int32_t early_values;  ///< in an early plane
+  std::int32_t early_plane;
 
-  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int early(int late_pairs) const {
-    return late + late_pairs * late_pair;
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int bytes(int early_planes) const {
+    return early + early_planes * early_plane;
   }
-  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int bytes(int late_pairs, int early_pairs) const {
-    return early(late_pairs) + early_pairs * early_pair;
-  }
-  static constexpr int slots = static_cast<int>(sizeof(relay_slice));
+  static constexpr int factors = static_cast<int>(sizeof(relay_slice));
 };
 
 /// What the records of a plan have in common.
 struct relay_record_form {
   relay_shape_values shape;
-  std::int32_t row_bytes;
-  std::int32_t pair_bytes;  ///< of two numbers
+  std::int32_t scalar_bytes;
 
   template <class Scalar>
   static SPTRSV_HOST_DEVICE constexpr relay_record_form of(const relay_shape_values& shape) {
-    return {shape, static_cast<int>(sizeof(relay_row<Scalar>)), static_cast<int>(sizeof(relay_pair<Scalar>))};
+    return {shape, static_cast<int>(sizeof(Scalar))};
   }
 
   /// relay_slice::room of a slice of so many rows, without a record that is next.
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr std::uint32_t room(int rows) const {
-    const int lanes = (rows * shape.lanes + 3) / 4 * 4;
-    const int late = relay_record::slots + lanes * slot_bytes() + (rows * row_bytes + 15) / 16 * 16;
-    return static_cast<std::uint32_t>(lanes | late / 16 << 8);
+    const int late = relay_record::factors + rows * (scalar_bytes + static_cast<int>(sizeof(std::int32_t)));
+    return static_cast<std::uint32_t>(up_to(4, rows * shape.lanes) | (late + 15) / 16 << 8);
   }
-  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr relay_record record(std::uint32_t room, int early_rows) const {
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr relay_record record(int rows, std::uint32_t room,
+                                                                 int late_planes, int early_rows) const {
     const int lanes = static_cast<int>(room & 255u);
-    const int early_lanes = (early_rows * shape.lanes + 3) / 4 * 4;
-    const int places = early_lanes * static_cast<int>(sizeof(relay_pair<std::int32_t>));
-    return {relay_record::slots + lanes * slot_bytes(), static_cast<int>(room >> 8 & 4095u) * 16,
-            lanes * pair_bytes, places, places + early_lanes * pair_bytes};
+    const int early_lanes = up_to(4, early_rows * shape.lanes);
+    const int slot_plane = lanes * static_cast<int>(sizeof(std::uint16_t));
+    const int places = early_lanes * static_cast<int>(sizeof(std::int32_t));
+    const int late = static_cast<int>(room >> 8 & 4095u) * 16;
+    const int slots = late + late_planes * lanes * scalar_bytes;
+    return {relay_record::factors + rows * scalar_bytes,
+            late,
+            lanes * scalar_bytes,
+            slots,
+            slot_plane,
+            slots + up_to(16, late_planes * slot_plane),
+            places,
+            places + early_lanes * scalar_bytes};
+  }
+  [[nodiscard]] SPTRSV_HOST_DEVICE relay_record record(const relay_slice& slice) const {
+    return record(slice.rows(), slice.room, slice.late_planes(), slice.early_rows());
   }
   /// Of a record, for a lane to have at hand when its turn comes.
-  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int bytes_at_hand(const relay_record& record, int late_pairs,
-                                                               int early_pairs) const {
-    return record.bytes(late_pairs, early_pairs < shape.early_pairs ? early_pairs : shape.early_pairs);
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int bytes_at_hand(const relay_record& record,
+                                                               int early_planes) const {
+    const int most = 2 * shape.early_pairs;
+    return record.bytes(early_planes < most ? early_planes : most);
   }
-  /// Of a lane.
-  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int slot_bytes() const {
-    return shape.entries * static_cast<int>(sizeof(std::uint16_t));
+
+ private:
+  static SPTRSV_HOST_DEVICE constexpr int up_to(int unit, int count) {
+    return (count + unit - 1) / unit * unit;
   }
 };
 
 /// The dynamic shared memory of a block: for each warp a ring of records, of their rows' right-hand sides and
-/// of words that tell when a record has come; then the window. Of a record's early pairs only the first
-/// `early_pairs` of the shape are kept there.
+/// of words that tell when a record has come; then the window. Of a record's early planes only those of the
+/// first `early_pairs` of the shape are kept there.
 template <class Scalar, class Shape>
 struct relay_layout {
   static constexpr relay_record_form form = relay_record_form::of<Scalar>(values_of_relay<Shape>());
   static constexpr int stages = 3;
-  static constexpr int record_bytes = form.record(form.room(32 / Shape::lanes), 32 / Shape::lanes)
-                                          .bytes(Shape::entries / 2, Shape::early_pairs);
+  static constexpr int rows = 32 / Shape::lanes;
+  static constexpr int record_bytes =
+      form.record(rows, form.room(rows), Shape::entries, rows).bytes(2 * Shape::early_pairs);
   static_assert(record_bytes < 65536, "relay_slice::room has 12 bits for it, in units of 16 bytes");
   static constexpr int arrival_offset = record_bytes + 32 * static_cast<int>(sizeof(Scalar));
   static constexpr int stage_bytes = arrival_offset + 16;

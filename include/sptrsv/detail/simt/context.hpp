@@ -114,6 +114,11 @@ SPTRSV_HOST_DEVICE int lowest_bit(std::uint32_t mask) {
 #endif
 }
 
+SPTRSV_HOST_DEVICE int lowest_bit(std::uint64_t mask) {
+  const auto low = static_cast<std::uint32_t>(mask);
+  return low != 0 ? lowest_bit(low) : 32 + lowest_bit(static_cast<std::uint32_t>(mask >> 32));
+}
+
 /// How many bits of `mask` are set.
 SPTRSV_HOST_DEVICE int bit_count(std::uint32_t mask) {
 #ifdef __CUDA_ARCH__
