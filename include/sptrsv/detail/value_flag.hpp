@@ -46,6 +46,15 @@ struct value_flag {
     return known;
   }
 
+  template <int Count>
+  SPTRSV_DEVICE static bool are_known(const reading (&seen)[Count]) {
+    bool known = true;
+    for (int i = 0; i < Count; ++i) {
+      known = known && is_known(seen[i]);
+    }
+    return known;
+  }
+
   template <class Context>
   SPTRSV_DEVICE static reading look(Context& ctx, const word* component) {
     reading seen;
@@ -101,11 +110,7 @@ struct value_flag {
         }
       }
     }
-    bool known = true;
-    for (int i = 0; i < Count; ++i) {
-      known = known && is_known(seen[i]);
-    }
-    return known;
+    return are_known(seen);
   }
 
   /// One of the words that are pending in `seen`; null if none is.
@@ -121,15 +126,17 @@ struct value_flag {
     return missing;
   }
 
-  /// Polls the words that were pending in `seen` until no lane of the tile misses any. Lanes that went on one
+  /// Polls the words that are pending in `seen` until no lane of the tile misses any. Lanes that went on one
   /// by one would have to be brought together again, which takes longer than a look.
   template <int Count, class Context, class Tile>
   SPTRSV_DEVICE static void spin_together(Context& ctx, const Tile& tile,
                                           const word* const (&components)[Count], reading (&seen)[Count]) {
-    while (tile.any(!look_at_all(ctx, components, seen))) {
-      if (const word* const missing = missing_of(components, seen); missing != nullptr) {
-        ctx.spin(missing);
+    bool known = are_known(seen);
+    while (tile.any(!known)) {
+      if (!known) {
+        ctx.spin(missing_of(components, seen));
       }
+      known = look_at_all(ctx, components, seen);
     }
   }
 

@@ -37,18 +37,19 @@ class relay_runner {
         slice_of_step_(warp_.shuffle(ctx.thread_rank() % Shape::threads / 32, 0)),
         ring_(ctx, warp_, lane_,
               static_cast<unsigned char*>(ctx.dynamic_shared()) +
-                  warp_.shuffle(ctx.thread_rank() / 32, 0) * layout::warp_bytes,
-              p.records) {
+                  warp_.shuffle(ctx.thread_rank() / 32, 0) * layout::warp_bytes) {
     ring_.begin();
     if (ctx.thread_rank() == 0) {
       start.window_address =
           ctx.shared_address(static_cast<unsigned char*>(ctx.dynamic_shared()) + layout::window_offset);
       start.window = p.window;
+      start.records = reinterpret_cast<std::uint64_t>(p.records);
       ctx.store_shared_at(start.window_address + p.window * static_cast<int>(sizeof(Scalar)), Scalar{});
     }
     ctx.barrier();
     window_ = ctx.load_shared(&start.window_address);
     zero_slot_ = ctx.load_shared(&start.window);
+    ring_.read_from(reinterpret_cast<const unsigned char*>(ctx.load_shared(&start.records)));
   }
 
   /// Blocks share the parts first, then the right-hand sides.
@@ -88,8 +89,9 @@ class relay_runner {
   SPTRSV_DEVICE void solve_part(std::int64_t column) {
     b_ = keep(p_.b.data + column * p_.b.column_stride);
     x_ = keep(p_.x.data + column * p_.x.column_stride);
-    solved_ = p_.pages.component(start_.page, column, 0);
-    other_ = column < start_.columns_to_reset ? p_.pages.component(start_.page ^ 1u, column, 0) : nullptr;
+    solved_ = keep(p_.pages.component(start_.page, column, 0));
+    other_ =
+        keep(column < start_.columns_to_reset ? p_.pages.component(start_.page ^ 1u, column, 0) : nullptr);
     std::int32_t step = first_ + team_;
     if (step >= last_) {
       return;
@@ -97,7 +99,6 @@ class relay_runner {
     // A record is under way two turns of the team before its own, its right-hand sides one.
     std::uint32_t record = record_of_step(step);
     std::uint32_t next_record = record_of_step(step + teams);
-    int stage = 0;
     warp_.sync();  // the stages may still be read for another right-hand side
     ring_.copy(0, record, bytes_at_hand(record));
     ring_.copy(1, next_record, step + teams < last_ ? bytes_at_hand(next_record) : 0);
@@ -105,22 +106,20 @@ class relay_runner {
     relay_slice now = ring_.slice(0);
     copy_sides(ring_.stage(0), now);
     for (;;) {
-      const int next_stage = ring_.after(stage);
-      const int free_stage = ring_.after(next_stage);
-      ring_.wait(next_stage);
-      ring_.copy(free_stage, now.next, now.next_bytes());
-      const relay_slice next = step + teams < last_ ? ring_.slice(next_stage) : relay_slice{};
-      copy_sides(ring_.stage(next_stage), next);
-      take_step(ring_.stage(stage), ring_.stored(record), now, step);
+      ring_.wait(1);
+      ring_.copy(2, now.next, now.next_bytes());
+      const relay_slice next = step + teams < last_ ? ring_.slice(1) : relay_slice{};
+      copy_sides(ring_.stage(1), next);
+      take_step(ring_.stage(0), ring_.stored(record), now, step);
       step += teams;
       if (step >= last_) {
-        ring_.wait(free_stage);  // it is empty, but counts
+        ring_.wait(2);  // it is empty, but counts
         return;
       }
       record = next_record;
       next_record = now.next;
       now = next;
-      stage = next_stage;
+      ring_.advance();
     }
   }
 

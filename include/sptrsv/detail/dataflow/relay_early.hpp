@@ -78,7 +78,10 @@ class relay_early {
     SPTRSV_UNROLL
     for (int k = 0; k < Entries; ++k) {
       component[k] = solved_ + of[k].place * flag::words;
-      seen[k] = of[k].place >= 0 ? flag::unseen() : flag::zero();
+      seen[k] = flag::zero();
+      if (of[k].place >= 0) {
+        seen[k] = flag::look(ctx_, component[k]);
+      }
     }
     flag::spin_together(ctx_, warp_, component, seen);
     Scalar sum[2] = {};

@@ -25,10 +25,11 @@ struct relay_params {
   dense_view<Scalar> x;
 };
 
-/// What the threads of a block share beside rings and window. They read the two numbers from here, because
+/// What the threads of a block share beside rings and window. They read the numbers from here, because
 /// otherwise the compiler derives them from special registers and parameters at each use, which is slow.
 struct relay_start {
   block_start block;
+  std::uint64_t records;  ///< their address
   std::int32_t window_address;
   std::int32_t window;
 };

@@ -9,28 +9,40 @@
 namespace sptrsv::detail::dataflow {
 
 /// Of a thread, for its warp. A stage of the ring holds what of a record is at hand, room for its rows'
-/// right-hand sides, and a word for bulk copies. The lanes call all of it together.
+/// right-hand sides, and a word for bulk copies. Stage 0 is this turn's, 1 the next one's, 2 that of the turn
+/// after; advance() makes 0 of 1, and so on. The lanes call all of it together.
 template <class Scalar, class Shape, class Context, class Warp>
 class relay_ring {
   using layout = relay_layout<Scalar, Shape>;
+  static_assert(layout::stages == 3);
 
  public:
-  SPTRSV_DEVICE relay_ring(Context& ctx, const Warp& warp, int lane, unsigned char* begin,
-                           const unsigned char* records)
-      : ctx_(ctx), warp_(warp), lane_(lane), begin_(begin), records_(records) {}
+  SPTRSV_DEVICE relay_ring(Context& ctx, const Warp& warp, int lane, unsigned char* begin)
+      : ctx_(ctx),
+        warp_(warp),
+        lane_(lane),
+        stages_{begin, begin + layout::stage_bytes, begin + 2 * layout::stage_bytes} {}
 
   /// Before a barrier, and all others.
   SPTRSV_DEVICE void begin() const {
     if (Shape::streams && lane_ < layout::stages) {
-      ctx_.begin_bulk(arrival(lane_));
+      ctx_.begin_bulk(arrival(stages_[0] + lane_ * layout::stage_bytes));
     }
   }
 
-  SPTRSV_DEVICE static int after(int stage) { return stage == layout::stages - 1 ? 0 : stage + 1; }
-  SPTRSV_DEVICE unsigned char* stage(int number) const { return begin_ + number * layout::stage_bytes; }
+  SPTRSV_DEVICE void read_from(const unsigned char* records) { records_ = records; }
+
+  SPTRSV_DEVICE unsigned char* stage(int number) const { return stages_[number]; }
   /// Of the record that the stage holds.
   SPTRSV_DEVICE const relay_slice& slice(int number) const {
     return *reinterpret_cast<const relay_slice*>(stage(number));
+  }
+  SPTRSV_DEVICE void advance() {
+    unsigned char* const first = stages_[0];
+    stages_[0] = stages_[1];
+    stages_[1] = stages_[2];
+    stages_[2] = first;
+    arrivals_ = (arrivals_ >> 1 | arrivals_ << 2) & 7;
   }
   /// A record in memory, from its place in units of 16 bytes.
   SPTRSV_DEVICE const unsigned char* stored(std::uint32_t record) const {
@@ -40,7 +52,7 @@ class relay_ring {
   /// A group of copies by itself.
   SPTRSV_DEVICE void copy(int to_stage, std::uint32_t record, int bytes) const {
     if constexpr (Shape::streams) {
-      ctx_.copy_bulk(stage(to_stage), stored(record), bytes, arrival(to_stage), lane_);
+      ctx_.copy_bulk(stage(to_stage), stored(record), bytes, arrival(stage(to_stage)), lane_);
     } else {
       unsigned char* const to = stage(to_stage) + 16 * lane_;
       const unsigned char* const from = stored(record) + 16 * lane_;
@@ -56,10 +68,10 @@ class relay_ring {
 
   /// For the stage's record, each time that it has been copied there. One group may have begun since. Orders
   /// what the lanes have done before, too.
-  SPTRSV_DEVICE void wait(int stage) {
+  SPTRSV_DEVICE void wait(int number) {
     if constexpr (Shape::streams) {
-      ctx_.wait_bulk(arrival(stage), arrivals_ >> stage & 1);
-      arrivals_ ^= 1 << stage;
+      ctx_.wait_bulk(arrival(stage(number)), arrivals_ >> number & 1);
+      arrivals_ ^= 1 << number;
     } else {
       ctx_.template wait_copies<1>();
     }
@@ -67,15 +79,16 @@ class relay_ring {
   }
 
  private:
-  SPTRSV_DEVICE std::uint64_t* arrival(int number) const {
-    return reinterpret_cast<std::uint64_t*>(stage(number) + layout::arrival_offset);
+  SPTRSV_DEVICE static std::uint64_t* arrival(unsigned char* stage) {
+    return reinterpret_cast<std::uint64_t*>(stage + layout::arrival_offset);
   }
 
   Context& ctx_;
   Warp warp_;
   int lane_;
-  unsigned char* begin_;
-  const unsigned char* records_;
+  /// That of each turn in a register: from one's number its address would be computed at each use.
+  unsigned char* stages_[layout::stages];
+  const unsigned char* records_ = nullptr;
   int arrivals_ = 0;  ///< by stage, a bit: how many records have come there, odd or even
 };
 
