@@ -34,6 +34,8 @@ class relay_runner {
         // Through shuffles: see keep().
         lane_(warp_.shuffle(warp_.rank(), warp_.rank())),
         team_(warp_.shuffle(ctx.thread_rank() / Shape::threads, 0)),
+        turn_(warp_.shuffle(1 + team_, 0)),
+        next_turn_(warp_.shuffle(team_ + 1 == teams ? 1 : 2 + team_, 0)),
         slice_of_step_(warp_.shuffle(ctx.thread_rank() % Shape::threads / 32, 0)),
         ring_(ctx, warp_, lane_,
               static_cast<unsigned char*>(ctx.dynamic_shared()) +
@@ -92,10 +94,20 @@ class relay_runner {
     solved_ = keep(p_.pages.component(start_.page, column, 0));
     other_ =
         keep(column < start_.columns_to_reset ? p_.pages.component(start_.page ^ 1u, column, 0) : nullptr);
-    std::int32_t step = first_ + team_;
-    if (step >= last_) {
-      return;
+    if (team_ + 1 == teams) {
+      hand_over();  // the first turn
     }
+    std::int32_t step = first_ + team_;
+    if (step < last_) {
+      step = take_steps(step);
+    }
+    if (step == last_) {
+      wait_for_turn();  // for which no step is left
+    }
+  }
+
+  /// Those of the team, from `step` on; returns the one that would be next.
+  SPTRSV_DEVICE std::int32_t take_steps(std::int32_t step) {
     // A record is under way two turns of the team before its own, its right-hand sides one.
     std::uint32_t record = record_of_step(step);
     std::uint32_t next_record = record_of_step(step + teams);
@@ -110,11 +122,11 @@ class relay_runner {
       ring_.copy(2, now.next, now.next_bytes());
       const relay_slice next = step + teams < last_ ? ring_.slice(1) : relay_slice{};
       copy_sides(ring_.stage(1), next);
-      take_step(ring_.stage(0), ring_.stored(record), now, step);
+      take_step(ring_.stage(0), ring_.stored(record), now);
       step += teams;
       if (step >= last_) {
         ring_.wait(2);  // it is empty, but counts
-        return;
+        return step;
       }
       record = next_record;
       next_record = now.next;
@@ -158,8 +170,7 @@ class relay_runner {
   }
 
   /// `stage`, `stored`: its record at hand, and in memory.
-  SPTRSV_DEVICE void take_step(unsigned char* stage, const unsigned char* stored, const relay_slice& now,
-                               std::int32_t step) {
+  SPTRSV_DEVICE void take_step(unsigned char* stage, const unsigned char* stored, const relay_slice& now) {
     const bool live = row_of_lane() < now.rows();
     const relay_record record = record_of(now);
     const relay_row<Scalar> row = live ? row_in(stage, record) : relay_row<Scalar>{Scalar{}, -1};
@@ -193,9 +204,7 @@ class relay_runner {
     if constexpr (Shape::streams) {
       rest = rest + scaled_side(stage, row);
     }
-    if (step != first_) {
-      ctx_.template barrier_wait<2 * Shape::threads>(1 + team_);
-    }
+    wait_for_turn();
     // From here to the arrival nothing is done that could be done before or after.
     Scalar sum[2] = {rest, Scalar{}};  // in two parts, whose order is fixed: half the latency of one
     Scalar component[entries];
@@ -210,14 +219,13 @@ class relay_runner {
     rest = simt::tile_sum(warp_, sum[0] + sum[1], lanes);
     Scalar x = rest * row.factor;
     if (some_divide) {
-      x = divides ? divide(rest, row.factor) : x;
+      const Scalar quotient = divide(rest, divides ? row.factor : pivot_divisor<Scalar>::one());
+      x = divides ? quotient : x;
     }
     if (writes) {
       ctx_.store_shared_at(target, x);
     }
-    if (step + 1 < last_) {
-      ctx_.template barrier_arrive<2 * Shape::threads>(team_ + 1 == teams ? 1 : team_ + 2);
-    }
+    hand_over();
     if (writes) {
       flag::publish(ctx_, solved_ + place * flag::words, x);
       if (index >= 0) {
@@ -231,6 +239,10 @@ class relay_runner {
       }
     }
   }
+
+  SPTRSV_DEVICE void wait_for_turn() const { ctx_.template barrier_wait<2 * Shape::threads>(turn_); }
+  /// To the next team. Always, even if no step is left for it: a condition would cost time.
+  SPTRSV_DEVICE void hand_over() const { ctx_.template barrier_arrive<2 * Shape::threads>(next_turn_); }
 
   SPTRSV_DEVICE void compute_operands(const int (&operand)[entries], int target) {
     int all = target;
@@ -264,6 +276,8 @@ class relay_runner {
   warp_group warp_;
   int lane_;
   int team_;
+  int turn_;       ///< a barrier
+  int next_turn_;  ///< that of the team whose turn is next
   int slice_of_step_;
   relay_ring<Scalar, Shape, Context, warp_group> ring_;
   std::int32_t window_ = 0;  ///< a shared address
