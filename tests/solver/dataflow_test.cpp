@@ -270,6 +270,20 @@ TEST_F(DataflowPath, HoldsNoMapOfTheEntriesWhereRowsAscend) {
   }
 }
 
+/// Arrays by stored entry have no bytes then. By columns entries are sorted: rows are not taken as they
+/// stand.
+TEST_F(DataflowPath, SolvesASystemOfWhichNothingIsStored) {
+  const pattern p = patterns::diagonal(70);
+  const form f{uplo::lower, diag::unit, op::none, true, content::triangle, false};
+  const auto a = make(p, f);
+  const auto b = random_vector<double>(p.size, 7);
+  for (const dataflow_path path : {dataflow_path::grid, dataflow_path::relay}) {
+    const policy::dataflow how{path};
+    auto solver = sptrsv::analyze(how, where.upload(a.by_columns), f.options(), where.stream());
+    expect_solved(a, f, p.name, b, solve(solver, b));
+  }
+}
+
 /// Of 8 blocks that the device holds: 150 rows a part are enough where there are many levels.
 TEST_F(DataflowPath, HasAsManyPartsAsPromiseToBeTheFastest) {
   const std::string kernel = kernel_for(patterns::stencil_2d(8, 150), policy::basic_dataflow<free_hops>{});

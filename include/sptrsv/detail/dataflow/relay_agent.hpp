@@ -2,7 +2,6 @@
 // components of the part in a window of shared memory. The steps of a part are taken in turn by teams of
 // warps: while one team takes its step, the others bring what theirs need, and wait for the components that
 // other parts solve. A barrier hands the turn, and with it all components of the part, from team to team.
-//
 // A part needs components of parts before it only, so blocks make progress in the order of their tickets.
 #pragma once
 
@@ -12,6 +11,7 @@
 #include "sptrsv/detail/dataflow/relay_early.hpp"
 #include "sptrsv/detail/dataflow/relay_params.hpp"
 #include "sptrsv/detail/dataflow/relay_ring.hpp"
+#include "sptrsv/detail/dataflow/relay_turns.hpp"
 #include "sptrsv/detail/scalar.hpp"
 
 namespace sptrsv::detail::dataflow {
@@ -34,8 +34,7 @@ class relay_runner {
         // Through shuffles: see keep().
         lane_(warp_.shuffle(warp_.rank(), warp_.rank())),
         team_(warp_.shuffle(ctx.thread_rank() / Shape::threads, 0)),
-        turn_(warp_.shuffle(1 + team_, 0)),
-        next_turn_(warp_.shuffle(team_ + 1 == teams ? 1 : 2 + team_, 0)),
+        turns_(ctx, warp_, team_),
         slice_of_step_(warp_.shuffle(ctx.thread_rank() % Shape::threads / 32, 0)),
         ring_(ctx, warp_, lane_,
               static_cast<unsigned char*>(ctx.dynamic_shared()) +
@@ -95,14 +94,14 @@ class relay_runner {
     other_ =
         keep(column < start_.columns_to_reset ? p_.pages.component(start_.page ^ 1u, column, 0) : nullptr);
     if (team_ + 1 == teams) {
-      hand_over();  // the first turn
+      turns_.hand_over();
     }
     std::int32_t step = first_ + team_;
     if (step < last_) {
       step = take_steps(step);
     }
     if (step == last_) {
-      wait_for_turn();  // for which no step is left
+      turns_.wait();
     }
   }
 
@@ -204,7 +203,7 @@ class relay_runner {
     if constexpr (Shape::streams) {
       rest = rest + scaled_side(stage, row);
     }
-    wait_for_turn();
+    turns_.wait();
     // From here to the arrival nothing is done that could be done before or after.
     Scalar sum[2] = {rest, Scalar{}};  // in two parts, whose order is fixed: half the latency of one
     Scalar component[entries];
@@ -225,7 +224,7 @@ class relay_runner {
     if (writes) {
       ctx_.store_shared_at(target, x);
     }
-    hand_over();
+    turns_.hand_over();
     if (writes) {
       flag::publish(ctx_, solved_ + place * flag::words, x);
       if (index >= 0) {
@@ -239,10 +238,6 @@ class relay_runner {
       }
     }
   }
-
-  SPTRSV_DEVICE void wait_for_turn() const { ctx_.template barrier_wait<2 * Shape::threads>(turn_); }
-  /// To the next team. Always, even if no step is left for it: a condition would cost time.
-  SPTRSV_DEVICE void hand_over() const { ctx_.template barrier_arrive<2 * Shape::threads>(next_turn_); }
 
   SPTRSV_DEVICE void compute_operands(const int (&operand)[entries], int target) {
     int all = target;
@@ -276,8 +271,7 @@ class relay_runner {
   warp_group warp_;
   int lane_;
   int team_;
-  int turn_;       ///< a barrier
-  int next_turn_;  ///< that of the team whose turn is next
+  relay_turns<Shape, Context, layout::teams> turns_;
   int slice_of_step_;
   relay_ring<Scalar, Shape, Context, warp_group> ring_;
   std::int32_t window_ = 0;  ///< a shared address

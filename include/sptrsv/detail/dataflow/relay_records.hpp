@@ -212,9 +212,9 @@ struct fill_records {
   const std::uint32_t* record_begins;
   unsigned char* records;
   // See relay_sources.
-  std::uint32_t* targets;  ///< null where rows are runs
+  std::uint32_t* targets;
   std::int64_t stored_entries;
-  std::uint32_t* diagonals;
+  std::uint32_t* diagonals;  ///< null where rows are no runs
   std::uint8_t* row_entries;
   std::uint16_t* row_links;  ///< null where no row is cut
   std::uint32_t* late_entries;
@@ -252,19 +252,19 @@ struct fill_records {
         return;
       }
       ++stored;
-      if (targets != nullptr) {
+      if (diagonals == nullptr) {
         ctx.store(targets + source, static_cast<std::uint32_t>(value));
       } else if (is_late) {
         const auto bit = static_cast<std::uint64_t>(reversed ? stored_entries - 1 - source : source);
         static_cast<void>(ctx.atomic_add(late_entries + bit / 32, std::uint32_t{1} << bit % 32));
       }
     });
-    if (targets == nullptr) {
+    if (diagonals != nullptr) {
       const stored_run_reader<Offset> run_of{reader.row_offsets, sources, diagonal_sources, reversed};
       ctx.store(diagonals + place, static_cast<std::uint32_t>(run_of(ctx, place).diagonal));
       ctx.store(row_entries + place, static_cast<std::uint8_t>(stored));
     }
-    if (targets == nullptr && row_links != nullptr) {
+    if (row_links != nullptr) {
       ctx.store(row_links + place, static_cast<std::uint16_t>(links));
     }
   }
@@ -283,7 +283,7 @@ struct fill_records {
     ctx.store(reinterpret_cast<std::int32_t*>(records + begin + record.numbers) + at.row, row_of_x);
     const Offset source =
         diagonal_sources == nullptr ? Offset{-1} : ctx.load_constant(diagonal_sources + place);
-    if (targets != nullptr && source >= 0) {
+    if (diagonals == nullptr && source >= 0) {
       ctx.store(targets + source, pivot_target | static_cast<std::uint32_t>(at.slice * 32 + at.row));
     }
   }
