@@ -26,6 +26,7 @@ class path_engine {
   using own_relay = relay_path<typename Tuning::relay_shapes, Scalar, Executor>;
   using own_walk = walk_path<typename Tuning::walk_shapes, Scalar, Offset, Executor>;
   using path_name = policy::dataflow_path;
+  static_assert(2 * Tuning::longest_row <= relay_slice::most_early_planes);
 
  public:
   /// Of the path that is taken.

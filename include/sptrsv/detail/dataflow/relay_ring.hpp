@@ -55,6 +55,7 @@ class relay_ring {
       ctx_.copy_bulk(stage(to_stage), stored(record), bytes, arrival(stage(to_stage)), lane_);
     } else {
       unsigned char* const to = stage(to_stage) + 16 * lane_;
+      // Through a shuffle: otherwise the compiler computes the address for each copy.
       const unsigned char* const from = warp_.shuffle(stored(record) + 16 * lane_, lane_);
       SPTRSV_UNROLL
       for (int at = 0; at < layout::record_bytes; at += 512) {
