@@ -146,6 +146,13 @@ class context {
     static_assert(is_atomic<T>);
     return load_as(p, "load_relaxed");
   }
+  template <int Count, class T>
+  void load_relaxed_words(const T* p, T* to) {
+    expect_aligned(p, Count * sizeof(T), "load_relaxed_words");
+    for (int w = 0; w < Count; ++w) {
+      to[w] = load_relaxed(p + w);
+    }
+  }
   template <class T>
   T load_acquire(const T* p) {
     static_assert(is_atomic<T>);
@@ -162,6 +169,13 @@ class context {
   void store_relaxed(T* p, std::common_type_t<T> value) {
     static_assert(is_atomic<T>);
     store_as(p, value, "store_relaxed");
+  }
+  template <int Count, class T>
+  void store_relaxed_words(T* p, const T* words) {
+    expect_aligned(p, Count * sizeof(T), "store_relaxed_words");
+    for (int w = 0; w < Count; ++w) {
+      store_relaxed(p + w, words[w]);
+    }
   }
   template <class T>
   void store_release(T* p, std::common_type_t<T> value) {
@@ -331,10 +345,15 @@ class context {
   template <class T>
   static constexpr bool is_atomic = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
 
+  /// That one instruction may access all of them.
+  void expect_aligned(const void* p, std::size_t bytes, const char* what) {
+    static_cast<void>(resolve(*thread_, address_of(p), bytes, bytes, what));
+  }
+
   unsigned char* dynamic_shared_at(int address, std::size_t size) {
     const auto& memory = thread_->owner->dynamic_shared;
     if (address < 0 || static_cast<std::size_t>(address) + size > memory.size() ||
-        static_cast<std::size_t>(address) % size != 0) {
+        static_cast<std::size_t>(address) % std::min<std::size_t>(size, 16) != 0) {
       throw out_of_bounds(name_of(*thread_) + ": " + std::to_string(size) + " bytes at " +
                           std::to_string(address) + " of dynamic shared memory, of " +
                           std::to_string(memory.size()));

@@ -14,6 +14,10 @@ struct value_flag {
   using real = real_t<Scalar>;
   using word = std::conditional_t<sizeof(real) == 4, std::uint32_t, std::uint64_t>;
   static constexpr int words = sizeof(Scalar) / sizeof(word);
+  /// That one instruction moves: as many as the alignment of a component allows.
+  static constexpr int words_at_once = alignof(Scalar) > sizeof(real)
+                                           ? static_cast<int>(alignof(Scalar) / sizeof(word))
+                                           : 1;
   /// All bits set, a quiet NaN that no arithmetic of the hardware produces: memory is reset bytewise.
   static constexpr word pending = ~word{0};
   /// Stands for a computed NaN that has the reserved bits.
@@ -58,8 +62,8 @@ struct value_flag {
   template <class Context>
   SPTRSV_DEVICE static reading look(Context& ctx, const word* component) {
     reading seen;
-    for (int w = 0; w < words; ++w) {
-      seen.bits[w] = ctx.load_relaxed(component + w);
+    for (int w = 0; w < words; w += words_at_once) {
+      ctx.template load_relaxed_words<words_at_once>(component + w, seen.bits + w);
     }
     return seen;
   }
@@ -104,9 +108,9 @@ struct value_flag {
   SPTRSV_DEVICE static bool look_at_all(Context& ctx, const word* const (&components)[Count],
                                         reading (&seen)[Count]) {
     for (int i = 0; i < Count; ++i) {  // all loads, then all tests: otherwise one waits for the other
-      for (int w = 0; w < words; ++w) {
-        if (seen[i].bits[w] == pending) {
-          seen[i].bits[w] = ctx.load_relaxed(components[i] + w);
+      for (int w = 0; w < words; w += words_at_once) {
+        if (is_any_pending(seen[i].bits + w)) {
+          ctx.template load_relaxed_words<words_at_once>(components[i] + w, seen[i].bits + w);
         }
       }
     }
@@ -142,17 +146,33 @@ struct value_flag {
 
   template <class Context>
   SPTRSV_DEVICE static void publish(Context& ctx, word* component, Scalar value) {
-    const auto seen = bit_cast<reading>(value);
+    auto seen = bit_cast<reading>(value);
     for (int w = 0; w < words; ++w) {
-      ctx.store_relaxed(component + w, seen.bits[w] == pending ? canonical_nan : seen.bits[w]);
+      seen.bits[w] = seen.bits[w] == pending ? canonical_nan : seen.bits[w];
     }
+    store(ctx, component, seen);
   }
 
   template <class Context>
   SPTRSV_DEVICE static void reset(Context& ctx, word* component) {
-    for (int w = 0; w < words; ++w) {
-      ctx.store_relaxed(component + w, pending);
+    store(ctx, component, unseen());
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE static void store(Context& ctx, word* component, const reading& bits) {
+    for (int w = 0; w < words; w += words_at_once) {
+      ctx.template store_relaxed_words<words_at_once>(component + w, bits.bits + w);
     }
+  }
+
+  /// Of the words that come with this one.
+  SPTRSV_DEVICE static bool is_any_pending(const word* bits) {
+    bool any = false;
+    for (int w = 0; w < words_at_once; ++w) {
+      any = any || bits[w] == pending;
+    }
+    return any;
   }
 };
 

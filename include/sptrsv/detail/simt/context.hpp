@@ -36,6 +36,10 @@
 //   T load_constant(const T* p);                  // *p is not written during the launch
 //   T load(const T* p);        void store(T* p, T v);            // weak
 //   T load_relaxed(const T* p); void store_relaxed(T* p, T v);   // device scope, atomic, unordered
+//   void load_relaxed_words<Count>(const T* p, T* to);           // the same for Count words that follow each
+//   void store_relaxed_words<Count>(T* p, const T* words);       // other, aligned to as much, each by
+//   itself;
+//                                                 // at most 16 bytes; `to`, `words`: the thread's own
 //   T load_acquire(const T* p); void store_release(T* p, T v);   // device scope
 //   T atomic_add / atomic_sub / atomic_min / atomic_max / atomic_exchange(T* p, T v);   // relaxed; old value
 //   void reduce_add(T* p, T v);                   // as atomic_add, but nothing comes back: may be seen late,

@@ -9,11 +9,12 @@
 #include "sptrsv/detail/scalar.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/cuda_copies.cuh"
+#include "sptrsv/detail/simt/cuda_flags.cuh"
 #include "sptrsv/detail/simt/cuda_tile.cuh"
 
 namespace sptrsv::detail::simt {
 
-class cuda_context : public cuda_copies {
+class cuda_context : public cuda_copies, public cuda_flags {
  public:
   __device__ __forceinline__ int thread_rank() const { return static_cast<int>(threadIdx.x); }
   __device__ __forceinline__ int block_threads() const { return static_cast<int>(blockDim.x); }
@@ -67,55 +68,6 @@ class cuda_context : public cuda_copies {
   template <class T>
   __device__ __forceinline__ void store(T* p, T v) const {
     *p = v;
-  }
-
-  template <class T>
-  __device__ __forceinline__ T load_relaxed(const T* p) const {
-    cuda_memory::bits_of<T> v;
-    if constexpr (cuda_memory::is_wide<T>) {
-      asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(__cvta_generic_to_global(p)));
-    } else {
-      asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_global(p)));
-    }
-    return bit_cast<T>(v);
-  }
-  template <class T>
-  __device__ __forceinline__ T load_acquire(const T* p) const {
-    cuda_memory::bits_of<T> v;
-    if constexpr (cuda_memory::is_wide<T>) {
-      asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
-                   : "=l"(v)
-                   : "l"(__cvta_generic_to_global(p))
-                   : "memory");
-    } else {
-      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-                   : "=r"(v)
-                   : "l"(__cvta_generic_to_global(p))
-                   : "memory");
-    }
-    return bit_cast<T>(v);
-  }
-  template <class T>
-  __device__ __forceinline__ void store_relaxed(T* p, T value) const {
-    const auto v = bit_cast<cuda_memory::bits_of<T>>(value);
-    if constexpr (cuda_memory::is_wide<T>) {
-      asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "l"(v)
-                   : "memory");
-    } else {
-      asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "r"(v)
-                   : "memory");
-    }
-  }
-  template <class T>
-  __device__ __forceinline__ void store_release(T* p, T value) const {
-    const auto v = bit_cast<cuda_memory::bits_of<T>>(value);
-    if constexpr (cuda_memory::is_wide<T>) {
-      asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "l"(v)
-                   : "memory");
-    } else {
-      asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "r"(v)
-                   : "memory");
-    }
   }
 
   template <class T>
@@ -199,14 +151,16 @@ class cuda_context : public cuda_copies {
 
   template <class T>
   __device__ __forceinline__ T load_shared_at(int address) const {
-    if constexpr (sizeof(T) == 16) {
+    if constexpr (sizeof(T) >= 16) {
       struct halves {
-        unsigned long long of[2];
+        unsigned long long of[sizeof(T) / 8];
       } v;
-      asm volatile("ld.shared.v2.u64 {%0, %1}, [%2];"
-                   : "=l"(v.of[0]), "=l"(v.of[1])
-                   : "r"(address)
-                   : "memory");
+      for (int h = 0; h < static_cast<int>(sizeof(T) / 8); h += 2) {
+        asm volatile("ld.shared.v2.u64 {%0, %1}, [%2];"
+                     : "=l"(v.of[h]), "=l"(v.of[h + 1])
+                     : "r"(address + 8 * h)
+                     : "memory");
+      }
       return bit_cast<T>(v);
     } else {
       cuda_memory::bits_of<T> v;
@@ -220,12 +174,15 @@ class cuda_context : public cuda_copies {
   }
   template <class T>
   __device__ __forceinline__ void store_shared_at(int address, T value) const {
-    if constexpr (sizeof(T) == 16) {
+    if constexpr (sizeof(T) >= 16) {
       struct halves {
-        unsigned long long of[2];
+        unsigned long long of[sizeof(T) / 8];
       };
       const auto v = bit_cast<halves>(value);
-      asm volatile("st.shared.v2.u64 [%0], {%1, %2};" ::"r"(address), "l"(v.of[0]), "l"(v.of[1]) : "memory");
+      for (int h = 0; h < static_cast<int>(sizeof(T) / 8); h += 2) {
+        asm volatile("st.shared.v2.u64 [%0], {%1, %2};" ::"r"(address + 8 * h), "l"(v.of[h]), "l"(v.of[h + 1])
+                     : "memory");
+      }
     } else {
       const auto v = bit_cast<cuda_memory::bits_of<T>>(value);
       if constexpr (cuda_memory::is_wide<T>) {

@@ -1,0 +1,119 @@
+// The part of the execution context (context.hpp) on the hardware by which threads of different blocks hand
+// words to each other.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "sptrsv/detail/scalar.hpp"
+#include "sptrsv/detail/simt/cuda_tile.cuh"
+
+namespace sptrsv::detail::simt {
+
+class cuda_flags {
+ public:
+  template <class T>
+  __device__ __forceinline__ T load_relaxed(const T* p) const {
+    cuda_memory::bits_of<T> v;
+    if constexpr (cuda_memory::is_wide<T>) {
+      asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(__cvta_generic_to_global(p)));
+    } else {
+      asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_global(p)));
+    }
+    return bit_cast<T>(v);
+  }
+  template <int Count, class T>
+  __device__ __forceinline__ void load_relaxed_words(const T* p, T* to) const {
+    if constexpr (Count == 1) {
+      to[0] = load_relaxed(p);
+    } else if constexpr (cuda_memory::is_wide<T>) {
+      static_assert(Count == 2);
+      cuda_memory::bits_of<T> v[2];
+      asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                   : "=l"(v[0]), "=l"(v[1])
+                   : "l"(__cvta_generic_to_global(p)));
+      to[0] = bit_cast<T>(v[0]);
+      to[1] = bit_cast<T>(v[1]);
+    } else if constexpr (Count == 2) {
+      cuda_memory::bits_of<T> v[2];
+      asm volatile("ld.relaxed.gpu.global.v2.u32 {%0, %1}, [%2];"
+                   : "=r"(v[0]), "=r"(v[1])
+                   : "l"(__cvta_generic_to_global(p)));
+      to[0] = bit_cast<T>(v[0]);
+      to[1] = bit_cast<T>(v[1]);
+    } else {
+      static_assert(Count == 4);
+      cuda_memory::bits_of<T> v[4];
+      asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                   : "l"(__cvta_generic_to_global(p)));
+      for (int w = 0; w < 4; ++w) {
+        to[w] = bit_cast<T>(v[w]);
+      }
+    }
+  }
+  template <int Count, class T>
+  __device__ __forceinline__ void store_relaxed_words(T* p, const T* words) const {
+    if constexpr (Count == 1) {
+      store_relaxed(p, words[0]);
+    } else {
+      cuda_memory::bits_of<T> v[Count];
+      for (int w = 0; w < Count; ++w) {
+        v[w] = bit_cast<cuda_memory::bits_of<T>>(words[w]);
+      }
+      const auto to = __cvta_generic_to_global(p);
+      if constexpr (cuda_memory::is_wide<T>) {
+        static_assert(Count == 2);
+        asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(v[0]), "l"(v[1])
+                     : "memory");
+      } else if constexpr (Count == 2) {
+        asm volatile("st.relaxed.gpu.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(v[0]), "r"(v[1])
+                     : "memory");
+      } else {
+        static_assert(Count == 4);
+        asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(v[0]), "r"(v[1]),
+                     "r"(v[2]), "r"(v[3])
+                     : "memory");
+      }
+    }
+  }
+  template <class T>
+  __device__ __forceinline__ T load_acquire(const T* p) const {
+    cuda_memory::bits_of<T> v;
+    if constexpr (cuda_memory::is_wide<T>) {
+      asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
+                   : "=l"(v)
+                   : "l"(__cvta_generic_to_global(p))
+                   : "memory");
+    } else {
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
+                   : "=r"(v)
+                   : "l"(__cvta_generic_to_global(p))
+                   : "memory");
+    }
+    return bit_cast<T>(v);
+  }
+  template <class T>
+  __device__ __forceinline__ void store_relaxed(T* p, T value) const {
+    const auto v = bit_cast<cuda_memory::bits_of<T>>(value);
+    if constexpr (cuda_memory::is_wide<T>) {
+      asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "l"(v)
+                   : "memory");
+    } else {
+      asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "r"(v)
+                   : "memory");
+    }
+  }
+  template <class T>
+  __device__ __forceinline__ void store_release(T* p, T value) const {
+    const auto v = bit_cast<cuda_memory::bits_of<T>>(value);
+    if constexpr (cuda_memory::is_wide<T>) {
+      asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "l"(v)
+                   : "memory");
+    } else {
+      asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "r"(v)
+                   : "memory");
+    }
+  }
+};
+
+}  // namespace sptrsv::detail::simt
