@@ -15,7 +15,7 @@ struct tiny_window : dataflow_tuning {
 };
 /// So that a walk promises to be faster.
 struct slow_relays : dataflow_tuning {
-  static constexpr double relay_step_ns[] = {500, 500, 500, 500, 500, 500, 500, 500, 500};
+  static constexpr double relay_step_ns[] = {500, 500, 500, 500, 500, 500, 500, 500, 500, 500};
 };
 struct narrow_walks : slow_relays {
   static constexpr double walk_rows_per_level = 2;
@@ -23,7 +23,7 @@ struct narrow_walks : slow_relays {
 
 /// A step takes 1 ms, a hand-off 10, an entry that comes through memory 100.
 struct round_costs : dataflow_tuning {
-  static constexpr double relay_step_ns[] = {1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6};
+  static constexpr double relay_step_ns[] = {1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6};
   static constexpr double relay_hop_ns = 1e7;
   static constexpr double relay_early_ns = 1e8;
   static constexpr double relay_launch_ns = 0;
@@ -141,11 +141,15 @@ TEST_F(DataflowPath, SaysWhatItPredicted) {
 }
 
 TEST_F(DataflowPath, CountsWhatPartsOfARelayWaitFor) {
-  const auto predicted = [&](const pattern& p, int parts, int shape) {
+  where.device().settings.resident_blocks = 2;
+  const auto predicted = [&](const pattern& p, int parts, int shape, std::int64_t max_rhs = 1) {
     policy::basic_dataflow<round_costs> how{dataflow_path::relay, policy::group_order::levels, parts};
     how.shape = shape;
     const auto a = make(p, {});
-    return sptrsv::analyze(how, where.upload(a.by_rows), {}, where.stream()).info().plan;
+    return sptrsv::analyze(how, where.upload(a.by_rows), {uplo::lower, diag::non_unit, op::none, max_rhs},
+                           where.stream())
+        .info()
+        .plan;
   };
   const auto expect = [](const std::string& plan, const std::string& time) {
     EXPECT_EQ(plan.rfind("relay, as asked for; predicted: relay " + time, 0), 0u) << plan;
@@ -154,6 +158,12 @@ TEST_F(DataflowPath, CountsWhatPartsOfARelayWaitFor) {
   expect(predicted(patterns::chain(10), 2, 0), "120 ms");  // one entry from the part before, by one hand-off
   expect(predicted(patterns::chain(10), 5, 0), "150 ms");  // one for each part, four hand-offs
   expect(predicted(patterns::diagonal(320), 2, 0), "6.5 ms");  // five steps of 32 rows, 1.3 times as long
+  // Further rounds take 1.5 times as long. The first part begins the second while the other waits for the
+  // first.
+  expect(predicted(patterns::chain(10), 1, 0, 2), "10 ms");
+  expect(predicted(patterns::chain(10), 1, 0, 7), "55 ms");
+  expect(predicted(patterns::chain(10), 1, 9, 7), "25 ms");   // two rounds of four right-hand sides
+  expect(predicted(patterns::chain(10), 2, 0, 2), "229 ms");  // four rows and six, two entries
 }
 
 TEST_F(DataflowPath, DealsTheBoxesOfAGrid) {
@@ -224,11 +234,27 @@ TEST_F(DataflowPath, HasTheShapeAskedFor) {
   how.shape = 6;
   EXPECT_NE(kernel_for(patterns::chain(100), how).find("window of 2048 components"), std::string::npos);
   how.shape = 9;
+  EXPECT_NE(kernel_for(patterns::chain(100), how).find("2 right-hand sides together"), std::string::npos);
+  how.shape = 10;
   EXPECT_THROW(kernel_for(patterns::chain(100), how), error);
   how.path = dataflow_path::walk;
   EXPECT_THROW(kernel_for(patterns::chain(100), how), error);
   how.shape = 1;
   EXPECT_NE(kernel_for(patterns::chain(100), how).find("steps of 8 rows, 4 lanes each"), std::string::npos);
+}
+
+TEST_F(DataflowPath, SolvesRightHandSidesTogetherWhereTheDeviceHasNoRoomForThemSideBySide) {
+  const auto a = make(patterns::stencil_2d(24, 24), {});
+  const auto kernel_for_rhs = [&](std::int64_t max_rhs) {
+    const system_options options{uplo::lower, diag::non_unit, op::none, max_rhs};
+    const policy::dataflow relay{dataflow_path::relay};
+    return sptrsv::analyze(relay, where.upload(a.by_rows), options, where.stream()).info().kernels.at(0);
+  };
+  where.device().settings.resident_blocks = 2;
+  EXPECT_NE(kernel_for_rhs(8).find(", 2 right-hand sides together"), std::string::npos) << kernel_for_rhs(8);
+  EXPECT_EQ(kernel_for_rhs(1).find("together"), std::string::npos) << kernel_for_rhs(1);
+  where.device().settings.resident_blocks = 16;
+  EXPECT_EQ(kernel_for_rhs(8).find("together"), std::string::npos) << kernel_for_rhs(8);
 }
 
 /// Each row of more than 32 entries hands them to partial rows.

@@ -143,7 +143,7 @@ using all_device_policies =
                   same_policy<dataflow_natural, dataflow_levels, dataflow_levels_inverses,                 //
                               dataflow_natural_inverses>,                                                  //
                   same_policy<dataflow_relay, dataflow_relay_inverses>,                                    //
-                  same_policy<dataflow_relay_lanes, dataflow_relay_streams>,                               //
+                  same_policy<dataflow_relay_lanes, dataflow_relay_columns, dataflow_relay_streams>,       //
                   same_policy<dataflow_walk>,                                                              //
                   same_policy<dataflow_walk_banded>,                                                       //
                   same_policy<scheme_chosen, scheme_dealt, scheme_fenced, scheme_launched, scheme_lanes>,  //

@@ -230,10 +230,11 @@ struct dataflow_levels : subject<policy::basic_dataflow<small_shared_groups>> {
   static policy_type make() { return {policy::dataflow_path::grid, policy::group_order::levels}; }
 };
 /// A relay of one shape in so many parts, with a window that even small matrices leave.
-template <int Window, int Lanes, int Threads, int Teams, int EarlyPairs = 1, bool Streams = false>
+template <int Window, int Lanes, int Threads, int Teams, int EarlyPairs = 1, bool Streams = false,
+          int Columns = 1>
 struct one_relay : small_groups {
   using relay_shapes = detail::dataflow::shape_list<
-      detail::dataflow::relay_shape<Lanes, Threads, Teams, 2, EarlyPairs, Streams>>;
+      detail::dataflow::relay_shape<Lanes, Threads, Teams, 2, EarlyPairs, Streams, Columns>>;
   static constexpr double relay_step_ns[] = {1};
   static constexpr int relay_window = Window;
 };
@@ -249,8 +250,12 @@ struct dataflow_relay : relay_subject<one_relay<64, 1, 32, 3>, 3> {
 struct dataflow_relay_lanes : relay_subject<one_relay<32, 4, 64, 2>, 2> {
   static constexpr const char* name = "dataflow_relay_lanes";
 };
+/// Several right-hand sides together.
+struct dataflow_relay_columns : relay_subject<one_relay<64, 2, 64, 3, 1, false, 4>, 3> {
+  static constexpr const char* name = "dataflow_relay_columns";
+};
 /// For systems that L2 does not hold.
-struct dataflow_relay_streams : relay_subject<one_relay<128, 1, 32, 3, 3, true>, 3> {
+struct dataflow_relay_streams : relay_subject<one_relay<128, 1, 32, 3, 3, true, 2>, 3> {
   static constexpr const char* name = "dataflow_relay_streams";
 };
 /// Rows rewritten by inverses wherever a bound of 8 on their growth allows it.

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/column_pack.hpp"
 #include "sptrsv/detail/dataflow/grid_groups.hpp"
 #include "sptrsv/detail/solve_pages.hpp"
 
@@ -32,18 +33,20 @@ struct grid_params {
 
 /// A lane waits for `EntriesAtOnce` entries together. `Columns` right-hand sides are solved in one sweep over
 /// the group, further ones by other blocks, as far as there are sharers, and in further sweeps; with 1 the
-/// kernel is for one right-hand side.
+/// kernel is for one right-hand side. In a page the components of a sweep stand together by place; the
+/// last right-hand side stands for those that the last sweep misses, too.
 template <class Tuning, class Scalar, class Index, class Offset, int EntriesAtOnce, int Columns>
 struct grid_agent {
   static constexpr int block_threads = Tuning::block_threads;
   using params = grid_params<Scalar, Index, Offset>;
-  using flag = value_flag<Scalar>;
+  using unknown = unknown_t<Scalar, Columns>;
+  using flag = value_flag<unknown>;
   using word = typename flag::word;
   using shared_storage = block_start;
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
-    start_block(ctx, start, p.pages.state, p.x.columns);
+    start_block(ctx, start, p.pages.state, (p.x.columns + Columns - 1) / Columns * Columns);
     const auto warp = ctx.template group<32>();
     // Through a shuffle: otherwise the compiler reads the special register, which is slow, after the wait
     // again.
@@ -52,7 +55,7 @@ struct grid_agent {
     const auto sharers = static_cast<std::uint32_t>(p.sharers);
     const auto sharer = static_cast<int>(block % sharers);
     const std::int64_t place = static_cast<std::int64_t>(block / sharers) * block_threads + thread;
-    if (sharer * Columns < p.x.columns && place - warp.rank() < p.places) {
+    if (std::int64_t{sharer} * Columns < p.x.columns && place - warp.rank() < p.places) {
       solve_rows(ctx, warp, p, place, sharer, start.page);
     }
     if (place < p.places) {
@@ -61,8 +64,6 @@ struct grid_agent {
   }
 
  private:
-  using columns_of = Scalar[Columns];
-
   /// Some entries of a lane.
   struct batch {
     Index column[EntriesAtOnce];  ///< -1 where there is no entry
@@ -103,27 +104,21 @@ struct grid_agent {
                                           ? pivot_divisor<Scalar>::one()
                                           : ctx.load_constant(p.diagonal + place));
     word* const components = page == 0 ? p.pages.solved[0] : p.pages.solved[1];
-    const std::int64_t column_words = p.pages.size * flag::words;
-    const std::int64_t columns = Columns == 1 ? 1 : p.x.columns;
-    std::int64_t first = Columns == 1 ? 0 : std::int64_t{sharer} * Columns;
+    const std::int64_t sweep_words = p.pages.size * flag::words;
+    const std::int64_t sweeps = Columns == 1 ? 1 : (p.x.columns + Columns - 1) / Columns;
+    std::int64_t sweep = Columns == 1 ? 0 : sharer;
     if (gate >= 0) {
-      wait_for_gate(ctx, components + first * column_words + static_cast<std::int64_t>(gate) * flag::words);
+      wait_for_gate(ctx, components + sweep * sweep_words + static_cast<std::int64_t>(gate) * flag::words);
     }
     constexpr auto stride = static_cast<Offset>(group_rows * EntriesAtOnce);
     for (;;) {
-      columns_of rest;
-      for (int k = 0; k < Columns; ++k) {
-        const std::int64_t rhs = first + k;
-        rest[k] = position >= 0 && rhs < columns
-                      ? p.alpha * ctx.load(p.b.data + row_of(p, position) * p.b.row_stride +
-                                           rhs * p.b.column_stride)
-                      : Scalar{};
-      }
-      word* const solved = components + first * column_words;
+      const std::int64_t first = Columns == 1 ? 0 : sweep * Columns;
+      unknown rest = side_of(ctx, p, position, first);
+      word* const solved = components + sweep * sweep_words;
       Offset e = first_entry;
       batch now = first_entries;
       batch next = read(ctx, p, entries, e + stride);
-      awaited wait = awaited_by(now, solved, column_words, columns - first);
+      awaited wait = awaited_by(now, solved);
       bool done = !present;
       do {
         const bool known = flag::look_at_all(ctx, wait.components, wait.seen);
@@ -132,19 +127,19 @@ struct grid_agent {
           e += stride;
           done = e >= end;
           if (done) {
-            publish(ctx, p, place, position, page, first, columns, pivot, rest, solved);
+            publish(ctx, p, place, position, page, first, pivot, rest, solved);
           } else {
             now = next;
             next = read(ctx, p, entries, e + stride);
-            wait = awaited_by(now, solved, column_words, columns - first);
+            wait = awaited_by(now, solved);
           }
         } else if (!done) {
           const word* const missing = flag::missing_of(wait.components, wait.seen);
           gate < 0 ? ctx.pause(missing) : ctx.spin(missing);  // without gates many poll
         }
       } while (warp.any(!done));
-      first += std::int64_t{p.sharers} * Columns;
-      if (Columns == 1 || first >= columns) {
+      sweep += p.sharers;
+      if (Columns == 1 || sweep >= sweeps) {
         return;
       }
     }
@@ -152,19 +147,44 @@ struct grid_agent {
 
   template <class Context>
   SPTRSV_DEVICE static void publish(Context& ctx, const params& p, std::int64_t place, Index position,
-                                    std::uint32_t page, std::int64_t first, std::int64_t columns,
-                                    const pivot_divisor<Scalar>& pivot, const columns_of& rest,
-                                    word* solved) {
-    for (int k = 0; k < Columns && first + k < columns; ++k) {
-      const Scalar x = pivot(rest[k]);
-      flag::publish(ctx, solved + k * p.pages.size * flag::words + place * flag::words, x);
-      if (position >= 0) {
-        ctx.store(p.x.data + row_of(p, position) * p.x.row_stride + (first + k) * p.x.column_stride, x);
-        if (!is_finite(x)) {
-          p.pages.note_bad(ctx, page, static_cast<std::int64_t>(position));
-        }
-      }
+                                    std::uint32_t page, std::int64_t first,
+                                    const pivot_divisor<Scalar>& pivot, unknown rest, word* solved) {
+    SPTRSV_UNROLL
+    for (int k = 0; k < Columns; ++k) {
+      column_of(rest, k) = pivot(column_of(rest, k));
     }
+    flag::publish(ctx, solved + place * flag::words, rest);
+    if (position < 0) {
+      return;
+    }
+    Scalar* const to = p.x.data + row_of(p, position) * p.x.row_stride;
+    SPTRSV_UNROLL
+    for (int k = 0; k < Columns; ++k) {
+      ctx.store(to + present_column(p, first + k) * p.x.column_stride, column_of(rest, k));
+    }
+    if (!is_finite(rest)) {
+      p.pages.note_bad(ctx, page, static_cast<std::int64_t>(position));
+    }
+  }
+
+  /// Of the right-hand sides from `first` on, scaled; of partial rows zero.
+  template <class Context>
+  SPTRSV_DEVICE static unknown side_of(Context& ctx, const params& p, Index position, std::int64_t first) {
+    unknown side{};
+    if (position < 0) {
+      return side;
+    }
+    const Scalar* const from = p.b.data + row_of(p, position) * p.b.row_stride;
+    SPTRSV_UNROLL
+    for (int k = 0; k < Columns; ++k) {
+      column_of(side, k) = ctx.load(from + present_column(p, first + k) * p.b.column_stride);
+    }
+    return p.alpha * side;
+  }
+
+  /// Of the right-hand sides of a sweep; the last one stands for those that are missing, too.
+  SPTRSV_DEVICE static std::int64_t present_column(const params& p, std::int64_t column) {
+    return Columns == 1 ? 0 : column < p.x.columns ? column : p.x.columns - 1;
   }
 
   SPTRSV_DEVICE static std::int64_t row_of(const params& p, Index position) {
@@ -173,20 +193,15 @@ struct grid_agent {
 
   /// What a lane waits for.
   struct awaited {
-    const word* components[EntriesAtOnce * Columns];
-    typename flag::reading seen[EntriesAtOnce * Columns];
+    const word* components[EntriesAtOnce];
+    typename flag::reading seen[EntriesAtOnce];
   };
 
-  SPTRSV_DEVICE static awaited awaited_by(const batch& entries, const word* solved, std::int64_t column_words,
-                                          std::int64_t columns) {
+  SPTRSV_DEVICE static awaited awaited_by(const batch& entries, const word* solved) {
     awaited made;
     for (int i = 0; i < EntriesAtOnce; ++i) {
-      const word* const first = solved + static_cast<std::int64_t>(entries.column[i]) * flag::words;
-      for (int k = 0; k < Columns; ++k) {
-        made.components[i * Columns + k] =
-            first + (k < columns ? k : 0) * column_words;  // absent: one that comes
-        made.seen[i * Columns + k] = entries.column[i] >= 0 ? flag::unseen() : flag::zero();
-      }
+      made.components[i] = solved + static_cast<std::int64_t>(entries.column[i]) * flag::words;
+      made.seen[i] = entries.column[i] >= 0 ? flag::unseen() : flag::zero();
     }
     return made;
   }
@@ -210,15 +225,13 @@ struct grid_agent {
     return made;
   }
 
-  /// rest[k] -= the entries times x_k.
-  SPTRSV_DEVICE static void subtract_products(const batch& entries, const awaited& wait, columns_of& rest) {
-    for (int k = 0; k < Columns; ++k) {
-      Scalar sum[2] = {};  // in two parts, whose order is fixed: half the latency of one
-      for (int i = 0; i < EntriesAtOnce; ++i) {
-        sum[i % 2] = sum[i % 2] + entries.value[i] * wait.seen[i * Columns + k].value();
-      }
-      rest[k] = rest[k] - (sum[0] + sum[1]);
+  /// Of the entries with their components.
+  SPTRSV_DEVICE static void subtract_products(const batch& entries, const awaited& wait, unknown& rest) {
+    unknown sum[2] = {};  // in two parts, whose order is fixed: half the latency of one
+    for (int i = 0; i < EntriesAtOnce; ++i) {
+      sum[i % 2] = sum[i % 2] + entries.value[i] * wait.seen[i].value();
     }
+    rest = rest - (sum[0] + sum[1]);
   }
 };
 

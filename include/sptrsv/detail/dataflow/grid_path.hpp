@@ -11,6 +11,7 @@
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/analysis/split_rows.hpp"
+#include "sptrsv/detail/column_pack.hpp"
 #include "sptrsv/detail/dataflow/grid_agent.hpp"
 #include "sptrsv/detail/row_wise/gates.hpp"
 
@@ -22,7 +23,8 @@ class grid_path {
   using agent = grid_agent<Tuning, Scalar, Index, Offset, EntriesAtOnce, Columns>;
   using for_short_rows = agent<Tuning::entries_at_once, 1>;
   using for_long_rows = agent<2 * Tuning::entries_at_once, 1>;
-  using for_several_columns = agent<Tuning::entries_at_once, Tuning::columns_per_sweep>;
+  static constexpr int columns_together = columns_in_sector<Scalar>(Tuning::columns_per_sweep);
+  using for_several_columns = agent<Tuning::entries_at_once, columns_together>;
 
  public:
   /// Rows are grouped level by level or in the order of substitution. `levels`: of the triangle, where they
@@ -32,8 +34,9 @@ class grid_path {
             const Executor& on, const analysis_memory& memory)
       : form_(form),
         size_(size),
-        sharers_(static_cast<int>(std::clamp<std::int64_t>(simt::ceil_div(max_rhs, Tuning::columns_per_sweep),
-                                                           1, Tuning::most_sharers))),
+        sharers_(static_cast<int>(
+            std::clamp<std::int64_t>(simt::ceil_div(max_rhs, columns_together), 1, Tuning::most_sharers))),
+        columns_(max_rhs > 1 ? columns_together : 1),
         long_rows_(split.triangle.entries() > split.triangle.size * Tuning::long_row),
         numbers_(0, 0, on, memory.kept) {
     const device_triangle<Index, Offset>& triangle = split.triangle;
@@ -101,6 +104,8 @@ class grid_path {
     return numbers_.is_zero_pivot(all.empty() ? position : found - all.begin(), on);
   }
 
+  /// Right-hand sides that are solved together, where there are several.
+  [[nodiscard]] std::int64_t columns() const { return columns_; }
   /// Rows with the partial ones: what a workspace has room for.
   [[nodiscard]] std::int64_t places() const { return groups_.size; }
   /// 0 where they were not asked for; a row that was cut counts more than once.
@@ -150,7 +155,8 @@ class grid_path {
 
   triangle_form form_;
   std::int64_t size_;
-  int sharers_;     ///< blocks for each group of rows
+  int sharers_;  ///< blocks for each group of rows
+  int columns_;
   bool long_rows_;  ///< on average
   std::int64_t levels_ = 0;
   packed_groups<Index, Offset> groups_;

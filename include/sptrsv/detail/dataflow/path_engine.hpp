@@ -74,7 +74,7 @@ class path_engine {
     if (walk_) {
       made.walk.emplace(max_rhs_, on, resource);
     } else {
-      made.pages.emplace(places(), max_rhs_, on, resource);
+      made.pages.emplace(places(), page_columns(), on, resource);
     }
     return made;
   }
@@ -115,7 +115,7 @@ class path_engine {
       info.solver_bytes = path.bytes();
     });
     info.workspace_bytes =
-        walk_ ? walk_memory::bytes(max_rhs_) : page_memory<Scalar>::bytes(places(), max_rhs_);
+        walk_ ? walk_memory::bytes(max_rhs_) : page_memory<Scalar>::bytes(places(), page_columns());
   }
 
  private:
@@ -130,6 +130,10 @@ class path_engine {
 
   /// Of the pages of a workspace.
   [[nodiscard]] std::int64_t places() const { return relay_ ? relay_->places() : grid_->places(); }
+  [[nodiscard]] std::int64_t page_columns() const {
+    const std::int64_t together = relay_ ? relay_->columns() : grid_->columns();
+    return simt::ceil_div(max_rhs_, together) * together;
+  }
 
   /// Takes the triangle apart, which is in scratch memory. Leaves nothing planned where the path that is
   /// asked for cannot be taken.
@@ -279,11 +283,12 @@ class path_engine {
 
   [[nodiscard]] double grid_nanoseconds(const device_triangle<Index, Offset>& triangle,
                                         std::int64_t levels) const {
-    const double bytes = static_cast<double>(triangle.entries()) * (sizeof(Scalar) + sizeof(Index)) +
-                         static_cast<double>(triangle.size) * (4 * sizeof(Scalar));
-    return (Tuning::grid_launch_ns + static_cast<double>(levels) * Tuning::grid_level_ns +
-            bytes * Tuning::grid_byte_ns) *
-           (1 + Tuning::grid_further_rhs * static_cast<double>(max_rhs_ - 1));
+    const auto further = static_cast<double>(max_rhs_ - 1);
+    const double bytes =
+        static_cast<double>(triangle.entries()) * (sizeof(Scalar) + sizeof(Index)) +
+        static_cast<double>(triangle.size) * (4 + Tuning::grid_further_scalars * further) * sizeof(Scalar);
+    const double level = Tuning::grid_level_ns * (1 + Tuning::grid_further_level * further);
+    return Tuning::grid_launch_ns + static_cast<double>(levels) * level + bytes * Tuning::grid_byte_ns;
   }
 
   std::int64_t max_rhs_;

@@ -11,16 +11,18 @@
 #include "sptrsv/detail/dataflow/relay_early.hpp"
 #include "sptrsv/detail/dataflow/relay_params.hpp"
 #include "sptrsv/detail/dataflow/relay_ring.hpp"
+#include "sptrsv/detail/dataflow/relay_sides.hpp"
 #include "sptrsv/detail/dataflow/relay_turns.hpp"
 #include "sptrsv/detail/scalar.hpp"
 
 namespace sptrsv::detail::dataflow {
 
-/// A thread of a team, for one right-hand side after the other.
+/// A thread of a team, for one group of right-hand sides after the other.
 template <class Scalar, class Shape, class Context>
 class relay_runner {
   using layout = relay_layout<Scalar, Shape>;
-  using flag = value_flag<Scalar>;
+  using unknown = typename layout::unknown;
+  using flag = value_flag<unknown>;
   using word = typename flag::word;
   using params = relay_params<Scalar>;
   using warp_group = decltype(std::declval<Context&>().template group<32>());
@@ -38,14 +40,15 @@ class relay_runner {
         slice_of_step_(warp_.shuffle(ctx.thread_rank() % Shape::threads / 32, 0)),
         ring_(ctx, warp_, lane_,
               static_cast<unsigned char*>(ctx.dynamic_shared()) +
-                  warp_.shuffle(ctx.thread_rank() / 32, 0) * layout::warp_bytes) {
+                  warp_.shuffle(ctx.thread_rank() / 32, 0) * layout::warp_bytes),
+        sides_(ctx, p) {
     ring_.begin();
     if (ctx.thread_rank() == 0) {
       start.window_address =
           ctx.shared_address(static_cast<unsigned char*>(ctx.dynamic_shared()) + layout::window_offset);
       start.window = p.window;
       start.records = reinterpret_cast<std::uint64_t>(p.records);
-      ctx.store_shared_at(start.window_address + p.window * static_cast<int>(sizeof(Scalar)), Scalar{});
+      ctx.store_shared_at(start.window_address + p.window * static_cast<int>(sizeof(unknown)), unknown{});
     }
     ctx.barrier();
     window_ = ctx.load_shared(&start.window_address);
@@ -53,26 +56,27 @@ class relay_runner {
     ring_.read_from(reinterpret_cast<const unsigned char*>(ctx.load_shared(&start.records)));
   }
 
-  /// Blocks share the parts first, then the right-hand sides.
+  /// Blocks share the parts first, then the groups of right-hand sides.
   SPTRSV_DEVICE void run() {
     const auto part = static_cast<std::int32_t>(start_.block % p_.parts);
     const std::int64_t sharers = static_cast<std::int64_t>(ctx_.grid_blocks()) / p_.parts;
     const std::int64_t begin = start_.block / p_.parts;
     first_ = ctx_.load_constant(p_.part_steps + part);
     last_ = ctx_.load_constant(p_.part_steps + part + 1);
-    std::int64_t column = begin;
-    for (; column < p_.x.columns; column += sharers) {
-      if (column != begin) {
+    std::int64_t group = begin;
+    for (; group * columns < p_.x.columns; group += sharers) {
+      if (group != begin) {
         ctx_.barrier();
       }
-      solve_part(column);
+      solve_part(group * columns);
     }
     // What a solve of more right-hand sides has left:
-    for (; column < start_.columns_to_reset; column += sharers) {
+    for (; group * columns < start_.columns_to_reset; group += sharers) {
+      word* const components = p_.pages.component(start_.page ^ 1u, group * columns, 0);
       const std::int32_t end = ctx_.load_constant(p_.part_places + part + 1);
       for (std::int32_t place = ctx_.load_constant(p_.part_places + part) + ctx_.thread_rank(); place < end;
            place += layout::block_threads) {
-        flag::reset(ctx_, p_.pages.component(start_.page ^ 1u, column, place));
+        flag::reset(ctx_, components + std::int64_t{place} * flag::words);
       }
     }
   }
@@ -81,15 +85,16 @@ class relay_runner {
   static constexpr int lanes = Shape::lanes;
   static constexpr int entries = Shape::entries;
   static constexpr int teams = layout::teams;
+  static constexpr int columns = layout::columns;
 
   SPTRSV_DEVICE static constexpr relay_record_form form() {
     return relay_record_form::of<Scalar>(values_of_relay<Shape>());
   }
   SPTRSV_DEVICE static relay_record record_of(const relay_slice& slice) { return form().record(slice); }
 
+  /// For the right-hand sides from `column` on.
   SPTRSV_DEVICE void solve_part(std::int64_t column) {
-    b_ = keep(p_.b.data + column * p_.b.column_stride);
-    x_ = keep(p_.x.data + column * p_.x.column_stride);
+    sides_.begin(column, [&](auto pointer) { return keep(pointer); });
     solved_ = keep(p_.pages.component(start_.page, column, 0));
     other_ =
         keep(column < start_.columns_to_reset ? p_.pages.component(start_.page ^ 1u, column, 0) : nullptr);
@@ -157,12 +162,7 @@ class relay_runner {
     if (leads() && row_of_lane() < of.rows()) {
       const std::int32_t row = row_in(stage, record_of(of)).index();
       if (row >= 0) {
-        using real = real_t<Scalar>;  // what the user's array is aligned to
-        const auto from = reinterpret_cast<const real*>(b_ + row * p_.b.row_stride);
-        const auto to = reinterpret_cast<real*>(&side_in(stage));
-        for (std::size_t i = 0; i < sizeof(Scalar) / sizeof(real); ++i) {
-          ctx_.template copy_async<sizeof(real)>(to + i, from + i);
-        }
+        sides_.copy(side_in(stage), row);
       }
     }
     ctx_.commit_copies();
@@ -173,7 +173,7 @@ class relay_runner {
     const bool live = row_of_lane() < now.rows();
     const relay_record record = record_of(now);
     const relay_row<Scalar> row = live ? row_in(stage, record) : relay_row<Scalar>{Scalar{}, -1};
-    Scalar rest{};
+    unknown rest{};
     if constexpr (!Shape::streams) {
       rest = scaled_side(stage, row);
     }
@@ -187,14 +187,14 @@ class relay_runner {
         value[i] = reinterpret_cast<const Scalar*>(stage + record.late + i * record.late_plane)[lane_];
         slot = reinterpret_cast<const std::uint16_t*>(stage + record.slots + i * record.slot_plane)[lane_];
       }
-      operand[i] = window_ + slot * static_cast<int>(sizeof(Scalar));
+      operand[i] = window_ + slot * static_cast<int>(sizeof(unknown));
     }
     const std::int32_t index = row.index();
     const std::int32_t place = now.first_place + row_of_lane();
     const bool writes = live && leads();
     const bool divides = writes && row.divides();
     const bool some_divide = warp_.any(divides);
-    const int target = keep(window_ + (place & (zero_slot_ - 1)) * static_cast<int>(sizeof(Scalar)));
+    const int target = keep(window_ + (place & (zero_slot_ - 1)) * static_cast<int>(sizeof(unknown)));
     compute_operands(operand, target);
     if (now.early_planes() > 0) {
       rest = rest - relay_early<Scalar, Shape, Context, warp_group>(ctx_, warp_, lane_, solved_)
@@ -205,20 +205,20 @@ class relay_runner {
     }
     turns_.wait();
     // From here to the arrival nothing is done that could be done before or after.
-    Scalar sum[2] = {rest, Scalar{}};  // in two parts, whose order is fixed: half the latency of one
-    Scalar component[entries];
+    unknown sum[2] = {rest, unknown{}};  // in two parts, whose order is fixed: half the latency of one
+    unknown component[entries];
     SPTRSV_UNROLL
     for (int i = 0; i < entries; ++i) {
-      component[i] = ctx_.template load_shared_at<Scalar>(operand[i]);
+      component[i] = ctx_.template load_shared_at<unknown>(operand[i]);
     }
     SPTRSV_UNROLL
     for (int i = 0; i < entries; ++i) {
       sum[i % 2] = sum[i % 2] - value[i] * component[i];
     }
     rest = simt::tile_sum(warp_, sum[0] + sum[1], lanes);
-    Scalar x = rest * row.factor;
+    unknown x = rest * row.factor;
     if (some_divide) {
-      const Scalar quotient = divide(rest, divides ? row.factor : pivot_divisor<Scalar>::one());
+      const unknown quotient = divide(rest, divides ? row.factor : pivot_divisor<Scalar>::one());
       x = divides ? quotient : x;
     }
     if (writes) {
@@ -228,7 +228,7 @@ class relay_runner {
     if (writes) {
       flag::publish(ctx_, solved_ + place * flag::words, x);
       if (index >= 0) {
-        ctx_.store(x_ + index * p_.x.row_stride, x);
+        sides_.store(index, x);
         if (!is_finite(x)) {
           p_.pages.note_bad(ctx_, start_.page, p_.reversed ? p_.size - 1 - index : index);
         }
@@ -252,13 +252,13 @@ class relay_runner {
     return {reinterpret_cast<const Scalar*>(stage + relay_record::factors)[row_of_lane()],
             reinterpret_cast<const std::int32_t*>(stage + record.numbers)[row_of_lane()]};
   }
-  SPTRSV_DEVICE Scalar& side_in(unsigned char* stage) const {
-    return reinterpret_cast<Scalar*>(stage + layout::record_bytes)[lane_];
+  SPTRSV_DEVICE unknown& side_in(unsigned char* stage) const {
+    return reinterpret_cast<unknown*>(stage + layout::record_bytes)[lane_];
   }
   /// Waits for it, and not for what was begun after it.
-  SPTRSV_DEVICE Scalar scaled_side(unsigned char* stage, const relay_row<Scalar>& row) const {
+  SPTRSV_DEVICE unknown scaled_side(unsigned char* stage, const relay_row<Scalar>& row) const {
     ctx_.template wait_copies<2>();
-    return leads() && row.number != -1 ? p_.alpha * side_in(stage) : Scalar{};
+    return leads() && row.number != -1 ? p_.alpha * side_in(stage) : unknown{};
   }
   /// Of the slice.
   SPTRSV_DEVICE int row_of_lane() const { return lane_ / lanes; }
@@ -274,12 +274,11 @@ class relay_runner {
   relay_turns<Shape, Context, layout::teams> turns_;
   int slice_of_step_;
   relay_ring<Scalar, Shape, Context, warp_group> ring_;
+  relay_sides<Scalar, Shape, Context> sides_;
   std::int32_t window_ = 0;  ///< a shared address
   std::int32_t zero_slot_ = 0;
   std::int32_t first_ = 0;
   std::int32_t last_ = 0;
-  const Scalar* b_ = nullptr;
-  Scalar* x_ = nullptr;
   word* solved_ = nullptr;
   word* other_ = nullptr;
 };

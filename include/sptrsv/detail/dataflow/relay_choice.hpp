@@ -134,6 +134,9 @@ class relay_chooser {
     if (s.streams && triangle_.entries() <= Tuning::relay_streamed_entries && shapes::count > 1) {
       return false;
     }
+    if (s.most_columns > 1 && max_rhs_ == 1 && shapes::count > 1) {
+      return false;
+    }
     if (d.are_planes) {
       return s.lanes == 1 && s.early_pairs > 1;
     }
@@ -199,13 +202,13 @@ class relay_chooser {
         if (!is_tried<decltype(shape)>(index, t.rows) || !serves(t, t.rows, s)) {
           return;
         }
-        const std::int64_t rounds =
-            simt::ceil_div(max_rhs_, std::max<std::int64_t>(1, blocks / t.rows.parts));
-        const double time = static_cast<double>(rounds) *
-                            (t.rows.boxes.are_used() ? Tuning::relay_boxes_factor : 1.0) *
-                            relay_nanoseconds<Tuning>(counted.turns.get() + sums[0],
-                                                      static_cast<std::size_t>(sums[1] - sums[0]), sums + 3,
-                                                      t.rows.parts, s, Tuning::relay_step_ns[index]);
+        constexpr int columns = relay_layout<Scalar, decltype(shape)>::columns;
+        const std::int64_t rounds = simt::ceil_div(simt::ceil_div(max_rhs_, columns),
+                                                   std::max<std::int64_t>(1, blocks / t.rows.parts));
+        const double time = (t.rows.boxes.are_used() ? Tuning::relay_boxes_factor : 1.0) *
+                            relay_nanoseconds<Tuning>(
+                                counted.turns.get() + sums[0], static_cast<std::size_t>(sums[1] - sums[0]),
+                                sums + 3, t.rows.parts, s, Tuning::relay_step_ns[index], columns, rounds);
         if (time < best_.nanoseconds) {
           best_ = {index, t.rows.parts, t.rows.boxes, time};
         }

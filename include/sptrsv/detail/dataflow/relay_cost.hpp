@@ -13,28 +13,42 @@
 namespace sptrsv::detail::dataflow {
 
 /// Nanoseconds of a solve. A part begins a level when it is done with the one before and what it needs has
-/// come. `early`: by part.
+/// come; it goes through the levels `rounds` times, each for `columns` right-hand sides. `early`: by part.
 template <class Tuning>
 double relay_nanoseconds(const relay_turn* turns, std::size_t count, const std::int32_t* early,
-                         std::int64_t parts, const relay_shape_values& shape, double step) {
+                         std::int64_t parts, const relay_shape_values& shape, double step, int columns,
+                         std::int64_t rounds) {
   std::vector<double> clock(static_cast<std::size_t>(parts), 0.0);
   const std::unique_ptr<float[]> end(new float[count]);
   const double full_step = step * Tuning::relay_full_step;
+  const double wait = Tuning::relay_round_ns * columns;
   const std::int32_t rows = shape.step_rows();
-  for (std::size_t i = 0; i < count; ++i) {
-    const relay_turn turn = turns[i];
-    double now = clock[static_cast<std::size_t>(turn.part)];
-    if (turn.need >= 0) {
-      now =
-          std::max(now, static_cast<double>(end[static_cast<std::size_t>(turn.need)]) + Tuning::relay_hop_ns);
+  // Every round after the third takes as much longer as the third.
+  constexpr std::int64_t different_rounds = 3;
+  double first = 0;
+  double last[2] = {};
+  for (std::int64_t round = 0; round < std::min(rounds, different_rounds); ++round) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const relay_turn turn = turns[i];
+      double now = clock[static_cast<std::size_t>(turn.part)];
+      if (turn.need >= 0) {
+        now = std::max(now,
+                       static_cast<double>(end[static_cast<std::size_t>(turn.need)]) + Tuning::relay_hop_ns);
+      }
+      now += turn.rows <= rows ? step : (turn.rows + rows - 1) / rows * full_step;
+      now += std::max(0, turn.rounds - shape.early_pairs) * wait;
+      clock[static_cast<std::size_t>(turn.part)] = now;
+      end[i] = static_cast<float>(now);
     }
-    now += turn.rows <= rows ? step : (turn.rows + rows - 1) / rows * full_step;
-    now += std::max(0, turn.rounds - shape.early_pairs) * Tuning::relay_round_ns;
-    clock[static_cast<std::size_t>(turn.part)] = now;
-    end[i] = static_cast<float>(now);
+    last[0] = last[1];
+    last[1] = *std::max_element(clock.begin(), clock.end());
+    first = round == 0 ? last[1] : first;
   }
-  return Tuning::relay_launch_ns + *std::max_element(clock.begin(), clock.end()) +
-         static_cast<double>(*std::max_element(early, early + parts)) *
+  const double further =
+      last[1] - first +
+      static_cast<double>(std::max<std::int64_t>(0, rounds - different_rounds)) * (last[1] - last[0]);
+  return Tuning::relay_launch_ns + first + Tuning::relay_further_rhs * further +
+         static_cast<double>(rounds) * static_cast<double>(*std::max_element(early, early + parts)) *
              (shape.early_pairs > 1 ? Tuning::relay_early_together_ns : Tuning::relay_early_ns);
 }
 

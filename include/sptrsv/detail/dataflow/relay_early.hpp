@@ -11,7 +11,8 @@ namespace sptrsv::detail::dataflow {
 /// Of a thread. Its entries at hand are polled together, further ones in pairs.
 template <class Scalar, class Shape, class Context, class Warp>
 class relay_early {
-  using flag = value_flag<Scalar>;
+  using unknown = typename relay_layout<Scalar, Shape>::unknown;
+  using flag = value_flag<unknown>;
   using word = typename flag::word;
   static constexpr int at_hand = 2 * Shape::early_pairs;
 
@@ -22,8 +23,8 @@ class relay_early {
 
   /// Of the lane's entries, when the components of all lanes have come. `stage`, `stored`: the record at
   /// hand, and in memory.
-  SPTRSV_DEVICE Scalar products(const unsigned char* stage, const unsigned char* stored,
-                                const relay_slice& slice, const relay_record& record) const {
+  SPTRSV_DEVICE unknown products(const unsigned char* stage, const unsigned char* stored,
+                                 const relay_slice& slice, const relay_record& record) const {
     const int planes = lane_ / Shape::lanes < slice.early_rows() ? slice.early_planes() : 0;
     entry own[at_hand];
     SPTRSV_UNROLL
@@ -40,7 +41,7 @@ class relay_early {
     const unsigned char* at = stored + record.early + at_hand * record.early_plane;
     entry next[2];
     load(next, at, record, at_hand, planes);
-    Scalar sum = products(own);
+    unknown sum = products(own);
     for (int i = at_hand; i < slice.early_planes(); i += 2) {
       const entry further[2] = {next[0], next[1]};
       at += 2 * record.early_plane;
@@ -72,7 +73,7 @@ class relay_early {
   }
 
   template <int Entries>
-  SPTRSV_DEVICE Scalar products(const entry (&of)[Entries]) const {
+  SPTRSV_DEVICE unknown products(const entry (&of)[Entries]) const {
     const word* component[Entries];
     typename flag::reading seen[Entries];
     SPTRSV_UNROLL
@@ -84,7 +85,7 @@ class relay_early {
       }
     }
     flag::spin_together(ctx_, warp_, component, seen);
-    Scalar sum[2] = {};
+    unknown sum[2] = {};
     SPTRSV_UNROLL
     for (int k = 0; k < Entries; ++k) {
       sum[k % 2] = sum[k % 2] + of[k].value * seen[k].value();

@@ -23,12 +23,14 @@ class relay_path {
         size_(size),
         stored_entries_(stored_entries),
         form_(form) {
-    // Several right-hand sides are solved side by side, as far as the device has room.
+    // Groups of right-hand sides are solved side by side, as far as the device has room.
     with_agent([&](auto agent) {
       using agent_type = decltype(agent);
+      columns_ = layout_of<agent_type>::type::columns;
       const auto resident = on.template resident_blocks<agent_type>(shared_bytes<agent_type>());
       sharers_ = std::max<std::int64_t>(
-          1, std::min<std::int64_t>(max_rhs, static_cast<std::int64_t>(resident) / plan_.parts));
+          1, std::min<std::int64_t>(simt::ceil_div(max_rhs, columns_),
+                                    static_cast<std::int64_t>(resident) / plan_.parts));
     });
   }
 
@@ -92,6 +94,8 @@ class relay_path {
     return false;
   }
 
+  /// Right-hand sides that are solved together.
+  [[nodiscard]] std::int64_t columns() const { return columns_; }
   /// Rows with the partial ones: what a workspace has room for.
   [[nodiscard]] std::int64_t places() const { return plan_.places; }
 
@@ -105,7 +109,8 @@ class relay_path {
     return "dataflow: a relay of " + std::to_string(plan_.parts) + " parts" + boxes + " with " +
            std::to_string(plan_.steps) + " steps of " + std::to_string(s.step_rows()) + " rows, " +
            std::to_string(s.lanes) + " lanes each; window of " + std::to_string(plan_.window) +
-           " components, " + std::to_string(plan_.places - size_) + " partial rows";
+           " components, " + std::to_string(plan_.places - size_) + " partial rows" +
+           (columns_ > 1 ? ", " + std::to_string(columns_) + " right-hand sides together" : "");
   }
 
   [[nodiscard]] std::size_t bytes() const {
@@ -141,6 +146,7 @@ class relay_path {
   std::int64_t size_;
   std::int64_t stored_entries_;
   triangle_form form_;
+  std::int64_t columns_ = 1;
   std::int64_t sharers_ = 1;
 };
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/column_pack.hpp"
 #include "sptrsv/detail/scalar.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
@@ -14,8 +15,9 @@ namespace sptrsv::detail::dataflow {
 /// `Teams` teams. A lane reads at most `Entries` components of its own part late, when its team's turn has
 /// come, and waits for `EarlyPairs` pairs of others together before that, which come with the record.
 /// `Streams`: for systems that L2 does not hold: what comes from memory may take long, and takes up less of
-/// the SM while it does.
-template <int Lanes, int Threads, int Teams, int Entries, int EarlyPairs = 1, bool Streams = false>
+/// the SM while it does. `Columns`: right-hand sides that are solved together, at most.
+template <int Lanes, int Threads, int Teams, int Entries, int EarlyPairs = 1, bool Streams = false,
+          int Columns = 1>
 struct relay_shape {
   static_assert(Lanes >= 1 && Lanes <= 32 && (Lanes & (Lanes - 1)) == 0);
   static_assert(Threads % 32 == 0 && Teams >= 2 && Teams <= 15, "a block has 15 barriers for its teams");
@@ -26,6 +28,7 @@ struct relay_shape {
   static constexpr int entries = Entries;
   static constexpr int early_pairs = EarlyPairs;
   static constexpr bool streams = Streams;
+  static constexpr int most_columns = Columns;
 };
 
 /// The same as values.
@@ -35,6 +38,7 @@ struct relay_shape_values {
   int entries;
   int early_pairs;
   bool streams;
+  int most_columns;
 
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int slice_rows() const { return 32 / lanes; }
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int step_slices() const { return threads / 32; }
@@ -45,7 +49,8 @@ struct relay_shape_values {
 
 template <class Shape>
 SPTRSV_HOST_DEVICE constexpr relay_shape_values values_of_relay() {
-  return {Shape::lanes, Shape::threads, Shape::entries, Shape::early_pairs, Shape::streams};
+  return {Shape::lanes,       Shape::threads, Shape::entries,
+          Shape::early_pairs, Shape::streams, Shape::most_columns};
 }
 
 /// What a warp has of a step, consecutive rows: the head of their record.
@@ -157,27 +162,33 @@ struct relay_record_form {
 template <class Scalar, class Shape>
 struct relay_layout {
   static constexpr relay_record_form form = relay_record_form::of<Scalar>(values_of_relay<Shape>());
+  /// Right-hand sides that are solved together.
+  static constexpr int columns = columns_in_sector<Scalar>(Shape::most_columns);
+  using unknown = unknown_t<Scalar, columns>;
   static constexpr int stages = 3;
   static constexpr int rows = 32 / Shape::lanes;
   static constexpr int record_bytes =
       form.record(rows, form.room(rows), Shape::entries, rows).bytes(2 * Shape::early_pairs);
   static_assert(record_bytes < 65536, "relay_slice::room has 12 bits for it, in units of 16 bytes");
-  static constexpr int arrival_offset = record_bytes + 32 * static_cast<int>(sizeof(Scalar));
+  static constexpr int arrival_offset = record_bytes + 32 * static_cast<int>(sizeof(unknown));
   static constexpr int stage_bytes = arrival_offset + 16;
   static constexpr int warp_bytes = stages * stage_bytes;
   static constexpr int team_bytes = Shape::threads / 32 * warp_bytes;
   /// Leaves room for the window.
-  static constexpr int ring_limit = (sizeof(Scalar) > 8 ? 150 : Shape::streams ? 210 : 194) * 1024;
+  static constexpr int ring_limit = (sizeof(unknown) > 8 ? 150 : Shape::streams ? 210 : 194) * 1024;
   static constexpr int teams = std::min({Shape::most_teams, ring_limit / team_bytes, 1024 / Shape::threads});
   static constexpr int block_threads = teams * Shape::threads;
   static constexpr int window_offset = teams * team_bytes;
   static_assert(teams >= 2);
 
-  /// Components in the window, if others have `most`: rather more teams where memory is far.
-  static constexpr std::int64_t window(std::int64_t most) { return Shape::streams ? most / 2 : most; }
+  /// Rows whose components are in the window, if others have `most`: rather more teams where memory is far.
+  static constexpr std::int64_t window(std::int64_t most) {
+    constexpr std::int64_t fit = 65536 / static_cast<std::int64_t>(sizeof(unknown));
+    return (columns > 1 ? std::min(most, fit) : most) / (Shape::streams ? 2 : 1);
+  }
   /// `window` components and a zero.
   static constexpr std::size_t bytes(std::int64_t window) {
-    return window_offset + static_cast<std::size_t>(window + 1) * sizeof(Scalar);
+    return window_offset + static_cast<std::size_t>(window + 1) * sizeof(unknown);
   }
 };
 

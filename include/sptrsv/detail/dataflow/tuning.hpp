@@ -17,7 +17,8 @@ struct dataflow_tuning {
   /// `long_row` entries on average.
   static constexpr int entries_at_once = 4;
   static constexpr int long_row = 4;
-  /// Right-hand sides that one sweep of the grid path serves, and the blocks, at most, which share them.
+  /// Right-hand sides that one sweep of the grid path serves, at most, and the blocks, at most, which share
+  /// them.
   static constexpr int columns_per_sweep = 2;
   static constexpr int most_sharers = 16;
   /// Entries of a row on the grid path, at most: longer rows are cut.
@@ -46,13 +47,17 @@ struct dataflow_tuning {
       detail::dataflow::relay_shape<4, 32, 15, 4>, detail::dataflow::relay_shape<4, 64, 12, 4>,
       detail::dataflow::relay_shape<1, 32, 15, 4, 5, true>,
       detail::dataflow::relay_shape<1, 64, 12, 4, 1, true>,
-      detail::dataflow::relay_shape<4, 32, 15, 4, 2, true>>;
+      detail::dataflow::relay_shape<4, 32, 15, 4, 2, true>,
+      detail::dataflow::relay_shape<1, 32, 15, 4, 1, false, 2>>;
   /// What a step of each shape takes, in nanoseconds (fp64, one NVIDIA H200).
-  static constexpr double relay_step_ns[] = {65, 103, 83, 106, 97, 119, 100, 97, 105};
+  static constexpr double relay_step_ns[] = {65, 103, 83, 106, 97, 119, 100, 97, 105, 90};
   /// How much longer a step takes where a level of a part has several.
   static constexpr double relay_full_step = 1.3;
-  /// From part to part; for each time that a row waits for further entries; for an entry of a part that comes
-  /// through memory, alone or with others; and beside the steps.
+  /// How much longer than that further rounds take, since then all parts are busy.
+  static constexpr double relay_further_rhs = 1.5;
+  /// From part to part; for each time that a row waits for further entries, by right-hand sides that are
+  /// solved together; for an entry of a part that comes through memory, alone or with others; and beside the
+  /// steps.
   static constexpr double relay_hop_ns = 600;
   static constexpr double relay_round_ns = 17;
   static constexpr double relay_early_ns = 0.8;
@@ -80,8 +85,9 @@ struct dataflow_tuning {
   static constexpr double grid_launch_ns = 4000;
   static constexpr double grid_level_ns = 460;
   static constexpr double grid_byte_ns = 1 / 2500.0;
-  /// What a further right-hand side adds there, of the time of the first.
-  static constexpr double grid_further_rhs = 0.16;
+  /// What a further right-hand side adds there: to a level, of its time; and scalars for each row.
+  static constexpr double grid_further_level = 0.04;
+  static constexpr double grid_further_scalars = 10;
 };
 
 }  // namespace sptrsv
