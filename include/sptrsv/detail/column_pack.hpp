@@ -34,7 +34,6 @@ struct alignas(sizeof(Scalar) * Columns < 16 ? sizeof(Scalar) * Columns : 16) co
   template <class Function>
   SPTRSV_HOST_DEVICE static column_pack map(const Function& function) {
     column_pack made;
-    SPTRSV_UNROLL
     for (int k = 0; k < Columns; ++k) {
       made.of[k] = function(k);
     }
@@ -63,7 +62,6 @@ constexpr int columns_in_sector(int most) {
 template <class Scalar, int Columns>
 SPTRSV_HOST_DEVICE bool is_finite(const column_pack<Scalar, Columns>& unknown) {
   bool finite = true;
-  SPTRSV_UNROLL
   for (int k = 0; k < Columns; ++k) {
     finite = finite && is_finite(unknown.of[k]);
   }
