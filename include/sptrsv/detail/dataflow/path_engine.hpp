@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "sptrsv/detail/dataflow/grid_cost.hpp"
 #include "sptrsv/detail/dataflow/grid_path.hpp"
 #include "sptrsv/detail/dataflow/policy.hpp"
 #include "sptrsv/detail/dataflow/relay_choice.hpp"
@@ -177,7 +178,8 @@ class path_engine {
               split.triangle, level_of_row, levels->count, policy.parts,
               policy.path == path_name::relay ? policy.shape : -1, max_rhs_, on, memory.scratch)
               .choose();
-      const double on_grid = grid_nanoseconds(split.triangle, levels->count);
+      const double on_grid = grid_nanoseconds<Tuning>(split.triangle.size, split.triangle.entries(),
+                                                      levels->count, sizeof(Scalar), sizeof(Index), max_rhs_);
       const bool possible = choice.nanoseconds < std::numeric_limits<double>::infinity();
       const bool takes_relay = possible && (policy.path == path_name::relay || choice.nanoseconds < on_grid);
       nanoseconds_ = on_grid;
@@ -279,16 +281,6 @@ class path_engine {
       }
     });
     return Tuning::relay_launch_ns + 1.15 * step * static_cast<double>(levels_);
-  }
-
-  [[nodiscard]] double grid_nanoseconds(const device_triangle<Index, Offset>& triangle,
-                                        std::int64_t levels) const {
-    const auto further = static_cast<double>(max_rhs_ - 1);
-    const double bytes =
-        static_cast<double>(triangle.entries()) * (sizeof(Scalar) + sizeof(Index)) +
-        static_cast<double>(triangle.size) * (4 + Tuning::grid_further_scalars * further) * sizeof(Scalar);
-    const double level = Tuning::grid_level_ns * (1 + Tuning::grid_further_level * further);
-    return Tuning::grid_launch_ns + static_cast<double>(levels) * level + bytes * Tuning::grid_byte_ns;
   }
 
   std::int64_t max_rhs_;

@@ -131,10 +131,8 @@ class relay_chooser {
 
   /// Lanes to suit the length of rows.
   [[nodiscard]] bool is_worth_a_try(const relay_shape_values& s, const division& d) const {
-    if (s.streams && triangle_.entries() <= Tuning::relay_streamed_entries && shapes::count > 1) {
-      return false;
-    }
-    if (s.most_columns > 1 && max_rhs_ == 1 && shapes::count > 1) {
+    const bool streams_in_vain = s.streams && triangle_.entries() <= Tuning::relay_streamed_entries;
+    if (shapes::count > 1 && (streams_in_vain || (s.most_columns > 1 && max_rhs_ == 1))) {
       return false;
     }
     if (d.are_planes) {

@@ -85,7 +85,8 @@ struct dataflow_tuning {
   static constexpr double grid_launch_ns = 4000;
   static constexpr double grid_level_ns = 460;
   static constexpr double grid_byte_ns = 1 / 2500.0;
-  /// What a further right-hand side adds there: to a level, of its time; and scalars for each row.
+  /// What a further right-hand side adds there: to a level, of its time; and scalars for each row, see
+  /// grid_cost.hpp.
   static constexpr double grid_further_level = 0.04;
   static constexpr double grid_further_scalars = 10;
 };
