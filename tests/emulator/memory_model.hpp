@@ -67,9 +67,7 @@ class memory_model {
       copy_bytes(&s.bits, static_cast<const unsigned char*>(value) + at, word);
       push(t.pending, s);
     }
-    while (t.pending.size() > thread_capacity) {
-      drain_at(t.pending, 0);
-    }
+    drain_beyond(t.pending, thread_capacity);
   }
 
   /// `update(old)` gives the new value; both are seen at once by everybody.
@@ -113,9 +111,7 @@ class memory_model {
       }
     }
     forget(t.pending);
-    while (t.owner->pending.size() > block_capacity) {
-      drain_at(t.owner->pending, 0);
-    }
+    drain_beyond(t.owner->pending, block_capacity);
   }
 
   /// What a finished block has not made visible stays pending until somebody forces it or the launch ends.
@@ -132,9 +128,7 @@ class memory_model {
       }
       forget(t.pending);
     }
-    while (retired_.size() > block_capacity) {
-      drain_at(retired_, 0);
-    }
+    drain_beyond(retired_, block_capacity);
   }
 
   /// Makes one pending store visible, any; false: there is none.
@@ -271,6 +265,17 @@ class memory_model {
     }
     b.drain_at(i, committer());
     unlist_if_empty(b);
+  }
+  /// The oldest of those beyond `capacity`.
+  void drain_beyond(store_buffer& b, std::size_t capacity) {
+    if (b.size() <= capacity) {
+      return;
+    }
+    const std::size_t surplus = b.size() - capacity;
+    for (std::size_t i = 0; b.older != nullptr && i < surplus; ++i) {
+      drain_word(*b.older, b.entries()[i].word());
+    }
+    b.drain_oldest(surplus, committer());
   }
   void drain_word(store_buffer& b, address_type word) {
     b.drain_word(word, committer());

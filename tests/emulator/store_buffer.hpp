@@ -111,6 +111,13 @@ class store_buffer {
     }
     commit(s);
   }
+  /// Not all of them.
+  template <class Commit>
+  void drain_oldest(std::size_t count, Commit&& commit) {
+    const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(count);
+    std::for_each(entries_.begin(), end, commit);
+    entries_.erase(entries_.begin(), end);
+  }
   template <class Commit>
   void drain_word(address_type word, Commit&& commit) {
     if (!may_hold(word << 3, 1)) {
