@@ -216,9 +216,11 @@ struct small_groups : dataflow_tuning {
   static constexpr int most_sharers = 1;
   static constexpr std::int64_t length_scope = 40;
 };
-/// And all rows taken for long ones.
+/// And all rows taken for long ones, levels of six for wide ones.
 struct small_shared_groups : small_groups {
   static constexpr int most_sharers = 2;
+  static constexpr std::int64_t wide_level = 6;
+  static constexpr std::int64_t wide_gathers = 0;
   static constexpr int long_row = 0;
 };
 struct dataflow_natural : subject<policy::basic_dataflow<small_groups>> {

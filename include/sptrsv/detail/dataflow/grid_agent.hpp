@@ -17,6 +17,7 @@ struct grid_params {
   std::int64_t size;    ///< of the system
   std::int64_t places;  ///< rows, partial ones included
   int sharers;          ///< blocks that have the same rows and take turns with the right-hand sides
+  bool sweep_by_sweep;  ///< all rows for a sharer's right-hand sides come before those for the next's
   bool reversed;
   const Offset* offsets;
   const Index* columns;
@@ -53,8 +54,14 @@ struct grid_agent {
     const int thread = warp.shuffle(ctx.thread_rank(), warp.rank());
     const auto block = static_cast<std::uint32_t>(start.block);
     const auto sharers = static_cast<std::uint32_t>(p.sharers);
-    const auto sharer = static_cast<int>(block % sharers);
-    const std::int64_t place = static_cast<std::int64_t>(block / sharers) * block_threads + thread;
+    auto sharer = static_cast<int>(block % sharers);
+    std::uint32_t rows_block = block / sharers;
+    if (Columns > 1 && p.sweep_by_sweep) {
+      const std::uint32_t blocks_of_sharer = ctx.grid_blocks() / sharers;
+      sharer = static_cast<int>(block / blocks_of_sharer);
+      rows_block = block % blocks_of_sharer;
+    }
+    const std::int64_t place = std::int64_t{rows_block} * block_threads + thread;
     if (std::int64_t{sharer} * Columns < p.x.columns && place - warp.rank() < p.places) {
       solve_rows(ctx, warp, p, place, sharer, start.page);
     }

@@ -43,6 +43,8 @@ class grid_path {
     if (by_levels) {
       order_by_levels(split, levels ? std::move(*levels) : levels_on_device(triangle, on, memory), on,
                       memory);
+      sweep_by_sweep_ = sharers_ > 1 && triangle.size >= Tuning::wide_level * levels_ &&
+                        triangle.entries() * max_rhs > Tuning::wide_gathers;
     } else {
       groups_ = pack_groups(triangle, form.reversed, on, memory);
       positions_ = copy_of(split.positions, on, memory.kept);
@@ -71,6 +73,7 @@ class grid_path {
     const grid_params<Scalar, Index, Offset> p{size_,
                                                groups_.size,
                                                sharers_,
+                                               sweep_by_sweep_,
                                                form_.reversed,
                                                groups_.offsets.data(),
                                                groups_.columns.data(),
@@ -114,7 +117,8 @@ class grid_path {
   [[nodiscard]] std::string describe() const {
     return "dataflow: a thread for each of " + std::to_string(groups_.size) + " rows in " +
            (levels_ > 0 ? "level order" : "the order of substitution") + ", " +
-           std::to_string(groups_.size - size_) + " of them partial";
+           std::to_string(groups_.size - size_) + " of them partial" +
+           (sweep_by_sweep_ ? "; right-hand sides one sweep after the other" : "");
   }
 
   [[nodiscard]] std::size_t bytes() const {
@@ -156,6 +160,7 @@ class grid_path {
   triangle_form form_;
   std::int64_t size_;
   int sharers_;  ///< blocks for each group of rows
+  bool sweep_by_sweep_ = false;
   int columns_;
   bool long_rows_;  ///< on average
   std::int64_t levels_ = 0;

@@ -21,6 +21,10 @@ struct dataflow_tuning {
   /// them.
   static constexpr int columns_per_sweep = 2;
   static constexpr int most_sharers = 16;
+  /// Where levels have so many rows on average, and the right-hand sides together need more components than
+  /// L2 holds, blocks take all rows for one sweep before those for the next: so its components stay in L2.
+  static constexpr std::int64_t wide_level = 10'000;
+  static constexpr std::int64_t wide_gathers = 10'000'000;
   /// Entries of a row on the grid path, at most: longer rows are cut.
   static constexpr int longest_row = 32;
   /// So far apart rows of a level may change places on the grid path, so that rows of about the same length
