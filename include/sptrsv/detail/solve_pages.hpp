@@ -66,13 +66,16 @@ struct block_start {
 template <class Context>
 SPTRSV_DEVICE void draw_start(Context& ctx, block_start& start, solve_state* state, std::int64_t columns,
                               std::uint32_t blocks) {
+  // Of both pages, of which this solve writes one: to load after the ticket would be a trip more.
+  const std::int64_t used[2] = {ctx.load_relaxed(&state->used_columns[0]),
+                                ctx.load_relaxed(&state->used_columns[1])};
   const solve_ticket drawn = draw_ticket(ctx, &state->tickets, blocks);
   start.block = drawn.block;
   start.solve = drawn.solve;
   start.page = static_cast<std::uint32_t>(drawn.solve % 2);
-  start.columns_to_reset = ctx.load(&state->used_columns[start.page ^ 1u]);
+  start.columns_to_reset = start.page == 0 ? used[1] : used[0];
   if (start.block == 0) {
-    ctx.store(&state->used_columns[start.page], columns);
+    ctx.store_relaxed(&state->used_columns[start.page], columns);
     ctx.store(&state->first_bad[start.page ^ 1u], none_bad);
   }
 }
