@@ -31,8 +31,7 @@ class relay_chooser {
   using shapes = typename Tuning::relay_shapes;
 
  public:
-  /// `level_of_row`: counted from 1. `parts`: as many, or 0; `shape`: that one, or -1. `max_rhs`: solves to
-  /// be done side by side.
+  /// `level_of_row`: counted from 1. `parts`: as many, or 0; `shape`: that one, or -1.
   relay_chooser(const device_triangle<Index, Offset>& t, const buffer<Index>& level_of_row,
                 std::int64_t levels, std::int64_t parts, int shape, std::int64_t max_rhs, const Executor& on,
                 memory_resource& scratch)
