@@ -111,7 +111,7 @@ class store_buffer {
     }
     commit(s);
   }
-  /// Not all of them.
+  /// Commits the `count` oldest entries, which are not all.
   template <class Commit>
   void drain_oldest(std::size_t count, Commit&& commit) {
     const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(count);
