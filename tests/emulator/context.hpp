@@ -141,6 +141,13 @@ class context {
   T load(const T* p) {
     return load_as(p, "load", true);
   }
+  template <int Count, class T>
+  void load_words(const T* p, T* to) {
+    expect_aligned(p, Count * sizeof(T), "load_words");
+    for (int w = 0; w < Count; ++w) {
+      to[w] = load(p + w);
+    }
+  }
   template <class T>
   T load_relaxed(const T* p) {
     static_assert(is_atomic<T>);

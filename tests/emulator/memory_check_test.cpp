@@ -78,11 +78,15 @@ TEST(Bounds, MisalignedAccessIsRefused) {
   int words[4] = {};
   run_on(on, data.data(), [&](auto& ctx, int* p, storage&) {
     ctx.template load_relaxed_words<4>(p + 4, words);
+    ctx.template load_words<4>(p + 4, words);
     ctx.template store_relaxed_words<2>(p + 2, words);
   });
   EXPECT_THROW(run_on(on, data.data(),
                       [&](auto& ctx, int* p, storage&) { ctx.template load_relaxed_words<4>(p + 2, words); }),
                misaligned_access);
+  EXPECT_THROW(
+      run_on(on, data.data(), [&](auto& ctx, int* p, storage&) { ctx.template load_words<4>(p + 2, words); }),
+      misaligned_access);
   EXPECT_THROW(
       run_on(on, data.data(),
              [&](auto& ctx, int* p, storage&) { ctx.template store_relaxed_words<2>(p + 1, words); }),

@@ -126,6 +126,17 @@ TEST(Visibility, WeakLoadMaySeeAnOldNeighbourUntilAnAcquire) {
   const int right = successes(100, arrives);
   EXPECT_GT(right, 10);
   EXPECT_LT(right, 90);
+  const auto words_arrive = [](const executor& on) {
+    return message_arrives(on, store_fence_flag, [](auto& ctx, const int* data, const int* flag) {
+      ctx.load(data + 1);
+      simt::wait_until(ctx, flag, is_set);
+      int words[2];
+      ctx.template load_words<2>(data, words);
+      return words[0];
+    });
+  };
+  EXPECT_GT(successes(100, words_arrive), 10);
+  EXPECT_LT(successes(100, words_arrive), 90);
   const auto relaxed_arrives = [](const executor& on) {
     return message_arrives(on, store_fence_flag, [](auto& ctx, const int* data, const int* flag) {
       ctx.load(data + 1);

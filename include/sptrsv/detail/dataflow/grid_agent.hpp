@@ -125,7 +125,7 @@ struct grid_agent {
       Offset e = first_entry;
       batch now = first_entries;
       batch next = read(ctx, p, entries, e + stride);
-      awaited wait = awaited_by(now, solved);
+      awaited wait = awaited_by(ctx, now, solved);
       bool done = !present;
       do {
         const bool known = flag::look_at_all(ctx, wait.components, wait.seen);
@@ -138,7 +138,7 @@ struct grid_agent {
           } else {
             now = next;
             next = read(ctx, p, entries, e + stride);
-            wait = awaited_by(now, solved);
+            wait = awaited_by(ctx, now, solved);
           }
         } else if (!done) {
           const word* const missing = flag::missing_of(wait.components, wait.seen);
@@ -204,11 +204,12 @@ struct grid_agent {
     typename flag::reading seen[EntriesAtOnce];
   };
 
-  SPTRSV_DEVICE static awaited awaited_by(const batch& entries, const word* solved) {
+  template <class Context>
+  SPTRSV_DEVICE static awaited awaited_by(Context& ctx, const batch& entries, const word* solved) {
     awaited made;
     for (int i = 0; i < EntriesAtOnce; ++i) {
       made.components[i] = solved + static_cast<std::int64_t>(entries.column[i]) * flag::words;
-      made.seen[i] = entries.column[i] >= 0 ? flag::unseen() : flag::zero();
+      made.seen[i] = entries.column[i] >= 0 ? flag::look_in_cache(ctx, made.components[i]) : flag::zero();
     }
     return made;
   }

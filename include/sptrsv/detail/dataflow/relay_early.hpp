@@ -81,7 +81,7 @@ class relay_early {
       component[k] = solved_ + of[k].place * flag::words;
       seen[k] = flag::zero();
       if (of[k].place >= 0) {
-        seen[k] = flag::look(ctx_, component[k]);
+        seen[k] = flag::look_in_cache(ctx_, component[k]);
       }
     }
     flag::spin_together(ctx_, warp_, component, seen);

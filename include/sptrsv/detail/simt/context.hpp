@@ -35,6 +35,8 @@
 //
 //   T load_constant(const T* p);                  // *p is not written during the launch
 //   T load(const T* p);        void store(T* p, T v);            // weak
+//   void load_words<Count>(const T* p, T* to);    // weak, Count words that follow each other, aligned to all
+//                                                 // of them: of each a value that it had
 //   T load_relaxed(const T* p); void store_relaxed(T* p, T v);   // device scope, atomic, unordered
 //   void load_relaxed_words<Count>(const T* p, T* to);           // the same for Count words that follow each
 //   void store_relaxed_words<Count>(T* p, const T* words);       // other, aligned to as much, each by

@@ -11,6 +11,31 @@ namespace sptrsv::detail::simt {
 
 class cuda_flags {
  public:
+  /// By intrinsics, which the compiler does not repeat, as it may repeat a read through a pointer.
+  template <int Count, class T>
+  __device__ __forceinline__ void load_words(const T* p, T* to) const {
+    using bits = cuda_memory::bits_of<T>;
+    if constexpr (Count == 1) {
+      to[0] = bit_cast<T>(__ldca(reinterpret_cast<const bits*>(p)));
+    } else if constexpr (cuda_memory::is_wide<T>) {
+      static_assert(Count == 2);
+      const ulonglong2 v = __ldca(reinterpret_cast<const ulonglong2*>(p));
+      to[0] = bit_cast<T>(v.x);
+      to[1] = bit_cast<T>(v.y);
+    } else if constexpr (Count == 2) {
+      const uint2 v = __ldca(reinterpret_cast<const uint2*>(p));
+      to[0] = bit_cast<T>(v.x);
+      to[1] = bit_cast<T>(v.y);
+    } else {
+      static_assert(Count == 4);
+      const uint4 v = __ldca(reinterpret_cast<const uint4*>(p));
+      to[0] = bit_cast<T>(v.x);
+      to[1] = bit_cast<T>(v.y);
+      to[2] = bit_cast<T>(v.z);
+      to[3] = bit_cast<T>(v.w);
+    }
+  }
+
   template <class T>
   __device__ __forceinline__ T load_relaxed(const T* p) const {
     cuda_memory::bits_of<T> v;
