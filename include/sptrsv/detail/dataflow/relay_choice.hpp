@@ -13,8 +13,8 @@
 
 #include "sptrsv/detail/dataflow/relay_agent.hpp"
 #include "sptrsv/detail/dataflow/relay_cost.hpp"
-#include "sptrsv/detail/dataflow/relay_counts.hpp"
 #include "sptrsv/detail/dataflow/relay_plan.hpp"
+#include "sptrsv/detail/dataflow/relay_tables.hpp"
 
 namespace sptrsv::detail::dataflow {
 
@@ -66,7 +66,7 @@ class relay_chooser {
       }
     }
     // Each other one, and then the neighbours of the best.
-    std::vector<division> some;
+    std::vector<relay_division> some;
     for (std::size_t i = 0; i < counts.size(); i += 2) {
       some.push_back({counts[i], {}});
     }
@@ -121,21 +121,13 @@ class relay_chooser {
     return !too_many && !too_few;
   }
 
-  /// How rows are dealt.
-  struct division {
-    std::int64_t parts;
-    relay_boxes boxes;
-    bool are_planes = false;  ///< of a grid whose rows need most of their neighbours from the plane before
-  };
-
   /// Lanes to suit the length of rows.
-  [[nodiscard]] bool is_worth_a_try(const relay_shape_values& s, const division& d) const {
-    const bool streams_in_vain = s.streams && triangle_.entries() <= Tuning::relay_streamed_entries;
-    if (shapes::count > 1 && (streams_in_vain || (s.most_columns > 1 && max_rhs_ == 1))) {
+  [[nodiscard]] bool is_worth_a_try(const relay_shape_values& s, const relay_division& d) const {
+    if (shapes::count > 1 && s.most_columns > 1 && max_rhs_ == 1) {
       return false;
     }
     if (d.are_planes) {
-      return s.lanes == 1 && s.early_pairs > 1;
+      return s.lanes == 1 && s.early_pairs > 1 && triangle_.entries() > Tuning::relay_plane_entries;
     }
     const double length = static_cast<double>(triangle_.entries()) / static_cast<double>(triangle_.size);
     const bool few_lanes = s.late_entries() * (is_large() ? 1.7 : 2.2) < length && s.lanes < 4;
@@ -145,40 +137,26 @@ class relay_chooser {
   }
 
   template <class Shape>
-  [[nodiscard]] bool is_tried(int index, const division& d) const {
+  [[nodiscard]] bool is_tried(int index, const relay_division& d) const {
     return fits<Shape>() &&
            (forced_shape_ < 0 ? is_worth_a_try(values_of_relay<Shape>(), d) : index == forced_shape_);
   }
 
-  /// The runs of a division, read by so many lanes a row.
-  struct table {
-    division rows;
-    relay_shape_values shape;  ///< one of those that it serves
-    std::int64_t begin;        ///< in the runs of all tables
-  };
-  /// What there is to know of tables, on the host.
-  struct counted_tables {
-    std::unique_ptr<relay_turn[]> turns;
-    /// By table: the first of its turns, and that after the last; whether a part needs one after it; by part,
-    /// entries that come through memory.
-    std::vector<std::int32_t> sums;
-    static constexpr std::size_t sums_of_table = 3 + relay_run::level_stride;
-  };
-
   /// Small tables come to the host together: each way there takes about as long as counting.
-  void try_parts(const std::vector<division>& divisions, std::int64_t blocks) {
+  void try_parts(const std::vector<relay_division>& divisions, std::int64_t blocks) {
     if (is_large() && divisions.size() > 1) {
-      for (const division& d : divisions) {
+      for (const relay_division& d : divisions) {
         try_parts({d}, blocks);
       }
       return;
     }
-    std::vector<table> tables;
+    std::vector<relay_table> tables;
     std::int64_t end = 0;
-    for (const division& d : divisions) {
+    for (const relay_division& d : divisions) {
       shapes::for_each([&](auto shape, int index) {
         constexpr relay_shape_values s = values_of_relay<decltype(shape)>();
-        if (is_tried<decltype(shape)>(index, d) && (tables.empty() || !serves(tables.back(), d, s))) {
+        const auto serves_it = [&](const relay_table& t) { return t.serves(d, s); };
+        if (is_tried<decltype(shape)>(index, d) && std::none_of(tables.begin(), tables.end(), serves_it)) {
           tables.push_back({d, s, end});
           end += d.parts * levels_;
         }
@@ -187,16 +165,17 @@ class relay_chooser {
     if (tables.empty()) {
       return;
     }
-    const counted_tables counted = count(tables, end);
+    const counted_relay_tables counted =
+        count_relay_tables(tables, end, triangle_, level_of_row_, levels_, on_, scratch_);
     for (std::size_t i = 0; i < tables.size(); ++i) {
-      const table& t = tables[i];
-      const std::int32_t* const sums = counted.sums.data() + i * counted_tables::sums_of_table;
+      const relay_table& t = tables[i];
+      const std::int32_t* const sums = counted.sums.data() + i * counted_relay_tables::sums_of_table;
       if (sums[2] != 0) {
         continue;  // a part would wait for one after it
       }
       shapes::for_each([&](auto shape, int index) {
         constexpr relay_shape_values s = values_of_relay<decltype(shape)>();
-        if (!is_tried<decltype(shape)>(index, t.rows) || !serves(t, t.rows, s)) {
+        if (!is_tried<decltype(shape)>(index, t.rows) || !t.serves(t.rows, s)) {
           return;
         }
         constexpr int columns = relay_layout<Scalar, decltype(shape)>::columns;
@@ -211,52 +190,6 @@ class relay_chooser {
         }
       });
     }
-  }
-
-  static bool serves(const table& t, const division& d, const relay_shape_values& s) {
-    return t.rows.parts == d.parts && t.shape.lanes == s.lanes && t.shape.entries == s.entries;
-  }
-
-  [[nodiscard]] counted_tables count(const std::vector<table>& tables, std::int64_t size) const {
-    const buffer<relay_run> runs(static_cast<std::size_t>(size), scratch_, on_.stream());
-    simt::for_each(on_, size, triangle_kernels::fill_with<relay_run>{{0, -1, 0, 0}, runs.data()});
-    constexpr std::size_t per_table = counted_tables::sums_of_table;
-    const buffer<std::int32_t> sums(tables.size() * per_table, scratch_, on_.stream());
-    on_.fill_bytes(sums.data(), 0, sums.bytes());
-    for (std::size_t i = 0; i < tables.size(); ++i) {
-      const table& t = tables[i];
-      using agent = relay_kernels::count_runs_agent<Index, Offset>;
-      on_.template launch<agent>(
-          static_cast<std::uint32_t>(simt::ceil_div(triangle_.size, agent::block_threads)),
-          {triangle_.size,
-           {triangle_.row_offsets.data(), triangle_.entries() + triangle_.size, t.rows.parts, t.rows.boxes},
-           triangle_.columns.data(),
-           level_of_row_.data(),
-           t.shape.late_entries(),
-           2 * t.shape.lanes,
-           runs.data() + t.begin,
-           sums.data() + i * per_table + 2});
-    }
-    // Of most parts most levels have no rows: only runs that have come to the host.
-    const buffer<std::int32_t> places(static_cast<std::size_t>(size + 1), scratch_, on_.stream());
-    const buffer<relay_turn> turns(static_cast<std::size_t>(size), scratch_, on_.stream());
-    simt::for_each(on_, size + 1, relay_kernels::mark_runs{size, runs.data(), places.data()});
-    on_.exclusive_scan(places.data(), places.data(), size + 1, scratch_);
-    for (std::size_t i = 0; i < tables.size(); ++i) {
-      const table& t = tables[i];
-      std::int32_t* const own = sums.data() + i * per_table;
-      const std::int64_t parts = t.rows.parts;
-      simt::for_each(on_, parts * levels_,
-                     relay_kernels::write_turns{t.begin, t.begin + parts * levels_, parts, runs.data(),
-                                                places.data(), turns.data(), own, own + 3});
-    }
-    counted_tables made;
-    made.sums.resize(sums.size());
-    on_.download(made.sums.data(), sums.data(), sums.bytes());
-    const auto all = static_cast<std::size_t>(made.sums[(tables.size() - 1) * per_table + 1]);
-    made.turns.reset(new relay_turn[all]);
-    on_.download(made.turns.get(), turns.data(), all * sizeof(relay_turn));
-    return made;
   }
 
   /// Boxes, where the system looks like a grid of three dimensions. The longest direction is not cut: parts

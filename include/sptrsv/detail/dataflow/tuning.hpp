@@ -54,16 +54,17 @@ struct dataflow_tuning {
       detail::dataflow::relay_shape<4, 32, 15, 4, 2, true>,
       detail::dataflow::relay_shape<1, 32, 15, 4, 1, false, 2>>;
   /// What a step of each shape takes, in nanoseconds (fp64, one NVIDIA H200).
-  static constexpr double relay_step_ns[] = {65, 103, 83, 106, 97, 119, 100, 97, 105, 90};
+  static constexpr double relay_step_ns[] = {65, 103, 83, 106, 97, 119, 83, 97, 105, 90};
   /// How much longer a step takes where a level of a part has several.
   static constexpr double relay_full_step = 1.3;
   /// How much longer than that further rounds take, since then all parts are busy.
   static constexpr double relay_further_rhs = 1.5;
   /// From part to part; for each time that a row waits for further entries, by right-hand sides that are
-  /// solved together; for an entry of a part that comes through memory, alone or with others; and beside the
-  /// steps.
-  static constexpr double relay_hop_ns = 600;
+  /// solved together, and where another part has just solved one; for an entry of a part that comes through
+  /// memory, alone or with others; and beside the steps.
+  static constexpr double relay_hop_ns = 500;
   static constexpr double relay_round_ns = 17;
+  static constexpr double relay_late_round_ns = 62;
   static constexpr double relay_early_ns = 0.8;
   static constexpr double relay_early_together_ns = 0.3;
   static constexpr double relay_launch_ns = 4000;
@@ -75,8 +76,8 @@ struct dataflow_tuning {
   static constexpr std::int64_t relay_record_bytes = std::int64_t{1} << 35;
   /// Systems of more entries than these are planned with less care.
   static constexpr std::int64_t relay_small_system = 600'000;
-  /// Only systems of more entries than these, which L2 does not hold, are tried with shapes that stream.
-  static constexpr std::int64_t relay_streamed_entries = 2'000'000;
+  /// Only systems of more entries than these are dealt by the planes of a grid.
+  static constexpr std::int64_t relay_plane_entries = 2'000'000;
   /// The table of parts and levels by which a relay is planned is small below this.
   static constexpr std::int64_t relay_small_table = 400'000;
   /// Entries that a rewritten row may have, however few it had.
