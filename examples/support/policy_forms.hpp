@@ -98,6 +98,7 @@ inline auto forms_of(policy_list<sptrsv::policy::dataflow>) {
       {"dataflow_grid_natural",
        "a thread a row, in the order of substitution",
        {dataflow_path::grid, group_order::natural}},
+      {"dataflow_segments", "a thread a row for the first levels, then a relay", {dataflow_path::segments}},
       {"dataflow_inverses",
        "the fastest path, with rows rewritten by inverses where that is faster",
        {dataflow_path::automatic, group_order::levels, 0, false},

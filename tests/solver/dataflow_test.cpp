@@ -47,6 +47,13 @@ struct cheap_planes : cheap_boxes {
   static constexpr std::int64_t relay_plane_entries = 0;
 };
 
+/// So that two launches cost no more than one.
+struct free_launches : dataflow_tuning {
+  static constexpr double grid_launch_ns = 0;
+  static constexpr double relay_launch_ns = 0;
+  static constexpr double grid_level_ns = 200;
+};
+
 struct small_records : dataflow_tuning {
   static constexpr std::int64_t relay_record_bytes = 4096;
 };
@@ -138,6 +145,65 @@ TEST_F(DataflowPath, SaysWhatItPredicted) {
                 .rfind("relay, as asked for; predicted: relay 0.00", 0),
             0u);
   EXPECT_EQ(plan_of(patterns::chain(10), policy::dataflow{dataflow_path::grid}), "");
+}
+
+/// Eight levels of 200 rows, and a chain whose rows need some of these, too.
+pattern wide_and_narrow() {
+  pattern p = patterns::layers(1600, 200, 3);
+  p.name = "wide_and_narrow";
+  p.size = 1680;
+  for (std::int64_t i = 1600; i < p.size; ++i) {
+    p.entries.push_back({i, 7 * i % 1600});
+    p.entries.push_back({i, i - 1});
+  }
+  return p;
+}
+
+TEST_F(DataflowPath, CutsLevelsWhereTheFirstAreWideAndTheOthersNarrow) {
+  const auto info_of = [&](const pattern& p, const policy::basic_dataflow<free_launches>& how) {
+    const auto a = make(p, {});
+    auto solver = sptrsv::analyze(how, where.upload(a.by_rows), {}, where.stream());
+    const auto b = random_vector<double>(p.size, 7);
+    expect_solved(a, {}, p.name, b, solve(solver, b));
+    return solver.info();
+  };
+  policy::basic_dataflow<free_launches> how;
+  const auto cut = info_of(wide_and_narrow(), how);
+  EXPECT_EQ(cut.plan.rfind("segments, by the predicted time of a solve: 8 levels on the grid 0.00", 0), 0u)
+      << cut.plan;
+  EXPECT_NE(cut.plan.find(" and 80 by a relay 0.00"), std::string::npos) << cut.plan;
+  EXPECT_EQ(cut.levels, 88);
+  ASSERT_EQ(cut.kernels.size(), 2u);
+  EXPECT_TRUE(is_grid(cut.kernels[0])) << cut.kernels[0];
+  EXPECT_TRUE(is_relay(cut.kernels[1])) << cut.kernels[1];
+  for (const pattern& p : {patterns::stencil_2d(24, 24), patterns::layers(2000, 500, 3)}) {
+    EXPECT_EQ(info_of(p, how).kernels.size(), 1u) << p.name << ": " << info_of(p, how).plan;
+  }
+
+  how.path = dataflow_path::segments;
+  how.first_levels = 5;
+  const auto asked = info_of(wide_and_narrow(), how);
+  EXPECT_EQ(asked.plan.rfind("segments, as asked for; predicted: 5 levels on the grid 0.00", 0), 0u)
+      << asked.plan;
+  how.first_levels = 1000;  // all but the last
+  EXPECT_EQ(info_of(patterns::chain(10), how).plan.rfind("segments, as asked for; predicted: 9 levels", 0),
+            0u);
+  EXPECT_TRUE(is_grid(info_of(patterns::diagonal(100), how).kernels.at(0))) << "there is one level";
+}
+
+/// A pivot and a component of either segment are found.
+TEST_F(DataflowPath, FindsBadComponentsInBothSegments) {
+  const pattern p = wide_and_narrow();
+  policy::basic_dataflow<free_launches> how{dataflow_path::segments};
+  for (const std::int64_t bad : {std::int64_t{3}, std::int64_t{1650}}) {
+    auto a = make(p, {});
+    a.by_rows.values[static_cast<std::size_t>(a.by_rows.row_offsets[static_cast<std::size_t>(bad) + 1]) - 1] =
+        0;
+    auto solver = sptrsv::analyze(how, where.upload(a.by_rows), {}, where.stream());
+    solve(solver, random_vector<double>(p.size, 7));
+    EXPECT_EQ(solver.status().code, solve_status::kind::zero_pivot) << bad;
+    EXPECT_EQ(solver.status().row, bad);
+  }
 }
 
 TEST_F(DataflowPath, CountsWhatPartsOfARelayWaitFor) {

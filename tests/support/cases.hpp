@@ -151,7 +151,8 @@ using all_device_policies =
                   same_policy<recursive_block_small, recursive_block_paper,                                //
                               recursive_block_sync_free, recursive_block_serial,                           //
                               column_block_small, column_block_levels,                                     //
-                              row_block_small, row_block_serial>>;
+                              row_block_small, row_block_serial>,                                          //
+                  same_policy<dataflow_segments, dataflow_segments_late>>;
 
 /// Index types number `Turn`, for all of `same_policy`.
 template <class Target, class Value, std::size_t Turn, class Group>

@@ -260,6 +260,32 @@ struct dataflow_relay_columns : relay_subject<one_relay<64, 2, 64, 3, 1, false, 
 struct dataflow_relay_streams : relay_subject<one_relay<128, 1, 32, 3, 3, true, 2>, 3> {
   static constexpr const char* name = "dataflow_relay_streams";
 };
+/// First levels on the grid path, the others by a relay: more of them where hand-offs cost much. Further
+/// right-hand sides cost nothing, so that these do not decide where the levels are cut.
+struct cheap_levels : small_groups {
+  using relay_shapes = detail::dataflow::shape_list<detail::dataflow::relay_shape<1, 32, 3, 4>,
+                                                    detail::dataflow::relay_shape<1, 32, 3, 4, 1, false, 2>>;
+  static constexpr double relay_step_ns[] = {1, 1};
+  static constexpr int relay_window = 64;
+  static constexpr double grid_level_ns = 100;
+  static constexpr double grid_further_level = 0;
+  static constexpr double grid_further_scalars = 0;
+  static constexpr double relay_further_rhs = 0;
+  static constexpr double relay_round_ns = 0;
+};
+struct dataflow_segments : subject<policy::basic_dataflow<cheap_levels>> {
+  static constexpr const char* name = "dataflow_segments";
+  static policy_type make() { return {policy::dataflow_path::segments, policy::group_order::levels, 3}; }
+};
+/// The others are most of them, and rows are cut on both sides.
+struct dataflow_segments_late : dataflow_segments {
+  static constexpr const char* name = "dataflow_segments_late";
+  static policy_type make() {
+    policy_type policy = dataflow_segments::make();
+    policy.first_levels = 3;
+    return policy;
+  }
+};
 /// Rows rewritten by inverses wherever a bound of 8 on their growth allows it.
 template <class Base>
 struct rewritten : Base {

@@ -80,14 +80,30 @@ SPTRSV_DEVICE void draw_start(Context& ctx, block_start& start, solve_state* sta
   }
 }
 
-/// All threads of the block call it. The solve is one launch.
+/// All threads of the block call it. The solve has `blocks` blocks in all its launches.
 template <class Context>
-SPTRSV_DEVICE void start_block(Context& ctx, block_start& start, solve_state* state, std::int64_t columns) {
+SPTRSV_DEVICE void start_block(Context& ctx, block_start& start, solve_state* state, std::int64_t columns,
+                               std::uint32_t blocks) {
   if (ctx.thread_rank() == 0) {
-    draw_start(ctx, start, state, columns, ctx.grid_blocks());
+    draw_start(ctx, start, state, columns, blocks);
   }
   ctx.barrier();
 }
+/// The same where the solve is one launch.
+template <class Context>
+SPTRSV_DEVICE void start_block(Context& ctx, block_start& start, solve_state* state, std::int64_t columns) {
+  start_block(ctx, start, state, columns, ctx.grid_blocks());
+}
+
+/// What a launch of a solve has of it.
+struct launch_share {
+  std::uint32_t first_block;   ///< as many blocks are in launches before it
+  std::uint32_t solve_blocks;  ///< of all launches
+  std::int64_t first_place;    ///< of the pages
+
+  /// Whether a launch of so many blocks is all of the solve.
+  [[nodiscard]] bool is_all_of_it(std::uint32_t blocks) const { return solve_blocks == blocks; }
+};
 
 /// The pages' owner, for one solve in flight.
 template <class Scalar>

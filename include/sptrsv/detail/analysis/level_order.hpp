@@ -9,16 +9,16 @@
 namespace sptrsv::detail {
 
 /// Per row of the new order, and once for the end: its length, where its pivot stands in the stored matrix,
-/// and the inverse permutation.
+/// and where it stands itself.
 template <class Index, class Offset>
 struct measure_rows {
-  std::int64_t size;
+  std::int64_t size;  ///< of the new order
   const Offset* row_offsets;
   const Offset* diagonal_sources;  ///< null: none are held
-  const Index* rows;               ///< place in level order -> position
+  const Index* rows;               ///< new row -> row
   Offset* new_lengths;
   Offset* new_diagonal_sources;
-  Index* place_of_position;
+  Index* place_of_row;  ///< null: it is known
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r) const {
@@ -26,25 +26,29 @@ struct measure_rows {
       ctx.store(new_lengths + r, Offset{0});
       return;
     }
-    const Index position = ctx.load_constant(rows + r);
-    ctx.store(new_lengths + r, static_cast<Offset>(ctx.load_constant(row_offsets + position + 1) -
-                                                   ctx.load_constant(row_offsets + position)));
+    const Index row = ctx.load_constant(rows + r);
+    ctx.store(new_lengths + r, static_cast<Offset>(ctx.load_constant(row_offsets + row + 1) -
+                                                   ctx.load_constant(row_offsets + row)));
     if (diagonal_sources != nullptr) {
-      ctx.store(new_diagonal_sources + r, ctx.load_constant(diagonal_sources + position));
+      ctx.store(new_diagonal_sources + r, ctx.load_constant(diagonal_sources + row));
     }
-    ctx.store(place_of_position + position, static_cast<Index>(r));
+    if (place_of_row != nullptr) {
+      ctx.store(place_of_row + row, static_cast<Index>(r));
+    }
   }
 };
 
 /// Per entry of the new order: its column and source. Entries of a row keep their order.
 template <class Index, class Offset>
 struct move_entries {
-  std::int64_t size;
+  std::int64_t size;      ///< of the new order
+  std::int64_t old_size;  ///< columns from there on stay as they are
   const Offset* row_offsets;
   const Index* columns;
   const Offset* sources;  ///< null: none are held
   const Index* rows;
-  const Index* place_of_position;
+  const Index* place_of_row;
+  Index first_place;  ///< column 0
   const Offset* new_row_offsets;
   Index* new_columns;
   Offset* new_sources;
@@ -54,39 +58,66 @@ struct move_entries {
     const std::int64_t r = triangle_kernels::major_of(ctx, new_row_offsets, size, e);
     const Offset from = ctx.load_constant(row_offsets + ctx.load_constant(rows + r)) +
                         (static_cast<Offset>(e) - ctx.load_constant(new_row_offsets + r));
-    ctx.store(new_columns + e, ctx.load_constant(place_of_position + ctx.load_constant(columns + from)));
+    const Index column = ctx.load_constant(columns + from);
+    ctx.store(new_columns + e,
+              static_cast<std::int64_t>(column) < old_size
+                  ? static_cast<Index>(ctx.load_constant(place_of_row + column) - first_place)
+                  : column);
     if (sources != nullptr) {
       ctx.store(new_sources + e, ctx.load_constant(sources + from));
     }
   }
 };
 
+/// Which rows of a triangle to take, in which order, and the columns that they become.
+template <class Index>
+struct row_selection {
+  std::int64_t size;
+  const Index* rows;
+  Index* place_of_row;    ///< of all rows of the triangle
+  Index first_place = 0;  ///< column 0
+  bool is_known = false;  ///< place_of_row; otherwise it becomes the inverse of `rows`
+};
+
+/// Synchronises where these are not all rows.
+template <class Index, class Offset, class Executor>
+device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>& t,
+                                           const row_selection<Index>& s, const Executor& on,
+                                           const analysis_memory& memory) {
+  const auto stream = on.stream();
+  device_triangle<Index, Offset> moved;
+  moved.size = s.size;
+  moved.longest_row = t.longest_row;
+  moved.rows_are_stored_runs = t.rows_are_stored_runs;
+  const auto size = static_cast<std::size_t>(s.size);
+  moved.row_offsets = buffer<Offset>(size + 1, memory.kept, stream);
+  moved.diagonal_sources = buffer<Offset>(t.diagonal_sources.size() == 0 ? 0 : size, memory.kept, stream);
+  simt::for_each(on, s.size + 1,
+                 measure_rows<Index, Offset>{s.size, t.row_offsets.data(), t.diagonal_sources.data(), s.rows,
+                                             moved.row_offsets.data(), moved.diagonal_sources.data(),
+                                             s.is_known ? nullptr : s.place_of_row});
+  on.exclusive_scan(moved.row_offsets.data(), moved.row_offsets.data(), s.size + 1, memory.scratch);
+  auto entries = static_cast<Offset>(t.entries());
+  if (s.size < t.size) {
+    on.download(&entries, moved.row_offsets.data() + s.size, sizeof(entries));
+  }
+  const auto count = static_cast<std::size_t>(entries);
+  moved.columns = buffer<Index>(count, memory.kept, stream);
+  moved.sources = buffer<Offset>(t.sources.size() == 0 ? 0 : count, memory.kept, stream);
+  simt::for_each(
+      on, moved.entries(),
+      move_entries<Index, Offset>{s.size, t.size, t.row_offsets.data(), t.columns.data(), t.sources.data(),
+                                  s.rows, s.place_of_row, s.first_place, moved.row_offsets.data(),
+                                  moved.columns.data(), moved.sources.data()});
+  return moved;
+}
+
 template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> in_level_order(const device_triangle<Index, Offset>& t,
                                               const device_levels<Index>& levels, const Executor& on,
                                               const analysis_memory& memory) {
-  const auto stream = on.stream();
-  device_triangle<Index, Offset> moved;
-  moved.size = t.size;
-  moved.longest_row = t.longest_row;
-  moved.rows_are_stored_runs = t.rows_are_stored_runs;
-  moved.row_offsets = buffer<Offset>(t.row_offsets.size(), memory.kept, stream);
-  moved.columns = buffer<Index>(t.columns.size(), memory.kept, stream);
-  moved.sources = buffer<Offset>(t.sources.size(), memory.kept, stream);
-  moved.diagonal_sources = buffer<Offset>(t.diagonal_sources.size(), memory.kept, stream);
-  const buffer<Index> place_of_position(static_cast<std::size_t>(t.size), memory.scratch, stream);
-  const Index* const rows = levels.rows.data();
-
-  simt::for_each(on, t.size + 1,
-                 measure_rows<Index, Offset>{t.size, t.row_offsets.data(), t.diagonal_sources.data(), rows,
-                                             moved.row_offsets.data(), moved.diagonal_sources.data(),
-                                             place_of_position.data()});
-  on.exclusive_scan(moved.row_offsets.data(), moved.row_offsets.data(), t.size + 1, memory.scratch);
-  simt::for_each(on, t.entries(),
-                 move_entries<Index, Offset>{t.size, t.row_offsets.data(), t.columns.data(), t.sources.data(),
-                                             rows, place_of_position.data(), moved.row_offsets.data(),
-                                             moved.columns.data(), moved.sources.data()});
-  return moved;
+  const buffer<Index> place_of_row(static_cast<std::size_t>(t.size), memory.scratch, on.stream());
+  return select_rows(t, row_selection<Index>{t.size, levels.rows.data(), place_of_row.data()}, on, memory);
 }
 
 /// Per place in level order: the piece of a level that it is in and, in the low bits, what `KeyOfLength`

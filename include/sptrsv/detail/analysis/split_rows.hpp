@@ -16,7 +16,8 @@ namespace sptrsv::detail {
 template <class Index, class Offset>
 struct split_triangle {
   device_triangle<Index, Offset> triangle;  ///< sources may be `minus_one_source`, diagonal_sources -1
-  buffer<Index> positions;  ///< by row: its position before the cutting, -1 for partial rows; empty: none
+  bool has_partial_rows = false;
+  buffer<Index> positions;  ///< by row: its position in the system, -1 for partial rows; empty: it is the row
 };
 
 namespace split_kernels {
@@ -158,6 +159,7 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   on.download(&added, parts.data() + t.size, sizeof(added));
 
   split_triangle<Index, Offset> made;
+  made.has_partial_rows = true;
   device_triangle<Index, Offset>& n = made.triangle;
   n.size = t.size + static_cast<std::int64_t>(added);
   n.rows_are_stored_runs = t.rows_are_stored_runs;  // links, which have no sources, come first
@@ -189,7 +191,7 @@ template <class Index, class Offset, class Executor>
 split_triangle<Index, Offset> split_long_rows(device_triangle<Index, Offset>& triangle, std::int64_t most,
                                               const Executor& on, const analysis_memory& memory) {
   if (triangle.longest_row <= most) {
-    return {std::move(triangle), {}};
+    return {std::move(triangle), false, {}};
   }
   split_triangle<Index, Offset> split = split_once(triangle, buffer<Index>(), most, on, memory);
   while (split.triangle.longest_row > most) {

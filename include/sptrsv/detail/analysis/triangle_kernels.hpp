@@ -254,6 +254,18 @@ struct take_in_order {
   }
 };
 
+/// Per element of an order: to[order[i]] = i.
+template <class Index>
+struct invert_order {
+  const Index* order;
+  Index* to;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    ctx.store(to + ctx.load_constant(order + i), static_cast<Index>(i));
+  }
+};
+
 /// Per element: its number.
 template <class Index>
 struct write_iota {

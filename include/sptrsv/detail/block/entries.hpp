@@ -13,18 +13,6 @@ namespace sptrsv::detail::block {
 
 using entry_key = std::uint64_t;
 
-/// Per position: where it went.
-template <class Index>
-struct invert_order {
-  const Index* positions;
-  Index* places;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
-    ctx.store(places + ctx.load_constant(positions + place), static_cast<Index>(place));
-  }
-};
-
 /// Per entry in the order of substitution: its part and its row.
 template <class Index, class Offset>
 struct find_entry_keys {
@@ -143,7 +131,7 @@ class part_entries {
     on.upload(on_device.data(), bounds.data(), on_device.bytes());
     const device_bounds blocks{on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1, bounds.back()};
     const buffer<Index> places = make(Index{}, t.size, scratch);
-    simt::for_each(on, t.size, invert_order<Index>{positions.data(), places.data()});
+    simt::for_each(on, t.size, triangle_kernels::invert_order<Index>{positions.data(), places.data()});
     const buffer<entry_key> keys = make(entry_key{}, entries_, scratch);
     const buffer<Offset> numbers = make(Offset{}, entries_, scratch);
     const buffer<Offset> order = make(Offset{}, entries_, scratch);

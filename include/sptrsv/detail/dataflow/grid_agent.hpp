@@ -26,6 +26,7 @@ struct grid_params {
   const Index*
       position_of_place;  ///< -1 for partial rows; null where rows stand in the order of substitution
   const Index* gates;     ///< by group: a place some levels earlier, -1 if none; null: no gates
+  launch_share share;
   solve_pages<Scalar> pages;
   Scalar alpha;
   dense_view<const Scalar> b;
@@ -47,7 +48,8 @@ struct grid_agent {
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
-    start_block(ctx, start, p.pages.state, (p.x.columns + Columns - 1) / Columns * Columns);
+    start_block(ctx, start, p.pages.state, (p.x.columns + Columns - 1) / Columns * Columns,
+                p.share.solve_blocks);
     const auto warp = ctx.template group<32>();
     // Through a shuffle: otherwise the compiler reads the special register, which is slow, after the wait
     // again.
@@ -66,7 +68,10 @@ struct grid_agent {
       solve_rows(ctx, warp, p, place, sharer, start.page);
     }
     if (place < p.places) {
-      p.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, sharer, p.sharers);
+      word* const other = components_of(p, start.page ^ 1u) + place * flag::words;
+      for (std::int64_t sweep = sharer; sweep * Columns < start.columns_to_reset; sweep += p.sharers) {
+        flag::reset(ctx, other + sweep * sweep_words(p));
+      }
     }
   }
 
@@ -90,6 +95,13 @@ struct grid_agent {
     }
   };
 
+  /// Of the first sweep, by place.
+  SPTRSV_DEVICE static word* components_of(const params& p, std::uint32_t page) {
+    return (page == 0 ? p.pages.solved[0] : p.pages.solved[1]) + p.share.first_place * flag::words;
+  }
+  /// From a sweep's components to those of the next.
+  SPTRSV_DEVICE static std::int64_t sweep_words(const params& p) { return p.pages.size * flag::words; }
+
   /// The lanes of a warp go through the loop together, each with its own row: a row whose entries have come
   /// is published while the others look again.
   template <class Context, class Warp>
@@ -110,18 +122,17 @@ struct grid_agent {
     const pivot_divisor<Scalar> pivot(p.diagonal == nullptr || !present
                                           ? pivot_divisor<Scalar>::one()
                                           : ctx.load_constant(p.diagonal + place));
-    word* const components = page == 0 ? p.pages.solved[0] : p.pages.solved[1];
-    const std::int64_t sweep_words = p.pages.size * flag::words;
+    word* const components = components_of(p, page);
     const std::int64_t sweeps = Columns == 1 ? 1 : (p.x.columns + Columns - 1) / Columns;
     std::int64_t sweep = Columns == 1 ? 0 : sharer;
     if (gate >= 0) {
-      wait_for_gate(ctx, components + sweep * sweep_words + static_cast<std::int64_t>(gate) * flag::words);
+      wait_for_gate(ctx, components + sweep * sweep_words(p) + static_cast<std::int64_t>(gate) * flag::words);
     }
     constexpr auto stride = static_cast<Offset>(group_rows * EntriesAtOnce);
     for (;;) {
       const std::int64_t first = Columns == 1 ? 0 : sweep * Columns;
       unknown rest = side_of(ctx, p, position, first);
-      word* const solved = components + sweep * sweep_words;
+      word* const solved = components + sweep * sweep_words(p);
       Offset e = first_entry;
       batch now = first_entries;
       batch next = read(ctx, p, entries, e + stride);

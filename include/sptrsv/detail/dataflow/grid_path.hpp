@@ -28,7 +28,7 @@ class grid_path {
 
  public:
   /// Rows are grouped level by level or in the order of substitution. `levels`: of the triangle, where they
-  /// are known; `size`: of the system.
+  /// are known; if the triangle has positions, its rows become those by place. `size`: of the system.
   grid_path(const split_triangle<Index, Offset>& split, std::int64_t size, std::int64_t max_rhs,
             bool by_levels, std::optional<device_levels<Index>>&& levels, const triangle_form& form,
             const Executor& on, const analysis_memory& memory)
@@ -36,13 +36,15 @@ class grid_path {
         size_(size),
         sharers_(static_cast<int>(
             std::clamp<std::int64_t>(simt::ceil_div(max_rhs, columns_together), 1, Tuning::most_sharers))),
-        columns_(max_rhs > 1 ? columns_together : 1),
+        columns_(columns_of(max_rhs)),
         long_rows_(split.triangle.entries() > split.triangle.size * Tuning::long_row),
         numbers_(0, 0, on, memory.kept) {
     const device_triangle<Index, Offset>& triangle = split.triangle;
     if (by_levels) {
-      order_by_levels(split, levels ? std::move(*levels) : levels_on_device(triangle, on, memory), on,
-                      memory);
+      if (!levels) {
+        levels = levels_on_device(triangle, on, memory);
+      }
+      order_by_levels(split, *levels, on, memory);
       sweep_by_sweep_ = sharers_ > 1 && triangle.size >= Tuning::wide_level * levels_ &&
                         triangle.entries() * max_rhs > Tuning::wide_gathers;
     } else {
@@ -54,7 +56,10 @@ class grid_path {
     }
     numbers_ = device_values<Scalar, Executor>(static_cast<std::int64_t>(groups_.columns.size()),
                                                form.unit ? 0 : triangle.size, on, memory.kept);
+    share_ = {0, blocks(), 0};
   }
+
+  void share(const launch_share& share) { share_ = share; }
 
   void update_values(const Scalar* values, const Executor& on) {
     if (!groups_.are_runs()) {
@@ -81,11 +86,12 @@ class grid_path {
                                                numbers_.diagonal(),
                                                positions_.data(),
                                                gates_.data(),
+                                               share_,
                                                scratch.pages(),
                                                alpha,
                                                b,
                                                x};
-    if (x.columns > 1) {
+    if (x.columns > 1 || (columns_ > 1 && !share_.is_all_of_it(blocks()))) {
       on.template launch<for_several_columns>(blocks(), p);
     } else if (long_rows_) {
       on.template launch<for_long_rows>(blocks(), p);
@@ -104,11 +110,15 @@ class grid_path {
     std::vector<Index> all(positions_.size());
     on.download(all.data(), positions_.data(), positions_.bytes());
     const auto found = std::find(all.begin(), all.end(), static_cast<Index>(position));
+    if (!all.empty() && found == all.end()) {
+      return false;  // it is not among these rows
+    }
     return numbers_.is_zero_pivot(all.empty() ? position : found - all.begin(), on);
   }
 
   /// Right-hand sides that are solved together, where there are several.
   [[nodiscard]] std::int64_t columns() const { return columns_; }
+  static std::int64_t columns_of(std::int64_t max_rhs) { return max_rhs > 1 ? columns_together : 1; }
   /// Rows with the partial ones: what a workspace has room for.
   [[nodiscard]] std::int64_t places() const { return groups_.size; }
   /// 0 where they were not asked for; a row that was cut counts more than once.
@@ -116,8 +126,9 @@ class grid_path {
 
   [[nodiscard]] std::string describe() const {
     return "dataflow: a thread for each of " + std::to_string(groups_.size) + " rows in " +
-           (levels_ > 0 ? "level order" : "the order of substitution") + ", " +
-           std::to_string(groups_.size - size_) + " of them partial" +
+           (levels_ > 0 ? "level order" : "the order of substitution") +
+           (share_.is_all_of_it(blocks()) ? ", " + std::to_string(groups_.size - size_) + " of them partial"
+                                          : "") +
            (sweep_by_sweep_ ? "; right-hand sides one sweep after the other" : "");
   }
 
@@ -127,7 +138,7 @@ class grid_path {
   }
 
  private:
-  void order_by_levels(const split_triangle<Index, Offset>& split, device_levels<Index> levels,
+  void order_by_levels(const split_triangle<Index, Offset>& split, device_levels<Index>& levels,
                        const Executor& on, const analysis_memory& memory) {
     const auto make = [&](std::int64_t size) {
       return buffer<Index>(static_cast<std::size_t>(size), memory.kept, on.stream());
@@ -161,7 +172,7 @@ class grid_path {
   std::int64_t size_;
   int sharers_;  ///< blocks for each group of rows
   bool sweep_by_sweep_ = false;
-  int columns_;
+  std::int64_t columns_;
   bool long_rows_;  ///< on average
   std::int64_t levels_ = 0;
   packed_groups<Index, Offset> groups_;
@@ -169,6 +180,7 @@ class grid_path {
   buffer<Index> gates_;      ///< by group; empty where there are none
   buffer<Offset> diagonal_sources_;
   device_values<Scalar, Executor> numbers_;
+  launch_share share_{};
 };
 
 }  // namespace sptrsv::detail::dataflow

@@ -11,7 +11,9 @@ enum class dataflow_path {
   automatic,  ///< by the time that each promises
   grid,       ///< a thread for each row, over the whole device
   relay,      ///< a thread block for each part of the rows, teams of its warps taking the levels in turn
-  walk        ///< one thread block for each right-hand side, step after step
+  walk,       ///< one thread block for each right-hand side, step after step
+  segments    ///< the grid for the first levels, then a relay for the others; where levels or shapes do not
+              ///< allow that, the grid or a relay for all
 };
 /// The order of the rows on the grid path.
 enum class group_order {
@@ -22,10 +24,11 @@ enum class group_order {
 /// This library's own method. What limits most triangles is the hand-off of a value from row to row; dataflow
 /// does it as near to the arithmetic as the matrix allows.
 ///
-/// Walk: where levels are narrow, one thread block solves the system step after step with the solved
-/// components in shared memory. Grid: elsewhere, a thread solves a row, over the whole device: values are
-/// polled, each being its own flag. The order of additions is fixed on both: the result is the same in every
-/// bit from solve to solve.
+/// Relay: thread blocks solve a part of the rows each, level by level, with the part's components in shared
+/// memory. Walk: where levels are narrow, one thread block solves the system step after step. Grid: where
+/// they are wide, a thread solves a row, over the whole device: values are polled, each being its own flag.
+/// Segments: where only the first levels are wide, the grid and then a relay. The order of additions is fixed
+/// on all: the result is the same in every bit from solve to solve.
 ///
 /// With `exact_order = false` there may be fewer hand-offs: of 32 consecutive rows those that need each other
 /// are rewritten, by inverses of small triangles, so that they need components of earlier rows only (a
@@ -58,6 +61,7 @@ struct basic_dataflow {
   /// Of a relay or walk that is asked for, its number in the tuning's list; -1: that which promises to be
   /// fastest.
   int shape = -1;
+  int first_levels = 0;  ///< of segments, those on the grid; 0: as many as promise to be fastest
 };
 using dataflow = basic_dataflow<>;
 

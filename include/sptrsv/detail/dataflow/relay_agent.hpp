@@ -3,6 +3,7 @@
 // warps: while one team takes its step, the others bring what theirs need, and wait for the components that
 // other parts solve. A barrier hands the turn, and with it all components of the part, from team to team.
 // A part needs components of parts before it only, so blocks make progress in the order of their tickets.
+// What comes after the places of the parts is solved by launches before.
 #pragma once
 
 #include <cstdint>
@@ -58,9 +59,10 @@ class relay_runner {
 
   /// Blocks share the parts first, then the groups of right-hand sides.
   SPTRSV_DEVICE void run() {
-    const auto part = static_cast<std::int32_t>(start_.block % p_.parts);
+    const std::int64_t block = start_.block - p_.share.first_block;
+    const auto part = static_cast<std::int32_t>(block % p_.parts);
     const std::int64_t sharers = static_cast<std::int64_t>(ctx_.grid_blocks()) / p_.parts;
-    const std::int64_t begin = start_.block / p_.parts;
+    const std::int64_t begin = block / p_.parts;
     first_ = ctx_.load_constant(p_.part_steps + part);
     last_ = ctx_.load_constant(p_.part_steps + part + 1);
     std::int64_t group = begin;
@@ -291,7 +293,7 @@ struct relay_agent {
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
-    start_block(ctx, start.block, p.pages.state, p.x.columns);
+    start_block(ctx, start.block, p.pages.state, p.x.columns, p.share.solve_blocks);
     relay_runner<Scalar, Shape, Context>(ctx, p, start).run();
   }
 };

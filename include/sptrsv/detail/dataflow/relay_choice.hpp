@@ -15,6 +15,7 @@
 #include "sptrsv/detail/dataflow/relay_cost.hpp"
 #include "sptrsv/detail/dataflow/relay_plan.hpp"
 #include "sptrsv/detail/dataflow/relay_tables.hpp"
+#include "sptrsv/detail/dataflow/segment_choice.hpp"
 
 namespace sptrsv::detail::dataflow {
 
@@ -31,16 +32,18 @@ class relay_chooser {
   using shapes = typename Tuning::relay_shapes;
 
  public:
-  /// `level_of_row`: counted from 1. `parts`: as many, or 0; `shape`: that one, or -1.
+  /// `level_of_row`: counted from 1. `parts`: as many, or 0; `shape`: that one, or -1. `together`: of a
+  /// segment, right-hand sides that are solved together; 0 for a system.
   relay_chooser(const device_triangle<Index, Offset>& t, const buffer<Index>& level_of_row,
-                std::int64_t levels, std::int64_t parts, int shape, std::int64_t max_rhs, const Executor& on,
-                memory_resource& scratch)
+                std::int64_t levels, std::int64_t parts, int shape, std::int64_t max_rhs,
+                std::int64_t together, const Executor& on, memory_resource& scratch)
       : triangle_(t),
         level_of_row_(level_of_row),
         levels_(levels),
         forced_parts_(parts),
         forced_shape_(shape),
         max_rhs_(max_rhs),
+        together_(together),
         on_(on),
         scratch_(scratch) {}
 
@@ -78,10 +81,36 @@ class relay_chooser {
       }
     }
     try_parts(some, blocks);
-    if (is_large()) {
+    if (is_large() && together_ == 0) {
       try_boxes(blocks);
     }
     return best_;
+  }
+
+  /// After choose(): see best_cut, or after so many levels if these are not 0. None if there is no relay, or
+  /// one level.
+  segment_cut cut(const std::vector<Index>& level_offsets, std::int64_t first_levels) const {
+    if (best_sums_.empty() || levels_ < 2) {
+      return {};
+    }
+    if (first_levels > 0) {
+      const std::int64_t levels = std::min(first_levels, levels_ - 1);
+      return {levels, static_cast<std::int64_t>(level_offsets[static_cast<std::size_t>(levels)]), 0};
+    }
+    const std::int32_t* const sums = best_sums_.data();
+    relay_shape_values shape{};
+    shapes::for_each([&](auto s, int index) {
+      shape = index == best_.shape_index ? values_of_relay<decltype(s)>() : shape;
+    });
+    const counted_relay relay{best_turns_.get() + sums[0],
+                              static_cast<std::size_t>(sums[1] - sums[0]),
+                              best_.parts,
+                              shape,
+                              Tuning::relay_step_ns[best_.shape_index],
+                              early_nanoseconds<Tuning>(sums + 3, best_.parts, shape),
+                              best_.nanoseconds};
+    return best_cut<Tuning>(relay, level_offsets, triangle_.entries(), sizeof(Scalar), sizeof(Index),
+                            max_rhs_);
   }
 
  private:
@@ -138,7 +167,7 @@ class relay_chooser {
 
   template <class Shape>
   [[nodiscard]] bool is_tried(int index, const relay_division& d) const {
-    return fits<Shape>() &&
+    return fits<Shape>() && (together_ == 0 || relay_layout<Scalar, Shape>::columns == together_) &&
            (forced_shape_ < 0 ? is_worth_a_try(values_of_relay<Shape>(), d) : index == forced_shape_);
   }
 
@@ -165,8 +194,9 @@ class relay_chooser {
     if (tables.empty()) {
       return;
     }
-    const counted_relay_tables counted =
+    counted_relay_tables counted =
         count_relay_tables(tables, end, triangle_, level_of_row_, levels_, on_, scratch_);
+    const std::int32_t* best_sums = nullptr;
     for (std::size_t i = 0; i < tables.size(); ++i) {
       const relay_table& t = tables[i];
       const std::int32_t* const sums = counted.sums.data() + i * counted_relay_tables::sums_of_table;
@@ -187,8 +217,13 @@ class relay_chooser {
                                 sums + 3, t.rows.parts, s, Tuning::relay_step_ns[index], columns, rounds);
         if (time < best_.nanoseconds) {
           best_ = {index, t.rows.parts, t.rows.boxes, time};
+          best_sums = sums;
         }
       });
+    }
+    if (best_sums != nullptr) {
+      best_sums_.assign(best_sums, best_sums + counted_relay_tables::sums_of_table);
+      best_turns_ = std::move(counted.turns);
     }
   }
 
@@ -225,9 +260,13 @@ class relay_chooser {
   std::int64_t forced_parts_;
   int forced_shape_;
   std::int64_t max_rhs_;
+  std::int64_t together_;
   const Executor& on_;
   memory_resource& scratch_;
   relay_choice best_;
+  // Of the table of the best one:
+  std::vector<std::int32_t> best_sums_;
+  std::unique_ptr<relay_turn[]> best_turns_;
 };
 
 }  // namespace sptrsv::detail::dataflow

@@ -89,9 +89,12 @@ struct count_runs_agent {
         ++late;
         continue;
       }
+      ++counted.early;
+      if (other < 0) {
+        continue;
+      }
       const auto key = static_cast<std::int32_t>(level_of(ctx, p, column) * relay_run::level_stride + other);
       counted.need = counted.need < key ? key : counted.need;
-      ++counted.early;
       if (other > own) {
         ctx.store_relaxed(p.needs_later, 1);
       }
@@ -164,11 +167,13 @@ struct write_turns {
       return;
     }
     const std::int64_t part = i % parts;
+    if (run.early > 0) {
+      ctx.atomic_add(early + part, run.early);
+    }
     std::int32_t need = -1;
     if (run.need >= 0) {
       const std::int64_t level = run.need / relay_run::level_stride;
       need = ctx.load_constant(places + begin + level * parts + run.need % relay_run::level_stride) - before;
-      ctx.atomic_add(early + part, run.early);
     }
     constexpr std::int32_t most_rounds = 32767;
     ctx.store(turns + ctx.load_constant(places + begin + i),

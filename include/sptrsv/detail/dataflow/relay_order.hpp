@@ -12,10 +12,12 @@ namespace sptrsv::detail::dataflow {
 
 namespace relay_kernels {
 
-/// Parts of about equal work: a row counts its entries and itself; or boxes of a grid.
+/// Parts of about equal work: a row counts its entries and itself; or boxes of a grid. Rows past the last one
+/// are solved before all parts, as if by part -1.
 template <class Offset>
 struct part_of_row {
   const Offset* row_offsets;
+  std::int64_t size;
   std::int64_t work;
   std::int64_t parts;
   relay_boxes boxes;
@@ -24,6 +26,9 @@ struct part_of_row {
   SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t row) const {
     if (boxes.are_used()) {
       return boxes.part_of(row);
+    }
+    if (row >= size) {
+      return -1;
     }
     return (static_cast<std::int64_t>(ctx.load_constant(row_offsets + row)) + row) * parts / work;
   }

@@ -19,6 +19,7 @@ struct relay_params {
   const std::int32_t* part_places;     ///< parts + 1: the first place of each
   const std::uint32_t* record_begins;  ///< by step and warp of the team, in units of 16 bytes
   const unsigned char* records;
+  launch_share share;
   solve_pages<Scalar> pages;
   Scalar alpha;
   dense_view<const Scalar> b;

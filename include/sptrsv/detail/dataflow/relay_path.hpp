@@ -32,7 +32,10 @@ class relay_path {
           1, std::min<std::int64_t>(simt::ceil_div(max_rhs, columns_),
                                     static_cast<std::int64_t>(resident) / plan_.parts));
     });
+    share_ = {0, blocks(), 0};
   }
+
+  void share(const launch_share& share) { share_ = share; }
 
   void update_values(const Scalar* stored, const Executor& on) {
     const relay_sources& from = plan_.sources;
@@ -60,6 +63,7 @@ class relay_path {
                                  plan_.part_places.data(),
                                  plan_.record_begins.data(),
                                  plan_.records.data(),
+                                 share_,
                                  scratch.pages(),
                                  alpha,
                                  b,
@@ -109,7 +113,9 @@ class relay_path {
     return "dataflow: a relay of " + std::to_string(plan_.parts) + " parts" + boxes + " with " +
            std::to_string(plan_.steps) + " steps of " + std::to_string(s.step_rows()) + " rows, " +
            std::to_string(s.lanes) + " lanes each; window of " + std::to_string(plan_.window) +
-           " components, " + std::to_string(plan_.places - size_) + " partial rows" +
+           " components" +
+           (share_.is_all_of_it(blocks()) ? ", " + std::to_string(plan_.places - size_) + " partial rows"
+                                          : "") +
            (columns_ > 1 ? ", " + std::to_string(columns_) + " right-hand sides together" : "");
   }
 
@@ -148,6 +154,7 @@ class relay_path {
   triangle_form form_;
   std::int64_t columns_ = 1;
   std::int64_t sharers_ = 1;
+  launch_share share_{};
 };
 
 }  // namespace sptrsv::detail::dataflow

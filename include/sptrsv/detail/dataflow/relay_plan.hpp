@@ -13,6 +13,7 @@
 
 #include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/analysis/split_rows.hpp"
 #include "sptrsv/detail/dataflow/relay_records.hpp"
 
 namespace sptrsv::detail::dataflow {
@@ -46,19 +47,21 @@ class relay_planner {
     plan_.window = static_cast<std::int32_t>(window);
   }
 
-  /// `positions`: by row of the triangle, see split_triangle; `size`, `stored_entries`: of the stored matrix.
-  /// Nothing where the records would take more than `most_bytes`.
-  std::optional<relay_plan> build(const device_triangle<Index, Offset>& triangle,
-                                  const device_levels<Index>& levels, const buffer<Index>& positions,
-                                  std::int64_t size, std::int64_t stored_entries, bool reversed,
+  /// `size`, `stored_entries`: of the stored matrix. Nothing where the records would take more than
+  /// `most_bytes`. Columns past the last row of the triangle are places that are solved before.
+  std::optional<relay_plan> build(const split_triangle<Index, Offset>& split,
+                                  const device_levels<Index>& levels, std::int64_t size,
+                                  std::int64_t stored_entries, bool reversed,
                                   std::int64_t most_bytes = most_record_bytes<Scalar>) {
     using namespace relay_kernels;
+    const device_triangle<Index, Offset>& triangle = split.triangle;
     plan_.places = triangle.size;
     device_levels<Index> order;
     order.rows = order_parts(triangle, levels);
     device_triangle<Index, Offset> ordered = in_level_order(triangle, order, on_, memory_.all_scratch());
     const row_reader<Index, Offset> reader{shape_,
                                            plan_.window,
+                                           triangle.size,
                                            ordered.row_offsets.data(),
                                            ordered.columns.data(),
                                            part_of_place_.data(),
@@ -70,12 +73,12 @@ class relay_planner {
     }
     relay_sources& from = plan_.sources;
     // See split_long_rows for the longest row that it leaves.
-    const std::int64_t longest_row = positions.size() > 0 ? 2 * triangle.longest_row : triangle.longest_row;
+    const std::int64_t longest_row = split.has_partial_rows ? 2 * triangle.longest_row : triangle.longest_row;
     if (triangle.rows_are_stored_runs && longest_row <= relay_sources::most_row_entries &&
         stored_entries < (std::int64_t{1} << 32)) {
       from.diagonals = make_kept<std::uint32_t>(plan_.places);
       from.row_entries = make_kept<std::uint8_t>(plan_.places);
-      from.row_links = make_kept<std::uint16_t>(positions.size() > 0 ? plan_.places : 0);
+      from.row_links = make_kept<std::uint16_t>(split.has_partial_rows ? plan_.places : 0);
       from.late_entries = make_kept<std::uint32_t>(simt::ceil_div(stored_entries, 32));
       on_.fill_bytes(from.late_entries.data(), 0, from.late_entries.bytes());
     } else {
@@ -84,7 +87,7 @@ class relay_planner {
     }
     simt::for_each(on_, plan_.places,
                    fill_records<Scalar, Index, Offset>{
-                       reader, form_, size, reversed, positions.data(), order.rows.data(),
+                       reader, form_, size, reversed, split.positions.data(), order.rows.data(),
                        ordered.sources.data(), ordered.diagonal_sources.data(), plan_.record_begins.data(),
                        plan_.records.data(), from.targets.data(), stored_entries, from.diagonals.data(),
                        from.row_entries.data(), from.row_links.data(), from.late_entries.data()});
@@ -120,7 +123,7 @@ class relay_planner {
     part_of_place_ = make<std::uint32_t>(n);
     simt::for_each(
         on_, n,
-        find_parts<Index, Offset>{{t.row_offsets.data(), t.entries() + n, plan_.parts, plan_.boxes},
+        find_parts<Index, Offset>{{t.row_offsets.data(), n, t.entries() + n, plan_.parts, plan_.boxes},
                                   levels.rows.data(),
                                   parts.data(),
                                   numbers.data()});
@@ -146,7 +149,7 @@ class relay_planner {
     const auto is_early = make<std::int32_t>(n);
     simt::for_each(
         on_, n,
-        find_early_rows<Index, Offset>{{t.row_offsets.data(), t.entries() + n, plan_.parts, plan_.boxes},
+        find_early_rows<Index, Offset>{{t.row_offsets.data(), n, t.entries() + n, plan_.parts, plan_.boxes},
                                        rows.data(),
                                        t.columns.data(),
                                        is_early.data()});

@@ -16,6 +16,7 @@ template <class Index, class Offset>
 struct row_reader {
   relay_shape_values shape;
   std::int32_t window;
+  std::int64_t places;  ///< columns from there on are solved before
   const Offset* row_offsets;
   const Index* columns;
   const std::uint32_t* part_of_place;
@@ -50,24 +51,28 @@ struct row_reader {
   SPTRSV_DEVICE void for_each_entry(Context& ctx, const seat& at, Visit&& visit) const {
     int candidates = 0;
     for (Offset e = at.begin; e < at.end; ++e) {
-      candidates += static_cast<std::int64_t>(ctx.load_constant(columns + e)) >= at.oldest_late ? 1 : 0;
+      candidates += may_be_late(at, ctx.load_constant(columns + e)) ? 1 : 0;
     }
     const bool all_fit = candidates <= shape.late_entries();
     for (Offset e = at.begin; e < at.end; ++e) {
       const Index column = ctx.load_constant(columns + e);
-      const bool late = static_cast<std::int64_t>(column) >= at.oldest_late &&
-                        (all_fit || later(ctx, at, column) < shape.late_entries());
+      const bool late = may_be_late(at, column) && (all_fit || later(ctx, at, column) < shape.late_entries());
       visit(e, column, late);
     }
   }
 
  private:
-  /// How many of the row's entries have a later column.
+  SPTRSV_DEVICE bool may_be_late(const seat& at, Index column) const {
+    const auto place = static_cast<std::int64_t>(column);
+    return place >= at.oldest_late && place < places;
+  }
+  /// How many of those of the row's entries that may be late have a later column.
   template <class Context>
   SPTRSV_DEVICE int later(Context& ctx, const seat& at, Index column) const {
     int count = 0;
     for (Offset e = at.begin; e < at.end; ++e) {
-      count += ctx.load_constant(columns + e) > column ? 1 : 0;
+      const Index other = ctx.load_constant(columns + e);
+      count += other > column && static_cast<std::int64_t>(other) < places ? 1 : 0;
     }
     return count;
   }

@@ -53,7 +53,7 @@ counted_relay_tables count_relay_tables(const std::vector<relay_table>& tables, 
     on.template launch<agent>(
         static_cast<std::uint32_t>(simt::ceil_div(t.size, agent::block_threads)),
         {t.size,
-         {t.row_offsets.data(), t.entries() + t.size, table.rows.parts, table.rows.boxes},
+         {t.row_offsets.data(), t.size, t.entries() + t.size, table.rows.parts, table.rows.boxes},
          t.columns.data(),
          level_of_row.data(),
          table.shape.late_entries(),

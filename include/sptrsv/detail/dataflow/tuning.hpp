@@ -86,6 +86,8 @@ struct dataflow_tuning {
   static constexpr std::int64_t rows_per_rewritten = 8;
   /// Nanoseconds that the right-hand sides of a rewritten system take beside their bytes.
   static constexpr double transform_launch_ns = 2500;
+  /// A system is cut into segments of levels if that promises to take less than so much of the time.
+  static constexpr double segments_gain = 0.9;
   /// Nanoseconds that the grid path takes for a launch, a level, and a byte.
   static constexpr double grid_launch_ns = 4000;
   static constexpr double grid_level_ns = 460;

@@ -1,0 +1,179 @@
+// A triangle cut in two after one of its levels.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/analysis/split_rows.hpp"
+
+namespace sptrsv::detail {
+
+/// The rows of the first levels, and the others, each in the order of substitution.
+template <class Index, class Offset>
+struct cut_triangle {
+  split_triangle<Index, Offset> first;
+  device_levels<Index> first_levels;
+  /// Columns from the number of its rows on are rows of `first`, counted from there.
+  split_triangle<Index, Offset> rest;
+  device_levels<Index> rest_levels;
+  buffer<Index> rest_level_of_row;  ///< counted from 1
+};
+
+namespace cut_kernels {
+
+/// Per row, and once for the end.
+template <class Index>
+struct mark_first_rows {
+  std::int64_t size;
+  const Index* level_of_row;
+  Index last_level;
+  Index* is_first;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    ctx.store(is_first + row,
+              row < size && ctx.load_constant(level_of_row + row) <= last_level ? Index{1} : Index{0});
+  }
+};
+
+/// Per row: its number in its half.
+template <class Index>
+struct number_rows {
+  const Index* firsts_before;  ///< by row: rows of the first levels before it
+  std::int64_t rest_size;
+  const Index* positions;  ///< null: a row is its position
+  const Index* level_of_row;
+  Index last_level;
+  /// By row of a half: its row, and its position.
+  Index* rows[2];
+  Index* half_positions[2];
+  Index* rest_level_of_row;
+  Index* places;  ///< by row: as a column of the rest
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const Index level = ctx.load_constant(level_of_row + row);
+    const Index firsts = ctx.load_constant(firsts_before + row);
+    const int half = level <= last_level ? 0 : 1;
+    const Index number = half == 0 ? firsts : static_cast<Index>(row) - firsts;
+    ctx.store(rows[half] + number, static_cast<Index>(row));
+    ctx.store(half_positions[half] + number,
+              positions == nullptr ? static_cast<Index>(row) : ctx.load_constant(positions + row));
+    ctx.store(places + row, half == 0 ? static_cast<Index>(rest_size + number) : number);
+    if (half == 1) {
+      ctx.store(rest_level_of_row + number, static_cast<Index>(level - last_level));
+    }
+  }
+};
+
+/// Per element.
+template <class Index>
+struct subtract {
+  const Index* from;
+  Index what;
+  Index* to;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    ctx.store(to + i, static_cast<Index>(ctx.load_constant(from + i) - what));
+  }
+};
+
+/// Per place in level order: the row's number in its half.
+template <class Index>
+struct take_numbers {
+  const Index* rows;
+  const Index* places;
+  Index first_place;
+  Index* numbers;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    ctx.store(numbers + i,
+              static_cast<Index>(ctx.load_constant(places + ctx.load_constant(rows + i)) - first_place));
+  }
+};
+
+}  // namespace cut_kernels
+
+/// `level_of_row`: counted from 1; `first_levels`, which have `first_rows` rows: fewer than all.
+/// Synchronises.
+template <class Index, class Offset, class Executor>
+cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>& split,
+                                            const device_levels<Index>& levels,
+                                            const buffer<Index>& level_of_row, std::int64_t first_levels,
+                                            std::int64_t first_rows, const Executor& on,
+                                            const analysis_memory& memory) {
+  const device_triangle<Index, Offset>& t = split.triangle;
+  const auto make = [&](std::int64_t count) {
+    return buffer<Index>(static_cast<std::size_t>(count), memory.kept, on.stream());
+  };
+  const std::int64_t rest_rows = t.size - first_rows;
+  const auto last_level = static_cast<Index>(first_levels);
+  cut_triangle<Index, Offset> made;
+  made.first.has_partial_rows = made.rest.has_partial_rows = split.has_partial_rows;
+  made.first.positions = make(first_rows);
+  made.rest.positions = make(rest_rows);
+  made.rest_level_of_row = make(rest_rows);
+  const buffer<Index> firsts_before = make(t.size + 1);
+  const buffer<Index> first_numbers = make(first_rows);
+  const buffer<Index> rest_numbers = make(rest_rows);
+  const buffer<Index> places = make(t.size);
+  simt::for_each(
+      on, t.size + 1,
+      cut_kernels::mark_first_rows<Index>{t.size, level_of_row.data(), last_level, firsts_before.data()});
+  on.exclusive_scan(firsts_before.data(), firsts_before.data(), t.size + 1, memory.scratch);
+  simt::for_each(on, t.size,
+                 cut_kernels::number_rows<Index>{firsts_before.data(),
+                                                 rest_rows,
+                                                 split.positions.data(),
+                                                 level_of_row.data(),
+                                                 last_level,
+                                                 {first_numbers.data(), rest_numbers.data()},
+                                                 {made.first.positions.data(), made.rest.positions.data()},
+                                                 made.rest_level_of_row.data(),
+                                                 places.data()});
+  made.first.triangle = select_rows(t,
+                                    row_selection<Index>{first_rows, first_numbers.data(), places.data(),
+                                                         static_cast<Index>(rest_rows), true},
+                                    on, memory);
+  made.rest.triangle = select_rows(
+      t, row_selection<Index>{rest_rows, rest_numbers.data(), places.data(), 0, true}, on, memory);
+
+  const auto take_levels = [&](std::int64_t first, std::int64_t count, std::int64_t first_place,
+                               std::int64_t first_row, std::int64_t rows) {
+    device_levels<Index> taken;
+    taken.count = count;
+    taken.level_offsets = make(count + 1);
+    taken.rows = make(rows);
+    simt::for_each(on, count + 1,
+                   cut_kernels::subtract<Index>{levels.level_offsets.data() + first,
+                                                static_cast<Index>(first_row), taken.level_offsets.data()});
+    simt::for_each(on, rows,
+                   cut_kernels::take_numbers<Index>{levels.rows.data() + first_row, places.data(),
+                                                    static_cast<Index>(first_place), taken.rows.data()});
+    return taken;
+  };
+  made.first_levels = take_levels(0, first_levels, rest_rows, 0, first_rows);
+  made.rest_levels = take_levels(first_levels, levels.count - first_levels, 0, first_rows, rest_rows);
+  return made;
+}
+
+/// Columns of the rest that are rows of the first become places of them: `first_rows[place]`.
+template <class Index>
+struct renumber_first_columns {
+  std::int64_t rest_size;
+  const Index* place_of_first;
+  Index* columns;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    const auto column = static_cast<std::int64_t>(ctx.load(columns + e));
+    if (column >= rest_size) {
+      ctx.store(columns + e,
+                static_cast<Index>(rest_size + ctx.load_constant(place_of_first + column - rest_size)));
+    }
+  }
+};
+
+}  // namespace sptrsv::detail
