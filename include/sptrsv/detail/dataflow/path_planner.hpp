@@ -133,11 +133,16 @@ class path_planner {
   }
 
   /// The grid path for the first levels and a relay for the others, if that was asked for or promises to take
-  /// much less than `whole` nanoseconds.
+  /// much less than `whole` nanoseconds, those of one path.
   bool plan_segments(const chooser& of_all, const split_type& split, const device_levels<Index>& levels,
                      const buffer<Index>& level_of_row, double whole) {
+    // Several right-hand sides have not been seen to gain.
     const double limit = policy_.path == path_name::segments ? std::numeric_limits<double>::infinity()
-                                                             : Tuning::segments_gain * whole;
+                         : max_rhs_ == 1                     ? Tuning::segments_gain * whole
+                                                             : 0;
+    if (limit == 0) {
+      return false;
+    }
     std::vector<Index> level_offsets(levels.level_offsets.size());
     on_.download(level_offsets.data(), levels.level_offsets.data(), levels.level_offsets.bytes());
     const segment_cut cut = of_all.cut(level_offsets, policy_.first_levels);
