@@ -21,7 +21,7 @@ class path_engine {
 
   path_engine(const policy::basic_dataflow<Tuning>& policy, const pattern_view<Index, Offset>& a,
               const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : plan_{own_paths{max_rhs, {}, {}, {}}} {
+      : plan_{own_paths{max_rhs, {}, {}, {}}, 0, 0, {}} {
     scratch_arena arena(arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), resource, on.stream());
     const analysis_memory memory(resource, arena);
     device_triangle<Index, Offset> triangle = build_on_device(a, form, on, memory.all_scratch());

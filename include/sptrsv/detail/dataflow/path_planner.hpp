@@ -22,9 +22,9 @@ namespace sptrsv::detail::dataflow {
 /// A path, and what led to it.
 template <class Paths>
 struct path_plan {
-  Paths paths;              ///< none where that which was asked for cannot be taken
-  std::int64_t levels = 0;  ///< 0 where nobody counted
-  double nanoseconds = 0;   ///< of a solve with all right-hand sides, where a choice among the paths was made
+  Paths paths;          ///< none where that which was asked for cannot be taken
+  std::int64_t levels;  ///< 0 where nobody counted
+  double nanoseconds;   ///< of a solve with all right-hand sides, where a choice among the paths was made
   std::string text;
 };
 
@@ -48,7 +48,7 @@ class path_planner {
         max_rhs_(max_rhs),
         on_(on),
         memory_(memory),
-        made_{own_paths{max_rhs, {}, {}, {}}} {}
+        made_{own_paths{max_rhs, {}, {}, {}}, 0, 0, {}} {}
 
   /// Takes the triangle apart, which is in scratch memory.
   path_plan<own_paths> plan(triangle_type&& triangle) {
