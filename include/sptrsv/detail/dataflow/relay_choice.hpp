@@ -211,10 +211,12 @@ class relay_chooser {
         constexpr int columns = relay_layout<Scalar, decltype(shape)>::columns;
         const std::int64_t rounds = simt::ceil_div(simt::ceil_div(max_rhs_, columns),
                                                    std::max<std::int64_t>(1, blocks / t.rows.parts));
-        const double time = (t.rows.boxes.are_used() ? Tuning::relay_boxes_factor : 1.0) *
-                            relay_nanoseconds<Tuning>(
-                                counted.turns.get() + sums[0], static_cast<std::size_t>(sums[1] - sums[0]),
-                                sums + 3, t.rows.parts, s, Tuning::relay_step_ns[index], columns, rounds);
+        const double factor = t.rows.boxes.are_used() ? Tuning::relay_boxes_factor : 1.0;
+        const double time =
+            factor * relay_nanoseconds<Tuning>(counted.turns.get() + sums[0],
+                                               static_cast<std::size_t>(sums[1] - sums[0]), sums + 3,
+                                               t.rows.parts, s, Tuning::relay_step_ns[index], columns, rounds,
+                                               best_.nanoseconds / factor);
         if (time < best_.nanoseconds) {
           best_ = {index, t.rows.parts, t.rows.boxes, time};
           best_sums = sums;

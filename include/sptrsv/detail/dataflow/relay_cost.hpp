@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -40,10 +41,13 @@ double early_nanoseconds(const std::int32_t* early, std::int64_t parts, const re
 
 /// Nanoseconds of a solve. A part begins a level when it is done with the one before and what it needs has
 /// come; it goes through the levels `rounds` times, each for `columns` right-hand sides. `early`: by part.
+/// Infinity where it takes more than `limit`, which is mostly seen before the end.
 template <class Tuning>
 double relay_nanoseconds(const relay_turn* turns, std::size_t count, const std::int32_t* early,
                          std::int64_t parts, const relay_shape_values& shape, double step, int columns,
-                         std::int64_t rounds) {
+                         std::int64_t rounds, double limit) {
+  const double beside =
+      Tuning::relay_launch_ns + static_cast<double>(rounds) * early_nanoseconds<Tuning>(early, parts, shape);
   std::vector<double> clock(static_cast<std::size_t>(parts), 0.0);
   const std::unique_ptr<float[]> end(new float[count]);
   // Every round after the third takes as much longer as the third.
@@ -59,6 +63,9 @@ double relay_nanoseconds(const relay_turn* turns, std::size_t count, const std::
                                 hand_off_nanoseconds<Tuning>(turn, shape));
       }
       now += turn_nanoseconds<Tuning>(turn, shape, step, columns);
+      if (round == 0 && beside + now > limit) {
+        return std::numeric_limits<double>::infinity();
+      }
       clock[static_cast<std::size_t>(turn.part)] = now;
       end[i] = static_cast<float>(now);
     }
@@ -69,8 +76,7 @@ double relay_nanoseconds(const relay_turn* turns, std::size_t count, const std::
   const double further =
       last[1] - first +
       static_cast<double>(std::max<std::int64_t>(0, rounds - different_rounds)) * (last[1] - last[0]);
-  return Tuning::relay_launch_ns + first + Tuning::relay_further_rhs * further +
-         static_cast<double>(rounds) * early_nanoseconds<Tuning>(early, parts, shape);
+  return beside + first + Tuning::relay_further_rhs * further;
 }
 
 }  // namespace sptrsv::detail::dataflow
