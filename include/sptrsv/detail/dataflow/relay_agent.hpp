@@ -2,8 +2,7 @@
 // components of the part in a window of shared memory. The steps of a part are taken in turn by teams of
 // warps: while one team takes its step, the others bring what theirs need, and wait for the components that
 // other parts solve. A barrier hands the turn, and with it all components of the part, from team to team.
-// A part needs components of parts before it only, so blocks make progress in the order of their tickets.
-// What comes after the places of the parts is solved by launches before.
+// A part needs parts before it only, and launches before: blocks make progress in the order of their tickets.
 #pragma once
 
 #include <cstdint>
