@@ -10,6 +10,23 @@
 
 namespace sptrsv::testing {
 
+/// Lets what follows on the stream begin at once, and writes after a long way through `ring`, a permutation
+/// of one cycle, by one block.
+template <class Value>
+__global__ void copy_late(const Value* from, Value* to, std::int64_t count, const std::int32_t* ring,
+                          int steps) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+  std::int32_t at = 0;
+  for (int step = 0; step < steps; ++step) {
+    at = ring[at];
+  }
+  for (std::int64_t i = threadIdx.x; at >= 0 && i < count; i += blockDim.x) {
+    to[i] = from[i];
+  }
+}
+
 template <class Types>
 class gpu_streams : public gpu_suite<Types> {
  public:
@@ -109,6 +126,41 @@ SPTRSV_TEST_P(gpu_streams, one_after_the_other_on_one_workspace) {
   }
 }
 
+/// What is before a solve or an update on the stream may let them begin early, and ends late.
+SPTRSV_TEST_P(gpu_streams, after_a_kernel_that_lets_others_begin_early) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::stencil_2d(30, 40);
+  const form f = this->forms_for(5).front();
+  auto a = this->make(p, f);
+  auto solver = this->analyze(a, f);
+  std::vector<std::int32_t> next(1000);
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    next[i] = static_cast<std::int32_t>((i + 77) % next.size());
+  }
+  const auto ring = this->where.upload(next);
+  const auto stream = this->where.stream();
+  const auto write_late = [&](const auto& from, auto& to) {
+    copy_late<<<1, 256, 0, stream>>>(from.data(), to.data(), static_cast<std::int64_t>(to.size()),
+                                     ring.data(), 5000);
+    SPTRSV_CUDA_CHECK(cudaGetLastError());
+  };
+  auto values = this->where.upload(std::vector<value>(a.values().size(), value(0)));
+  auto b = this->where.upload(std::vector<value>(static_cast<std::size_t>(p.size), value(0)));
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    a.values() = this->make(p, f, 50 + i).values();
+    const auto content = random_vector<value>(p.size, 100 + i);
+    const auto new_values = this->where.upload(a.values());
+    const auto new_b = this->where.upload(content);
+    auto x = this->where.upload(poisoned<value>(content.size()));
+    write_late(new_values, values);
+    solver.update_values(values, stream);
+    write_late(new_b, b);
+    const layout shape = single(p.size);
+    solver.solve(shape.view(static_cast<const value*>(b.data())), shape.view(x.data()), stream);
+    this->expect_solved(a, f, p.name, content, this->where.download(x));
+  }
+}
+
 /// What the thread knows of the device, it learns by the solve.
 SPTRSV_TEST_P(gpu_streams, from_a_thread_that_has_not_used_the_device) {
   using value = typename TypeParam::value;
@@ -177,6 +229,7 @@ SPTRSV_TEST_P(gpu_streams, four_from_four_threads) {
 }
 
 SPTRSV_TESTS(gpu_streams, two, four, four_with_deep_waits, sixteen, four_from_four_threads,
-             one_after_the_other_on_one_workspace, from_a_thread_that_has_not_used_the_device);
+             one_after_the_other_on_one_workspace, after_a_kernel_that_lets_others_begin_early,
+             from_a_thread_that_has_not_used_the_device);
 
 }  // namespace sptrsv::testing

@@ -4,7 +4,6 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -12,7 +11,7 @@
 #include <utility>
 
 #include "sptrsv/detail/simt/cuda_check.cuh"
-#include "sptrsv/detail/simt/cuda_context.cuh"
+#include "sptrsv/detail/simt/cuda_kernel.cuh"
 #include "sptrsv/detail/simt/executor.hpp"
 #include "sptrsv/detail/simt/parcel_agent.hpp"
 #include "sptrsv/host/executor.hpp"
@@ -32,39 +31,6 @@ class pool_memory_resource final : public memory_resource {
 };
 
 namespace detail {
-
-namespace simt {
-
-/// What an SM holds at most, by the compute capability compiled for; of one not known here, what all but the
-/// oldest hold.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-inline constexpr int processor_threads = 1024;
-inline constexpr int processor_blocks = 16;
-#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
-inline constexpr int processor_threads = 2048;
-inline constexpr int processor_blocks = 32;
-#else
-inline constexpr int processor_threads = 1536;
-inline constexpr int processor_blocks = 16;
-#endif
-
-/// Blocks for which the compiler bounds the registers: 0 where the agent does not ask for any.
-template <class Agent, class = void>
-inline constexpr int least_blocks = 0;
-template <class Agent>
-inline constexpr int least_blocks<Agent, std::void_t<decltype(Agent::warps_per_processor)>> = std::min(
-    std::min(Agent::warps_per_processor * 32, processor_threads) / Agent::block_threads, processor_blocks);
-
-/// The one kernel of the library: its body is the agent.
-template <class Agent>
-__global__ void __launch_bounds__(Agent::block_threads, least_blocks<Agent>)
-    run_agent(const __grid_constant__ typename Agent::params p) {
-  __shared__ typename Agent::shared_storage shared;
-  cuda_context ctx;
-  Agent::run(ctx, shared, p);
-}
-
-}  // namespace simt
 
 /// An executable CUDA graph; move-only.
 class cuda_graph {
@@ -127,8 +93,7 @@ class cuda_executor {
   void launch(std::uint32_t blocks, const typename Agent::params& p, std::size_t dynamic_shared_bytes = 0,
               int threads = Agent::block_threads) const {
     allow_shared<Agent>(dynamic_shared_bytes);
-    simt::run_agent<Agent><<<blocks, threads, dynamic_shared_bytes, stream_>>>(p);
-    SPTRSV_CUDA_CHECK(cudaGetLastError());
+    simt::launch_agent<Agent>(blocks, p, dynamic_shared_bytes, threads, stream_);
   }
 
   template <class Agent>
