@@ -58,18 +58,17 @@ class relay_runner {
 
   /// Blocks share the parts first, then the groups of right-hand sides.
   SPTRSV_DEVICE void run() {
-    const std::int64_t block = start_.block - p_.share.first_block;
-    const auto part = static_cast<std::int32_t>(block % p_.parts);
-    const std::int64_t sharers = static_cast<std::int64_t>(ctx_.grid_blocks()) / p_.parts;
-    const std::int64_t begin = block / p_.parts;
-    first_ = ctx_.load_constant(p_.part_steps + part);
-    last_ = ctx_.load_constant(p_.part_steps + part + 1);
+    const auto parts = static_cast<std::uint32_t>(p_.parts);
+    const auto block = static_cast<std::uint32_t>(start_.block) - p_.share.first_block;
+    const std::uint32_t part = block % parts;
+    const std::uint32_t sharers = ctx_.grid_blocks() / parts;
+    const std::int64_t begin = block / parts;
     std::int64_t group = begin;
     for (; group * columns < p_.x.columns; group += sharers) {
       if (group != begin) {
         ctx_.barrier();
       }
-      solve_part(group * columns);
+      solve_part(part, group * columns);
     }
     // What a solve of more right-hand sides has left:
     for (; group * columns < start_.columns_to_reset; group += sharers) {
@@ -94,7 +93,10 @@ class relay_runner {
   SPTRSV_DEVICE static relay_record record_of(const relay_slice& slice) { return form().record(slice); }
 
   /// For the right-hand sides from `column` on.
-  SPTRSV_DEVICE void solve_part(std::int64_t column) {
+  SPTRSV_DEVICE void solve_part(std::uint32_t part, std::int64_t column) {
+    const relay_warp_start start = ctx_.load_constant(p_.starts + part * (layout::block_threads / 32) +
+                                                      team_ * (Shape::threads / 32) + slice_of_step_);
+    part_steps_ = start.part_steps;
     sides_.begin(column, [&](auto pointer) { return keep(pointer); });
     solved_ = keep(p_.pages.component(start_.page, column, 0));
     other_ =
@@ -102,34 +104,32 @@ class relay_runner {
     if (team_ + 1 == teams) {
       turns_.hand_over();
     }
-    std::int32_t step = first_ + team_;
-    if (step < last_) {
-      step = take_steps(step);
-    }
-    if (step == last_) {
+    const std::int32_t step = team_ < part_steps_ ? take_steps(start) : team_;
+    if (step == part_steps_) {
       turns_.wait();
     }
   }
 
-  /// Those of the team, from `step` on; returns the one that would be next.
-  SPTRSV_DEVICE std::int32_t take_steps(std::int32_t step) {
+  /// Those of the team; returns the one that would be next.
+  SPTRSV_DEVICE std::int32_t take_steps(const relay_warp_start& start) {
     // A record is under way two turns of the team before its own, its right-hand sides one.
-    std::uint32_t record = record_of_step(step);
-    std::uint32_t next_record = record_of_step(step + teams);
+    std::int32_t step = team_;
+    std::uint32_t record = start.record;
+    std::uint32_t next_record = start.next;
     warp_.sync();  // the stages may still be read for another right-hand side
-    ring_.copy(0, record, bytes_at_hand(record));
-    ring_.copy(1, next_record, step + teams < last_ ? bytes_at_hand(next_record) : 0);
+    ring_.copy(0, record, start.bytes());
+    ring_.copy(1, next_record, start.next_bytes());
     ring_.wait(0);
     relay_slice now = ring_.slice(0);
     copy_sides(ring_.stage(0), now);
     for (;;) {
       ring_.wait(1);
       ring_.copy(2, now.next, now.next_bytes());
-      const relay_slice next = step + teams < last_ ? ring_.slice(1) : relay_slice{};
+      const relay_slice next = step + teams < part_steps_ ? ring_.slice(1) : relay_slice{};
       copy_sides(ring_.stage(1), next);
       take_step(ring_.stage(0), ring_.stored(record), now);
       step += teams;
-      if (step >= last_) {
+      if (step >= part_steps_) {
         ring_.wait(2);  // it is empty, but counts
         return step;
       }
@@ -145,17 +145,6 @@ class relay_runner {
   template <class T>
   SPTRSV_DEVICE T keep(T value) const {
     return warp_.shuffle(value, lane_);
-  }
-
-  /// In units of 16 bytes, of the warp's slice; of none past the end of the part.
-  SPTRSV_DEVICE std::uint32_t record_of_step(std::int32_t step) const {
-    return step < last_ ? ctx_.load_constant(p_.record_begins + step * (Shape::threads / 32) + slice_of_step_)
-                        : 0;
-  }
-  /// Of a record that has not come.
-  SPTRSV_DEVICE int bytes_at_hand(std::uint32_t record) const {
-    const auto slice = ctx_.load_constant(reinterpret_cast<const relay_slice*>(ring_.stored(record)));
-    return form().bytes_at_hand(record_of(slice), slice.early_planes());
   }
 
   /// Those of a lane it reads itself.
@@ -278,8 +267,7 @@ class relay_runner {
   relay_sides<Scalar, Shape, Context> sides_;
   std::int32_t window_ = 0;  ///< a shared address
   std::int32_t zero_slot_ = 0;
-  std::int32_t first_ = 0;
-  std::int32_t last_ = 0;
+  std::int32_t part_steps_ = 0;
   word* solved_ = nullptr;
   word* other_ = nullptr;
 };
@@ -287,6 +275,8 @@ class relay_runner {
 template <class Scalar, class Shape>
 struct relay_agent {
   static constexpr int block_threads = relay_layout<Scalar, Shape>::block_threads;
+  /// One block an SM, for its shared memory: the compiler need not save registers.
+  static constexpr int warps_per_processor = block_threads / 32;
   using params = relay_params<Scalar>;
   using shared_storage = relay_start;
 

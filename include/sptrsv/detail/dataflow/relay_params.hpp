@@ -15,9 +15,8 @@ struct relay_params {
   std::int32_t parts;
   std::int32_t window;  ///< a power of two
   bool reversed;
-  const std::int32_t* part_steps;      ///< parts + 1: the first step of each
-  const std::int32_t* part_places;     ///< parts + 1: the first place of each
-  const std::uint32_t* record_begins;  ///< by step and warp of the team, in units of 16 bytes
+  const std::int32_t* part_places;  ///< parts + 1: the first place of each
+  const relay_warp_start* starts;   ///< by part and warp of the block
   const unsigned char* records;
   launch_share share;
   solve_pages<Scalar> pages;

@@ -59,9 +59,8 @@ class relay_path {
                                  plan_.parts,
                                  plan_.window,
                                  form_.reversed,
-                                 plan_.part_steps.data(),
                                  plan_.part_places.data(),
-                                 plan_.record_begins.data(),
+                                 plan_.starts.data(),
                                  plan_.records.data(),
                                  share_,
                                  scratch.pages(),
@@ -120,7 +119,7 @@ class relay_path {
   }
 
   [[nodiscard]] std::size_t bytes() const {
-    return plan_.part_steps.bytes() + plan_.part_places.bytes() + plan_.record_begins.bytes() +
+    return plan_.part_places.bytes() + plan_.starts.bytes() + plan_.record_begins.bytes() +
            plan_.records.bytes() + plan_.sources.bytes();
   }
 

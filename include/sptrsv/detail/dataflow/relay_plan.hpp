@@ -14,6 +14,7 @@
 #include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/analysis/split_rows.hpp"
+#include "sptrsv/detail/dataflow/relay_order.hpp"
 #include "sptrsv/detail/dataflow/relay_records.hpp"
 
 namespace sptrsv::detail::dataflow {
@@ -26,8 +27,8 @@ struct relay_plan {
   std::int32_t window = 0;
   std::int64_t places = 0;
   std::int64_t steps = 0;
-  buffer<std::int32_t> part_steps;
   buffer<std::int32_t> part_places;
+  buffer<relay_warp_start> starts;
   buffer<std::uint32_t> record_begins;
   buffer<unsigned char> records;
   relay_sources sources;
@@ -141,11 +142,11 @@ class relay_planner {
                    find_steps{n, runs.data(), run_begins.data(), shape_.step_rows(), steps_before_.data()});
     plan_.steps = sum(steps_before_);
     step_places_ = make<std::int32_t>(plan_.steps + 1);
-    plan_.part_steps = make_kept<std::int32_t>(plan_.parts + 1);
+    part_steps_ = make<std::int32_t>(plan_.parts + 1);
     plan_.part_places = make_kept<std::int32_t>(plan_.parts + 1);
     simt::for_each(on_, n,
                    find_begins{n, plan_.parts, part_of_place_.data(), steps_before_.data(),
-                               step_places_.data(), plan_.part_steps.data(), plan_.part_places.data()});
+                               step_places_.data(), part_steps_.data(), plan_.part_places.data()});
     const auto is_early = make<std::int32_t>(n);
     simt::for_each(
         on_, n,
@@ -164,6 +165,7 @@ class relay_planner {
   bool lay_out(const relay_kernels::row_reader<Index, Offset>& reader, std::int64_t most_bytes) {
     using namespace relay_kernels;
     const std::int64_t slices = plan_.steps * shape_.step_slices();
+    const std::int32_t turn = teams_ * shape_.step_slices();
     if (slices > most_slices) {
       return false;
     }
@@ -184,10 +186,14 @@ class relay_planner {
     plan_.record_begins = make_kept<std::uint32_t>(slices);
     plan_.records = make_kept<unsigned char>(bytes);
     on_.fill_bytes(plan_.records.data(), 0, plan_.records.bytes());
-    simt::for_each(on_, slices,
-                   make_slices{form_, teams_ * shape_.step_slices(), step_places_.data(),
-                               part_of_place_.data(), plan_.part_steps.data(), rows, late, early, early_rows,
-                               records.data(), plan_.record_begins.data(), plan_.records.data()});
+    simt::for_each(
+        on_, slices,
+        make_slices{form_, turn, step_places_.data(), part_of_place_.data(), part_steps_.data(), rows, late,
+                    early, early_rows, records.data(), plan_.record_begins.data(), plan_.records.data()});
+    plan_.starts = make_kept<relay_warp_start>(std::int64_t{plan_.parts} * turn);
+    simt::for_each(on_, static_cast<std::int64_t>(plan_.starts.size()),
+                   make_starts{form_, turn, part_steps_.data(), plan_.record_begins.data(),
+                               plan_.records.data(), plan_.starts.data()});
     simt::for_each(on_, 32 * slices,
                    clear_records{form_, plan_.window, plan_.record_begins.data(), plan_.records.data()});
     return true;
@@ -202,6 +208,7 @@ class relay_planner {
   buffer<std::uint32_t> part_of_place_;
   buffer<std::int32_t> steps_before_;
   buffer<std::int32_t> step_places_;
+  buffer<std::int32_t> part_steps_;  ///< parts + 1: the first step of each
 };
 
 }  // namespace sptrsv::detail::dataflow

@@ -72,6 +72,17 @@ struct alignas(16) relay_slice {
   static constexpr std::int64_t most_early_planes = 4095;
 };
 
+/// What a warp begins a part with: one load, because each that depends on another is a trip to L2.
+struct alignas(16) relay_warp_start {
+  std::int32_t part_steps;
+  std::uint32_t record;  ///< of its first slice, in units of 16 bytes; 0 if there is none
+  std::uint32_t next;    ///< of its second slice
+  std::uint32_t room;    ///< what to copy of these: of `record` | of `next` << 16, in units of 16 bytes
+
+  SPTRSV_HOST_DEVICE int bytes() const { return static_cast<int>(room & 65535u) * 16; }
+  SPTRSV_HOST_DEVICE int next_bytes() const { return static_cast<int>(room >> 16) * 16; }
+};
+
 /// Of a row: what its sum is multiplied with or divided by, and where it goes.
 template <class Scalar>
 struct relay_row {
