@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """check_waits.py FILE.ptx: fails if a kernel of the library reaches for global memory before it waits for what is
-before it in the stream. Such a load is the compiler's doing: one of memory that a kernel only reads (ld.global.nc)
+before it in the stream, or never waits. Such a load is the compiler's doing: one of memory that a kernel only reads (ld.global.nc)
 may be moved before the wait, though the kernel before may still write there."""
 
 import re
@@ -12,19 +12,19 @@ ACCESS = re.compile(r"^\s*(?:@!?%p\d+\s+)?((?:ld|st|ldu|red|atom|prefetch|cp)\.(
 
 
 def early_accesses(lines):
-    """By kernel: its first access to memory, if that is not after the wait."""
+    """By kernel: what comes before the wait and must not, else None."""
     found = {}
-    kernel = waited = None
+    kernel = None
     for line in lines:
         if entry := ENTRY.search(line):
-            kernel, waited = entry[1], False
-            found[kernel] = None
+            kernel = entry[1]
+            found[kernel] = "all that it does"  # until there is a wait
         elif line.startswith("}"):
             kernel = None
-        elif kernel and not waited and not found[kernel]:
-            waited = bool(WAIT.search(line))
-            if access := ACCESS.match(line):
-                found[kernel] = access[1]
+        elif kernel and WAIT.search(line):
+            found[kernel], kernel = None, None
+        elif kernel and (access := ACCESS.match(line)):
+            found[kernel], kernel = access[1], None
     return found
 
 
@@ -34,8 +34,8 @@ def main():
     kernels = {name: access for name, access in accesses.items() if "run_agent" in name}
     early = {name: access for name, access in kernels.items() if access}
     for name, access in early.items():
-        print(f"error: {name}: {access} before the wait")
-    print(f"{len(kernels)} kernels, {len(early)} with an access before the wait")
+        print(f"error: {name}: {access} comes before the wait")
+    print(f"{len(kernels)} kernels, {len(early)} with something before the wait")
     return 1 if early or not kernels else 0
 
 
