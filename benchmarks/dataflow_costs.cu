@@ -25,8 +25,8 @@ namespace {
 
 using sptrsv::dataflow_tuning;
 using sptrsv::policy::dataflow_path;
-using relay_shapes = dataflow_tuning::relay_shapes;
-using walk_shapes = dataflow_tuning::walk_shapes;
+using partitioned_shapes = dataflow_tuning::partitioned_shapes;
+using single_block_shapes = dataflow_tuning::single_block_shapes;
 
 /// `levels` levels of `rows` rows, one level after the other. A row needs `entries` of the level before, the
 /// nearest ones, and `older` that are known for long.
@@ -91,7 +91,7 @@ sptrsv::policy::dataflow relay(int shape, int parts = 1) {
 }
 
 /// Nanoseconds that a level adds to a relay of one part.
-double relay_level(int shape, std::int32_t rows, std::int32_t entries, std::int32_t older = 0) {
+double partitioned_level(int shape, std::int32_t rows, std::int32_t entries, std::int32_t older = 0) {
   constexpr std::int32_t levels = 1000;
   return (time_of(layers(3 * levels, rows, entries, older), relay(shape)) -
           time_of(layers(levels, rows, entries, older), relay(shape))) /
@@ -106,21 +106,21 @@ std::string joined(const std::vector<double>& numbers) {
   return text;
 }
 
-void print_relay() {
+void print_partitioned() {
   std::vector<double> steps;
   std::vector<double> full_steps;
   std::vector<double> rounds;
   std::vector<double> hops;
-  relay_shapes::for_each([&](auto shape, int index) {
-    const auto s = sptrsv::detail::dataflow::values_of_relay<decltype(shape)>();
+  partitioned_shapes::for_each([&](auto shape, int index) {
+    const auto s = sptrsv::detail::dataflow::values_of<decltype(shape)>();
     const std::int32_t late = std::min(s.late_entries(), s.step_rows());
-    const double step = relay_level(index, s.step_rows(), late);
+    const double step = partitioned_level(index, s.step_rows(), late);
     steps.push_back(step);
-    full_steps.push_back(relay_level(index, 4 * s.step_rows(), late) / (4 * step));
+    full_steps.push_back(partitioned_level(index, 4 * s.step_rows(), late) / (4 * step));
     // Entries through memory come in rounds of two a lane.
     if (s.step_rows() >= 8 * s.lanes && late == s.late_entries()) {
-      rounds.push_back((relay_level(index, s.step_rows(), late, 8 * s.lanes) -
-                        relay_level(index, s.step_rows(), late, 2 * s.lanes)) /
+      rounds.push_back((partitioned_level(index, s.step_rows(), late, 8 * s.lanes) -
+                        partitioned_level(index, s.step_rows(), late, 2 * s.lanes)) /
                        3);
     }
     constexpr int parts = 32;
@@ -132,11 +132,11 @@ void print_relay() {
     std::sort(v.begin(), v.end());
     return v.empty() ? 0.0 : v[v.size() / 2];
   };
-  std::printf("  static constexpr double relay_step_ns[] = {%s};\n", joined(steps).c_str());
-  std::printf("  static constexpr double relay_full_step = %.2f;\n", median(full_steps));
-  std::printf("  static constexpr double relay_hop_ns = %.0f;\n", median(hops));
-  std::printf("  static constexpr double relay_round_ns = %.0f;\n", median(rounds));
-  std::printf("  static constexpr double relay_launch_ns = %.0f;\n",
+  std::printf("  static constexpr double partitioned_tile_ns[] = {%s};\n", joined(steps).c_str());
+  std::printf("  static constexpr double partitioned_many_tiles_factor = %.2f;\n", median(full_steps));
+  std::printf("  static constexpr double partitioned_hop_ns = %.0f;\n", median(hops));
+  std::printf("  static constexpr double partitioned_poll_ns = %.0f;\n", median(rounds));
+  std::printf("  static constexpr double partitioned_launch_ns = %.0f;\n",
               time_of(layers(1, 32, 1), relay(0)) - steps.front());
 }
 
@@ -146,10 +146,10 @@ double steps_of(const std::string& kernel) {
   return std::strtod(kernel.c_str() + kernel.find(before) + before.size(), nullptr);
 }
 
-void print_walk() {
+void print_single_block() {
   std::vector<double> steps;
   double launch = 0;
-  walk_shapes::for_each([&](auto shape, int index) {
+  single_block_shapes::for_each([&](auto shape, int index) {
     const auto s = sptrsv::detail::dataflow::values_of<decltype(shape)>();
     sptrsv::policy::dataflow walk{dataflow_path::walk};
     walk.shape = index;
@@ -159,8 +159,8 @@ void print_walk() {
     steps.push_back((many.nanoseconds - few.nanoseconds) / (steps_of(many.kernel) - steps_of(few.kernel)));
     launch = few.nanoseconds - steps.back() * steps_of(few.kernel);
   });
-  std::printf("  static constexpr double walk_step_ns[] = {%s};\n", joined(steps).c_str());
-  std::printf("  static constexpr double walk_launch_ns = %.0f;\n", launch);
+  std::printf("  static constexpr double single_block_tile_ns[] = {%s};\n", joined(steps).c_str());
+  std::printf("  static constexpr double single_block_launch_ns = %.0f;\n", launch);
 }
 
 void print_grid() {
@@ -171,9 +171,11 @@ void print_grid() {
   const double narrow = time_of(layers(2, 1'000'000, 3), grid);
   const double wide = time_of(layers(2, 4'000'000, 3), grid);
   constexpr double bytes_of_row = 1.5 * (sizeof(double) + sizeof(std::int32_t)) + 4 * sizeof(double);
-  std::printf("  static constexpr double grid_level_ns = %.0f;\n", level);
-  std::printf("  static constexpr double grid_launch_ns = %.0f;\n", time_of(layers(1, 32, 1), grid));
-  std::printf("  static constexpr double grid_byte_ns = 1 / %.1f;\n", 6e6 * bytes_of_row / (wide - narrow));
+  std::printf("  static constexpr double row_per_thread_level_ns = %.0f;\n", level);
+  std::printf("  static constexpr double row_per_thread_launch_ns = %.0f;\n",
+              time_of(layers(1, 32, 1), grid));
+  std::printf("  static constexpr double row_per_thread_byte_ns = 1 / %.1f;\n",
+              6e6 * bytes_of_row / (wide - narrow));
 }
 
 }  // namespace
@@ -189,8 +191,8 @@ int main() {
     SPTRSV_CUDA_CHECK(cudaGetDeviceProperties(&properties, 0));
     std::printf("// %s; driver: CUDA %s; runtime: CUDA %s\n", properties.name,
                 sptrsv_benchmarks::driver_version().c_str(), sptrsv_benchmarks::runtime_version().c_str());
-    print_walk();
-    print_relay();
+    print_single_block();
+    print_partitioned();
     print_grid();
   } catch (const std::exception& e) {
     std::fprintf(stderr, "sptrsv_dataflow_costs: %s\n", e.what());

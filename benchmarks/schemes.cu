@@ -22,7 +22,7 @@
 #include "benchmarks/generators/renumberings.hpp"
 #include "sptrsv/device_matrix.hpp"
 #include "sptrsv/host/backward_error.hpp"
-#include "sptrsv/scheme_search.hpp"
+#include "sptrsv/scheme/search.hpp"
 
 namespace sptrsv_benchmarks::schemes {
 namespace {

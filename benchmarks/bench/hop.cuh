@@ -15,12 +15,12 @@
 namespace sptrsv_benchmarks {
 
 /// Looks at memory after which a wait is given up: seconds, so that a broken chain ends and is reported.
-inline constexpr int most_looks = 1 << 23;
+inline constexpr int max_polls = 1 << 23;
 
 /// Looks until `done()` holds; false: it never did. Without a pause: this is the floor.
 template <class Done>
-static __device__ __forceinline__ bool look_until(Done done) {
-  for (int look = 0; look < most_looks; ++look) {
+static __device__ __forceinline__ bool poll_until(Done done) {
+  for (int look = 0; look < max_polls; ++look) {
     if (done()) {
       return true;
     }
@@ -43,7 +43,7 @@ struct polled_value {
   template <class Context>
   __device__ static bool receive(Context& ctx, const chain_arrays& in, int i, double& value) {
     std::uint64_t bits = pending;
-    const bool came = look_until([&] { return (bits = ctx.load_relaxed(in.values + i)) != pending; });
+    const bool came = poll_until([&] { return (bits = ctx.load_relaxed(in.values + i)) != pending; });
     value = sptrsv::detail::bit_cast<double>(bits);
     return came;
   }

@@ -25,9 +25,9 @@ struct effort {
   double analysis = 500;    ///< after this much of it no analysis is repeated
   double small = 2;         ///< solves that are faster are measured alone, in batches and as graphs, too
   int analyses = 3;
-  int most_rounds = 9;
+  int max_rounds = 9;
   int least_rounds = 3;
-  int most_in_batch = 100;
+  int max_in_batch = 100;
 };
 
 class measurement {
@@ -169,7 +169,7 @@ class measurement {
       round += p.solve_ms * (cold_ ? 4 : 3);  // two to warm up, one warm, one cold
     }
     return std::clamp(static_cast<int>(limits_.system / std::max(round, 1e-6)), limits_.least_rounds,
-                      limits_.most_rounds);
+                      limits_.max_rounds);
   }
   /// Calls of `ms` milliseconds in each of `rounds`.
   [[nodiscard]] int calls(double ms, int rounds, int most) const {
@@ -181,7 +181,7 @@ class measurement {
     machine& where = c.where();
     const auto solve = [&] { c.solve(); };
     const auto replay = [&] { c.replay(); };
-    const int batch = calls(p.solve_ms, rounds, limits_.most_in_batch);
+    const int batch = calls(p.solve_ms, rounds, limits_.max_in_batch);
     const int singles = std::min(batch, 10);
     where.each_warm(solve, singles, c.row.warm.single);
     if (p.solve_ms < limits_.small) {

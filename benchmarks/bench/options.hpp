@@ -67,7 +67,7 @@ struct bench_options {
   bool help = false;
   std::string command;
 
-  [[nodiscard]] std::int64_t most_rhs() const { return *std::max_element(rhs.begin(), rhs.end()); }
+  [[nodiscard]] std::int64_t max_rhs() const { return *std::max_element(rhs.begin(), rhs.end()); }
 };
 
 /// "a,b" -> a and b.

@@ -98,7 +98,7 @@ bench_system<Value, Index> make_bench_system(const matrix_source& source, sptrsv
   if (takes_columns(options, true) || takes_columns(options, false)) {
     made.by_columns = stored_by_columns(made.by_rows);
   }
-  made.b = support::seeded_vector<Value>(matrix.rows * options.most_rhs(), 3);
+  made.b = support::seeded_vector<Value>(matrix.rows * options.max_rhs(), 3);
 
   case_description& d = made.description;
   d.matrix = source.name;

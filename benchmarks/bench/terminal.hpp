@@ -78,7 +78,7 @@ inline void print_row(const result_row& row, const environment& where, bool is_f
 inline void print_totals(const std::vector<result_row>& rows, const environment& where) {
   struct group {
     const char* name;
-    double least_rows_per_level;
+    double min_rows_per_level;
     double rows_per_level_below;
   };
   constexpr double all = 1e300;
@@ -104,7 +104,7 @@ inline void print_totals(const std::vector<result_row>& rows, const environment&
       for (const result_row& row : rows) {
         const double width = row.system.rows_per_level();
         if (row.policy != policy || row.status != row_status::ok || !row.is_timed() ||
-            width < g.least_rows_per_level || width >= g.rows_per_level_below) {
+            width < g.min_rows_per_level || width >= g.rows_per_level_below) {
           continue;
         }
         baseline = row.baseline;

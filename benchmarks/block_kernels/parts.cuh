@@ -77,7 +77,7 @@ class part_runner {
     const auto steps_there = sptrsv::to_device(steps, cudaStream_t{});
     const auto tasks_there = sptrsv::to_device(step_of_task, cudaStream_t{});
     const auto finished = sptrsv::to_device(std::vector<unsigned long long>(steps.size(), 0), cudaStream_t{});
-    sptrsv::detail::page_memory<scalar> pages(system_.size, 1, on_, on_.default_resource());
+    sptrsv::detail::double_buffer_storage<scalar> pages(system_.size, 1, on_, on_.default_resource());
     on_.fill_bytes(sums_.data(), 0, sums_.bytes());
     for (const auto page : pages.pages().solved) {
       on_.fill_bytes(page, 0x3f, static_cast<std::size_t>(system_.size) * sizeof(scalar));  // some number
@@ -96,7 +96,7 @@ class part_runner {
       on_.launch<block_agent>(
           static_cast<std::uint32_t>(step_of_task.size()),
           {params, steps_there.data(), tasks_there.data(), static_cast<std::int64_t>(steps.size()) - 1,
-           system_.numbers.data(), system_.warps.first_place.data(), system_.gates.data(),
+           system_.numbers.data(), system_.warps.first_solve_index.data(), system_.gates.data(),
            system_.level_offsets.data(), finished.data()});
     };
     return microseconds_of(watch_, launch);

@@ -23,7 +23,7 @@ static __global__ void pass_in_cluster([[maybe_unused]] int links, [[maybe_unuse
   volatile double* const next = cluster.map_shared_rank(&slot, static_cast<unsigned>((rank + 1) % blocks));
   double turn = rank;
   for (int i = rank; i < links; i += blocks) {
-    if (!look_until([&] { return *mine == turn; })) {
+    if (!poll_until([&] { return *mine == turn; })) {
       out->broken = 1;
       break;
     }

@@ -62,7 +62,7 @@ static __global__ void pass_between_warps(int links, outcome* out) {
   __syncthreads();
   double turn = warp;
   for (int i = warp; threadIdx.x % 32 == 0 && i < links; i += warps) {
-    if (!look_until([&] { return slots[warp] == turn; })) {
+    if (!poll_until([&] { return slots[warp] == turn; })) {
       out->broken = 1;
       break;
     }

@@ -16,7 +16,7 @@ static __global__ void count_in_turn(double* in, double* out, int first, int lin
   const cuda::atomic_ref<double, cuda::thread_scope_system> other(*out);
   double turn = first;
   for (int i = first; i < links; i += 2) {
-    if (!look_until([&] { return mine.load(cuda::memory_order_relaxed) == turn; })) {
+    if (!poll_until([&] { return mine.load(cuda::memory_order_relaxed) == turn; })) {
       result->broken = 1;
       return;
     }

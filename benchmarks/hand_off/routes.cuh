@@ -12,7 +12,7 @@ struct released_flag {
 
   template <class Context>
   __device__ static bool receive(Context& ctx, const chain_arrays& in, int i, double& value) {
-    const bool came = look_until([&] { return ctx.load_acquire(in.flags + i) != 0; });
+    const bool came = poll_until([&] { return ctx.load_acquire(in.flags + i) != 0; });
     value = sptrsv::detail::bit_cast<double>(ctx.load(in.values + i));
     return came;
   }
@@ -30,7 +30,7 @@ struct fenced_flag {
   template <class Context>
   __device__ static bool receive(Context&, const chain_arrays& in, int i, double& value) {
     const volatile int* const flags = in.flags;
-    const bool came = look_until([&] { return flags[i] != 0; });
+    const bool came = poll_until([&] { return flags[i] != 0; });
     __threadfence();
     value = sptrsv::detail::bit_cast<double>(in.values[i]);
     return came;
@@ -51,7 +51,7 @@ struct counted_sum {
   template <class Context>
   __device__ static bool receive(Context&, const chain_arrays& in, int i, double& value) {
     const volatile int* const counters = in.flags;
-    const bool came = look_until([&] { return counters[i] != 0; });
+    const bool came = poll_until([&] { return counters[i] != 0; });
     value = reinterpret_cast<const volatile double*>(in.values)[i];
     return came;
   }
@@ -70,7 +70,7 @@ struct reduced_sum {
 
   template <class Context>
   __device__ static bool receive(Context& ctx, const chain_arrays& in, int i, double& value) {
-    const bool came = look_until([&] { return ctx.load_relaxed(in.flags + i) != 0; });
+    const bool came = poll_until([&] { return ctx.load_relaxed(in.flags + i) != 0; });
     ctx.fence_acquire();
     value = ctx.load_relaxed(reinterpret_cast<const double*>(in.values) + i);
     return came;

@@ -90,22 +90,22 @@ inline auto forms_of(policy_list<sptrsv::policy::dataflow>) {
   using namespace sptrsv::policy;
   return form_list<dataflow>{
       {"dataflow", "the path that promises to be the fastest"},
-      {"dataflow_relay",
+      {"dataflow_partitioned",
        "a block a part of the rows, teams of warps taking its levels in turn",
        {dataflow_path::relay}},
-      {"dataflow_walk", "one thread block, step after step", {dataflow_path::walk}, false, true},
-      {"dataflow_grid", "a thread a row, in level order", {dataflow_path::grid}},
+      {"dataflow_single_block", "one thread block, step after step", {dataflow_path::walk}, false, true},
+      {"dataflow_row_per_thread", "a thread a row, in level order", {dataflow_path::grid}},
       {"dataflow_grid_natural",
        "a thread a row, in the order of substitution",
        {dataflow_path::grid, group_order::natural}},
-      {"dataflow_segments", "a thread a row for the first levels, then a relay", {dataflow_path::segments}},
+      {"dataflow_hybrid", "a thread a row for the first levels, then a relay", {dataflow_path::segments}},
       {"dataflow_inverses",
        "the fastest path, with rows rewritten by inverses where that is faster",
        {dataflow_path::automatic, group_order::levels, 0, false},
        false,
        false,
        false,
-       dataflow{}.largest_growth}};
+       dataflow{}.max_growth}};
 }
 
 inline auto forms_of(policy_list<sptrsv::policy::self_scheduled>) {

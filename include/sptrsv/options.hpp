@@ -1,6 +1,7 @@
 // What all policies share: the description of the system, and what a solve reports.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -37,23 +38,50 @@ struct solve_status {
   [[nodiscard]] bool ok() const noexcept { return code == kind::ok; }
 };
 
-/// What the analysis decided and holds.
+/// One kernel that a solve runs. Quantities that a kernel does not have are 0.
+struct kernel_info {
+  std::string text;                   ///< one sentence: the kernel and its quantities
+  std::int64_t launches = 1;          ///< of one solve
+  std::int64_t waiting_launches = 0;  ///< those whose threads wait for values of other blocks
+  std::int64_t warps = 0;             ///< that share the rows
+  std::int64_t lanes_per_row = 0;     ///< threads that share one row
+  std::int64_t partial_rows = 0;      ///< rows added because long rows were split
+  std::int64_t rewritten_rows = 0;
+  std::int64_t partitions = 0;
+  std::array<std::int64_t, 3> boxes{};  ///< partitions in each direction if they are boxes of a grid
+  std::int64_t tile_rows = 0;           ///< rows that are solved together
+  std::int64_t x_ring_size = 0;         ///< components of x in the ring buffer in shared memory
+  std::int64_t rhs_together = 1;        ///< right-hand sides that are solved together
+};
+
+/// The time that the cost model predicts for a solve by one of several candidates.
+struct predicted_time {
+  std::string name;  ///< of the policy or path
+  double nanoseconds = 0;
+};
+
+/// What the analysis decided, and what the solver holds.
 struct solver_info {
-  std::string policy;  ///< the name of the policy
+  std::string policy;  ///< name of the policy that was asked for
   std::string device;  ///< where it runs
-  /// Which policy, and which of its paths, was chosen and why, with predicted times; empty where there was no
-  /// choice.
+  std::string chosen;  ///< name of the policy that solves: another one than `policy` with policy::automatic
+  std::string path;    ///< name of the policy's path that solves; empty if it has one only
+  /// The candidates among which the cost model chose, policies before paths; empty if there was no choice.
+  std::vector<predicted_time> predictions;
+  /// Which policy and path was chosen and why, in words; empty if there was no choice.
   std::string plan;
-  std::vector<std::string> kernels;  ///< what one solve runs, in order, with counts
-  /// Whether the same system with the same right-hand sides gives the same bits in every solve; otherwise
-  /// sums are added up in another order each time, and only the backward error is the same.
+  std::vector<kernel_info> kernels;  ///< what one solve runs, in order
+  /// Whether the same system with the same right-hand sides gives the same bits in every solve. Otherwise
+  /// sums are added in another order each time, and only the backward error is the same.
   bool bit_reproducible = true;
   std::int64_t rows = 0;
-  std::int64_t entries = 0;         ///< of the triangle; its diagonal included unless it is unit
-  std::int64_t levels = 0;          ///< longest chain of dependent rows; 0 where the policy does not count
-  std::int64_t longest_row = 0;     ///< entries in the longest row of op(T), diagonal excluded
-  std::size_t solver_bytes = 0;     ///< held for the pattern and the values
-  std::size_t workspace_bytes = 0;  ///< held for one solve in flight
+  std::int64_t entries = 0;  ///< of the triangle; with its diagonal unless that is unit
+  std::int64_t levels = 0;   ///< rows on the longest chain of dependent rows; 0 if they were not counted
+  std::int64_t levels_solved = 0;   ///< levels of the system that is solved: fewer if rows were rewritten
+  std::int64_t rewritten_rows = 0;  ///< rows that the analysis rewrote (policy::basic_dataflow::exact_order)
+  std::int64_t longest_row = 0;     ///< entries in the longest row of op(T), without the diagonal
+  std::size_t solver_bytes = 0;     ///< device (or host) memory held for the pattern and the values
+  std::size_t workspace_bytes = 0;  ///< memory held for one solve in flight
 };
 
 }  // namespace sptrsv

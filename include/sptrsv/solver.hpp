@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
-#include "sptrsv/detail/scalar.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/memory_resource.hpp"
@@ -23,14 +23,14 @@ namespace detail {
 
 /// The host side of a policy; specialised in detail/<policy>/engine.hpp. Scalar is scalar_t<Value>.
 ///
-///   engine(const Policy&, const numbered_pattern<Scalar, Index, Offset>&, const triangle_form&, max_rhs,
+///   engine(const Policy&, const valued_pattern<Scalar, Index, Offset>&, const triangle_form&, max_rhs,
 ///          executor, resource);    // most take its pattern_view: their plans do not depend on the numbers
 ///   void update_values(const Scalar* values, executor);
 ///   workspace make_workspace(executor, resource) const;      // move-only; for one solve in flight
 ///   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace&, executor) const;
-///   std::int64_t first_bad_position(workspace&, executor) const;   // -1 if none; synchronises
+///   std::int64_t first_nonfinite_index(workspace&, executor) const;   // -1 if none; synchronises
 ///   bool is_zero_pivot(std::int64_t position, executor) const;     // synchronises
-///   std::int64_t first_grown_position(executor) const;  // optional: of solve_status::kind::growth;
+///   std::int64_t first_grown_index(executor) const;  // optional: of solve_status::kind::growth;
 ///                                                       // -1 if none; synchronises
 ///   void describe(solver_info&, const executor&) const;
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
@@ -41,14 +41,13 @@ inline constexpr bool knows_growth = false;
 template <class Engine, class Executor>
 inline constexpr bool knows_growth<
     Engine, Executor,
-    std::void_t<decltype(std::declval<const Engine&>().first_grown_position(std::declval<Executor>()))>> =
-    true;
+    std::void_t<decltype(std::declval<const Engine&>().first_grown_index(std::declval<Executor>()))>> = true;
 
 /// -1 where the engine does not know of any.
 template <class Engine, class Executor>
-std::int64_t first_grown_position(const Engine& of, const Executor& on) {
+std::int64_t first_grown_index(const Engine& of, const Executor& on) {
   if constexpr (knows_growth<Engine, Executor>) {
-    return of.first_grown_position(on);
+    return of.first_grown_index(on);
   } else {
     return -1;
   }
@@ -134,16 +133,17 @@ class solver {
   [[nodiscard]] solve_status status(workspace& scratch, stream_type stream = {}) const {
     solve_status result;
     const Executor executor(stream);
-    std::int64_t position = size_ == 0 ? -1 : engine_->first_bad_position(scratch.state_, executor);
-    if (position >= 0) {
-      result.code = engine_->is_zero_pivot(position, executor) ? solve_status::kind::zero_pivot
-                                                               : solve_status::kind::non_finite;
+    std::int64_t substitution_index =
+        size_ == 0 ? -1 : engine_->first_nonfinite_index(scratch.state_, executor);
+    if (substitution_index >= 0) {
+      result.code = engine_->is_zero_pivot(substitution_index, executor) ? solve_status::kind::zero_pivot
+                                                                         : solve_status::kind::non_finite;
     } else if (size_ > 0) {
-      position = detail::first_grown_position(*engine_, executor);
-      result.code = position >= 0 ? solve_status::kind::growth : solve_status::kind::ok;
+      substitution_index = detail::first_grown_index(*engine_, executor);
+      result.code = substitution_index >= 0 ? solve_status::kind::growth : solve_status::kind::ok;
     }
-    if (position >= 0) {
-      result.row = reversed_ ? size_ - 1 - position : position;
+    if (substitution_index >= 0) {
+      result.row = reversed_ ? size_ - 1 - substitution_index : substitution_index;
     }
     return result;
   }
@@ -183,7 +183,7 @@ class solver {
     check_space(pattern.offsets, static_cast<std::size_t>(pattern.size), "the array of offsets");
     check_space(pattern.indices, static_cast<std::size_t>(pattern.entries), "the array of indices");
     check_space(values, static_cast<std::size_t>(pattern.entries), "the array of values");
-    const detail::numbered_pattern<scalar, Index, Offset> numbered{pattern, detail::as_scalar(values)};
+    const detail::valued_pattern<scalar, Index, Offset> numbered{pattern, detail::as_scalar(values)};
     return std::make_unique<engine>(policy, numbered, detail::triangle_form(options, pattern.by_columns),
                                     options.max_rhs, executor, resource);
   }

@@ -188,10 +188,10 @@ class executor {
     if (blocks == 0) {
       throw launch_failure(text + "of no blocks");
     }
-    const int most_threads = std::min(Agent::block_threads, s.thread_limit);
-    if (threads <= 0 || threads > most_threads || (threads != Agent::block_threads && threads % 32 != 0)) {
+    const int max_threads = std::min(Agent::block_threads, s.thread_limit);
+    if (threads <= 0 || threads > max_threads || (threads != Agent::block_threads && threads % 32 != 0)) {
       throw launch_failure(text + "with " + std::to_string(threads) + " threads per block, of at most " +
-                           std::to_string(most_threads));
+                           std::to_string(max_threads));
     }
     if (shared > s.shared_limit) {
       throw launch_failure(text + "with " + std::to_string(shared) +

@@ -21,9 +21,8 @@ using kind = solve_status::kind;
 
 class DataflowInverses : public on_target<case_types<emulator_target, double, std::int32_t, std::int32_t>> {
  public:
-  static policy::dataflow with_inverses(dataflow_path path = dataflow_path::grid,
-                                        double largest_growth = 64) {
-    return {path, policy::group_order::levels, 0, false, largest_growth};
+  static policy::dataflow with_inverses(dataflow_path path = dataflow_path::grid, double max_growth = 64) {
+    return {path, policy::group_order::levels, 0, false, max_growth};
   }
   static policy::dataflow in_exact_order(dataflow_path path = dataflow_path::grid) { return {path}; }
 

@@ -11,51 +11,51 @@ using policy::dataflow_path;
 
 /// Fewer components than steps that are under way.
 struct tiny_window : dataflow_tuning {
-  static constexpr int walk_window = 64;
+  static constexpr int single_block_x_ring_size = 64;
 };
 /// So that a walk promises to be faster.
-struct slow_relays : dataflow_tuning {
-  static constexpr double relay_step_ns[] = {500, 500, 500, 500, 500, 500, 500, 500, 500, 500};
+struct slow_partitioned : dataflow_tuning {
+  static constexpr double partitioned_tile_ns[] = {500, 500, 500, 500, 500, 500, 500, 500, 500, 500};
 };
-struct narrow_walks : slow_relays {
-  static constexpr double walk_rows_per_level = 2;
+struct narrow_single_block : slow_partitioned {
+  static constexpr double single_block_rows_per_level = 2;
 };
 
 /// A step takes 1 ms, a hand-off 10, an entry that comes through memory 100.
 struct round_costs : dataflow_tuning {
-  static constexpr double relay_step_ns[] = {1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6};
-  static constexpr double relay_hop_ns = 1e7;
-  static constexpr double relay_early_ns = 1e8;
-  static constexpr double relay_launch_ns = 0;
+  static constexpr double partitioned_tile_ns[] = {1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6};
+  static constexpr double partitioned_hop_ns = 1e7;
+  static constexpr double partitioned_global_entry_ns = 1e8;
+  static constexpr double partitioned_launch_ns = 0;
 };
 
 /// Parts cost nothing.
 struct free_hops : dataflow_tuning {
-  static constexpr double relay_hop_ns = 0;
-  static constexpr double relay_early_ns = 0;
-  static constexpr double relay_round_ns = 0;
+  static constexpr double partitioned_hop_ns = 0;
+  static constexpr double partitioned_global_entry_ns = 0;
+  static constexpr double partitioned_poll_ns = 0;
 };
 
 /// As if every system were large, and boxes cost nothing.
 struct cheap_boxes : dataflow_tuning {
-  static constexpr std::int64_t relay_small_system = 0;
-  static constexpr double relay_boxes_factor = 0;
+  static constexpr std::int64_t partitioned_small_entries = 0;
+  static constexpr double partitioned_boxes_factor = 0;
 };
 
 /// And large enough for planes.
 struct cheap_planes : cheap_boxes {
-  static constexpr std::int64_t relay_plane_entries = 0;
+  static constexpr std::int64_t partitioned_plane_entries = 0;
 };
 
 /// So that two launches cost no more than one.
 struct free_launches : dataflow_tuning {
-  static constexpr double grid_launch_ns = 0;
-  static constexpr double relay_launch_ns = 0;
-  static constexpr double grid_level_ns = 200;
+  static constexpr double row_per_thread_launch_ns = 0;
+  static constexpr double partitioned_launch_ns = 0;
+  static constexpr double row_per_thread_level_ns = 200;
 };
 
 struct small_records : dataflow_tuning {
-  static constexpr std::int64_t relay_record_bytes = 4096;
+  static constexpr std::int64_t partitioned_max_bytes = 4096;
 };
 
 class DataflowPath : public on_target<case_types<emulator_target, double, std::int32_t, std::int32_t>> {
@@ -79,13 +79,15 @@ class DataflowPath : public on_target<case_types<emulator_target, double, std::i
       EXPECT_EQ(e.code(), errc::unsupported);
       EXPECT_NE(std::string(e.what()).find("cannot be walked"), std::string::npos) << e.what();
     }
-    EXPECT_FALSE(is_walk(kernel_for(p, policy::basic_dataflow<Tuning>{}))) << p.name;
+    EXPECT_FALSE(is_single_block(kernel_for(p, policy::basic_dataflow<Tuning>{}))) << p.name;
   }
 
-  static bool is_walk(const std::string& kernel) {
+  static bool is_single_block(const std::string& kernel) {
     return kernel.find("one block walks ") != std::string::npos;
   }
-  static bool is_relay(const std::string& kernel) { return kernel.find("a relay of ") != std::string::npos; }
+  static bool is_partitioned(const std::string& kernel) {
+    return kernel.find("a relay of ") != std::string::npos;
+  }
   static bool is_grid(const std::string& kernel) {
     return kernel.find("a thread for each of ") != std::string::npos;
   }
@@ -93,13 +95,13 @@ class DataflowPath : public on_target<case_types<emulator_target, double, std::i
 
 TEST_F(DataflowPath, IsAWalkWhereRowsFollowEachOther) {
   for (const pattern& p : {patterns::chain(600), patterns::band(257, 12)}) {
-    EXPECT_TRUE(is_walk(kernel_for(p))) << p.name << ": " << kernel_for(p);
+    EXPECT_TRUE(is_single_block(kernel_for(p))) << p.name << ": " << kernel_for(p);
   }
 }
 
 TEST_F(DataflowPath, IsARelayWhereLevelsAreNarrow) {
   for (const pattern& p : {patterns::stencil_2d(24, 24), patterns::layers(1000, 8, 3)}) {
-    EXPECT_TRUE(is_relay(kernel_for(p))) << p.name << ": " << kernel_for(p);
+    EXPECT_TRUE(is_partitioned(kernel_for(p))) << p.name << ": " << kernel_for(p);
   }
 }
 
@@ -122,7 +124,7 @@ TEST_F(DataflowPath, IsTheOneAskedFor) {
   const std::string natural =
       kernel_for(patterns::chain(100), policy::dataflow{dataflow_path::grid, policy::group_order::natural});
   EXPECT_NE(natural.find("100 rows in the order of substitution"), std::string::npos) << natural;
-  EXPECT_TRUE(is_walk(kernel_for(patterns::diagonal(1500), policy::dataflow{dataflow_path::walk})));
+  EXPECT_TRUE(is_single_block(kernel_for(patterns::diagonal(1500), policy::dataflow{dataflow_path::walk})));
   const std::string parts = kernel_for(
       patterns::diagonal(1500), policy::dataflow{dataflow_path::relay, policy::group_order::levels, 3});
   EXPECT_NE(parts.find("a relay of 3 parts"), std::string::npos) << parts;
@@ -175,7 +177,7 @@ TEST_F(DataflowPath, CutsLevelsWhereTheFirstAreWideAndTheOthersNarrow) {
   EXPECT_EQ(cut.levels, 88);
   ASSERT_EQ(cut.kernels.size(), 2u);
   EXPECT_TRUE(is_grid(cut.kernels[0])) << cut.kernels[0];
-  EXPECT_TRUE(is_relay(cut.kernels[1])) << cut.kernels[1];
+  EXPECT_TRUE(is_partitioned(cut.kernels[1])) << cut.kernels[1];
   for (const pattern& p : {patterns::stencil_2d(24, 24), patterns::layers(2000, 500, 3)}) {
     EXPECT_EQ(info_of(p, how).kernels.size(), 1u) << p.name << ": " << info_of(p, how).plan;
   }
@@ -390,14 +392,14 @@ TEST_F(DataflowPath, RefusesToWalkWithAWindowThatIsTooShort) {
 }
 
 TEST_F(DataflowPath, IsNoWalkWhereLevelsAreWideOnAverage) {
-  using policy_type = policy::basic_dataflow<narrow_walks>;
-  EXPECT_TRUE(is_walk(kernel_for(patterns::chain(100), policy_type{})));
-  EXPECT_TRUE(is_walk(kernel_for(patterns::block_diagonal(66, 33), policy_type{})));
+  using policy_type = policy::basic_dataflow<narrow_single_block>;
+  EXPECT_TRUE(is_single_block(kernel_for(patterns::chain(100), policy_type{})));
+  EXPECT_TRUE(is_single_block(kernel_for(patterns::block_diagonal(66, 33), policy_type{})));
   const pattern three_wide = patterns::block_diagonal(99, 33);
-  EXPECT_FALSE(is_walk(kernel_for(three_wide, policy_type{})));
-  EXPECT_TRUE(is_walk(kernel_for(three_wide, policy::basic_dataflow<slow_relays>{})))
+  EXPECT_FALSE(is_single_block(kernel_for(three_wide, policy_type{})));
+  EXPECT_TRUE(is_single_block(kernel_for(three_wide, policy::basic_dataflow<slow_partitioned>{})))
       << "although the walk is faster";
-  EXPECT_TRUE(is_walk(kernel_for(three_wide, policy_type{dataflow_path::walk})));
+  EXPECT_TRUE(is_single_block(kernel_for(three_wide, policy_type{dataflow_path::walk})));
 }
 
 TEST_F(DataflowPath, RefusesToWalkOnADeviceWithLittleSharedMemory) {

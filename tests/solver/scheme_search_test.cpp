@@ -1,5 +1,5 @@
 // Search and plans, in the emulator, by a clock of the tests' own.
-#include "sptrsv/scheme_search.hpp"
+#include "sptrsv/scheme/search.hpp"
 
 #include <cstdio>
 #include <fstream>

@@ -10,7 +10,7 @@
 
 #include "solver/contract_fixture.hpp"
 #include "sptrsv/detail/scheme/queues.hpp"
-#include "sptrsv/scheme_space.hpp"
+#include "sptrsv/scheme/space.hpp"
 #include "support/emulator_target.hpp"
 
 namespace sptrsv::testing {
@@ -20,7 +20,7 @@ using types = case_types<emulator_target, double, std::int32_t, std::int32_t>;
 using small_policy = policy::basic_scheme<small_schemes>;
 
 struct few_launches : small_schemes {
-  static constexpr std::int64_t most_launches = 9;
+  static constexpr std::int64_t max_launches = 9;
 };
 
 class Schemes : public on_target<types> {

@@ -120,39 +120,39 @@ template <class... Groups>
 struct policy_groups {};
 
 /// All device policies in all forms: as users have them, and with tunings that make small matrices large.
-using all_device_policies =
-    policy_groups<same_policy<sync_free_warp, sync_free_warp_shared>,                                      //
-                  same_policy<sync_free_warp_small, sync_free_warp_natural>,                               //
-                  same_policy<sync_free_warp_shared_small>,                                                //
-                  same_policy<sync_free_thread>,                                                           //
-                  same_policy<sync_free_thread_natural, sync_free_thread_phases,                           //
-                              sync_free_thread_level_phases>,                                              //
-                  same_policy<sync_free_fused>,                                                            //
-                  same_policy<sync_free_fused_small, sync_free_fused_natural>,                             //
-                  same_policy<sync_free_column>,                                                           //
-                  same_policy<sync_free_column_small>,                                                     //
-                  same_policy<sync_free_column_global>,                                                    //
-                  same_policy<self_scheduled, self_scheduled_rows>,                                        //
-                  same_policy<self_scheduled_natural, self_scheduled_rows_natural>,                        //
-                  same_policy<self_scheduled_narrow, self_scheduled_rows_narrow>,                          //
-                  same_policy<level_set, level_set_columns, automatic_of_two>,                             //
-                  same_policy<level_set_mixed, level_set_columns_mixed, level_set_separate,                //
-                              level_set_columns_separate>,                                                 //
-                  same_policy<level_set_wide>,                                                             //
-                  same_policy<dataflow, dataflow_inverses, automatic>,                                     //
-                  same_policy<dataflow_natural, dataflow_levels, dataflow_levels_inverses,                 //
-                              dataflow_natural_inverses>,                                                  //
-                  same_policy<dataflow_relay, dataflow_relay_inverses>,                                    //
-                  same_policy<dataflow_relay_lanes, dataflow_relay_columns, dataflow_relay_streams>,       //
-                  same_policy<dataflow_walk>,                                                              //
-                  same_policy<dataflow_walk_banded>,                                                       //
-                  same_policy<scheme_chosen, scheme_dealt, scheme_fenced, scheme_launched, scheme_lanes>,  //
-                  same_policy<recursive_block, column_block, row_block>,                                   //
-                  same_policy<recursive_block_small, recursive_block_paper,                                //
-                              recursive_block_sync_free, recursive_block_serial,                           //
-                              column_block_small, column_block_levels,                                     //
-                              row_block_small, row_block_serial>,                                          //
-                  same_policy<dataflow_segments, dataflow_segments_late>>;
+using all_device_policies = policy_groups<
+    same_policy<sync_free_warp, sync_free_warp_shared>,                                               //
+    same_policy<sync_free_warp_small, sync_free_warp_natural>,                                        //
+    same_policy<sync_free_warp_shared_small>,                                                         //
+    same_policy<sync_free_thread>,                                                                    //
+    same_policy<sync_free_thread_natural, sync_free_thread_phases,                                    //
+                sync_free_thread_level_phases>,                                                       //
+    same_policy<sync_free_fused>,                                                                     //
+    same_policy<sync_free_fused_small, sync_free_fused_natural>,                                      //
+    same_policy<sync_free_column>,                                                                    //
+    same_policy<sync_free_column_small>,                                                              //
+    same_policy<sync_free_column_global>,                                                             //
+    same_policy<self_scheduled, self_scheduled_rows>,                                                 //
+    same_policy<self_scheduled_natural, self_scheduled_rows_natural>,                                 //
+    same_policy<self_scheduled_narrow, self_scheduled_rows_narrow>,                                   //
+    same_policy<level_set, level_set_columns, automatic_of_two>,                                      //
+    same_policy<level_set_mixed, level_set_columns_mixed, level_set_separate,                         //
+                level_set_columns_separate>,                                                          //
+    same_policy<level_set_wide>,                                                                      //
+    same_policy<dataflow, dataflow_inverses, automatic>,                                              //
+    same_policy<dataflow_natural, dataflow_levels, dataflow_levels_inverses,                          //
+                dataflow_natural_inverses>,                                                           //
+    same_policy<dataflow_partitioned, dataflow_partitioned_inverses>,                                 //
+    same_policy<dataflow_partitioned_lanes, dataflow_partitioned_rhs, dataflow_partitioned_streams>,  //
+    same_policy<dataflow_single_block>,                                                               //
+    same_policy<dataflow_single_block_banded>,                                                        //
+    same_policy<scheme_chosen, scheme_dealt, scheme_fenced, scheme_launched, scheme_lanes>,           //
+    same_policy<recursive_block, column_block, row_block>,                                            //
+    same_policy<recursive_block_small, recursive_block_paper,                                         //
+                recursive_block_sync_free, recursive_block_serial,                                    //
+                column_block_small, column_block_levels,                                              //
+                row_block_small, row_block_serial>,                                                   //
+    same_policy<dataflow_hybrid, dataflow_segments_late>>;
 
 /// Index types number `Turn`, for all of `same_policy`.
 template <class Target, class Value, std::size_t Turn, class Group>

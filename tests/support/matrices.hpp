@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "sptrsv/detail/scalar.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/options.hpp"
 #include "support/patterns.hpp"

@@ -41,7 +41,7 @@ struct sync_free_warp : subject<policy::sync_free_warp> {
 /// One warp a block, so that small matrices have many blocks; several sweeps even for three right-hand sides.
 struct small_blocks : sync_free_warp_tuning {
   static constexpr int block_threads = 32;
-  static constexpr int columns_per_sweep = 2;
+  static constexpr int rhs_per_sweep = 2;
 };
 struct sync_free_warp_small : subject<policy::basic_sync_free_warp<small_blocks>> {
   static constexpr const char* name = "sync_free_warp_small";
@@ -72,7 +72,7 @@ struct sync_free_thread : subject<policy::sync_free_thread> {
 struct small_thread_blocks : sync_free_thread_tuning {
   static constexpr int block_threads = 32;
   static constexpr int entries_at_once = 2;
-  static constexpr int columns_per_sweep = 2;
+  static constexpr int rhs_per_sweep = 2;
 };
 struct sync_free_thread_natural : subject<policy::basic_sync_free_thread<small_thread_blocks>> {
   static constexpr const char* name = "sync_free_thread_natural";
@@ -95,7 +95,7 @@ struct small_fused_blocks : sync_free_fused_tuning {
   static constexpr int block_threads = 32;
   static constexpr int entries_for_a_warp = 3;
   static constexpr int entries_at_once = 2;
-  static constexpr int columns_per_sweep = 2;
+  static constexpr int rhs_per_sweep = 2;
 };
 struct sync_free_fused_small : subject<policy::basic_sync_free_fused<small_fused_blocks>> {
   static constexpr const char* name = "sync_free_fused_small";
@@ -112,7 +112,7 @@ struct sync_free_column : subject<policy::sync_free_column> {
 struct small_column_blocks : sync_free_column_tuning {
   static constexpr int block_threads = 64;
   static constexpr int entries_ahead = 1;
-  static constexpr int columns_per_sweep = 2;
+  static constexpr int rhs_per_sweep = 2;
 };
 struct sync_free_column_small : subject<policy::basic_sync_free_column<small_column_blocks>> {
   static constexpr const char* name = "sync_free_column_small";
@@ -136,7 +136,7 @@ struct self_scheduled_rows : subject<policy::self_scheduled> {
 struct small_schedule : self_scheduled_tuning {
   static constexpr int block_threads = 32;
   static constexpr int entries_ahead = 1;
-  static constexpr int columns_per_sweep = 2;
+  static constexpr int rhs_per_sweep = 2;
 };
 struct self_scheduled_natural : subject<policy::basic_self_scheduled<small_schedule>> {
   static constexpr const char* name = "self_scheduled_natural";
@@ -152,7 +152,7 @@ struct narrow_schedule : self_scheduled_tuning {
   static constexpr int narrow_lanes = 4;
   static constexpr int narrow_unknowns_per_level = 0;
   static constexpr int narrow_entries_per_row = 1000;
-  static constexpr int columns_per_sweep = 2;
+  static constexpr int rhs_per_sweep = 2;
 };
 struct self_scheduled_narrow : subject<policy::basic_self_scheduled<narrow_schedule>> {
   static constexpr const char* name = "self_scheduled_narrow";
@@ -171,7 +171,7 @@ struct mixed_levels : level_set_tuning {
   static constexpr int narrow_block_threads = 64;
   static constexpr int narrow_lanes = 32;
   static constexpr int device_lanes = 256;
-  static constexpr int columns_per_sweep = 2;
+  static constexpr int rhs_per_sweep = 2;
 };
 struct level_set_mixed : subject<policy::basic_level_set<mixed_levels>> {
   static constexpr const char* name = "level_set_mixed";
@@ -197,7 +197,7 @@ struct wide_levels : level_set_tuning {
   static constexpr int wide_block_threads = 32;
   static constexpr int narrow_lanes = 0;
   static constexpr int device_lanes = 128;
-  static constexpr int columns_per_sweep = 3;
+  static constexpr int rhs_per_sweep = 3;
 };
 struct level_set_wide : subject<policy::basic_level_set<wide_levels>> {
   static constexpr const char* name = "level_set_wide";
@@ -212,77 +212,77 @@ struct small_groups : dataflow_tuning {
   static constexpr int block_threads = 32;
   static constexpr int longest_row = 5;
   static constexpr int entries_at_once = 2;
-  static constexpr int columns_per_sweep = 2;
-  static constexpr int most_sharers = 1;
+  static constexpr int rhs_per_sweep = 2;
+  static constexpr int max_rhs_blocks = 1;
   static constexpr std::int64_t length_scope = 40;
 };
 /// And all rows taken for long ones, levels of six for wide ones.
 struct small_shared_groups : small_groups {
-  static constexpr int most_sharers = 2;
+  static constexpr int max_rhs_blocks = 2;
   static constexpr std::int64_t wide_level = 6;
   static constexpr std::int64_t wide_gathers = 0;
   static constexpr int long_row = 0;
 };
 struct dataflow_natural : subject<policy::basic_dataflow<small_groups>> {
   static constexpr const char* name = "dataflow_natural";
-  static policy_type make() { return {policy::dataflow_path::grid, policy::group_order::natural}; }
+  static policy_type make() { return {policy::dataflow_path::row_per_thread, policy::row_order::natural}; }
 };
 struct dataflow_levels : subject<policy::basic_dataflow<small_shared_groups>> {
   static constexpr const char* name = "dataflow_levels";
-  static policy_type make() { return {policy::dataflow_path::grid, policy::group_order::levels}; }
+  static policy_type make() { return {policy::dataflow_path::row_per_thread, policy::row_order::levels}; }
 };
-/// A relay of one shape in so many parts, with a window that even small matrices leave.
-template <int Window, int Lanes, int Threads, int Teams, int EarlyPairs = 1, bool Streams = false,
-          int Columns = 1>
-struct one_relay : small_groups {
-  using relay_shapes = detail::dataflow::shape_list<
-      detail::dataflow::relay_shape<Lanes, Threads, Teams, 2, EarlyPairs, Streams, Columns>>;
-  static constexpr double relay_step_ns[] = {1};
-  static constexpr int relay_window = Window;
+/// One shape of the partitioned path, with an x ring buffer so short that even small matrices leave it.
+template <int XRingSize, int Lanes, int Threads, int WarpGroups, int PolledPairs = 1, bool Streams = false,
+          int Rhs = 1>
+struct one_partitioned : small_groups {
+  static constexpr partitioned_shape partitioned_shapes[] = {
+      {Lanes, Threads, WarpGroups, 2, PolledPairs, Streams, Rhs, 1}};
+  static constexpr int partitioned_x_ring_size = XRingSize;
 };
-template <class Tuning, int Parts>
-struct relay_subject : subject<policy::basic_dataflow<Tuning>> {
+template <class Tuning, int Partitions>
+struct partitioned_subject : subject<policy::basic_dataflow<Tuning>> {
   static policy::basic_dataflow<Tuning> make() {
-    return {policy::dataflow_path::relay, policy::group_order::levels, Parts};
+    return {policy::dataflow_path::partitioned, policy::row_order::levels, Partitions};
   }
 };
-struct dataflow_relay : relay_subject<one_relay<64, 1, 32, 3>, 3> {
-  static constexpr const char* name = "dataflow_relay";
+struct dataflow_partitioned : partitioned_subject<one_partitioned<64, 1, 32, 3>, 3> {
+  static constexpr const char* name = "dataflow_partitioned";
 };
-struct dataflow_relay_lanes : relay_subject<one_relay<32, 4, 64, 2>, 2> {
-  static constexpr const char* name = "dataflow_relay_lanes";
+struct dataflow_partitioned_lanes : partitioned_subject<one_partitioned<32, 4, 64, 2>, 2> {
+  static constexpr const char* name = "dataflow_partitioned_lanes";
 };
 /// Several right-hand sides together.
-struct dataflow_relay_columns : relay_subject<one_relay<64, 2, 64, 3, 1, false, 4>, 3> {
-  static constexpr const char* name = "dataflow_relay_columns";
+struct dataflow_partitioned_rhs : partitioned_subject<one_partitioned<64, 2, 64, 3, 1, false, 4>, 3> {
+  static constexpr const char* name = "dataflow_partitioned_rhs";
 };
 /// For systems that L2 does not hold.
-struct dataflow_relay_streams : relay_subject<one_relay<128, 1, 32, 3, 3, true, 2>, 3> {
-  static constexpr const char* name = "dataflow_relay_streams";
+struct dataflow_partitioned_streams : partitioned_subject<one_partitioned<128, 1, 32, 3, 3, true, 2>, 3> {
+  static constexpr const char* name = "dataflow_partitioned_streams";
 };
-/// First levels on the grid path, the others by a relay: more of them where hand-offs cost much. Further
-/// right-hand sides cost nothing, so that these do not decide where the levels are cut.
+/// The row_per_thread path for the first levels and the partitioned path for the rest. Further right-hand sides
+/// cost nothing, so that they do not decide where the levels are cut.
 struct cheap_levels : small_groups {
-  using relay_shapes = detail::dataflow::shape_list<detail::dataflow::relay_shape<1, 32, 3, 4>,
-                                                    detail::dataflow::relay_shape<1, 32, 3, 4, 1, false, 2>>;
-  static constexpr double relay_step_ns[] = {1, 1};
-  static constexpr int relay_window = 64;
-  static constexpr double grid_level_ns = 100;
-  static constexpr double grid_further_level = 0;
-  static constexpr double grid_further_scalars = 0;
-  static constexpr double relay_further_rhs = 0;
-  static constexpr double relay_round_ns = 0;
+  static constexpr partitioned_shape partitioned_shapes[] = {
+      {1, 32, 3, 4, 1, false, 1, 1},
+      {1, 32, 3, 4, 1, false, 2, 1},
+  };
+  static constexpr int partitioned_x_ring_size = 64;
+  static constexpr double row_per_thread_level_ns = 100;
+  static constexpr double row_per_thread_further_rhs_level = 0;
+  static constexpr double row_per_thread_further_rhs_scalars = 0;
+  static constexpr double partitioned_further_rhs_factor = 0;
+  static constexpr double partitioned_poll_ns = 0;
 };
-struct dataflow_segments : subject<policy::basic_dataflow<cheap_levels>> {
-  static constexpr const char* name = "dataflow_segments";
-  static policy_type make() { return {policy::dataflow_path::segments, policy::group_order::levels, 3}; }
+struct dataflow_hybrid : subject<policy::basic_dataflow<cheap_levels>> {
+  static constexpr const char* name = "dataflow_hybrid";
+  static policy_type make() { return {policy::dataflow_path::hybrid, policy::row_order::levels, 3}; }
 };
 /// The others are most of them, and rows are cut on both sides.
-struct dataflow_segments_late : dataflow_segments {
-  static constexpr const char* name = "dataflow_segments_late";
+struct dataflow_hybrid_late : dataflow_hybrid {
+  static constexpr const char* name = "dataflow_hybrid_late";
   static policy_type make() {
-    policy_type policy = dataflow_segments::make();
-    policy.first_levels = 3;
+    policy_type policy = dataflow_hybrid::make();
+    policy.row_per_thread_levels = 3;
     return policy;
   }
 };
@@ -293,7 +293,7 @@ struct rewritten : Base {
   static typename Base::policy_type make() {
     auto policy = Base::make();
     policy.exact_order = false;
-    policy.largest_growth = growth;
+    policy.max_growth = growth;
     return policy;
   }
 };
@@ -306,26 +306,27 @@ struct dataflow_levels_inverses : rewritten<dataflow_levels> {
 struct dataflow_natural_inverses : rewritten<dataflow_natural> {
   static constexpr const char* name = "dataflow_natural_inverses";
 };
-struct dataflow_relay_inverses : rewritten<dataflow_relay> {
-  static constexpr const char* name = "dataflow_relay_inverses";
+struct dataflow_partitioned_inverses : rewritten<dataflow_partitioned> {
+  static constexpr const char* name = "dataflow_partitioned_inverses";
 };
-/// A walk of one shape, with a window so short that even small matrices leave it.
-template <int Window, int Rows, int Lanes, int Entries, int Reach>
-struct one_shape : dataflow_tuning {
-  using walk_shapes = detail::dataflow::shape_list<detail::dataflow::walk_shape<Rows, Lanes, Entries, Reach>>;
-  static constexpr double walk_step_ns[] = {1};
-  static constexpr int walk_window = Window;
+/// One shape of the single_block path, with an x ring buffer so short that even small matrices leave it.
+template <int XRingSize, int Rows, int Lanes, int Entries, int Reach>
+struct one_single_block : dataflow_tuning {
+  static constexpr single_block_shape single_block_shapes[] = {{Rows, Lanes, Entries, Reach, 1}};
+  static constexpr int single_block_x_ring_size = XRingSize;
+};
+  static constexpr int single_block_x_ring_size = Window;
 };
 template <class Tuning>
-struct walk_subject : subject<policy::basic_dataflow<Tuning>> {
+struct single_block_subject : subject<policy::basic_dataflow<Tuning>> {
   static constexpr bool may_refuse = true;
-  static policy::basic_dataflow<Tuning> make() { return {policy::dataflow_path::walk}; }
+  static policy::basic_dataflow<Tuning> make() { return {policy::dataflow_path::single_block}; }
 };
-struct dataflow_walk : walk_subject<one_shape<1024, 8, 4, 2, 7>> {
-  static constexpr const char* name = "dataflow_walk";
+struct dataflow_single_block : single_block_subject<one_single_block<1024, 8, 4, 2, 7>> {
+  static constexpr const char* name = "dataflow_single_block";
 };
-struct dataflow_walk_banded : walk_subject<one_shape<2048, 16, 2, 2, 3>> {
-  static constexpr const char* name = "dataflow_walk_banded";
+struct dataflow_single_block_banded : single_block_subject<one_single_block<2048, 16, 2, 2, 3>> {
+  static constexpr const char* name = "dataflow_single_block_banded";
 };
 
 struct column_block : subject<policy::column_block> {
@@ -342,11 +343,11 @@ struct recursive_block : subject<policy::recursive_block> {
 struct small_block_tasks : block_tuning {
   static constexpr int block_threads = 64;
   static constexpr int entries_at_once = 2;
-  static constexpr int columns_per_sweep = 2;
+  static constexpr int rhs_per_sweep = 2;
   static constexpr int entries_for_a_warp = 3;
   static constexpr int shared_row = 4;
   static constexpr int block_row = 9;
-  static constexpr int most_rounds = 2;
+  static constexpr int max_rounds = 2;
   static constexpr int gate_levels = 2;
   static constexpr int level_set_levels = 3;
   static constexpr int level_set_rows = 4;
@@ -401,8 +402,8 @@ struct recursive_block_serial
 struct small_schemes : scheme_tuning {
   static constexpr int block_threads = 64;
   static constexpr int entries_at_once = 2;
-  static constexpr int columns_per_sweep = 2;
-  static constexpr int least_buffered = 2;
+  static constexpr int rhs_per_sweep = 2;
+  static constexpr int min_buffered = 2;
   static constexpr int patience = 8;
 };
 struct scheme_chosen : subject<policy::basic_scheme<small_schemes>> {

@@ -1,5 +1,5 @@
 // The scalars of the kernels: division, and the value that is its own flag.
-#include "sptrsv/detail/scalar.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "emulator/support.hpp"
-#include "sptrsv/detail/value_flag.hpp"
+#include "sptrsv/detail/sync/value_flag.hpp"
 #include "support/layout.hpp"
 #include "support/random.hpp"
 

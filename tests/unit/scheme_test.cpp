@@ -1,5 +1,5 @@
 // The scheme as a value: text, JSON, comparison, and what is refused.
-#include "sptrsv/scheme_text.hpp"
+#include "sptrsv/scheme/text.hpp"
 
 #include <gtest/gtest.h>
 

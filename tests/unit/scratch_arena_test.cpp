@@ -1,5 +1,5 @@
 // scratch_arena: what it gives out itself, what it asks for, and what it gives back.
-#include "sptrsv/detail/scratch_arena.hpp"
+#include "sptrsv/detail/base/scratch_arena.hpp"
 
 #include <gtest/gtest.h>
 

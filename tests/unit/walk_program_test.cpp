@@ -1,5 +1,5 @@
 // The program of a walk: interpreted step by step, every row sees what it needs.
-#include "sptrsv/detail/dataflow/walk_program.hpp"
+#include "sptrsv/detail/dataflow/single_block/schedule.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@
 namespace sptrsv::testing {
 namespace {
 
-using detail::dataflow::walk_program;
-using detail::dataflow::walk_shape_values;
+using detail::dataflow::schedule;
+using detail::dataflow::shape_values;
 
 struct system {
   detail::dataflow::host_rows<std::int32_t, std::int32_t> rows;
@@ -50,8 +50,8 @@ double serial(const system& s, std::vector<double>& x) {
 }
 
 /// Runs the program as the kernel does. A component that is written in a step is gone for the rows of that
-/// step, and x is what was written `fetch_distance` steps ago.
-std::vector<double> interpret(const system& s, const walk_program& p, bool reversed) {
+/// step, and x is what was written `reload_distance` steps ago.
+std::vector<double> interpret(const system& s, const schedule& p, bool reversed) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto rows = static_cast<std::size_t>(p.shape.rows);
   const auto capacity = static_cast<std::size_t>(p.shape.row_capacity());
@@ -60,8 +60,9 @@ std::vector<double> interpret(const system& s, const walk_program& p, bool rever
   std::vector<double> inner(p.rows.size() * rows, 0.0);
   std::vector<double> divisor(p.rows.size(), 1.0);
   const auto put = [&](std::uint32_t place, double value) {
-    double& slot = (place & detail::dataflow::inner_bit) != 0 ? inner.at(place & ~detail::dataflow::inner_bit)
-                                                              : outer.at(place);
+    double& slot = (place & detail::dataflow::in_tile_bit) != 0
+                       ? inner.at(place & ~detail::dataflow::in_tile_bit)
+                       : outer.at(place);
     EXPECT_EQ(slot, 0.0) << "two entries in one place";
     slot = value;
   };
@@ -89,10 +90,10 @@ std::vector<double> interpret(const system& s, const walk_program& p, bool rever
       const auto& row = p.rows.at(first + r);
       double side = row.source >= 0 ? 1.0 : 0.0;
       if (row.source < detail::dataflow::no_row) {
-        const auto from = static_cast<std::size_t>(detail::dataflow::fetched(row.source));
+        const auto from = static_cast<std::size_t>(detail::dataflow::reload_source(row.source));
         EXPECT_GE(written.at(from), 0);
-        EXPECT_LE(written.at(from) + p.shape.fetch_distance(), step)
-            << "fetched before it is sure to be written";
+        EXPECT_LE(written.at(from) + p.shape.reload_distance(), step)
+            << "reload_source before it is sure to be written";
         side = x.at(from);
       }
       for (std::size_t i = 0; i < capacity; ++i) {
@@ -129,19 +130,18 @@ std::vector<double> interpret(const system& s, const walk_program& p, bool rever
 }
 
 /// None: the window is too short.
-bool expect_sound(const pattern& p, const walk_shape_values& shape, std::int64_t window_steps,
-                  bool reversed) {
+bool expect_sound(const pattern& p, const shape_values& shape, std::int64_t x_ring_tiles, bool reversed) {
   SCOPED_TRACE(p.name + ": " + std::to_string(shape.rows) + " rows, " + std::to_string(shape.lanes) +
                " lanes, " + std::to_string(shape.entries) + " entries" + ", reach " +
-               std::to_string(shape.reach) + ", window of " + std::to_string(window_steps) + " steps");
+               std::to_string(shape.reach) + ", window of " + std::to_string(x_ring_tiles) + " steps");
   const system s = system_of(p);
-  detail::dataflow::walk_program_builder<std::int32_t, std::int32_t> builder(s.rows, shape, window_steps,
-                                                                             reversed);
-  const std::optional<walk_program> program = builder.build(s.levels.rows);
+  detail::dataflow::schedule_builder<std::int32_t, std::int32_t> builder(s.rows, shape, x_ring_tiles,
+                                                                         reversed);
+  const std::optional<schedule> program = builder.build(s.levels.rows);
   if (!program) {
     return false;
   }
-  EXPECT_EQ(program->steps % shape.chunk_steps, 0);
+  EXPECT_EQ(program->steps % shape.chunk_tiles, 0);
   std::vector<double> expected(s.rows.row_offsets.size() - 1);
   const double largest = serial(s, expected);
   const std::vector<double> x = interpret(s, *program, reversed);
@@ -154,20 +154,20 @@ bool expect_sound(const pattern& p, const walk_shape_values& shape, std::int64_t
   return true;
 }
 
-constexpr walk_shape_values coupled_shape(int rows, int lanes, int entries) {
+constexpr shape_values coupled_shape(int rows, int lanes, int entries) {
   return {rows, lanes, entries, rows - 1, 2, 3, rows * rows};
 }
-constexpr walk_shape_values banded_shape(int rows, int lanes, int entries, int reach) {
+constexpr shape_values banded_shape(int rows, int lanes, int entries, int reach) {
   return {rows, lanes, entries, reach, 2, 3, rows * reach};
 }
-const std::vector<walk_shape_values> shapes = {
+const std::vector<shape_values> shapes = {
     coupled_shape(4, 1, 2),  coupled_shape(4, 8, 4),   coupled_shape(8, 2, 2),
     coupled_shape(32, 1, 2), banded_shape(8, 2, 2, 1), banded_shape(32, 1, 2, 3),
 };
 
 TEST(WalkProgram, IsSoundWithALongWindow) {
   for (const pattern& p : patterns::small()) {
-    for (const walk_shape_values& shape : shapes) {
+    for (const shape_values& shape : shapes) {
       EXPECT_TRUE(expect_sound(p, shape, 65534 / shape.rows, false));
     }
   }
@@ -177,8 +177,8 @@ TEST(WalkProgram, FetchesBackWhatHasLeftTheWindow) {
   int possible = 0;
   int all = 0;
   for (const pattern& p : patterns::deep()) {
-    for (const walk_shape_values& shape : shapes) {
-      for (const int steps : {2 * shape.fetch_distance(), 5 * shape.fetch_distance()}) {
+    for (const shape_values& shape : shapes) {
+      for (const int steps : {2 * shape.reload_distance(), 5 * shape.reload_distance()}) {
         ++all;
         possible += expect_sound(p, shape, steps, true) ? 1 : 0;
       }
@@ -189,8 +189,8 @@ TEST(WalkProgram, FetchesBackWhatHasLeftTheWindow) {
 
 TEST(WalkProgram, HandsLongRowsToPartialRows) {
   const system s = system_of(patterns::arrow_row(300));
-  const walk_shape_values shape = banded_shape(8, 1, 4, 1);
-  detail::dataflow::walk_program_builder<std::int32_t, std::int32_t> builder(s.rows, shape, 1000, false);
+  const shape_values shape = banded_shape(8, 1, 4, 1);
+  detail::dataflow::schedule_builder<std::int32_t, std::int32_t> builder(s.rows, shape, 1000, false);
   const auto program = builder.build(s.levels.rows);
   ASSERT_TRUE(program);
   // A row that adds up four numbers removes three: 299 become 4.
@@ -199,18 +199,18 @@ TEST(WalkProgram, HandsLongRowsToPartialRows) {
 
 TEST(WalkProgram, FillsItsStepsWhereRowsAreCoupled) {
   const system s = system_of(patterns::chain(50));
-  detail::dataflow::walk_program_builder<std::int32_t, std::int32_t> five(s.rows, coupled_shape(10, 1, 2),
-                                                                          1000, false);
+  detail::dataflow::schedule_builder<std::int32_t, std::int32_t> five(s.rows, coupled_shape(10, 1, 2), 1000,
+                                                                      false);
   EXPECT_EQ(five.build(s.levels.rows)->steps, 6);  // a multiple of the chunk
 }
 
 TEST(WalkProgram, EndsAStepWhereARowIsOutOfReach) {
   const system chain = system_of(patterns::chain(12));
-  const detail::dataflow::walk_shape_values narrow = banded_shape(8, 1, 4, 1);
-  detail::dataflow::walk_program_builder<std::int32_t, std::int32_t> free(chain.rows, narrow, 100, false);
+  const detail::dataflow::shape_values narrow = banded_shape(8, 1, 4, 1);
+  detail::dataflow::schedule_builder<std::int32_t, std::int32_t> free(chain.rows, narrow, 100, false);
   EXPECT_EQ(free.build(chain.levels.rows)->steps, 2) << "a chain never is";
   const system band = system_of(patterns::band(12, 2));
-  detail::dataflow::walk_program_builder<std::int32_t, std::int32_t> broken(band.rows, narrow, 100, false);
+  detail::dataflow::schedule_builder<std::int32_t, std::int32_t> broken(band.rows, narrow, 100, false);
   EXPECT_EQ(broken.build(band.levels.rows)->steps, 6) << "each row needs the two before it";
 }
 

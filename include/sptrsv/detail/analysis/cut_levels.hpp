@@ -41,14 +41,14 @@ template <class Index>
 struct number_rows {
   const Index* firsts_before;  ///< by row: rows of the first levels before it
   std::int64_t rest_size;
-  const Index* positions;  ///< null: a row is its position
+  const Index* substitution_indices;  ///< null: a row is its position
   const Index* level_of_row;
   Index last_level;
   /// By row of a half: its row, and its position.
   Index* rows[2];
-  Index* half_positions[2];
+  Index* half_substitution_indices[2];
   Index* rest_level_of_row;
-  Index* places;  ///< by row: as a column of the rest
+  Index* solve_indices;  ///< by row: as a column of the rest
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
@@ -57,9 +57,10 @@ struct number_rows {
     const int half = level <= last_level ? 0 : 1;
     const Index number = half == 0 ? firsts : static_cast<Index>(row) - firsts;
     ctx.store(rows[half] + number, static_cast<Index>(row));
-    ctx.store(half_positions[half] + number,
-              positions == nullptr ? static_cast<Index>(row) : ctx.load_constant(positions + row));
-    ctx.store(places + row, half == 0 ? static_cast<Index>(rest_size + number) : number);
+    ctx.store(half_substitution_indices[half] + number, substitution_indices == nullptr
+                                                            ? static_cast<Index>(row)
+                                                            : ctx.load_constant(substitution_indices + row));
+    ctx.store(solve_indices + row, half == 0 ? static_cast<Index>(rest_size + number) : number);
     if (half == 1) {
       ctx.store(rest_level_of_row + number, static_cast<Index>(level - last_level));
     }
@@ -81,16 +82,16 @@ struct subtract {
 
 /// Per place in level order: the row's number in its half.
 template <class Index>
-struct take_numbers {
+struct take_values {
   const Index* rows;
-  const Index* places;
-  Index first_place;
+  const Index* solve_indices;
+  Index first_solve_index;
   Index* numbers;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    ctx.store(numbers + i,
-              static_cast<Index>(ctx.load_constant(places + ctx.load_constant(rows + i)) - first_place));
+    ctx.store(numbers + i, static_cast<Index>(ctx.load_constant(solve_indices + ctx.load_constant(rows + i)) -
+                                              first_solve_index));
   }
 };
 
@@ -112,35 +113,37 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
   const auto last_level = static_cast<Index>(first_levels);
   cut_triangle<Index, Offset> made;
   made.first.has_partial_rows = made.rest.has_partial_rows = split.has_partial_rows;
-  made.first.positions = make(first_rows);
-  made.rest.positions = make(rest_rows);
+  made.first.substitution_indices = make(first_rows);
+  made.rest.substitution_indices = make(rest_rows);
   made.rest_level_of_row = make(rest_rows);
   const buffer<Index> firsts_before = make(t.size + 1);
-  const buffer<Index> first_numbers = make(first_rows);
-  const buffer<Index> rest_numbers = make(rest_rows);
-  const buffer<Index> places = make(t.size);
+  const buffer<Index> first_values = make(first_rows);
+  const buffer<Index> rest_values = make(rest_rows);
+  const buffer<Index> solve_indices = make(t.size);
   simt::for_each(
       on, t.size + 1,
       cut_kernels::mark_first_rows<Index>{t.size, level_of_row.data(), last_level, firsts_before.data()});
   on.exclusive_scan(firsts_before.data(), firsts_before.data(), t.size + 1, memory.scratch);
   simt::for_each(on, t.size,
-                 cut_kernels::number_rows<Index>{firsts_before.data(),
-                                                 rest_rows,
-                                                 split.positions.data(),
-                                                 level_of_row.data(),
-                                                 last_level,
-                                                 {first_numbers.data(), rest_numbers.data()},
-                                                 {made.first.positions.data(), made.rest.positions.data()},
-                                                 made.rest_level_of_row.data(),
-                                                 places.data()});
-  made.first.triangle = select_rows(t,
-                                    row_selection<Index>{first_rows, first_numbers.data(), places.data(),
-                                                         static_cast<Index>(rest_rows), true},
-                                    on, memory);
+                 cut_kernels::number_rows<Index>{
+                     firsts_before.data(),
+                     rest_rows,
+                     split.substitution_indices.data(),
+                     level_of_row.data(),
+                     last_level,
+                     {first_values.data(), rest_values.data()},
+                     {made.first.substitution_indices.data(), made.rest.substitution_indices.data()},
+                     made.rest_level_of_row.data(),
+                     solve_indices.data()});
+  made.first.triangle =
+      select_rows(t,
+                  row_selection<Index>{first_rows, first_values.data(), solve_indices.data(),
+                                       static_cast<Index>(rest_rows), true},
+                  on, memory);
   made.rest.triangle = select_rows(
-      t, row_selection<Index>{rest_rows, rest_numbers.data(), places.data(), 0, true}, on, memory);
+      t, row_selection<Index>{rest_rows, rest_values.data(), solve_indices.data(), 0, true}, on, memory);
 
-  const auto take_levels = [&](std::int64_t first, std::int64_t count, std::int64_t first_place,
+  const auto take_levels = [&](std::int64_t first, std::int64_t count, std::int64_t first_solve_index,
                                std::int64_t first_row, std::int64_t rows) {
     device_levels<Index> taken;
     taken.count = count;
@@ -150,8 +153,8 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
                    cut_kernels::subtract<Index>{levels.level_offsets.data() + first,
                                                 static_cast<Index>(first_row), taken.level_offsets.data()});
     simt::for_each(on, rows,
-                   cut_kernels::take_numbers<Index>{levels.rows.data() + first_row, places.data(),
-                                                    static_cast<Index>(first_place), taken.rows.data()});
+                   cut_kernels::take_values<Index>{levels.rows.data() + first_row, solve_indices.data(),
+                                                   static_cast<Index>(first_solve_index), taken.rows.data()});
     return taken;
   };
   made.first_levels = take_levels(0, first_levels, rest_rows, 0, first_rows);

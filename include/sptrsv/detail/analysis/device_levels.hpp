@@ -43,7 +43,7 @@ struct device_levels {
 
   /// Where `row` stands; `row` itself if there is no order. Synchronises, linear time.
   template <class Executor>
-  [[nodiscard]] std::int64_t place_of(std::int64_t row, const Executor& on) const {
+  [[nodiscard]] std::int64_t solve_index_of(std::int64_t row, const Executor& on) const {
     std::vector<Index> all(rows.size());
     on.download(all.data(), rows.data(), rows.bytes());
     return all.empty() ? row : std::find(all.begin(), all.end(), static_cast<Index>(row)) - all.begin();

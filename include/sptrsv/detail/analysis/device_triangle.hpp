@@ -7,7 +7,7 @@
 
 #include "sptrsv/detail/analysis/check_entries_agent.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
-#include "sptrsv/detail/scratch_arena.hpp"
+#include "sptrsv/detail/base/scratch_arena.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail {

@@ -24,7 +24,7 @@ class device_values {
     const auto entries = static_cast<std::int64_t>(values_.size());
     const auto pivots = static_cast<std::int64_t>(diagonal_.size());
     simt::for_each(on, entries + pivots,
-                   triangle_kernels::gather_numbers<Scalar, Offset>{
+                   triangle_kernels::gather_all_values<Scalar, Offset>{
                        {stored, sources, values_.data(), conjugated},
                        {stored, diagonal_sources, diagonal_.data(), conjugated, pivot_divisor<Scalar>::one()},
                        entries});
@@ -38,12 +38,12 @@ class device_values {
   [[nodiscard]] std::size_t bytes() const { return values_.bytes() + diagonal_.bytes(); }
 
   /// Synchronises.
-  [[nodiscard]] bool is_zero_pivot(std::int64_t position, const Executor& on) const {
+  [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
     if (diagonal_.size() == 0) {
       return false;
     }
     Scalar pivot;
-    on.download(&pivot, diagonal_.data() + position, sizeof(pivot));
+    on.download(&pivot, diagonal_.data() + substitution_index, sizeof(pivot));
     return pivot == Scalar{};
   }
 

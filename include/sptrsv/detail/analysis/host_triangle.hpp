@@ -52,18 +52,18 @@ void validate_on_host(const pattern_view<Index, Offset>& a, const triangle_form&
   std::vector<Index> seen_by(static_cast<std::size_t>(a.size),
                              Index{-1});  // by minor index: the last major one
   std::vector<char> has_diagonal(static_cast<std::size_t>(a.size), form.unit ? 1 : 0);
-  for_each_triangle_entry(a, form, [&](Index position, Index column, Offset e) {
-    if (position == column && form.unit) {
+  for_each_triangle_entry(a, form, [&](Index substitution_index, Index column, Offset e) {
+    if (substitution_index == column && form.unit) {
       return;  // stored diagonal entries are ignored then
     }
-    Index major = form.transposed ? column : position;
+    Index major = form.transposed ? column : substitution_index;
     major = form.reversed ? static_cast<Index>(a.size - 1 - major) : major;
     Index& seen = seen_by[static_cast<std::size_t>(a.indices[e])];
     if (seen == major) {
       throw_pattern_fault(pattern_fault::duplicate, major, a.by_columns);
     }
     seen = major;
-    if (position == column) {
+    if (substitution_index == column) {
       has_diagonal[static_cast<std::size_t>(major)] = 1;
     }
   });

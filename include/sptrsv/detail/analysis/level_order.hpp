@@ -18,7 +18,7 @@ struct measure_rows {
   const Index* rows;               ///< new row -> row
   Offset* new_lengths;
   Offset* new_diagonal_sources;
-  Index* place_of_row;  ///< null: it is known
+  Index* solve_index_of_row;  ///< null: it is known
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r) const {
@@ -32,8 +32,8 @@ struct measure_rows {
     if (diagonal_sources != nullptr) {
       ctx.store(new_diagonal_sources + r, ctx.load_constant(diagonal_sources + row));
     }
-    if (place_of_row != nullptr) {
-      ctx.store(place_of_row + row, static_cast<Index>(r));
+    if (solve_index_of_row != nullptr) {
+      ctx.store(solve_index_of_row + row, static_cast<Index>(r));
     }
   }
 };
@@ -47,8 +47,8 @@ struct move_entries {
   const Index* columns;
   const Offset* sources;  ///< null: none are held
   const Index* rows;
-  const Index* place_of_row;
-  Index first_place;  ///< column 0
+  const Index* solve_index_of_row;
+  Index first_solve_index;  ///< column 0
   const Offset* new_row_offsets;
   Index* new_columns;
   Offset* new_sources;
@@ -61,7 +61,7 @@ struct move_entries {
     const Index column = ctx.load_constant(columns + from);
     ctx.store(new_columns + e,
               static_cast<std::int64_t>(column) < old_size
-                  ? static_cast<Index>(ctx.load_constant(place_of_row + column) - first_place)
+                  ? static_cast<Index>(ctx.load_constant(solve_index_of_row + column) - first_solve_index)
                   : column);
     if (sources != nullptr) {
       ctx.store(new_sources + e, ctx.load_constant(sources + from));
@@ -74,9 +74,9 @@ template <class Index>
 struct row_selection {
   std::int64_t size;
   const Index* rows;
-  Index* place_of_row;    ///< of all rows of the triangle
-  Index first_place = 0;  ///< column 0
-  bool is_known = false;  ///< place_of_row; otherwise it becomes the inverse of `rows`
+  Index* solve_index_of_row;    ///< of all rows of the triangle
+  Index first_solve_index = 0;  ///< column 0
+  bool is_known = false;        ///< solve_index_of_row; otherwise it becomes the inverse of `rows`
 };
 
 /// Synchronises where these are not all rows.
@@ -95,7 +95,7 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
   simt::for_each(on, s.size + 1,
                  measure_rows<Index, Offset>{s.size, t.row_offsets.data(), t.diagonal_sources.data(), s.rows,
                                              moved.row_offsets.data(), moved.diagonal_sources.data(),
-                                             s.is_known ? nullptr : s.place_of_row});
+                                             s.is_known ? nullptr : s.solve_index_of_row});
   on.exclusive_scan(moved.row_offsets.data(), moved.row_offsets.data(), s.size + 1, memory.scratch);
   auto entries = static_cast<Offset>(t.entries());
   if (s.size < t.size) {
@@ -107,7 +107,7 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
   simt::for_each(
       on, moved.entries(),
       move_entries<Index, Offset>{s.size, t.size, t.row_offsets.data(), t.columns.data(), t.sources.data(),
-                                  s.rows, s.place_of_row, s.first_place, moved.row_offsets.data(),
+                                  s.rows, s.solve_index_of_row, s.first_solve_index, moved.row_offsets.data(),
                                   moved.columns.data(), moved.sources.data()});
   return moved;
 }
@@ -116,8 +116,9 @@ template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> in_level_order(const device_triangle<Index, Offset>& t,
                                               const device_levels<Index>& levels, const Executor& on,
                                               const analysis_memory& memory) {
-  const buffer<Index> place_of_row(static_cast<std::size_t>(t.size), memory.scratch, on.stream());
-  return select_rows(t, row_selection<Index>{t.size, levels.rows.data(), place_of_row.data()}, on, memory);
+  const buffer<Index> solve_index_of_row(static_cast<std::size_t>(t.size), memory.scratch, on.stream());
+  return select_rows(t, row_selection<Index>{t.size, levels.rows.data(), solve_index_of_row.data()}, on,
+                     memory);
 }
 
 /// Per place in level order: the piece of a level that it is in and, in the low bits, what `KeyOfLength`
@@ -133,13 +134,13 @@ struct find_level_keys {
   std::uint64_t* keys;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
-    const Index position = ctx.load_constant(rows + place);
-    const auto length = static_cast<std::int64_t>(ctx.load_constant(row_offsets + position + 1) -
-                                                  ctx.load_constant(row_offsets + position));
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
+    const Index substitution_index = ctx.load_constant(rows + solve_index);
+    const auto length = static_cast<std::int64_t>(ctx.load_constant(row_offsets + substitution_index + 1) -
+                                                  ctx.load_constant(row_offsets + substitution_index));
     const std::int64_t piece =
-        triangle_kernels::major_of(ctx, level_offsets, levels, place) + place / scope;  // ascends
-    ctx.store(keys + place, static_cast<std::uint64_t>(piece) << KeyOfLength::bits | key_of(length));
+        triangle_kernels::major_of(ctx, level_offsets, levels, solve_index) + solve_index / scope;  // ascends
+    ctx.store(keys + solve_index, static_cast<std::uint64_t>(piece) << KeyOfLength::bits | key_of(length));
   }
 };
 

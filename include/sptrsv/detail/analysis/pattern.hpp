@@ -23,7 +23,7 @@ struct pattern_view {
 
 /// With its numbers, for engines whose plan depends on them.
 template <class Scalar, class Index, class Offset>
-struct numbered_pattern : pattern_view<Index, Offset> {
+struct valued_pattern : pattern_view<Index, Offset> {
   const Scalar* values;
 };
 

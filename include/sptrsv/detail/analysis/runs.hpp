@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/scratch_arena.hpp"
+#include "sptrsv/detail/base/scratch_arena.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail {
@@ -31,7 +31,7 @@ struct mark_starts {
 
 /// Per element: the run that starts there.
 template <class Index>
-struct place_starts {
+struct row_starts {
   std::int64_t size;
   const Index* numbers;  ///< runs that start before each element
   Index* first;
@@ -64,7 +64,7 @@ runs<Index> make_runs(std::int64_t size, const Starts& starts, const Executor& o
   on.download(&count, numbers.data() + size, sizeof(count));
   made.count = count;
   made.first = buffer<Index>(static_cast<std::size_t>(count) + 1, memory.kept, on.stream());
-  simt::for_each(on, size, place_starts<Index>{size, numbers.data(), made.first.data()});
+  simt::for_each(on, size, row_starts<Index>{size, numbers.data(), made.first.data()});
   return made;
 }
 

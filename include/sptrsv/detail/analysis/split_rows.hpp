@@ -17,7 +17,8 @@ template <class Index, class Offset>
 struct split_triangle {
   device_triangle<Index, Offset> triangle;  ///< sources may be `minus_one_source`, diagonal_sources -1
   bool has_partial_rows = false;
-  buffer<Index> positions;  ///< by row: its position in the system, -1 for partial rows; empty: it is the row
+  buffer<Index> substitution_indices;  ///< by row: its position in the system, -1 for partial rows; empty: it
+                                       ///< is the row
 };
 
 namespace split_kernels {
@@ -69,10 +70,10 @@ struct count_parts {
 template <class Index, class Offset>
 struct make_rows {
   cut<Index, Offset> c;
-  const Index* old_positions;  ///< null: a row is its position
-  const Offset* old_pivots;    ///< null: the diagonal is unit
+  const Index* old_substitution_indices;  ///< null: a row is its position
+  const Offset* old_pivots;               ///< null: the diagonal is unit
   Offset* lengths;
-  Index* positions;
+  Index* substitution_indices;
   Offset* pivots;
 
   template <class Context>
@@ -82,14 +83,15 @@ struct make_rows {
     const std::int64_t to = c.new_row(ctx, row);
     for (std::int64_t part = to - parts; part < to; ++part) {
       ctx.store(lengths + part, static_cast<Offset>(c.most));
-      ctx.store(positions + part, Index{-1});
+      ctx.store(substitution_indices + part, Index{-1});
       if (old_pivots != nullptr) {
         ctx.store(pivots + part, Offset{-1});
       }
     }
     ctx.store(lengths + to, static_cast<Offset>(length - parts * c.most + parts));
-    ctx.store(positions + to,
-              old_positions == nullptr ? static_cast<Index>(row) : ctx.load_constant(old_positions + row));
+    ctx.store(substitution_indices + to, old_substitution_indices == nullptr
+                                             ? static_cast<Index>(row)
+                                             : ctx.load_constant(old_substitution_indices + row));
     if (old_pivots != nullptr) {
       ctx.store(pivots + to, ctx.load_constant(old_pivots + row));
     }
@@ -145,7 +147,7 @@ struct make_links {
 /// One round. `positions`: of the rows of `t`, empty if none was cut before. Synchronises.
 template <class Index, class Offset, class Executor>
 split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t,
-                                         const buffer<Index>& positions, std::int64_t most,
+                                         const buffer<Index>& substitution_indices, std::int64_t most,
                                          const Executor& on, const analysis_memory& memory) {
   const auto make = [&](auto element, std::int64_t size) {
     return buffer<decltype(element)>(static_cast<std::size_t>(size), memory.kept, on.stream());
@@ -167,13 +169,13 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   n.columns = make(Index{}, t.entries() + added);
   n.sources = make(Offset{}, t.entries() + added);
   n.diagonal_sources = make(Offset{}, t.diagonal_sources.size() == 0 ? 0 : n.size);
-  made.positions = make(Index{}, n.size);
+  made.substitution_indices = make(Index{}, n.size);
   split_kernels::cut<Index, Offset> c{t.size, most, t.row_offsets.data(), parts.data(), n.row_offsets.data()};
   on.fill_bytes(n.row_offsets.data(), 0, n.row_offsets.bytes());
   simt::for_each(on, t.size,
-                 split_kernels::make_rows<Index, Offset>{c, positions.data(), t.diagonal_sources.data(),
-                                                         n.row_offsets.data(), made.positions.data(),
-                                                         n.diagonal_sources.data()});
+                 split_kernels::make_rows<Index, Offset>{
+                     c, substitution_indices.data(), t.diagonal_sources.data(), n.row_offsets.data(),
+                     made.substitution_indices.data(), n.diagonal_sources.data()});
   on.exclusive_scan(n.row_offsets.data(), n.row_offsets.data(), n.size + 1, memory.scratch);
   simt::for_each(on, t.entries(),
                  split_kernels::move_entries<Index, Offset>{c, t.columns.data(), t.sources.data(),
@@ -195,7 +197,7 @@ split_triangle<Index, Offset> split_long_rows(device_triangle<Index, Offset>& tr
   }
   split_triangle<Index, Offset> split = split_once(triangle, buffer<Index>(), most, on, memory);
   while (split.triangle.longest_row > most) {
-    split = split_once(split.triangle, split.positions, most, on, memory);
+    split = split_once(split.triangle, split.substitution_indices, most, on, memory);
   }
   return split;
 }

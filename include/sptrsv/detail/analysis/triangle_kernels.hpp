@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
-#include "sptrsv/detail/scalar.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
 
 namespace sptrsv::detail::triangle_kernels {
 
@@ -22,13 +22,14 @@ struct report {
 /// Where an entry of the storage lies in the system: positions of substitution, column <= row inside the
 /// triangle.
 template <class Index>
-struct place {
+struct solve_index {
   Index row;
   Index column;
 };
 
 template <class Index>
-SPTRSV_HOST_DEVICE place<Index> place_of(const triangle_form& form, Index last, Index major, Index minor) {
+SPTRSV_HOST_DEVICE solve_index<Index> solve_index_of(const triangle_form& form, Index last, Index major,
+                                                     Index minor) {
   const Index row = form.transposed ? minor : major;
   const Index column = form.transposed ? major : minor;
   if (form.reversed) {
@@ -124,8 +125,8 @@ struct place_ascending_entries {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
     const std::int64_t m = major_of(ctx, a.offsets, a.size, e);
-    const auto at = place_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
-                             ctx.load_constant(a.indices + e));
+    const auto at = solve_index_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
+                                   ctx.load_constant(a.indices + e));
     if (at.column < at.row) {
       const std::int64_t rank = form.reversed
                                     ? static_cast<std::int64_t>(ctx.load_constant(a.offsets + m + 1)) - 1 - e
@@ -149,8 +150,8 @@ struct place_keys {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
     const std::int64_t m = major_of(ctx, a.offsets, a.size, e);
-    const auto at = place_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
-                             ctx.load_constant(a.indices + e));
+    const auto at = solve_index_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
+                                   ctx.load_constant(a.indices + e));
     if (at.column < at.row) {
       const Offset slot = ctx.atomic_add(cursors + at.row, Offset{1});
       ctx.store(keys + slot, static_cast<std::uint64_t>(at.row) * static_cast<std::uint64_t>(a.size) +
@@ -208,7 +209,7 @@ struct gather_values {
 
 /// Per entry, then per pivot.
 template <class Scalar, class Offset>
-struct gather_numbers {
+struct gather_all_values {
   gather_values<Scalar, Offset> of_entries;
   gather_values<Scalar, Offset> of_pivots;
   std::int64_t entries;

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "sptrsv/detail/automatic/cost_model.hpp"
-#include "sptrsv/detail/choices.hpp"
+#include "sptrsv/policy/row_order.hpp"
 
 namespace sptrsv::policy {
 

@@ -11,11 +11,12 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "sptrsv/detail/automatic/cost_models.hpp"
 #include "sptrsv/detail/automatic/profile.hpp"
+#include "sptrsv/detail/base/plan_text.hpp"
 #include "sptrsv/detail/dataflow/engine.hpp"
-#include "sptrsv/detail/plan_text.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv {
@@ -58,12 +59,13 @@ class engine_of<std::tuple<Policy>, Scalar, Index, Offset, Executor>
   using base = engine<Policy, Scalar, Index, Offset, Executor>;
 
  public:
-  engine_of(const std::tuple<Policy>& candidates, const numbered_pattern<Scalar, Index, Offset>& a,
+  engine_of(const std::tuple<Policy>& candidates, const valued_pattern<Scalar, Index, Offset>& a,
             const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : base(std::get<0>(candidates), a, form, max_rhs, on, resource) {}
 
   void describe(solver_info& info, const Executor& on) const {
     base::describe(info, on);
+    info.chosen = Policy::name;
     info.plan =
         std::string(Policy::name) + ", the only candidate" + (info.plan.empty() ? "" : "; " + info.plan);
   }
@@ -95,7 +97,7 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
  public:
   using workspace = std::variant<typename engine_for<Policies>::workspace...>;
 
-  engine_of(const std::tuple<Policies...>& candidates, const numbered_pattern<Scalar, Index, Offset>& a,
+  engine_of(const std::tuple<Policies...>& candidates, const valued_pattern<Scalar, Index, Offset>& a,
             const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource) {
     const system_profile system = profile_of<Scalar, Index, Offset>(a, form, max_rhs, on, resource);
     nanoseconds_ = std::apply(
@@ -129,28 +131,31 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
     });
   }
 
-  std::int64_t first_bad_position(workspace& scratch, const Executor& on) const {
+  std::int64_t first_nonfinite_index(workspace& scratch, const Executor& on) const {
     return visit([&](const auto& chosen, auto number) {
-      return chosen.first_bad_position(std::get<decltype(number)::value>(scratch), on);
+      return chosen.first_nonfinite_index(std::get<decltype(number)::value>(scratch), on);
     });
   }
 
-  bool is_zero_pivot(std::int64_t position, const Executor& on) const {
-    return visit([&](const auto& chosen, auto) { return chosen.is_zero_pivot(position, on); });
+  bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
+    return visit([&](const auto& chosen, auto) { return chosen.is_zero_pivot(substitution_index, on); });
   }
 
-  std::int64_t first_grown_position(const Executor& on) const {
-    return visit([&](const auto& chosen, auto) { return detail::first_grown_position(chosen, on); });
+  std::int64_t first_grown_index(const Executor& on) const {
+    return visit([&](const auto& chosen, auto) { return detail::first_grown_index(chosen, on); });
   }
 
   void describe(solver_info& info, const Executor& on) const {
     visit([&](const auto& chosen, auto) { chosen.describe(info, on); });
     constexpr std::array<const char*, count> names{Policies::name...};
-    const std::string own = info.plan.empty() ? "" : "; " + info.plan;
-    info.plan = std::string(names[engine_.index()]) + ", by the predicted time of a solve: ";
+    std::vector<predicted_time> candidates;
     for (std::size_t i = 0; i < count; ++i) {
-      info.plan += (i > 0 ? ", " : "") + predicted_time(names[i], nanoseconds_[i]);
+      candidates.push_back({names[i], nanoseconds_[i]});
     }
+    const std::string own = info.plan.empty() ? "" : "; " + info.plan;
+    info.chosen = names[engine_.index()];
+    info.plan = info.chosen + ", by the predicted time of a solve: " + to_text(candidates);
+    info.predictions.insert(info.predictions.begin(), candidates.begin(), candidates.end());
     info.plan += own;
   }
 
@@ -176,7 +181,7 @@ class engine<policy::automatic<Candidates...>, Scalar, Index, Offset, Executor>
     : public automatic::engine_of<typename policy::automatic<Candidates...>::candidate_list, Scalar, Index,
                                   Offset, Executor> {
  public:
-  engine(const policy::automatic<Candidates...>& policy, const numbered_pattern<Scalar, Index, Offset>& a,
+  engine(const policy::automatic<Candidates...>& policy, const valued_pattern<Scalar, Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : automatic::engine_of<typename policy::automatic<Candidates...>::candidate_list, Scalar, Index, Offset,
                              Executor>(policy.candidates, a, form, max_rhs, on, resource) {}

@@ -33,7 +33,7 @@ struct triangle_rows {
   const block_params<Scalar, Index, Offset>& p;
   std::int64_t offsets;  ///< of row 0, among all
   bool has_sums;
-  const solve_pages<Scalar>& pages = p.whole.pages;
+  const double_buffer<Scalar>& buffers = p.whole.buffers;
   const Index* columns = p.whole.columns;
   const Scalar* values = p.whole.values;
   const dense_view<Scalar>& x = p.whole.x;
@@ -48,8 +48,8 @@ struct triangle_rows {
   }
 
   template <class Context>
-  SPTRSV_DEVICE row open(Context& ctx, std::int64_t place) const {
-    return p.whole.open(ctx, place, p.whole.row_offsets + offsets + place);
+  SPTRSV_DEVICE row open(Context& ctx, std::int64_t solve_index) const {
+    return p.whole.open(ctx, solve_index, p.whole.row_offsets + offsets + solve_index);
   }
 
   /// alpha b less what the squares have summed up; once for each row and right-hand side.
@@ -59,16 +59,16 @@ struct triangle_rows {
     if (!has_sums) {
       return b;
     }
-    Scalar* const sum = p.sums + column * p.whole.size + r.place;
+    Scalar* const sum = p.sums + column * p.whole.size + r.solve_index;
     const Scalar known = ctx.load(sum);
     ctx.store(sum, Scalar{});
     return b - known;
   }
 
   template <class Context>
-  SPTRSV_DEVICE void finish(Context& ctx, const row& r, std::uint32_t page, std::int64_t column,
+  SPTRSV_DEVICE void finish(Context& ctx, const row& r, std::uint32_t half, std::int64_t column,
                             Scalar remainder, Scalar sum) const {
-    p.whole.publish(ctx, r, page, column, r.pivot(remainder - sum));
+    p.whole.publish(ctx, r, half, column, r.pivot(remainder - sum));
   }
 };
 
@@ -82,7 +82,7 @@ struct agent {
   using polled_rows = row_wise::fused_rows<entries_at_once, Columns, rows>;
   using gathered = gathered_row<entries_at_once, Columns, Scalar, Index, Offset>;
   /// For the rows of a task, a bit each.
-  static constexpr int mask_words = block_threads * Tuning::most_rounds / 32;
+  static constexpr int mask_words = block_threads * Tuning::max_rounds / 32;
   static_assert(mask_words <= block_threads);
   struct shared_storage {
     block_start start;
@@ -97,16 +97,16 @@ struct agent {
     const step* steps;
     const std::int32_t* step_of_task;
     std::int64_t last_step;
-    const Index* numbers;              ///< of the rows that are stored without the empty ones
-    const Index* first_place_of_warp;  ///< of the polled rows, and the end
-    const Index* gates;                ///< by warp: a place some levels earlier, -1 if none; null: no gates
-    const Index* level_offsets;        ///< of the levels of all triangles
-    unsigned long long* finished;      ///< by step: tasks that have ended, of all solves
+    const Index* numbers;                    ///< of the rows that are stored without the empty ones
+    const Index* first_solve_index_of_warp;  ///< of the polled rows, and the end
+    const Index* gates;            ///< by warp: a place some levels earlier, -1 if none; null: no gates
+    const Index* level_offsets;    ///< of the levels of all triangles
+    unsigned long long* finished;  ///< by step: tasks that have ended, of all solves
   };
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    start_block(ctx, shared.start, p.system.whole.pages.state, p.system.whole.x.columns);
+    start_block(ctx, shared.start, p.system.whole.buffers.state, p.system.whole.x.columns);
     if (ctx.thread_rank() < mask_words) {
       shared.wide[ctx.thread_rank()] = 0;
     }
@@ -146,9 +146,10 @@ struct agent {
       const auto warp = ctx.template group<32>();
       const std::int64_t number = first + warp.index();
       if (number < last) {
-        wait_for_gate(ctx, p, shared.start.page, number);
-        polled_rows::solve(ctx, warp, system, shared.start, ctx.load_constant(p.first_place_of_warp + number),
-                           ctx.load_constant(p.first_place_of_warp + number + 1));
+        wait_for_gate(ctx, p, shared.start.half, number);
+        polled_rows::solve(ctx, warp, system, shared.start,
+                           ctx.load_constant(p.first_solve_index_of_warp + number),
+                           ctx.load_constant(p.first_solve_index_of_warp + number + 1));
       }
       return;
     }
@@ -175,12 +176,12 @@ struct agent {
 
   /// A component of the first right-hand side, in this triangle or in one that has been solved.
   template <class Context>
-  SPTRSV_DEVICE static void wait_for_gate(Context& ctx, const params& p, std::uint32_t page,
+  SPTRSV_DEVICE static void wait_for_gate(Context& ctx, const params& p, std::uint32_t half,
                                           std::int64_t warp) {
     using flag = value_flag<Scalar>;
     const Index gate = p.gates == nullptr ? Index{-1} : ctx.load_constant(p.gates + warp);
     if (gate >= 0) {
-      simt::wait_until(ctx, p.system.whole.pages.component(page, 0, static_cast<std::int64_t>(gate)),
+      simt::wait_until(ctx, p.system.whole.buffers.component(half, 0, static_cast<std::int64_t>(gate)),
                        [](typename flag::word w) { return w != flag::pending; });
     }
   }
@@ -206,8 +207,8 @@ struct agent {
         ctx.atomic_add(&shared.wide[bit / 32], 1u << bit % 32);
       }
       for (std::int64_t rhs = 0; rhs < system.x.columns; rhs += Columns) {
-        const gathered row{system.columns,    system.values, system.pages,
-                           shared.start.page, rhs,           system.x.columns};
+        const gathered row{system.columns,    system.values, system.buffers,
+                           shared.start.half, rhs,           system.x.columns};
         Scalar sums[Columns] = {};
         row.sum(ctx, warp, begin, is_wide ? begin : end, s.lanes, Tuning::shared_row, sums);
         for (int k = 0; k < Columns; ++k) {
@@ -237,8 +238,8 @@ struct agent {
         const Offset begin = ctx.load_constant(offsets + mine);
         const Offset end = ctx.load_constant(offsets + mine + 1);
         for (std::int64_t rhs = 0; rhs < system.x.columns; rhs += Columns) {
-          const gathered row{system.columns,    system.values, system.pages,
-                             shared.start.page, rhs,           system.x.columns};
+          const gathered row{system.columns,    system.values, system.buffers,
+                             shared.start.half, rhs,           system.x.columns};
           Scalar sums[Columns] = {};
           row.add(ctx, begin, end, ctx.thread_rank(), block_threads, sums);
           for (int k = 0; k < Columns; ++k) {
@@ -270,7 +271,7 @@ struct agent {
       add_to_sum(ctx, p, shared.work.numbers, item, rhs, sum);
     } else {
       const typename rows::row r = system.open(ctx, item);
-      system.finish(ctx, r, shared.start.page, rhs, system.load_b(ctx, r, rhs), sum);
+      system.finish(ctx, r, shared.start.half, rhs, system.load_b(ctx, r, rhs), sum);
     }
   }
 

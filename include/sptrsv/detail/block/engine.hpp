@@ -28,17 +28,17 @@ class engine_base {
 
  public:
   struct workspace {
-    page_memory<Scalar> pages;
+    double_buffer_storage<Scalar> buffers;
     buffer<Scalar> sums;
     buffer<unsigned long long> finished;
   };
 
   void update_values(const Scalar* values, const Executor& on) {
-    numbers_.gather(values, system_.sources.data(), system_.diagonal_sources.data(), form_.conjugated, on);
+    values_.gather(values, system_.sources.data(), system_.diagonal_sources.data(), form_.conjugated, on);
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    workspace made{page_memory<Scalar>(system_.size, max_rhs_, on, resource),
+    workspace made{double_buffer_storage<Scalar>(system_.size, max_rhs_, on, resource),
                    buffer<Scalar>(sums(), resource, on.stream()),
                    buffer<unsigned long long>(system_.steps.size(), resource, on.stream())};
     on.fill_bytes(made.sums.data(), 0, made.sums.bytes());
@@ -49,30 +49,30 @@ class engine_base {
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
              const Executor& on) const {
     x.columns == 1 ? launch<1>(alpha, b, x, scratch, on)
-                   : launch<Tuning::columns_per_sweep>(alpha, b, x, scratch, on);
+                   : launch<Tuning::rhs_per_sweep>(alpha, b, x, scratch, on);
   }
 
-  std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
-    return scratch.pages.first_bad_position(thread_blocks(), on);
+  std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
+    return scratch.buffers.first_nonfinite_index(thread_blocks(), on);
   }
 
-  bool is_zero_pivot(std::int64_t position, const Executor& on) const {
-    return numbers_.is_zero_pivot(system_.order.place_of(position, on), on);
+  bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
+    return values_.is_zero_pivot(system_.order.solve_index_of(substitution_index, on), on);
   }
 
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
-    info.kernels = {"block: " + std::to_string(thread_blocks()) + " blocks of " +
-                        std::to_string(Tuning::block_threads) + " threads, " +
-                        std::to_string(system_.steps.size()) + " steps in one launch",
-                    std::to_string(system_.blocks) + " diagonal blocks, " +
-                        describe_steps(system_.host_steps, system_.size)};
+    info.kernels = {kernel_info{"block: " + std::to_string(thread_blocks()) + " blocks of " +
+                                std::to_string(Tuning::block_threads) + " threads, " +
+                                std::to_string(system_.steps.size()) + " steps in one launch"},
+                    kernel_info{std::to_string(system_.blocks) + " diagonal blocks, " +
+                                describe_steps(system_.host_steps, system_.size)}};
     info.entries = system_.entries() + (form_.unit ? 0 : system_.size);
     info.levels = system_.order.count;
     info.longest_row = system_.longest_row;
-    info.solver_bytes = system_.bytes() + numbers_.bytes();
-    info.workspace_bytes = page_memory<Scalar>::bytes(system_.size, max_rhs_) + sums() * sizeof(Scalar) +
-                           system_.steps.size() * sizeof(unsigned long long);
+    info.solver_bytes = system_.bytes() + values_.bytes();
+    info.workspace_bytes = double_buffer_storage<Scalar>::bytes(system_.size, max_rhs_) +
+                           sums() * sizeof(Scalar) + system_.steps.size() * sizeof(unsigned long long);
   }
 
  protected:
@@ -81,7 +81,7 @@ class engine_base {
       : form_(form),
         max_rhs_(max_rhs),
         system_(analyse(wanted, a, form, on, resource)),
-        numbers_(system_.entries(), form.unit ? 0 : a.size, on, resource) {}
+        values_(system_.entries(), form.unit ? 0 : a.size, on, resource) {}
 
  private:
   static block_system<Index, Offset> analyse(const cutting& wanted, const pattern_view<Index, Offset>& a,
@@ -119,20 +119,20 @@ class engine_base {
   void launch(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
               const Executor& on) const {
     const block_params<Scalar, Index, Offset> rows{
-        {system_.size, form_.reversed, system_.offsets.data(), system_.columns.data(), numbers_.values(),
-         numbers_.diagonal(), system_.order.rows.data(), scratch.pages.pages(), alpha, b, x},
+        {system_.size, form_.reversed, system_.offsets.data(), system_.columns.data(), values_.values(),
+         values_.diagonal(), system_.order.rows.data(), scratch.buffers.buffers(), alpha, b, x},
         scratch.sums.data()};
     on.template launch<agent_of<Columns>>(
         thread_blocks(), {rows, system_.steps.data(), system_.step_of_task.data(),
                           static_cast<std::int64_t>(system_.steps.size()) - 1, system_.numbers.data(),
-                          system_.warps.first_place.data(), system_.gates.data(),
+                          system_.warps.first_solve_index.data(), system_.gates.data(),
                           system_.level_offsets.data(), scratch.finished.data()});
   }
 
   triangle_form form_;
   std::int64_t max_rhs_;
   block_system<Index, Offset> system_;
-  device_values<Scalar, Executor> numbers_;
+  device_values<Scalar, Executor> values_;
 };
 
 }  // namespace sptrsv::detail::block

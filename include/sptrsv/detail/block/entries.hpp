@@ -19,7 +19,7 @@ struct find_entry_keys {
   std::int64_t size;
   const Offset* row_offsets;
   const Index* columns;
-  const Index* places;
+  const Index* solve_indices;
   device_bounds blocks;
   scheme cut;
   entry_key* keys;
@@ -27,9 +27,9 @@ struct find_entry_keys {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const std::int64_t position = triangle_kernels::major_of(ctx, row_offsets, size, e);
-    const std::int64_t row = ctx.load_constant(places + position);
-    const std::int64_t column = ctx.load_constant(places + ctx.load_constant(columns + e));
+    const std::int64_t substitution_index = triangle_kernels::major_of(ctx, row_offsets, size, e);
+    const std::int64_t row = ctx.load_constant(solve_indices + substitution_index);
+    const std::int64_t column = ctx.load_constant(solve_indices + ctx.load_constant(columns + e));
     const std::int64_t part = part_of(cut, blocks.block_of(ctx, row), blocks.block_of(ctx, column));
     ctx.store(keys + e, static_cast<entry_key>(part * size + row));
     ctx.store(numbers + e, static_cast<Offset>(e));
@@ -42,14 +42,14 @@ struct take_entries {
   const Offset* order;
   const Index* old_columns;
   const Offset* old_sources;
-  const Index* places;
+  const Index* solve_indices;
   Index* columns;
   Offset* sources;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
     const Offset e = ctx.load_constant(order + k);
-    ctx.store(columns + k, ctx.load_constant(places + ctx.load_constant(old_columns + e)));
+    ctx.store(columns + k, ctx.load_constant(solve_indices + ctx.load_constant(old_columns + e)));
     ctx.store(sources + k, ctx.load_constant(old_sources + e));
   }
 };
@@ -87,7 +87,7 @@ struct count_below_each {
 
 /// Per row with entries: its number.
 template <class Index, class Offset>
-struct take_row_numbers {
+struct take_row_values {
   const entry_key* sorted;
   const Offset* row_starts;
   std::int64_t size;
@@ -119,7 +119,7 @@ template <class Index, class Offset, class Executor>
 class part_entries {
  public:
   /// `t`: in the order of substitution. Synchronises.
-  part_entries(const device_triangle<Index, Offset>& t, const buffer<Index>& positions, scheme cut,
+  part_entries(const device_triangle<Index, Offset>& t, const buffer<Index>& substitution_indices, scheme cut,
                const std::vector<std::int64_t>& bounds, const Executor& on, const analysis_memory& memory)
       : size_(t.size), entries_(t.entries()), parts_(2 * static_cast<std::int64_t>(bounds.size()) - 3) {
     const auto make = [&](auto element, std::int64_t count, memory_resource& from) {
@@ -130,8 +130,9 @@ class part_entries {
         make(std::int64_t{}, static_cast<std::int64_t>(bounds.size()), scratch);
     on.upload(on_device.data(), bounds.data(), on_device.bytes());
     const device_bounds blocks{on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1, bounds.back()};
-    const buffer<Index> places = make(Index{}, t.size, scratch);
-    simt::for_each(on, t.size, triangle_kernels::invert_order<Index>{positions.data(), places.data()});
+    const buffer<Index> solve_indices = make(Index{}, t.size, scratch);
+    simt::for_each(on, t.size,
+                   triangle_kernels::invert_order<Index>{substitution_indices.data(), solve_indices.data()});
     const buffer<entry_key> keys = make(entry_key{}, entries_, scratch);
     const buffer<Offset> numbers = make(Offset{}, entries_, scratch);
     const buffer<Offset> order = make(Offset{}, entries_, scratch);
@@ -140,19 +141,20 @@ class part_entries {
     sources_ = make(Offset{}, entries_, memory.kept);
     diagonal_sources_ = make(Offset{}, static_cast<std::int64_t>(t.diagonal_sources.size()), memory.kept);
     if (entries_ > 0) {
-      simt::for_each(on, entries_,
-                     find_entry_keys<Index, Offset>{t.size, t.row_offsets.data(), t.columns.data(),
-                                                    places.data(), blocks, cut, keys.data(), numbers.data()});
+      simt::for_each(
+          on, entries_,
+          find_entry_keys<Index, Offset>{t.size, t.row_offsets.data(), t.columns.data(), solve_indices.data(),
+                                         blocks, cut, keys.data(), numbers.data()});
       on.sort_pairs(keys.data(), sorted_.data(), numbers.data(), order.data(), entries_,
                     bits_for(static_cast<std::uint64_t>(parts_) * static_cast<std::uint64_t>(t.size)),
                     scratch);
     }
     simt::for_each(on, entries_,
                    take_entries<Index, Offset>{order.data(), t.columns.data(), t.sources.data(),
-                                               places.data(), columns_.data(), sources_.data()});
+                                               solve_indices.data(), columns_.data(), sources_.data()});
     simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
-                   triangle_kernels::take_in_order<Offset, Index>{t.diagonal_sources.data(), positions.data(),
-                                                                  diagonal_sources_.data()});
+                   triangle_kernels::take_in_order<Offset, Index>{
+                       t.diagonal_sources.data(), substitution_indices.data(), diagonal_sources_.data()});
     measure(on, memory.all_scratch());
   }
 
@@ -175,7 +177,7 @@ class part_entries {
         const Offset* const starts = row_starts_.first.data() + rows_before_[p];
         on.copy(offsets + s.offsets, starts, static_cast<std::size_t>(s.rows + 1) * sizeof(Offset));
         simt::for_each(on, s.rows,
-                       take_row_numbers<Index, Offset>{sorted_.data(), starts, size_, numbers + s.numbers});
+                       take_row_values<Index, Offset>{sorted_.data(), starts, size_, numbers + s.numbers});
       } else if (s.rows > 0) {
         const auto first = static_cast<entry_key>(static_cast<std::int64_t>(p) * size_ + parts[p].first_row);
         simt::for_each(on, s.rows + 1,

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/solve_pages.hpp"
+#include "sptrsv/detail/sync/double_buffer.hpp"
 
 namespace sptrsv::detail::block {
 
@@ -15,8 +15,8 @@ struct gathered_row {
 
   const Index* columns;
   const Scalar* values;
-  const solve_pages<Scalar>& pages;
-  std::uint32_t page;
+  const double_buffer<Scalar>& buffers;
+  std::uint32_t half;
   std::int64_t first_rhs;
   std::int64_t rhs_count;  ///< of the solve
 
@@ -81,10 +81,10 @@ struct gathered_row {
 
  private:
   template <class Context>
-  SPTRSV_DEVICE Scalar load(Context& ctx, std::int64_t place, std::int64_t rhs) const {
+  SPTRSV_DEVICE Scalar load(Context& ctx, std::int64_t solve_index, std::int64_t rhs) const {
     typename flag::reading seen;
     for (int w = 0; w < flag::words; ++w) {
-      seen.bits[w] = ctx.load(pages.component(page, rhs, place) + w);
+      seen.bits[w] = ctx.load(buffers.component(half, rhs, solve_index) + w);
     }
     return seen.value();
   }

@@ -62,7 +62,7 @@ struct step_list {
 
 /// What is known of a triangle beside its rows.
 template <class Index>
-struct triangle_places {
+struct triangle_solve_indices {
   triangle_facts facts;
   const Index* level_offsets;  ///< places; facts.levels + 1
   std::int64_t first_level;    ///< its number among the levels of all triangles
@@ -90,7 +90,7 @@ class step_planner {
     }
   }
 
-  void add_triangle(const part& p, const triangle_places<Index>& t, policy::triangle_kernel kernel,
+  void add_triangle(const part& p, const triangle_solve_indices<Index>& t, policy::triangle_kernel kernel,
                     const row_storage& storage) {
     const double length = static_cast<double>(t.facts.entries) / static_cast<double>(t.facts.rows);
     const int lanes =
@@ -124,7 +124,7 @@ class step_planner {
                 std::int64_t numbers, bool has_sums) {
     const std::int64_t rows_at_once = Tuning::block_threads / lanes;
     const std::int64_t rounds = simt::ceil_div(rows, rows_at_once) / (2 * resident_);
-    add({kind, lanes, first, rows, rows_at_once * std::clamp<std::int64_t>(rounds, 1, Tuning::most_rounds),
+    add({kind, lanes, first, rows, rows_at_once * std::clamp<std::int64_t>(rounds, 1, Tuning::max_rounds),
          offsets, numbers, 0, 0, has_sums});
   }
 

@@ -103,12 +103,12 @@ template <class Index>
 struct find_level_keys {
   const Index* levels;  ///< counted from 1
   device_bounds blocks;
-  std::int64_t most_levels;
+  std::int64_t max_levels;
   level_key* keys;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    ctx.store(keys + row, static_cast<level_key>(blocks.block_of(ctx, row) * (most_levels + 1) +
+    ctx.store(keys + row, static_cast<level_key>(blocks.block_of(ctx, row) * (max_levels + 1) +
                                                  static_cast<std::int64_t>(ctx.load_constant(levels + row))));
   }
 };
@@ -127,7 +127,7 @@ struct starts_with_key {
 template <class Index, class Offset>
 struct block_order {
   std::int64_t levels = 0;                ///< of the whole triangle
-  buffer<Index> positions;                ///< place -> position of substitution
+  buffer<Index> substitution_indices;     ///< place -> position of substitution
   device_triangle<Index, Offset> inside;  ///< the entries of the diagonal blocks; sources if there is one
   buffer<Index> level_offsets;            ///< places at which levels of diagonal blocks begin, and the size
 };
@@ -144,7 +144,7 @@ class renumbering {
     device_levels<Index> rows = levels_on_device(t, on_, memory_);
     made.levels = rows.count;
     made.inside = in_level_order(t, rows, on_, memory_);
-    made.positions = std::move(rows.rows);
+    made.substitution_indices = std::move(rows.rows);
     made.level_offsets = std::move(rows.level_offsets);
     for (const std::vector<std::int64_t>& bounds : passes) {
       made.inside.sources = {};
@@ -165,23 +165,23 @@ class renumbering {
     const auto size = static_cast<std::size_t>(inside.size);
     const buffer<Index> numbers(size, memory_.scratch, on_.stream());
     const buffer<Index> levels = levels_of_rows(inside, numbers, on_, memory_);
-    const std::int64_t most_levels = count_levels(levels, on_, memory_);
+    const std::int64_t max_levels = count_levels(levels, on_, memory_);
     const buffer<level_key> keys(size, memory_.scratch, on_.stream());
     const buffer<level_key> sorted(size, memory_.scratch, on_.stream());
     device_levels<Index> rows;  // place -> place before this pass
     rows.rows = buffer<Index>(size, memory_.scratch, on_.stream());
-    simt::for_each(on_, inside.size, find_level_keys<Index>{levels.data(), blocks, most_levels, keys.data()});
+    simt::for_each(on_, inside.size, find_level_keys<Index>{levels.data(), blocks, max_levels, keys.data()});
     on_.sort_pairs(
         keys.data(), sorted.data(), numbers.data(), rows.rows.data(), inside.size,
-        bits_for(static_cast<std::uint64_t>(blocks.blocks) * static_cast<std::uint64_t>(most_levels + 1)),
+        bits_for(static_cast<std::uint64_t>(blocks.blocks) * static_cast<std::uint64_t>(max_levels + 1)),
         memory_.scratch);
     made.level_offsets = make_runs<Index>(inside.size, starts_with_key{sorted.data()}, on_, memory_).first;
     made.inside = in_level_order(inside, rows, on_, memory_);
-    buffer<Index> positions(size, memory_.kept, on_.stream());
+    buffer<Index> substitution_indices(size, memory_.kept, on_.stream());
     simt::for_each(on_, inside.size,
-                   triangle_kernels::take_in_order<Index, Index>{made.positions.data(), rows.rows.data(),
-                                                                 positions.data()});
-    made.positions = std::move(positions);
+                   triangle_kernels::take_in_order<Index, Index>{
+                       made.substitution_indices.data(), rows.rows.data(), substitution_indices.data()});
+    made.substitution_indices = std::move(substitution_indices);
   }
 
   const Executor& on_;

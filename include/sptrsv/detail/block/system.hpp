@@ -25,10 +25,10 @@ struct starts_in_block {
   std::int64_t entries_for_a_warp;
 
   template <class Context>
-  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t place) const {
-    const std::int64_t block = blocks.block_of(ctx, place);
+  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t solve_index) const {
+    const std::int64_t block = blocks.block_of(ctx, solve_index);
     return row_wise::starts_by_average(ctx, row_offsets, blocks.begin_of(ctx, block),
-                                       blocks.end_of(ctx, block), place, entries_for_a_warp);
+                                       blocks.end_of(ctx, block), solve_index, entries_for_a_warp);
   }
 };
 
@@ -54,7 +54,7 @@ struct block_system {
   [[nodiscard]] std::int64_t entries() const { return static_cast<std::int64_t>(columns.size()); }
   [[nodiscard]] std::size_t bytes() const {
     return order.bytes() + columns.bytes() + sources.bytes() + diagonal_sources.bytes() + offsets.bytes() +
-           numbers.bytes() + warps.first_place.bytes() + gates.bytes() + level_offsets.bytes() +
+           numbers.bytes() + warps.first_solve_index.bytes() + gates.bytes() + level_offsets.bytes() +
            steps.bytes() + step_of_task.bytes();
   }
 };
@@ -91,11 +91,11 @@ class system_builder {
       plan(made, parts, bounds, order);
       made.offsets = std::move(order.inside.row_offsets);
     } else {
-      part_entries<Index, Offset, Executor> entries(t, order.positions, cut, bounds, on_, memory_);
+      part_entries<Index, Offset, Executor> entries(t, order.substitution_indices, cut, bounds, on_, memory_);
       take_level_offsets(order);
       choose(parts, entries.sizes());
       made.offsets = make<Offset>(stored_rows_);
-      made.numbers = make<Index>(stored_numbers_);
+      made.numbers = make<Index>(stored_values_);
       entries.store_rows(parts, storage_, made.offsets.data(), made.numbers.data(), on_);
       made.columns = entries.take_columns();
       made.sources = entries.take_sources();
@@ -103,7 +103,7 @@ class system_builder {
       plan(made, parts, bounds, order);
     }
     made.order.count = order.levels;
-    made.order.rows = std::move(order.positions);
+    made.order.rows = std::move(order.substitution_indices);
     return made;
   }
 
@@ -156,8 +156,8 @@ class system_builder {
         made.square = {p.rows(), size.rows, size.entries};
         made.of_square = choose_square<Tuning>(kernels_, made.square);
         if (is_compressed(made.of_square)) {
-          s = {true, stored_rows_, stored_numbers_, size.rows};
-          stored_numbers_ += s.rows;
+          s = {true, stored_rows_, stored_values_, size.rows};
+          stored_values_ += s.rows;
         }
       }
       stored_rows_ += s.rows > 0 ? s.rows + 1 : 0;
@@ -176,8 +176,8 @@ class system_builder {
         const std::size_t block = i / 2;
         planner.add_triangle(
             parts[i],
-            triangle_places<Index>{c.triangle, level_offsets_.data() + c.first_level, c.first_level,
-                                   first_warps[block], first_warps[block + 1]},
+            triangle_solve_indices<Index>{c.triangle, level_offsets_.data() + c.first_level, c.first_level,
+                                          first_warps[block], first_warps[block + 1]},
             c.of_triangle, storage_[i]);
       } else if (c.square.entries > 0) {
         planner.add_square(parts[i], c.square, c.of_square, storage_[i]);
@@ -214,15 +214,15 @@ class system_builder {
         made.gates = make<Index>(made.warps.count);
         simt::for_each(on_, made.warps.count,
                        row_wise::find_gates<Index>{order.level_offsets.data(), levels, Tuning::gate_levels,
-                                                   made.warps.first_place.data(), made.gates.data()});
+                                                   made.warps.first_solve_index.data(), made.gates.data()});
       }
       if (made.blocks == 1) {
         return {0, made.warps.count};
       }
       const auto found = make<std::int64_t>(static_cast<std::int64_t>(bounds.size()));
       simt::for_each(on_, static_cast<std::int64_t>(bounds.size()),
-                     count_below_each<Index, std::int64_t>{made.warps.first_place.data(), made.warps.count,
-                                                           on_device.data(), found.data()});
+                     count_below_each<Index, std::int64_t>{made.warps.first_solve_index.data(),
+                                                           made.warps.count, on_device.data(), found.data()});
       on_.download(first_warps.data(), found.data(), found.bytes());
     }
     return first_warps;
@@ -244,7 +244,7 @@ class system_builder {
   std::vector<row_storage> storage_;
   std::vector<Index> level_offsets_;  ///< of block_order, where a kernel needs them on the host
   std::int64_t stored_rows_ = 0;
-  std::int64_t stored_numbers_ = 0;
+  std::int64_t stored_values_ = 0;
 };
 
 }  // namespace sptrsv::detail::block

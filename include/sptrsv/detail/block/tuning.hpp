@@ -10,7 +10,7 @@ struct block_tuning {
   /// Entries of a row that a thread takes together.
   static constexpr int entries_at_once = 4;
   /// Right-hand sides that one sweep over a row serves.
-  static constexpr int columns_per_sweep = 4;
+  static constexpr int rhs_per_sweep = 4;
 
   // How many diagonal blocks where their number is not asked for, from the times of 1 to 64 of them for 11
   // systems on an H200 (sptrsv_block_kernels; docs/performance.md).
@@ -34,7 +34,7 @@ struct block_tuning {
   /// A thread block shares rows of a square or of a level that are longer than this.
   static constexpr int block_row = 2048;
   /// Rounds that a thread block makes over its rows, if enough blocks are left for all processors.
-  static constexpr int most_rounds = 8;
+  static constexpr int max_rounds = 8;
 
   // The selector for this library's kernels (block_selector::fitted), from the times of 818 parts of 11
   // systems on an H200 by benchmarks/fit_block_kernels.py. Of triangles rows that poll won wherever there

@@ -32,7 +32,7 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
   struct workspace {
     std::shared_ptr<plans> prepared;  ///< null where there is nothing to solve
     buffer<Scalar> packed;
-    buffer<std::int64_t> first_bad;
+    buffer<std::int64_t> first_nonfinite;
     dense_view<const Scalar> last_x;
   };
 
@@ -71,7 +71,7 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
                    buffer<Scalar>(packed_size(), resource, on.stream()),
                    buffer<std::int64_t>(1, resource, on.stream()),
                    {}};
-    on.fill_bytes(made.first_bad.data(), cusparse::none_bad_byte, made.first_bad.bytes());
+    on.fill_bytes(made.first_nonfinite.data(), cusparse::all_finite_byte, made.first_nonfinite.bytes());
     if (is_trivial()) {
       return made;
     }
@@ -108,25 +108,25 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
     }
     scratch.last_x = x;
     if (policy_.watch) {
-      find_bad(scratch, on);
+      find_nonfinite(scratch, on);
     }
   }
 
-  std::int64_t first_bad_position(const workspace& scratch, const cuda_executor& on) const {
+  std::int64_t first_nonfinite_index(const workspace& scratch, const cuda_executor& on) const {
     if (!policy_.watch && scratch.last_x.columns > 0) {
-      find_bad(scratch, on);
+      find_nonfinite(scratch, on);
     }
     std::int64_t bad = 0;
-    on.download(&bad, scratch.first_bad.data(), sizeof(bad));
-    return bad == cusparse::none_bad ? -1 : bad;
+    on.download(&bad, scratch.first_nonfinite.data(), sizeof(bad));
+    return bad == cusparse::all_finite ? -1 : bad;
   }
 
-  bool is_zero_pivot(std::int64_t position, const cuda_executor& on) const {
+  bool is_zero_pivot(std::int64_t substitution_index, const cuda_executor& on) const {
     if (system_.unit) {
       return false;
     }
-    const std::int64_t entry =
-        system_.find_diagonal(form_.reversed ? system_.size - 1 - position : position, on);
+    const std::int64_t entry = system_.find_diagonal(
+        form_.reversed ? system_.size - 1 - substitution_index : substitution_index, on);
     Scalar pivot{};
     if (entry >= 0) {
       on.download(&pivot, values_.data() + entry, sizeof(pivot));
@@ -141,17 +141,17 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
                                (system_.sources.size() > 0 ? "the rows of op(T)" : "A as stored") +
                                (system_.transposed ? ", transposed" : "");
     if (is_trivial()) {
-      info.kernels = {"copy_dense: no entries, nothing for cuSPARSE"};
+      info.kernels = {kernel_info{"copy_dense: no entries, nothing for cuSPARSE"}};
     } else {
-      info.kernels = {"cusparseSpSV" + version + system};
+      info.kernels = {kernel_info{"cusparseSpSV" + version + system}};
     }
     if (!is_trivial() && max_rhs_ > 1) {
-      info.kernels.push_back(
+      info.kernels.push_back(kernel_info{
           "cusparseSpSM" + version + system + ", for " + std::to_string(max_rhs_) + " right-hand sides, " +
-          (policy_.layout == policy::rhs_layout::row_major ? "row-major" : "column-major"));
+          (policy_.layout == policy::rhs_layout::row_major ? "row-major" : "column-major")});
     }
     if (policy_.watch) {
-      info.kernels.push_back("find_bad");
+      info.kernels.push_back(kernel_info{"find_nonfinite"});
     }
     info.entries = system_.entries;
     info.longest_row = system_.longest_row;
@@ -222,11 +222,11 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
     simt::for_each(on, to.rows * to.columns, cusparse::copy_dense<Scalar>{from, to, scaled, alpha});
   }
 
-  void find_bad(const workspace& scratch, const cuda_executor& on) const {
+  void find_nonfinite(const workspace& scratch, const cuda_executor& on) const {
     const dense_view<const Scalar>& x = scratch.last_x;
-    on.fill_bytes(scratch.first_bad.data(), cusparse::none_bad_byte, scratch.first_bad.bytes());
+    on.fill_bytes(scratch.first_nonfinite.data(), cusparse::all_finite_byte, scratch.first_nonfinite.bytes());
     simt::for_each(on, x.rows * x.columns,
-                   cusparse::find_bad<Scalar>{x, form_.reversed, scratch.first_bad.data()});
+                   cusparse::find_nonfinite<Scalar>{x, form_.reversed, scratch.first_nonfinite.data()});
   }
 
   void use_stream(const cuda_executor& on) const {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "sptrsv/detail/scalar.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/error.hpp"
 
 #if CUSPARSE_VERSION < 12300

@@ -4,13 +4,13 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
-#include "sptrsv/detail/scalar.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
 
 namespace sptrsv::detail::cusparse {
 
 /// No position is that large, and filling bytes writes it.
-inline constexpr unsigned char none_bad_byte = 0x7f;
-inline constexpr std::int64_t none_bad = 0x7f7f7f7f7f7f7f7f;
+inline constexpr unsigned char all_finite_byte = 0x7f;
+inline constexpr std::int64_t all_finite = 0x7f7f7f7f7f7f7f7f;
 
 /// A strictly lower triangle in the order of substitution, and the matrix made of it: rows in their natural
 /// order, columns ascending, the diagonal included. An upper system runs backwards, so that all its entries
@@ -47,10 +47,11 @@ struct write_rows {
     const std::int64_t forwards = to.slot(before, begin);
     ctx.store(to.offsets + row, static_cast<Offset>(to.reversed ? forwards + 1 : forwards));
     if (to.diagonal_sources != nullptr && row < to.size) {
-      const std::int64_t position = to.reversed ? begin - 1 : row;
-      const std::int64_t slot = to.slot(ctx.load_constant(to.row_offsets + position + 1), position);
+      const std::int64_t substitution_index = to.reversed ? begin - 1 : row;
+      const std::int64_t slot =
+          to.slot(ctx.load_constant(to.row_offsets + substitution_index + 1), substitution_index);
       ctx.store(to.indices + slot, static_cast<Index>(row));
-      ctx.store(to.sources + slot, ctx.load_constant(to.diagonal_sources + position));
+      ctx.store(to.sources + slot, ctx.load_constant(to.diagonal_sources + substitution_index));
     }
   }
 };
@@ -109,16 +110,16 @@ struct copy_dense {
 
 /// Per element of x: the first position (in the order of substitution) that is not finite.
 template <class Scalar>
-struct find_bad {
+struct find_nonfinite {
   dense_view<const Scalar> x;
   bool reversed;
-  std::int64_t* first_bad;  ///< starts at none_bad
+  std::int64_t* first_nonfinite;  ///< starts at all_finite
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
     const std::int64_t row = k % x.rows;
     if (!is_finite(ctx.load(x.data + row * x.row_stride + k / x.rows * x.column_stride))) {
-      ctx.atomic_min(first_bad, reversed ? x.rows - 1 - row : row);
+      ctx.atomic_min(first_nonfinite, reversed ? x.rows - 1 - row : row);
     }
   }
 };

@@ -1,5 +1,5 @@
-// The engine of dataflow: the system on one of the paths, as it is or rewritten so that fewer hand-offs are
-// left.
+// The engine of dataflow: solves the system on one path, as it is or with rows rewritten by row elimination
+// so that fewer hand-offs are left.
 #pragma once
 
 #include <algorithm>
@@ -8,35 +8,37 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "sptrsv/detail/dataflow/elimination.hpp"
+#include "sptrsv/detail/base/plan_text.hpp"
 #include "sptrsv/detail/dataflow/path_engine.hpp"
-#include "sptrsv/detail/dataflow/policy.hpp"
-#include "sptrsv/detail/plan_text.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/plan.hpp"
 #include "sptrsv/memory_resource.hpp"
 #include "sptrsv/options.hpp"
+#include "sptrsv/policy/dataflow.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
-  using paths = dataflow::path_engine<Tuning, Scalar, Index, Offset, Executor>;
-  using elimination = dataflow::row_elimination_plan<Scalar, Index, Offset, Executor>;
+  using policy_type = policy::basic_dataflow<Tuning>;
+  using path_engine = dataflow::path_engine<policy_type, Scalar, Index, Offset, Executor>;
+  using elimination = dataflow::row_elimination::plan<Scalar, Index, Offset, Executor>;
 
  public:
   struct workspace {
-    typename paths::workspace of_path;
-    buffer<Scalar> rhs;  ///< of the rewritten system
+    typename path_engine::workspace of_path;
+    buffer<Scalar> rhs;  ///< of the rewritten system: size x max_rhs; empty if rows are not rewritten
   };
 
-  engine(const policy::basic_dataflow<Tuning>& policy, const numbered_pattern<Scalar, Index, Offset>& a,
-         const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
+  engine(const policy_type& policy, const valued_pattern<Scalar, Index, Offset>& a, const triangle_form& form,
+         std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : size_(a.size),
         max_rhs_(max_rhs),
         reversed_(form.reversed),
-        paths_(std::make_unique<paths>(policy, a, form, max_rhs, on, resource)) {
-    paths_->expect_planned(policy);
+        path_(std::make_unique<path_engine>(policy, a, form, max_rhs, on, resource)) {
+    path_->expect_planned(policy);
     if (!policy.exact_order) {
       rewrite(policy, a, form, on, resource);
     }
@@ -45,107 +47,112 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   void update_values(const Scalar* values, const Executor& on) {
     if (elimination_) {
       elimination_->update_values(values, on);
-      paths_->update_values(elimination_->values(), on);
+      path_->update_values(elimination_->values(), on);
     } else {
-      paths_->update_values(values, on);
+      path_->update_values(values, on);
     }
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    return {paths_->make_workspace(on, resource), buffer<Scalar>(rhs_size(), resource, on.stream())};
+    return {path_->make_workspace(on, resource), buffer<Scalar>(rhs_size(), resource, on.stream())};
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
              const Executor& on) const {
     if (!elimination_) {
-      paths_->solve(alpha, b, x, scratch.of_path, on);
+      path_->solve(alpha, b, x, scratch.of_path, on);
       return;
     }
     elimination_->transform(alpha, b, scratch.rhs.data(), on);
     const auto c = dense_view<const Scalar>::column_major(scratch.rhs.data(), size_, b.columns, size_);
-    const dense_view<Scalar> by_position(x.data + (reversed_ ? (size_ - 1) * x.row_stride : 0), x.rows,
-                                         x.columns, reversed_ ? -x.row_stride : x.row_stride,
-                                         x.column_stride);
-    paths_->solve(pivot_divisor<Scalar>::one(), c, by_position, scratch.of_path, on);
+    // The rewritten system is a lower one: its row r is the row with the substitution index r.
+    const dense_view<Scalar> by_substitution_index(x.data + (reversed_ ? (size_ - 1) * x.row_stride : 0),
+                                                   x.rows, x.columns,
+                                                   reversed_ ? -x.row_stride : x.row_stride, x.column_stride);
+    path_->solve(pivot_divisor<Scalar>::one(), c, by_substitution_index, scratch.of_path, on);
   }
 
-  std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
-    return paths_->first_bad_position(scratch.of_path, on);
+  std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
+    return path_->first_nonfinite_index(scratch.of_path, on);
   }
-  bool is_zero_pivot(std::int64_t position, const Executor& on) const {
-    return paths_->is_zero_pivot(position, on);
+  bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
+    return path_->is_zero_pivot(substitution_index, on);
   }
-  /// Of the values that were given last, see solve_status::kind::growth. Synchronises.
-  std::int64_t first_grown_position(const Executor& on) const {
-    return elimination_ ? elimination_->first_grown_position(on) : -1;
+  /// Returns the first row whose growth is too large by the values that were given last; -1 if there is none.
+  /// See solve_status::kind::growth. Synchronises.
+  std::int64_t first_grown_index(const Executor& on) const {
+    return elimination_ ? elimination_->first_grown_index(on) : -1;
   }
 
   void describe(solver_info& info, const Executor& on) const {
-    paths_->describe(info, on);
+    path_->describe(info, on);
     if (elimination_) {
       info.entries = exact_.entries;
       info.levels = exact_.levels;
       info.longest_row = exact_.longest_row;
+      info.rewritten_rows = elimination_->rewritten();
       info.kernels.insert(info.kernels.begin(), elimination_->describe());
       info.solver_bytes += elimination_->bytes();
       info.workspace_bytes += rhs_size() * sizeof(Scalar);
     }
-    info.plan += (info.plan.empty() || plan_.empty() ? "" : "; ") + plan_;
+    info.plan += (info.plan.empty() || rewriting_.empty() ? "" : "; ") + rewriting_;
   }
 
  private:
-  /// Takes the rewritten system instead, if that promises to be solved faster or a path was asked for.
-  void rewrite(const policy::basic_dataflow<Tuning>& policy, const numbered_pattern<Scalar, Index, Offset>& a,
+  /// Replaces the system by the rewritten one, if that is predicted to be solved faster or the policy asks
+  /// for a path.
+  void rewrite(const policy_type& policy, const valued_pattern<Scalar, Index, Offset>& a,
                const triangle_form& form, const Executor& on, memory_resource& resource) {
     auto made = std::make_unique<elimination>(build_on_device<Index, Offset>(a, form, on, resource), a.values,
-                                              form, policy.largest_growth, std::max(1.0, policy.largest_fill),
+                                              form, policy.max_growth, std::max(1.0, policy.max_fill),
                                               Tuning::rewritten_entries, on, resource);
     if (made->rewritten() * Tuning::rows_per_rewritten < size_ || made->rewritten() == 0) {
-      plan_ = "as it is: inverses for " + std::to_string(made->rewritten()) + " rows only";
+      rewriting_ = "not rewritten: only " + std::to_string(made->rewritten()) + " rows could be";
       return;
     }
     made->update_values(a.values, on);
-    if (made->first_grown_position(on) >= 0) {
-      plan_ = "as it is: inverses are not finite";
+    if (made->first_grown_index(on) >= 0) {
+      rewriting_ = "not rewritten: inverses are not finite";
       return;
     }
     const triangle_form rewritten_form(
         {uplo::lower, form.unit ? diag::unit : diag::non_unit, op::none, max_rhs_}, false);
-    auto rewritten = std::make_unique<paths>(policy, made->pattern(), rewritten_form, max_rhs_, on, resource);
+    auto rewritten =
+        std::make_unique<path_engine>(policy, made->pattern(), rewritten_form, max_rhs_, on, resource);
     if (!rewritten->is_planned()) {
-      plan_ = "as it is: no such path with inverses";
+      rewriting_ = "not rewritten: the path cannot solve the rewritten system";
       return;
     }
     if (is_better(policy, *made, *rewritten, on)) {
-      paths_->describe(exact_, on);
+      path_->describe(exact_, on);
       elimination_ = std::move(made);
-      paths_ = std::move(rewritten);
+      path_ = std::move(rewritten);
     }
   }
 
-  /// Whether the rewritten system is to be taken; says so in the plan.
-  bool is_better(const policy::basic_dataflow<Tuning>& policy, const elimination& made,
-                 const paths& rewritten, const Executor& on) {
+  /// Returns whether the rewritten system is to be taken, and describes the decision.
+  bool is_better(const policy_type& policy, const elimination& made, const path_engine& rewritten,
+                 const Executor& on) {
     solver_info before;
     solver_info after;
-    paths_->describe(before, on);
+    path_->describe(before, on);
     rewritten.describe(after, on);
-    plan_ = std::to_string(made.rewritten()) + " of " + std::to_string(size_) + " rows rewritten by inverses";
+    rewriting_ = std::to_string(made.rewritten()) + " of " + std::to_string(size_) + " rows rewritten";
     if (before.levels > 0 && after.levels > 0) {
-      plan_ += ", levels " + std::to_string(before.levels) + " to " + std::to_string(after.levels);
+      rewriting_ += ", levels " + std::to_string(before.levels) + " to " + std::to_string(after.levels);
     }
     if (policy.path != policy::dataflow_path::automatic) {
       return true;
     }
     const double bytes = static_cast<double>(made.transform_bytes()) * static_cast<double>(max_rhs_);
-    const double with =
-        rewritten.predicted_nanoseconds() + Tuning::transform_launch_ns + bytes * Tuning::grid_byte_ns;
-    const double without = paths_->predicted_nanoseconds();
-    plan_ += ", " + predicted_time("predicted", with) + ", " + predicted_time("as it is", without);
-    // On the grid the new entries cost more than a level does: all of them are recent.
-    const bool is_better = with < without && !rewritten.is_grid();
+    const double with = rewritten.predicted_nanoseconds() + Tuning::transform_launch_ns +
+                        bytes * Tuning::row_per_thread_byte_ns;
+    const double without = path_->predicted_nanoseconds();
+    rewriting_ += ", " + to_text(std::vector<predicted_time>{{"predicted", with}, {"as it is", without}});
+    // On the row_per_thread path the new entries cost more than a level: they all need recent components.
+    const bool is_better = with < without && !rewritten.is_row_per_thread();
     if (!is_better) {
-      plan_ = "as it is; with " + plan_;
+      rewriting_ = "not rewritten; with " + rewriting_;
     }
     return is_better;
   }
@@ -158,9 +165,9 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   std::int64_t max_rhs_;
   bool reversed_;
   solver_info exact_;                         ///< of the system before it is rewritten
-  std::string plan_;                          ///< whether it is, and why
-  std::unique_ptr<elimination> elimination_;  ///< null: not rewritten
-  std::unique_ptr<paths> paths_;
+  std::string rewriting_;                     ///< whether rows are rewritten, and why
+  std::unique_ptr<elimination> elimination_;  ///< null if rows are not rewritten
+  std::unique_ptr<path_engine> path_;
 };
 
 }  // namespace sptrsv::detail

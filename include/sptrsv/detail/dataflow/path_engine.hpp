@@ -1,82 +1,115 @@
-// A system on the path of dataflow that promises to be fastest.
+// A system on one path of dataflow, as it is or rewritten.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <variant>
 
-#include "sptrsv/detail/dataflow/path_planner.hpp"
-#include "sptrsv/detail/dataflow/policy.hpp"
-#include "sptrsv/solver.hpp"
+#include "sptrsv/detail/dataflow/planner.hpp"
+#include "sptrsv/options.hpp"
 
 namespace sptrsv::detail::dataflow {
 
-template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+/// `Policy`: a policy::basic_dataflow.
+template <class Policy, class Scalar, class Index, class Offset, class Executor>
 class path_engine {
-  using own_paths = solve_paths<Tuning, Scalar, Index, Offset, Executor>;
-  using path_name = policy::dataflow_path;
-  static_assert(2 * Tuning::longest_row <= relay_slice::most_early_planes);
+  using path_name = typename Policy::path_type;
+  using plan_type = plan<typename Policy::tuning, Scalar, Index, Offset, Executor>;
+  static_assert(2 * Policy::tuning::longest_row <= partitioned::slice_head::max_global_width);
 
  public:
-  using workspace = typename own_paths::workspace;
+  using workspace = typename plan_type::workspace;
 
-  path_engine(const policy::basic_dataflow<Tuning>& policy, const pattern_view<Index, Offset>& a,
-              const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : plan_{own_paths{max_rhs, {}, {}, {}}, 0, 0, {}} {
+  /// Makes the triangle of the stored matrix and plans its solve. Synchronises.
+  path_engine(const Policy& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,
+              std::int64_t max_rhs, const Executor& on, memory_resource& resource) {
     scratch_arena arena(arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), resource, on.stream());
     const analysis_memory memory(resource, arena);
     device_triangle<Index, Offset> triangle = build_on_device(a, form, on, memory.all_scratch());
     longest_row_ = triangle.longest_row;
     entries_ = triangle.entries() + (form.unit ? 0 : a.size);
-    plan_ = path_planner<Tuning, Scalar, Index, Offset, Executor>(policy, form, a.size, a.entries, max_rhs,
-                                                                  on, memory)
-                .plan(std::move(triangle));
+    plan_ =
+        planner<Policy, Scalar, Index, Offset, Executor>(policy, form, a.size, a.entries, max_rhs, on, memory)
+            .make_plan(std::move(triangle));
   }
 
-  /// Whether the path that was asked for can be taken; if not, nothing else may be called.
-  [[nodiscard]] bool is_planned() const { return !plan_.paths.is_empty(); }
-  [[nodiscard]] bool is_grid() const { return plan_.paths.grid && !plan_.paths.relay; }
-  void expect_planned(const policy::basic_dataflow<Tuning>& policy) const {
+  /// Returns whether the path that the policy asks for can solve the system. If not, only expect_planned()
+  /// may be called.
+  [[nodiscard]] bool is_planned() const { return plan_.has_value(); }
+  /// Throws errc::unsupported if the system is not planned.
+  void expect_planned(const Policy& policy) const {
+    SPTRSV_EXPECTS(is_planned() || policy.path != path_name::single_block, errc::unsupported,
+                   "dataflow: the path single_block cannot solve this system: the system is too large, the x "
+                   "ring buffer is too short for its rows, or there is no such shape");
     SPTRSV_EXPECTS(
-        is_planned() || policy.path != path_name::walk, errc::unsupported,
-        "dataflow: this system cannot be walked: too large, the window too short for its rows, or no such "
-        "shape");
-    SPTRSV_EXPECTS(is_planned() || policy.path != path_name::relay, errc::unsupported,
-                   "dataflow: no relay of this system: too large, more than 256 parts, too little shared "
-                   "memory, or no such "
-                   "shape");
+        is_planned(), errc::unsupported,
+        "dataflow: the path partitioned cannot solve this system: the system is too large, there "
+        "are more than 256 partitions, there is too little shared memory, or there is no such shape");
   }
 
-  void update_values(const Scalar* values, const Executor& on) { plan_.paths.update_values(values, on); }
+  [[nodiscard]] bool is_row_per_thread() const {
+    return std::holds_alternative<typename plan_type::row_per_thread_path>(plan_->path);
+  }
+
+  void update_values(const Scalar* values, const Executor& on) {
+    std::visit([&](auto& path) { path.update_values(values, on); }, plan_->path);
+  }
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    return plan_.paths.make_workspace(on, resource);
+    return std::visit([&](const auto& path) { return workspace(path.make_workspace(on, resource)); },
+                      plan_->path);
   }
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
              const Executor& on) const {
-    plan_.paths.solve(alpha, b, x, scratch, on);
+    visit_with(scratch, [&](const auto& path, auto& own) { path.solve(alpha, b, x, own, on); });
   }
-  std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
-    return plan_.paths.first_bad_position(scratch, on);
+  std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
+    return visit_with(scratch,
+                      [&](const auto& path, auto& own) { return path.first_nonfinite_index(own, on); });
   }
-  bool is_zero_pivot(std::int64_t position, const Executor& on) const {
-    return plan_.paths.is_zero_pivot(position, on);
+  bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
+    return std::visit([&](const auto& path) { return path.is_zero_pivot(substitution_index, on); },
+                      plan_->path);
   }
 
-  /// Of a solve with `max_rhs` right-hand sides, where a choice among the paths was made.
-  [[nodiscard]] double predicted_nanoseconds() const { return plan_.nanoseconds; }
+  /// Returns the predicted time of a solve with `max_rhs` right-hand sides; 0 if nothing was predicted.
+  [[nodiscard]] double predicted_nanoseconds() const { return plan_->nanoseconds; }
 
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
     info.entries = entries_;
-    info.levels = plan_.levels;
+    info.levels = plan_->levels;
+    info.levels_solved = plan_->levels;
     info.longest_row = longest_row_;
-    info.plan = plan_.text;
-    plan_.paths.describe(info);
+    info.predictions = plan_->predictions;
+    info.plan = plan_->text;
+    info.kernels.clear();
+    info.solver_bytes = 0;
+    std::visit(
+        [&](const auto& path) {
+          info.path = path.name;
+          path.describe(info);
+        },
+        plan_->path);
   }
 
  private:
+  /// Calls visit(path, workspace of the path).
+  template <class Workspace, class Visit>
+  decltype(auto) visit_with(Workspace& scratch, const Visit& visit) const {
+    return std::visit(
+        [&](const auto& path) -> decltype(auto) {
+          using own = typename std::remove_const_t<std::remove_reference_t<decltype(path)>>::workspace;
+          return visit(path, std::get<own>(scratch));
+        },
+        plan_->path);
+  }
+
   std::int64_t longest_row_ = 0;
   std::int64_t entries_ = 0;
-  path_plan<own_paths> plan_;
+  std::optional<plan_type> plan_;
 };
 
 }  // namespace sptrsv::detail::dataflow

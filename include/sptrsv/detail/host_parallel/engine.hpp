@@ -45,7 +45,7 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
  public:
   struct workspace {
     std::unique_ptr<progress[]> done;
-    std::int64_t first_bad = -1;
+    std::int64_t first_nonfinite = -1;
   };
 
   engine(const policy::host_parallel& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,
@@ -82,13 +82,13 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     for (int w = 0; w < schedule_.workers; ++w) {
       scratch.done[w].levels.store(0, std::memory_order_relaxed);
     }
-    std::atomic<std::int64_t> first_bad{std::numeric_limits<std::int64_t>::max()};
+    std::atomic<std::int64_t> first_nonfinite{std::numeric_limits<std::int64_t>::max()};
     const auto run = [&](int thread, int threads) {
       // A thread takes its workers' tasks level by level and waits for lower levels only, so any number of
       // threads, one included, makes progress: OpenMP may start fewer than were asked for.
       for (std::int64_t level = 0; level < schedule_.levels; ++level) {
         for (int w = thread; w < schedule_.workers; w += threads) {
-          run_task(level, w, alpha, b, x, scratch, first_bad);
+          run_task(level, w, alpha, b, x, scratch, first_nonfinite);
         }
       }
     };
@@ -102,22 +102,22 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
 #else
     run(0, 1);
 #endif
-    const std::int64_t bad = first_bad.load();
-    scratch.first_bad = bad == std::numeric_limits<std::int64_t>::max() ? -1 : bad;
+    const std::int64_t bad = first_nonfinite.load();
+    scratch.first_nonfinite = bad == std::numeric_limits<std::int64_t>::max() ? -1 : bad;
   }
 
-  std::int64_t first_bad_position(const workspace& scratch, const host_executor&) const {
-    return scratch.first_bad;
+  std::int64_t first_nonfinite_index(const workspace& scratch, const host_executor&) const {
+    return scratch.first_nonfinite;
   }
 
-  bool is_zero_pivot(std::int64_t position, const host_executor&) const {
-    return !form_.unit && diagonal_[static_cast<std::size_t>(position)] == Scalar{};
+  bool is_zero_pivot(std::int64_t substitution_index, const host_executor&) const {
+    return !form_.unit && diagonal_[static_cast<std::size_t>(substitution_index)] == Scalar{};
   }
 
   void describe(solver_info& info, const host_executor& on) const {
     info.device = on.device_name() + ", " + std::to_string(schedule_.workers) + " workers";
-    info.kernels = {"level-scheduled substitution by rows, " + std::to_string(schedule_.waits.size()) +
-                    " point-to-point waits"};
+    info.kernels = {kernel_info{"level-scheduled substitution by rows, " +
+                                std::to_string(schedule_.waits.size()) + " point-to-point waits"}};
     info.entries = static_cast<std::int64_t>(values_.size() + diagonal_.size());
     info.levels = schedule_.levels;
     info.longest_row = triangle_.longest_row();
@@ -147,7 +147,8 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
   }
 
   void run_task(std::int64_t level, int worker, Scalar alpha, const dense_view<const Scalar>& b,
-                const dense_view<Scalar>& x, workspace& scratch, std::atomic<std::int64_t>& first_bad) const {
+                const dense_view<Scalar>& x, workspace& scratch,
+                std::atomic<std::int64_t>& first_nonfinite) const {
     const auto task = static_cast<std::size_t>(level * schedule_.workers + worker);
     for (std::size_t i = schedule_.wait_offsets[task]; i < schedule_.wait_offsets[task + 1]; ++i) {
       const auto& wait = schedule_.waits[i];
@@ -159,17 +160,17 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
       }
     }
     for (Index p = schedule_.task_offsets[task]; p < schedule_.task_offsets[task + 1]; ++p) {
-      solve_row(schedule_.rows[static_cast<std::size_t>(p)], alpha, b, x, first_bad);
+      solve_row(schedule_.rows[static_cast<std::size_t>(p)], alpha, b, x, first_nonfinite);
     }
     scratch.done[worker].levels.store(level + 1, std::memory_order_release);
   }
 
-  void solve_row(Index position, Scalar alpha, const dense_view<const Scalar>& b, const dense_view<Scalar>& x,
-                 std::atomic<std::int64_t>& first_bad) const {
-    const auto r = static_cast<std::size_t>(position);
+  void solve_row(Index substitution_index, Scalar alpha, const dense_view<const Scalar>& b,
+                 const dense_view<Scalar>& x, std::atomic<std::int64_t>& first_nonfinite) const {
+    const auto r = static_cast<std::size_t>(substitution_index);
     const std::int64_t last = static_cast<std::int64_t>(triangle_.row_offsets.size()) - 2;
     const auto row_of = [&](std::int64_t p) { return form_.reversed ? last - p : p; };
-    const std::int64_t row = row_of(position);
+    const std::int64_t row = row_of(substitution_index);
     for (std::int64_t k = 0; k < x.columns; ++k) {
       Scalar sum = alpha * b.data[row * b.row_stride + k * b.column_stride];
       for (Offset e = triangle_.row_offsets[r]; e < triangle_.row_offsets[r + 1]; ++e) {
@@ -180,8 +181,9 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
       const Scalar solved = form_.unit ? sum : divide(sum, diagonal_[r]);
       x.data[row * x.row_stride + k * x.column_stride] = solved;
       if (!is_finite(solved)) {
-        std::int64_t seen = first_bad.load();
-        while (position < seen && !first_bad.compare_exchange_weak(seen, position)) {
+        std::int64_t seen = first_nonfinite.load();
+        while (substitution_index < seen &&
+               !first_nonfinite.compare_exchange_weak(seen, substitution_index)) {
         }
       }
     }

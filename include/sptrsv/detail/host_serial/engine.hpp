@@ -23,7 +23,7 @@ template <class Scalar, class Index, class Offset>
 class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
  public:
   struct workspace {
-    std::int64_t first_bad = -1;
+    std::int64_t first_nonfinite = -1;
   };
 
   engine(const policy::host_serial&, const pattern_view<Index, Offset>& a, const triangle_form& form,
@@ -45,7 +45,7 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
              const host_executor&) const {
-    scratch.first_bad = -1;
+    scratch.first_nonfinite = -1;
     for (std::int64_t k = 0; k < x.columns; ++k) {
       const auto element = [&](std::int64_t i) -> Scalar& {
         return x.data[i * x.row_stride + k * x.column_stride];
@@ -60,25 +60,26 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
         } else {
           substitute_row(i, element);
         }
-        if (!is_finite(element(i)) && (scratch.first_bad < 0 || step < scratch.first_bad)) {
-          scratch.first_bad = step;
+        if (!is_finite(element(i)) && (scratch.first_nonfinite < 0 || step < scratch.first_nonfinite)) {
+          scratch.first_nonfinite = step;
         }
       }
     }
   }
 
-  std::int64_t first_bad_position(const workspace& scratch, const host_executor&) const {
-    return scratch.first_bad;
+  std::int64_t first_nonfinite_index(const workspace& scratch, const host_executor&) const {
+    return scratch.first_nonfinite;
   }
 
-  bool is_zero_pivot(std::int64_t position, const host_executor&) const {
-    const std::int64_t i = form_.reversed ? size_ - 1 - position : position;
+  bool is_zero_pivot(std::int64_t substitution_index, const host_executor&) const {
+    const std::int64_t i = form_.reversed ? size_ - 1 - substitution_index : substitution_index;
     return !form_.unit && diagonal(i) == Scalar{};
   }
 
   void describe(solver_info& info, const host_executor& on) const {
     info.device = on.device_name();
-    info.kernels = {form_.transposed ? "serial substitution by columns" : "serial substitution by rows"};
+    info.kernels = {
+        kernel_info{form_.transposed ? "serial substitution by columns" : "serial substitution by rows"}};
     std::vector<std::int64_t> length(static_cast<std::size_t>(size_), 0);  // of the rows of op(T)
     info.entries = form_.unit ? 0 : size_;
     for (std::int64_t m = 0; m < size_; ++m) {

@@ -6,17 +6,17 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
-#include "sptrsv/detail/choices.hpp"
-#include "sptrsv/detail/scalar_words.hpp"
+#include "sptrsv/detail/base/scalar_words.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/policy/orientation.hpp"
 
 namespace sptrsv::detail::level_set {
 
 struct solve_state {
-  std::int64_t columns;    ///< right-hand sides of the solve under way
-  std::int64_t first_bad;  ///< the first position of substitution whose x is not finite
+  std::int64_t columns;          ///< right-hand sides of the solve under way
+  std::int64_t first_nonfinite;  ///< the first position of substitution whose x is not finite
 };
-inline constexpr std::int64_t none_bad = INT64_MAX;
+inline constexpr std::int64_t all_finite = INT64_MAX;
 
 /// Rows and columns stand in level order, and so do the components of x: `x` holds alpha b before, the
 /// solution after.
@@ -26,9 +26,9 @@ struct system_params {
   const Offset* offsets;  ///< of the entries of each row or, by columns, of each column
   const Index* indices;   ///< of the entries: their columns or, by columns, their rows
   const Scalar* values;
-  const Scalar* diagonal;        ///< null if it is unit
-  const Index* position_of_row;  ///< place in level order -> position of substitution
-  Scalar* x;                     ///< column-major, `size` components a right-hand side
+  const Scalar* diagonal;             ///< null if it is unit
+  const Index* substitution_indices;  ///< place in level order -> position of substitution
+  Scalar* x;                          ///< column-major, `size` components a right-hand side
   solve_state* state;
 };
 
@@ -38,7 +38,8 @@ SPTRSV_DEVICE void finish(Context& ctx, const system_params<Scalar, Index, Offse
                           Scalar* component, Scalar solved) {
   ctx.store(component, solved);
   if (!is_finite(solved)) {
-    ctx.atomic_min(&p.state->first_bad, static_cast<std::int64_t>(ctx.load_constant(p.position_of_row + r)));
+    ctx.atomic_min(&p.state->first_nonfinite,
+                   static_cast<std::int64_t>(ctx.load_constant(p.substitution_indices + r)));
   }
 }
 
@@ -217,7 +218,7 @@ template <class Scalar, class Index>
 struct gather_rhs {
   std::int64_t size;
   bool reversed;
-  const Index* position_of_row;
+  const Index* substitution_indices;
   Scalar alpha;
   dense_view<const Scalar> b;
   Scalar* x;
@@ -226,12 +227,12 @@ struct gather_rhs {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
     const std::int64_t k = i / size;
-    const std::int64_t position = ctx.load_constant(position_of_row + (i - k * size));
-    const std::int64_t row = reversed ? size - 1 - position : position;
+    const std::int64_t substitution_index = ctx.load_constant(substitution_indices + (i - k * size));
+    const std::int64_t row = reversed ? size - 1 - substitution_index : substitution_index;
     ctx.store(x + i, alpha * ctx.load_constant(b.data + row * b.row_stride + k * b.column_stride));
     if (i == 0) {
       ctx.store(&state->columns, b.columns);
-      ctx.store(&state->first_bad, none_bad);
+      ctx.store(&state->first_nonfinite, all_finite);
     }
   }
 };
@@ -241,15 +242,15 @@ template <class Scalar, class Index>
 struct scatter_solution {
   std::int64_t size;
   bool reversed;
-  const Index* position_of_row;
+  const Index* substitution_indices;
   const Scalar* solved;
   dense_view<Scalar> x;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
     const std::int64_t k = i / size;
-    const std::int64_t position = ctx.load_constant(position_of_row + (i - k * size));
-    const std::int64_t row = reversed ? size - 1 - position : position;
+    const std::int64_t substitution_index = ctx.load_constant(substitution_indices + (i - k * size));
+    const std::int64_t row = reversed ? size - 1 - substitution_index : substitution_index;
     ctx.store(x.data + row * x.row_stride + k * x.column_stride, ctx.load_constant(solved + i));
   }
 };

@@ -60,7 +60,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
 
   engine(const policy::basic_level_set<Tuning>& policy, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : form_(form), max_rhs_(max_rhs), policy_(policy), numbers_(0, 0, on, resource) {
+      : form_(form), max_rhs_(max_rhs), policy_(policy), values_(0, 0, on, resource) {
     const device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
     levels_ = levels_on_device(triangle, on, resource);
     triangle_ = in_level_order(triangle, levels_, on, resource);
@@ -70,26 +70,25 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
       triangle_.columns = std::move(columns.rows);
       triangle_.sources = std::move(columns.sources);
     }
-    numbers_ = device_values<Scalar, Executor>(triangle_.entries(), form.unit ? 0 : a.size, on, resource);
+    values_ = device_values<Scalar, Executor>(triangle_.entries(), form.unit ? 0 : a.size, on, resource);
     plan(on, resource);
   }
 
   void update_values(const Scalar* values, const Executor& on) {
-    numbers_.gather(values, triangle_.sources.data(), triangle_.diagonal_sources.data(), form_.conjugated,
-                    on);
+    values_.gather(values, triangle_.sources.data(), triangle_.diagonal_sources.data(), form_.conjugated, on);
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
     workspace made{buffer<Scalar>(static_cast<std::size_t>(triangle_.size * max_rhs_), resource, on.stream()),
                    buffer<solve_state>(1, resource, on.stream()), graph{}, graph{}};
-    const solve_state start{0, level_set::none_bad};
+    const solve_state start{0, level_set::all_finite};
     on.upload(made.state.data(), &start, sizeof(start));
     if (is_recorded()) {
       made.one_rhs = on.record([&](const Executor& recording) { enqueue_levels<1>(made, recording); });
     }
     if (is_recorded() && max_rhs_ > 1) {
       made.many_rhs = on.record(
-          [&](const Executor& recording) { enqueue_levels<Tuning::columns_per_sweep>(made, recording); });
+          [&](const Executor& recording) { enqueue_levels<Tuning::rhs_per_sweep>(made, recording); });
     }
     return made;
   }
@@ -103,8 +102,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
                                                         scratch.x.data(), scratch.state.data()});
     // A graph cannot be launched into another's capture: give it the launches themselves.
     if (!is_recorded() || on.is_capturing()) {
-      x.columns == 1 ? enqueue_levels<1>(scratch, on)
-                     : enqueue_levels<Tuning::columns_per_sweep>(scratch, on);
+      x.columns == 1 ? enqueue_levels<1>(scratch, on) : enqueue_levels<Tuning::rhs_per_sweep>(scratch, on);
     } else {
       on.replay(x.columns == 1 ? scratch.one_rhs : scratch.many_rhs);
     }
@@ -113,14 +111,14 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
                                                               scratch.x.data(), x});
   }
 
-  std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
+  std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
     solve_state state;
     on.download(&state, scratch.state.data(), sizeof(state));
-    return state.first_bad == level_set::none_bad ? -1 : state.first_bad;
+    return state.first_nonfinite == level_set::all_finite ? -1 : state.first_nonfinite;
   }
 
-  bool is_zero_pivot(std::int64_t position, const Executor& on) const {
-    return numbers_.is_zero_pivot(levels_.place_of(position, on), on);
+  bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
+    return values_.is_zero_pivot(levels_.solve_index_of(substitution_index, on), on);
   }
 
   void describe(solver_info& info, const Executor& on) const {
@@ -129,16 +127,20 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
       wide += s.narrow ? 0 : 1;
     }
     info.device = on.device_name();
-    info.kernels = {"gather_rhs", std::to_string(wide) + " launches of one wide level",
-                    std::to_string(static_cast<std::int64_t>(segments_.size()) - wide) + " launches for " +
-                        std::to_string(levels_.count - wide) + " narrow levels",
-                    "scatter_solution"};
-    info.kernels.front() += by_rows() ? "; by rows" : "; by columns";
+    const std::int64_t narrow = static_cast<std::int64_t>(segments_.size()) - wide;
+    info.kernels.resize(4);
+    info.kernels[0].text = std::string("gather_rhs, for levels by ") + (by_rows() ? "rows" : "columns");
+    info.kernels[1].text = std::to_string(wide) + " launches of one wide level";
+    info.kernels[1].launches = wide;
+    info.kernels[2].text =
+        std::to_string(narrow) + " launches for " + std::to_string(levels_.count - wide) + " narrow levels";
+    info.kernels[2].launches = narrow;
+    info.kernels[3].text = "scatter_solution";
     info.bit_reproducible = by_rows();
     info.entries = triangle_.entries() + (form_.unit ? 0 : triangle_.size);
     info.levels = levels_.count;
     info.longest_row = triangle_.longest_row;
-    info.solver_bytes = triangle_.bytes() + numbers_.bytes() + levels_.bytes() + level_lanes_.bytes();
+    info.solver_bytes = triangle_.bytes() + values_.bytes() + levels_.bytes() + level_lanes_.bytes();
     info.workspace_bytes =
         static_cast<std::size_t>(triangle_.size * max_rhs_) * sizeof(Scalar) + sizeof(solve_state);
   }
@@ -176,8 +178,8 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   template <policy::orientation By, int Columns>
   void enqueue_levels(const workspace& scratch, const Executor& on) const {
     const level_set::system_params<Scalar, Index, Offset> p{
-        triangle_.size,      triangle_.row_offsets.data(), triangle_.columns.data(), numbers_.values(),
-        numbers_.diagonal(), levels_.rows.data(),          scratch.x.data(),         scratch.state.data()};
+        triangle_.size,     triangle_.row_offsets.data(), triangle_.columns.data(), values_.values(),
+        values_.diagonal(), levels_.rows.data(),          scratch.x.data(),         scratch.state.data()};
     for (const level_set::segment& s : segments_) {
       if (s.narrow) {
         using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, By, Columns>;
@@ -207,7 +209,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   policy::basic_level_set<Tuning> policy_;
   device_levels<Index> levels_;
   device_triangle<Index, Offset> triangle_;  ///< in level order; by columns its rows are the system's columns
-  device_values<Scalar, Executor> numbers_;
+  device_values<Scalar, Executor> values_;
   buffer<std::int32_t> level_lanes_;
   std::vector<level_set::segment> segments_;
 };

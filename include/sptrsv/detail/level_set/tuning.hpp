@@ -15,7 +15,7 @@ struct level_set_tuning {
   /// Lanes that a wide level keeps busy at once; only their ratio to the needs of a level matters.
   static constexpr int device_lanes = 200000;
   /// Right-hand sides that one sweep over a row serves.
-  static constexpr int columns_per_sweep = 4;
+  static constexpr int rhs_per_sweep = 4;
 };
 
 }  // namespace sptrsv

@@ -28,8 +28,8 @@ class batch {
   };
   SPTRSV_DEVICE static range everything() { return {0, INT64_MAX}; }
 
-  SPTRSV_DEVICE batch(const params& p, std::uint32_t page, std::int64_t first)
-      : p_(p), page_(page), first_(first) {}
+  SPTRSV_DEVICE batch(const params& p, std::uint32_t half, std::int64_t first)
+      : p_(p), page_(half), first_(first) {}
 
   /// Takes e, e + stride, ... as far as they are below `end`, and looks at their components. Returns how many
   /// it took.
@@ -54,12 +54,12 @@ class batch {
 
   /// Looks once more at what was pending. Returns a word that still is; null if all are known.
   template <class Context>
-  SPTRSV_DEVICE const word* look_again(Context& ctx) {
+  SPTRSV_DEVICE const word* poll(Context& ctx) {
     const word* missing = nullptr;
     for (int i = 0; i < Entries; ++i) {
       for (int k = 0; k < Columns; ++k) {
         if (!flag::is_known(seen_[i][k])) {
-          const word* const still = flag::look_again(ctx, component(i, k), seen_[i][k]);
+          const word* const still = flag::poll(ctx, component(i, k), seen_[i][k]);
           missing = still != nullptr ? still : missing;
         }
       }
@@ -71,7 +71,7 @@ class batch {
   template <class Context>
   SPTRSV_DEVICE void wait(Context& ctx) {
     for (;;) {
-      const word* const missing = look_again(ctx);
+      const word* const missing = poll(ctx);
       if (missing == nullptr) {
         return;
       }
@@ -91,7 +91,7 @@ class batch {
  private:
   SPTRSV_DEVICE auto component(int i, int k) const {
     const std::int64_t rhs = first_ + k < p_.x.columns ? first_ + k : first_;  // past the end: any that comes
-    return p_.pages.component(page_, rhs, static_cast<std::int64_t>(column_[i]));
+    return p_.buffers.component(page_, rhs, static_cast<std::int64_t>(column_[i]));
   }
 
   const params& p_;

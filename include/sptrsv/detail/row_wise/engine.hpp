@@ -8,8 +8,8 @@
 
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
-#include "sptrsv/detail/choices.hpp"
 #include "sptrsv/detail/row_wise/system.hpp"
+#include "sptrsv/policy/row_order.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv::detail::row_wise {
@@ -17,23 +17,22 @@ namespace sptrsv::detail::row_wise {
 template <class Scalar, class Index, class Offset, class Executor>
 class engine_base {
  public:
-  using workspace = page_memory<Scalar>;
+  using workspace = double_buffer_storage<Scalar>;
 
   void update_values(const Scalar* values, const Executor& on) {
-    numbers_.gather(values, triangle_.sources.data(), triangle_.diagonal_sources.data(), form_.conjugated,
-                    on);
+    values_.gather(values, triangle_.sources.data(), triangle_.diagonal_sources.data(), form_.conjugated, on);
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
     return {triangle_.size, max_rhs_, on, resource};
   }
 
-  std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
-    return scratch.first_bad_position(blocks_, on);
+  std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
+    return scratch.first_nonfinite_index(blocks_, on);
   }
 
-  bool is_zero_pivot(std::int64_t position, const Executor& on) const {
-    return numbers_.is_zero_pivot(levels_.place_of(position, on), on);
+  bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
+    return values_.is_zero_pivot(levels_.solve_index_of(substitution_index, on), on);
   }
 
  protected:
@@ -43,7 +42,7 @@ class engine_base {
       : form_(form),
         max_rhs_(max_rhs),
         triangle_(build_on_device(a, form, on, resource)),
-        numbers_(triangle_.entries(), form.unit ? 0 : a.size, on, resource) {}
+        values_(triangle_.entries(), form.unit ? 0 : a.size, on, resource) {}
 
   void renumber(policy::row_order order, const Executor& on, memory_resource& resource) {
     if (order == policy::row_order::levels) {
@@ -65,35 +64,37 @@ class engine_base {
   }
   [[nodiscard]] std::uint32_t blocks() const { return blocks_; }
 
-  template <class Pages>
-  [[nodiscard]] system_params<Scalar, Index, Offset, Pages> system(Scalar alpha, dense_view<const Scalar> b,
-                                                                   dense_view<Scalar> x,
-                                                                   const Pages& pages) const {
+  template <class Buffers>
+  [[nodiscard]] system_params<Scalar, Index, Offset, Buffers> system(Scalar alpha, dense_view<const Scalar> b,
+                                                                     dense_view<Scalar> x,
+                                                                     const Buffers& buffers) const {
     return {triangle_.size,
             form_.reversed,
             triangle_.row_offsets.data(),
             triangle_.columns.data(),
-            numbers_.values(),
-            numbers_.diagonal(),
+            values_.values(),
+            values_.diagonal(),
             levels_.rows.data(),
-            pages,
+            buffers,
             alpha,
             b,
             x};
   }
 
-  /// All but the memory that the policy holds beyond the triangle. `work`: what a block's threads do.
-  void describe_rows(solver_info& info, const std::string& name, int block_threads, const std::string& work,
+  /// Describes all but the memory that the policy holds beside the triangle. `kernel`: its text says what the
+  /// threads of a block do.
+  void describe_rows(solver_info& info, const std::string& name, int block_threads, kernel_info kernel,
                      const Executor& on) const {
     info.device = on.device_name();
-    info.kernels = {name + ": " + std::to_string(blocks_) + " blocks of " + std::to_string(block_threads) +
-                    " threads, " + work + ", in " +
-                    (levels_.rows.size() > 0 ? "level order" : "natural order")};
+    kernel.text = name + ": " + std::to_string(blocks_) + " blocks of " + std::to_string(block_threads) +
+                  " threads, " + kernel.text + ", in " +
+                  (levels_.rows.size() > 0 ? "level order" : "natural order");
+    info.kernels = {std::move(kernel)};
     info.entries = triangle_.entries() + (form_.unit ? 0 : triangle_.size);
     info.levels = levels_.count;
     info.longest_row = triangle_.longest_row;
-    info.solver_bytes = triangle_.bytes() + numbers_.bytes() + levels_.bytes();
-    info.workspace_bytes = page_memory<Scalar>::bytes(triangle_.size, max_rhs_);
+    info.solver_bytes = triangle_.bytes() + values_.bytes() + levels_.bytes();
+    info.workspace_bytes = double_buffer_storage<Scalar>::bytes(triangle_.size, max_rhs_);
   }
 
  private:
@@ -102,7 +103,7 @@ class engine_base {
   std::uint32_t blocks_ = 0;
   device_levels<Index> levels_;  ///< empty where rows keep the order of substitution
   device_triangle<Index, Offset> triangle_;
-  device_values<Scalar, Executor> numbers_;
+  device_values<Scalar, Executor> values_;
 };
 
 }  // namespace sptrsv::detail::row_wise

@@ -12,12 +12,13 @@ namespace sptrsv::detail::row_wise {
 /// each if they have at least `entries_for_a_warp` entries on average, and one warp if they have fewer.
 template <class Context, class Offset>
 SPTRSV_DEVICE bool starts_by_average(Context& ctx, const Offset* row_offsets, std::int64_t begin,
-                                     std::int64_t end, std::int64_t place, std::int64_t entries_for_a_warp) {
-  const std::int64_t first = begin + (place - begin) / 32 * 32;
+                                     std::int64_t end, std::int64_t solve_index,
+                                     std::int64_t entries_for_a_warp) {
+  const std::int64_t first = begin + (solve_index - begin) / 32 * 32;
   const std::int64_t last = end - first > 32 ? first + 32 : end;
   const auto entries = static_cast<std::int64_t>(ctx.load_constant(row_offsets + last) -
                                                  ctx.load_constant(row_offsets + first));
-  return place == first || entries >= entries_for_a_warp * (last - first);
+  return solve_index == first || entries >= entries_for_a_warp * (last - first);
 }
 
 /// `Columns` right-hand sides are solved in one sweep over the rows, further ones in further sweeps.
@@ -26,20 +27,21 @@ struct fused_rows {
   using by_lanes = lane_rows<Entries, Columns, System>;
   using by_warp = tile_rows<Entries, Columns, System>;
 
-  /// Solves the rows [first_place, end_place), at least one, and makes them pending on the other page.
+  /// Solves the rows [first_solve_index, end_solve_index), at least one, and makes them pending on the other
+  /// page.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const System& p, const block_start& start,
-                                  std::int64_t first_place, std::int64_t end_place) {
-    const int lanes = end_place - first_place > 1 ? 1 : 32;
-    const std::int64_t place = first_place + warp.rank() / lanes;
-    const bool present = place < end_place;
+                                  std::int64_t first_solve_index, std::int64_t end_solve_index) {
+    const int lanes = end_solve_index - first_solve_index > 1 ? 1 : 32;
+    const std::int64_t solve_index = first_solve_index + warp.rank() / lanes;
+    const bool present = solve_index < end_solve_index;
     if (lanes == 1) {
-      by_lanes::solve(ctx, warp, p, start.page, present ? place : first_place, present, 0);
+      by_lanes::solve(ctx, warp, p, start.half, present ? solve_index : first_solve_index, present, 0);
     } else {
-      by_warp::solve(ctx, warp, p, start.page, first_place, true, 32);
+      by_warp::solve(ctx, warp, p, start.half, first_solve_index, true, 32);
     }
     if (present) {
-      p.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, warp.rank() % lanes, lanes);
+      p.buffers.reset(ctx, start.half ^ 1u, solve_index, start.rhs_to_reset, warp.rank() % lanes, lanes);
     }
   }
 };

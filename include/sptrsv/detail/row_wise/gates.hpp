@@ -15,14 +15,15 @@ struct find_gates {
   const Index* level_offsets;
   std::int64_t levels;
   int distance;
-  const Index* first_place;  ///< of each warp; null: each has 32 rows
+  const Index* first_solve_index;  ///< of each warp; null: each has 32 rows
   Index* gates;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t warp) const {
-    const std::int64_t place =
-        first_place == nullptr ? 32 * warp : static_cast<std::int64_t>(ctx.load_constant(first_place + warp));
-    const std::int64_t level = triangle_kernels::major_of(ctx, level_offsets, levels, place);
+    const std::int64_t solve_index =
+        first_solve_index == nullptr ? 32 * warp
+                                     : static_cast<std::int64_t>(ctx.load_constant(first_solve_index + warp));
+    const std::int64_t level = triangle_kernels::major_of(ctx, level_offsets, levels, solve_index);
     if (level < distance) {
       ctx.store(gates + warp, Index{-1});
       return;
@@ -33,8 +34,8 @@ struct find_gates {
     const std::int64_t begin = begin_of(level);
     const std::int64_t gate_begin = begin_of(level - distance);
     const std::int64_t gate_size = begin_of(level - distance + 1) - gate_begin;
-    ctx.store(gates + warp,
-              static_cast<Index>(gate_begin + (place - begin) * gate_size / (begin_of(level + 1) - begin)));
+    ctx.store(gates + warp, static_cast<Index>(gate_begin + (solve_index - begin) * gate_size /
+                                                                (begin_of(level + 1) - begin)));
   }
 };
 

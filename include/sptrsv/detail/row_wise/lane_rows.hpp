@@ -21,9 +21,9 @@ struct lane_rows {
   /// first wait for what they need of rows before that place, which do not wait for this warp, and only then
   /// for one another. All lanes call it.
   template <class Context, class Warp>
-  SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const params& p, std::uint32_t page,
-                                  std::int64_t place, bool present, std::int64_t earlier) {
-    row r = p.open(ctx, place);
+  SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const params& p, std::uint32_t half,
+                                  std::int64_t solve_index, bool present, std::int64_t earlier) {
+    row r = p.open(ctx, solve_index);
     r.end = present ? r.end : r.begin;
     for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
       Scalar b[Columns];
@@ -31,7 +31,7 @@ struct lane_rows {
       for (int k = 0; k < Columns; ++k) {
         b[k] = present && first + k < p.x.columns ? p.load_b(ctx, r, first + k) : Scalar{};
       }
-      entry_batch entries(p, page, first);
+      entry_batch entries(p, half, first);
       auto wanted = entry_batch::everything();
       Offset begin = r.begin;
       if (earlier > 0) {
@@ -43,7 +43,7 @@ struct lane_rows {
       const auto finish = [&] {
         for (int k = 0; k < Columns; ++k) {
           if (first + k < p.x.columns) {
-            p.finish(ctx, r, page, first + k, b[k], sums[k]);
+            p.finish(ctx, r, half, first + k, b[k], sums[k]);
           }
         }
       };
@@ -80,7 +80,7 @@ struct lane_rows {
       const typename entry_batch::word* missing = nullptr;
       bool advanced = false;
       if (!done) {
-        missing = entries.look_again(ctx);
+        missing = entries.poll(ctx);
         advanced = missing == nullptr;
       }
       if (advanced) {

@@ -19,10 +19,10 @@ struct tile_rows {
   /// This lane helps to solve the row at `place` (some row's place), if it is `present`, with the others of
   /// its aligned group of `lanes` lanes: a power of two, the same in the whole warp. All lanes call it.
   template <class Context, class Warp>
-  SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const params& p, std::uint32_t page,
-                                  std::int64_t place, bool present, int lanes) {
+  SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const params& p, std::uint32_t half,
+                                  std::int64_t solve_index, bool present, int lanes) {
     const int rank = warp.rank() & (lanes - 1);
-    row r = p.open(ctx, place);
+    row r = p.open(ctx, solve_index);
     r.end = present ? r.end : r.begin;
     const bool is_short = lanes == 32 && r.end - r.begin <= 32;  // and the only one of its warp
     // With several right-hand sides lanes without entries need the sum, too.
@@ -39,16 +39,16 @@ struct tile_rows {
         b[k] = finishes(k) ? p.load_b(ctx, r, first + k) : Scalar{};
       }
       if (is_short) {
-        add_entries<1>(ctx, p, page, r, rank, lanes, first, sums);
+        add_entries<1>(ctx, p, half, r, rank, lanes, first, sums);
       } else {
-        add_entries<Entries>(ctx, p, page, r, rank, lanes, first, sums);
+        add_entries<Entries>(ctx, p, half, r, rank, lanes, first, sums);
       }
       warp.sync();  // lanes that waited for different values go on together: shuffles of a diverged warp are
                     // slow
       for (int k = 0; k < Columns; ++k) {
         const Scalar sum = simt::tile_sum(warp, sums[k], summed_lanes);
         if (finishes(k)) {
-          p.finish(ctx, r, page, first + k, b[k], sum);
+          p.finish(ctx, r, half, first + k, b[k], sum);
         }
       }
     }
@@ -57,9 +57,9 @@ struct tile_rows {
  private:
   /// sums[k] += a_e x_k for this lane's entries of the row.
   template <int Count, class Context>
-  SPTRSV_DEVICE static void add_entries(Context& ctx, const params& p, std::uint32_t page, const row& r,
+  SPTRSV_DEVICE static void add_entries(Context& ctx, const params& p, std::uint32_t half, const row& r,
                                         int rank, int lanes, std::int64_t first, Scalar (&sums)[Columns]) {
-    batch<Count, Columns, System> entries(p, page, first);
+    batch<Count, Columns, System> entries(p, half, first);
     for (Offset e = r.begin + static_cast<Offset>(rank); e < r.end; e += static_cast<Offset>(Count * lanes)) {
       entries.take(ctx, e, r.end, static_cast<Offset>(lanes), entries.everything());
       entries.wait(ctx);

@@ -8,11 +8,11 @@
 
 namespace sptrsv::detail::row_wise {
 
-/// Warp w solves the rows at the places first_place[w] ... first_place[w + 1] - 1: at most 32.
+/// Warp w solves the rows at the places first_solve_index[w] ... first_solve_index[w + 1] - 1: at most 32.
 template <class Index>
 struct warp_tasks {
   std::int64_t count = 0;
-  buffer<Index> first_place;  ///< count + 1
+  buffer<Index> first_solve_index;  ///< count + 1
 };
 
 /// `starts(ctx, place)` says whether a task starts at the place: it does at the first, and after 32 places

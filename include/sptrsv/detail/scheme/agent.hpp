@@ -4,26 +4,26 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sptrsv/detail/fenced_pages.hpp"
 #include "sptrsv/detail/row_wise/lane_rows.hpp"
 #include "sptrsv/detail/row_wise/tile_rows.hpp"
 #include "sptrsv/detail/scheme/assignment.hpp"
+#include "sptrsv/detail/sync/fenced_values.hpp"
 
 namespace sptrsv::detail::schemes {
 
 /// Elimination of waits: all that a row needs was solved by earlier launches.
-template <class Pages>
-struct settled_pages : Pages {
-  struct flag : Pages::flag {
-    using typename Pages::flag::reading;
+template <class Buffers>
+struct settled_buffers : Buffers {
+  struct flag : Buffers::flag {
+    using typename Buffers::flag::reading;
 
     SPTRSV_HOST_DEVICE static bool is_known(const reading&) { return true; }
     template <class Context, class Component>
     SPTRSV_DEVICE static reading look(Context& ctx, const Component& at) {
-      return Pages::flag::read(ctx, at);
+      return Buffers::flag::read(ctx, at);
     }
     template <class Context, class Component>
-    SPTRSV_DEVICE static const typename Pages::flag::word* look_again(Context&, const Component&, reading&) {
+    SPTRSV_DEVICE static const typename Buffers::flag::word* poll(Context&, const Component&, reading&) {
       return nullptr;
     }
   };
@@ -38,17 +38,17 @@ struct one_column {
 
 /// The system as one lane sees it: its rows' entries may stand in shared memory. It refers to the kernel's
 /// parameters, which a copy would take to local memory, and keeps of a row what fits into few registers.
-template <class Scalar, class Index, class Offset, class Pages, bool Buffered, int Columns>
+template <class Scalar, class Index, class Offset, class Buffers, bool Buffered, int Columns>
 class lane_system {
  public:
-  using system_params = row_wise::system_params<Scalar, Index, Offset, Pages>;
+  using system_params = row_wise::system_params<Scalar, Index, Offset, Buffers>;
   using scalar = Scalar;
   using index = Index;
   using offset = Offset;
-  using flag = typename Pages::flag;
+  using flag = typename Buffers::flag;
 
   struct row {
-    Index place;
+    Index solve_index;
     Index number;  ///< in b and x
     Offset begin;
     Offset end;
@@ -56,10 +56,10 @@ class lane_system {
   };
 
   std::conditional_t<Columns == 1, one_column<Scalar>, const dense_view<Scalar>&> x;
-  const Pages& pages;
+  const Buffers& buffers;
 
   SPTRSV_DEVICE lane_system(const system_params& p, bool divides_early)
-      : x(p.x), pages(p.pages), p_(p), divides_early_(divides_early) {}
+      : x(p.x), buffers(p.buffers), p_(p), divides_early_(divides_early) {}
 
   /// Entry e stands at e + shift in these arrays.
   SPTRSV_DEVICE void hold(const Index* columns, const Scalar* values, std::int64_t shift) {
@@ -87,11 +87,12 @@ class lane_system {
     return p_.value(ctx, e);
   }
   template <class Context>
-  SPTRSV_DEVICE row open(Context& ctx, std::int64_t place) const {
+  SPTRSV_DEVICE row open(Context& ctx, std::int64_t solve_index) const {
     const Index number = static_cast<Index>(
-        mirrored(p_.position_of_place != nullptr ? ctx.load_constant(p_.position_of_place + place) : place));
-    row r{static_cast<Index>(place), number, ctx.load_constant(p_.row_offsets + place),
-          ctx.load_constant(p_.row_offsets + place + 1), p_.pivot(ctx, place)};
+        mirrored(p_.substitution_indices != nullptr ? ctx.load_constant(p_.substitution_indices + solve_index)
+                                                    : solve_index));
+    row r{static_cast<Index>(solve_index), number, ctx.load_constant(p_.row_offsets + solve_index),
+          ctx.load_constant(p_.row_offsets + solve_index + 1), p_.pivot(ctx, solve_index)};
     if (divides_early_) {
       const pivot_divisor<Scalar> pivot(r.divisor);
       r.divisor = pivot.is_safe() ? pivot.reciprocal() : must_divide<Scalar>();
@@ -104,13 +105,13 @@ class lane_system {
                     column * p_.b.column_stride);
   }
   template <class Context>
-  SPTRSV_DEVICE void finish(Context& ctx, const row& r, std::uint32_t page, std::int64_t column,
+  SPTRSV_DEVICE void finish(Context& ctx, const row& r, std::uint32_t half, std::int64_t column,
                             Scalar b_value, Scalar sum) const {
     const Scalar dividend = p_.alpha * b_value - sum;
     const bool multiplies = divides_early_ && is_finite(r.divisor);
-    p_.publish(ctx, r.place, r.number, mirrored(r.number), page, column,
+    p_.publish(ctx, r.solve_index, r.number, mirrored(r.number), half, column,
                multiplies ? dividend * r.divisor
-                          : divide(dividend, divides_early_ ? p_.pivot(ctx, r.place) : r.divisor));
+                          : divide(dividend, divides_early_ ? p_.pivot(ctx, r.solve_index) : r.divisor));
   }
 
  private:
@@ -141,15 +142,15 @@ enum class row_sharing {
 
 /// `Pages` says how values are handed on, and whether rows wait. `Columns` right-hand sides are solved in one
 /// sweep over the rows, further ones in further sweeps.
-template <class Tuning, class Scalar, class Index, class Offset, class Pages, bool Buffered, int Columns>
+template <class Tuning, class Scalar, class Index, class Offset, class Buffers, bool Buffered, int Columns>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int warps_per_processor = Columns == 1 ? Tuning::warps_per_processor : 16;
   static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
   static constexpr int held =
       Buffered ? Tuning::buffer_bytes / static_cast<int>(sizeof(Scalar) + sizeof(Index)) : 1;
-  using system_params = row_wise::system_params<Scalar, Index, Offset, Pages>;
-  using system_type = lane_system<Scalar, Index, Offset, Pages, Buffered, Columns>;
+  using system_params = row_wise::system_params<Scalar, Index, Offset, Buffers>;
+  using system_type = lane_system<Scalar, Index, Offset, Buffers, Buffered, Columns>;
   using by_lanes = row_wise::lane_rows<entries_at_once, Columns, system_type>;
   using by_tile = row_wise::tile_rows<entries_at_once, Columns, system_type>;
 
@@ -159,7 +160,7 @@ struct agent {
   };
   struct shared_storage {
     block_start start;
-    std::uint32_t page;
+    std::uint32_t half;
     std::uint32_t by_ticket;
     warp_buffer buffers[Buffered ? block_threads / 32 : 1];
   };
@@ -184,7 +185,7 @@ struct agent {
     const auto warps = static_cast<std::uint32_t>(ctx.block_threads() / 32);
     const auto block = static_cast<std::uint32_t>(shared.start.block);
     turn<Index> work(ctx, warp, p.work, block * warps + static_cast<std::uint32_t>(warp.index()),
-                     p.work.blocks * warps, shared.by_ticket != 0, shared.start.page);
+                     p.work.blocks * warps, shared.by_ticket != 0, shared.start.half);
     for (; work.has_group(); work.next(ctx, warp)) {
       solve_group(ctx, warp, shared, p, work.group(ctx));
     }
@@ -194,11 +195,11 @@ struct agent {
   template <class Context>
   SPTRSV_DEVICE static void begin(Context& ctx, shared_storage& shared, const params& p) {
     block_start& start = shared.start;
-    draw_start(ctx, start, p.system.pages.state, p.system.x.columns, p.solve_blocks);
+    draw_start(ctx, start, p.system.buffers.state, p.system.x.columns, p.solve_blocks);
     start.block -= p.work.first_block;
-    shared.page = Pages::page_of(start.solve);
+    shared.half = Buffers::half_of(start.solve);
     shared.by_ticket = 0;
-    if (p.work.state != nullptr && !decide(ctx, p.work, start.block, start.page, Tuning::patience)) {
+    if (p.work.state != nullptr && !decide(ctx, p.work, start.block, start.half, Tuning::patience)) {
       shared.by_ticket = 1;
     }
   }
@@ -227,14 +228,14 @@ struct agent {
     }
     for (int k = 0; warp.any(together && k < rows); ++k) {
       const bool present = together && k < rows;
-      by_tile::solve(ctx, warp, system, shared.page, first + (present ? k : 0), present, lanes);
+      by_tile::solve(ctx, warp, system, shared.half, first + (present ? k : 0), present, lanes);
     }
     for (int k = 0; warp.any(!together && k < rows); k += lanes) {
       const bool present = !together && k + rank < rows;
-      by_lanes::solve(ctx, warp, system, shared.page, first + (present ? k + rank : 0), present, 0);
+      by_lanes::solve(ctx, warp, system, shared.half, first + (present ? k + rank : 0), present, 0);
     }
     for (int k = rank; k < rows; k += lanes) {
-      p.system.pages.reset(ctx, shared.page ^ 1u, first + k, shared.start.columns_to_reset, 0, 1);
+      p.system.buffers.reset(ctx, shared.half ^ 1u, first + k, shared.start.rhs_to_reset, 0, 1);
     }
   }
 
@@ -251,7 +252,7 @@ struct agent {
       before += other < warp.rank() / lanes * lanes ? entries : 0;
       all += entries;
     }
-    if (all > held || all < Tuning::least_buffered) {
+    if (all > held || all < Tuning::min_buffered) {
       return;
     }
     warp.sync();  // what was held before is not needed any more

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/solve_tickets.hpp"
+#include "sptrsv/detail/sync/tickets.hpp"
 
 namespace sptrsv::detail::schemes {
 

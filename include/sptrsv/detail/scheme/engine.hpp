@@ -14,7 +14,7 @@
 #include "sptrsv/detail/scheme/model.hpp"
 #include "sptrsv/detail/scheme/policy.hpp"
 #include "sptrsv/detail/scheme/queues.hpp"
-#include "sptrsv/scheme_text.hpp"
+#include "sptrsv/scheme/text.hpp"
 
 namespace sptrsv::detail {
 
@@ -22,14 +22,14 @@ template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     : public row_wise::engine_base<Scalar, Index, Offset, Executor> {
   using base = row_wise::engine_base<Scalar, Index, Offset, Executor>;
-  template <class Pages, bool Buffered, int Columns>
-  using agent = schemes::agent<Tuning, Scalar, Index, Offset, Pages, Buffered, Columns>;
+  template <class Buffers, bool Buffered, int Columns>
+  using agent = schemes::agent<Tuning, Scalar, Index, Offset, Buffers, Buffered, Columns>;
   using assignment_state = schemes::assignment_state;
 
  public:
   struct workspace {
-    page_memory<Scalar> pages;  ///< of no columns where values are not their own flags
-    fenced_memory<Scalar> fenced;
+    double_buffer_storage<Scalar> buffers;  ///< of no columns where values are not their own flags
+    fenced_storage<Scalar> fenced;
     buffer<assignment_state> assignments;  ///< by launch; empty where nothing is assigned
   };
 
@@ -39,7 +39,7 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     device_levels<Index> rows = levels_on_device(this->triangle(), on, resource);
     scheme_ = policy.use ? *policy.use
                          : schemes::choose_scheme(schemes::features_of(this->triangle(), rows, on, resource),
-                                                  Tuning::most_launches);
+                                                  Tuning::max_launches);
     check_scheme(scheme_);
     blocks_per_processor_ = std::max(1, scheme_.active_warps * 32 / Tuning::block_threads);
     threads_ = std::min(scheme_.active_warps * 32, Tuning::block_threads);
@@ -62,32 +62,34 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     for (std::size_t i = 0; i < launches_.size(); ++i) {
       if (is_fenced()) {
         const bool signals = launches_[i].what.signals;
-        enqueue(i, this->system(alpha, b, x, scratch.fenced.pages(scratch.pages.pages().state, signals)),
+        enqueue(i,
+                this->system(alpha, b, x, scratch.fenced.buffers(scratch.buffers.buffers().state, signals)),
                 scratch, on);
       } else {
-        enqueue(i, this->system(alpha, b, x, scratch.pages.pages()), scratch, on);
+        enqueue(i, this->system(alpha, b, x, scratch.buffers.buffers()), scratch, on);
       }
     }
   }
 
-  std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
-    return base::first_bad_position(scratch.pages, on);
+  std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
+    return base::first_nonfinite_index(scratch.buffers, on);
   }
 
   void describe(solver_info& info, const Executor& on) const {
     const auto waiting =
         std::count_if(launches_.begin(), launches_.end(), [](const launch_plan& l) { return l.what.waits; });
-    this->describe_rows(info, "scheme", threads_,
-                        std::to_string(groups_.count) + " groups of up to " +
-                            std::to_string(groups_.sub_warps) + " nodes, " + std::to_string(nodes_) +
-                            " nodes in all, " + std::to_string(launches_.size()) + " launches of which " +
-                            std::to_string(waiting) + " wait",
-                        on);
+    kernel_info kernel;
+    kernel.launches = static_cast<std::int64_t>(launches_.size());
+    kernel.waiting_launches = static_cast<std::int64_t>(waiting);
+    kernel.text = std::to_string(groups_.count) + " groups of up to " + std::to_string(groups_.sub_warps) +
+                  " nodes, " + std::to_string(nodes_) + " nodes in all, " + std::to_string(kernel.launches) +
+                  " launches, " + std::to_string(waiting) + " of them wait";
+    this->describe_rows(info, "scheme", threads_, std::move(kernel), on);
     info.plan = to_string(scheme_);
     info.levels = levels_;
     info.solver_bytes += groups_.first.bytes() + groups_.rows.bytes() + queue_first_.bytes() + queue_.bytes();
-    info.workspace_bytes = page_memory<Scalar>::bytes(size(), is_fenced() ? 0 : this->max_rhs()) +
-                           fenced_memory<Scalar>::bytes(size(), is_fenced() ? this->max_rhs() : 0) +
+    info.workspace_bytes = double_buffer_storage<Scalar>::bytes(size(), is_fenced() ? 0 : this->max_rhs()) +
+                           fenced_storage<Scalar>::bytes(size(), is_fenced() ? this->max_rhs() : 0) +
                            (assigned() ? launches_.size() * sizeof(assignment_state) : 0);
   }
 
@@ -128,16 +130,16 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     groups_ = schemes::group_nodes(this->triangle(), graph, scheme_, near_parents, on, resource);
     const std::int64_t warps = threads_ / 32;
     const std::int64_t resident =
-        is_fenced() ? resident_blocks<fenced_pages<Scalar>>(on) : resident_blocks<solve_pages<Scalar>>(on);
+        is_fenced() ? resident_blocks<fenced_values<Scalar>>(on) : resident_blocks<double_buffer<Scalar>>(on);
     const double threshold =
         scheme_.alpha_level == sptrsv::scheme::unlimited
             ? std::numeric_limits<double>::infinity()
             : static_cast<double>(scheme_.alpha_level) * static_cast<double>(resident * warps);
     const std::vector<schemes::node_launch> launches = schemes::make_launches(groups_, threshold);
-    SPTRSV_EXPECTS(static_cast<std::int64_t>(launches.size()) <= Tuning::most_launches, errc::unsupported,
+    SPTRSV_EXPECTS(static_cast<std::int64_t>(launches.size()) <= Tuning::max_launches, errc::unsupported,
                    "scheme: alpha_level=" + std::to_string(scheme_.alpha_level) + " makes " +
                        std::to_string(launches.size()) + " launches of this system, and " +
-                       std::to_string(Tuning::most_launches) + " are the most");
+                       std::to_string(Tuning::max_launches) + " are the most");
     std::int64_t blocks = 0;
     for (const schemes::node_launch& what : launches) {
       std::int64_t own = simt::ceil_div(what.groups, warps);
@@ -182,17 +184,16 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   }
 
   /// Of the kernels whose rows wait.
-  template <class Pages>
+  template <class Buffers>
   [[nodiscard]] std::int64_t resident_blocks(const Executor& on) const {
-    return scheme_.buffered ? resident_blocks<Pages, true>(on) : resident_blocks<Pages, false>(on);
+    return scheme_.buffered ? resident_blocks<Buffers, true>(on) : resident_blocks<Buffers, false>(on);
   }
-  template <class Pages, bool Buffered>
+  template <class Buffers, bool Buffered>
   [[nodiscard]] std::int64_t resident_blocks(const Executor& on) const {
-    const std::int64_t with_one = resident_blocks_of<agent<Pages, Buffered, 1>>(on);
+    const std::int64_t with_one = resident_blocks_of<agent<Buffers, Buffered, 1>>(on);
     return this->max_rhs() == 1
                ? with_one
-               : std::min(with_one,
-                          resident_blocks_of<agent<Pages, Buffered, Tuning::columns_per_sweep>>(on));
+               : std::min(with_one, resident_blocks_of<agent<Buffers, Buffered, Tuning::rhs_per_sweep>>(on));
   }
   template <class Agent>
   [[nodiscard]] std::int64_t resident_blocks_of(const Executor& on) const {
@@ -225,32 +226,33 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     on.upload(queue_.data(), queue.data(), queue_.bytes());
   }
 
-  template <class Pages>
-  void enqueue(std::size_t i, const row_wise::system_params<Scalar, Index, Offset, Pages>& system,
+  template <class Buffers>
+  void enqueue(std::size_t i, const row_wise::system_params<Scalar, Index, Offset, Buffers>& system,
                const workspace& scratch, const Executor& on) const {
     if (launches_[i].what.waits) {
       enqueue_variant(i, system, scratch, on);
     } else {
-      using settled = schemes::settled_pages<Pages>;
-      enqueue_variant(i, this->system(system.alpha, system.b, system.x, settled{system.pages}), scratch, on);
+      using settled = schemes::settled_buffers<Buffers>;
+      enqueue_variant(i, this->system(system.alpha, system.b, system.x, settled{system.buffers}), scratch,
+                      on);
     }
   }
-  template <class Pages>
-  void enqueue_variant(std::size_t i, const row_wise::system_params<Scalar, Index, Offset, Pages>& system,
+  template <class Buffers>
+  void enqueue_variant(std::size_t i, const row_wise::system_params<Scalar, Index, Offset, Buffers>& system,
                        const workspace& scratch, const Executor& on) const {
     if (scheme_.buffered) {
-      enqueue_columns<Pages, true>(i, system, scratch, on);
+      enqueue_columns<Buffers, true>(i, system, scratch, on);
     } else {
-      enqueue_columns<Pages, false>(i, system, scratch, on);
+      enqueue_columns<Buffers, false>(i, system, scratch, on);
     }
   }
-  template <class Pages, bool Buffered>
-  void enqueue_columns(std::size_t i, const row_wise::system_params<Scalar, Index, Offset, Pages>& system,
+  template <class Buffers, bool Buffered>
+  void enqueue_columns(std::size_t i, const row_wise::system_params<Scalar, Index, Offset, Buffers>& system,
                        const workspace& scratch, const Executor& on) const {
     if (system.x.columns == 1) {
-      launch<agent<Pages, Buffered, 1>>(i, system, scratch, on);
+      launch<agent<Buffers, Buffered, 1>>(i, system, scratch, on);
     } else {
-      launch<agent<Pages, Buffered, Tuning::columns_per_sweep>>(i, system, scratch, on);
+      launch<agent<Buffers, Buffered, Tuning::rhs_per_sweep>>(i, system, scratch, on);
     }
   }
   template <class Agent>

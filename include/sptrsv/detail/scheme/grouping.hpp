@@ -16,7 +16,7 @@ struct find_balance_keys {
   static constexpr int entry_bits = 24;
 
   const Offset* row_offsets;
-  const Index* first_place;
+  const Index* first_solve_index;
   const Index* level_offsets;
   std::int64_t levels;
   const Index* nodes;
@@ -26,8 +26,8 @@ struct find_balance_keys {
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
     const Index node = ctx.load_constant(nodes + k);
     const auto entries = static_cast<std::uint64_t>(
-        ctx.load_constant(row_offsets + ctx.load_constant(first_place + node + 1)) -
-        ctx.load_constant(row_offsets + ctx.load_constant(first_place + node)));
+        ctx.load_constant(row_offsets + ctx.load_constant(first_solve_index + node + 1)) -
+        ctx.load_constant(row_offsets + ctx.load_constant(first_solve_index + node)));
     constexpr std::uint64_t most = (std::uint64_t{1} << entry_bits) - 1;
     const auto level = static_cast<std::uint64_t>(triangle_kernels::major_of(ctx, level_offsets, levels, k));
     ctx.store(keys + k, level << entry_bits | (most - (entries < most ? entries : most)));
@@ -57,7 +57,7 @@ struct place_nodes {
   const Index* level_offsets;
   std::int64_t levels;
   const Index* nodes;
-  const Index* first_place;
+  const Index* first_solve_index;
   const std::int32_t* inner;  ///< null where nodes are rows
   const Index* group_offsets;
   int sub_warps;
@@ -74,9 +74,9 @@ struct place_nodes {
         static_cast<std::int64_t>(ctx.load_constant(group_offsets + level)) + in_level / sub_warps;
     const std::int64_t at = group * sub_warps + in_level % sub_warps;
     const Index node = ctx.load_constant(nodes + k);
-    const Index place = ctx.load_constant(first_place + node);
-    ctx.store(first + at, place);
-    ctx.store(rows + at, static_cast<Index>(ctx.load_constant(first_place + node + 1) - place));
+    const Index solve_index = ctx.load_constant(first_solve_index + node);
+    ctx.store(first + at, solve_index);
+    ctx.store(rows + at, static_cast<Index>(ctx.load_constant(first_solve_index + node + 1) - solve_index));
     if (inner != nullptr && ctx.load_constant(inner + node) != 0) {
       ctx.store_relaxed(level_inner + level, std::int32_t{1});
     }
@@ -114,7 +114,7 @@ grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_g
     const auto sorted_keys = make(std::uint64_t{}, nodes);
     auto sorted = make(Index{}, nodes);
     simt::for_each(on, nodes,
-                   find_keys{t.row_offsets.data(), graph.nodes.first_place.data(),
+                   find_keys{t.row_offsets.data(), graph.nodes.first_solve_index.data(),
                              levels.level_offsets.data(), levels.count, levels.rows.data(), keys.data()});
     on.sort_pairs(keys.data(), sorted_keys.data(), levels.rows.data(), sorted.data(), nodes,
                   bits_for(static_cast<std::uint64_t>(levels.count) << find_keys::entry_bits), resource);
@@ -141,9 +141,9 @@ grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_g
   on.fill_bytes(inner.data(), 0, inner.bytes());
   simt::for_each(on, nodes,
                  place_nodes<Index>{levels.level_offsets.data(), levels.count, levels.rows.data(),
-                                    graph.nodes.first_place.data(), graph.inner.data(), group_offsets.data(),
-                                    s.sub_warps, made.first.data(), made.rows.data(), inner.data(),
-                                    made.group_of_node.data()});
+                                    graph.nodes.first_solve_index.data(), graph.inner.data(),
+                                    group_offsets.data(), s.sub_warps, made.first.data(), made.rows.data(),
+                                    inner.data(), made.group_of_node.data()});
   made.level_inner.resize(inner.size());
   on.download(made.level_inner.data(), inner.data(), inner.bytes());
   return made;

@@ -13,7 +13,7 @@
 
 #include "sptrsv/detail/scheme/features.hpp"
 #include "sptrsv/detail/scheme/model_table.hpp"
-#include "sptrsv/scheme_text.hpp"
+#include "sptrsv/scheme/text.hpp"
 
 namespace sptrsv::detail::schemes {
 
@@ -68,12 +68,12 @@ std::vector<scheme> likeliest_schemes(const system_features& features) {
   return made;
 }
 
-/// The likeliest of those that need at most `most_launches` launches.
+/// The likeliest of those that need at most `max_launches` launches.
 template <class Table = model_table>
-scheme choose_scheme(const system_features& features, std::int64_t most_launches) {
+scheme choose_scheme(const system_features& features, std::int64_t max_launches) {
   const std::vector<scheme> known = likeliest_schemes<Table>(features);
   const auto found = std::find_if(known.begin(), known.end(), [&](const scheme& s) {
-    return s.alpha_level == scheme::unlimited || features.levels <= static_cast<double>(most_launches);
+    return s.alpha_level == scheme::unlimited || features.levels <= static_cast<double>(max_launches);
   });
   return found != known.end() ? *found : scheme{};
 }
@@ -82,11 +82,11 @@ scheme choose_scheme(const system_features& features, std::int64_t most_launches
 template <class Table = model_table>
 std::vector<scheme> likeliest_first(const system_features& features, std::vector<scheme> space) {
   const std::vector<scheme> known = likeliest_schemes<Table>(features);
-  const auto place = [&](const scheme& s) {
+  const auto solve_index = [&](const scheme& s) {
     return std::find(known.begin(), known.end(), s) - known.begin();
   };
   std::stable_sort(space.begin(), space.end(),
-                   [&](const scheme& a, const scheme& b) { return place(a) < place(b); });
+                   [&](const scheme& a, const scheme& b) { return solve_index(a) < solve_index(b); });
   return space;
 }
 

@@ -5,7 +5,7 @@
 
 #include "sptrsv/detail/scheme/tuning.hpp"
 #include "sptrsv/memory_resource.hpp"
-#include "sptrsv/scheme.hpp"
+#include "sptrsv/scheme/scheme.hpp"
 
 namespace sptrsv::policy {
 

@@ -21,10 +21,10 @@ struct measure_nodes {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t at) const {
-    const Index place = ctx.load_constant(first + at);
+    const Index solve_index = ctx.load_constant(first + at);
     const Index count = ctx.load_constant(rows + at);
-    ctx.store(loads + at, static_cast<std::int64_t>(ctx.load_constant(row_offsets + place + count) -
-                                                    ctx.load_constant(row_offsets + place)) +
+    ctx.store(loads + at, static_cast<std::int64_t>(ctx.load_constant(row_offsets + solve_index + count) -
+                                                    ctx.load_constant(row_offsets + solve_index)) +
                               static_cast<std::int64_t>(count));
   }
 };
@@ -60,17 +60,17 @@ group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_
                             const grouped_nodes<Index>& groups, bool with_parents, const Executor& on,
                             memory_resource& resource) {
   const auto count = static_cast<std::size_t>(groups.count);
-  const auto places = static_cast<std::int64_t>(groups.first.size());
+  const auto solve_indices = static_cast<std::int64_t>(groups.first.size());
   group_facts<Index> facts;
   const buffer<std::int64_t> loads(groups.first.size(), resource, on.stream());
-  simt::for_each(on, places,
+  simt::for_each(on, solve_indices,
                  measure_nodes<Index, Offset>{t.row_offsets.data(), groups.first.data(), groups.rows.data(),
                                               loads.data()});
-  std::vector<std::int64_t> by_place(loads.size());
-  on.download(by_place.data(), loads.data(), loads.bytes());
+  std::vector<std::int64_t> by_solve_index(loads.size());
+  on.download(by_solve_index.data(), loads.data(), loads.bytes());
   facts.loads.assign(count, 0);
-  for (std::size_t at = 0; at < by_place.size(); ++at) {
-    facts.loads[at / static_cast<std::size_t>(groups.sub_warps)] += by_place[at];
+  for (std::size_t at = 0; at < by_solve_index.size(); ++at) {
+    facts.loads[at / static_cast<std::size_t>(groups.sub_warps)] += by_solve_index[at];
   }
   if (with_parents) {
     const device_triangle<Index, Offset>& edges = graph.nodes_are_rows() ? t : graph.edges;

@@ -7,7 +7,7 @@
 
 #include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/row_wise/warp_tasks.hpp"
-#include "sptrsv/scheme.hpp"
+#include "sptrsv/scheme/scheme.hpp"
 
 namespace sptrsv::detail::schemes {
 
@@ -15,36 +15,36 @@ namespace sptrsv::detail::schemes {
 template <class Index, class Offset>
 struct starts_node {
   node_merging merge;
-  int most_rows;
-  int most_entries;
+  int max_rows;
+  int max_entries;
   std::int64_t size;
   const Offset* row_offsets;
   const Index* long_before;  ///< merge_thresh: long rows before each place
-  const Index* long_places;  ///< merge_thresh: of long rows, ascending
+  const Index* long_rows;    ///< merge_thresh: of long rows, ascending
 
   template <class Context>
-  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t place) const {
+  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t solve_index) const {
     if (merge == node_merging::none) {
       return true;
     }
     if (merge == node_merging::threshold) {
-      const std::int64_t runs = ctx.load_constant(long_before + place);
-      if (static_cast<std::int64_t>(ctx.load_constant(long_before + place + 1)) != runs) {
+      const std::int64_t runs = ctx.load_constant(long_before + solve_index);
+      if (static_cast<std::int64_t>(ctx.load_constant(long_before + solve_index + 1)) != runs) {
         return true;  // a long row
       }
       const std::int64_t run =
-          runs == 0 ? 0 : static_cast<std::int64_t>(ctx.load_constant(long_places + runs - 1)) + 1;
-      return (place - run) % most_rows == 0;
+          runs == 0 ? 0 : static_cast<std::int64_t>(ctx.load_constant(long_rows + runs - 1)) + 1;
+      return (solve_index - run) % max_rows == 0;
     }
-    const std::int64_t first = place / most_rows * most_rows;
+    const std::int64_t first = solve_index / max_rows * max_rows;
     if (merge == node_merging::fixed) {
-      return place == first;
+      return solve_index == first;
     }
-    const std::int64_t end = size - first > most_rows ? first + most_rows : size;
+    const std::int64_t end = size - first > max_rows ? first + max_rows : size;
     const auto entries = static_cast<std::int64_t>(ctx.load_constant(row_offsets + end) -
                                                    ctx.load_constant(row_offsets + first)) +
                          (end - first);
-    return place == first || entries > most_entries * (end - first);
+    return solve_index == first || entries > max_entries * (end - first);
   }
 };
 
@@ -52,17 +52,18 @@ struct starts_node {
 template <class Index, class Offset>
 struct mark_long_rows {
   std::int64_t size;
-  int most_entries;
+  int max_entries;
   const Offset* row_offsets;
   Index* marks;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
-    const bool is_long = place<size&& static_cast<std::int64_t>(ctx.load_constant(row_offsets + place + 1) -
-                                                                ctx.load_constant(row_offsets + place)) +
-                               1>
-        most_entries;
-    ctx.store(marks + place, is_long ? Index{1} : Index{0});
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
+    const bool is_long =
+        solve_index<size&& static_cast<std::int64_t>(ctx.load_constant(row_offsets + solve_index + 1) -
+                                                     ctx.load_constant(row_offsets + solve_index)) +
+                    1>
+            max_entries;
+    ctx.store(marks + solve_index, is_long ? Index{1} : Index{0});
   }
 };
 
@@ -70,28 +71,28 @@ struct mark_long_rows {
 template <class Index>
 struct list_long_rows {
   const Index* long_before;
-  Index* long_places;
+  Index* long_rows;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t place) const {
-    const Index before = ctx.load_constant(long_before + place);
-    if (ctx.load_constant(long_before + place + 1) != before) {
-      ctx.store(long_places + before, static_cast<Index>(place));
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
+    const Index before = ctx.load_constant(long_before + solve_index);
+    if (ctx.load_constant(long_before + solve_index + 1) != before) {
+      ctx.store(long_rows + before, static_cast<Index>(solve_index));
     }
   }
 };
 
 /// Per node: says to its places which it is.
 template <class Index>
-struct number_places {
-  const Index* first_place;
-  Index* node_of_place;
+struct number_rows_by_node {
+  const Index* first_solve_index;
+  Index* node_of_row;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t node) const {
-    const Index end = ctx.load_constant(first_place + node + 1);
-    for (Index place = ctx.load_constant(first_place + node); place < end; ++place) {
-      ctx.store(node_of_place + place, static_cast<Index>(node));
+    const Index end = ctx.load_constant(first_solve_index + node + 1);
+    for (Index solve_index = ctx.load_constant(first_solve_index + node); solve_index < end; ++solve_index) {
+      ctx.store(node_of_row + solve_index, static_cast<Index>(node));
     }
   }
 };
@@ -107,8 +108,8 @@ struct mark_edges {
   std::int64_t entries;
   const Offset* row_offsets;
   const Index* columns;
-  const Index* first_place;
-  const Index* node_of_place;
+  const Index* first_solve_index;
+  const Index* node_of_row;
   Offset* marks;
   std::int32_t* inner;  ///< of a node; starts at 0
 
@@ -117,14 +118,14 @@ struct mark_edges {
     bool is_edge = false;
     if (e < entries) {
       const Index node =
-          ctx.load_constant(node_of_place + triangle_kernels::major_of(ctx, row_offsets, size, e));
+          ctx.load_constant(node_of_row + triangle_kernels::major_of(ctx, row_offsets, size, e));
       const Index needed = node_needed(ctx, e);
       is_edge = needed != node;
       if (!is_edge) {
         ctx.store_relaxed(inner + node, std::int32_t{1});
       }
-      const auto first =
-          static_cast<std::int64_t>(ctx.load_constant(row_offsets + ctx.load_constant(first_place + node)));
+      const auto first = static_cast<std::int64_t>(
+          ctx.load_constant(row_offsets + ctx.load_constant(first_solve_index + node)));
       for (std::int64_t k = e - 1; is_edge && k >= first && k >= e - looked_back; --k) {
         is_edge = node_needed(ctx, k) != needed;
       }
@@ -135,7 +136,7 @@ struct mark_edges {
  private:
   template <class Context>
   SPTRSV_DEVICE Index node_needed(Context& ctx, std::int64_t e) const {
-    return ctx.load_constant(node_of_place + ctx.load_constant(columns + e));
+    return ctx.load_constant(node_of_row + ctx.load_constant(columns + e));
   }
 };
 
@@ -143,7 +144,7 @@ struct mark_edges {
 template <class Index, class Offset>
 struct write_edges {
   const Index* columns;
-  const Index* node_of_place;
+  const Index* node_of_row;
   const Offset* edges_before;
   Index* edges;
 
@@ -151,7 +152,7 @@ struct write_edges {
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
     const Offset at = ctx.load_constant(edges_before + e);
     if (ctx.load_constant(edges_before + e + 1) != at) {
-      ctx.store(edges + at, ctx.load_constant(node_of_place + ctx.load_constant(columns + e)));
+      ctx.store(edges + at, ctx.load_constant(node_of_row + ctx.load_constant(columns + e)));
     }
   }
 };
@@ -159,23 +160,25 @@ struct write_edges {
 /// Per node, and once for the end: its first edge.
 template <class Index, class Offset>
 struct find_first_edges {
-  const Index* first_place;
+  const Index* first_solve_index;
   const Offset* row_offsets;
   const Offset* edges_before;
   Offset* offsets;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t node) const {
-    ctx.store(offsets + node,
-              ctx.load_constant(edges_before +
-                                ctx.load_constant(row_offsets + ctx.load_constant(first_place + node))));
+    ctx.store(
+        offsets + node,
+        ctx.load_constant(edges_before +
+                          ctx.load_constant(row_offsets + ctx.load_constant(first_solve_index + node))));
   }
 };
 
 /// The computation graph; in device memory.
 template <class Index, class Offset>
 struct node_graph {
-  row_wise::warp_tasks<Index> nodes;     ///< node k has the places first_place[k] ... first_place[k + 1] - 1
+  row_wise::warp_tasks<Index>
+      nodes;  ///< node k has the places first_solve_index[k] ... first_solve_index[k + 1] - 1
   device_triangle<Index, Offset> edges;  ///< dependency edges by node; empty where nodes are rows
   buffer<std::int32_t> inner;            ///< by node: whether its rows need each other; likewise
   device_levels<Index> levels;           ///< of nodes
@@ -190,15 +193,15 @@ row_wise::warp_tasks<Index> merge_rows(const device_triangle<Index, Offset>& t, 
                                     nullptr, nullptr};
   const std::size_t listed = s.merge == node_merging::threshold ? static_cast<std::size_t>(t.size) + 1 : 0;
   const buffer<Index> long_before(listed, resource, on.stream());
-  const buffer<Index> long_places(listed, resource, on.stream());
+  const buffer<Index> long_rows(listed, resource, on.stream());
   if (listed > 0) {
     simt::for_each(
         on, t.size + 1,
         mark_long_rows<Index, Offset>{t.size, s.merge_entries, t.row_offsets.data(), long_before.data()});
     on.exclusive_scan(long_before.data(), long_before.data(), t.size + 1, resource);
-    simt::for_each(on, t.size, list_long_rows<Index>{long_before.data(), long_places.data()});
+    simt::for_each(on, t.size, list_long_rows<Index>{long_before.data(), long_rows.data()});
     starts.long_before = long_before.data();
-    starts.long_places = long_places.data();
+    starts.long_rows = long_rows.data();
   }
   return row_wise::make_warp_tasks<Index>(t.size, starts, on, resource);
 }
@@ -210,16 +213,16 @@ void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offse
     return buffer<decltype(element)>(static_cast<std::size_t>(size), resource, on.stream());
   };
   const std::int64_t count = graph.nodes.count;
-  const Index* const first_place = graph.nodes.first_place.data();
-  const auto node_of_place = make(Index{}, t.size);
+  const Index* const first_solve_index = graph.nodes.first_solve_index.data();
+  const auto node_of_row = make(Index{}, t.size);
   const auto edges_before = make(Offset{}, t.entries() + 1);
   graph.inner = make(std::int32_t{}, count);
   on.fill_bytes(graph.inner.data(), 0, graph.inner.bytes());
-  simt::for_each(on, count, number_places<Index>{first_place, node_of_place.data()});
-  simt::for_each(
-      on, t.entries() + 1,
-      mark_edges<Index, Offset>{t.size, t.entries(), t.row_offsets.data(), t.columns.data(), first_place,
-                                node_of_place.data(), edges_before.data(), graph.inner.data()});
+  simt::for_each(on, count, number_rows_by_node<Index>{first_solve_index, node_of_row.data()});
+  simt::for_each(on, t.entries() + 1,
+                 mark_edges<Index, Offset>{t.size, t.entries(), t.row_offsets.data(), t.columns.data(),
+                                           first_solve_index, node_of_row.data(), edges_before.data(),
+                                           graph.inner.data()});
   on.exclusive_scan(edges_before.data(), edges_before.data(), t.entries() + 1, resource);
   Offset edges = 0;
   on.download(&edges, edges_before.data() + t.entries(), sizeof(edges));
@@ -227,10 +230,10 @@ void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offse
   graph.edges.row_offsets = make(Offset{}, count + 1);
   graph.edges.columns = make(Index{}, static_cast<std::int64_t>(edges));
   simt::for_each(on, t.entries(),
-                 write_edges<Index, Offset>{t.columns.data(), node_of_place.data(), edges_before.data(),
+                 write_edges<Index, Offset>{t.columns.data(), node_of_row.data(), edges_before.data(),
                                             graph.edges.columns.data()});
   simt::for_each(on, count + 1,
-                 find_first_edges<Index, Offset>{first_place, t.row_offsets.data(), edges_before.data(),
+                 find_first_edges<Index, Offset>{first_solve_index, t.row_offsets.data(), edges_before.data(),
                                                  graph.edges.row_offsets.data()});
 }
 

@@ -15,15 +15,15 @@ struct scheme_tuning {
   /// Entries of a row that a lane polls together.
   static constexpr int entries_at_once = 3;
   /// Right-hand sides that one sweep over a row serves.
-  static constexpr int columns_per_sweep = 4;
+  static constexpr int rhs_per_sweep = 4;
   /// Shared memory of a warp for the entries of its rows, where they are buffered; and how many entries are
   /// worth it.
   static constexpr int buffer_bytes = 1536;
-  static constexpr int least_buffered = 32;
+  static constexpr int min_buffered = 32;
   /// How often a block looks whether all others have started before the blocks share the work by tickets.
   static constexpr int patience = 4096;
   /// Launches of a solve. A scheme that needs more is refused.
-  static constexpr std::int64_t most_launches = 20000;
+  static constexpr std::int64_t max_launches = 20000;
 };
 
 }  // namespace sptrsv

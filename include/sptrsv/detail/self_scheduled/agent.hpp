@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/held_entries.hpp"
+#include "sptrsv/detail/base/prefetched_entries.hpp"
 #include "sptrsv/detail/self_scheduled/unknown.hpp"
 
 namespace sptrsv::detail::self_scheduled {
@@ -153,8 +153,8 @@ class solve_row {
 
   unknown<Scalar, Index, Offset, Columns> unknown_;
   Index length_;
-  held_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead> row_;
-  held_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead, false> column_;
+  prefetched_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead> row_;
+  prefetched_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead, false> column_;
   pivot_divisor<Scalar> pivot_{pivot_divisor<Scalar>::one()};
 };
 
@@ -229,7 +229,7 @@ class solve_column {
 
   unknown<Scalar, Index, Offset, Columns> unknown_;
   Index in_degree_;
-  held_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead> column_;
+  prefetched_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead> column_;
   pivot_divisor<Scalar> pivot_{pivot_divisor<Scalar>::one()};
 };
 

@@ -8,9 +8,10 @@
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
-#include "sptrsv/detail/choices.hpp"
 #include "sptrsv/detail/self_scheduled/agent.hpp"
 #include "sptrsv/detail/self_scheduled/tuning.hpp"
+#include "sptrsv/policy/orientation.hpp"
+#include "sptrsv/policy/row_order.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv {
@@ -51,7 +52,7 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
   using params = self_scheduled::system_params<Scalar, Index, Offset>;
 
  public:
-  using workspace = counted_memory<Scalar, Index>;
+  using workspace = counted_storage<Scalar, Index>;
 
   engine(const policy::basic_self_scheduled<Tuning>& policy, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
@@ -59,7 +60,7 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
         max_rhs_(max_rhs),
         size_(a.size),
         by_rows_(policy.by == policy::orientation::rows),
-        numbers_(0, 0, on, resource) {
+        values_(0, 0, on, resource) {
     if (!by_rows_ && policy.order == policy::row_order::natural) {
       columns_ = build_columns_on_device(a, form, on, resource);
     } else {
@@ -81,7 +82,7 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
       in_degrees_ = count_in_degrees_on_device(columns_, 0, on, resource);
       longest_row_ = in_degrees_.longest;
     }
-    numbers_ = device_values<Scalar, Executor>(columns_.entries(), form.unit ? 0 : size_, on, resource);
+    values_ = device_values<Scalar, Executor>(columns_.entries(), form.unit ? 0 : size_, on, resource);
     lanes_ = levels_.count > 0 && size_ >= levels_.count * Tuning::narrow_unknowns_per_level &&
                      columns_.entries() <= size_ * Tuning::narrow_entries_per_row
                  ? Tuning::narrow_lanes
@@ -89,9 +90,9 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
   }
 
   void update_values(const Scalar* values, const Executor& on) {
-    numbers_.gather(values, by_rows_ ? triangle_.sources.data() : columns_.sources.data(),
-                    by_rows_ ? triangle_.diagonal_sources.data() : columns_.diagonal_sources.data(),
-                    form_.conjugated, on);
+    values_.gather(values, by_rows_ ? triangle_.sources.data() : columns_.sources.data(),
+                   by_rows_ ? triangle_.diagonal_sources.data() : columns_.diagonal_sources.data(),
+                   form_.conjugated, on);
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
@@ -106,8 +107,8 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
                    triangle_.columns.data(),
                    columns_.column_offsets.data(),
                    columns_.rows.data(),
-                   numbers_.values(),
-                   numbers_.diagonal(),
+                   values_.values(),
+                   values_.diagonal(),
                    in_degrees_.total.data(),
                    levels_.rows.data(),
                    scratch.unknowns(),
@@ -121,26 +122,29 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
     }
   }
 
-  std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
-    return scratch.first_bad_position(blocks(), on);
+  std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
+    return scratch.first_nonfinite_index(blocks(), on);
   }
 
-  bool is_zero_pivot(std::int64_t position, const Executor& on) const {
-    return numbers_.is_zero_pivot(levels_.place_of(position, on), on);
+  bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
+    return values_.is_zero_pivot(levels_.solve_index_of(substitution_index, on), on);
   }
 
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
-    info.kernels = {std::string("self_scheduled by ") + (by_rows_ ? "rows: " : "columns: ") +
-                    std::to_string(blocks()) + " blocks of " + std::to_string(Tuning::block_threads) +
-                    " threads, " + std::to_string(lanes_) + " lanes an unknown, in " +
-                    (levels_.rows.size() > 0 ? "level order" : "natural order")};
+    kernel_info kernel;
+    kernel.lanes_per_row = lanes_;
+    kernel.text = std::string("self_scheduled by ") + (by_rows_ ? "rows: " : "columns: ") +
+                  std::to_string(blocks()) + " blocks of " + std::to_string(Tuning::block_threads) +
+                  " threads, " + std::to_string(lanes_) + " lanes per unknown, in " +
+                  (levels_.rows.size() > 0 ? "level order" : "natural order");
+    info.kernels = {std::move(kernel)};
     info.bit_reproducible = by_rows_;
     info.entries = columns_.entries() + (form_.unit ? 0 : size_);
     info.levels = levels_.count;
     info.longest_row = longest_row_;
     info.solver_bytes =
-        triangle_.bytes() + columns_.bytes() + in_degrees_.bytes() + levels_.bytes() + numbers_.bytes();
+        triangle_.bytes() + columns_.bytes() + in_degrees_.bytes() + levels_.bytes() + values_.bytes();
     info.workspace_bytes = workspace::bytes(size_, max_rhs_);
   }
 
@@ -152,9 +156,9 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
   template <int Lanes>
   void launch(const params& p, const Executor& on) const {
     if (by_rows_) {
-      launch_one_or_many<row_agent<Lanes, 1>, row_agent<Lanes, Tuning::columns_per_sweep>>(p, on);
+      launch_one_or_many<row_agent<Lanes, 1>, row_agent<Lanes, Tuning::rhs_per_sweep>>(p, on);
     } else {
-      launch_one_or_many<column_agent<Lanes, 1>, column_agent<Lanes, Tuning::columns_per_sweep>>(p, on);
+      launch_one_or_many<column_agent<Lanes, 1>, column_agent<Lanes, Tuning::rhs_per_sweep>>(p, on);
     }
   }
   template <class One, class Many>
@@ -176,7 +180,7 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
   device_triangle<Index, Offset> triangle_;  ///< empty by columns
   device_columns<Index, Offset> columns_;    ///< by rows: the pattern only
   in_degrees<Index> in_degrees_;             ///< empty by rows
-  device_values<Scalar, Executor> numbers_;
+  device_values<Scalar, Executor> values_;
 };
 
 }  // namespace detail

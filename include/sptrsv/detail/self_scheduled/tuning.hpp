@@ -20,7 +20,7 @@ struct self_scheduled_tuning {
   /// and a row at most this many entries.
   static constexpr int narrow_entries_per_row = 8;
   /// Right-hand sides that one sweep over a row or column serves, at most `narrow_lanes`.
-  static constexpr int columns_per_sweep = 4;
+  static constexpr int rhs_per_sweep = 4;
 };
 
 }  // namespace sptrsv

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/counted_unknowns.hpp"
-#include "sptrsv/detail/scalar.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/detail/sync/counted_unknowns.hpp"
 #include "sptrsv/types.hpp"
 
 namespace sptrsv::detail::self_scheduled {
@@ -16,14 +16,14 @@ template <class Scalar, class Index, class Offset>
 struct system_params {
   std::int64_t size;
   bool reversed;
-  const Offset* ia;                ///< row offsets; null by columns
-  const Index* ja;                 ///< columns of the entries, by rows; null by columns
-  const Offset* ib;                ///< column offsets
-  const Index* jb;                 ///< rows of the entries, by columns
-  const Scalar* values;            ///< a, by rows, or b, by columns
-  const Scalar* diagonal;          ///< d; null if it is unit
-  const Index* in_degree;          ///< what the counters count up to; null by rows: the length of the row
-  const Index* position_of_place;  ///< jlev; null in the order of substitution
+  const Offset* ia;                   ///< row offsets; null by columns
+  const Index* ja;                    ///< columns of the entries, by rows; null by columns
+  const Offset* ib;                   ///< column offsets
+  const Index* jb;                    ///< rows of the entries, by columns
+  const Scalar* values;               ///< a, by rows, or b, by columns
+  const Scalar* diagonal;             ///< d; null if it is unit
+  const Index* in_degree;             ///< what the counters count up to; null by rows: the length of the row
+  const Index* substitution_indices;  ///< jlev; null in the order of substitution
   counted_unknowns<Scalar, Index> unknowns;  ///< dp, and x in the order of the unknowns
   Scalar alpha;
   dense_view<const Scalar> b;
@@ -48,15 +48,15 @@ struct unknown {
   using params = system_params<Scalar, Index, Offset>;
 
   std::int64_t wid;
-  Index position;
+  Index substitution_index;
   Scalar diagonal;
   Scalar b{};
 
   template <class Context>
   SPTRSV_DEVICE unknown(Context& ctx, const params& p, std::int64_t at)
       : wid(at),
-        position(p.position_of_place != nullptr ? ctx.load_constant(p.position_of_place + at)
-                                                : static_cast<Index>(at)),
+        substitution_index(p.substitution_indices != nullptr ? ctx.load_constant(p.substitution_indices + at)
+                                                             : static_cast<Index>(at)),
         diagonal(p.diagonal != nullptr ? ctx.load_constant(p.diagonal + at) : pivot_divisor<Scalar>::one()) {}
 
   /// Right-hand sides of the solve.
@@ -65,7 +65,7 @@ struct unknown {
     return rank < Columns && first + rank < columns(p);
   }
   SPTRSV_DEVICE std::int64_t row(const params& p) const {
-    const auto from_start = static_cast<std::int64_t>(position);
+    const auto from_start = static_cast<std::int64_t>(substitution_index);
     return p.reversed ? p.size - 1 - from_start : from_start;
   }
   template <class Context>
@@ -79,7 +79,7 @@ struct unknown {
                            std::uint32_t parity) const {
     ctx.store(p.x.data + row(p) * p.x.row_stride + rhs * p.x.column_stride, x);
     if (!is_finite(x)) {
-      p.unknowns.state->note_bad(ctx, parity, static_cast<std::int64_t>(position));
+      p.unknowns.state->record_nonfinite(ctx, parity, static_cast<std::int64_t>(substitution_index));
     }
   }
 };

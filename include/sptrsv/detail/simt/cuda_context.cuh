@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sptrsv/detail/scalar.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/cuda_copies.cuh"
 #include "sptrsv/detail/simt/cuda_flags.cuh"

@@ -13,7 +13,7 @@
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/detail/simt/cuda_kernel.cuh"
 #include "sptrsv/detail/simt/executor.hpp"
-#include "sptrsv/detail/simt/parcel_agent.hpp"
+#include "sptrsv/detail/simt/small_upload_agent.hpp"
 #include "sptrsv/host/executor.hpp"
 
 namespace sptrsv {
@@ -135,15 +135,15 @@ class cuda_executor {
     if (bytes == 0) {
       return;
     }
-    if (bytes > simt::parcel_agent::most_bytes) {
+    if (bytes > simt::small_upload_agent::max_bytes) {
       transfer(device, host, bytes, cudaMemcpyHostToDevice);
       return;
     }
-    simt::parcel_agent::params parcel;
-    parcel.to = static_cast<unsigned char*>(device);
-    parcel.bytes = static_cast<std::uint32_t>(bytes);
-    std::memcpy(parcel.content, host, bytes);
-    launch<simt::parcel_agent>(1, parcel);
+    simt::small_upload_agent::params small_upload;
+    small_upload.to = static_cast<unsigned char*>(device);
+    small_upload.bytes = static_cast<std::uint32_t>(bytes);
+    std::memcpy(small_upload.content, host, bytes);
+    launch<simt::small_upload_agent>(1, small_upload);
   }
   void download(void* host, const void* device, std::size_t bytes) const {
     transfer(host, device, bytes, cudaMemcpyDeviceToHost);

@@ -4,7 +4,7 @@
 
 #include <cuda_runtime.h>
 
-#include "sptrsv/detail/scalar.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/cuda_tile.cuh"
 
 namespace sptrsv::detail::simt {

@@ -30,15 +30,15 @@ inline constexpr int processor_blocks = 16;
 
 /// Blocks for which the compiler bounds the registers: 0 where the agent does not ask for any.
 template <class Agent, class = void>
-inline constexpr int least_blocks = 0;
+inline constexpr int min_blocks = 0;
 template <class Agent>
-inline constexpr int least_blocks<Agent, std::void_t<decltype(Agent::warps_per_processor)>> = std::min(
+inline constexpr int min_blocks<Agent, std::void_t<decltype(Agent::warps_per_processor)>> = std::min(
     std::min(Agent::warps_per_processor * 32, processor_threads) / Agent::block_threads, processor_blocks);
 
 /// The one kernel of the library: its body is the agent. From compute capability 9.0 on it waits itself for
 /// what is before it in the stream, before it touches memory, see `launch_agent`.
 template <class Agent>
-__global__ void __launch_bounds__(Agent::block_threads, least_blocks<Agent>)
+__global__ void __launch_bounds__(Agent::block_threads, min_blocks<Agent>)
     run_agent(const __grid_constant__ typename Agent::params p) {
   __shared__ typename Agent::shared_storage shared;
   cuda_context ctx;

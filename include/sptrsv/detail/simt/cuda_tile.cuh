@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "sptrsv/detail/scalar.hpp"
+#include "sptrsv/detail/base/scalar.hpp"
 
 namespace sptrsv::detail::simt {
 

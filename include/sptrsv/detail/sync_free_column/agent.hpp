@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/counted_unknowns.hpp"
-#include "sptrsv/detail/held_entries.hpp"
+#include "sptrsv/detail/base/prefetched_entries.hpp"
+#include "sptrsv/detail/sync/counted_unknowns.hpp"
 
 namespace sptrsv::detail::sync_free_column {
 
@@ -33,7 +33,7 @@ struct agent {
   static constexpr int columns_per_block = block_threads / 32;
   static_assert(block_threads <= 1024 && Columns <= 32);
   using params = system_params<Scalar, Index, Offset>;
-  using entries = held_entries<Scalar, Index, Offset, 32, Tuning::entries_ahead>;
+  using entries = prefetched_entries<Scalar, Index, Offset, 32, Tuning::entries_ahead>;
 
   struct shared_storage {
     ticket_slot start;
@@ -123,7 +123,7 @@ struct agent {
       if (finishes) {
         ctx.store(p.x.data + row * p.x.row_stride + mine * p.x.column_stride, x);
         if (!is_finite(x)) {
-          p.far.state->note_bad(ctx, shared.start.parity, i);
+          p.far.state->record_nonfinite(ctx, shared.start.parity, i);
         }
       }
     }

@@ -40,7 +40,7 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
   using agent = sync_free_column::agent<Tuning, Scalar, Index, Offset, Columns>;
 
  public:
-  using workspace = counted_memory<Scalar, Index>;
+  using workspace = counted_storage<Scalar, Index>;
 
   engine(const policy::basic_sync_free_column<Tuning>&, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
@@ -49,10 +49,10 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
         columns_(build_columns_on_device(a, form, on, resource)),
         in_degrees_(count_in_degrees_on_device(
             columns_, Tuning::shared_updates ? agent<1>::columns_per_block : 0, on, resource)),
-        numbers_(columns_.entries(), form.unit ? 0 : a.size, on, resource) {}
+        values_(columns_.entries(), form.unit ? 0 : a.size, on, resource) {}
 
   void update_values(const Scalar* values, const Executor& on) {
-    numbers_.gather(values, columns_.sources.data(), columns_.diagonal_sources.data(), form_.conjugated, on);
+    values_.gather(values, columns_.sources.data(), columns_.diagonal_sources.data(), form_.conjugated, on);
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
@@ -65,8 +65,8 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
                                                                    form_.reversed,
                                                                    columns_.column_offsets.data(),
                                                                    columns_.rows.data(),
-                                                                   numbers_.values(),
-                                                                   numbers_.diagonal(),
+                                                                   values_.values(),
+                                                                   values_.diagonal(),
                                                                    in_degrees_.total.data(),
                                                                    in_degrees_.inside.data(),
                                                                    scratch.unknowns(),
@@ -76,27 +76,28 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
     if (x.columns == 1) {
       on.template launch<agent<1>>(blocks(), p);
     } else {
-      on.template launch<agent<Tuning::columns_per_sweep>>(blocks(), p);
+      on.template launch<agent<Tuning::rhs_per_sweep>>(blocks(), p);
     }
   }
 
-  std::int64_t first_bad_position(const workspace& scratch, const Executor& on) const {
-    return scratch.first_bad_position(blocks(), on);
+  std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
+    return scratch.first_nonfinite_index(blocks(), on);
   }
 
-  bool is_zero_pivot(std::int64_t position, const Executor& on) const {
-    return numbers_.is_zero_pivot(position, on);
+  bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
+    return values_.is_zero_pivot(substitution_index, on);
   }
 
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
-    info.kernels = {"sync_free_column: " + std::to_string(blocks()) + " blocks of " +
-                    std::to_string(Tuning::block_threads) + " threads, a warp a column, updates through " +
-                    (Tuning::shared_updates ? "shared and global memory" : "global memory")};
+    info.kernels = {kernel_info{"sync_free_column: " + std::to_string(blocks()) + " blocks of " +
+                                std::to_string(Tuning::block_threads) +
+                                " threads, one warp per column, updates through " +
+                                (Tuning::shared_updates ? "shared and global memory" : "global memory")}};
     info.bit_reproducible = false;
     info.entries = columns_.entries() + (form_.unit ? 0 : columns_.size);
     info.longest_row = in_degrees_.longest;
-    info.solver_bytes = columns_.bytes() + in_degrees_.bytes() + numbers_.bytes();
+    info.solver_bytes = columns_.bytes() + in_degrees_.bytes() + values_.bytes();
     info.workspace_bytes = workspace::bytes(columns_.size, max_rhs_);
   }
 
@@ -109,7 +110,7 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
   std::int64_t max_rhs_;
   device_columns<Index, Offset> columns_;
   in_degrees<Index> in_degrees_;
-  device_values<Scalar, Executor> numbers_;
+  device_values<Scalar, Executor> values_;
 };
 
 }  // namespace detail

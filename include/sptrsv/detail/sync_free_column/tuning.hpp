@@ -15,7 +15,7 @@ struct sync_free_column_tuning {
   static constexpr int entries_ahead = 2;
   /// Right-hand sides that one sweep over a column serves, at most 32. Solves with more than these do not use
   /// shared memory.
-  static constexpr int columns_per_sweep = 4;
+  static constexpr int rhs_per_sweep = 4;
 };
 
 }  // namespace sptrsv

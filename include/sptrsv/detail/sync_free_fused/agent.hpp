@@ -15,8 +15,8 @@ struct starts_by_average {
   std::int64_t entries_for_a_warp;  ///< on average
 
   template <class Context>
-  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t place) const {
-    return row_wise::starts_by_average(ctx, row_offsets, 0, size, place, entries_for_a_warp);
+  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t solve_index) const {
+    return row_wise::starts_by_average(ctx, row_offsets, 0, size, solve_index, entries_for_a_warp);
   }
 };
 
@@ -32,17 +32,17 @@ struct agent {
   struct params {
     system_params system;
     std::int64_t warps;
-    const Index* first_place;  ///< of each warp, and the end
+    const Index* first_solve_index;  ///< of each warp, and the end
   };
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
     const auto warp = ctx.template group<32>();
-    start_block(ctx, start, p.system.pages.state, p.system.x.columns);
+    start_block(ctx, start, p.system.buffers.state, p.system.x.columns);
     const std::int64_t number = start.block * warps_per_block + warp.index();
     if (number < p.warps) {
-      rows::solve(ctx, warp, p.system, start, ctx.load_constant(p.first_place + number),
-                  ctx.load_constant(p.first_place + number + 1));
+      rows::solve(ctx, warp, p.system, start, ctx.load_constant(p.first_solve_index + number),
+                  ctx.load_constant(p.first_solve_index + number + 1));
     }
   }
 };

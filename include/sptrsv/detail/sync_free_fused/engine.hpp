@@ -53,19 +53,21 @@ class engine<policy::basic_sync_free_fused<Tuning>, Scalar, Index, Offset, Execu
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
-    const auto system = this->system(alpha, b, x, scratch.pages());
+    const auto system = this->system(alpha, b, x, scratch.buffers());
     if (x.columns == 1) {
-      on.template launch<agent<1>>(this->blocks(), {system, tasks_.count, tasks_.first_place.data()});
+      on.template launch<agent<1>>(this->blocks(), {system, tasks_.count, tasks_.first_solve_index.data()});
     } else {
-      on.template launch<agent<Tuning::columns_per_sweep>>(this->blocks(),
-                                                           {system, tasks_.count, tasks_.first_place.data()});
+      on.template launch<agent<Tuning::rhs_per_sweep>>(
+          this->blocks(), {system, tasks_.count, tasks_.first_solve_index.data()});
     }
   }
 
   void describe(solver_info& info, const Executor& on) const {
-    this->describe_rows(info, "sync_free_fused", Tuning::block_threads,
-                        std::to_string(tasks_.count) + " warps for 32 short rows or one long row", on);
-    info.solver_bytes += tasks_.first_place.bytes();
+    kernel_info kernel;
+    kernel.warps = tasks_.count;
+    kernel.text = std::to_string(tasks_.count) + " warps for 32 short rows or one long row";
+    this->describe_rows(info, "sync_free_fused", Tuning::block_threads, std::move(kernel), on);
+    info.solver_bytes += tasks_.first_solve_index.bytes();
   }
 
  private:

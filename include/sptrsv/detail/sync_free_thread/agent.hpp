@@ -22,17 +22,17 @@ struct agent {
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
     const auto warp = ctx.template group<32>();
-    start_block(ctx, start, p.system.pages.state, p.system.x.columns);
-    const std::int64_t first_place = start.block * block_threads + warp.index() * 32;
-    if (first_place >= p.system.size) {
+    start_block(ctx, start, p.system.buffers.state, p.system.x.columns);
+    const std::int64_t first_solve_index = start.block * block_threads + warp.index() * 32;
+    if (first_solve_index >= p.system.size) {
       return;
     }
-    const std::int64_t place = first_place + warp.rank();
-    const bool present = place < p.system.size;
-    rows::solve(ctx, warp, p.system, start.page, present ? place : first_place, present,
-                p.waits_first ? first_place : 0);
+    const std::int64_t solve_index = first_solve_index + warp.rank();
+    const bool present = solve_index < p.system.size;
+    rows::solve(ctx, warp, p.system, start.half, present ? solve_index : first_solve_index, present,
+                p.waits_first ? first_solve_index : 0);
     if (present) {
-      p.system.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, 0, 1);
+      p.system.buffers.reset(ctx, start.half ^ 1u, solve_index, start.rhs_to_reset, 0, 1);
     }
   }
 };

@@ -53,17 +53,19 @@ class engine<policy::basic_sync_free_thread<Tuning>, Scalar, Index, Offset, Exec
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
-    const auto system = this->system(alpha, b, x, scratch.pages());
+    const auto system = this->system(alpha, b, x, scratch.buffers());
     if (x.columns == 1) {
       on.template launch<agent<1>>(this->blocks(), {system, waits_first_});
     } else {
-      on.template launch<agent<Tuning::columns_per_sweep>>(this->blocks(), {system, waits_first_});
+      on.template launch<agent<Tuning::rhs_per_sweep>>(this->blocks(), {system, waits_first_});
     }
   }
 
   void describe(solver_info& info, const Executor& on) const {
-    this->describe_rows(info, "sync_free_thread", Tuning::block_threads,
-                        waits_first_ ? "a thread a row in two phases" : "a thread a row, writing first", on);
+    kernel_info kernel;
+    kernel.lanes_per_row = 1;
+    kernel.text = waits_first_ ? "one thread per row in two phases" : "one thread per row, writing first";
+    this->describe_rows(info, "sync_free_thread", Tuning::block_threads, std::move(kernel), on);
   }
 
  private:

@@ -10,7 +10,7 @@ struct sync_free_thread_tuning {
   /// Entries of a row that a thread polls together.
   static constexpr int entries_at_once = 4;
   /// Right-hand sides that one sweep over a row serves.
-  static constexpr int columns_per_sweep = 4;
+  static constexpr int rhs_per_sweep = 4;
 };
 
 }  // namespace sptrsv

@@ -23,19 +23,19 @@ struct agent {
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
     const auto warp = ctx.template group<32>();
-    start_block(ctx, start, p.pages.state, p.x.columns);
-    const std::int64_t place = start.block * rows_per_block + warp.index();
-    if (place < p.size) {
-      solve_row(ctx, warp, p, place, start.page);
-      p.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, warp.rank(), 32);
+    start_block(ctx, start, p.buffers.state, p.x.columns);
+    const std::int64_t solve_index = start.block * rows_per_block + warp.index();
+    if (solve_index < p.size) {
+      solve_row(ctx, warp, p, solve_index, start.half);
+      p.buffers.reset(ctx, start.half ^ 1u, solve_index, start.rhs_to_reset, warp.rank(), 32);
     }
   }
 
  private:
   template <class Context, class Warp>
-  SPTRSV_DEVICE static void solve_row(Context& ctx, const Warp& warp, const params& p, std::int64_t place,
-                                      std::uint32_t page) {
-    const typename params::row r = p.open(ctx, place);
+  SPTRSV_DEVICE static void solve_row(Context& ctx, const Warp& warp, const params& p,
+                                      std::int64_t solve_index, std::uint32_t half) {
+    const typename params::row r = p.open(ctx, solve_index);
     const int summed_lanes =
         r.end - r.begin >= 32 ? 32 : simt::ceil_power_of_two(static_cast<int>(r.end - r.begin));
     for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
@@ -46,9 +46,9 @@ struct agent {
       Scalar sums[Columns] = {};
       const Offset e = r.begin + static_cast<Offset>(warp.rank());
       if (r.end - r.begin <= 32) {
-        add_short_row(ctx, warp, p, page, e, r.end, first, sums);
+        add_short_row(ctx, warp, p, half, e, r.end, first, sums);
       } else {
-        add_long_row(ctx, p, page, e, r.end, first, sums);
+        add_long_row(ctx, p, half, e, r.end, first, sums);
         warp.sync();  // lanes that waited for different values go on together: shuffles of a diverged warp
                       // are slow
       }
@@ -58,14 +58,14 @@ struct agent {
         sum = warp.rank() == k ? total : sum;
       }
       if (finishes) {
-        p.finish(ctx, r, page, mine, b, sum);
+        p.finish(ctx, r, half, mine, b, sum);
       }
     }
   }
 
   /// sums[k] += a_e x_k, an entry for each lane: the warp waits as one.
   template <class Context, class Warp>
-  SPTRSV_DEVICE static void add_short_row(Context& ctx, const Warp& warp, const params& p, std::uint32_t page,
+  SPTRSV_DEVICE static void add_short_row(Context& ctx, const Warp& warp, const params& p, std::uint32_t half,
                                           Offset e, Offset end, std::int64_t first, Scalar (&sums)[Columns]) {
     const bool present = e < end;
     const std::int64_t column = present ? ctx.load_constant(p.columns + e) : 0;
@@ -73,7 +73,7 @@ struct agent {
     const word* components[Columns];
     typename flag::reading seen[Columns];
     for (int k = 0; k < Columns; ++k) {
-      components[k] = component(p, page, first, k, column);
+      components[k] = component(p, half, first, k, column);
       seen[k] = present ? flag::look(ctx, components[k]) : flag::zero();
     }
     for (;;) {
@@ -84,7 +84,7 @@ struct agent {
       if (warp.all(known)) {
         break;
       }
-      if (!flag::look_at_all(ctx, components, seen)) {
+      if (!flag::poll_all(ctx, components, seen)) {
         ctx.spin(flag::missing_of(components, seen));
       }
     }
@@ -94,20 +94,20 @@ struct agent {
   }
 
   template <class Context>
-  SPTRSV_DEVICE static void add_long_row(Context& ctx, const params& p, std::uint32_t page, Offset e,
+  SPTRSV_DEVICE static void add_long_row(Context& ctx, const params& p, std::uint32_t half, Offset e,
                                          Offset end, std::int64_t first, Scalar (&sums)[Columns]) {
     for (; Columns == 1 && end - e > 32 * (entries_at_once - 1); e += 32 * entries_at_once) {
-      add_entries<entries_at_once>(ctx, p, page, e, first, sums);
+      add_entries<entries_at_once>(ctx, p, half, e, first, sums);
     }
     for (; e < end; e += 32) {
-      add_entries<1>(ctx, p, page, e, first, sums);
+      add_entries<1>(ctx, p, half, e, first, sums);
     }
   }
 
   /// sums[k] += a_e x_k for this lane's next `Entries` entries; all values are looked at before any is waited
   /// for.
   template <int Entries, class Context>
-  SPTRSV_DEVICE static void add_entries(Context& ctx, const params& p, std::uint32_t page, Offset e,
+  SPTRSV_DEVICE static void add_entries(Context& ctx, const params& p, std::uint32_t half, Offset e,
                                         std::int64_t first, Scalar (&sums)[Columns]) {
     Scalar values[Entries];
     const word* components[Entries][Columns];
@@ -116,7 +116,7 @@ struct agent {
       const std::int64_t column = ctx.load_constant(p.columns + e + 32 * i);
       values[i] = ctx.load_constant(p.values + e + 32 * i);
       for (int k = 0; k < Columns; ++k) {
-        components[i][k] = component(p, page, first, k, column);
+        components[i][k] = component(p, half, first, k, column);
         seen[i][k] = flag::look(ctx, components[i][k]);
       }
     }
@@ -127,10 +127,10 @@ struct agent {
     }
   }
 
-  SPTRSV_DEVICE static const word* component(const params& p, std::uint32_t page, std::int64_t first, int k,
+  SPTRSV_DEVICE static const word* component(const params& p, std::uint32_t half, std::int64_t first, int k,
                                              std::int64_t column) {
     const std::int64_t rhs = first + k < p.x.columns ? first + k : first;  // past the end: any that will come
-    return p.pages.component(page, rhs, column);
+    return p.buffers.component(half, rhs, column);
   }
 };
 

@@ -68,19 +68,19 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x,
              const typename base::workspace& scratch, const Executor& on) const {
     if (x.columns == 1) {
-      launch<1>(this->system(alpha, b, x, scratch.pages()), on);
+      launch<1>(this->system(alpha, b, x, scratch.buffers()), on);
     } else {
-      launch<Tuning::columns_per_sweep>(this->system(alpha, b, x, scratch.pages()), on);
+      launch<Tuning::rhs_per_sweep>(this->system(alpha, b, x, scratch.buffers()), on);
     }
   }
 
   void describe(solver_info& info, const Executor& on) const {
-    this->describe_rows(info, "sync_free_warp", Tuning::block_threads,
-                        shares_
-                            ? std::to_string(tasks_.count) + " warps for rows of one level by their length"
-                            : "a warp a row",
-                        on);
-    info.solver_bytes += tasks_.first_place.bytes();
+    kernel_info kernel;
+    kernel.warps = shares_ ? tasks_.count : this->triangle().size;
+    kernel.text = shares_ ? std::to_string(kernel.warps) + " warps for rows of one level by their length"
+                          : "one warp per row";
+    this->describe_rows(info, "sync_free_warp", Tuning::block_threads, std::move(kernel), on);
+    info.solver_bytes += tasks_.first_solve_index.bytes();
   }
 
  private:
@@ -88,7 +88,7 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
   void launch(const row_wise::system_params<Scalar, Index, Offset>& system, const Executor& on) const {
     if (shares_) {
       on.template launch<shared_agent<Columns>>(this->blocks(),
-                                                {system, tasks_.count, tasks_.first_place.data()});
+                                                {system, tasks_.count, tasks_.first_solve_index.data()});
     } else {
       on.template launch<agent<Columns>>(this->blocks(), system);
     }

@@ -32,10 +32,10 @@ struct starts_by_length {
   const std::uint64_t* keys;  ///< ascending: level, and key_of_lanes
 
   template <class Context>
-  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t place) const {
-    const std::uint64_t key = ctx.load_constant(keys + place);
+  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t solve_index) const {
+    const std::uint64_t key = ctx.load_constant(keys + solve_index);
     std::int64_t first = 0;  // the first place with this key lies in [first, last]
-    std::int64_t last = place;
+    std::int64_t last = solve_index;
     while (first < last) {
       const std::int64_t middle = first + (last - first) / 2;
       if (ctx.load_constant(keys + middle) < key) {
@@ -45,7 +45,7 @@ struct starts_by_length {
       }
     }
     const int rows_per_warp = 1 << static_cast<int>(key & ((1u << key_of_lanes::bits) - 1u));
-    return (place - first) % rows_per_warp == 0;
+    return (solve_index - first) % rows_per_warp == 0;
   }
 };
 

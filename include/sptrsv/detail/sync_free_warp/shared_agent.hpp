@@ -18,25 +18,26 @@ struct shared_agent {
   struct params {
     row_wise::system_params<Scalar, Index, Offset> system;
     std::int64_t warps;
-    const Index* first_place;  ///< of each warp, and the end
+    const Index* first_solve_index;  ///< of each warp, and the end
   };
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
     const auto warp = ctx.template group<32>();
-    start_block(ctx, start, p.system.pages.state, p.system.x.columns);
+    start_block(ctx, start, p.system.buffers.state, p.system.x.columns);
     const std::int64_t number = start.block * warps_per_block + warp.index();
     if (number >= p.warps) {
       return;
     }
-    const std::int64_t first_place = ctx.load_constant(p.first_place + number);
-    const std::int64_t end_place = ctx.load_constant(p.first_place + number + 1);
-    const int lanes = 32 / simt::ceil_power_of_two(static_cast<int>(end_place - first_place));
-    const std::int64_t place = first_place + warp.rank() / lanes;
-    const bool present = place < end_place;
-    rows::solve(ctx, warp, p.system, start.page, present ? place : first_place, present, lanes);
+    const std::int64_t first_solve_index = ctx.load_constant(p.first_solve_index + number);
+    const std::int64_t end_solve_index = ctx.load_constant(p.first_solve_index + number + 1);
+    const int lanes = 32 / simt::ceil_power_of_two(static_cast<int>(end_solve_index - first_solve_index));
+    const std::int64_t solve_index = first_solve_index + warp.rank() / lanes;
+    const bool present = solve_index < end_solve_index;
+    rows::solve(ctx, warp, p.system, start.half, present ? solve_index : first_solve_index, present, lanes);
     if (present) {
-      p.system.pages.reset(ctx, start.page ^ 1u, place, start.columns_to_reset, warp.rank() % lanes, lanes);
+      p.system.buffers.reset(ctx, start.half ^ 1u, solve_index, start.rhs_to_reset, warp.rank() % lanes,
+                             lanes);
     }
   }
 };

@@ -12,7 +12,7 @@ struct sync_free_warp_tuning {
   /// Entries that a lane takes before a row gets twice as many lanes, where rows share a warp.
   static constexpr int entries_per_lane = 4;
   /// Right-hand sides that one sweep over a row serves.
-  static constexpr int columns_per_sweep = 4;
+  static constexpr int rhs_per_sweep = 4;
 };
 
 }  // namespace sptrsv

@@ -1,0 +1,28 @@
+// Sentences of solver_info::plan.
+#pragma once
+
+#include <array>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "sptrsv/options.hpp"
+
+namespace sptrsv::detail {
+
+/// Returns the name and the time in milliseconds.
+inline std::string to_text(const predicted_time& prediction) {
+  std::array<char, 32> milliseconds{};
+  std::snprintf(milliseconds.data(), milliseconds.size(), " %.3g ms", prediction.nanoseconds * 1e-6);
+  return prediction.name + milliseconds.data();
+}
+
+inline std::string to_text(const std::vector<predicted_time>& predictions) {
+  std::string text;
+  for (const predicted_time& prediction : predictions) {
+    text += (text.empty() ? "" : ", ") + to_text(prediction);
+  }
+  return text;
+}
+
+}  // namespace sptrsv::detail

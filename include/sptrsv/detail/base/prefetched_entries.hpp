@@ -1,0 +1,54 @@
+// The entries of a row or a column that one lane takes: the first ones are loaded ahead of the wait.
+#pragma once
+
+#include "sptrsv/detail/base/scalar.hpp"
+
+namespace sptrsv::detail {
+
+/// `Lanes` lanes share the entries; `Held` of each lane's are kept in registers. Values stay unloaded without
+/// `HasValues`.
+template <class Scalar, class Index, class Offset, int Lanes, int Held, bool HasValues = true>
+class prefetched_entries {
+ public:
+  /// Entries [begin, end), of which this is lane `rank`.
+  template <class Context>
+  SPTRSV_DEVICE prefetched_entries(Context& ctx, const Index* indices, const Scalar* values, Offset begin,
+                                   Offset end, int rank)
+      : indices_(indices), values_(values), begin_(begin + static_cast<Offset>(rank)), end_(end) {
+    SPTRSV_UNROLL
+    for (int i = 0; i < Held; ++i) {
+      index_[i] = has(i) ? ctx.load_constant(indices + begin_ + i * Lanes) : Index{};
+      value_[i] = HasValues && has(i) ? ctx.load_constant(values + begin_ + i * Lanes) : Scalar{};
+    }
+  }
+
+  /// Whether the lane has an entry number `i`.
+  SPTRSV_DEVICE bool has(int i) const { return end_ - begin_ > static_cast<Offset>(i * Lanes); }
+  SPTRSV_DEVICE Index first_index() const { return index_[0]; }
+  SPTRSV_DEVICE Scalar first_value() const { return value_[0]; }
+
+  /// Calls `visit(index, value)` for all entries of the lane from number `skip`, which is at most 1.
+  template <class Context, class Visit>
+  SPTRSV_DEVICE void for_each(Context& ctx, int skip, Visit visit) const {
+    SPTRSV_UNROLL
+    for (int i = 0; i < Held; ++i) {
+      if (i >= skip && has(i)) {
+        visit(index_[i], value_[i]);
+      }
+    }
+    for (Offset past = Held * Lanes; end_ - begin_ > past; past += Lanes) {
+      const Offset e = begin_ + past;
+      visit(ctx.load_constant(indices_ + e), HasValues ? ctx.load_constant(values_ + e) : Scalar{});
+    }
+  }
+
+ private:
+  const Index* indices_;
+  const Scalar* values_;
+  Offset begin_;
+  Offset end_;
+  Index index_[Held];
+  Scalar value_[Held];
+};
+
+}  // namespace sptrsv::detail

@@ -1,0 +1,141 @@
+// The kernels that pack the records of a relay, on the device.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/detail/dataflow/partitioned/build/slices.hpp"
+#include "sptrsv/detail/dataflow/partitioned/build/values.hpp"
+
+namespace sptrsv::detail::dataflow::partitioned {
+
+namespace kernels {
+
+/// Per slice and lane: entries that are none.
+struct clear_slices {
+  slice_format format;
+  std::int32_t x_ring_size;
+  const std::uint32_t* slice_begins;
+  unsigned char* packed_slices;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    unsigned char* const begin = packed_slices + std::int64_t{ctx.load_constant(slice_begins + i / 32)} * 16;
+    const slice_head slice = ctx.load(reinterpret_cast<const slice_head*>(begin));
+    const auto lane = static_cast<int>(i % 32);
+    if (lane >= slice.rows() * format.shape.lanes) {
+      return;
+    }
+    const slice_offsets offsets = format.offsets(slice);
+    for (int column = 0; column < slice.shared_width(); ++column) {
+      ctx.store(reinterpret_cast<std::uint16_t*>(begin + offsets.shared_slots +
+                                                 column * offsets.slot_column_bytes) +
+                    lane,
+                static_cast<std::uint16_t>(x_ring_size));
+    }
+    const bool has_global = lane < slice.global_rows() * format.shape.lanes;
+    for (int column = 0; has_global && column < slice.global_width(); ++column) {
+      ctx.store(reinterpret_cast<std::int32_t*>(begin + offsets.global_columns +
+                                                column * offsets.global_column_bytes) +
+                    lane,
+                std::int32_t{-1});
+    }
+  }
+};
+
+/// Per place: its row, and the row's entries, to where its lanes read them.
+template <class Scalar, class Index, class Offset>
+struct pack_rows {
+  row_reader<Index, Offset> reader;
+  slice_format format;
+  std::int64_t size;  ///< of the system
+  bool reversed;
+  const Index* substitution_indices;  ///< by row of the triangle; null: a row is its position
+  const Index* rows;                  ///< by place: the row of the triangle
+  const Offset* sources;
+  const Offset* diagonal_sources;  ///< by place, -1 for partial rows; null if the diagonal is unit
+  const std::uint32_t* slice_begins;
+  unsigned char* packed_slices;
+  // See value_sources.
+  std::uint32_t* targets;
+  std::int64_t stored_entries;
+  std::uint32_t* diagonals;  ///< null where rows are no runs
+  std::uint8_t* row_entries;
+  std::uint16_t* row_links;  ///< null where no row is cut
+  std::uint32_t* shared_entries;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
+    const auto at = reader.find(ctx, solve_index);
+    const std::int64_t begin = std::int64_t{ctx.load_constant(slice_begins + at.slice)} * 16;
+    const slice_head slice = ctx.load(reinterpret_cast<const slice_head*>(packed_slices + begin));
+    const slice_offsets offsets = format.offsets(slice);
+    store_row(ctx, solve_index, at, begin, offsets);
+    const int lanes = reader.shape.lanes;
+    int shared = 0;
+    int global = 0;
+    int stored = 0;
+    std::uint32_t links = 0;
+    reader.for_each_entry(ctx, at, [&](Offset e, Index column, bool is_shared) {
+      const int k = is_shared ? shared++ : global++;
+      const entry_slot entry = entry_slot::of(at.row, lanes, k);
+      if (is_shared) {
+        const auto slot = static_cast<std::int64_t>(column) & (reader.x_ring_size - 1);
+        const int column = offsets.shared_slots + entry.column * offsets.slot_column_bytes;
+        ctx.store(reinterpret_cast<std::uint16_t*>(packed_slices + begin + column) + entry.lane,
+                  static_cast<std::uint16_t>(slot));
+      } else {
+        const int column = offsets.global_columns + entry.column * offsets.global_column_bytes;
+        ctx.store(reinterpret_cast<std::int32_t*>(packed_slices + begin + column) + entry.lane,
+                  static_cast<std::int32_t>(column));
+      }
+      const std::int64_t value = entry.template value<Scalar>(begin, offsets, is_shared);
+      const Offset source = ctx.load_constant(sources + e);
+      if (source < 0) {
+        ctx.store(reinterpret_cast<Scalar*>(packed_slices) + value, Scalar{} - pivot_divisor<Scalar>::one());
+        links += is_shared ? 1u : 1u << 8;
+        return;
+      }
+      ++stored;
+      if (diagonals == nullptr) {
+        ctx.store(targets + source, static_cast<std::uint32_t>(value));
+      } else if (is_shared) {
+        const auto bit = static_cast<std::uint64_t>(reversed ? stored_entries - 1 - source : source);
+        static_cast<void>(ctx.atomic_add(shared_entries + bit / 32, std::uint32_t{1} << bit % 32));
+      }
+    });
+    if (diagonals != nullptr) {
+      const stored_run_reader<Offset> run_of{reader.row_offsets, sources, diagonal_sources, reversed};
+      ctx.store(diagonals + solve_index, static_cast<std::uint32_t>(run_of(ctx, solve_index).diagonal));
+      ctx.store(row_entries + solve_index, static_cast<std::uint8_t>(stored));
+    }
+    if (row_links != nullptr) {
+      ctx.store(row_links + solve_index, static_cast<std::uint16_t>(links));
+    }
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE void store_row(Context& ctx, std::int64_t solve_index,
+                               const typename row_reader<Index, Offset>::tile_slot& at, std::int64_t begin,
+                               const slice_offsets& offsets) const {
+    const Index row = ctx.load_constant(rows + solve_index);
+    const Index substitution_index =
+        substitution_indices == nullptr ? row : ctx.load_constant(substitution_indices + row);
+    const auto row_of_x = static_cast<std::int32_t>(substitution_index < 0 || !reversed
+                                                        ? static_cast<std::int64_t>(substitution_index)
+                                                        : size - 1 - substitution_index);
+    ctx.store(reinterpret_cast<Scalar*>(packed_slices + begin + slice_offsets::factors) + at.row,
+              pivot_divisor<Scalar>::one());
+    ctx.store(reinterpret_cast<std::int32_t*>(packed_slices + begin + offsets.row_codes) + at.row, row_of_x);
+    const Offset source =
+        diagonal_sources == nullptr ? Offset{-1} : ctx.load_constant(diagonal_sources + solve_index);
+    if (diagonals == nullptr && source >= 0) {
+      ctx.store(targets + source, pivot_target | static_cast<std::uint32_t>(at.slice * 32 + at.row));
+    }
+  }
+};
+
+}  // namespace kernels
+
+}  // namespace sptrsv::detail::dataflow::partitioned

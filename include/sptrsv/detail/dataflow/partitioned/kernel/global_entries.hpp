@@ -1,0 +1,104 @@
+// The global entries of a row: those whose components of x come through global memory.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/dataflow/partitioned/layout/shared_memory.hpp"
+#include "sptrsv/detail/sync/value_flag.hpp"
+
+namespace sptrsv::detail::dataflow::partitioned {
+
+/// One thread's view of the global entries of its warp's slice. The staged entries are polled together,
+/// further ones in pairs.
+template <class Scalar, class Shape, class Context, class Warp>
+class global_entries {
+  using unknown = typename shared_layout<Scalar, Shape>::unknown;
+  using flag = value_flag<unknown>;
+  using word = typename flag::word;
+  static constexpr int staged = 2 * Shape::polled_pairs;
+
+ public:
+  /// `solved`: x by solve index.
+  SPTRSV_DEVICE global_entries(Context& ctx, const Warp& warp, int lane, const word* solved)
+      : ctx_(ctx), warp_(warp), lane_(lane), solved_(solved) {}
+
+  /// Returns the sum of the lane's products; waits until the components for all lanes of the warp have come.
+  /// `stage`, `in_memory`: the packed slice in shared and in global memory.
+  SPTRSV_DEVICE unknown products(const unsigned char* stage, const unsigned char* in_memory,
+                                 const slice_head& slice, const slice_offsets& offsets) const {
+    const int width = lane_ / Shape::lanes < slice.global_rows() ? slice.global_width() : 0;
+    entry first[staged];
+    SPTRSV_UNROLL
+    for (int i = 0; i < staged; ++i) {
+      if (i < width) {
+        const unsigned char* const column = stage + offsets.global_columns + i * offsets.global_column_bytes;
+        first[i].solve_index = reinterpret_cast<const std::int32_t*>(column)[lane_];
+        first[i].value = reinterpret_cast<const Scalar*>(column + offsets.global_values)[lane_];
+      }
+    }
+    if (slice.global_width() <= staged) {
+      return products(first);
+    }
+    const unsigned char* column = in_memory + offsets.global_columns + staged * offsets.global_column_bytes;
+    entry next[2];
+    load(next, column, offsets, staged, width);
+    unknown sum = products(first);
+    for (int i = staged; i < slice.global_width(); i += 2) {
+      const entry current[2] = {next[0], next[1]};
+      column += 2 * offsets.global_column_bytes;
+      load(next, column, offsets, i + 2, width);
+      sum = sum + products(current);
+    }
+    return sum;
+  }
+
+ private:
+  struct entry {
+    std::int32_t solve_index = -1;  ///< -1: there is no entry
+    Scalar value{};
+  };
+
+  /// Loads two entries of the lane, those of the entry columns `first` and `first + 1`, which begin at
+  /// `columns`. The lane has `width` entries.
+  SPTRSV_DEVICE void load(entry (&to)[2], const unsigned char* columns, const slice_offsets& offsets,
+                          int first, int width) const {
+    SPTRSV_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      to[i] = {};
+      if (first + i < width) {
+        const unsigned char* const column = columns + i * offsets.global_column_bytes;
+        to[i].solve_index = ctx_.load_constant(reinterpret_cast<const std::int32_t*>(column) + lane_);
+        to[i].value =
+            ctx_.load_constant(reinterpret_cast<const Scalar*>(column + offsets.global_values) + lane_);
+      }
+    }
+  }
+
+  template <int Entries>
+  SPTRSV_DEVICE unknown products(const entry (&entries)[Entries]) const {
+    const word* component[Entries];
+    typename flag::reading seen[Entries];
+    SPTRSV_UNROLL
+    for (int k = 0; k < Entries; ++k) {
+      component[k] = solved_ + entries[k].solve_index * flag::words;
+      seen[k] = flag::zero();
+      if (entries[k].solve_index >= 0) {
+        seen[k] = flag::try_load_cached(ctx_, component[k]);
+      }
+    }
+    flag::spin_together(ctx_, warp_, component, seen);
+    unknown sum[2] = {};
+    SPTRSV_UNROLL
+    for (int k = 0; k < Entries; ++k) {
+      sum[k % 2] = sum[k % 2] + entries[k].value * seen[k].value();
+    }
+    return sum[0] + sum[1];
+  }
+
+  Context& ctx_;
+  Warp warp_;
+  int lane_;
+  const word* solved_;
+};
+
+}  // namespace sptrsv::detail::dataflow::partitioned

@@ -1,0 +1,158 @@
+// The packed form of a slice, the rows of a tile that one warp solves. This file holds all bit packing of the
+// partitioned path. A packed slice is one block of memory, whose parts begin at the offsets of slice_offsets:
+//
+//   slice_head      16 bytes: sizes, and the place of the packed slice that the warp solves two tiles later
+//   factors         one value for each row: the reciprocal of its pivot, or the pivot
+//   row codes       one 32-bit integer for each row: the row of b and x, see packed_row
+//   shared entries  entry columns of values, then entry columns of 16-bit slots of the x ring buffer
+//   global entries  entry columns, each with 32-bit solve indices and then values
+//
+// An entry column holds one entry for each lane, as in the ELLPACK format.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/detail/dataflow/partitioned/layout/shape.hpp"
+
+namespace sptrsv::detail::dataflow::partitioned {
+
+/// The head of a packed slice. Sizes and offsets of packed slices count units of 16 bytes.
+struct alignas(16) slice_head {
+  std::int32_t first_solve_index;  ///< of the slice; its rows are consecutive
+  /// Bits 0-5: rows; 6-11: entry columns of shared entries; 12-23: entry columns of global entries; 24-31:
+  /// rows up to the last one with global entries. Only these rows have lanes in a global entry column.
+  std::uint32_t counts;
+  /// Bits 0-7: lanes; 8-19: offset of the shared values in the packed slice; 20-31: staged size of the packed
+  /// slice `next`, 0 if there is none.
+  std::uint32_t sizes;
+  std::uint32_t next;  ///< offset of the packed slice that the warp solves two tiles later
+
+  static constexpr std::int64_t max_global_width = 4095;
+
+  static SPTRSV_HOST_DEVICE constexpr std::uint32_t pack_counts(std::uint32_t rows,
+                                                                std::uint32_t shared_width,
+                                                                std::uint32_t global_width,
+                                                                std::uint32_t global_rows) {
+    return rows | shared_width << 6 | global_width << 12 | global_rows << 24;
+  }
+  SPTRSV_HOST_DEVICE void set_next(std::uint32_t offset, int staged_bytes) {
+    next = offset;
+    sizes |= static_cast<std::uint32_t>(staged_bytes / 16) << 20;
+  }
+
+  SPTRSV_HOST_DEVICE int rows() const { return static_cast<int>(counts & 63u); }
+  SPTRSV_HOST_DEVICE int shared_width() const { return static_cast<int>(counts >> 6 & 63u); }
+  SPTRSV_HOST_DEVICE int global_width() const { return static_cast<int>(counts >> 12 & 4095u); }
+  SPTRSV_HOST_DEVICE int global_rows() const { return static_cast<int>(counts >> 24); }
+  SPTRSV_HOST_DEVICE int next_bytes() const { return static_cast<int>(sizes >> 20) * 16; }
+};
+
+/// Where a warp begins a partition: all that it needs before its first tile in one load, since every
+/// dependent load is one more round trip to L2. Offsets count units of 16 bytes.
+struct alignas(16) warp_start {
+  std::int32_t tiles;          ///< of the partition
+  std::uint32_t first_slice;   ///< offset of the warp's first packed slice; 0 if there is none
+  std::uint32_t second_slice;  ///< offset of its second one
+  std::uint32_t sizes;         ///< staged sizes; bits 0-15: of the first slice; 16-31: of the second one
+
+  SPTRSV_HOST_DEVICE void set_first(std::uint32_t offset, int staged_bytes) {
+    first_slice = offset;
+    sizes = static_cast<std::uint32_t>(staged_bytes / 16);
+  }
+  SPTRSV_HOST_DEVICE void set_second(std::uint32_t offset, int staged_bytes) {
+    second_slice = offset;
+    sizes |= static_cast<std::uint32_t>(staged_bytes / 16) << 16;
+  }
+
+  SPTRSV_HOST_DEVICE int first_bytes() const { return static_cast<int>(sizes & 65535u) * 16; }
+  SPTRSV_HOST_DEVICE int second_bytes() const { return static_cast<int>(sizes >> 16) * 16; }
+};
+
+/// What a kernel needs of a row beside its entries.
+template <class Scalar>
+struct packed_row {
+  Scalar factor;          ///< the reciprocal of the pivot; the pivot if the row must divide by it
+  std::int32_t row_code;  ///< the row r of b and x; -2 - r if the row must divide; -1 for a partial row
+
+  SPTRSV_HOST_DEVICE bool divides() const { return row_code < -1; }
+  /// Returns the row of b and x; -1 for a partial row.
+  SPTRSV_HOST_DEVICE std::int32_t index() const { return divides() ? -2 - row_code : row_code; }
+  SPTRSV_HOST_DEVICE void set_pivot(Scalar pivot) {
+    const pivot_divisor<Scalar> divisor(pivot);
+    row_code = divisor.is_safe() ? index() : -2 - index();
+    factor = divisor.is_safe() ? divisor.reciprocal() : pivot;
+  }
+};
+
+/// Offsets in a packed slice, in bytes. There is room for the lanes of the slice's rows only, and in global
+/// entry columns for those of its first `global_rows` rows only, rounded up to four lanes.
+struct slice_offsets {
+  static constexpr int factors = static_cast<int>(sizeof(slice_head));
+
+  std::int32_t row_codes;
+  std::int32_t shared_values;
+  std::int32_t value_column_bytes;  ///< size of an entry column of shared values
+  std::int32_t shared_slots;
+  std::int32_t slot_column_bytes;  ///< size of an entry column of slots
+  std::int32_t global_columns;
+  std::int32_t global_values;  ///< offset of the values in a global entry column
+  std::int32_t global_column_bytes;
+
+  /// Returns the size of the packed slice with so many global entry columns.
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int bytes(int global_width) const {
+    return global_columns + global_width * global_column_bytes;
+  }
+};
+
+/// What all packed slices of a plan have in common.
+struct slice_format {
+  shape_values shape;
+  std::int32_t scalar_bytes;
+
+  template <class Scalar>
+  static SPTRSV_HOST_DEVICE constexpr slice_format of(const shape_values& shape) {
+    return {shape, static_cast<int>(sizeof(Scalar))};
+  }
+
+  /// Returns slice_head::sizes of a slice of so many rows that has no next slice.
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr std::uint32_t sizes(int rows) const {
+    const int values =
+        slice_offsets::factors + rows * (scalar_bytes + static_cast<int>(sizeof(std::int32_t)));
+    return static_cast<std::uint32_t>(round_up(4, rows * shape.lanes) | (values + 15) / 16 << 8);
+  }
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr slice_offsets offsets(int rows, std::uint32_t sizes,
+                                                                   int shared_width, int global_rows) const {
+    const int lanes = static_cast<int>(sizes & 255u);
+    const int global_lanes = round_up(4, global_rows * shape.lanes);
+    const int slot_column_bytes = lanes * static_cast<int>(sizeof(std::uint16_t));
+    const int index_bytes = global_lanes * static_cast<int>(sizeof(std::int32_t));
+    const int values = static_cast<int>(sizes >> 8 & 4095u) * 16;
+    const int slots = values + shared_width * lanes * scalar_bytes;
+    return {slice_offsets::factors + rows * scalar_bytes,
+            values,
+            lanes * scalar_bytes,
+            slots,
+            slot_column_bytes,
+            slots + round_up(16, shared_width * slot_column_bytes),
+            index_bytes,
+            index_bytes + global_lanes * scalar_bytes};
+  }
+  [[nodiscard]] SPTRSV_HOST_DEVICE slice_offsets offsets(const slice_head& slice) const {
+    return offsets(slice.rows(), slice.sizes, slice.shared_width(), slice.global_rows());
+  }
+  /// Returns how much of a packed slice is staged in shared memory: all but the global entry columns that the
+  /// kernel does not poll together.
+  [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int staged_bytes(const slice_offsets& offsets,
+                                                              int global_width) const {
+    const int max_width = 2 * shape.polled_pairs;
+    return offsets.bytes(global_width < max_width ? global_width : max_width);
+  }
+
+ private:
+  static SPTRSV_HOST_DEVICE constexpr int round_up(int unit, int count) {
+    return (count + unit - 1) / unit * unit;
+  }
+};
+
+}  // namespace sptrsv::detail::dataflow::partitioned

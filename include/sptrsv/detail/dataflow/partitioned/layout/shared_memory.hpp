@@ -1,0 +1,51 @@
+// The layout of the dynamic shared memory of a thread block of the partitioned path.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "sptrsv/detail/base/rhs_pack.hpp"
+#include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
+
+namespace sptrsv::detail::dataflow::partitioned {
+
+/// First the pipelines, one for each warp of the block, then the x ring buffer. A pipeline has three stages;
+/// a stage holds the staged bytes of a packed slice, the right-hand sides of its rows, and a word that counts
+/// the arrivals of bulk copies.
+template <class Scalar, class Shape>
+struct shared_layout {
+  static constexpr slice_format format = slice_format::of<Scalar>(values_of<Shape>());
+  /// Number of right-hand sides that are solved together.
+  static constexpr int rhs_together = rhs_in_sector<Scalar>(Shape::max_rhs);
+  using unknown = unknown_t<Scalar, rhs_together>;
+  static constexpr int stages = 3;
+  static constexpr int rows = 32 / Shape::lanes;
+  static constexpr int packed_bytes =
+      format.offsets(rows, format.sizes(rows), Shape::entries, rows).bytes(2 * Shape::polled_pairs);
+  static_assert(packed_bytes < 65536, "slice_head::sizes has 12 bits for it, in units of 16 bytes");
+  static constexpr int arrival_offset = packed_bytes + 32 * static_cast<int>(sizeof(unknown));
+  static constexpr int stage_bytes = arrival_offset + 16;
+  static constexpr int warp_bytes = stages * stage_bytes;
+  static constexpr int warp_group_bytes = Shape::threads / 32 * warp_bytes;
+  /// The largest size of all pipelines together: the rest is for the x ring buffer.
+  static constexpr int max_pipeline_bytes = (sizeof(unknown) > 8 ? 150 : Shape::streams ? 210 : 194) * 1024;
+  static constexpr int warp_groups =
+      std::min({Shape::max_warp_groups, max_pipeline_bytes / warp_group_bytes, 1024 / Shape::threads});
+  static constexpr int block_threads = warp_groups * Shape::threads;
+  static constexpr int x_ring_offset = warp_groups * warp_group_bytes;
+  static_assert(warp_groups >= 2);
+
+  /// Returns the number of components that the x ring buffer holds, of at most `max_size`. Shapes that stream
+  /// have a smaller one, because more warp groups hide the latency of memory better.
+  static constexpr std::int64_t x_ring_size(std::int64_t max_size) {
+    constexpr std::int64_t fit = 65536 / static_cast<std::int64_t>(sizeof(unknown));
+    return (rhs_together > 1 ? std::min(max_size, fit) : max_size) / (Shape::streams ? 2 : 1);
+  }
+  /// Returns the size of all: the ring buffer has `x_ring_size` components and a zero behind them.
+  static constexpr std::size_t bytes(std::int64_t x_ring_size) {
+    return x_ring_offset + static_cast<std::size_t>(x_ring_size + 1) * sizeof(unknown);
+  }
+};
+
+}  // namespace sptrsv::detail::dataflow::partitioned

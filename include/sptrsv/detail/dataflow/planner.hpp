@@ -1,0 +1,323 @@
+// Planning: chooses the path with the smallest predicted time for a system, and builds what this path needs.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/analysis/cut_levels.hpp"
+#include "sptrsv/detail/base/plan_text.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/choice.hpp"
+#include "sptrsv/detail/dataflow/plan.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/cost.hpp"
+#include "sptrsv/detail/dataflow/single_block/choice.hpp"
+
+namespace sptrsv::detail::dataflow {
+
+/// `Policy`: a policy::basic_dataflow.
+template <class Policy, class Scalar, class Index, class Offset, class Executor>
+class planner {
+  using tuning = typename Policy::tuning;
+  using path_name = typename Policy::path_type;
+  using plan_type = plan<tuning, Scalar, Index, Offset, Executor>;
+  using row_per_thread_path = typename plan_type::row_per_thread_path;
+  using partitioned_path = typename plan_type::partitioned_path;
+  using single_block_path = typename plan_type::single_block_path;
+  using partitioned_search = partitioned::plan_search<tuning, Scalar, Index, Offset, Executor>;
+  using triangle_type = device_triangle<Index, Offset>;
+  using split_type = split_triangle<Index, Offset>;
+
+ public:
+  /// `size`, `stored_entries`: of the stored matrix.
+  planner(const Policy& policy, const triangle_form& form, std::int64_t size, std::int64_t stored_entries,
+          std::int64_t max_rhs, const Executor& on, const analysis_memory& memory)
+      : policy_(policy),
+        form_(form),
+        size_(size),
+        stored_entries_(stored_entries),
+        max_rhs_(max_rhs),
+        on_(on),
+        memory_(memory) {}
+
+  /// Returns the plan; nothing if the path that the policy asks for cannot solve the system. Takes arrays out
+  /// of the triangle, which lies in scratch memory. Synchronises.
+  std::optional<plan_type> make_plan(triangle_type&& triangle) {
+    if (triangle.size == 0) {
+      return plan_row_per_thread({std::move(triangle), false, {}}, {});
+    }
+    if (policy_.path == path_name::single_block) {
+      return plan_single_block(triangle, policy_.shape, std::numeric_limits<double>::infinity());
+    }
+    return plan_by_levels(triangle);
+  }
+
+ private:
+  std::optional<plan_type> plan_by_levels(triangle_type& triangle) {
+    const bool is_split = triangle.longest_row > tuning::longest_row;
+    split_type split;  // partial rows have levels of their own
+    if (is_split) {
+      split = split_long_rows(triangle, tuning::longest_row, on_, memory_.all_scratch());
+    }
+    std::optional<device_levels<Index>> levels;
+    buffer<Index> level_of_row;
+    if (policy_.path != path_name::row_per_thread) {
+      levels = levels_on_device(is_split ? split.triangle : triangle, on_, memory_, &level_of_row);
+      levels_ = is_split ? 0 : levels->count;
+    }
+    // To count the levels of long rows takes long: only for small systems.
+    if (policy_.path == path_name::automatic && is_narrow(levels->count) &&
+        (!is_split || triangle.entries() <= tuning::partitioned_small_entries)) {
+      levels_ = is_split ? levels_on_device(triangle, on_, memory_.all_scratch()).count : levels_;
+      if (is_narrow(levels_)) {
+        const predicted_time partitioned{"partitioned", narrow_partitioned_nanoseconds(triangle)};
+        if (auto made = plan_single_block(triangle, -1, partitioned.nanoseconds)) {
+          made->predictions.push_back(partitioned);
+          made->text = reason(*made);
+          return made;
+        }
+      }
+    }
+    if (!is_split) {
+      split.triangle = std::move(triangle);
+    }
+    std::vector<predicted_time> predictions;
+    std::string text;
+    if (levels) {
+      auto made = plan_partitioned_or_hybrid(split, *levels, level_of_row);
+      if (made.path || policy_.path == path_name::partitioned) {
+        return std::move(made.path);
+      }
+      predictions = std::move(made.predictions);
+      text = std::move(made.text);
+    }
+    plan_type made = plan_row_per_thread(split, std::move(levels));
+    made.levels = levels_ > 0 || is_split ? levels_ : std::get<row_per_thread_path>(made.path).levels();
+    made.nanoseconds = predictions.empty() ? 0 : predictions.back().nanoseconds;
+    made.predictions = std::move(predictions);
+    made.text = std::move(text);
+    return made;
+  }
+
+  /// A plan, or the predictions and the words for a plan of the row_per_thread path.
+  struct partitioned_result {
+    std::optional<plan_type> path;
+    std::vector<predicted_time> predictions;  ///< row_per_thread last
+    std::string text;
+  };
+
+  /// Plans the partitioned or the hybrid path if the policy asks for it or it is predicted to be faster than
+  /// row_per_thread.
+  partitioned_result plan_partitioned_or_hybrid(const split_type& split, const device_levels<Index>& levels,
+                                                const buffer<Index>& level_of_row) {
+    partitioned_search search(split.triangle, level_of_row, levels.count, policy_.partitions,
+                              policy_.path == path_name::partitioned ? policy_.shape : -1, max_rhs_, 0, on_,
+                              memory_.scratch);
+    const partitioned::shape_choice chosen = search.choose();
+    const double row_per_thread = row_per_thread_nanoseconds(split.triangle, levels.count);
+    if (policy_.path != path_name::partitioned) {
+      auto made =
+          plan_hybrid(search, split, levels, level_of_row, std::min(chosen.nanoseconds, row_per_thread));
+      if (made) {
+        return {std::move(made), {}, {}};
+      }
+    }
+    const bool possible = chosen.nanoseconds < std::numeric_limits<double>::infinity();
+    std::vector<predicted_time> predictions;
+    if (possible) {
+      predictions.push_back({"partitioned", chosen.nanoseconds});
+    }
+    predictions.push_back({"row_per_thread", row_per_thread});
+    const bool takes_partitioned =
+        possible && (policy_.path == path_name::partitioned || chosen.nanoseconds < row_per_thread);
+    if (takes_partitioned) {
+      auto path = make_partitioned(chosen, split, levels);
+      if (!path) {
+        return {
+            {},
+            {{"row_per_thread", row_per_thread}},
+            reason("row_per_thread", true, {}) + "the packed slices of the partitioned path are too large"};
+      }
+      plan_type made{std::move(*path), levels_, chosen.nanoseconds, predictions, {}};
+      made.text = reason("partitioned", policy_.path == path_name::automatic, predictions);
+      return {std::move(made), {}, {}};
+    }
+    std::string text = reason("row_per_thread", policy_.path == path_name::automatic, predictions);
+    return {{}, std::move(predictions), std::move(text)};
+  }
+
+  [[nodiscard]] bool is_narrow(std::int64_t levels) const {
+    return static_cast<double>(size_) <= tuning::single_block_rows_per_level * static_cast<double>(levels);
+  }
+
+  [[nodiscard]] double row_per_thread_nanoseconds(const triangle_type& triangle, std::int64_t levels) const {
+    return row_per_thread::solve_nanoseconds<tuning>(triangle.size, triangle.entries(), levels,
+                                                     sizeof(Scalar), sizeof(Index), max_rhs_);
+  }
+
+  /// Plans the hybrid path if the policy asks for it or its predicted time is much less than `single_path`,
+  /// the time of the best single path.
+  std::optional<plan_type> plan_hybrid(const partitioned_search& search, const split_type& split,
+                                       const device_levels<Index>& levels, const buffer<Index>& level_of_row,
+                                       double single_path) {
+    // No gain was measured with several right-hand sides, so these need an explicit request.
+    const double limit = policy_.path == path_name::hybrid ? std::numeric_limits<double>::infinity()
+                         : max_rhs_ == 1                   ? tuning::hybrid_gain * single_path
+                                                           : 0;
+    if (limit == 0) {
+      return {};
+    }
+    std::vector<Index> level_offsets(levels.level_offsets.size());
+    on_.download(level_offsets.data(), levels.level_offsets.data(), levels.level_offsets.bytes());
+    const hybrid::level_cut cut = search.cut(level_offsets, policy_.row_per_thread_levels);
+    if (cut.levels == 0 || cut.nanoseconds >= limit) {
+      return {};
+    }
+    auto halves =
+        cut_after_level(split, levels, level_of_row, cut.levels, cut.rows, on_, memory_.all_scratch());
+    const partitioned::shape_choice chosen =
+        partitioned_search(halves.rest.triangle, halves.rest_level_of_row, halves.rest_levels.count,
+                           policy_.partitions, policy_.path == path_name::hybrid ? policy_.shape : -1,
+                           max_rhs_, row_per_thread_path::rhs_together_for(max_rhs_), on_, memory_.scratch)
+            .choose();
+    const double first_nanoseconds = row_per_thread_nanoseconds(halves.first.triangle, cut.levels);
+    const double nanoseconds = first_nanoseconds + chosen.nanoseconds;
+    if (nanoseconds >= limit) {
+      return {};
+    }
+    std::optional<device_levels<Index>> first_levels(std::move(halves.first_levels));
+    row_per_thread_path first(halves.first, size_, max_rhs_, true, std::move(first_levels), form_, on_,
+                              memory_);
+    renumber_columns_before_cut(halves.rest.triangle, first_levels->rows);
+    auto rest = make_partitioned(chosen, halves.rest, halves.rest_levels);
+    if (!rest) {
+      return {};
+    }
+    plan_type made{typename plan_type::hybrid_path(std::move(first), std::move(*rest)),
+                   levels_,
+                   nanoseconds,
+                   {{"hybrid", nanoseconds}, {"single path", single_path}},
+                   {}};
+    made.text = reason("hybrid", policy_.path == path_name::automatic,
+                       {{std::to_string(cut.levels) + " levels by row_per_thread", first_nanoseconds},
+                        {std::to_string(levels.count - cut.levels) + " by partitioned", chosen.nanoseconds},
+                        {"all levels by one path", single_path}});
+    return made;
+  }
+
+  /// Replaces the columns before the cut, see cut_triangle, by their solve indices. `rows`: the rows before
+  /// the cut by solve index.
+  void renumber_columns_before_cut(const triangle_type& rest, const buffer<Index>& rows) const {
+    const buffer<Index> solve_indices(rows.size(), memory_.scratch, on_.stream());
+    simt::for_each(on_, static_cast<std::int64_t>(rows.size()),
+                   triangle_kernels::invert_order<Index>{rows.data(), solve_indices.data()});
+    simt::for_each(on_, rest.entries(),
+                   renumber_first_columns<Index>{rest.size, solve_indices.data(), rest.columns.data()});
+  }
+
+  /// Returns the partitioned path of the choice; nothing if its packed slices are too large.
+  std::optional<partitioned_path> make_partitioned(const partitioned::shape_choice& chosen,
+                                                   const split_type& split,
+                                                   const device_levels<Index>& levels) {
+    partitioned::shape_values shape{};
+    int warp_groups = 0;
+    std::int64_t x_ring_size = 0;
+    partitioned::shapes_of<tuning>::type::for_each([&](auto s, int index) {
+      if (index == chosen.shape_index) {
+        using layout = partitioned::shared_layout<Scalar, decltype(s)>;
+        shape = partitioned::values_of<decltype(s)>();
+        warp_groups = layout::warp_groups;
+        x_ring_size = layout::x_ring_size(tuning::partitioned_x_ring_size);
+      }
+    });
+    auto plan = partitioned::planner<Scalar, Index, Offset, Executor>(shape, warp_groups, chosen.partitions,
+                                                                      chosen.boxes, x_ring_size, on_, memory_)
+                    .build(split, levels, size_, stored_entries_, form_.reversed,
+                           std::min(tuning::partitioned_max_bytes, partitioned::max_packed_bytes<Scalar>));
+    if (!plan) {
+      return {};
+    }
+    return partitioned_path(std::move(*plan), chosen.shape_index, size_, stored_entries_, max_rhs_, form_,
+                            on_);
+  }
+
+  /// Plans the single_block path if its predicted time is at most `limit` nanoseconds. `shape`: index into
+  /// the tuning's shapes, or -1 for the fastest one.
+  std::optional<plan_type> plan_single_block(const triangle_type& triangle, int shape, double limit) {
+    if (triangle.size >= (std::int64_t{1} << 31) - 2) {
+      return {};
+    }
+    const auto rows = single_block::download_rows(triangle, on_);
+    const auto levels = levels_on_host<Index>(rows.row_offsets, rows.columns);
+    levels_ = levels.count();
+    const auto chosen = single_block::choose_shape<tuning>(rows, levels, shape);
+    if (chosen.shape.rows == 0) {
+      return {};  // there is no shape with this index
+    }
+    const std::int64_t x_ring_tiles =
+        single_block::x_ring_tiles<tuning, Scalar>(chosen.shape, on_.shared_limit());
+    if (chosen.nanoseconds > limit || x_ring_tiles < 2 * chosen.shape.reload_distance()) {
+      return {};
+    }
+    const auto schedule =
+        single_block::schedule_builder<Index, Offset>(rows, chosen.shape, x_ring_tiles, form_.reversed)
+            .build(levels.rows);
+    if (!schedule) {
+      return {};
+    }
+    plan_type made{
+        single_block_path(*schedule, chosen.index, max_rhs_, copy_of(triangle.sources, on_, memory_.kept),
+                          copy_of(triangle.diagonal_sources, on_, memory_.kept), form_, on_, memory_.kept),
+        levels_,
+        chosen.nanoseconds,
+        {{"single_block", chosen.nanoseconds}},
+        {}};
+    made.text = reason(made);
+    return made;
+  }
+
+  /// `levels`: of the triangle, if they are known.
+  plan_type plan_row_per_thread(const split_type& split, std::optional<device_levels<Index>>&& levels) {
+    const bool by_levels =
+        policy_.order == decltype(policy_.order)::levels || policy_.path == path_name::automatic;
+    return {row_per_thread_path(split, size_, max_rhs_, by_levels, std::move(levels), form_, on_, memory_)};
+  }
+
+  [[nodiscard]] std::string reason(const plan_type& made) const {
+    return reason("single_block", policy_.path == path_name::automatic, made.predictions);
+  }
+  static std::string reason(const std::string& path, bool by_time,
+                            const std::vector<predicted_time>& predictions) {
+    return path + (by_time ? ", by the predicted time of a solve: " : ", as asked for; predicted: ") +
+           to_text(predictions);
+  }
+
+  /// Returns the predicted time of a single partition with narrow levels.
+  [[nodiscard]] double narrow_partitioned_nanoseconds(const triangle_type& triangle) const {
+    const double length = static_cast<double>(triangle.entries()) / static_cast<double>(triangle.size);
+    double tile_ns = 0;
+    int lanes = 0;
+    for (const auto& shape : tuning::partitioned_shapes) {
+      // Of the shapes with few threads, which come first, that with enough lanes for a row.
+      if (tile_ns == 0 || (shape.lanes * shape.entries < 2 * length && shape.lanes > lanes)) {
+        tile_ns = shape.tile_ns;
+        lanes = shape.lanes;
+      }
+    }
+    return tuning::partitioned_launch_ns + 1.15 * tile_ns * static_cast<double>(levels_);
+  }
+
+  const Policy& policy_;
+  const triangle_form& form_;
+  std::int64_t size_;
+  std::int64_t stored_entries_;
+  std::int64_t max_rhs_;
+  const Executor& on_;
+  analysis_memory memory_;
+  std::int64_t levels_ = 0;  ///< of the system; 0 as long as they are not counted
+};
+
+}  // namespace sptrsv::detail::dataflow

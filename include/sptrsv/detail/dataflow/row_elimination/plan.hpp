@@ -1,0 +1,226 @@
+// The rewritten system (elimination_rows.hpp): which rows, its pattern, its values, its right-hand sides.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/agents.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/rhs_agent.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/memory_resource.hpp"
+
+namespace sptrsv::detail::dataflow::row_elimination {
+
+/// Per row: how many columns it may have when it is rewritten.
+template <class Offset>
+struct count_slots {
+  const Offset* row_offsets;
+  double fill;
+  Offset least;
+  Offset* counts;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const Offset length = ctx.load_constant(row_offsets + row + 1) - ctx.load_constant(row_offsets + row);
+    const auto filled = static_cast<Offset>(fill * static_cast<double>(length));
+    const Offset most = filled < least ? least : filled;
+    ctx.store(counts + row, most < length ? length : most);
+  }
+};
+
+/// Per row: its entries with its pivot.
+template <class Offset>
+struct count_entries {
+  const Offset* lengths;
+  Offset pivots;  ///< of a row: 0 or 1
+  Offset* counts;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    ctx.store(counts + row, static_cast<Offset>(ctx.load_constant(lengths + row) + pivots));
+  }
+};
+
+/// Per row: its columns out of its slot, then its pivot's.
+template <class Index, class Offset>
+struct take_slots {
+  const Offset* slots;
+  const Index* listed;
+  const Offset* lengths;
+  const Offset* row_offsets;
+  Index* columns;
+  bool has_pivot;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const Offset from = ctx.load_constant(slots + row);
+    const Offset to = ctx.load_constant(row_offsets + row);
+    const Offset length = ctx.load_constant(lengths + row);
+    for (Offset i = 0; i < length; ++i) {
+      ctx.store(columns + to + i, ctx.load_constant(listed + from + i));
+    }
+    if (has_pivot) {
+      ctx.store(columns + to + length, static_cast<Index>(row));
+    }
+  }
+};
+
+/// The rewritten system in device memory: a lower one by rows, in the order of substitution, columns of a row
+/// ascending; its diagonal is unit if that of the system is.
+template <class Scalar, class Index, class Offset, class Executor>
+class plan {
+ public:
+  /// Chooses the rows by the numbers `stored`; afterwards none of them has more than `least` entries, or
+  /// `fill` >= 1 times those that it had. Synchronises.
+  plan(device_triangle<Index, Offset>&& triangle, const Scalar* stored, const triangle_form& form,
+       double max_growth, double fill, std::int64_t least, const Executor& on, memory_resource& resource)
+      : triangle_(std::move(triangle)),
+        form_(form),
+        max_growth_(static_cast<real_t<Scalar>>(
+            std::min<double>(max_growth, std::numeric_limits<real_t<Scalar>>::max() / 2))),
+        row_blocks_(simt::ceil_div(triangle_.size, row_block_rows)) {
+    const double most =
+        fill * static_cast<double>(triangle_.entries()) + static_cast<double>((least + 1) * triangle_.size);
+    if (triangle_.size > 0 && most < static_cast<double>(std::numeric_limits<Offset>::max())) {
+      choose(stored, fill, least, on, resource);
+    }
+  }
+
+  /// Rows that are rewritten; where there are none, nothing else may be called.
+  [[nodiscard]] std::int64_t rewritten() const { return rewritten_; }
+
+  [[nodiscard]] pattern_view<Index, Offset> pattern() const {
+    return {triangle_.size, static_cast<std::int64_t>(columns_.size()), row_offsets_.data(), columns_.data(),
+            false};
+  }
+  [[nodiscard]] const Scalar* values() const { return values_.data(); }
+
+  /// Computes the values.
+  void update_values(const Scalar* stored, const Executor& on) {
+    on.fill_bytes(first_grown_.data(), 0x7f, first_grown_.bytes());
+    using agent = rewrite_rows_agent<Scalar, Index, Offset>;
+    // The kernel that chose the rows may have rounded their growth in another way.
+    const auto max_growth = static_cast<real_t<Scalar>>(1.001) * max_growth_;
+    on.template launch<agent>(
+        blocks<agent>(row_blocks_),
+        {valued(stored), max_growth, eliminated_.data(), factor_offsets_.data(), factors_.data(),
+         row_offsets_.data(), columns_.data(), values_.data(), first_grown_.data()});
+  }
+
+  /// The first row whose growth is too large by the values that were given last; -1 if none. Synchronises.
+  [[nodiscard]] std::int64_t first_grown_index(const Executor& on) const {
+    std::int64_t first = 0;
+    on.download(&first, first_grown_.data(), sizeof(first));
+    return first < triangle_.size ? first : -1;
+  }
+
+  /// `c`: size x b.columns, column-major, by position.
+  void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const {
+    using agent = eliminated_rhs_agent<Scalar, Offset>;
+    on.template launch<agent>(blocks<agent>(row_blocks_ * b.columns),
+                              {triangle_.size, row_blocks_, form_.reversed, eliminated_.data(),
+                               factor_offsets_.data(), factors_.data(), alpha, b, c});
+  }
+
+  /// That `transform` reads and writes for one column.
+  [[nodiscard]] std::size_t transform_bytes() const {
+    return factors_.bytes() + eliminated_.bytes() +
+           2 * static_cast<std::size_t>(triangle_.size) * sizeof(Scalar);
+  }
+
+  [[nodiscard]] std::size_t bytes() const {
+    return triangle_.bytes() + eliminated_.bytes() + factor_offsets_.bytes() + factors_.bytes() +
+           row_offsets_.bytes() + columns_.bytes() + values_.bytes() + first_grown_.bytes();
+  }
+
+  [[nodiscard]] kernel_info describe() const {
+    kernel_info kernel;
+    kernel.warps = row_blocks_;
+    kernel.rewritten_rows = rewritten_;
+    kernel.text = "dataflow: right-hand sides for " + std::to_string(rewritten_) +
+                  " rewritten rows, one warp for each of " + std::to_string(row_blocks_) + " row blocks";
+    return kernel;
+  }
+
+ private:
+  template <class Agent>
+  static std::uint32_t blocks(std::int64_t warps) {
+    return static_cast<std::uint32_t>(simt::ceil_div(warps, Agent::block_threads / 32));
+  }
+
+  [[nodiscard]] valued_triangle<Scalar, Index, Offset> valued(const Scalar* stored) const {
+    return {triangle_.size,           triangle_.row_offsets.data(),      triangle_.columns.data(),
+            triangle_.sources.data(), triangle_.diagonal_sources.data(), stored,
+            form_.conjugated};
+  }
+
+  void choose(const Scalar* stored, double fill, std::int64_t least, const Executor& on,
+              memory_resource& resource) {
+    const auto make = [&](auto element, std::int64_t size) {
+      return buffer<decltype(element)>(static_cast<std::size_t>(size), resource, on.stream());
+    };
+    const std::int64_t size = triangle_.size;
+    const auto slots = make(Offset{}, size + 1);
+    on.fill_bytes(slots.data(), 0, slots.bytes());
+    simt::for_each(
+        on, size,
+        count_slots<Offset>{triangle_.row_offsets.data(), fill, static_cast<Offset>(least), slots.data()});
+    on.exclusive_scan(slots.data(), slots.data(), size + 1, resource);
+    const auto listed = make(Index{}, last_of(slots, on));
+    const auto lengths = make(Offset{}, size);
+    const auto count = make(std::int64_t{}, 1);
+    on.fill_bytes(count.data(), 0, count.bytes());
+    eliminated_ = make(std::uint32_t{}, size);
+    factor_offsets_ = make(Offset{}, row_blocks_ + 1);
+    on.fill_bytes(factor_offsets_.data(), 0, factor_offsets_.bytes());
+    using agent = choose_rows_agent<Scalar, Index, Offset>;
+    on.template launch<agent>(blocks<agent>(row_blocks_),
+                              {valued(stored), max_growth_, slots.data(), listed.data(), lengths.data(),
+                               eliminated_.data(), factor_offsets_.data(), count.data()});
+    on.download(&rewritten_, count.data(), sizeof(rewritten_));
+    if (rewritten_ == 0) {
+      return;
+    }
+    on.exclusive_scan(factor_offsets_.data(), factor_offsets_.data(), row_blocks_ + 1, resource);
+    factors_ = make(Scalar{}, last_of(factor_offsets_, on));
+    row_offsets_ = make(Offset{}, size + 1);
+    on.fill_bytes(row_offsets_.data(), 0, row_offsets_.bytes());
+    simt::for_each(
+        on, size,
+        count_entries<Offset>{lengths.data(), form_.unit ? Offset{0} : Offset{1}, row_offsets_.data()});
+    on.exclusive_scan(row_offsets_.data(), row_offsets_.data(), size + 1, resource);
+    columns_ = make(Index{}, last_of(row_offsets_, on));
+    values_ = make(Scalar{}, static_cast<std::int64_t>(columns_.size()));
+    first_grown_ = make(std::int64_t{}, 1);
+    simt::for_each(on, size,
+                   take_slots<Index, Offset>{slots.data(), listed.data(), lengths.data(), row_offsets_.data(),
+                                             columns_.data(), !form_.unit});
+  }
+
+  /// Synchronises.
+  static std::int64_t last_of(const buffer<Offset>& offsets, const Executor& on) {
+    Offset last = 0;
+    on.download(&last, offsets.data() + offsets.size() - 1, sizeof(last));
+    return static_cast<std::int64_t>(last);
+  }
+
+  device_triangle<Index, Offset> triangle_;
+  triangle_form form_;
+  real_t<Scalar> max_growth_;
+  std::int64_t row_blocks_;
+  std::int64_t rewritten_ = 0;
+  buffer<std::uint32_t> eliminated_;  ///< by row: the window's rows whose entries it eliminates, a bit each
+  buffer<Offset> factor_offsets_;     ///< windows + 1
+  buffer<Scalar> factors_;
+  buffer<Offset> row_offsets_;  ///< size + 1
+  buffer<Index> columns_;
+  buffer<Scalar> values_;
+  buffer<std::int64_t> first_grown_;
+};
+
+}  // namespace sptrsv::detail::dataflow::row_elimination

@@ -1,0 +1,163 @@
+// What the kernels that rewrite rows share. Row k of a window of 32 that needs rows j of the same window
+// becomes
+//
+//   row'_k = row_k - sum_j (l_kj / d_j) row'_j
+//
+// with the entries l_kj eliminated and the pivot d_k as it was. So it needs what these rows need, and none of
+// them. A warp has a window and takes its rows one after the other; row k is the union of sorted lists, one a
+// lane: what it needs itself, and the rewritten rows j.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/detail/simt/context.hpp"
+
+namespace sptrsv::detail::dataflow::row_elimination {
+
+inline constexpr int row_block_rows = 32;
+
+/// At least the absolute value, at most 1.5 times.
+SPTRSV_HOST_DEVICE float magnitude(float v) { return std::fabs(v); }
+SPTRSV_HOST_DEVICE double magnitude(double v) { return std::fabs(v); }
+template <class Real>
+SPTRSV_HOST_DEVICE Real magnitude(cplx<Real> v) {
+  return std::fabs(v.re) + std::fabs(v.im);
+}
+
+/// The strictly lower triangle by rows, in the order of substitution, with the stored matrix's numbers.
+template <class Scalar, class Index, class Offset>
+struct valued_triangle {
+  std::int64_t size;
+  const Offset* row_offsets;
+  const Index* columns;
+  const Offset* sources;
+  const Offset* diagonal_sources;  ///< null if the diagonal is unit
+  const Scalar* stored;
+  bool conjugated;
+
+  template <class Context>
+  SPTRSV_DEVICE Scalar entry(Context& ctx, Offset e) const {
+    return value(ctx, ctx.load_constant(sources + e));
+  }
+  template <class Context>
+  SPTRSV_DEVICE Scalar pivot(Context& ctx, std::int64_t row) const {
+    return diagonal_sources == nullptr ? pivot_divisor<Scalar>::one()
+                                       : value(ctx, ctx.load_constant(diagonal_sources + row));
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE Scalar value(Context& ctx, Offset source) const {
+    const Scalar v = ctx.load_constant(stored + source);
+    return conjugated ? conjugate(v) : v;
+  }
+};
+
+/// A row of a window before it is rewritten: lane i, not 0, has its i-th last entry if that needs a row of
+/// the window (columns ascend: these entries are the last ones).
+template <class Offset>
+struct block_row {
+  Offset begin;
+  Offset end;
+  int inside;         ///< entries that need rows of the window
+  bool has_entry;     ///< whether this lane has one of them
+  Offset entry;       ///< which
+  int needs;          ///< the row that it needs, counted from the window's first; 0 without an entry
+  std::uint32_t all;  ///< the rows that all of them need, a bit each
+};
+
+template <class Context, class Warp, class Scalar, class Index, class Offset>
+SPTRSV_DEVICE block_row<Offset> open_row(Context& ctx, const Warp& warp,
+                                         const valued_triangle<Scalar, Index, Offset>& t, std::int64_t base,
+                                         std::int64_t row) {
+  block_row<Offset> made;
+  made.begin = ctx.load_constant(t.row_offsets + row);
+  made.end = ctx.load_constant(t.row_offsets + row + 1);
+  made.has_entry = warp.rank() > 0 && made.end - made.begin >= static_cast<Offset>(warp.rank());
+  made.entry = made.has_entry ? made.end - static_cast<Offset>(warp.rank()) : made.begin;
+  const std::int64_t column =
+      made.has_entry ? static_cast<std::int64_t>(ctx.load_constant(t.columns + made.entry)) : 0;
+  made.has_entry = made.has_entry && column >= base;
+  made.needs = made.has_entry ? static_cast<int>(column - base) : 0;
+  made.inside = simt::bit_count(warp.ballot(made.has_entry));
+  made.all = made.has_entry ? 1u << made.needs : 0u;
+  for (int mask = 16; mask > 0; mask /= 2) {
+    made.all |= warp.shuffle_xor(made.all, mask);
+  }
+  return made;
+}
+
+/// What the eliminated entries of a row do to it.
+template <class Scalar>
+struct row_elimination {
+  Scalar factor;               ///< l_kj / d_j, of the lane's entry
+  real_t<Scalar> inverse_sum;  ///< bounds the sum of the row of |inv(U)|, see basic_dataflow::max_growth
+  bool is_finite;              ///< all factors
+
+  /// Bounds the sum of the row of |U| |inv(U)|.
+  SPTRSV_DEVICE real_t<Scalar> growth() const { return 2 * inverse_sum - 1; }
+};
+
+/// `inverse_sum`: of the window's row number `rank`. It is that of the inverse of U's comparison matrix
+/// (Higham, Accuracy and Stability of Numerical Algorithms, section 8.2).
+template <class Context, class Warp, class Scalar, class Index, class Offset>
+SPTRSV_DEVICE row_elimination<Scalar> eliminate(Context& ctx, const Warp& warp,
+                                                const valued_triangle<Scalar, Index, Offset>& t,
+                                                std::int64_t base, std::int64_t row,
+                                                const block_row<Offset>& r, real_t<Scalar> inverse_sum) {
+  using real = real_t<Scalar>;
+  row_elimination<Scalar> made{Scalar{}, 0, true};
+  const real sum_of_needed = warp.shuffle(inverse_sum, r.needs);
+  real term = 0;
+  if (r.has_entry) {
+    const Scalar entry = t.entry(ctx, r.entry);
+    made.factor = divide(entry, t.pivot(ctx, base + r.needs));
+    term = magnitude(divide(entry, t.pivot(ctx, row))) * sum_of_needed;
+  }
+  made.is_finite = warp.all(is_finite(made.factor));
+  made.inverse_sum = 1 + simt::tile_sum(warp, term, row_block_rows);
+  return made;
+}
+
+/// One of the sorted lists that are merged.
+template <class Index, class Offset>
+struct sorted_list {
+  static constexpr Index none = std::numeric_limits<Index>::max();
+
+  const Index* columns;
+  Offset next;
+  Offset end;
+
+  template <class Context>
+  SPTRSV_DEVICE Index first(Context& ctx) const {
+    return next < end ? ctx.load(columns + next) : none;
+  }
+};
+
+/// Calls `visit(column, next, place)` for each column of the lanes' lists, ascending: `next` is where it
+/// stands in the lane's list, -1 if it does not; `place` counts the columns. As long as `visit` returns true.
+template <class Context, class Warp, class Index, class Offset, class Visit>
+SPTRSV_DEVICE void merge(Context& ctx, const Warp& warp, sorted_list<Index, Offset> list,
+                         const Visit& visit) {
+  Index first = list.first(ctx);
+  for (Offset solve_index = 0;; ++solve_index) {
+    Index least = first;
+    for (int mask = 16; mask > 0; mask /= 2) {
+      const Index other = warp.shuffle_xor(least, mask);
+      least = other < least ? other : least;
+    }
+    const bool takes = first == least;
+    if (least == list.none || !visit(least, takes ? list.next : Offset{-1}, solve_index)) {
+      return;
+    }
+    if (takes) {
+      ++list.next;
+      first = list.first(ctx);
+    }
+  }
+}
+
+}  // namespace sptrsv::detail::dataflow::row_elimination

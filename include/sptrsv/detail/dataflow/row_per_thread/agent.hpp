@@ -1,0 +1,259 @@
+// The kernel of the grid path: a warp has a group of 32 consecutive rows, a lane a row.
+//
+// Rows do not wait for the others of their warp: a row is published as soon as its own entries have come, and
+// may be what another row of the same warp waits for.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/base/rhs_pack.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
+#include "sptrsv/detail/sync/double_buffer.hpp"
+
+namespace sptrsv::detail::dataflow::row_per_thread {
+
+template <class Scalar, class Index, class Offset>
+struct kernel_params {
+  std::int64_t size;        ///< of the system
+  std::int64_t solve_size;  ///< rows, partial ones included
+  int rhs_blocks;           ///< blocks that have the same rows and take turns with the right-hand sides
+  bool sweep_by_sweep;      ///< all rows for a sharer's right-hand sides come before those for the next's
+  bool reversed;
+  const Offset* offsets;
+  const Index* columns;
+  const Scalar* values;
+  const Scalar* diagonal;  ///< by place; null if it is unit
+  const Index*
+      substitution_indices;  ///< -1 for partial rows; null where rows stand in the order of substitution
+  const Index* gates;        ///< by group: a place some levels earlier, -1 if none; null: no gates
+  launch_share share;
+  double_buffer<Scalar> buffers;
+  Scalar alpha;
+  dense_view<const Scalar> b;
+  dense_view<Scalar> x;
+};
+
+/// A lane waits for `EntriesAtOnce` entries together. `Columns` right-hand sides are solved in one sweep over
+/// the group, further ones by other blocks, as far as there are sharers, and in further sweeps; with 1 the
+/// kernel is for one right-hand side. In a page the components of a sweep stand together by place; the
+/// last right-hand side stands for those that the last sweep misses, too.
+template <class Tuning, class Scalar, class Index, class Offset, int EntriesAtOnce, int Columns>
+struct agent {
+  static constexpr int block_threads = Tuning::block_threads;
+  using params = kernel_params<Scalar, Index, Offset>;
+  using unknown = unknown_t<Scalar, Columns>;
+  using flag = value_flag<unknown>;
+  using word = typename flag::word;
+  using shared_storage = block_start;
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
+    start_block(ctx, start, p.buffers.state, (p.x.columns + Columns - 1) / Columns * Columns,
+                p.share.solve_blocks);
+    const auto warp = ctx.template group<32>();
+    // Through a shuffle: otherwise the compiler reads the special register, which is slow, after the wait
+    // again.
+    const int thread = warp.shuffle(ctx.thread_rank(), warp.rank());
+    const auto block = static_cast<std::uint32_t>(start.block);
+    const auto rhs_blocks = static_cast<std::uint32_t>(p.rhs_blocks);
+    auto rhs_block = static_cast<int>(block % rhs_blocks);
+    std::uint32_t rows_block = block / rhs_blocks;
+    if (Columns > 1 && p.sweep_by_sweep) {
+      const std::uint32_t blocks_of_rhs_block = ctx.grid_blocks() / rhs_blocks;
+      rhs_block = static_cast<int>(block / blocks_of_rhs_block);
+      rows_block = block % blocks_of_rhs_block;
+    }
+    const std::int64_t solve_index = std::int64_t{rows_block} * block_threads + thread;
+    if (std::int64_t{rhs_block} * Columns < p.x.columns && solve_index - warp.rank() < p.solve_size) {
+      solve_rows(ctx, warp, p, solve_index, rhs_block, start.half);
+    }
+    if (solve_index < p.solve_size) {
+      word* const other = components_of(p, start.half ^ 1u) + solve_index * flag::words;
+      for (std::int64_t sweep = rhs_block; sweep * Columns < start.rhs_to_reset; sweep += p.rhs_blocks) {
+        flag::reset(ctx, other + sweep * sweep_words(p));
+      }
+    }
+  }
+
+ private:
+  /// Some entries of a lane.
+  struct batch {
+    Index column[EntriesAtOnce];  ///< -1 where there is no entry
+    Scalar value[EntriesAtOnce];
+  };
+
+  /// The slots of a lane: begin, begin + 32, ... below end. Batches end with the last one, so that a row of
+  /// few entries, which stand last, has them in one batch.
+  struct span_of_entries {
+    Offset begin;
+    Offset end;
+
+    SPTRSV_DEVICE Offset first() const {
+      constexpr auto stride = static_cast<Offset>(slice_rows * EntriesAtOnce);
+      const Offset width = (end - begin + slice_rows - 1) / slice_rows * slice_rows;
+      return begin + width - (width + stride - 1) / stride * stride;
+    }
+  };
+
+  /// Of the first sweep, by place.
+  SPTRSV_DEVICE static word* components_of(const params& p, std::uint32_t half) {
+    return (half == 0 ? p.buffers.solved[0] : p.buffers.solved[1]) + p.share.first_solve_index * flag::words;
+  }
+  /// From a sweep's components to those of the next.
+  SPTRSV_DEVICE static std::int64_t sweep_words(const params& p) { return p.buffers.size * flag::words; }
+
+  /// The lanes of a warp go through the loop together, each with its own row: a row whose entries have come
+  /// is published while the others look again.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void solve_rows(Context& ctx, const Warp& warp, const params& p,
+                                       std::int64_t solve_index, int rhs_block, std::uint32_t half) {
+    // All that does not depend on x comes before the first wait.
+    const bool present = solve_index < p.solve_size;
+    const std::int64_t slice = solve_index / slice_rows;
+    const Offset begin = ctx.load_constant(p.offsets + slice) + static_cast<Offset>(solve_index % slice_rows);
+    const Offset end = ctx.load_constant(p.offsets + slice + 1);
+    const span_of_entries entries{begin, end};
+    const Offset first_entry = entries.first();
+    const batch first_entries = read(ctx, p, entries, first_entry);
+    const Index gate = p.gates == nullptr ? Index{-1} : ctx.load_constant(p.gates + slice);
+    const Index substitution_index = !present ? Index{-1}
+                                     : p.substitution_indices == nullptr
+                                         ? static_cast<Index>(solve_index)
+                                         : ctx.load_constant(p.substitution_indices + solve_index);
+    const pivot_divisor<Scalar> pivot(p.diagonal == nullptr || !present
+                                          ? pivot_divisor<Scalar>::one()
+                                          : ctx.load_constant(p.diagonal + solve_index));
+    word* const components = components_of(p, half);
+    const std::int64_t sweeps = Columns == 1 ? 1 : (p.x.columns + Columns - 1) / Columns;
+    std::int64_t sweep = Columns == 1 ? 0 : rhs_block;
+    if (gate >= 0) {
+      wait_for_gate(ctx, components + sweep * sweep_words(p) + static_cast<std::int64_t>(gate) * flag::words);
+    }
+    constexpr auto stride = static_cast<Offset>(slice_rows * EntriesAtOnce);
+    for (;;) {
+      const std::int64_t first = Columns == 1 ? 0 : sweep * Columns;
+      unknown rest = rhs_of(ctx, p, substitution_index, first);
+      word* const solved = components + sweep * sweep_words(p);
+      Offset e = first_entry;
+      batch now = first_entries;
+      batch next = read(ctx, p, entries, e + stride);
+      awaited wait = awaited_by(ctx, now, solved);
+      bool done = !present;
+      do {
+        const bool known = flag::poll_all(ctx, wait.components, wait.seen);
+        if (!done && known) {
+          subtract_products(now, wait, rest);
+          e += stride;
+          done = e >= end;
+          if (done) {
+            publish(ctx, p, solve_index, substitution_index, half, first, pivot, rest, solved);
+          } else {
+            now = next;
+            next = read(ctx, p, entries, e + stride);
+            wait = awaited_by(ctx, now, solved);
+          }
+        } else if (!done) {
+          const word* const missing = flag::missing_of(wait.components, wait.seen);
+          gate < 0 ? ctx.pause(missing) : ctx.spin(missing);  // without gates many poll
+        }
+      } while (warp.any(!done));
+      sweep += p.rhs_blocks;
+      if (Columns == 1 || sweep >= sweeps) {
+        return;
+      }
+    }
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static void publish(Context& ctx, const params& p, std::int64_t solve_index,
+                                    Index substitution_index, std::uint32_t half, std::int64_t first,
+                                    const pivot_divisor<Scalar>& pivot, unknown rest, word* solved) {
+    SPTRSV_UNROLL
+    for (int k = 0; k < Columns; ++k) {
+      rhs_value(rest, k) = pivot(rhs_value(rest, k));
+    }
+    flag::publish(ctx, solved + solve_index * flag::words, rest);
+    if (substitution_index < 0) {
+      return;
+    }
+    Scalar* const to = p.x.data + row_of(p, substitution_index) * p.x.row_stride;
+    SPTRSV_UNROLL
+    for (int k = 0; k < Columns; ++k) {
+      ctx.store(to + present_rhs(p, first + k) * p.x.column_stride, rhs_value(rest, k));
+    }
+    if (!is_finite(rest)) {
+      p.buffers.record_nonfinite(ctx, half, static_cast<std::int64_t>(substitution_index));
+    }
+  }
+
+  /// Of the right-hand sides from `first` on, scaled; of partial rows zero.
+  template <class Context>
+  SPTRSV_DEVICE static unknown rhs_of(Context& ctx, const params& p, Index substitution_index,
+                                      std::int64_t first) {
+    unknown rhs{};
+    if (substitution_index < 0) {
+      return rhs;
+    }
+    const Scalar* const from = p.b.data + row_of(p, substitution_index) * p.b.row_stride;
+    SPTRSV_UNROLL
+    for (int k = 0; k < Columns; ++k) {
+      rhs_value(rhs, k) = ctx.load(from + present_rhs(p, first + k) * p.b.column_stride);
+    }
+    return p.alpha * rhs;
+  }
+
+  /// Of the right-hand sides of a sweep; the last one stands for those that are missing, too.
+  SPTRSV_DEVICE static std::int64_t present_rhs(const params& p, std::int64_t column) {
+    return Columns == 1 ? 0 : column < p.x.columns ? column : p.x.columns - 1;
+  }
+
+  SPTRSV_DEVICE static std::int64_t row_of(const params& p, Index substitution_index) {
+    return p.reversed ? p.size - 1 - substitution_index : static_cast<std::int64_t>(substitution_index);
+  }
+
+  /// What a lane waits for.
+  struct awaited {
+    const word* components[EntriesAtOnce];
+    typename flag::reading seen[EntriesAtOnce];
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static awaited awaited_by(Context& ctx, const batch& entries, const word* solved) {
+    awaited made;
+    for (int i = 0; i < EntriesAtOnce; ++i) {
+      made.components[i] = solved + static_cast<std::int64_t>(entries.column[i]) * flag::words;
+      made.seen[i] = entries.column[i] >= 0 ? flag::try_load_cached(ctx, made.components[i]) : flag::zero();
+    }
+    return made;
+  }
+
+  /// One word to look at while the solve is still some levels away: otherwise thousands of warps would ask
+  /// for all that they need again and again, and slow down those whose turn it is.
+  template <class Context>
+  SPTRSV_DEVICE static void wait_for_gate(Context& ctx, const word* gate) {
+    simt::wait_until(ctx, gate, [](word w) { return w != flag::pending; });
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static batch read(Context& ctx, const params& p, const span_of_entries& entries, Offset e) {
+    batch made;
+    for (int i = 0; i < EntriesAtOnce; ++i) {
+      const Offset slot = e + static_cast<Offset>(slice_rows * i);
+      const bool present = slot >= entries.begin && slot < entries.end;
+      made.column[i] = present ? ctx.load_constant(p.columns + slot) : Index{-1};
+      made.value[i] = present ? ctx.load_constant(p.values + slot) : Scalar{};
+    }
+    return made;
+  }
+
+  /// Of the entries with their components.
+  SPTRSV_DEVICE static void subtract_products(const batch& entries, const awaited& wait, unknown& rest) {
+    unknown sum[2] = {};  // in two parts, whose order is fixed: half the latency of one
+    for (int i = 0; i < EntriesAtOnce; ++i) {
+      sum[i % 2] = sum[i % 2] + entries.value[i] * wait.seen[i].value();
+    }
+    rest = rest - (sum[0] + sum[1]);
+  }
+};
+
+}  // namespace sptrsv::detail::dataflow::row_per_thread

@@ -1,0 +1,24 @@
+// How long a solve on the grid path takes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sptrsv::detail::dataflow::row_per_thread {
+
+/// Nanoseconds: the launch, the levels, and the bytes of `entries` off the diagonal, with a column each, and
+/// of the rows. Scalars of further right-hand sides, stored by columns, are mostly sectors of their own.
+template <class Tuning>
+double solve_nanoseconds(std::int64_t rows, std::int64_t entries, std::int64_t levels,
+                         std::size_t scalar_bytes, std::size_t index_bytes, std::int64_t max_rhs) {
+  const auto further = static_cast<double>(max_rhs - 1);
+  const double level =
+      Tuning::row_per_thread_level_ns * (1 + Tuning::row_per_thread_further_rhs_level * further);
+  const double row_scalars = 4 + Tuning::row_per_thread_further_rhs_scalars * further;
+  const double bytes = static_cast<double>(entries) * static_cast<double>(scalar_bytes + index_bytes) +
+                       static_cast<double>(rows) * row_scalars * static_cast<double>(scalar_bytes);
+  return Tuning::row_per_thread_launch_ns + static_cast<double>(levels) * level +
+         bytes * Tuning::row_per_thread_byte_ns;
+}
+
+}  // namespace sptrsv::detail::dataflow::row_per_thread

@@ -1,0 +1,210 @@
+// The host side of the grid path: a thread for each row, over the whole device.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/analysis/device_values.hpp"
+#include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/analysis/split_rows.hpp"
+#include "sptrsv/detail/base/rhs_pack.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/agent.hpp"
+#include "sptrsv/detail/row_wise/gates.hpp"
+
+namespace sptrsv::detail::dataflow::row_per_thread {
+
+template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+class path {
+  template <int EntriesAtOnce, int Columns>
+  using agent = agent<Tuning, Scalar, Index, Offset, EntriesAtOnce, Columns>;
+  using for_short_rows = agent<Tuning::entries_at_once, 1>;
+  using for_long_rows = agent<2 * Tuning::entries_at_once, 1>;
+  static constexpr int rhs_together = rhs_in_sector<Scalar>(Tuning::rhs_per_sweep);
+  using for_several_rhs = agent<Tuning::entries_at_once, rhs_together>;
+
+ public:
+  static constexpr const char* name = "row_per_thread";
+  using workspace = double_buffer_storage<Scalar>;
+
+  /// Rows are grouped level by level or in the order of substitution. `levels`: of the triangle, where they
+  /// are known; if the triangle has positions, its rows become those by place. `size`: of the system.
+  path(const split_triangle<Index, Offset>& split, std::int64_t size, std::int64_t max_rhs, bool by_levels,
+       std::optional<device_levels<Index>>&& levels, const triangle_form& form, const Executor& on,
+       const analysis_memory& memory)
+      : form_(form),
+        size_(size),
+        max_rhs_(max_rhs),
+        rhs_blocks_(static_cast<int>(
+            std::clamp<std::int64_t>(simt::ceil_div(max_rhs, rhs_together), 1, Tuning::max_rhs_blocks))),
+        rhs_together_(rhs_together_for(max_rhs)),
+        long_rows_(split.triangle.entries() > split.triangle.size * Tuning::long_row),
+        values_(0, 0, on, memory.kept) {
+    const device_triangle<Index, Offset>& triangle = split.triangle;
+    if (by_levels) {
+      if (!levels) {
+        levels = levels_on_device(triangle, on, memory);
+      }
+      order_by_levels(split, *levels, on, memory);
+      sweep_by_sweep_ = rhs_blocks_ > 1 && triangle.size >= Tuning::wide_level * levels_ &&
+                        triangle.entries() * max_rhs > Tuning::wide_gathers;
+    } else {
+      slices_ = pack_slices(triangle, form.reversed, on, memory);
+      substitution_indices_ = copy_of(split.substitution_indices, on, memory.kept);
+      if (!slices_.are_runs()) {
+        diagonal_sources_ = copy_of(triangle.diagonal_sources, on, memory.kept);
+      }
+    }
+    values_ = device_values<Scalar, Executor>(static_cast<std::int64_t>(slices_.columns.size()),
+                                              form.unit ? 0 : triangle.size, on, memory.kept);
+    share_ = {0, blocks(), 0};
+  }
+
+  void share(const launch_share& share) { share_ = share; }
+
+  void update_values(const Scalar* values, const Executor& on) {
+    if (!slices_.are_runs()) {
+      values_.gather(values, slices_.sources.data(), diagonal_sources_.data(), form_.conjugated, on);
+      return;
+    }
+    simt::for_each(on, slices_.count * slice_rows,
+                   gather_run_values<Scalar, Index, Offset>{
+                       slices_.size, slices_.offsets.data(), slices_.shifts.data(), slices_.diagonals.data(),
+                       substitution_indices_.data(), values, values_.values(), values_.diagonal(),
+                       form_.reversed, form_.conjugated});
+  }
+
+  workspace make_workspace(const Executor& on, memory_resource& resource) const {
+    return workspace(solve_size(), buffer_columns(), on, resource);
+  }
+
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
+             const Executor& on) const {
+    const kernel_params<Scalar, Index, Offset> p{size_,
+                                                 slices_.size,
+                                                 rhs_blocks_,
+                                                 sweep_by_sweep_,
+                                                 form_.reversed,
+                                                 slices_.offsets.data(),
+                                                 slices_.columns.data(),
+                                                 values_.values(),
+                                                 values_.diagonal(),
+                                                 substitution_indices_.data(),
+                                                 gates_.data(),
+                                                 share_,
+                                                 scratch.buffers(),
+                                                 alpha,
+                                                 b,
+                                                 x};
+    if (x.columns > 1 || (rhs_together_ > 1 && !share_.is_whole_solve(blocks()))) {
+      on.template launch<for_several_rhs>(blocks(), p);
+    } else if (long_rows_) {
+      on.template launch<for_long_rows>(blocks(), p);
+    } else {
+      on.template launch<for_short_rows>(blocks(), p);
+    }
+  }
+
+  /// Of every launch, however many right-hand sides it has.
+  [[nodiscard]] std::uint32_t blocks() const {
+    return static_cast<std::uint32_t>(simt::ceil_div(slices_.size, Tuning::block_threads) * rhs_blocks_);
+  }
+
+  std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
+    return scratch.first_nonfinite_index(blocks(), on);
+  }
+
+  /// Synchronises, linear time.
+  [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
+    std::vector<Index> all(substitution_indices_.size());
+    on.download(all.data(), substitution_indices_.data(), substitution_indices_.bytes());
+    const auto found = std::find(all.begin(), all.end(), static_cast<Index>(substitution_index));
+    if (!all.empty() && found == all.end()) {
+      return false;  // it is not among these rows
+    }
+    return values_.is_zero_pivot(all.empty() ? substitution_index : found - all.begin(), on);
+  }
+
+  /// Returns the number of right-hand sides that are solved together.
+  static std::int64_t rhs_together_for(std::int64_t max_rhs) { return max_rhs > 1 ? rhs_together : 1; }
+  /// Rows with the partial ones: what a workspace has room for.
+  [[nodiscard]] std::int64_t solve_size() const { return slices_.size; }
+  /// 0 where they were not asked for; a row that was cut counts more than once.
+  [[nodiscard]] std::int64_t levels() const { return levels_; }
+
+  void describe(solver_info& info) const {
+    kernel_info kernel;
+    kernel.warps = slices_.count;
+    kernel.lanes_per_row = 1;
+    kernel.partial_rows = share_.is_whole_solve(blocks()) ? slices_.size - size_ : 0;
+    kernel.rhs_together = rhs_together_;
+    kernel.text = "dataflow: one thread for each of " + std::to_string(slices_.size) + " rows in " +
+                  (levels_ > 0 ? "level order" : "the order of substitution") + ", " +
+                  std::to_string(kernel.partial_rows) + " of them partial rows" +
+                  (sweep_by_sweep_ ? "; right-hand sides one sweep after the other" : "");
+    info.kernels.push_back(std::move(kernel));
+    info.solver_bytes += bytes();
+    info.workspace_bytes = workspace::bytes(solve_size(), buffer_columns());
+  }
+
+ private:
+  [[nodiscard]] std::int64_t buffer_columns() const {
+    return simt::ceil_div(max_rhs_, rhs_together_) * rhs_together_;
+  }
+  [[nodiscard]] std::size_t bytes() const {
+    return slices_.bytes() + gates_.bytes() + values_.bytes() + substitution_indices_.bytes() +
+           diagonal_sources_.bytes();
+  }
+
+  void order_by_levels(const split_triangle<Index, Offset>& split, device_levels<Index>& levels,
+                       const Executor& on, const analysis_memory& memory) {
+    const auto make = [&](std::int64_t size) {
+      return buffer<Index>(static_cast<std::size_t>(size), memory.kept, on.stream());
+    };
+    levels_ = levels.count;
+    if (split.triangle.longest_row * split.triangle.size > 2 * split.triangle.entries()) {
+      sort_within_levels(split.triangle, levels, Tuning::length_scope, long_rows_first{}, on, memory);
+    }
+    device_triangle<Index, Offset> triangle = in_level_order(split.triangle, levels, on, memory);
+    slices_ = pack_slices(triangle, form_.reversed, on, memory);
+    if (!slices_.are_runs()) {
+      diagonal_sources_ = std::move(triangle.diagonal_sources);
+    }
+    if (Tuning::gate_levels > 0) {
+      gates_ = make(slices_.count);
+      simt::for_each(on, slices_.count,
+                     row_wise::find_gates<Index>{levels.level_offsets.data(), levels.count,
+                                                 Tuning::gate_levels, nullptr, gates_.data()});
+    }
+    if (split.substitution_indices.size() == 0) {
+      substitution_indices_ = std::move(levels.rows);
+    } else {
+      substitution_indices_ = make(triangle.size);
+      simt::for_each(
+          on, triangle.size,
+          triangle_kernels::take_in_order<Index, Index>{split.substitution_indices.data(), levels.rows.data(),
+                                                        substitution_indices_.data()});
+    }
+  }
+
+  triangle_form form_;
+  std::int64_t size_;
+  std::int64_t max_rhs_;
+  int rhs_blocks_;  ///< blocks for each group of rows
+  bool sweep_by_sweep_ = false;
+  std::int64_t rhs_together_;
+  bool long_rows_;  ///< on average
+  std::int64_t levels_ = 0;
+  sliced_ell<Index, Offset> slices_;
+  buffer<Index>
+      substitution_indices_;  ///< by place, -1 for partial rows; empty where a place is its position
+  buffer<Index> gates_;       ///< by group; empty where there are none
+  buffer<Offset> diagonal_sources_;
+  device_values<Scalar, Executor> values_;
+  launch_share share_{};
+};
+
+}  // namespace sptrsv::detail::dataflow::row_per_thread

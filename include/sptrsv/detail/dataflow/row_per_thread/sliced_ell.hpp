@@ -1,0 +1,214 @@
+// The packed form of the grid path: groups of 32 consecutive rows, one for each warp, a row for each lane.
+//
+// The entries of a group stand in slices of 32, one for each row: a warp reads a slice in one stroke. Rows
+// end in the same slice, so that the latest dependencies of all rows come last.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/analysis/stored_runs.hpp"
+
+namespace sptrsv::detail::dataflow::row_per_thread {
+
+inline constexpr int slice_rows = 32;
+
+/// A key for rows of one level: groups of rows that are about as long have few empty slots.
+struct long_rows_first {
+  static constexpr int bits = 6;
+  static constexpr std::int64_t longest = (1 << bits) - 1;
+
+  SPTRSV_HOST_DEVICE std::uint64_t operator()(std::int64_t length) const {
+    return static_cast<std::uint64_t>(longest - (length < longest ? length : longest));
+  }
+};
+
+/// How many slices an entry stands before the one it would have if its row were packed in its own order; or
+/// one of two that say where else its number comes from.
+using entry_shift = std::int8_t;
+inline constexpr entry_shift no_entry = -128;
+inline constexpr entry_shift minus_one = -127;
+
+/// The numbers come from `sources`, or, where rows are runs of the stored matrix, from `moves` and
+/// `diagonals`, which take less room; the others are empty.
+template <class Index, class Offset>
+struct sliced_ell {
+  std::int64_t size = 0;
+  std::int64_t count = 0;
+  buffer<Offset> offsets;      ///< count + 1: first slot of each group
+  buffer<Index> columns;       ///< by slot: places, -1 where there is no entry
+  buffer<Offset> sources;      ///< by slot: the entry of the stored matrix, -1 where there is none
+  buffer<entry_shift> shifts;  ///< by slot
+  buffer<Offset> diagonals;    ///< by row: see stored_run
+
+  [[nodiscard]] bool are_runs() const { return diagonals.size() > 0; }
+  [[nodiscard]] std::size_t bytes() const {
+    return offsets.bytes() + columns.bytes() + sources.bytes() + shifts.bytes() + diagonals.bytes();
+  }
+};
+
+/// Per group, and once for the end: its slots.
+template <class Offset>
+struct measure_slices {
+  std::int64_t size;
+  const Offset* row_offsets;
+  Offset* slots;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
+    Offset longest = 0;
+    const std::int64_t end = (slice + 1) * slice_rows < size ? (slice + 1) * slice_rows : size;
+    for (std::int64_t row = slice * slice_rows; row < end; ++row) {
+      const Offset from = ctx.load_constant(row_offsets + row);
+      const Offset to = ctx.load_constant(row_offsets + row + 1);
+      longest = longest < to - from ? to - from : longest;
+    }
+    ctx.store(slots + slice, static_cast<Offset>(longest * slice_rows));
+  }
+};
+
+/// A warp per row: puts each entry where it belongs, in ascending order of places where the row is short.
+template <class Index, class Offset>
+struct pack_agent {
+  static constexpr int block_threads = 256;
+  struct shared_storage {};
+  struct params {
+    std::int64_t size;
+    const Offset* row_offsets;
+    const Index* columns;
+    const Offset* sources;
+    const Offset* offsets;
+    Index* packed_columns;
+    Offset* packed_sources;  ///< null: the moves instead
+    entry_shift* shifts;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const auto warp = ctx.template group<32>();
+    const std::int64_t row =
+        static_cast<std::int64_t>(ctx.block_rank()) * (block_threads / 32) + warp.index();
+    if (row >= p.size) {
+      return;
+    }
+    const Offset first_slot = ctx.load_constant(p.offsets + row / slice_rows);
+    const Offset width = (ctx.load_constant(p.offsets + row / slice_rows + 1) - first_slot) / slice_rows;
+    const Offset begin = ctx.load_constant(p.row_offsets + row);
+    const Offset end = ctx.load_constant(p.row_offsets + row + 1);
+    for (Offset first = begin; first < end; first += 32) {
+      const Offset e = first + static_cast<Offset>(warp.rank());
+      const bool present = e < end;
+      const Index column = present ? ctx.load_constant(p.columns + e) : Index{-1};
+      int rank = warp.rank();
+      if (end - begin <= 32) {
+        rank = 0;
+        for (int lane = 0; lane < static_cast<int>(end - begin); ++lane) {
+          rank += warp.shuffle(column, lane) < column ? 1 : 0;
+        }
+      }
+      if (present) {
+        const Offset slice = width - (end - first) + static_cast<Offset>(rank);
+        const Offset slot = first_slot + slice * slice_rows + static_cast<Offset>(row % slice_rows);
+        const Offset source = ctx.load_constant(p.sources + e);
+        ctx.store(p.packed_columns + slot, column);
+        if (p.packed_sources != nullptr) {
+          ctx.store(p.packed_sources + slot, source);
+        } else {
+          ctx.store(p.shifts + slot, source < 0 ? minus_one : static_cast<entry_shift>(warp.rank() - rank));
+        }
+      }
+    }
+  }
+};
+
+/// Per row, where rows are stored runs.
+template <class Offset>
+struct find_diagonals {
+  stored_run_reader<Offset> run_of;
+  Offset* diagonals;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    ctx.store(diagonals + row, run_of(ctx, row).diagonal);
+  }
+};
+
+/// Packs a triangle whose rows stand in any order in which each row comes after those it needs. `reversed`:
+/// see triangle_form. Synchronises.
+template <class Index, class Offset, class Executor>
+sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t, bool reversed,
+                                      const Executor& on, const analysis_memory& memory) {
+  sliced_ell<Index, Offset> g;
+  g.size = t.size;
+  g.count = simt::ceil_div(t.size, slice_rows);
+  g.offsets = buffer<Offset>(static_cast<std::size_t>(g.count) + 1, memory.kept, on.stream());
+  simt::for_each(on, g.count + 1, measure_slices<Offset>{t.size, t.row_offsets.data(), g.offsets.data()});
+  on.exclusive_scan(g.offsets.data(), g.offsets.data(), g.count + 1, memory.scratch);
+  Offset slots = 0;
+  on.download(&slots, g.offsets.data() + g.count, sizeof(Offset));
+  g.columns = buffer<Index>(static_cast<std::size_t>(slots), memory.kept, on.stream());
+  on.fill_bytes(g.columns.data(), 0xff, g.columns.bytes());
+  if (t.rows_are_stored_runs) {
+    g.shifts = buffer<entry_shift>(static_cast<std::size_t>(slots), memory.kept, on.stream());
+    on.fill_bytes(g.shifts.data(), static_cast<unsigned char>(no_entry), g.shifts.bytes());
+    g.diagonals = buffer<Offset>(static_cast<std::size_t>(t.size), memory.kept, on.stream());
+    simt::for_each(
+        on, t.size,
+        find_diagonals<Offset>{{t.row_offsets.data(), t.sources.data(), t.diagonal_sources.data(), reversed},
+                               g.diagonals.data()});
+  } else {
+    g.sources = buffer<Offset>(static_cast<std::size_t>(slots), memory.kept, on.stream());
+    on.fill_bytes(g.sources.data(), 0xff, g.sources.bytes());
+  }
+  using pack = pack_agent<Index, Offset>;
+  if (t.size > 0) {
+    on.template launch<pack>(static_cast<std::uint32_t>(simt::ceil_div(t.size, pack::block_threads / 32)),
+                             {t.size, t.row_offsets.data(), t.columns.data(), t.sources.data(),
+                              g.offsets.data(), g.columns.data(), g.sources.data(), g.shifts.data()});
+  }
+  return g;
+}
+
+/// Per row, and per lane past the last one in its group: its numbers, where rows are stored runs.
+template <class Scalar, class Index, class Offset>
+struct gather_run_values {
+  std::int64_t size;
+  const Offset* offsets;
+  const entry_shift* shifts;
+  const Offset* diagonals;
+  const Index* substitution_indices;  ///< by row, -1 for partial rows; null: there are none
+  const Scalar* stored;
+  Scalar* values;
+  Scalar* pivots;  ///< null if the diagonal is unit
+  bool reversed;
+  bool conjugated;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const Offset begin = ctx.load_constant(offsets + row / slice_rows);
+    const Offset end = ctx.load_constant(offsets + row / slice_rows + 1);
+    const stored_run<Offset> run{row < size ? ctx.load_constant(diagonals + row) : 0, reversed};
+    for (Offset slot = begin + static_cast<Offset>(row % slice_rows); slot < end; slot += slice_rows) {
+      const entry_shift shift = ctx.load_constant(shifts + slot);
+      Scalar value = shift == minus_one ? Scalar{} - pivot_divisor<Scalar>::one() : Scalar{};
+      if (shift > minus_one) {
+        value = load(ctx, run.source((end - slot + slice_rows - 1) / slice_rows - shift));
+      }
+      ctx.store(values + slot, value);
+    }
+    if (pivots != nullptr && row < size) {
+      const bool is_partial =
+          substitution_indices != nullptr && ctx.load_constant(substitution_indices + row) < 0;
+      ctx.store(pivots + row, is_partial ? pivot_divisor<Scalar>::one() : load(ctx, run.diagonal));
+    }
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE Scalar load(Context& ctx, Offset source) const {
+    const Scalar number = ctx.load_constant(stored + source);
+    return conjugated ? conjugate(number) : number;
+  }
+};
+
+}  // namespace sptrsv::detail::dataflow::row_per_thread

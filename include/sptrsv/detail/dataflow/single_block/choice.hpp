@@ -1,0 +1,93 @@
+// Chooses the shape of a walk by what a step of each shape costs and how many steps it would take.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <vector>
+
+#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/dataflow/single_block/schedule.hpp"
+
+namespace sptrsv::detail::dataflow::single_block {
+
+/// Rows of the program that a row of `length` entries takes: itself and its partial rows.
+constexpr std::int64_t program_rows(std::int64_t length, std::int64_t capacity) {
+  return length <= capacity ? 1 : 1 + (length - capacity + capacity - 2) / (capacity - 1);
+}
+
+/// Steps that a program of the given shape will take but for components that are reload_source back.
+template <class Index, class Offset>
+std::int64_t count_tiles(const host_rows<Index, Offset>& t, const host_levels<Index>& levels,
+                         const shape_values& shape) {
+  std::int64_t slot = 0;  // counted in rows of the program
+  std::vector<std::int64_t> slots_(static_cast<std::size_t>(t.size()));
+  for (const Index next : levels.rows) {
+    const auto row = static_cast<std::size_t>(next);
+    const std::int64_t begin = slot - slot % shape.rows;  // of the step
+    std::int64_t outer = 0;
+    bool too_far = false;
+    for (auto e = static_cast<std::size_t>(t.row_offsets[row]);
+         e < static_cast<std::size_t>(t.row_offsets[row + 1]); ++e) {
+      const std::int64_t other = slots_[static_cast<std::size_t>(t.columns[e])];
+      outer += other < begin ? 1 : 0;
+      too_far = too_far || (other >= begin && slot - other > shape.reach);
+    }
+    if (too_far) {
+      slot = begin + shape.rows;
+      outer = t.length(static_cast<std::int64_t>(next));
+    }
+    slot += program_rows(outer, shape.row_capacity()) - 1;
+    slots_[row] = slot++;
+  }
+  return (slot + shape.rows - 1) / shape.rows;
+}
+
+/// The cheapest of the tuning's shapes.
+struct shape_choice {
+  int index = 0;
+  shape_values shape{};
+  double nanoseconds = std::numeric_limits<double>::infinity();
+};
+
+/// `wanted`: a shape's number, or -1.
+template <class Tuning, class Index, class Offset>
+shape_choice choose_shape(const host_rows<Index, Offset>& rows, const host_levels<Index>& levels,
+                          int wanted) {
+  shape_choice best;
+  shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
+    const shape_values values = values_of<decltype(shape)>();
+    const double time =
+        Tuning::single_block_launch_ns +
+        static_cast<double>(count_tiles(rows, levels, values)) * Tuning::single_block_shapes[index].tile_ns;
+    if (time < best.nanoseconds && (wanted < 0 || wanted == index)) {
+      best = {index, values, time};
+    }
+  });
+  return best;
+}
+
+/// Steps that the window may hold.
+template <class Tuning, class Scalar>
+std::int64_t x_ring_tiles(const shape_values& shape, std::size_t shared_limit) {
+  constexpr std::size_t reserved = 64;  // static shared memory
+  const std::size_t rings = shared_layout<Scalar>::of(shape, 0).bytes + reserved;
+  const auto components =
+      shared_limit < rings ? 0 : static_cast<std::int64_t>((shared_limit - rings) / sizeof(Scalar));
+  return std::min<std::int64_t>({components, Tuning::single_block_x_ring_size, 65534}) / shape.rows;
+}
+
+/// Synchronises.
+template <class Index, class Offset, class Executor>
+host_rows<Index, Offset> download_rows(const device_triangle<Index, Offset>& t, const Executor& on) {
+  host_rows<Index, Offset> rows;
+  rows.row_offsets.resize(t.row_offsets.size());
+  rows.columns.resize(t.columns.size());
+  on.download(rows.row_offsets.data(), t.row_offsets.data(), t.row_offsets.bytes());
+  on.download(rows.columns.data(), t.columns.data(), t.columns.bytes());
+  return rows;
+}
+
+}  // namespace sptrsv::detail::dataflow::single_block

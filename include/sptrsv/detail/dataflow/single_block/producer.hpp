@@ -1,0 +1,122 @@
+// The threads of a walk that copy what later steps need from global to shared memory.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/dataflow/single_block/shared_memory.hpp"
+
+namespace sptrsv::detail::dataflow::single_block {
+
+/// The threads that copy.
+template <class Scalar, class Shape, class Context>
+class producer {
+ public:
+  SPTRSV_DEVICE producer(Context& ctx, const kernel_params<Scalar>& p)
+      : ctx_(ctx),
+        p_(p),
+        shared_(ctx.dynamic_shared()),
+        thread_(ctx.thread_rank() - Shape::threads),
+        count_(p.tiles / tiles),
+        b_(p.b.data + static_cast<std::int64_t>(ctx.block_rank()) * p.b.column_stride),
+        x_(p.x.data + static_cast<std::int64_t>(ctx.block_rank()) * p.x.column_stride) {}
+
+  /// At the barrier before chunk c, chunks c and c + 1 are there; then the place of chunk c - 1 is free.
+  SPTRSV_DEVICE void run() {
+    for (std::int32_t c = 0; c < 2 * chunks - 1; ++c) {
+      copy_rows(c);
+    }
+    ctx_.commit_copies();
+    ctx_.template wait_copies<0>();
+    for (std::int32_t c = 0; c < chunks - 1; ++c) {
+      copy_chunk(c);
+      ctx_.commit_copies();
+    }
+    ctx_.template wait_copies<chunks - 3>();
+    ctx_.template barrier<Shape::block_threads>();
+    for (std::int32_t c = 0; c < count_ - 1; ++c) {
+      copy_rows(c - 1 + 2 * chunks);
+      copy_chunk(c - 1 + chunks);
+      ctx_.commit_copies();
+      ctx_.template wait_copies<chunks - 3>();
+      ctx_.template barrier<Shape::block_threads>();
+    }
+  }
+
+ private:
+  static constexpr int tiles = Shape::chunk_tiles;
+  static constexpr int chunks = Shape::chunks;
+  static constexpr int rows = Shape::rows * tiles;
+  static constexpr int slots = shared_memory<Scalar, Shape>::slots * tiles;
+  static constexpr int in_tile_entries = Shape::in_tile_entries * tiles;
+  using real = real_t<Scalar>;
+
+  /// A thread copies the rows whose sides it copies later: it needs no barrier to see them.
+  SPTRSV_DEVICE void copy_rows(std::int32_t c) {
+    if (c < count_) {
+      copy<sizeof(tile_row), rows>(shared_.rows + c % (2 * chunks) * rows,
+                                   p_.rows + static_cast<std::int64_t>(c) * rows);
+    }
+  }
+
+  SPTRSV_DEVICE void copy_chunk(std::int32_t c) {
+    if (c >= count_) {
+      return;
+    }
+    const std::int32_t slot = c % chunks;
+    const std::int64_t from = c;
+    constexpr int rounds = (rows + Shape::copy_threads - 1) / Shape::copy_threads;
+    std::int32_t source[rounds] = {};
+    for_each_round<rows>(
+        [&](int round, int r) { source[round] = shared_.rows[c % (2 * chunks) * rows + r].source; });
+    copy<16, slots>(shared_.values + slot * slots, p_.values + from * slots);
+    copy<16, slots>(shared_.operands + slot * slots, p_.operands + from * slots);
+    copy<16, rows>(shared_.reciprocals + slot * rows, p_.reciprocals + from * rows);
+    if constexpr (in_tile_entries > 0) {
+      copy<16, in_tile_entries>(shared_.in_tile + slot * in_tile_entries,
+                                p_.in_tile + from * in_tile_entries);
+    }
+    for_each_round<rows>([&](int round, int r) { copy_rhs(shared_.rhs + slot * rows + r, source[round]); });
+  }
+
+  /// Calls work(turn, i) for i = this thread, and so on by the number of threads that copy, below `Count`.
+  template <int Count, class Work>
+  SPTRSV_DEVICE void for_each_round(Work work) const {
+    SPTRSV_UNROLL
+    for (int first = 0; first < Count; first += Shape::copy_threads) {
+      if (first + thread_ < Count) {
+        work(first / Shape::copy_threads, first + thread_);
+      }
+    }
+  }
+
+  /// The user's arrays are aligned to a real number only.
+  SPTRSV_DEVICE void copy_rhs(Scalar* rhs, std::int32_t source) {
+    const Scalar* const stored =
+        source >= 0 ? b_ + source * p_.b.row_stride : x_ + reload_source(source) * p_.x.row_stride;
+    const auto from = reinterpret_cast<const real*>(source == no_row ? p_.zero : stored);
+    for (std::size_t i = 0; i < sizeof(Scalar) / sizeof(real); ++i) {
+      ctx_.template copy_async<sizeof(real)>(reinterpret_cast<real*>(rhs) + i, from + i);
+    }
+  }
+
+  /// `Count` elements in pieces of `Piece` bytes; piece i by thread i mod copy_threads.
+  template <int Piece, int Count, class T>
+  SPTRSV_DEVICE void copy(T* to, const T* from) {
+    constexpr int pieces = Count * static_cast<int>(sizeof(T)) / Piece;
+    static_assert(Count * sizeof(T) % Piece == 0);
+    for_each_round<pieces>([&](int, int i) {
+      ctx_.template copy_async<Piece>(reinterpret_cast<unsigned char*>(to) + i * Piece,
+                                      reinterpret_cast<const unsigned char*>(from) + i * Piece);
+    });
+  }
+
+  Context& ctx_;
+  const kernel_params<Scalar>& p_;
+  shared_memory<Scalar, Shape> shared_;
+  int thread_;
+  std::int32_t count_;  ///< of chunks
+  const Scalar* b_;
+  Scalar* x_;
+};
+
+}  // namespace sptrsv::detail::dataflow::single_block

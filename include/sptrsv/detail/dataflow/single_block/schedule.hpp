@@ -1,0 +1,218 @@
+// The program of a walk, made on the host: which row is solved in which step, and where each of its entries
+// finds the component that it needs.
+//
+// Solved components go round a window in shared memory: row r of step s writes component
+// 1 + (s mod W) * rows + r of it, W being the window's length in steps; component 0 is zero. Rows stand one
+// after the other, and a step ends early where a row needs one of the step that is out of its reach. Three
+// kinds of rows keep every step in one shape:
+// - rows of the system;
+// - partial rows: a row of more entries than a step has room for hands its oldest ones to rows of their own,
+//   whose value (minus their sum) it takes with the factor -1;
+// - reload_source rows: components that have left the window come back into it, read from x, as a row without
+//   entries whose right-hand side is that component.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "sptrsv/detail/dataflow/single_block/shape.hpp"
+
+namespace sptrsv::detail::dataflow::single_block {
+
+/// A triangle on the host: strictly lower, by rows, in the order of substitution.
+template <class Index, class Offset>
+struct host_rows {
+  std::vector<Offset> row_offsets;
+  std::vector<Index> columns;
+
+  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(row_offsets.size()) - 1; }
+  [[nodiscard]] std::int64_t length(std::int64_t row) const {
+    const auto r = static_cast<std::size_t>(row);
+    return static_cast<std::int64_t>(row_offsets[r + 1] - row_offsets[r]);
+  }
+};
+
+/// Where the number of an entry goes: a slot of the steps' values, or, with this bit, row-in-program times
+/// rows-of-a-step plus column-in-step.
+inline constexpr std::uint32_t in_tile_bit = 1u << 31;
+
+struct schedule {
+  shape_values shape{};
+  std::int64_t tiles = 0;
+  std::int64_t x_ring_size = 0;            ///< components, besides the zero
+  std::vector<std::uint16_t> operands;     ///< by slot: component of the window
+  std::vector<tile_row> rows;              ///< by row in the program: step * rows + row in step
+  std::vector<std::uint32_t> entry_slots;  ///< by entry of the triangle
+  std::vector<std::uint32_t> link_slots;   ///< of the factors -1
+  std::vector<std::uint32_t> row_slots;    ///< by row of the triangle: row in the program
+  std::int64_t reloads = 0;
+};
+
+template <class Index, class Offset>
+class schedule_builder {
+ public:
+  /// `x_ring_tiles` at least twice the shape's fetch distance.
+  schedule_builder(const host_rows<Index, Offset>& rows, const shape_values& shape, std::int64_t x_ring_tiles,
+                   bool reversed)
+      : in_(rows),
+        rows_(shape.rows),
+        capacity_(shape.row_capacity()),
+        x_ring_tiles_(x_ring_tiles),
+        reversed_(reversed),
+        filled_(shape.rows) {
+    p_.shape = shape;
+    p_.x_ring_size = x_ring_tiles * shape.rows;
+    p_.entry_slots.resize(rows.columns.size());
+    p_.row_slots.resize(rows.row_offsets.size() - 1);
+  }
+
+  /// `order`: rows, each after those it needs. None if the window is too short for this triangle.
+  std::optional<schedule> build(const std::vector<Index>& order) {
+    std::vector<term> terms;
+    for (std::size_t i = 0; i < order.size() && !failed_; ++i) {
+      const Index row = order[i];
+      terms.clear();
+      const auto r = static_cast<std::size_t>(row);
+      for (auto e = static_cast<std::size_t>(in_.row_offsets[r]);
+           e < static_cast<std::size_t>(in_.row_offsets[r + 1]); ++e) {
+        terms.push_back(
+            {p_.row_slots[static_cast<std::size_t>(in_.columns[e])], static_cast<std::uint32_t>(e)});
+      }
+      const auto x_row = static_cast<std::int32_t>(reversed_ ? in_.size() - 1 - row : row);
+      p_.row_slots[r] = place_row({x_row, x_row}, terms);
+    }
+    while (p_.tiles % p_.shape.chunk_tiles != 0) {
+      add_tile();
+    }
+    p_.x_ring_size = std::min(p_.x_ring_size, p_.tiles * rows_);
+    return failed_ ? std::nullopt : std::optional<schedule>(std::move(p_));
+  }
+
+ private:
+  struct term {
+    std::uint32_t slot;   ///< of the row that it takes
+    std::uint32_t entry;  ///< of the triangle, or a link
+  };
+  static constexpr std::uint32_t link_bit = 1u << 31;
+
+  [[nodiscard]] std::int64_t tile_of(std::uint32_t slot) const { return slot / rows_; }
+
+  /// Puts the row into the first step that can take it.
+  std::uint32_t place_row(const tile_row& row, std::vector<term>& terms) {
+    while (!failed_) {
+      shorten(terms);
+      const std::int64_t tile = tile_for(terms);
+      if (!reload_missing(terms, tile)) {
+        return put(row, terms, tile);
+      }
+    }
+    return 0;
+  }
+
+  /// The first step that can take the row: the last one, or a new one.
+  [[nodiscard]] std::int64_t tile_for(const std::vector<term>& terms) const {
+    const std::int64_t last = p_.tiles - 1;
+    const bool too_far = std::any_of(terms.begin(), terms.end(), [&](const term& t) {
+      return tile_of(t.slot) == last &&
+             filled_ - static_cast<int>(t.slot % static_cast<std::uint32_t>(rows_)) > p_.shape.reach;
+    });
+    return filled_ == rows_ || too_far ? last + 1 : last;
+  }
+
+  /// Hands the oldest terms to partial rows until the rest fits.
+  void shorten(std::vector<term>& terms) {
+    const auto room = static_cast<std::size_t>(capacity_);
+    for (std::size_t outer = outer_terms(terms); outer > room && !failed_; outer = outer_terms(terms)) {
+      std::sort(terms.begin(), terms.end(), [](const term& a, const term& b) { return a.slot < b.slot; });
+      const std::size_t partials = std::min((outer - room + room - 2) / (room - 1), outer / room);
+      std::vector<term> rest;
+      std::vector<term> partial;
+      for (std::size_t k = 0; k < partials; ++k) {
+        partial.assign(terms.begin() + static_cast<std::ptrdiff_t>(k * room),
+                       terms.begin() + static_cast<std::ptrdiff_t>((k + 1) * room));
+        const std::uint32_t slot = place_row({no_row, no_row}, partial);
+        rest.push_back({slot, link_bit | static_cast<std::uint32_t>(p_.link_slots.size())});
+        p_.link_slots.push_back(0);
+      }
+      rest.insert(rest.end(), terms.begin() + static_cast<std::ptrdiff_t>(partials * room), terms.end());
+      terms.swap(rest);
+    }
+  }
+  /// Terms that the row would take from earlier steps if it were placed now.
+  [[nodiscard]] std::size_t outer_terms(const std::vector<term>& terms) const {
+    const std::int64_t tile = tile_for(terms);
+    return static_cast<std::size_t>(
+        std::count_if(terms.begin(), terms.end(), [&](const term& t) { return tile_of(t.slot) < tile; }));
+  }
+
+  /// Replaces terms that will have left the window in `step`; true if the row can no longer stand in `step`:
+  /// reload_source rows may have taken its place, and then one more term may be an outer one.
+  bool reload_missing(std::vector<term>& terms, std::int64_t tile) {
+    for (term& t : terms) {
+      if (tile - tile_of(t.slot) >= x_ring_tiles_) {
+        t.slot = fetch(t.slot, tile);
+      }
+    }
+    return failed_ || tile_for(terms) != tile || outer_terms(terms) > static_cast<std::size_t>(capacity_);
+  }
+
+  std::uint32_t fetch(std::uint32_t slot, std::int64_t tile) {
+    const std::int32_t x_row = p_.rows[slot].target;
+    if (x_row == no_row) {  // a partial row
+      failed_ = true;
+      return slot;
+    }
+    const auto known = reloaded_.find(x_row);
+    if (known != reloaded_.end() && tile - tile_of(known->second) < x_ring_tiles_) {
+      return known->second;
+    }
+    const std::uint32_t made = put({reload_source(x_row), no_row}, {}, tile_for({}));
+    ++p_.reloads;
+    return reloaded_[x_row] = made;
+  }
+
+  std::uint32_t put(const tile_row& row, const std::vector<term>& terms, std::int64_t tile) {
+    if (tile == p_.tiles) {
+      add_tile();
+    }
+    const auto slot = static_cast<std::uint32_t>(tile * rows_ + filled_++);
+    p_.rows[slot] = row;
+    std::uint32_t outer = 0;
+    for (const term& t : terms) {
+      std::uint32_t to = 0;
+      if (tile_of(t.slot) == tile) {
+        to = in_tile_bit |
+             (slot * static_cast<std::uint32_t>(rows_) + t.slot % static_cast<std::uint32_t>(rows_));
+      } else {
+        to = p_.shape.slot(slot, outer);
+        p_.operands[to] = static_cast<std::uint16_t>(1 + t.slot % p_.x_ring_size);
+        ++outer;
+      }
+      ((t.entry & link_bit) != 0 ? p_.link_slots[t.entry & ~link_bit] : p_.entry_slots[t.entry]) = to;
+    }
+    return slot;
+  }
+
+  void add_tile() {
+    ++p_.tiles;
+    filled_ = 0;
+    failed_ = failed_ || p_.tiles * rows_ * std::max(capacity_, rows_) >= in_tile_bit;
+    p_.rows.resize(static_cast<std::size_t>(p_.tiles * rows_), {no_row, no_row});
+    p_.operands.resize(static_cast<std::size_t>(p_.tiles * rows_ * capacity_), 0);
+  }
+
+  const host_rows<Index, Offset>& in_;
+  int rows_;
+  int capacity_;
+  std::int64_t x_ring_tiles_;
+  bool reversed_;
+  int filled_;  ///< rows that the last step holds
+  bool failed_ = false;
+  schedule p_;
+  std::unordered_map<std::int32_t, std::uint32_t> reloaded_;  ///< by row of x: where it came back last
+};
+
+}  // namespace sptrsv::detail::dataflow::single_block

@@ -1,0 +1,190 @@
+// A value that is its own flag: a component of x holds a reserved NaN until it is solved, so a consumer that
+// polls it receives flag and value in one trip, without a fence. Complex numbers carry a flag in each of
+// their two words.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/base/scalar.hpp"
+
+namespace sptrsv::detail {
+
+template <class Scalar>
+struct value_flag {
+  using real = real_t<Scalar>;
+  using word = std::conditional_t<sizeof(real) == 4, std::uint32_t, std::uint64_t>;
+  static constexpr int words = sizeof(Scalar) / sizeof(word);
+  /// That one instruction moves: as many as the alignment of a component allows.
+  static constexpr int words_at_once = alignof(Scalar) > sizeof(real)
+                                           ? static_cast<int>(alignof(Scalar) / sizeof(word))
+                                           : 1;
+  /// All bits set, a quiet NaN that no arithmetic of the hardware produces: memory is reset bytewise.
+  static constexpr word pending = ~word{0};
+  /// Stands for a computed NaN that has the reserved bits.
+  static constexpr word canonical_nan = sizeof(real) == 4 ? word{0x7fc00000u} : word(0x7ff8000000000000u);
+
+  /// What a component's words held when they were looked at.
+  struct reading {
+    word bits[words];
+
+    SPTRSV_HOST_DEVICE Scalar value() const { return bit_cast<Scalar>(*this); }
+  };
+
+  /// Of a component that nobody waits for.
+  SPTRSV_HOST_DEVICE static reading zero() { return bit_cast<reading>(Scalar{}); }
+
+  /// Of a component that nobody has looked at.
+  SPTRSV_HOST_DEVICE static reading unseen() {
+    reading r;
+    for (int w = 0; w < words; ++w) {
+      r.bits[w] = pending;
+    }
+    return r;
+  }
+
+  SPTRSV_HOST_DEVICE static bool is_known(const reading& seen) {
+    bool known = true;
+    for (int w = 0; w < words; ++w) {
+      known = known && seen.bits[w] != pending;
+    }
+    return known;
+  }
+
+  template <int Count>
+  SPTRSV_DEVICE static bool are_known(const reading (&seen)[Count]) {
+    bool known = true;
+    for (int i = 0; i < Count; ++i) {
+      known = known && is_known(seen[i]);
+    }
+    return known;
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static reading look(Context& ctx, const word* component) {
+    reading seen;
+    for (int w = 0; w < words; w += words_at_once) {
+      ctx.template load_relaxed_words<words_at_once>(component + w, seen.bits + w);
+    }
+    return seen;
+  }
+
+  /// The same through the cache of the SM, which spares memory where others there have looked before. It may
+  /// miss what is published, and never sees it if it is asked again: to poll, look.
+  template <class Context>
+  SPTRSV_DEVICE static reading try_load_cached(Context& ctx, const word* component) {
+    reading seen;
+    for (int w = 0; w < words; w += words_at_once) {
+      ctx.template load_words<words_at_once>(component + w, seen.bits + w);
+    }
+    return seen;
+  }
+
+  /// Of a component that an earlier launch has published.
+  template <class Context>
+  SPTRSV_DEVICE static reading read(Context& ctx, const word* component) {
+    reading seen;
+    for (int w = 0; w < words; ++w) {
+      seen.bits[w] = ctx.load(component + w);
+    }
+    return seen;
+  }
+
+  /// Looks once more at the words that were pending in `seen`. Returns one that still is; null if none.
+  template <class Context>
+  SPTRSV_DEVICE static const word* poll(Context& ctx, const word* component, reading& seen) {
+    const word* missing = nullptr;
+    for (int w = 0; w < words; ++w) {
+      if (seen.bits[w] == pending) {
+        seen.bits[w] = ctx.load_relaxed(component + w);
+        missing = seen.bits[w] == pending ? component + w : missing;
+      }
+    }
+    return missing;
+  }
+
+  /// Polls the words that were pending in `seen` until they are not.
+  template <class Context>
+  SPTRSV_DEVICE static Scalar wait(Context& ctx, const word* component, reading seen) {
+    for (int w = 0; w < words; ++w) {
+      while (seen.bits[w] == pending) {
+        ctx.pause(component + w);
+        seen.bits[w] = ctx.load_relaxed(component + w);
+      }
+    }
+    return seen.value();
+  }
+
+  /// Looks once at the words that are pending in `seen`; whether all are known then.
+  template <int Count, class Context>
+  SPTRSV_DEVICE static bool poll_all(Context& ctx, const word* const (&components)[Count],
+                                     reading (&seen)[Count]) {
+    for (int i = 0; i < Count; ++i) {  // all loads, then all tests: otherwise one waits for the other
+      for (int w = 0; w < words; w += words_at_once) {
+        if (is_any_pending(seen[i].bits + w)) {
+          ctx.template load_relaxed_words<words_at_once>(components[i] + w, seen[i].bits + w);
+        }
+      }
+    }
+    return are_known(seen);
+  }
+
+  /// One of the words that are pending in `seen`; null if none is.
+  template <int Count>
+  SPTRSV_DEVICE static const word* missing_of(const word* const (&components)[Count],
+                                              const reading (&seen)[Count]) {
+    const word* missing = nullptr;
+    for (int i = 0; i < Count; ++i) {
+      for (int w = 0; w < words; ++w) {
+        missing = seen[i].bits[w] == pending ? components[i] + w : missing;
+      }
+    }
+    return missing;
+  }
+
+  /// Polls the words that are pending in `seen` until no lane of the tile misses any. Lanes that went on one
+  /// by one would have to be brought together again, which takes longer than a look.
+  template <int Count, class Context, class Tile>
+  SPTRSV_DEVICE static void spin_together(Context& ctx, const Tile& tile,
+                                          const word* const (&components)[Count], reading (&seen)[Count]) {
+    bool known = are_known(seen);
+    while (tile.any(!known)) {
+      if (!known) {
+        ctx.spin(missing_of(components, seen));
+      }
+      known = poll_all(ctx, components, seen);
+    }
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static void publish(Context& ctx, word* component, Scalar value) {
+    auto seen = bit_cast<reading>(value);
+    for (int w = 0; w < words; ++w) {
+      seen.bits[w] = seen.bits[w] == pending ? canonical_nan : seen.bits[w];
+    }
+    store(ctx, component, seen);
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static void reset(Context& ctx, word* component) {
+    store(ctx, component, unseen());
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE static void store(Context& ctx, word* component, const reading& bits) {
+    for (int w = 0; w < words; w += words_at_once) {
+      ctx.template store_relaxed_words<words_at_once>(component + w, bits.bits + w);
+    }
+  }
+
+  /// Of the words that come with this one.
+  SPTRSV_DEVICE static bool is_any_pending(const word* bits) {
+    bool any = false;
+    for (int w = 0; w < words_at_once; ++w) {
+      any = any || bits[w] == pending;
+    }
+    return any;
+  }
+};
+
+}  // namespace sptrsv::detail

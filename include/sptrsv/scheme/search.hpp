@@ -1,0 +1,243 @@
+// Select by search: measures schemes on the system itself and keeps the best (Hu et al. 2024, section 4.5).
+//
+// By successive halving: all schemes are timed with few solves, the faster ones again with more, until one is
+// left or the time is over. It begins with those that the model finds likeliest, so that one which is ended
+// early has seen them.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/analysis/device_levels.hpp"
+#include "sptrsv/detail/scheme/model.hpp"
+#include "sptrsv/policy/scheme.hpp"
+#include "sptrsv/scheme/plan.hpp"
+#include "sptrsv/scheme/space.hpp"
+
+namespace sptrsv {
+
+/// One scheme on the system.
+struct scheme_measurement {
+  scheme tried;
+  double milliseconds = std::numeric_limits<double>::infinity();  ///< of a solve; the least of what was seen
+  double analysis_milliseconds = 0;
+  int solves = 0;       ///< that were timed
+  std::string refused;  ///< why the scheme was not measured; empty if it was
+};
+
+struct scheme_progress {
+  int round = 0;         ///< from 1
+  std::size_t done = 0;  ///< schemes of this round
+  std::size_t of = 0;
+  double seconds = 0;                        ///< since the search began
+  double seconds_left = 0;                   ///< at most
+  const scheme_measurement* best = nullptr;  ///< null before the first
+};
+
+struct scheme_search {
+  std::vector<scheme> space = reduced_schemes();
+  /// Only so many of the space are tried, those that the model finds likeliest; 0: all.
+  std::size_t likeliest = 0;
+  double seconds =
+      10;  ///< begun measurements are ended; the first scheme of the space is measured in any case
+  int first_solves = 2;         ///< of the first round at least, after one that is not timed
+  double least_seconds = 3e-4;  ///< that a scheme is timed in every round, but at most 100 solves
+  int more_solves = 4;          ///< times as many in each further round
+  double kept_share = 0.25;     ///< of the schemes, for the next round
+  int rounds = 3;
+  /// A scheme whose lower bound, `launch_nanoseconds` a launch, is above the best time is not tried.
+  double launch_nanoseconds = 1500;
+  std::function<void(const scheme_progress&)> progress;
+  /// Seconds from any beginning.
+  std::function<double()> clock = [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
+};
+
+struct scheme_search_result {
+  scheme_plan plan;                          ///< of the best
+  std::vector<scheme_measurement> measured;  ///< from the fastest on; refused ones at the end
+  bool complete = false;                     ///< whether no scheme was left out for want of time
+  double seconds = 0;
+};
+
+namespace detail::schemes {
+
+/// One search on one system.
+template <class Tuning, class View, class Stream>
+class searcher {
+  using executor = executor_t<Stream>;
+  using value = std::remove_cv_t<std::remove_pointer_t<decltype(std::declval<View>().values)>>;
+
+ public:
+  searcher(const View& a, const system_options& options, const scheme_search& how, Stream stream,
+           memory_resource& resource)
+      : a_(a),
+        options_(options),
+        how_(how),
+        stream_(stream),
+        on_(stream),
+        resource_(resource),
+        size_(a.rows),
+        b_(static_cast<std::size_t>(a.rows * options.max_rhs), resource, on_.stream()),
+        x_(b_.size(), resource, on_.stream()),
+        started_(how.clock()) {
+    on_.fill_bytes(b_.data(), 0, b_.bytes());
+    const triangle_form form(options, pattern_of(a).by_columns);
+    const auto t = build_on_device(pattern_of(a), form, on_, resource);
+    features_ = features_of(t, levels_on_device(t, on_, resource), on_, resource);
+  }
+
+  scheme_search_result run() {
+    scheme_search_result result;
+    std::vector<scheme_measurement> all;
+    for (const scheme& s : likeliest_first(features_, how_.space)) {
+      all.emplace_back();
+      all.back().tried = s;
+    }
+    if (how_.likeliest > 0 && how_.likeliest < all.size()) {
+      all.resize(how_.likeliest);
+    }
+    std::size_t count = all.size();
+    int solves = how_.first_solves;
+    result.complete = true;
+    for (int round = 1; round <= how_.rounds && count > 0; ++round) {
+      result.complete = measure_first(all, count, solves, round) && result.complete;
+      std::stable_sort(all.begin(), all.end(),
+                       [](const auto& a, const auto& b) { return a.milliseconds < b.milliseconds; });
+      const auto kept = static_cast<std::size_t>(static_cast<double>(count) * how_.kept_share);
+      count = std::min(std::max<std::size_t>(kept, 1), count);
+      solves *= how_.more_solves;
+    }
+    SPTRSV_EXPECTS(!all.empty() && all.front().solves > 0, errc::unsupported,
+                   "no scheme of the search can solve the system" +
+                       (all.empty() ? std::string() : ": " + all.front().refused));
+    result.seconds = now();
+    result.plan.use = all.front().tried;
+    result.plan.milliseconds = all.front().milliseconds;
+    result.measured = std::move(all);
+    return result;
+  }
+
+ private:
+  [[nodiscard]] double now() const { return how_.clock() - started_; }
+
+  /// Returns whether there was time for all.
+  bool measure_first(std::vector<scheme_measurement>& all, std::size_t count, int solves, int round) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const double elapsed = now();
+      if (elapsed >= how_.seconds && !(round == 1 && i == 0)) {
+        for (; i < count && round == 1; ++i) {
+          all[i].refused = "the time was over";
+        }
+        return false;
+      }
+      measure(all[i], solves);
+      if (how_.progress) {
+        how_.progress({round, i + 1, count, now(), std::max(how_.seconds - now(), 0.0),
+                       best_ == scheme_measurement{}.milliseconds ? nullptr : &best_measurement_});
+      }
+    }
+    return true;
+  }
+
+  void measure(scheme_measurement& m, int solves) {
+    const double rows = m.tried.merge == node_merging::none ? 1 : m.tried.merge_rows;
+    if (m.tried.alpha_level == 0 && features_.levels / rows * how_.launch_nanoseconds * 1e-6 > best_) {
+      m.refused = "a launch a level takes longer than the best scheme";
+      return;
+    }
+    try {
+      const double begin = how_.clock();
+      auto solver = analyze(policy::basic_scheme<Tuning>{m.tried}, a_, options_, stream_, &resource_);
+      on_.synchronize();
+      m.analysis_milliseconds = (how_.clock() - begin) * 1e3;
+      const auto b = dense_view<const value>::column_major(b_.data(), size_, options_.max_rhs, size_);
+      const auto x = dense_view<value>::column_major(x_.data(), size_, options_.max_rhs, size_);
+      double first = how_.clock();
+      solver.solve(b, x, stream_);
+      on_.synchronize();
+      // What is ten times as slow at its first solve needs no second one.
+      const double once = how_.clock() - first;
+      if (once * 1e3 > 10 * best_) {
+        m.milliseconds = std::min(m.milliseconds, once * 1e3);
+        m.solves += 1;
+        return;
+      }
+      solves = std::max(solves, static_cast<int>(std::min(100.0, how_.least_seconds / once)));
+      first = how_.clock();
+      for (int i = 0; i < solves; ++i) {
+        solver.solve(b, x, stream_);
+      }
+      on_.synchronize();
+      // Fewer solves of an earlier round say less.
+      m.milliseconds = (how_.clock() - first) * 1e3 / solves;
+      m.solves = solves;
+      if (m.milliseconds < best_) {
+        best_ = m.milliseconds;
+        best_measurement_ = m;
+      }
+    } catch (const error& e) {
+      if (e.code() != errc::unsupported && e.code() != errc::out_of_memory) {
+        throw;
+      }
+      m.refused = e.what();
+    }
+  }
+
+  View a_;
+  system_options options_;
+  const scheme_search& how_;
+  Stream stream_;
+  executor on_;
+  memory_resource& resource_;
+  std::int64_t size_;
+  buffer<value> b_;
+  buffer<value> x_;
+  double started_;
+  system_features features_;
+  double best_ = std::numeric_limits<double>::infinity();
+  scheme_measurement best_measurement_;
+};
+
+}  // namespace detail::schemes
+
+/// The best scheme of `how.space` for the system, by measurements with `options.max_rhs` right-hand sides of
+/// zeros on `stream`. `a`, `stream`, `resource`: as for analyze; throws what that throws of the matrix, and
+/// `errc::unsupported` where no scheme can solve the system.
+template <class Tuning = scheme_tuning, class Matrix, class Stream = stream_handle>
+scheme_search_result search_schemes(const Matrix& a, const system_options& options = {},
+                                    const scheme_search& how = {}, Stream stream = {},
+                                    memory_resource* resource = nullptr) {
+  const auto view = detail::view_of(a);
+  memory_resource& from =
+      resource != nullptr ? *resource : detail::executor_t<Stream>(stream).default_resource();
+  auto result = detail::schemes::searcher<Tuning, std::decay_t<decltype(view)>, Stream>(view, options, how,
+                                                                                        stream, from)
+                    .run();
+  result.plan.key = scheme_key_of(a, options, stream, &from);
+  return result;
+}
+
+/// The plan in the file `path` if it is one for this system, else that of a search, which is kept there. So a
+/// user tunes once. Throws as load_scheme_plan where the file is a plan of something else or damaged.
+template <class Tuning = scheme_tuning, class Matrix, class Stream = stream_handle>
+scheme_plan tuned_scheme(const std::string& path, const Matrix& a, const system_options& options = {},
+                         const scheme_search& how = {}, Stream stream = {},
+                         memory_resource* resource = nullptr) {
+  if (std::ifstream(path).good()) {
+    return load_scheme_plan(path, scheme_key_of(a, options, stream, resource));
+  }
+  const scheme_plan found = search_schemes<Tuning>(a, options, how, stream, resource).plan;
+  save_scheme_plan(path, found);
+  return found;
+}
+
+}  // namespace sptrsv

@@ -1,0 +1,135 @@
+// The reduced space of schemes: what a search tries and a model chooses from. The space of Table 2 of Hu et
+// al. 2024 has some 3e5 schemes; these are the combinations that can be the best for some system.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "sptrsv/scheme/scheme.hpp"
+
+namespace sptrsv {
+
+namespace detail::schemes {
+
+inline scheme task_shape(bool reorder, int sub_warps, int together_above, node_merging merge, int rows,
+                         int entries) {
+  scheme s;
+  s.reorder = reorder;
+  s.sub_warps = sub_warps;
+  s.together_above = together_above;
+  s.merge = merge;
+  s.merge_rows = rows;
+  s.merge_entries = entries;
+  return s;
+}
+
+/// How rows are shared among lanes: the part of a scheme that depends on their lengths.
+inline std::vector<scheme> task_shapes(bool reorder) {
+  std::vector<scheme> made;
+  const auto add = [&](int sub_warps, int together_above, node_merging merge, int rows, int entries) {
+    made.push_back(task_shape(reorder, sub_warps, together_above, merge, rows, entries));
+  };
+  add(1, 1, node_merging::none, 1, 1);                    // a warp a row
+  add(1, scheme::unlimited, node_merging::fixed, 32, 1);  // a lane a row
+  add(1, 8, node_merging::average, 32, 8);                // either, by 32 rows
+  add(1, 8, node_merging::threshold, 32, 8);              // long rows alone
+  if (reorder) {
+    add(4, 1, node_merging::none, 1, 1);   // 8 lanes a row
+    add(8, 1, node_merging::none, 1, 1);   // 4 lanes a row
+    add(32, 0, node_merging::none, 1, 1);  // a lane a row, rows of one level
+  } else {
+    add(4, 1, node_merging::fixed, 4, 1);
+    add(4, scheme::unlimited, node_merging::fixed, 8, 1);
+  }
+  return made;
+}
+
+/// Between those that are combined with all else.
+inline std::vector<scheme> further_schemes() {
+  std::vector<scheme> made;
+  const auto add = [&](int active_warps, const scheme& shape) {
+    made.push_back(shape);
+    made.back().active_warps = active_warps;
+  };
+  constexpr auto none = node_merging::none;
+  constexpr auto fixed = node_merging::fixed;
+  constexpr auto threshold = node_merging::threshold;
+  for (const bool reorder : {false, true}) {
+    add(8, task_shape(reorder, 1, 1, none, 1, 1));                    // a warp a row
+    add(32, task_shape(reorder, 32, scheme::unlimited, none, 1, 1));  // a lane a row, none waits for another
+  }
+  add(2, task_shape(false, 1, 1, none, 1, 1));
+  add(16, task_shape(true, 32, scheme::unlimited, none, 1, 1));
+  add(32, task_shape(true, 16, 1, none, 1, 1));  // 2 lanes a row
+  add(32, task_shape(false, 2, scheme::unlimited, fixed, 16, 1));
+  add(32, task_shape(false, 8, scheme::unlimited, fixed, 4, 1));
+  add(8, task_shape(false, 1, 8, threshold, 32, 8));
+  add(16, task_shape(false, 1, 8, threshold, 8, 8));
+  add(16, task_shape(false, 1, 16, threshold, 32, 16));
+  return made;
+}
+
+}  // namespace detail::schemes
+
+/// The same with the hand-off of the paper.
+inline scheme as_published(scheme s) {
+  s.signal = hand_off::fenced;
+  return s;
+}
+
+/// Without duplicates, in a fixed order: the plain schemes first, so that a search that has no time for all
+/// has seen all kinds.
+inline std::vector<scheme> reduced_schemes() {
+  std::vector<scheme> made;
+  const auto add = [&](const scheme& s) {
+    if (problem_of(s).empty() && std::find(made.begin(), made.end(), s) == made.end()) {
+      made.push_back(s);
+    }
+  };
+  for (const bool reorder : {true, false}) {
+    for (const scheme& shape : detail::schemes::task_shapes(reorder)) {
+      for (const int active_warps : {4, 16, 32}) {
+        scheme s = shape;
+        s.active_warps = active_warps;
+        add(s);
+        s.warps = warp_scheduling::round_robin;
+        if (reorder || active_warps == 16) {
+          add(s);
+        }
+      }
+      add(as_published(shape));
+      scheme s = shape;
+      s.grouping = node_grouping::balance;
+      add(s);
+      s.warps = warp_scheduling::balance;
+      add(s);
+      if (reorder) {
+        s.warps = warp_scheduling::locality;
+        add(s);
+        s = shape;
+        s.active_warps = 32;
+        s.buffered = true;
+        add(s);
+        s.buffered = false;
+        s.alpha_level = 4;
+        add(s);
+        s.alpha_level = 0;
+        add(s);
+      }
+    }
+  }
+  for (const scheme& s : detail::schemes::further_schemes()) {
+    add(s);
+  }
+  const auto specials = [](const scheme& s) {
+    const scheme plain;
+    return int{s.active_warps != plain.active_warps} + int{s.warps != plain.warps} +
+           int{s.grouping != plain.grouping} + int{s.alpha_level != plain.alpha_level} +
+           int{s.signal != plain.signal} + int{s.buffered};
+  };
+  std::stable_sort(made.begin(), made.end(),
+                   [&](const scheme& a, const scheme& b) { return specials(a) < specials(b); });
+  return made;
+}
+
+}  // namespace sptrsv

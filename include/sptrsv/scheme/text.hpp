@@ -1,0 +1,224 @@
+// Schemes as text, `nw=16 ng=4 sw_rnnz=2 trans=reorder+merge_avg(32,4) ...`, and as JSON objects of the same
+// names.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "sptrsv/scheme/scheme.hpp"
+
+namespace sptrsv {
+
+namespace detail::schemes {
+
+/// Calls `visit(name, value as text, whether JSON writes it as a number)` for all settings, in order.
+template <class Visit>
+void for_each_setting(const scheme& s, Visit visit) {
+  const auto number = [&](const char* name, int v) {
+    visit(name, v == scheme::unlimited ? std::string("inf") : std::to_string(v), v != scheme::unlimited);
+  };
+  const auto word = [&](const char* name, std::string_view v) { visit(name, std::string(v), false); };
+  number("nw", s.active_warps);
+  number("ng", s.sub_warps);
+  number("sw_rnnz", s.together_above);
+  std::string trans = s.reorder ? "reorder" : "";
+  if (s.merge != node_merging::none) {
+    trans += (trans.empty() ? "" : "+") + std::string(merging_names.of(s.merge)) + "(" +
+             std::to_string(s.merge_rows);
+    trans += s.merge == node_merging::fixed ? ")" : "," + std::to_string(s.merge_entries) + ")";
+  }
+  word("trans", trans.empty() ? "none" : trans);
+  word("group", grouping_names.of(s.grouping));
+  word("warps", warps_names.of(s.warps));
+  number("alpha_level", s.alpha_level);
+  word("signal", signal_names.of(s.signal));
+  word("buffered", switch_names.of(s.buffered));
+  word("early_division", switch_names.of(s.early_division));
+}
+
+[[noreturn]] inline void refuse(const std::string& what) {
+  throw error(errc::parse_error, "a scheme cannot have " + what);
+}
+
+inline int number_of(std::string_view name, std::string_view text) {
+  int value = scheme::unlimited;
+  if (text != "inf") {
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (code != std::errc() || end != text.data() + text.size()) {
+      refuse(std::string(name) + "=" + std::string(text) + ": that is no number");
+    }
+  }
+  return value;
+}
+
+inline void set_transformation(scheme& s, std::string_view text) {
+  s.reorder = text.substr(0, 7) == "reorder";
+  s.merge = node_merging::none;
+  std::string_view rest = s.reorder ? text.substr(7) : text;
+  if (s.reorder && !rest.empty() && rest.front() == '+') {
+    rest.remove_prefix(1);
+  }
+  if (rest.empty() || (!s.reorder && rest == "none")) {
+    if (text != "reorder" && text != "none") {
+      refuse("trans=" + std::string(text));
+    }
+    return;
+  }
+  const std::size_t open = rest.find('(');
+  const std::size_t comma = rest.find(',');
+  const bool by_entries = comma != std::string_view::npos;
+  if (open == std::string_view::npos || rest.back() != ')' || (by_entries && comma < open) ||
+      !merging_names.find(rest.substr(0, open), s.merge) || s.merge == node_merging::none ||
+      by_entries == (s.merge == node_merging::fixed) || (s.reorder && text.substr(0, 8) != "reorder+")) {
+    refuse("trans=" + std::string(text));
+  }
+  const std::size_t close = rest.size() - 1;
+  const std::size_t end_of_rows = by_entries ? comma : close;
+  s.merge_rows = number_of("rb", rest.substr(open + 1, end_of_rows - open - 1));
+  if (by_entries) {
+    s.merge_entries = number_of("thresh", rest.substr(comma + 1, close - comma - 1));
+  }
+}
+
+inline void set(scheme& s, std::string_view name, std::string_view text) {
+  const auto known = [&](bool found) {
+    if (!found) {
+      refuse(std::string(name) + "=" + std::string(text));
+    }
+  };
+  if (name == "nw") {
+    s.active_warps = number_of(name, text);
+  } else if (name == "ng") {
+    s.sub_warps = number_of(name, text);
+  } else if (name == "sw_rnnz") {
+    s.together_above = number_of(name, text);
+  } else if (name == "trans") {
+    set_transformation(s, text);
+  } else if (name == "group") {
+    known(grouping_names.find(text, s.grouping));
+  } else if (name == "warps") {
+    known(warps_names.find(text, s.warps));
+  } else if (name == "alpha_level") {
+    s.alpha_level = number_of(name, text);
+  } else if (name == "signal") {
+    known(signal_names.find(text, s.signal));
+  } else if (name == "buffered") {
+    known(switch_names.find(text, s.buffered));
+  } else if (name == "early_division") {
+    known(switch_names.find(text, s.early_division));
+  } else {
+    refuse("a setting '" + std::string(name) + "'");
+  }
+}
+
+/// What both notations share: names once each, unnamed settings as they are by default.
+class reader {
+ public:
+  void take(std::string_view name, std::string_view text) {
+    if (!seen_.emplace(name).second) {
+      refuse(std::string(name) + " twice");
+    }
+    set(made_, name, text);
+  }
+  [[nodiscard]] scheme finish() const {
+    check_scheme(made_);
+    return made_;
+  }
+
+ private:
+  scheme made_;
+  std::set<std::string> seen_;
+};
+
+}  // namespace detail::schemes
+
+/// All settings, `name=value` each, between blanks.
+inline std::string to_string(const scheme& s) {
+  std::string text;
+  detail::schemes::for_each_setting(s, [&](const char* name, const std::string& value, bool) {
+    text += (text.empty() ? "" : " ") + std::string(name) + "=" + value;
+  });
+  return text;
+}
+
+/// An object of the same names; `inf` is a string.
+inline std::string to_json(const scheme& s) {
+  std::string text;
+  detail::schemes::for_each_setting(s, [&](const char* name, const std::string& value, bool is_number) {
+    text += std::string(text.empty() ? "{" : ", ") + "\"" + name +
+            "\": " + (is_number ? value : "\"" + value + "\"");
+  });
+  return text + "}";
+}
+
+/// Reads what to_string writes; settings in any order, missing ones have their defaults. Throws
+/// `errc::parse_error`, or `errc::invalid_argument` where the settings make no scheme.
+inline scheme parse_scheme(std::string_view text) {
+  detail::schemes::reader read;
+  constexpr std::string_view blanks = " \t\r\n";
+  for (std::size_t at = text.find_first_not_of(blanks); at != std::string_view::npos;
+       at = text.find_first_not_of(blanks, at)) {
+    const std::size_t end = text.find_first_of(blanks, at);
+    const std::string_view setting = text.substr(at, end == std::string_view::npos ? end : end - at);
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string_view::npos) {
+      detail::schemes::refuse("'" + std::string(setting) + "': name=value is wanted");
+    }
+    read.take(setting.substr(0, equals), setting.substr(equals + 1));
+    at += setting.size();
+  }
+  return read.finish();
+}
+
+/// Reads what to_json writes: a flat object of numbers and strings without escapes. Throws as parse_scheme.
+inline scheme parse_scheme_json(std::string_view text) {
+  detail::schemes::reader read;
+  std::size_t at = 0;
+  const auto peek = [&] {
+    at = text.find_first_not_of(" \t\r\n", at);
+    at = at == std::string_view::npos ? text.size() : at;
+    return at < text.size() ? text[at] : '\0';
+  };
+  const auto expect = [&](char wanted) {
+    if (peek() != wanted) {
+      detail::schemes::refuse(std::string("such JSON: '") + wanted + "' is wanted at " + std::to_string(at));
+    }
+    ++at;
+  };
+  const auto string = [&] {
+    expect('"');
+    const std::size_t end = text.find('"', at);
+    if (end == std::string_view::npos) {
+      detail::schemes::refuse("a string without an end");
+    }
+    const std::string_view found = text.substr(at, end - at);
+    at = end + 1;
+    return found;
+  };
+  expect('{');
+  for (bool more = peek() != '}'; more;) {
+    const std::string_view name = string();
+    expect(':');
+    if (peek() == '"') {
+      read.take(name, string());
+    } else {
+      const std::size_t end = text.find_first_of(",} \t\r\n", at);
+      const std::size_t length = (end == std::string_view::npos ? text.size() : end) - at;
+      read.take(name, text.substr(at, length));
+      at += length;
+    }
+    more = peek() == ',';
+    at += more ? 1 : 0;
+  }
+  expect('}');
+  if (peek() != '\0') {
+    detail::schemes::refuse("text after its JSON object");
+  }
+  return read.finish();
+}
+
+}  // namespace sptrsv
