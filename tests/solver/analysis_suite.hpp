@@ -62,7 +62,7 @@ class analysis : public on_target<Types> {
       EXPECT_TRUE(are_in_degrees(degrees, expected, 16)) << p.name << ", " << f.name();
 
       const auto host_columns = detail::columns_on_host<index_type>(expected.row_offsets, expected.columns);
-      EXPECT_EQ(this->where.download(columns.rhs_valuefsets), host_columns.rhs_valuefsets)
+      EXPECT_EQ(this->where.download(columns.column_offsets), host_columns.column_offsets)
           << p.name << ", " << f.name();
       EXPECT_EQ(this->where.download(columns.rows), host_columns.rows) << p.name << ", " << f.name();
       const auto host_degrees = detail::in_degrees_on_host(host_columns);
@@ -112,7 +112,7 @@ class analysis : public on_target<Types> {
       all_sources.insert(all_sources.end(), sources[c].begin(), sources[c].end());
       all_offsets.push_back(static_cast<offset_type>(all_rows.size()));
     }
-    return this->where.download(seen.rhs_valuefsets) == all_offsets &&
+    return this->where.download(seen.column_offsets) == all_offsets &&
            this->where.download(seen.rows) == all_rows && this->where.download(seen.sources) == all_sources;
   }
 
@@ -164,14 +164,14 @@ class analysis : public on_target<Types> {
                                                                    std::int64_t entries) {
     random_source source(static_cast<std::uint64_t>(rows + entries));
     std::vector<index_type> row_of;
-    std::vector<index_type> rhs_value;
+    std::vector<index_type> column_of;
     std::vector<value_type> values;
     for (std::int64_t e = 0; e < entries; ++e) {
       row_of.push_back(static_cast<index_type>(source.below(rows) / 2 * 2));
-      rhs_value.push_back(static_cast<index_type>(source.below(columns) / 3 * 3));
+      column_of.push_back(static_cast<index_type>(source.below(columns) / 3 * 3));
       values.push_back(random_value<value_type>(source, 1));
     }
-    return make_csr<offset_type>(rows, columns, row_of, rhs_value, values);
+    return make_csr<offset_type>(rows, columns, row_of, column_of, values);
   }
 };
 TYPED_TEST_SUITE_P(analysis);
@@ -212,7 +212,7 @@ TYPED_TEST_P(analysis, conversions_agree_with_the_host) {
     const auto seen = to_host(to_csc(this->where.upload(a), stream), stream);
     EXPECT_EQ(seen.rows, a.rows);
     EXPECT_EQ(seen.columns, a.columns);
-    EXPECT_EQ(seen.rhs_valuefsets, expected.rhs_valuefsets);
+    EXPECT_EQ(seen.column_offsets, expected.column_offsets);
     EXPECT_EQ(seen.row_indices, expected.row_indices);
     EXPECT_EQ(seen.values, expected.values);
 

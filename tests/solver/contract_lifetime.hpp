@@ -188,8 +188,8 @@ SPTRSV_TEST_P(lifetimes, info_tells_what_was_decided) {
       EXPECT_EQ(info.policy, this->policy().policy_name);
       EXPECT_FALSE(info.device.empty());
       EXPECT_FALSE(info.kernels.empty());
-      for (const std::string& kernel : info.kernels) {
-        EXPECT_FALSE(kernel.empty());
+      for (const kernel_info& kernel : info.kernels) {
+        EXPECT_FALSE(kernel.text.empty());
       }
       EXPECT_EQ(info.rows, p.size);
       EXPECT_EQ(info.longest_row, structure.longest_row) << p.name << ", " << f.name();

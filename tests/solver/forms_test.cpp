@@ -22,13 +22,7 @@ class form_of : public contract_of<suite_case<emulator_target, Subject, double, 
     counts.replays -= before.replays;
     return counts;
   }
-  std::string kernels(const pattern& p) {
-    std::string all;
-    for (const std::string& kernel : this->analyze(this->make(p, {}), {}).info().kernels) {
-      all += kernel + "; ";
-    }
-    return all;
-  }
+  kernel_info kernel(const pattern& p) { return this->analyze(this->make(p, {}), {}).info().kernels.at(0); }
   bool is_reproducible() {
     return this->analyze(this->make(patterns::chain(3), {}), {}).info().bit_reproducible;
   }
@@ -56,19 +50,23 @@ struct wide_from_20 : self_scheduled_tuning {
 struct twenty : subject<policy::basic_self_scheduled<wide_from_20>> {
   static constexpr const char* name = "twenty";
 };
-TEST(SelfScheduledForms, PartsOfWarpsTakeUnknownsWhereLevelsAreWideAndRowsShort) {
-  EXPECT_TRUE(contains(form_of<twenty>().kernels(patterns::layers(80, 20, 3)), "8 lanes an unknown"));
-  EXPECT_TRUE(contains(form_of<twenty>().kernels(patterns::layers(76, 19, 3)), "32 lanes an unknown"));
-  EXPECT_TRUE(contains(form_of<twenty>().kernels(patterns::layers(80, 20, 5)), "32 lanes an unknown"));
+TEST(SelfScheduledForms, EightLanesTakeAnUnknownWhereLevelsAreWideAndRowsShort) {
+  EXPECT_EQ(form_of<twenty>().kernel(patterns::layers(80, 20, 3)).lanes_per_row, 8);
+  EXPECT_EQ(form_of<twenty>().kernel(patterns::layers(76, 19, 3)).lanes_per_row, 32);
+  EXPECT_EQ(form_of<twenty>().kernel(patterns::layers(80, 20, 5)).lanes_per_row, 32);
   EXPECT_EQ(form_of<twenty>().solve_counts(patterns::layers(80, 20, 3)).launches, 1u);
 }
 
 TEST(SelfScheduledForms, AreNamed) {
   const pattern p = patterns::stencil_2d(8, 9);
-  EXPECT_TRUE(contains(form_of<self_scheduled>().kernels(p), "by columns"));
-  EXPECT_TRUE(contains(form_of<self_scheduled>().kernels(p), "in level order"));
-  EXPECT_TRUE(contains(form_of<self_scheduled_rows_natural>().kernels(p), "by rows"));
-  EXPECT_TRUE(contains(form_of<self_scheduled_rows_natural>().kernels(p), "in natural order"));
+  const kernel_info columns = form_of<self_scheduled>().kernel(p);
+  EXPECT_TRUE(contains(columns.text, "by columns")) << columns.text;
+  EXPECT_TRUE(contains(columns.text, "in level order")) << columns.text;
+  EXPECT_EQ(columns.levels, 16);
+  const kernel_info rows = form_of<self_scheduled_rows_natural>().kernel(p);
+  EXPECT_TRUE(contains(rows.text, "by rows")) << rows.text;
+  EXPECT_TRUE(contains(rows.text, "in natural order")) << rows.text;
+  EXPECT_EQ(rows.levels, 0);
 }
 
 TEST(ReproducibleForms, AreThoseThatAddInAFixedOrder) {

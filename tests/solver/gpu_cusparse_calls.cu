@@ -65,8 +65,8 @@ SPTRSV_TEST_P(cusparse_calls, everything_comes_from_the_given_resource) {
     const auto there = this->where.upload(a.by_rows);
     auto solver = this->policy().analyze(there, f.options(3), stream, &counted);
     const auto info = solver.info();
-    for (const std::string& kernel : info.kernels) {
-      std::printf("%s\n", kernel.c_str());
+    for (const kernel_info& kernel : info.kernels) {
+      std::printf("%s\n", kernel.text.c_str());
     }
     EXPECT_EQ(counted.live_bytes(), info.solver_bytes + info.workspace_bytes);
     const std::size_t allocations = counted.allocations();

@@ -8,6 +8,7 @@
 #include "examples/support/policy_forms.hpp"
 #include "solver/contract_fixture.hpp"
 #include "support/emulator_target.hpp"
+#include "support/kernel_fields.hpp"
 
 namespace sptrsv::testing {
 namespace {
@@ -70,7 +71,7 @@ TEST_F(SolvedForms, DefaultsAreWhatThePoliciesAreByThemselves) {
     using policy_type = std::decay_t<decltype(form.policy)>;
     if (form.is_default()) {
       const auto kernels_of = [&](const policy_type& policy) {
-        return sptrsv::analyze(policy, where.upload(a.by_rows), {}, where.stream()).info().kernels;
+        return fields_of(sptrsv::analyze(policy, where.upload(a.by_rows), {}, where.stream()).info().kernels);
       };
       EXPECT_EQ(kernels_of(form.policy), kernels_of(policy_type{})) << form.name;
     }

@@ -33,7 +33,7 @@ struct rows_with_sources {
   std::vector<Offset> pivots;           ///< empty: unit
   std::vector<std::int64_t> positions;  ///< -1: a partial row
 
-  [[nodiscard]] std::size_t size() const { return positions.size(); }
+  [[nodiscard]] std::size_t size() const { return substitution_indices.size(); }
   [[nodiscard]] std::int64_t length(std::size_t row) const {
     return static_cast<std::int64_t>(offsets[row + 1] - offsets[row]);
   }
@@ -89,14 +89,16 @@ class SplitRows : public on_target<Types> {
     const host_rows before = to_host(triangle, in_order);
     const std::int64_t longest = triangle.longest_row;
     const auto split = detail::split_long_rows(triangle, most, this->where.on(), this->where.resource());
-    ASSERT_EQ(split.positions.size() == 0, longest <= most) << "positions where there are partial rows";
+    ASSERT_EQ(split.substitution_indices.size() == 0, longest <= most)
+        << "substitution indices where there are partial rows";
     if (longest <= most) {
       EXPECT_EQ(split.triangle.size, p.size);
       EXPECT_EQ(this->where.download(split.triangle.columns).size(), before.columns.size());
       return;
     }
-    const auto positions = this->where.download(split.positions);
-    const host_rows after = to_host(split.triangle, {positions.begin(), positions.end()});
+    const auto substitution_indices = this->where.download(split.substitution_indices);
+    const host_rows after =
+        to_host(split.triangle, {substitution_indices.begin(), substitution_indices.end()});
     expect_sound(after, before, most);
     if (before.pivots.empty()) {
       EXPECT_TRUE(after.pivots.empty());
@@ -120,7 +122,7 @@ class SplitRows : public on_target<Types> {
     for (std::size_t row = 0; row < after.size(); ++row) {
       const std::int64_t position = after.positions[row];
       if (position >= 0) {
-        positions.push_back(position);
+        substitution_indices.push_back(position);
         const std::int64_t length = before.length(static_cast<std::size_t>(position));
         ASSERT_LE(after.length(row), length > most ? 2 * most - 3 : length) << "a row of " << length;
       } else {

@@ -286,7 +286,7 @@ struct dataflow_hybrid_late : dataflow_hybrid {
     return policy;
   }
 };
-/// Rows rewritten by inverses wherever a bound of 8 on their growth allows it.
+/// Rows are rewritten wherever a bound of 8 on their growth allows it.
 template <class Base>
 struct rewritten : Base {
   static constexpr double growth = 8;
@@ -297,25 +297,23 @@ struct rewritten : Base {
     return policy;
   }
 };
-struct dataflow_inverses : rewritten<dataflow> {
-  static constexpr const char* name = "dataflow_inverses";
+struct dataflow_rewritten : rewritten<dataflow> {
+  static constexpr const char* name = "dataflow_rewritten";
 };
-struct dataflow_levels_inverses : rewritten<dataflow_levels> {
-  static constexpr const char* name = "dataflow_levels_inverses";
+struct dataflow_levels_rewritten : rewritten<dataflow_levels> {
+  static constexpr const char* name = "dataflow_levels_rewritten";
 };
-struct dataflow_natural_inverses : rewritten<dataflow_natural> {
-  static constexpr const char* name = "dataflow_natural_inverses";
+struct dataflow_natural_rewritten : rewritten<dataflow_natural> {
+  static constexpr const char* name = "dataflow_natural_rewritten";
 };
-struct dataflow_partitioned_inverses : rewritten<dataflow_partitioned> {
-  static constexpr const char* name = "dataflow_partitioned_inverses";
+struct dataflow_partitioned_rewritten : rewritten<dataflow_partitioned> {
+  static constexpr const char* name = "dataflow_partitioned_rewritten";
 };
 /// One shape of the single_block path, with an x ring buffer so short that even small matrices leave it.
 template <int XRingSize, int Rows, int Lanes, int Entries, int Reach>
 struct one_single_block : dataflow_tuning {
   static constexpr single_block_shape single_block_shapes[] = {{Rows, Lanes, Entries, Reach, 1}};
   static constexpr int single_block_x_ring_size = XRingSize;
-};
-  static constexpr int single_block_x_ring_size = Window;
 };
 template <class Tuning>
 struct single_block_subject : subject<policy::basic_dataflow<Tuning>> {

@@ -139,6 +139,7 @@ class path {
     kernel_info kernel;
     kernel.warps = slices_.count;
     kernel.lanes_per_row = 1;
+    kernel.levels = levels_;
     kernel.partial_rows = share_.is_whole_solve(blocks()) ? slices_.size - size_ : 0;
     kernel.rhs_together = rhs_together_;
     kernel.text = "dataflow: one thread for each of " + std::to_string(slices_.size) + " rows in " +
