@@ -36,7 +36,9 @@ class Progress:
         self.terminal = sys.stdout.isatty()
 
     def position(self):
-        share = f"{100 * self.done // self.total if self.total else 0:3d} %"
+        if not self.total:
+            return f"{time.monotonic() - self.start:.0f} s"
+        share = f"{100 * self.done // self.total:3d} %"
         count = "" if self.unit else f", {self.done} of {self.total}"
         return f"{share}{count}, {time.monotonic() - self.start:.0f} s"
 
