@@ -26,8 +26,9 @@ def gtest_cases(report):
 
 
 def ctest_outcome(test):
+    """Returns the outcome of a test of CTest's report."""
     skipped = test.find("skipped")
-    if skipped is not None:  # CTest says so of programs that it could not start, too
+    if skipped is not None:  # also the state of a program that CTest could not start
         return "skipped" if skipped.get("message", "").startswith("SKIP_") else "failed"
     return "passed" if test.get("status") == "run" else "failed"
 

@@ -82,8 +82,7 @@ class Progress:
         result = "done" if status == 0 else "FAILED"
         count = f", {self.done} of {self.total}" if self.total and not self.unit else ""
         start = "\r\033[K" if self.terminal else ""
-        print(f"{start}{self.name}: {result}{count}, "
-              f"{time.monotonic() - self.start:.0f} s", flush=True)
+        print(f"{start}{self.name}: {result}{count}, {time.monotonic() - self.start:.0f} s", flush=True)
 
 
 def main(name, command):

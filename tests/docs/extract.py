@@ -116,7 +116,7 @@ def read_blocks(path):
     if open_block is not None:
         raise SystemExit(f"{open_block.place}: the block has no end")
 
-    for block, following in zip(blocks, blocks[1:] + [None]):
+    for block, following in zip(blocks, [*blocks[1:], None], strict=True):
         if following is not None and following.info == "text output":
             block.output = following.code
         elif (lines := block.code.splitlines()) and PRINTS.match(lines[0]):
@@ -188,7 +188,7 @@ def main():
     if arguments.check:
         found = [f"{block.place}: {text}" for blocks in pages for block in blocks for text in mistakes(block)]
         count = sum(form_or_none(block) is not None for blocks in pages for block in blocks)
-        print("\n".join(found + [f"{count} blocks of {len(pages)} pages are checked, {len(found)} mistakes"]))
+        print("\n".join([*found, f"{count} blocks of {len(pages)} pages are checked, {len(found)} mistakes"]))
         return 1 if found else 0
 
     arguments.output.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ import sys
 def printed_by_block(text):
     """Returns the output of each block by its place; that of a whole program has the place ""."""
     first, *others = re.split(r"^=== (.*)\n", text, flags=re.MULTILINE)
-    return {"": first} | dict(zip(others[::2], others[1::2]))
+    return {"": first} | dict(zip(others[::2], others[1::2], strict=True))
 
 
 def normalised(text):

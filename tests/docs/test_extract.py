@@ -69,8 +69,9 @@ class Extract(unittest.TestCase):
 
     def test_reads_each_form(self):
         blocks = self.blocks(PAGE)
-        self.assertEqual([block.form for block in blocks],
-                         ["program", "program", "fragment", None, "declaration", "sh", None])
+        self.assertEqual(
+            [block.form for block in blocks], ["program", "program", "fragment", None, "declaration", "sh", None]
+        )
         self.assertEqual([block.line for block in blocks][:3], [4, 11, 17])
 
     def test_removes_the_indentation_of_a_list_only(self):
@@ -80,10 +81,14 @@ class Extract(unittest.TestCase):
         self.assertEqual([block.output for block in self.blocks(PAGE)][:3], ["1 2\n3\n", None, "solved\n"])
 
     def test_makes_a_program_of_each_main_and_one_of_all_fragments(self):
-        made = {name: (extension, source, expected)
-                for name, extension, source, expected in extract.programs(self.blocks(PAGE))}
-        self.assertEqual({name: extension for name, (extension, _, _) in made.items()},
-                         {"docs_page_program_1": "cpp", "docs_page_program_2": "cu", "docs_page": "cu"})
+        made = {
+            name: (extension, source, expected)
+            for name, extension, source, expected in extract.programs(self.blocks(PAGE))
+        }
+        self.assertEqual(
+            {name: extension for name, (extension, _, _) in made.items()},
+            {"docs_page_program_1": "cpp", "docs_page_program_2": "cu", "docs_page": "cu"},
+        )
         self.assertEqual(made["docs_page_program_1"][2], {"": "1 2\n3\n"})
         _, source, expected = made["docs_page"]
         self.assertEqual(expected, {"Page.md:17": "solved\n"})
