@@ -19,6 +19,7 @@ Other blocks are not checked. --check fails if a block has none of these forms o
 """
 
 import argparse
+import itertools
 import json
 import pathlib
 import re
@@ -116,7 +117,7 @@ def read_blocks(path):
     if open_block is not None:
         raise SystemExit(f"{open_block.place}: the block has no end")
 
-    for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+    for block, following in itertools.zip_longest(blocks, blocks[1:]):
         if following is not None and following.info == "text output":
             block.output = following.code
         elif (lines := block.code.splitlines()) and PRINTS.match(lines[0]):

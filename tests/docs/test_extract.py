@@ -106,6 +106,9 @@ class Extract(unittest.TestCase):
     def test_accepts_the_page(self):
         self.assertEqual(self.mistakes(PAGE), [])
 
+    def test_accepts_a_page_without_blocks(self):
+        self.assertEqual(self.blocks("# A page\n"), [])
+
     def test_refuses_a_block_without_an_end(self):
         with self.assertRaises(SystemExit):
             self.blocks("```cpp\nint main() {}\n")
