@@ -41,7 +41,7 @@ def broken_links(path):
 def main():
     files = [p for p in sorted(ROOT.rglob("*.md")) if not p.relative_to(ROOT).parts[0].startswith(("build", ".git"))]
     broken = [f"{path.relative_to(ROOT)}: {link}" for path in files for link in broken_links(path)]
-    print("\n".join(broken + [f"{len(files)} Markdown files, {len(broken)} broken links"]))
+    print("\n".join([*broken, f"{len(files)} Markdown files, {len(broken)} broken links"]))
     return 1 if broken else 0
 
 

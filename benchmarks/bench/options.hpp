@@ -39,7 +39,7 @@ inline constexpr const char* usage =
     "  --cold              measure with a cold cache, too (the default)\n"
     "  --time-limit S      begin no further system after S seconds\n"
     "  --json FILE         write the results there, after each system\n"
-    "  --study NAME        the options of a study of a paper, which benchmarks/studies.py makes tables of:\n"
+    "  --study NAME        the options of a study of a paper, which `benchmarks/python study` makes tables of:\n"
     "                      li_zhang (Li and Zhang 2020), liu (Liu et al. 2016, with --matrices) or "
     "lu_niu_liu\n"
     "                      (Lu, Niu and Liu 2020); options after it change it\n"
