@@ -110,9 +110,9 @@ class Figures(Files):
     def test_of_the_paper(self) -> None:
         figures = self.draw(TWO)
         self.assertEqual(set(figures), {f"scheme_figure_{number}" for number in (3, 4, 9)})
-        self.assertIn("one warp per row over one lane per row", figures["scheme_figure_3"])
-        self.assertIn("reordered over natural", figures["scheme_figure_4"])
-        for space in ("NM over MF", "MHS over MF", "RL over MF"):
+        self.assertIn("one warp per row over one lane per row: 1.41x", figures["scheme_figure_3"])
+        self.assertIn("reordered over natural: 0.71x", figures["scheme_figure_4"])
+        for space in ("NM over MF: 1.41x", "MHS over MF: 2.00x", "RL over MF: 2.83x"):
             self.assertIn(space, figures["scheme_figure_9"])
 
     def test_without_what_a_figure_compares(self) -> None:

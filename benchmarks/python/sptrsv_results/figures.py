@@ -49,10 +49,8 @@ FEATURED_LOOKS = {"dataflow": LOOKS[0], "dataflow_inverses": LOOKS[2]}
 OTHER_LOOKS = (LOOKS[1], *LOOKS[3:])
 BEST = "best of"
 BEST_TEXT = "on each problem, the fastest policy of the project that is not a form of dataflow"
-SERIES_TEXT = (
-    "In exact order each row is solved as in substitution, from the components of other rows; "
-    "`dataflow_inverses` (`exact_order = false`) first eliminates rows from one another."
-)
+EXACT_ORDER = "In exact order each row is solved as in substitution, from the components of other rows."
+NOT_EXACT = "`dataflow_inverses` (`exact_order = false`) is not in exact order: it first eliminates rows from one another."
 
 
 class Point(NamedTuple):
@@ -127,6 +125,8 @@ class Book:
         self.series = choose_series(results, policies)
         self.own = [series for series in self.series if not series.is_baseline]
         self.vendor = vendor(results)
+        is_exact = all(series.label != FEATURED["dataflow_inverses"] for series in self.own)
+        self.order_text = f"{EXACT_ORDER} {'All policies of the project here do so.' if is_exact else NOT_EXACT}"
         self.caption = caption
         for series in self.series:
             if series.label.startswith(BEST):
@@ -211,7 +211,7 @@ def speedup_figure(
     panel.horizontal(1, below=f"{book.vendor} = 1x")
     (scatter_with_means if with_means else scatter)(panel, points)
     name_lowest(panel, points)
-    return book.save(figure, name, f"{text} {SERIES_TEXT}")
+    return book.save(figure, name, f"{text} {book.order_text}")
 
 
 def speedup_by_parallelism(book: Book) -> Picture | None:
@@ -261,7 +261,7 @@ def performance_profile(book: Book) -> Picture | None:
         "performance_profile",
         f"Share of the {len(problems)} problems that a series solves within a multiple of the time of the fastest "
         "series (Dolan and Mor\u00e9). Higher is better. The left edge shows how often a series is the fastest, the "
-        f"right edge how often its solution is correct. {SERIES_TEXT}",
+        f"right edge how often its solution is correct. {book.order_text}",
     )
 
 

@@ -42,9 +42,9 @@ LOOKS = (
     Look("#bc4c00", "#f0883e", '<path d="M0-4 3.7 2.8H-3.7z"/>', False, "7 3"),
     Look("#1a7f5a", "#3fc79a", '<path d="M0-4.6 4.6 0 0 4.6-4.6 0z"/>', True, "10 3 2 3"),
     Look("#8a3fa0", "#d2a0ee", '<path d="M-3-3H3V3H-3z"/>', False, "3 3"),
-    Look("#8a6d00", "#e3c04d", '<path d="M0 4.2-4-3H4z"/>', True, "4 2"),
+    Look("#2188a8", "#79d2ec", '<path d="M0 4.2-4-3H4z"/>', True, "4 2"),
     Look("#b8336a", "#ff8fb3", '<path d="M-4 0H4M0-4V4"/>', False, "12 4"),
-    Look("#2188a8", "#79d2ec", '<circle r="3.2"/>', False, "2 5"),
+    Look("#8a6d00", "#e3c04d", '<circle r="3.2"/>', False, "2 5"),
 )
 BASELINE = Look("#57606a", "#9aa4af", '<path d="M-3-3 3 3M-3 3 3-3"/>', False, "1 2.5")
 
@@ -220,7 +220,7 @@ class Figure:
             f"<title>{html.escape(self.title, quote=False)}</title>",
             "<style>",
             "path,polyline,circle{fill:none;stroke-width:1.4}.w{stroke-width:2}.n{stroke-width:1}"
-            ".h{stroke-width:.7}.o{stroke-dasharray:none}",
+            ".h{stroke-width:.7}.p{font-size:9.5px;text-anchor:middle}",
             self._colours(0),
             *rules,
             ".o{stroke-dasharray:none}",
@@ -352,7 +352,7 @@ class Panel:
         self.figure.add(f'<rect class="f{i}" x="{number(x0)}" y="{number(y0)}" {size}/>')
         for line, text in enumerate(lines):
             base = (y0 + y1) / 2 + 3.5 + (line - (len(lines) - 1) / 2) * 10.5
-            self.figure.text(text, (x0 + x1) / 2, base, "p", "middle", 9.5)
+            self.figure.text(text, (x0 + x1) / 2, base, "p")
 
     def name_point(self, x: float, y: float, name: str, look: Look) -> None:
         """Writes a name beside a point, where it hides the fewest marks."""

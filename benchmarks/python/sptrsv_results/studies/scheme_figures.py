@@ -5,11 +5,12 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Sequence
 
-from sptrsv_results.figures import OTHER_LOOKS, ROWS_LABEL, ratio_text
+from sptrsv_results.figures import OTHER_LOOKS, ROWS_LABEL
 from sptrsv_results.format import geometric_mean
 from sptrsv_results.page import Picture
 from sptrsv_results.plot import LOOKS, Figure, KeyEntry, log_axis, plain, ratio
 from sptrsv_results.studies.schemes import CONTRASTS, SPACES, System, speedups
+from sptrsv_results.tables import times
 
 Points = list[tuple[float, float]]  # rows per level, times as fast
 Panels = dict[str, dict[str, Points]]  # by the title of the panel, by the label of the series
@@ -63,8 +64,11 @@ def _spaces(systems: Sequence[System], caption: str, folder: pathlib.Path) -> Pi
 def _save(panels: Panels, name: str, title: str, about: str, caption: str, folder: pathlib.Path) -> Picture:
     labels = [label for curves in panels.values() for label in curves]
     looks = dict(zip(labels, SERIES_LOOKS, strict=False))
-    key = [KeyEntry(look, label) for label, look in looks.items()]
-    figure = Figure(title, key, len(panels), HEIGHT, caption, notes=max(map(len, panels.values())))
+    means = {
+        label: geometric_mean(y for _, y in own) or 1.0 for curves in panels.values() for label, own in curves.items()
+    }
+    key = [KeyEntry(look, f"{label}: {times(means[label])}") for label, look in looks.items()]
+    figure = Figure(title, key, len(panels), HEIGHT, caption)
     for position, (panel_title, curves) in enumerate(panels.items()):
         points = [point for own in curves.values() for point in own]
         x_axis = log_axis(ROWS_LABEL, [x for x, _ in points], plain)
@@ -74,10 +78,7 @@ def _save(panels: Panels, name: str, title: str, about: str, caption: str, folde
         # The best scheme of a larger space is often that of a smaller one; the smaller space lies on top.
         for label, own in reversed(curves.items()):
             panel.marks(own, looks[label])
-        for line, (label, own) in enumerate(reversed(curves.items())):
-            mean = geometric_mean(y for _, y in own)
-            if mean:
-                panel.mean(x_axis.low, x_axis.high, mean, looks[label])
-                panel.above(x_axis.low, x_axis.high, line, f"mean {ratio_text(mean)}", looks[label])
+        for label in reversed(curves):
+            panel.mean(x_axis.low, x_axis.high, means[label], looks[label])
     figure.save(folder / f"{name}.svg")
-    return Picture(f"{name}.svg", title, f"{about} The bars are geometric means.")
+    return Picture(f"{name}.svg", title, f"{about} The bars, and the numbers above the figure, are geometric means.")
