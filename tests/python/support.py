@@ -1,4 +1,4 @@
-"""What the tests of the commands share."""
+"""Helpers of the tests of the commands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ sys.path.insert(0, str(PROGRAM))
 
 
 class CommandTest(unittest.TestCase):
-    """A test with a folder of its own."""
+    """A test with a temporary folder."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()

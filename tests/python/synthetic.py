@@ -1,4 +1,4 @@
-"""Results that a benchmark could have given, from a seed: about 60 matrices, some policies."""
+"""Makes results like those of the benchmark, from seeds, for some policies and about 60 matrices."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import copy
 import random
 from typing import Any
 
-HOP_MS, BANDWIDTH = 262e-6, 4.29e9  # of an H200: milliseconds, bytes a millisecond
+HOP_MS, BANDWIDTH = 262e-6, 4.29e9  # of an H200: milliseconds, bytes per millisecond
 LAUNCH_MS = 2.2e-3
-ALONE = 1.5  # what a call on an idle machine takes, over one in a batch
-# What a policy needs: per level, per byte, per launch; its analysis over the vendor's, its memory over the
-# matrix's.
+ALONE = 1.5  # time of a call on an idle machine over that of a call in a batch
+# Cost factors of each policy: per level, per byte, per launch; its analysis over the baseline's, its memory over that
+# of the matrix.
 POLICIES: dict[str, tuple[float, float, float, float, float]] = {
     "cusparse": (6.8, 5.0, 3.0, 1.0, 1.3),
     "level_set": (9.0, 2.0, 1.0, 0.4, 1.1),
@@ -59,7 +59,7 @@ def results(
     baseline: str = "cusparse",
     noise: float = 0.01,
 ) -> dict[str, Any]:
-    """The structure depends on `seed`, the noise of the times on both."""
+    """Returns results. The matrices depend on `seed`, the noise of the times on both seeds."""
     structure, shaky = random.Random(seed), random.Random(f"{seed} {noise_seed}")
     rows: list[dict[str, Any]] = []
     for i in range(count):
@@ -126,7 +126,7 @@ def results(
 
 
 def compare_with_baseline(made: dict[str, Any]) -> None:
-    """Sets what a row says of its baseline."""
+    """Sets the fields that compare a row with its baseline."""
 
     def problem(row: dict[str, Any]) -> tuple[Any, ...]:
         return tuple(row[key] for key in ("matrix", "value", "index", "part", "operation", "rhs"))
@@ -147,7 +147,7 @@ def compare_with_baseline(made: dict[str, Any]) -> None:
 
 
 def scaled(made: dict[str, Any], factor: float, policy: str | None = None, matrix: str | None = None) -> dict[str, Any]:
-    """A copy with the warm times of a policy (of all) on a matrix (on all) multiplied."""
+    """Returns a copy with the warm times multiplied; None stands for all policies or all matrices."""
     changed = copy.deepcopy(made)
     for row in changed["rows"]:
         if policy in (None, row["policy"]) and matrix in (None, row["matrix"]) and row["warm"]:
@@ -159,7 +159,7 @@ def scaled(made: dict[str, Any], factor: float, policy: str | None = None, matri
 
 
 def not_solved(row: dict[str, Any], status: str, message: str) -> None:
-    """Makes a row one that has no measurements."""
+    """Removes the measurements of a row."""
     row |= {"status": status, "message": message}
     row |= dict.fromkeys(
         (
@@ -189,7 +189,7 @@ LIU = ("cusparse", "level_set", "sync_free_column", "sync_free_column_global")
 
 
 def pairs() -> dict[str, Any]:
-    """What the study of Li and Zhang takes: both triangles of some grids and of another matrix."""
+    """Returns input of the study of Li and Zhang: both triangles of some grids and of another matrix."""
     made = results(count=len(GRIDS), policies=LI_ZHANG)
     for i, row in enumerate(made["rows"]):
         row["matrix"] = GRIDS[i // len(LI_ZHANG)]
@@ -197,7 +197,7 @@ def pairs() -> dict[str, Any]:
 
 
 def lower_triangles(count: int = 5) -> dict[str, Any]:
-    """What the study of Liu et al. takes."""
+    """Returns input of the study of Liu et al."""
     return with_types(results(count=count, policies=LIU), ("lower",))
 
 
@@ -205,7 +205,7 @@ BLOCKS = ("cusparse", "sync_free_column", "recursive_block", "column_block_16", 
 
 
 def block_solves(count: int = 5) -> dict[str, Any]:
-    """What the study of Lu, Niu and Liu takes."""
+    """Returns input of the study of Lu, Niu and Liu."""
     made = results(count=count, policies=BLOCKS)
     for row in made["rows"]:
         if "_block" in row["policy"]:
@@ -214,7 +214,7 @@ def block_solves(count: int = 5) -> dict[str, Any]:
 
 
 def with_types(made: dict[str, Any], parts: tuple[str, ...]) -> dict[str, Any]:
-    """Each row of a lower triangle in double precision, for both precisions and these triangles."""
+    """Repeats the rows, which are lower triangles in double precision, for both precisions and these triangles."""
     rows = made["rows"]
     made["rows"] = [
         copy.deepcopy(row) | {"value": value, "part": part}

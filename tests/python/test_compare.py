@@ -50,7 +50,7 @@ class TwoResults(support.CommandTest):
         self.assertEqual(self.compare(old, new, "--policy", "level_set")[0], 0)
         self.assertEqual(self.compare(old, new, "--threshold", "nan")[0], 2)
 
-    def test_what_the_spread_explains_is_not_a_regression(self) -> None:
+    def test_a_change_within_the_spread_is_not_a_regression(self) -> None:
         old = synthetic.results(noise=0.1)
         status, output = self.compare(old, synthetic.scaled(old, 1.08, "merged", "file_03"))
         self.assertEqual(status, 0, output)
@@ -75,7 +75,7 @@ class TwoResults(support.CommandTest):
         self.assertEqual(status, 0, output)
         self.assertIn("agree within 0.0 %", output)
 
-    def test_what_is_no_longer_solved_is_a_regression(self) -> None:
+    def test_a_problem_that_is_no_longer_solved_is_a_regression(self) -> None:
         old = synthetic.results(count=5)
         new = synthetic.results(count=5)
         synthetic.not_solved(new["rows"][1], "failed", "out of\nmemory")

@@ -48,6 +48,13 @@ class Figures(support.CommandTest):
             self.assertIn(machine, texts)
             self.assertIn(f"({name}.svg)", markdown)
         self.assertEqual(page.count("data:image/svg+xml"), len(NAMES))
+        for fact in (r"| command | bench --cost $5 & \<more\> |", "| GPU | NVIDIA H200 |", "| driver | 550.90 |"):
+            self.assertIn(fact, markdown)
+
+    def test_the_text_says_which_series_are_in_exact_order(self) -> None:
+        for policies, text in ((MANY, figures.ALL_EXACT), ((*MANY, "dataflow_inverses"), figures.NOT_EXACT)):
+            self.draw(synthetic.results(policies=policies))
+            self.assertIn(text, (self.folder / "out" / "report.md").read_text(encoding="utf-8"))
 
     def test_files_are_small_and_have_no_background(self) -> None:
         for path in self.draw(synthetic.results(count=107)).values():

@@ -9,7 +9,7 @@ from sptrsv_results.fit import block_kernels as fit
 
 
 def square(entries_per_row: float, empty: float, tree: fit.SquareTree) -> fit.Block:
-    """A square of which the kernel that `tree` chooses is twice as fast as the others."""
+    """Returns a square on which the kernel that `tree` chooses is twice as fast as the others."""
     rows = 1000
     with_entries = round(rows * (1 - empty))
     part = fit.Block(False, rows, with_entries, round(entries_per_row * with_entries), 0, {})
@@ -44,8 +44,8 @@ class KnownThresholds(unittest.TestCase):
         self.assertEqual((found.level_set_levels, found.serial_levels, found.serial_rows), (8, 3000, 4))
         self.assertLess(fit.loss(parts, found.choose), 1.001)
 
-    def test_are_judged_by_what_they_were_not_fitted_to(self) -> None:
-        """Two matrices want opposite kernels: either's tree loses a factor of 2 on the other."""
+    def test_are_judged_on_matrices_that_were_held_out(self) -> None:
+        """Two matrices have opposite fastest kernels, so that the tree of one loses a factor of 2 on the other."""
         parts = []
         for matrix, tree in (("a", fit.SquareTree(64, 0.5, 0.5)), ("b", fit.SquareTree(0, 0.5, 0.5))):
             for _ in range(20):
@@ -90,7 +90,7 @@ class Program(support.CommandTest):
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         return self.call(fit.main, str(path))
 
-    def test_prints_constants_and_who_wins_where(self) -> None:
+    def test_prints_constants_and_the_fastest_kernels(self) -> None:
         lines = [",".join(fit.COLUMNS)]
         for kernel, time in (("scalar_csr", 4.0), ("vector_csr", 8.0), ("scalar_dcsr", 2.0), ("vector_dcsr", 9.0)):
             lines.append(f"m,1,1,square,1000,300,900,0,{kernel},{time}")
@@ -104,7 +104,7 @@ class Program(support.CommandTest):
         self.assertRegex(output, r"(?m)^ +32 +2  sync_free 1$")
         self.assertIn("1 squares: 1.000 times the best", output)
 
-    def test_what_the_vendor_takes_is_no_choice(self) -> None:
+    def test_the_kernel_of_cusparse_cannot_be_chosen(self) -> None:
         times = (("scalar_csr", 4.0), ("vector_csr", 8.0), ("cusparse_spmv", 1.0))
         lines = [f"m,1,1,square,1000,1000,2900,0,{kernel},{time}" for kernel, time in times]
         parts = fit.load(pathlib.Path(self.write("parts.csv", "\n".join([",".join(fit.COLUMNS), *lines]))))
@@ -114,7 +114,7 @@ class Program(support.CommandTest):
         self.assertIn("1 squares: 1.000 times the best", output)
         self.assertNotIn("cusparse", output)
 
-    def test_draws_who_wins_where(self) -> None:
+    def test_draws_the_fastest_kernels(self) -> None:
         lines = [",".join(fit.COLUMNS)]
         for kernel, time in (("level_set", 9.36), ("sync_free", 3.0)):
             lines.append(f"m,1,0,triangle,1000,1000,2000,40,{kernel},{time}")

@@ -20,7 +20,7 @@ NARROW, WIDE = (3000.0, 40.0, 0.0, 0.04, 0.0), (3500.0, 500.0, 0.0, 5e-4, 0.0)
 
 
 def timed(cost: dict[str, list[tuple[float, ...]]], noise: float = 0.0, **changes: Any) -> dict[str, Any]:
-    """Results whose times are those of known constants."""
+    """Returns results whose times are those of a model with known constants."""
     made = synthetic.results(policies=tuple(cost), noise=0)
     shaky = random.Random(3)
     rows = parse_results(made).rows
@@ -60,7 +60,7 @@ class KnownConstants(unittest.TestCase):
         made = timed({"cusparse": [KNOWN["cusparse"]]}, value="c128", index="i64", rhs=6)
         self.assert_close(fits(made)["cusparse"].paths[0], KNOWN["cusparse"], 1e-4)
 
-    def test_two_ways(self) -> None:
+    def test_two_paths(self) -> None:
         made = timed({"cusparse": [NARROW, WIDE]})
         one, two = fits(made)["cusparse"], fits(made, {"cusparse": 2})["cusparse"]
         self.assertEqual(len(two.paths), 2)
@@ -77,7 +77,7 @@ class KnownConstants(unittest.TestCase):
 
 
 class Fit(unittest.TestCase):
-    def test_a_factor_too_much_counts_as_one_too_little(self) -> None:
+    def test_factors_above_and_below_count_the_same(self) -> None:
         self.assertAlmostEqual(fit_costs.fit([(1.0,), (1.0,)], [1e3, 4e3])[0], 2e3, delta=1)
 
 
@@ -98,12 +98,12 @@ class NonNegativeLeastSquares(unittest.TestCase):
         self.assertAlmostEqual(x[0], 1)
         self.assertAlmostEqual(x[1], 2)
 
-    def test_what_would_be_negative_is_zero(self) -> None:
+    def test_no_component_is_negative(self) -> None:
         x = fit_costs.non_negative_least_squares([(1, 0), (1, 1), (1, 2)], [3, 2, 1])
         self.assertAlmostEqual(x[0], 2)
         self.assertEqual(x[1], 0)
 
-    def test_columns_that_say_the_same(self) -> None:
+    def test_linearly_dependent_columns(self) -> None:
         x = fit_costs.non_negative_least_squares([(1, 2), (2, 4)], [2, 4])
         self.assertAlmostEqual(x[0] + 2 * x[1], 2)
 
@@ -118,7 +118,7 @@ class Script(support.CommandTest):
         self.assertIn("inline constexpr linear_cost cusparse[]{{3e+03, 1.4e+03, 20, 0.002, 15}};\n", output)
         self.assertIn("// f64, NVIDIA H200, 2025-01-31T12:00:00Z: launch, level, ", output)
 
-    def test_says_how_good_choices_are(self) -> None:
+    def test_prints_the_quality_of_the_choices(self) -> None:
         made = timed({"cusparse": [WIDE], "merged": [NARROW]})
         _, output = self.run_on(made)
         mean = {line.split("  ")[0]: line.split()[-3:-1] for line in output.splitlines() if "x " in line}
@@ -126,7 +126,7 @@ class Script(support.CommandTest):
         self.assertGreater(float(mean["cusparse"][0].rstrip("x")), 1.05)
         self.assertGreater(float(mean["merged"][0].rstrip("x")), 1.05)
 
-    def test_takes_the_policies_and_ways_that_are_asked_for(self) -> None:
+    def test_fits_the_requested_policies_and_paths(self) -> None:
         made = timed({"cusparse": [NARROW, WIDE], "merged": [NARROW]})
         status, output = self.run_on(made, "--policies", "cusparse", "--paths", "cusparse=2")
         self.assertEqual(status, 0, output)
@@ -134,7 +134,7 @@ class Script(support.CommandTest):
         self.assertRegex(output, r"linear_cost cusparse\[\]\{\{[^}]*\}, \{[^}]*\}\};")
         self.assertEqual(self.run_on(made, "--paths", "cusparse=no")[0], 2)
 
-    def test_leaves_out_what_was_not_solved(self) -> None:
+    def test_leaves_out_rows_that_were_not_solved(self) -> None:
         made = timed({name: [c] for name, c in KNOWN.items()})
         for row in made["rows"]:
             if row["policy"] == "merged" and row["source"] == "generated":

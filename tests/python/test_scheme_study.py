@@ -1,4 +1,4 @@
-"""The study of schemes and the training of the model, on made-up results."""
+"""The study of schemes and the training of the model, on synthetic results."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Study(Files):
         self.assertEqual(text.count("\n## "), 3)
         self.assertIn("geometric mean", out.getvalue())
 
-    def test_refuses_what_is_no_result(self) -> None:
+    def test_refuses_files_without_results(self) -> None:
         for systems in ([], [{"matrix": "x"}]):
             with contextlib.redirect_stderr(io.StringIO()) as said:
                 self.assertEqual(scheme_study.main([str(self.write(systems))]), 2)
@@ -115,7 +115,7 @@ class Figures(Files):
         for space in ("NM over MF: 1.41x", "MHS over MF: 2.00x", "RL over MF: 2.83x"):
             self.assertIn(space, figures["scheme_figure_9"])
 
-    def test_without_what_a_figure_compares(self) -> None:
+    def test_figures_without_numbers_are_left_out(self) -> None:
         self.assertEqual(self.draw([system("one", {REORDERED: 1}, 1)]), {})
 
 
@@ -123,7 +123,7 @@ class Figures(Files):
     importlib.util.find_spec("numpy") and importlib.util.find_spec("sklearn"), "no numpy or no scikit-learn"
 )
 class Training(Files):
-    """Which of two schemes is the best depends on the rows: what a model can learn."""
+    """The number of rows decides which of two schemes is the best, which a model can learn."""
 
     def systems(self, count: int) -> list[dict[str, Any]]:
         made = []
@@ -133,7 +133,7 @@ class Training(Files):
             made.append(system(f"s{i}", {fast: 1, slow: 2, AVERAGE: 10}, 1, rows, f"family {i % 8}"))
         return made
 
-    def test_learns_a_rule_and_knows_what_it_has_not_seen(self) -> None:
+    def test_learns_a_rule_that_holds_for_other_systems(self) -> None:
         from sptrsv_results.fit import schemes as train_schemes
 
         data = train_schemes.load([self.write(self.systems(120))])

@@ -1,4 +1,4 @@
-"""The figures of the report: few series, so that each is seen.
+"""The figures of the report, with few series, so that a reader can tell them apart.
 
 A series is a policy, or the best of several: on each problem the fastest policy of the project that is not
 `dataflow`.
@@ -42,7 +42,7 @@ from sptrsv_results.tables import (
 
 ROWS_LABEL = "rows per level (logarithmic)"
 HEIGHT = 300.0
-MAX_POLICIES = 4  # of the project in one figure; more are shown as the best of them
+MAX_POLICIES = 4  # the most policies of the project that have a series each; of more, a series shows the best
 # Policies that always have a series of their own, and what their label says of the order of computation.
 FEATURED = {"dataflow": "dataflow (default, exact order)", "dataflow_inverses": "dataflow_inverses (not exact order)"}
 FEATURED_LOOKS = {"dataflow": LOOKS[0], "dataflow_inverses": LOOKS[2]}
@@ -50,7 +50,8 @@ OTHER_LOOKS = (LOOKS[1], *LOOKS[3:])
 BEST = "best of"
 BEST_TEXT = "on each problem, the fastest policy of the project that is not a form of dataflow"
 EXACT_ORDER = "In exact order each row is solved as in substitution, from the components of other rows."
-NOT_EXACT = "`dataflow_inverses` (`exact_order = false`) is not in exact order: it first eliminates rows from one another."
+ALL_EXACT = "All policies of the project in this figure do so."
+NOT_EXACT = "`dataflow_inverses` (`exact_order = false`) does not: it first eliminates rows from one another."
 
 
 class Point(NamedTuple):
@@ -67,13 +68,13 @@ class Series:
     is_baseline: bool = False
 
     def points(self, x: Callable[[Row], float | None], y: Callable[[Row], float | None]) -> list[Point]:
-        """Returns the points of the correct rows for which both numbers are known and have a logarithm."""
+        """Returns the points of the correct rows for which both numbers are known and positive."""
         known = [Point(x(row) or 0, y(row) or 0, row) for row in self.rows.values() if row.status == "ok"]
         return [point for point in known if point.x > 0 and point.y > 0]
 
 
 def looks_of(results: Results, policies: Sequence[str]) -> dict[str, Look]:
-    """Returns the look of each policy, baselines last; leaves out the policies for which there is none left."""
+    """Returns the look of each policy, baselines last; leaves out policies when no looks are left."""
     shown = contenders(results, policies)
     looks = {policy: FEATURED_LOOKS[policy] for policy in FEATURED if policy in shown}
     looks |= dict(zip((policy for policy in shown if policy not in FEATURED), OTHER_LOOKS, strict=False))
@@ -126,7 +127,7 @@ class Book:
         self.own = [series for series in self.series if not series.is_baseline]
         self.vendor = vendor(results)
         is_exact = all(series.label != FEATURED["dataflow_inverses"] for series in self.own)
-        self.order_text = f"{EXACT_ORDER} {'All policies of the project here do so.' if is_exact else NOT_EXACT}"
+        self.order_text = f"{EXACT_ORDER} {ALL_EXACT if is_exact else NOT_EXACT}"
         self.caption = caption
         for series in self.series:
             if series.label.startswith(BEST):
@@ -172,7 +173,7 @@ def scatter(panel: Panel, points: Sequence[tuple[Series, Sequence[Point]]]) -> N
 
 
 def scatter_with_means(panel: Panel, points: Sequence[tuple[Series, Sequence[Point]]]) -> None:
-    """Also draws and names the geometric means of the classes of rows per level."""
+    """Also draws the geometric mean of each class of rows per level, and writes its value above the panel."""
     for _, low, _ in ROWS_PER_LEVEL:
         if panel.x.low < low < panel.x.high:
             panel.vertical(low)

@@ -48,9 +48,9 @@ def overview(results: Results) -> str:
     matrices = {row.matrix: row.source for row in results.rows}
     files = sum(source == "file" for source in matrices.values())
     return (
-        f"{len(problems)} problems with {len(matrices)} matrices ({files} from files, {len(matrices) - files} generated). "
-        f"Each policy is compared with {vendor(results)} on the same problem: a matrix, its types, triangle and "
-        "operation, and the number of right-hand sides."
+        f"{len(problems)} problems with {len(matrices)} matrices ({files} from files, {len(matrices) - files} "
+        f"generated). Each policy is compared with {vendor(results)} on the same problem: a matrix, its types, triangle "
+        "and operation, and the number of right-hand sides."
     )
 
 

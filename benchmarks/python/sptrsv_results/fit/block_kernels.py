@@ -138,8 +138,11 @@ Tree = TypeVar("Tree", SquareTree, TriangleTree)
 
 
 def fit(blocks: Sequence[Block], trees: Sequence[Tree]) -> tuple[Tree, float | None]:
-    """Returns the tree with the least loss, and the loss of trees on the blocks of each matrix that were fitted to the
-    blocks of the other matrices (None for a single matrix)."""
+    """Returns the tree with the least loss, and the loss on held-out matrices.
+
+    For the second, the blocks of each matrix use the tree that was fitted to the blocks of the other matrices; it is
+    None for a single matrix.
+    """
     logs: list[dict[str, float]] = []
     for tree in trees:
         of_matrix: dict[str, float] = collections.defaultdict(float)

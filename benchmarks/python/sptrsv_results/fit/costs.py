@@ -62,7 +62,7 @@ def predict_least(paths: Sequence[Vector], x: Vector) -> float:
 
 
 def solve_symmetric(matrix: list[list[float]], right: list[float]) -> list[float] | None:
-    """Returns the solution by elimination with row pivoting; None if the matrix is singular."""
+    """Returns the solution by Gaussian elimination with partial pivoting; None if the matrix is singular."""
     a = [[*row, r] for row, r in zip(matrix, right, strict=True)]
     size = len(a)
     for k in range(size):
@@ -81,7 +81,7 @@ def solve_symmetric(matrix: list[list[float]], right: list[float]) -> list[float
 
 
 def non_negative_least_squares(rows: Sequence[Vector], right: Sequence[float]) -> Vector:
-    """Returns the solution without negative components that leaves the least squares.
+    """Returns the solution without negative components that has the least sum of squared residuals.
 
     Tries all subsets of the unknowns, which are few, with the other unknowns zero.
     """
@@ -96,7 +96,7 @@ def non_negative_least_squares(rows: Sequence[Vector], right: Sequence[float]) -
             part = solve_symmetric([[normal[i][j] for j in chosen] for i in chosen], [moment[i] for i in chosen])
             if part is None or min(part) < 0:
                 continue
-            # By how much the sum of squares is less than that of the zero solution.
+            # The sum of squared residuals of the zero solution minus that of this solution.
             lost = sum(x * moment[i] for x, i in zip(part, chosen, strict=True))
             if lost > gain * (1 + 1e-12):
                 found = dict(zip(chosen, part, strict=True))

@@ -223,9 +223,10 @@ def cross_validate(
     settings: Sequence[Settings],
     members: int = MEMBERS,
 ) -> tuple[Quality, list[np.ndarray]]:
-    """Returns the quality of the model on systems in their own order, and for each system the columns of the schemes by
-    falling likelihood, by a model of at most `most` schemes that was trained without the family of the system.
+    """Returns the quality of the model on systems in their own order, and for each system its order of schemes.
 
+    An order has the columns of at most `most` schemes by falling likelihood, by a model that was trained without the
+    family of the system.
     `folds`: at most the number of families, which 0 stands for.
     """
     families = len(set(data.families))

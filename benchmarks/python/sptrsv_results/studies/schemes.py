@@ -82,8 +82,10 @@ def load(paths: Sequence[pathlib.Path], held_out: dict[str, str] | None = None) 
 
 
 def measurement_of(measured: list[Settings], scheme: str, best: float) -> dict[str, float]:
-    """Returns the times of a scheme; without a measurement ten times the best, as in train-schemes, and the mean
-    analysis."""
+    """Returns the times of a scheme.
+
+    A scheme without a measurement takes ten times the best time, as in train-schemes, and the mean analysis time.
+    """
     analyses = [float(m["analysis_ms"]) for m in measured if "analysis_ms" in m]
     for m in measured:
         if m["scheme"] == scheme and m.get("ms") is not None:
