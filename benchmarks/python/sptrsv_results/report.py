@@ -49,8 +49,8 @@ def overview(results: Results) -> str:
     files = sum(source == "file" for source in matrices.values())
     return (
         f"{len(problems)} problems with {len(matrices)} matrices ({files} from files, {len(matrices) - files} "
-        f"generated). Each policy is compared with {vendor(results)} on the same problem: a matrix, its types, triangle "
-        "and operation, and the number of right-hand sides."
+        f"generated). Each policy is compared with {vendor(results)} on the same problem: a matrix, its types, "
+        "triangle and operation, and the number of right-hand sides."
     )
 
 
