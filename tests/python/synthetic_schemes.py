@@ -13,7 +13,6 @@ LANE = f"nw=16 ng=1 sw_rnnz=inf trans=merge_fixed(32) {REST}"
 AVERAGE = f"nw=16 ng=1 sw_rnnz=8 trans=merge_avg(32,8) {REST}"
 DEALT = WARP.replace("ws_hardware", "ws_rr")
 REORDERED = WARP.replace("trans=none", "trans=reorder")
-SCHEMES = (WARP, LANE, AVERAGE, DEALT, REORDERED)
 
 
 def system(name: str, ms: dict[str, float], model_ms: float, rows: float = 1000, family: str = "f") -> dict[str, Any]:
