@@ -171,6 +171,20 @@ class Figures(support.CommandTest):
         self.assertIn("speed-up over host_serial", support.svg_texts(drawn["speedup_nnz"]))
 
 
+class Marks(support.CommandTest):
+    def test_every_point_has_one(self) -> None:
+        for count in (1, 2, 3):
+            figure = plot.Figure("", [], 1, 100)
+            axis = plot.log_axis("", [1, 10], plot.plain)
+            figure.panel(0, axis, axis).marks([(1.0 + i, 1.0 + i) for i in range(count)], plot.LOOKS[0])
+            path = self.folder / "marks.svg"
+            figure.save(path)
+            (drawn,) = ElementTree.parse(path).iter(f"{SVG}polyline")
+            self.assertEqual(len(set(drawn.get("points", "").split())), count)
+            for where in ("start", "mid", "end"):
+                self.assertEqual(drawn.get(f"marker-{where}"), "url(#m0)")
+
+
 class Axes(unittest.TestCase):
     def test_ticks_are_round_and_few(self) -> None:
         for low, high in ((1, 1.02), (1, 1.5), (0.9, 4), (0.3, 30), (1, 1e5), (1e-3, 1e9)):

@@ -102,7 +102,7 @@ def log_axis(
     include: Sequence[float] = (),
     with_margin: bool = True,
 ) -> Axis:
-    """Returns a logarithmic axis around the values and those of `include`, with 3 to 10 round ticks."""
+    """Returns a logarithmic axis around the values and those of `include`, with round ticks."""
     known = [*values, *include]
     low, high = min(known), max(known)
     if with_margin or low == high:
@@ -154,7 +154,7 @@ class Figure:
         self.height = below + len(lines) * CAPTION_LINE + 6
 
     def index(self, look: Look) -> int:
-        """The number of a look in the classes of this file."""
+        """Returns the number of a look in the classes of this file."""
         if look not in self._looks:
             self._looks.append(look)
         return self._looks.index(look)
@@ -171,8 +171,10 @@ class Figure:
         attributes += f' transform="rotate(-90 {number(x)} {number(y)})"' if turned else ""
         self.add(f'<text x="{number(x)}" y="{number(y)}"{attributes}>{html.escape(text, quote=False)}</text>')
 
-    def polyline(self, points: Iterable[tuple[float, float]], attributes: str) -> None:
-        coordinates = " ".join(f"{number(x)},{number(y)}" for x, y in points)
+    def polyline(self, points: Sequence[tuple[float, float]], attributes: str) -> None:
+        """Draws a polyline, or a single point, which SVG needs twice."""
+        both = points if len(points) > 1 else [*points, *points]
+        coordinates = " ".join(f"{number(x)},{number(y)}" for x, y in both)
         self.add(f'<polyline points="{coordinates}" {attributes}/>')
 
     def _draw_key(self, key: Sequence[KeyEntry]) -> float:
@@ -186,7 +188,7 @@ class Figure:
             i = self.index(entry.look)
             middle = y - 4.5
             if entry.kind == "mark":
-                self.polyline([(x + sample / 2, middle)] * 2, f'marker-start="url(#m{i})"')
+                self.polyline([(x + sample / 2, middle)], f'marker-start="url(#m{i})"')
             elif entry.kind == "area":
                 self.add(f'<rect class="f{i}" x="{number(x)}" y="{number(middle - 6)}" width="12" height="12"/>')
             else:
@@ -233,7 +235,7 @@ class Figure:
         path.write_text("\n".join(parts) + "\n", encoding="utf-8")
 
     def _colours(self, mode: int) -> str:
-        """The colours of the light (0) or the dark (1) mode, as CSS."""
+        """Returns the colours of the light (0) or the dark (1) mode, as CSS."""
         rules = [f"text{{fill:{INK[mode]}}}.m{{fill:{MUTED[mode]}}}.a{{stroke:{AXIS[mode]}}}"]
         rules += [f".g{{stroke:{GRID[mode]}}}.h{{stroke:{GAP[mode]}}}.k{{stroke:{INK[mode]}}}.p{{fill:{GAP[mode]}}}"]
         rules += [f".f{i}{{fill:{look[mode]}}}.l{i}{{stroke:{look[mode]}}}" for i, look in enumerate(self._looks)]
@@ -251,7 +253,7 @@ class Panel:
     height: float
     x: Axis
     y: Axis
-    _taken: list[tuple[float, float]] = field(default_factory=list)  # what labels should not hide
+    _taken: list[tuple[float, float]] = field(default_factory=list)  # points that labels should not hide
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """Returns the pixel of a point."""
@@ -280,19 +282,17 @@ class Panel:
         if points:
             pixels = sorted(self.at(*point) for point in points)
             self._taken += pixels
-            self.figure.polyline(pixels, self._markers(pixels, look).lstrip())
+            self.figure.polyline(pixels, self._markers(look))
 
     def line(self, points: Sequence[tuple[float, float]], look: Look, is_marked: bool = False) -> None:
         pixels = [self.at(*point) for point in points]
-        marker = self._markers(pixels, look) if is_marked else ""
-        self.figure.polyline(pixels, f'class="l{self.figure.index(look)} w"{marker}')
+        name = f'class="l{self.figure.index(look)} w"'
+        self.figure.polyline(pixels, f"{name} {self._markers(look)}" if is_marked else name)
 
-    def _markers(self, pixels: list[tuple[float, float]], look: Look) -> str:
-        """The attributes that draw a mark at each point of a polyline; gives it the second point that it needs."""
-        if len(pixels) == 1:
-            pixels.append(pixels[0])
+    def _markers(self, look: Look) -> str:
+        """Returns the attributes that draw a mark at each point of a polyline."""
         url = f"url(#m{self.figure.index(look)})"
-        return "".join(f' marker-{where}="{url}"' for where in ("start", "mid", "end")[: max(2, len(pixels))])
+        return " ".join(f'marker-{where}="{url}"' for where in ("start", "mid", "end"))
 
     def shares(self, values: Sequence[float], whole: int, look: Look) -> None:
         """Draws the share of `whole` values that are at most x, in percent, as steps along the whole x axis."""
@@ -319,7 +319,7 @@ class Panel:
         self.figure.text(text, (x0 + x1) / 2, y, f"f{self.figure.index(look)}", "middle", 12)
 
     def above_label(self, line: int, text: str) -> None:
-        """Says in the left margin what stands above the panel."""
+        """Writes into the left margin what the numbers above the panel are."""
         self.figure.text(text, self.left - 6, self.top - 7 - line * NOTE_LINE, "m", "end", 11)
 
     def vertical(self, x: float, label: str = "") -> None:
