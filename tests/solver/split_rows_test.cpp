@@ -30,8 +30,8 @@ struct rows_with_sources {
   std::vector<Offset> offsets;
   std::vector<std::int64_t> columns;
   std::vector<Offset> sources;
-  std::vector<Offset> pivots;           ///< empty: unit
-  std::vector<std::int64_t> positions;  ///< -1: a partial row
+  std::vector<Offset> pivots;                      ///< empty: unit
+  std::vector<std::int64_t> substitution_indices;  ///< -1: a partial row
 
   [[nodiscard]] std::size_t size() const { return substitution_indices.size(); }
   [[nodiscard]] std::int64_t length(std::size_t row) const {
@@ -43,7 +43,8 @@ struct rows_with_sources {
                                           const std::vector<double>& b) const {
     std::vector<double> x(size());
     for (std::size_t row = 0; row < size(); ++row) {
-      double rest = positions[row] < 0 ? 0 : b.at(static_cast<std::size_t>(positions[row]));
+      double rest =
+          substitution_indices[row] < 0 ? 0 : b.at(static_cast<std::size_t>(substitution_indices[row]));
       for (auto e = static_cast<std::size_t>(offsets[row]); e < static_cast<std::size_t>(offsets[row + 1]);
            ++e) {
         const double value = sources[e] == detail::triangle_kernels::minus_one_source
@@ -66,13 +67,13 @@ class SplitRows : public on_target<Types> {
   using host_rows = rows_with_sources<offset_type>;
 
   template <class Triangle>
-  host_rows to_host(const Triangle& t, std::vector<std::int64_t> positions) {
+  host_rows to_host(const Triangle& t, std::vector<std::int64_t> substitution_indices) {
     const auto columns = this->where.download(t.columns);
     return {this->where.download(t.row_offsets),
             {columns.begin(), columns.end()},
             this->where.download(t.sources),
             this->where.download(t.diagonal_sources),
-            std::move(positions)};
+            std::move(substitution_indices)};
   }
 
   void check(const pattern& p, std::int64_t most, const form& f) {
@@ -108,22 +109,23 @@ class SplitRows : public on_target<Types> {
     const std::vector<double> expected = before.solve(a.values, b);
     const std::vector<double> x = after.solve(a.values, b);
     for (std::size_t row = 0; row < x.size(); ++row) {
-      if (after.positions[row] >= 0) {
-        ASSERT_NEAR(x[row], expected[static_cast<std::size_t>(after.positions[row])], 1e-13) << row;
+      if (after.substitution_indices[row] >= 0) {
+        ASSERT_NEAR(x[row], expected[static_cast<std::size_t>(after.substitution_indices[row])], 1e-13)
+            << row;
       }
     }
   }
 
   /// Positions, lengths, and that the entries are the old ones and the links.
   void expect_sound(const host_rows& after, const host_rows& before, std::int64_t most) {
-    std::vector<std::int64_t> positions;
+    std::vector<std::int64_t> substitution_indices;
     std::vector<offset_type> sources;
     std::vector<int> links(after.size(), 0);
     for (std::size_t row = 0; row < after.size(); ++row) {
-      const std::int64_t position = after.positions[row];
-      if (position >= 0) {
-        substitution_indices.push_back(position);
-        const std::int64_t length = before.length(static_cast<std::size_t>(position));
+      const std::int64_t substitution_index = after.substitution_indices[row];
+      if (substitution_index >= 0) {
+        substitution_indices.push_back(substitution_index);
+        const std::int64_t length = before.length(static_cast<std::size_t>(substitution_index));
         ASSERT_LE(after.length(row), length > most ? 2 * most - 3 : length) << "a row of " << length;
       } else {
         ASSERT_EQ(after.length(row), most) << "a partial row";
@@ -133,7 +135,7 @@ class SplitRows : public on_target<Types> {
         const auto column = static_cast<std::size_t>(after.columns[e]);
         ASSERT_LT(column, row);
         const bool is_link = after.sources[e] == detail::triangle_kernels::minus_one_source;
-        ASSERT_EQ(is_link, after.positions[column] < 0);
+        ASSERT_EQ(is_link, after.substitution_indices[column] < 0);
         if (is_link) {
           ++links[column];
         } else {
@@ -141,13 +143,13 @@ class SplitRows : public on_target<Types> {
         }
       }
     }
-    EXPECT_EQ(positions, before.positions) << "every row once, in the old order";
+    EXPECT_EQ(substitution_indices, before.substitution_indices) << "every row once, in the old order";
     std::vector<offset_type> old_sources = before.sources;
     std::sort(old_sources.begin(), old_sources.end());
     std::sort(sources.begin(), sources.end());
     EXPECT_EQ(sources, old_sources) << "every entry once";
     for (std::size_t row = 0; row < after.size(); ++row) {
-      ASSERT_EQ(links[row], after.positions[row] < 0 ? 1 : 0) << "row " << row << " taken over";
+      ASSERT_EQ(links[row], after.substitution_indices[row] < 0 ? 1 : 0) << "row " << row << " taken over";
     }
   }
 };
