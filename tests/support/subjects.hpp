@@ -259,8 +259,8 @@ struct dataflow_partitioned_rhs : partitioned_subject<one_partitioned<64, 2, 64,
 struct dataflow_partitioned_streams : partitioned_subject<one_partitioned<128, 1, 32, 3, 3, true, 2>, 3> {
   static constexpr const char* name = "dataflow_partitioned_streams";
 };
-/// The row_per_thread path for the first levels and the partitioned path for the rest. Further right-hand sides
-/// cost nothing, so that they do not decide where the levels are cut.
+/// The row_per_thread path for the first levels and the partitioned path for the rest. Further right-hand
+/// sides cost nothing, so that they do not decide where the levels are cut.
 struct cheap_levels : small_groups {
   static constexpr partitioned_shape partitioned_shapes[] = {
       {1, 32, 3, 4, 1, false, 1, 1},
