@@ -1,5 +1,5 @@
-// What is particular to automatic: which candidate it takes, what it tells their models, what it costs; and
-// the contract with each of several candidates taken.
+// The policy automatic: which candidate it takes, what it tells the cost models, what it costs; and the
+// contract with each of several candidates.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace sptrsv::testing {
 
-/// A policy with a price instead of a measured cost.
+/// The tuning of a policy whose predicted time is a constant.
 template <class Tuning, int Nanoseconds>
 struct priced : Tuning {};
 template <int Nanoseconds>
@@ -26,7 +26,8 @@ using priced_threads = policy::basic_sync_free_thread<priced<small_thread_blocks
 template <int Nanoseconds>
 using priced_dataflow = policy::basic_dataflow<priced<small_groups, Nanoseconds>>;
 
-/// Its model keeps what it is told, and is cheap for systems of few levels only.
+/// The tuning of a policy whose cost model keeps its arguments, and predicts a short time for few levels
+/// only.
 struct watched_tuning : small_thread_blocks {
   static inline detail::system_profile seen;
 };
@@ -86,7 +87,7 @@ struct takes_second : subject<policy::automatic<priced_levels<3>, priced_threads
 struct takes_third : subject<policy::automatic<priced_levels<3>, priced_threads<2>, priced_dataflow<1>>> {
   static constexpr const char* name = "takes_third";
 };
-/// Takes one or the other from system to system.
+/// Takes one or the other candidate, depending on the system.
 struct takes_both : subject<policy::automatic<priced_levels<100>, watched>> {
   static constexpr const char* name = "takes_both";
 };
@@ -157,7 +158,7 @@ TEST_F(Automatic, TellsTheModelsWhatTheSystemIs) {
     EXPECT_EQ(seen.rows, 9);
     EXPECT_EQ(seen.entries, 9 + 8 + 4);
     EXPECT_EQ(seen.levels, 3);
-    // Of op(T): the pattern may stand there transposed.
+    // Rows and columns are those of op(T), which may be the transposed pattern.
     EXPECT_EQ(std::max(seen.longest_row, seen.longest_column), 8);
     EXPECT_EQ(std::min(seen.longest_row, seen.longest_column), 5);
     EXPECT_EQ(seen.longest_row, info_with(level_set::make(), p, f).longest_row);
@@ -168,14 +169,15 @@ TEST_F(Automatic, TellsTheModelsWhatTheSystemIs) {
   }
 }
 
-TEST_F(Automatic, TakesTheFirstOfEqualOnesEachWithItsKnobs) {
+TEST_F(Automatic, TakesTheFirstOfEqualCandidatesEachWithItsMembers) {
   policy::automatic<priced_levels<1>, priced_levels<1>> levels;
   EXPECT_TRUE(info_with(levels, patterns::chain(4)).bit_reproducible);
   std::get<0>(levels.candidates).by = policy::orientation::columns;
   EXPECT_FALSE(info_with(levels, patterns::chain(4)).bit_reproducible);
 }
 
-/// By the library's own models: a level costs recursive_block less than level_set, and sync_free_warp least.
+/// In the library's own cost models a level takes recursive_block less time than level_set, and
+/// sync_free_warp the least time.
 TEST_F(Automatic, TakesRecursiveBlockIfItIsPredictedToBeFastest) {
   const auto a = make(patterns::chain(40), {});
   const auto there = where.upload(a.by_rows);
@@ -189,7 +191,7 @@ TEST_F(Automatic, TakesRecursiveBlockIfItIsPredictedToBeFastest) {
   EXPECT_EQ(info_with(another, patterns::chain(40)).chosen, "sync_free_warp");
 }
 
-/// Launches and allocations of an analysis.
+/// Compares launches and allocations of the analysis.
 TEST_F(Automatic, WithOneCandidateAnalysesNothingElse) {
   const auto a = where.upload(make(patterns::stencil_2d(6, 7), {}).by_rows);
   emulator::device_counters& counters = where.device().counters;
@@ -227,7 +229,7 @@ TEST_F(Automatic, ThrowsWhatItsCandidatesThrow) {
   }
 }
 
-/// On the host, with policies of the user's choice.
+/// The candidates may be host policies.
 TEST(AutomaticOnTheHost, ChoosesToo) {
   const policy::automatic<policy::host_serial, policy::host_parallel> either;
   const auto info_for = [&](const pattern& p) {
