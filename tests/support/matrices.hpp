@@ -208,7 +208,7 @@ struct stored_matrix {
   [[nodiscard]] std::int64_t size() const { return is_csc ? by_columns.rows : by_rows.rows; }
 
   /// Returns the index of entry (row, column) of A in the values; the entry must be stored.
-  [[nodiscard]] std::size_t place_of(std::int64_t row, std::int64_t column) const {
+  [[nodiscard]] std::size_t index_of(std::int64_t row, std::int64_t column) const {
     const auto& offsets = is_csc ? by_columns.column_offsets : by_rows.row_offsets;
     const auto& minors = is_csc ? by_columns.row_indices : by_rows.column_indices;
     const auto major = static_cast<std::size_t>(is_csc ? column : row);
@@ -216,7 +216,7 @@ struct stored_matrix {
                                  static_cast<Index>(is_csc ? row : column));
     return static_cast<std::size_t>(found - minors.begin());
   }
-  void set(std::int64_t row, std::int64_t column, Value value) { values()[place_of(row, column)] = value; }
+  void set(std::int64_t row, std::int64_t column, Value value) { values()[index_of(row, column)] = value; }
 };
 
 template <class Value, class Index = std::int32_t, class Offset = Index>
