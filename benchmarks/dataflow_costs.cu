@@ -1,9 +1,8 @@
-// What the steps, hand-offs and levels of policy dataflow cost on this GPU: the constants by which it plans,
-// as they stand in detail/dataflow/tuning.hpp (fp64). Needs no matrix and no Google Benchmark.
+// sptrsv_dataflow_costs: measures the costs of tiles, hops and levels of policy dataflow on this GPU and
+// prints the constants of the cost model in the form in which the tuning header of dataflow holds them
+// (fp64). Takes no arguments.
 //
-//   sptrsv_dataflow_costs
-//
-// Each constant comes from systems that differ in one thing, by the difference of their times.
+// Each constant is the difference of the times of systems that differ in one property.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -16,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/bench/driver.cuh"
-#include "benchmarks/bench/stopwatch.cuh"
-#include "examples/support/placement.hpp"
+#include "benchmarks/shared/driver.cuh"
+#include "common/measurement/cuda_event.cuh"
+#include "common/measurement/placement.hpp"
 #include "sptrsv/policy/dataflow.hpp"
 
 namespace {
@@ -28,8 +27,8 @@ using sptrsv::policy::dataflow_path;
 using relay_shapes = dataflow_tuning::relay_shapes;
 using walk_shapes = dataflow_tuning::walk_shapes;
 
-/// `levels` levels of `rows` rows, one level after the other. A row needs `entries` of the level before, the
-/// nearest ones, and `older` that are known for long.
+/// Returns a matrix with `levels` levels of `rows` rows, one level after the other. A row depends on the
+/// `entries` nearest rows of the level before, and on `older` rows that were solved 300 levels before.
 sptrsv::csr_matrix<double> layers(std::int32_t levels, std::int32_t rows, std::int32_t entries,
                                   std::int32_t older = 0) {
   constexpr std::int32_t long_ago = 300;  // levels
@@ -55,34 +54,37 @@ sptrsv::csr_matrix<double> layers(std::int32_t levels, std::int32_t rows, std::i
   return made;
 }
 
+/// The time of a solve and the text of its kernel.
 struct measured {
-  double nanoseconds;  ///< of a solve, the median of several among others
+  double nanoseconds;  ///< median time of a solve
   std::string kernel;
 };
 
+/// Solves with the matrix several times.
 measured measure(const sptrsv::csr_matrix<double>& matrix, const sptrsv::policy::dataflow& how) {
-  using placement = sptrsv_examples::device_placement;
+  using placement = sptrsv_common::device_placement;
   auto solver = sptrsv::analyze(how, placement::put_matrix(matrix), sptrsv::system_options{});
   const auto b = placement::put(std::vector<double>(static_cast<std::size_t>(matrix.rows), 1.0));
   auto x = placement::put(std::vector<double>(static_cast<std::size_t>(matrix.rows)));
   constexpr int solves = 10;
-  sptrsv_benchmarks::stopwatch watch;
   std::vector<double> times;
   for (int round = 0; round < 6; ++round) {
-    times.push_back(watch.time([&] {
-      for (int i = 0; i < solves; ++i) {
-        solver.solve(b, x);
-      }
-    }) / solves);
+    times.push_back(1e6 * sptrsv_common::device_time([&] {
+                      for (int i = 0; i < solves; ++i) {
+                        solver.solve(b, x);
+                      }
+                    }) /
+                    solves);
   }
-  std::sort(times.begin() + 1, times.end());  // the first is to warm up
-  return {times[3], solver.info().kernels.at(0)};
+  times.erase(times.begin());  // the first round warms up
+  return {sptrsv_common::median(times), solver.info().kernels.at(0)};
 }
 
 double time_of(const sptrsv::csr_matrix<double>& matrix, const sptrsv::policy::dataflow& how) {
   return measure(matrix, how).nanoseconds;
 }
 
+/// Returns the policy for the partitioned path with a shape and a number of partitions.
 sptrsv::policy::dataflow relay(int shape, int parts = 1) {
   sptrsv::policy::dataflow made{dataflow_path::relay};
   made.parts = parts;
@@ -90,7 +92,7 @@ sptrsv::policy::dataflow relay(int shape, int parts = 1) {
   return made;
 }
 
-/// Nanoseconds that a level adds to a relay of one part.
+/// Returns the nanoseconds that one level adds to a partitioned solve with one partition.
 double relay_level(int shape, std::int32_t rows, std::int32_t entries, std::int32_t older = 0) {
   constexpr std::int32_t levels = 1000;
   return (time_of(layers(3 * levels, rows, entries, older), relay(shape)) -
@@ -98,6 +100,7 @@ double relay_level(int shape, std::int32_t rows, std::int32_t entries, std::int3
          (2 * levels);
 }
 
+/// Returns the rounded numbers, separated by commas.
 std::string joined(const std::vector<double>& numbers) {
   std::string text;
   for (const double number : numbers) {
@@ -106,6 +109,7 @@ std::string joined(const std::vector<double>& numbers) {
   return text;
 }
 
+/// Prints the constants of the partitioned path.
 void print_relay() {
   std::vector<double> steps;
   std::vector<double> full_steps;
@@ -117,7 +121,7 @@ void print_relay() {
     const double step = relay_level(index, s.step_rows(), late);
     steps.push_back(step);
     full_steps.push_back(relay_level(index, 4 * s.step_rows(), late) / (4 * step));
-    // Entries through memory come in rounds of two a lane.
+    // Global entries are read in rounds of two entries per lane.
     if (s.step_rows() >= 8 * s.lanes && late == s.late_entries()) {
       rounds.push_back((relay_level(index, s.step_rows(), late, 8 * s.lanes) -
                         relay_level(index, s.step_rows(), late, 2 * s.lanes)) /
@@ -128,10 +132,7 @@ void print_relay() {
     hops.push_back((time_of(chain_of_parts, relay(index, parts)) - time_of(chain_of_parts, relay(index))) /
                    (parts - 1));
   });
-  const auto median = [](std::vector<double> v) {
-    std::sort(v.begin(), v.end());
-    return v.empty() ? 0.0 : v[v.size() / 2];
-  };
+  using sptrsv_common::median;
   std::printf("  static constexpr double relay_step_ns[] = {%s};\n", joined(steps).c_str());
   std::printf("  static constexpr double relay_full_step = %.2f;\n", median(full_steps));
   std::printf("  static constexpr double relay_hop_ns = %.0f;\n", median(hops));
@@ -140,12 +141,13 @@ void print_relay() {
               time_of(layers(1, 32, 1), relay(0)) - steps.front());
 }
 
-/// Of "one block walks N steps of ...".
+/// Returns the number N in the text of a kernel "one block walks N steps of ...".
 double steps_of(const std::string& kernel) {
   const std::string before = " walks ";
   return std::strtod(kernel.c_str() + kernel.find(before) + before.size(), nullptr);
 }
 
+/// Prints the constants of the single_block path.
 void print_walk() {
   std::vector<double> steps;
   double launch = 0;
@@ -163,6 +165,7 @@ void print_walk() {
   std::printf("  static constexpr double walk_launch_ns = %.0f;\n", launch);
 }
 
+/// Prints the constants of the row_per_thread path.
 void print_grid() {
   const sptrsv::policy::dataflow grid{dataflow_path::grid};
   const double few = time_of(layers(50, 4000, 3), grid);
@@ -179,10 +182,9 @@ void print_grid() {
 }  // namespace
 
 int main() {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::fprintf(stderr, "sptrsv_dataflow_costs: no GPU\n");
-    return 77;
+  if (!sptrsv_common::has_gpu()) {
+    std::fprintf(stderr, "sptrsv_dataflow_costs: this machine has no GPU\n");
+    return 77;  // CTest reports the run as skipped
   }
   try {
     cudaDeviceProp properties{};

@@ -12,7 +12,7 @@ has_command() { command -v "$1" > /dev/null; }
 has_header() { echo "#include <$1>" | "${CXX:-c++}" -E -x c++ - > /dev/null 2>&1; }
 
 # install_missing WHAT...: installs the Debian packages of those of WHAT that this machine lacks. WHAT is among
-# build, gtest, benchmark, zlib, suitesparse, python, matplotlib, clang-format.
+# build, gtest, benchmark, zlib, suitesparse, cli11, python, matplotlib, clang-format.
 install_missing() {
   local what packages=()
   for what in "$@"; do
@@ -26,6 +26,7 @@ install_missing() {
       benchmark) has_header benchmark/benchmark.h || packages+=(libbenchmark-dev) ;;
       zlib) has_header zlib.h || packages+=(zlib1g-dev) ;;
       suitesparse) has_header suitesparse/umfpack.h || packages+=(libsuitesparse-dev) ;;
+      cli11) has_header CLI/CLI.hpp || packages+=(libcli11-dev) ;;
       python) has_command python3 || packages+=(python3) ;;
       matplotlib)
         python3 -c 'import matplotlib' 2> /dev/null || /usr/bin/python3 -c 'import matplotlib' 2> /dev/null ||

@@ -4,7 +4,7 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-install_missing build zlib >&2
+install_missing build zlib cli11 >&2
 configure examples >&2
 cmake --build "$root/build/examples" --parallel "$cores" --target solve >&2
 exec "$root/build/examples/examples/solve" "$@"

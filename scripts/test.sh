@@ -6,7 +6,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 preset=${SPTRSV_PRESET:-default}
 
-install_missing build gtest zlib python
+install_missing build gtest zlib cli11 python
 configure "$preset"
 targets=(sptrsv_tests)
 if "$root/tests/run_if_gpu.sh" true > /dev/null; then

@@ -1,18 +1,18 @@
-// Handing on from SM to SM through device memory: the routes that a chain of bench/hop.cuh may take beside
-// the value that is its own flag.
+// Methods to hand a value on from SM to SM through device memory, for the chain of shared/hop.cuh: those in
+// which the value is not its own flag.
 #pragma once
 
-#include "benchmarks/bench/hop.cuh"
+#include "benchmarks/shared/hop.cuh"
 
 namespace sptrsv_benchmarks::hand_off {
 
-/// st.release and ld.acquire of a flag beside the value.
+/// A flag beside the value, with st.release and ld.acquire.
 struct released_flag {
   static constexpr unsigned char unset_value = 0;
 
   template <class Context>
   __device__ static bool receive(Context& ctx, const chain_arrays& in, int i, double& value) {
-    const bool came = look_until([&] { return ctx.load_acquire(in.flags + i) != 0; });
+    const bool came = poll_until([&] { return ctx.load_acquire(in.flags + i) != 0; });
     value = sptrsv::detail::bit_cast<double>(ctx.load(in.values + i));
     return came;
   }
@@ -23,14 +23,14 @@ struct released_flag {
   }
 };
 
-/// The hand-off of the first sync-free codes: the value, __threadfence, a volatile flag.
+/// The method of the first sync-free codes: the value, __threadfence, a volatile flag.
 struct fenced_flag {
   static constexpr unsigned char unset_value = 0;
 
   template <class Context>
   __device__ static bool receive(Context&, const chain_arrays& in, int i, double& value) {
     const volatile int* const flags = in.flags;
-    const bool came = look_until([&] { return flags[i] != 0; });
+    const bool came = poll_until([&] { return flags[i] != 0; });
     __threadfence();
     value = sptrsv::detail::bit_cast<double>(in.values[i]);
     return came;
@@ -43,7 +43,7 @@ struct fenced_flag {
   }
 };
 
-/// What column-wise methods do, as it is published: atomicAdd on the sum, __threadfence, atomicSub on the
+/// The published method of column-wise solvers: atomicAdd on the sum, __threadfence, atomicSub on the
 /// counter.
 struct counted_sum {
   static constexpr unsigned char unset_value = 0;
@@ -51,7 +51,7 @@ struct counted_sum {
   template <class Context>
   __device__ static bool receive(Context&, const chain_arrays& in, int i, double& value) {
     const volatile int* const counters = in.flags;
-    const bool came = look_until([&] { return counters[i] != 0; });
+    const bool came = poll_until([&] { return counters[i] != 0; });
     value = reinterpret_cast<const volatile double*>(in.values)[i];
     return came;
   }
@@ -63,14 +63,14 @@ struct counted_sum {
   }
 };
 
-/// The same as the policies of the library do it: reductions, a release fence between them; relaxed looks,
-/// then an acquire fence.
+/// The method of the column-wise policies of the library: two reductions with a release fence between them;
+/// relaxed polling, then an acquire fence.
 struct reduced_sum {
   static constexpr unsigned char unset_value = 0;
 
   template <class Context>
   __device__ static bool receive(Context& ctx, const chain_arrays& in, int i, double& value) {
-    const bool came = look_until([&] { return ctx.load_relaxed(in.flags + i) != 0; });
+    const bool came = poll_until([&] { return ctx.load_relaxed(in.flags + i) != 0; });
     ctx.fence_acquire();
     value = ctx.load_relaxed(reinterpret_cast<const double*>(in.values) + i);
     return came;
