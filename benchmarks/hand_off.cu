@@ -103,6 +103,7 @@ int main(int argc, char** argv) {
   std::string word;
   arguments.add_positional("WORD", word, false, "Measure only the methods whose name contains this text.");
   arguments.add_footer(
-      "Exit status: 0, 1 if a measurement fails, 2 for an error in the command line, 77 without a GPU.");
+      "Exit status: 0 for success, 1 if a measurement fails, 2 for an error in the command line, 77 without "
+      "a GPU.");
   return arguments.run(argc, argv, [&] { return run(word); });
 }

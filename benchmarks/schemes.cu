@@ -74,7 +74,8 @@ void add_options(common::command_line& to, program_options& target) {
   to.begin_group("Output");
   to.add_text("-o,--json", target.json, "FILE", "Write the results to this file, after each system.");
   to.add_footer(
-      "Exit status: 0, 1 if a solution is wrong or an error occurs, 2 for an error in the command line, 77 "
+      "Exit status: 0 for success, 1 if a solution is wrong or an error occurs, 2 for an error in the "
+      "command line, 77 "
       "without a GPU.");
 }
 
@@ -213,7 +214,7 @@ bool check(const std::string& name, const host_system& host) {
   while (!pending.empty()) {
     finish_one();
   }
-  std::printf("%-26s %4d right, %3d refused, %3d wrong; error at most %.2g of the bound\n", name.c_str(),
+  std::printf("%-26s %4d right, %3d refused, %3d wrong; largest error over its bound %.2g\n", name.c_str(),
               right, refused, wrong, worst);
   std::fflush(stdout);
   return wrong == 0;

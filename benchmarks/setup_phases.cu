@@ -194,9 +194,10 @@ int main(int argc, char** argv) {
       "sptrsv_setup_phases",
       "Measures the phases of an analysis, each on one core of the CPU and on the GPU.");
   sptrsv_common::matrix_selection selection{"", "grids"};
-  add_matrix_options(arguments, selection, "the lower triangle", "grids, also for all");
+  add_matrix_options(arguments, selection, "the lower triangle", "grids; all also stands for grids here");
   arguments.add_footer(
-      "Exit status: 0, 1 if the levels differ or an error occurs, 2 for an error in the command line, 77 "
+      "Exit status: 0 for success, 1 if the levels differ or an error occurs, 2 for an error in the command "
+      "line, 77 "
       "without a GPU.");
   return arguments.run(argc, argv, [&] { return sptrsv_benchmarks::setup_phases::run(selection); });
 }

@@ -1,6 +1,5 @@
 // Solves a sparse triangular system of a file or of a model problem, checks the solution, and prints the
-// times. `solve
-// --help` lists the options.
+// times. `solve --help` lists the options.
 #include <algorithm>
 #include <complex>
 #include <cstdint>

@@ -15,7 +15,7 @@ namespace sptrsv_examples {
 
 /// Returns L with the pattern of the lower triangle of A, such that L L^T agrees with A on that pattern. `a`:
 /// A, symmetric positive definite, with ascending columns and a complete diagonal. `report(done, total)`:
-/// called after every 65536 rows. Throws sptrsv::error if a pivot is not positive: IC(0) exists for
+/// called every 65536 rows. Throws sptrsv::error if a pivot is not positive: IC(0) exists for
 /// M-matrices, not for every positive definite matrix.
 template <class Real, class Index, class Offset>
 sptrsv::csr_matrix<Real, Index, Offset> incomplete_cholesky(
