@@ -15,9 +15,9 @@
 #include "benchmarks/block_kernels/parts.cuh"
 #include "benchmarks/block_kernels/vendor_squares.cuh"
 #include "benchmarks/shared/driver.cuh"
-#include "benchmarks/shared/pool.cuh"
 #include "common/command_line/command_line.hpp"
 #include "common/command_line/matrix_options.hpp"
+#include "common/gpu/pool.cuh"
 #include "common/measurement/placement.hpp"
 #include "common/systems/matrix_source.hpp"
 #include "common/systems/seeded_values.hpp"
@@ -174,7 +174,7 @@ int run(const fit_options& options) {
     std::fprintf(stderr, "sptrsv_block_kernels: this machine has no GPU\n");
     return common::exit_no_gpu;
   }
-  keep_pool_memory();
+  sptrsv_common::keep_pool_memory();
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> csv(
       options.csv.empty() ? nullptr : std::fopen(options.csv.c_str(), "w"), &std::fclose);
   if (!options.csv.empty() && csv == nullptr) {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "benchmarks/shared/driver.cuh"
-#include "common/measurement/cuda_event.cuh"
+#include "common/gpu/cuda_handles.cuh"
 #include "common/measurement/placement.hpp"
 #include "sptrsv/policy/dataflow.hpp"
 

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "benchmarks/shared/json.hpp"
-#include "benchmarks/shared/pool.cuh"
 #include "common/command_line/command_line.hpp"
 #include "common/command_line/matrix_options.hpp"
 #include "common/generators/renumberings.hpp"
+#include "common/gpu/pool.cuh"
 #include "common/measurement/placement.hpp"
 #include "common/systems/matrix_source.hpp"
 #include "common/systems/seeded_values.hpp"
@@ -346,7 +346,7 @@ int run(const program_options& options) {
   const common::generator_registry registry;
   std::vector<system_source> sources = choose_systems(options, registry);
   std::shuffle(sources.begin(), sources.end(), std::mt19937(1));
-  keep_pool_memory();
+  sptrsv_common::keep_pool_memory();
   std::printf("%zu systems, %zu schemes\n", sources.size(), sptrsv::reduced_schemes().size());
   std::vector<json_text> measured;
   bool right = true;

@@ -15,9 +15,9 @@
 
 #include "benchmarks/setup_phases/systems.hpp"
 #include "benchmarks/shared/driver.cuh"
-#include "benchmarks/shared/pool.cuh"
 #include "common/command_line/command_line.hpp"
 #include "common/command_line/matrix_options.hpp"
+#include "common/gpu/pool.cuh"
 #include "common/measurement/placement.hpp"
 #include "common/measurement/statistics.hpp"
 #include "sptrsv/detail/analysis/kahn_levels.hpp"
@@ -165,7 +165,7 @@ int run(common::matrix_selection selection) {
   if (sources.empty()) {
     throw common::usage_error("the options choose no matrix");
   }
-  keep_pool_memory();
+  sptrsv_common::keep_pool_memory();
   std::printf("%s; driver: CUDA %s; runtime: CUDA %s\n", cuda_executor().device_name().c_str(),
               driver_version().c_str(), runtime_version().c_str());
   print_heading();

@@ -11,8 +11,8 @@ set(sptrsv_has_cli11 ${CLI11_FOUND})
 if(sptrsv_has_cli11)
   target_link_libraries(sptrsv_common INTERFACE CLI11::CLI11)
 else()
-  message(STATUS "sptrsv: CLI11 not found (Debian: libcli11-dev): no programs with a command line (solve, the benchmarks, "
-                 "sptrsv_acceptance)")
+  message(STATUS "sptrsv: CLI11 not found (Debian: libcli11-dev): no programs with a command line (solve, the "
+                 "benchmarks, sptrsv_acceptance)")
 endif()
 
 # Only the benchmarks and tests generate matrices.

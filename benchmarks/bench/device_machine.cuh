@@ -10,8 +10,8 @@
 
 #include "benchmarks/shared/driver.cuh"
 #include "benchmarks/shared/hop.cuh"
-#include "benchmarks/shared/pool.cuh"
-#include "common/measurement/cuda_event.cuh"
+#include "common/gpu/cuda_handles.cuh"
+#include "common/gpu/pool.cuh"
 #include "machine.hpp"
 #include "sptrsv/device_matrix.hpp"
 
@@ -24,19 +24,6 @@ static __global__ void rewrite_evict_first(uint4* data, std::size_t size) {
     __stcs(data + i, uint4{});
   }
 }
-
-/// A stream of its own.
-class cuda_stream {
- public:
-  cuda_stream() { SPTRSV_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  ~cuda_stream() { static_cast<void>(cudaStreamDestroy(stream_)); }
-  cuda_stream(const cuda_stream&) = delete;  // owns the stream
-  cuda_stream& operator=(const cuda_stream&) = delete;
-  [[nodiscard]] cudaStream_t get() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
 
 /// Events that are created once and recorded many times.
 class event_list {
@@ -66,7 +53,7 @@ class device_machine final : public machine {
   using matrix = sptrsv::device_csr_matrix<Value, Index>;
 
   device_machine() {
-    keep_pool_memory();
+    sptrsv_common::keep_pool_memory();
     SPTRSV_CUDA_CHECK(cudaGetDeviceProperties(&properties_, 0));
     const std::size_t twice = 2 * static_cast<std::size_t>(properties_.l2CacheSize);
     flushed_ = array<uint4>(twice / sizeof(uint4), resource(), stream());
@@ -169,7 +156,7 @@ class device_machine final : public machine {
     SPTRSV_CUDA_CHECK(cudaGetLastError());
   }
 
-  cuda_stream stream_;
+  common::cuda_stream stream_;
   event_list events_;
   cudaDeviceProp properties_{};
   array<uint4> flushed_;  // twice the L2 cache

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/measurement/cuda_event.cuh"
+#include "common/gpu/cuda_handles.cuh"
 #include "common/measurement/statistics.hpp"
 #include "sptrsv/detail/block/system.hpp"
 #include "sptrsv/detail/cusparse/handles.cuh"

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "common/measurement/cuda_event.cuh"
+#include "common/gpu/cuda_handles.cuh"
 #include "common/measurement/statistics.hpp"
 #include "sptrsv/detail/simt/cuda_context.cuh"
 #include "sptrsv/detail/simt/cuda_executor.cuh"

@@ -1,4 +1,5 @@
-// Reads the values of command-line options. Needs no library for command lines.
+// Reads the values of command-line options. Does not need CLI11. The messages of the errors begin with a
+// verb: command_line.hpp puts the name of the option before them.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +38,7 @@ inline std::string joined_names(const std::vector<std::string>& names) {
   return text;
 }
 
-/// Returns the integer that `text` holds. Throws usage_error if it is none or not in [low, high].
+/// Returns the integer that `text` holds. Throws usage_error if it is not an integer in [low, high].
 inline std::int64_t parse_integer(const std::string& text, std::int64_t low, std::int64_t high) {
   char* end = nullptr;
   const std::int64_t number = std::strtoll(text.c_str(), &end, 10);

@@ -97,7 +97,7 @@ class command_line {
             },
             description)
         ->option_text(placeholder)
-        ->type_name("value")  // for CLI11's message where it is missing
+        ->type_name("value")  // CLI11 names it in the message for a missing value
         ->group(group_)
         ->take_last()
         ->trigger_on_parse();

@@ -33,8 +33,8 @@ inline std::vector<vertex> random_blocks(vertex n, vertex size, std::uint64_t se
 inline std::vector<vertex> by_colours(vertex n, const std::vector<entry>& entries) {
   const adjacency graph(n, entries);
   std::vector<vertex> colour(static_cast<std::size_t>(n), n);
-  std::vector<vertex> taken_by(static_cast<std::size_t>(n),
-                               n);  // by colour: the last vertex with a neighbour of this colour
+  // By colour: the last vertex with a neighbour of this colour.
+  std::vector<vertex> taken_by(static_cast<std::size_t>(n), n);
   std::vector<vertex> first_of(static_cast<std::size_t>(n) + 1, 0);
   for (vertex v = 0; v < n; ++v) {
     for (const vertex* w = graph.begin(v); w != graph.end(v); ++w) {

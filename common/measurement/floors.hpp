@@ -31,8 +31,7 @@ double bytes_of_solve(const sptrsv::triangle_structure& s, std::int64_t rhs) {
 /// Returns the bytes per millisecond that a copy in host memory by all cores reads and writes.
 inline double copy_bandwidth(host_placement) {
   constexpr std::int64_t pieces = 64;
-  constexpr std::size_t piece = std::size_t{1}
-                                << 21;  // bytes; all pieces together are much larger than the caches
+  constexpr std::size_t piece = std::size_t{1} << 21;  // bytes; the sum is much larger than the caches
   const std::vector<unsigned char> from(pieces * piece, 1);
   std::vector<unsigned char> to(from.size());
   const double time = median_time<host_placement>(3, [&] {

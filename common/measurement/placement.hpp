@@ -11,7 +11,7 @@
 #include "sptrsv/host/executor.hpp"
 
 #ifdef __CUDACC__
-#include "common/measurement/cuda_event.cuh"
+#include "common/gpu/cuda_handles.cuh"
 #endif
 
 namespace sptrsv_common {

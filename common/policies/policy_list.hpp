@@ -10,6 +10,7 @@
 
 namespace sptrsv_common {
 
+/// A list of types of policies.
 template <class... Policies>
 struct policy_list {};
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/gpu/cuda_handles.cuh"
 #include "common/systems/poisson.hpp"
 #include "common/systems/seeded_values.hpp"
 #include "sptrsv/host/backward_error.hpp"
@@ -33,23 +34,18 @@ __global__ void copy_slowly(const uint4* from, uint4* to, std::size_t size) {
 class busy_stream {
  public:
   busy_stream() {
-    SPTRSV_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_.handle, cudaStreamNonBlocking));
-    for (owned_event& event : round_done_) {
-      SPTRSV_CUDA_CHECK(
-          cudaEventCreateWithFlags(&event.handle, cudaEventDisableTiming | cudaEventBlockingSync));
-    }
-    from_ = array<uint4>(copied, pool_, stream_.handle);
-    to_ = array<uint4>(copied, pool_, stream_.handle);
-    SPTRSV_CUDA_CHECK(cudaMemsetAsync(from_.data(), 0, from_.bytes(), stream_.handle));
+    from_ = array<uint4>(copied, pool_, stream_.get());
+    to_ = array<uint4>(copied, pool_, stream_.get());
+    SPTRSV_CUDA_CHECK(cudaMemsetAsync(from_.data(), 0, from_.bytes(), stream_.get()));
   }
   busy_stream(const busy_stream&) = delete;  // owns a stream
   busy_stream& operator=(const busy_stream&) = delete;
-  ~busy_stream() { static_cast<void>(cudaStreamSynchronize(stream_.handle)); }
+  ~busy_stream() { static_cast<void>(cudaStreamSynchronize(stream_.get())); }
 
   /// Sets the policy of the solves.
   template <class Policy>
   void solve_with(const Policy& policy) {
-    const auto made = std::make_shared<other_system<Policy>>(policy, stream_.handle);
+    const auto made = std::make_shared<other_system<Policy>>(policy, stream_.get());
     solve_ = [made] { made->solve(); };
     is_right_ = [made] { return made->is_right(); };
   }
@@ -57,14 +53,14 @@ class busy_stream {
   /// Enqueues a round of work. Waits before until the last round but one has finished, so that the stream
   /// always has work.
   void enqueue_round(std::uint64_t round) {
-    owned_event& event = round_done_[round % 2];
-    SPTRSV_CUDA_CHECK(cudaEventSynchronize(event.handle));
+    common::cuda_event& event = round_done_[round % 2];
+    event.synchronize();
     for (int k = 0; k < 4; ++k) {
       solve_();
     }
-    copy_slowly<<<128, 256, 0, stream_.handle>>>(from_.data(), to_.data(), to_.size());
+    copy_slowly<<<128, 256, 0, stream_.get()>>>(from_.data(), to_.data(), to_.size());
     SPTRSV_CUDA_CHECK(cudaGetLastError());
-    SPTRSV_CUDA_CHECK(cudaEventRecord(event.handle, stream_.handle));
+    event.record(stream_.get());
   }
 
   /// Returns whether the last solution is right. Synchronises.
@@ -74,21 +70,6 @@ class busy_stream {
   static constexpr std::size_t copied = (std::size_t{16} << 20) / sizeof(uint4);
   template <class T>
   using array = sptrsv::buffer<T>;
-
-  struct owned_stream {
-    owned_stream() = default;
-    owned_stream(const owned_stream&) = delete;
-    owned_stream& operator=(const owned_stream&) = delete;
-    ~owned_stream() { static_cast<void>(cudaStreamDestroy(handle)); }
-    cudaStream_t handle = nullptr;
-  };
-  struct owned_event {
-    owned_event() = default;
-    owned_event(const owned_event&) = delete;
-    owned_event& operator=(const owned_event&) = delete;
-    ~owned_event() { static_cast<void>(cudaEventDestroy(handle)); }
-    cudaEvent_t handle = nullptr;
-  };
 
   /// A small system, so that the kernels of all streams run on the device at the same time.
   template <class Policy>
@@ -115,8 +96,9 @@ class busy_stream {
   };
 
   sptrsv::pool_memory_resource pool_;
-  owned_stream stream_;  // declared before the buffers, which free their memory on it
-  owned_event round_done_[2];
+  common::cuda_stream stream_;  // declared before the buffers, which free their memory on it
+  static constexpr unsigned event_flags = cudaEventDisableTiming | cudaEventBlockingSync;
+  common::cuda_event round_done_[2] = {common::cuda_event(event_flags), common::cuda_event(event_flags)};
   array<uint4> from_;
   array<uint4> to_;
   std::function<void()> solve_;

@@ -8,10 +8,10 @@
 
 #include "sptrsv/detail/simt/cuda_check.cuh"
 
-namespace sptrsv_benchmarks {
+namespace sptrsv_common {
 
 /// Makes the default pool of the GPU keep its memory. By default it returns free memory to the driver at
-/// every synchronisation, and the time of an analysis would include allocations of the driver.
+/// every synchronisation, and the time of work would include allocations of the driver.
 inline void keep_pool_memory() {
   cudaMemPool_t pool = nullptr;
   std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
@@ -19,4 +19,4 @@ inline void keep_pool_memory() {
   SPTRSV_CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
 }
 
-}  // namespace sptrsv_benchmarks
+}  // namespace sptrsv_common

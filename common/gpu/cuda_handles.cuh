@@ -1,4 +1,4 @@
-// Events of CUDA as a clock.
+// Owners of CUDA streams and events, and the clock of the GPU.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,20 +7,38 @@
 
 namespace sptrsv_common {
 
-/// An event that takes the time.
+/// A stream that does not wait for the default stream.
+class cuda_stream {
+ public:
+  cuda_stream() { SPTRSV_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  ~cuda_stream() { static_cast<void>(cudaStreamDestroy(stream_)); }
+  cuda_stream(const cuda_stream&) = delete;  // owns the stream
+  cuda_stream& operator=(const cuda_stream&) = delete;
+
+  [[nodiscard]] cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// An event. By default it takes the time.
 class cuda_event {
  public:
-  cuda_event() { SPTRSV_CUDA_CHECK(cudaEventCreate(&event_)); }
+  explicit cuda_event(unsigned flags = cudaEventDefault) {
+    SPTRSV_CUDA_CHECK(cudaEventCreateWithFlags(&event_, flags));
+  }
   ~cuda_event() { static_cast<void>(cudaEventDestroy(event_)); }
   cuda_event(const cuda_event&) = delete;  // owns the event
   cuda_event& operator=(const cuda_event&) = delete;
 
   void record(cudaStream_t stream = nullptr) { SPTRSV_CUDA_CHECK(cudaEventRecord(event_, stream)); }
 
+  void synchronize() const { SPTRSV_CUDA_CHECK(cudaEventSynchronize(event_)); }
+
   /// Waits for this event. Returns the time since `start`.
   [[nodiscard]] double milliseconds_since(const cuda_event& start) const {
     float elapsed = 0;
-    SPTRSV_CUDA_CHECK(cudaEventSynchronize(event_));
+    synchronize();
     SPTRSV_CUDA_CHECK(cudaEventElapsedTime(&elapsed, start.event_, event_));
     return elapsed;
   }
