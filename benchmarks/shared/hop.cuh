@@ -37,7 +37,7 @@ struct chain_arrays {
 
 /// A value that is its own flag, as in the kernels of the library that poll values.
 struct polled_value {
-  /// The value of an element before its link: a NaN, all bytes 0xff.
+  /// The bits of an element before its link has run: a NaN, all bytes 0xff.
   static constexpr std::uint64_t pending = ~std::uint64_t{0};
   static constexpr unsigned char unset_value = 0xff;  ///< of all bytes of the values before the chain runs
 

@@ -50,8 +50,7 @@ class busy_stream {
     is_right_ = [made] { return made->is_right(); };
   }
 
-  /// Enqueues a round of work. Waits before until the last round but one has finished, so that the stream
-  /// always has work.
+  /// Waits until the last round but one has finished, then enqueues a round. So the stream always has work.
   void enqueue_round(std::uint64_t round) {
     common::cuda_event& event = round_done_[round % 2];
     event.synchronize();
