@@ -85,7 +85,7 @@ double time_of(const sptrsv::csr_matrix<double>& matrix, const sptrsv::policy::d
 }
 
 /// Returns the policy for the partitioned path with a shape and a number of partitions.
-sptrsv::policy::dataflow relay(int shape, int parts = 1) {
+sptrsv::policy::dataflow partitioned(int shape, int parts = 1) {
   sptrsv::policy::dataflow made{dataflow_path::relay};
   made.parts = parts;
   made.shape = shape;
@@ -93,10 +93,10 @@ sptrsv::policy::dataflow relay(int shape, int parts = 1) {
 }
 
 /// Returns the nanoseconds that one level adds to a partitioned solve with one partition.
-double relay_level(int shape, std::int32_t rows, std::int32_t entries, std::int32_t older = 0) {
+double partitioned_level(int shape, std::int32_t rows, std::int32_t entries, std::int32_t older = 0) {
   constexpr std::int32_t levels = 1000;
-  return (time_of(layers(3 * levels, rows, entries, older), relay(shape)) -
-          time_of(layers(levels, rows, entries, older), relay(shape))) /
+  return (time_of(layers(3 * levels, rows, entries, older), partitioned(shape)) -
+          time_of(layers(levels, rows, entries, older), partitioned(shape))) /
          (2 * levels);
 }
 
@@ -110,7 +110,7 @@ std::string joined(const std::vector<double>& numbers) {
 }
 
 /// Prints the constants of the partitioned path.
-void print_relay() {
+void print_partitioned() {
   std::vector<double> steps;
   std::vector<double> full_steps;
   std::vector<double> rounds;
@@ -118,19 +118,20 @@ void print_relay() {
   relay_shapes::for_each([&](auto shape, int index) {
     const auto s = sptrsv::detail::dataflow::values_of_relay<decltype(shape)>();
     const std::int32_t late = std::min(s.late_entries(), s.step_rows());
-    const double step = relay_level(index, s.step_rows(), late);
+    const double step = partitioned_level(index, s.step_rows(), late);
     steps.push_back(step);
-    full_steps.push_back(relay_level(index, 4 * s.step_rows(), late) / (4 * step));
+    full_steps.push_back(partitioned_level(index, 4 * s.step_rows(), late) / (4 * step));
     // Global entries are read in rounds of two entries per lane.
     if (s.step_rows() >= 8 * s.lanes && late == s.late_entries()) {
-      rounds.push_back((relay_level(index, s.step_rows(), late, 8 * s.lanes) -
-                        relay_level(index, s.step_rows(), late, 2 * s.lanes)) /
+      rounds.push_back((partitioned_level(index, s.step_rows(), late, 8 * s.lanes) -
+                        partitioned_level(index, s.step_rows(), late, 2 * s.lanes)) /
                        3);
     }
     constexpr int parts = 32;
     const auto chain_of_parts = layers(2048, s.step_rows(), late);
-    hops.push_back((time_of(chain_of_parts, relay(index, parts)) - time_of(chain_of_parts, relay(index))) /
-                   (parts - 1));
+    hops.push_back(
+        (time_of(chain_of_parts, partitioned(index, parts)) - time_of(chain_of_parts, partitioned(index))) /
+        (parts - 1));
   });
   using sptrsv_common::median;
   std::printf("  static constexpr double relay_step_ns[] = {%s};\n", joined(steps).c_str());
@@ -138,7 +139,7 @@ void print_relay() {
   std::printf("  static constexpr double relay_hop_ns = %.0f;\n", median(hops));
   std::printf("  static constexpr double relay_round_ns = %.0f;\n", median(rounds));
   std::printf("  static constexpr double relay_launch_ns = %.0f;\n",
-              time_of(layers(1, 32, 1), relay(0)) - steps.front());
+              time_of(layers(1, 32, 1), partitioned(0)) - steps.front());
 }
 
 /// Returns the number N in the text of a kernel "one block walks N steps of ...".
@@ -148,14 +149,14 @@ double steps_of(const std::string& kernel) {
 }
 
 /// Prints the constants of the single_block path.
-void print_walk() {
+void print_single_block() {
   std::vector<double> steps;
   double launch = 0;
   walk_shapes::for_each([&](auto shape, int index) {
     const auto s = sptrsv::detail::dataflow::values_of<decltype(shape)>();
-    sptrsv::policy::dataflow walk{dataflow_path::walk};
-    walk.shape = index;
-    const auto time = [&](std::int32_t levels) { return measure(layers(levels, 1, 1), walk); };
+    sptrsv::policy::dataflow policy{dataflow_path::walk};
+    policy.shape = index;
+    const auto time = [&](std::int32_t levels) { return measure(layers(levels, 1, 1), policy); };
     const measured few = time(s.rows * 500);
     const measured many = time(s.rows * 1500);
     steps.push_back((many.nanoseconds - few.nanoseconds) / (steps_of(many.kernel) - steps_of(few.kernel)));
@@ -166,16 +167,16 @@ void print_walk() {
 }
 
 /// Prints the constants of the row_per_thread path.
-void print_grid() {
-  const sptrsv::policy::dataflow grid{dataflow_path::grid};
-  const double few = time_of(layers(50, 4000, 3), grid);
-  const double many = time_of(layers(250, 4000, 3), grid);
+void print_row_per_thread() {
+  const sptrsv::policy::dataflow policy{dataflow_path::grid};
+  const double few = time_of(layers(50, 4000, 3), policy);
+  const double many = time_of(layers(250, 4000, 3), policy);
   const double level = (many - few) / 200;
-  const double narrow = time_of(layers(2, 1'000'000, 3), grid);
-  const double wide = time_of(layers(2, 4'000'000, 3), grid);
+  const double narrow = time_of(layers(2, 1'000'000, 3), policy);
+  const double wide = time_of(layers(2, 4'000'000, 3), policy);
   constexpr double bytes_of_row = 1.5 * (sizeof(double) + sizeof(std::int32_t)) + 4 * sizeof(double);
   std::printf("  static constexpr double grid_level_ns = %.0f;\n", level);
-  std::printf("  static constexpr double grid_launch_ns = %.0f;\n", time_of(layers(1, 32, 1), grid));
+  std::printf("  static constexpr double grid_launch_ns = %.0f;\n", time_of(layers(1, 32, 1), policy));
   std::printf("  static constexpr double grid_byte_ns = 1 / %.1f;\n", 6e6 * bytes_of_row / (wide - narrow));
 }
 
@@ -191,9 +192,9 @@ int main() {
     SPTRSV_CUDA_CHECK(cudaGetDeviceProperties(&properties, 0));
     std::printf("// %s; driver: CUDA %s; runtime: CUDA %s\n", properties.name,
                 sptrsv_benchmarks::driver_version().c_str(), sptrsv_benchmarks::runtime_version().c_str());
-    print_walk();
-    print_relay();
-    print_grid();
+    print_single_block();
+    print_partitioned();
+    print_row_per_thread();
   } catch (const std::exception& e) {
     std::fprintf(stderr, "sptrsv_dataflow_costs: %s\n", e.what());
     return 1;
