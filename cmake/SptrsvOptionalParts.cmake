@@ -1,6 +1,5 @@
-# Finds what the library can do without: a CUDA compiler, OpenMP and zlib; SptrsvGenerators.cmake, what its
-# benchmarks can do without. Each has a cache variable with the
-# values AUTO (use it if it is there), ON (stop if it is not) and OFF.
+# Finds what the library can do without: a CUDA compiler, OpenMP and zlib. SptrsvCommon.cmake finds SuiteSparse in the
+# same way. Each has a cache variable with the values AUTO (use it if it is there), ON (stop if it is not) and OFF.
 
 function(sptrsv_tristate variable help)
   set(${variable} AUTO CACHE STRING "${help}: AUTO, ON or OFF")
