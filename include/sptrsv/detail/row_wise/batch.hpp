@@ -91,10 +91,8 @@ class batch {
 
  private:
   SPTRSV_DEVICE auto component(int i, int k) const {
-    const std::int64_t rhs =
-        first_ + k < p_.x.columns
-            ? first_ + k
-            : first_;  // A right-hand side past the end reads the first one instead, so the poll ends
+    // A right-hand side past the end reads the first one instead, so that the poll ends.
+    const std::int64_t rhs = first_ + k < p_.x.columns ? first_ + k : first_;
     return p_.buffers.component(page_, rhs, static_cast<std::int64_t>(column_[i]));
   }
 

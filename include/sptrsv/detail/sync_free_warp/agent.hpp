@@ -144,8 +144,8 @@ struct agent {
 
   SPTRSV_DEVICE static const word* component(const params& p, std::uint32_t half, std::int64_t first, int k,
                                              std::int64_t column) {
-    const std::int64_t rhs =
-        first + k < p.x.columns ? first + k : first;  // past the end: reads the first one, so the poll ends
+    // A right-hand side past the end reads the first one instead, so that the poll ends.
+    const std::int64_t rhs = first + k < p.x.columns ? first + k : first;
     return p.buffers.component(half, rhs, column);
   }
 };
