@@ -13,18 +13,20 @@
 namespace sptrsv::detail {
 
 /// The strictly lower triangle of the system by rows, in the order of substitution, columns ascending; in
-/// device memory. See host_triangle for the arrays.
+/// device memory.
 template <class Index, class Offset>
 struct device_triangle {
   std::int64_t size = 0;
   std::int64_t longest_row = 0;
-  /// Whether the entries of a row that have a source stand in the stored matrix without gaps, ascending (if
-  /// substitution goes backwards: descending) up to the diagonal, which is next.
+  /// True if the entries of each row that have a source are adjacent in the stored matrix, in ascending order
+  /// (descending if substitution starts at the last row), and the diagonal entry follows them.
   bool rows_are_stored_runs = false;
-  buffer<Offset> row_offsets;       ///< size + 1
-  buffer<Index> columns;            ///< entries
-  buffer<Offset> sources;           ///< entries
-  buffer<Offset> diagonal_sources;  ///< size; empty if the diagonal is unit
+  buffer<Offset> row_offsets;  ///< by row, size + 1
+  buffer<Index> columns;       ///< by entry: its column
+  /// By entry: its index in the stored matrix, or -1, or minus_one_source.
+  buffer<Offset> sources;
+  /// By row: index of the diagonal entry in the stored matrix; empty if the diagonal is unit.
+  buffer<Offset> diagonal_sources;
 
   [[nodiscard]] std::int64_t entries() const { return static_cast<std::int64_t>(columns.size()); }
   [[nodiscard]] std::size_t bytes() const {
@@ -32,7 +34,7 @@ struct device_triangle {
   }
 };
 
-/// Number of bits that hold all of 0 ... count - 1.
+/// Returns the number of bits that represent 0 ... count - 1.
 inline int bits_for(std::uint64_t count) {
   int bits = 1;
   while (bits < 64 && (std::uint64_t{1} << bits) < count) {
@@ -53,7 +55,14 @@ inline void throw_if_any(const triangle_kernels::report& found, std::int64_t siz
   check(pattern_fault::diagonal, found.diagonal);
 }
 
-/// Builds the triangle; synchronises. Throws for the first offending row, as validate_on_host does.
+/// Builds the triangle; synchronises. Throws for the first offending row, as validate_on_host does. The
+/// kernels run in this order:
+///
+///   1. start_rows initialises lengths, diagonal sources and the report.
+///   2. check_entries_agent checks the storage and counts the entries of each row.
+///   3. A scan turns the lengths into row offsets; check_rows finds missing diagonal entries.
+///   4. If the storage is sorted by rows of the system, place_ascending_entries writes the entries. Otherwise
+///      place_keys, a sort by (row, column) and take_columns do.
 template <class Index, class Offset, class Executor>
 class device_triangle_builder {
  public:

@@ -1,8 +1,8 @@
-// Cuts long rows: a row of m entries hands them to partial rows of at most `most` entries each, whose sum it
-// takes over with the factor -1, and so on until rows are short enough.
+// Splits long rows. A row with more than `most` entries hands its first entries to partial rows of `most`
+// entries each and keeps one entry per partial row, with factor -1. This repeats until rows are short enough.
 //
-// A partial row has no right-hand side, no place in x, and a unit pivot: its value is minus the sum of its
-// products. So a row that would keep one warp busy for long is shared by many.
+// A partial row has no right-hand side, no component of x and a unit pivot: its value is minus the sum of its
+// products. This way many warps share the work of a row that would keep one warp busy for long.
 #pragma once
 
 #include <cstdint>
@@ -12,38 +12,39 @@
 
 namespace sptrsv::detail {
 
-/// A triangle of which some rows are partial rows.
+/// A triangle some rows of which are partial rows.
 template <class Index, class Offset>
 struct split_triangle {
-  device_triangle<Index, Offset> triangle;  ///< sources may be `minus_one_source`, diagonal_sources -1
+  device_triangle<Index, Offset> triangle;  ///< sources may be minus_one_source, diagonal sources -1
   bool has_partial_rows = false;
-  buffer<Index> substitution_indices;  ///< by row: its position in the system, -1 for partial rows; empty: it
-                                       ///< is the row
+  /// By row: its substitution index in the system, -1 for partial rows. Empty: a row is its substitution
+  /// index.
+  buffer<Index> substitution_indices;
 };
 
 namespace split_kernels {
 
-/// Partial rows that a row of `length` entries hands its oldest ones to.
+/// Returns the number of partial rows of a row of `length` entries.
 SPTRSV_HOST_DEVICE constexpr std::int64_t parts_of(std::int64_t length, std::int64_t most) {
   const std::int64_t needed = length <= most ? 0 : (length - most + most - 2) / (most - 1);
   return needed < length / most ? needed : length / most;
 }
 
-/// The rows before and after.
+/// Maps the rows before the split to the rows after it.
 template <class Index, class Offset>
 struct cut {
   std::int64_t size;
-  std::int64_t most;
-  const Offset* old_offsets;
-  const Index* parts_before;  ///< by old row: partial rows of the rows before it
-  const Offset* new_offsets;
+  std::int64_t most;          ///< largest number of entries of a partial row
+  const Offset* old_offsets;  ///< by old row
+  const Index* parts_before;  ///< by old row: number of partial rows of the rows before it
+  const Offset* new_offsets;  ///< by new row
 
   template <class Context>
   SPTRSV_DEVICE std::int64_t length(Context& ctx, std::int64_t row) const {
     return static_cast<std::int64_t>(ctx.load_constant(old_offsets + row + 1) -
                                      ctx.load_constant(old_offsets + row));
   }
-  /// Its partial rows stand right before it.
+  /// Returns the new index of an old row. Its partial rows come directly before it.
   template <class Context>
   SPTRSV_DEVICE std::int64_t new_row(Context& ctx, std::int64_t row) const {
     return row + static_cast<std::int64_t>(ctx.load_constant(parts_before + row)) +
@@ -51,12 +52,12 @@ struct cut {
   }
 };
 
-/// Per old row.
+/// Counts the partial rows of each old row.
 template <class Index, class Offset>
 struct count_parts {
   std::int64_t most;
   const Offset* offsets;
-  Index* parts;
+  Index* parts;  ///< output by old row
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
@@ -66,15 +67,16 @@ struct count_parts {
   }
 };
 
-/// Per old row: lengths, positions and pivots of the new rows that it becomes.
+/// Writes length, substitution index and diagonal source of the new rows that each old row becomes. Runs once
+/// per old row.
 template <class Index, class Offset>
 struct make_rows {
   cut<Index, Offset> c;
-  const Index* old_substitution_indices;  ///< null: a row is its position
-  const Offset* old_pivots;               ///< null: the diagonal is unit
-  Offset* lengths;
-  Index* substitution_indices;
-  Offset* pivots;
+  const Index* old_substitution_indices;  ///< by old row; null: a row is its substitution index
+  const Offset* old_pivots;               ///< by old row; null: the diagonal is unit
+  Offset* lengths;                        ///< by new row
+  Index* substitution_indices;            ///< by new row
+  Offset* pivots;                         ///< by new row
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
@@ -98,7 +100,7 @@ struct make_rows {
   }
 };
 
-/// Per old entry: the partial rows take the first ones.
+/// Moves the entries: the partial rows take the first ones of their row. Runs once per old entry.
 template <class Index, class Offset>
 struct move_entries {
   cut<Index, Offset> c;
@@ -123,7 +125,8 @@ struct move_entries {
   }
 };
 
-/// Per old row: its links to its partial rows, which are its first entries.
+/// Writes the entries of each row for its partial rows. They are the row's first entries. Runs once per old
+/// row.
 template <class Index, class Offset>
 struct make_links {
   cut<Index, Offset> c;
@@ -144,7 +147,8 @@ struct make_links {
 
 }  // namespace split_kernels
 
-/// One round. `positions`: of the rows of `t`, empty if none was cut before. Synchronises.
+/// Splits the rows once. `substitution_indices` belongs to the rows of `t`; empty if no row was split before.
+/// Synchronises.
 template <class Index, class Offset, class Executor>
 split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t,
                                          const buffer<Index>& substitution_indices, std::int64_t most,
@@ -164,7 +168,8 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   made.has_partial_rows = true;
   device_triangle<Index, Offset>& n = made.triangle;
   n.size = t.size + static_cast<std::int64_t>(added);
-  n.rows_are_stored_runs = t.rows_are_stored_runs;  // links, which have no sources, come first
+  // The entries for partial rows have no sources and come first.
+  n.rows_are_stored_runs = t.rows_are_stored_runs;
   n.row_offsets = make(Offset{}, n.size + 1);
   n.columns = make(Index{}, t.entries() + added);
   n.sources = make(Offset{}, t.entries() + added);
@@ -181,14 +186,14 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
                  split_kernels::move_entries<Index, Offset>{c, t.columns.data(), t.sources.data(),
                                                             n.columns.data(), n.sources.data()});
   simt::for_each(on, t.size, split_kernels::make_links<Index, Offset>{c, n.columns.data(), n.sources.data()});
-  // Where there are more than enough partial rows, their links are still many.
+  // A row with many partial rows keeps as many entries for them and may still be long.
   n.longest_row = t.longest_row < most * (most - 1) ? most : t.longest_row / most + most - 1;
   return made;
 }
 
-/// No row of the result has more than 2 * `most` - 3 entries, `most` >= 4, and partial rows have `most` of
-/// them: a row of q * most + r entries, q + r > most, keeps q + r, and a round only for these would cost more
-/// than it gives. Moves `triangle` where nothing is to be cut. Synchronises.
+/// Splits long rows until none has more than 2 * `most` - 3 entries; `most` >= 4. Partial rows have `most`
+/// entries. A row of q * most + r entries with q + r > most keeps q + r entries: another round only for such
+/// rows would cost more than it saves. Moves from `triangle` if no row is long. Synchronises.
 template <class Index, class Offset, class Executor>
 split_triangle<Index, Offset> split_long_rows(device_triangle<Index, Offset>& triangle, std::int64_t most,
                                               const Executor& on, const analysis_memory& memory) {
