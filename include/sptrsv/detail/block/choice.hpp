@@ -1,5 +1,5 @@
-// Which kernel a part gets: the decision tree of Lu, Niu, Liu 2020 (algorithm 7), and one whose thresholds
-// are of this library's kernels.
+// Chooses the kernel of each part: by the decision tree of Lu, Niu, Liu 2020 (Algorithm 7), or by one with
+// thresholds that were fitted to this library's kernels.
 #pragma once
 
 #include <algorithm>
@@ -44,19 +44,22 @@ struct block_kernels {
 
 namespace detail::block {
 
+// What the choice of a triangle's kernel depends on.
 struct triangle_facts {
   std::int64_t rows;
   std::int64_t entries;  ///< without the diagonal
   std::int64_t levels;
 };
 
+// What the choice of a square's kernel depends on.
 struct square_facts {
   std::int64_t rows;
-  std::int64_t rows_with_entries;  ///< at least 1
+  std::int64_t rows_with_entries;  ///< rows that have entries, at least 1
   std::int64_t entries;
 };
 
-/// The paper counts the diagonal among the entries of a row, and rows in whole entries.
+/// Returns the paper's kernel for a triangle. The paper counts the diagonal among the entries of a row and
+/// rounds the length down to a whole number.
 inline policy::triangle_kernel paper_triangle(const triangle_facts& t) {
   const std::int64_t row_length = t.entries / t.rows + 1;
   if (t.levels == 1) {
@@ -106,8 +109,8 @@ policy::square_kernel fitted_square(const square_facts& s) {
   return square_of(is_scalar, empty > (is_scalar ? Tuning::scalar_empty_ratio : Tuning::vector_empty_ratio));
 }
 
-/// Diagonal blocks where nobody asks for a number. `entries`: without the diagonal; `resident`: thread blocks
-/// that the device holds at once.
+/// Returns the number of diagonal blocks if the user asks for none. `entries` does not count the diagonal;
+/// `resident` is the number of thread blocks that the device holds at once.
 template <class Tuning>
 std::int64_t blocks_by_default(std::int64_t rows, std::int64_t entries, std::int64_t resident) {
   const std::int64_t warps = resident * (Tuning::block_threads / 32);
@@ -139,7 +142,8 @@ inline bool is_scalar(policy::square_kernel kernel) {
   return kernel == policy::square_kernel::scalar_csr || kernel == policy::square_kernel::scalar_dcsr;
 }
 
-/// Lanes for a row of `entries` entries that several lanes share; a power of two. The paper's are a warp.
+/// Returns the lanes for a row of `entries` entries that several lanes share, a power of two. The paper uses
+/// a warp.
 template <class Tuning>
 int shared_row_lanes(policy::block_selector selector, double entries) {
   if (selector == policy::block_selector::paper) {
