@@ -44,7 +44,7 @@ struct check_entries_agent {
   }
 
  private:
-  // A stored entry of the system, if it lies in the strictly lower triangle.
+  /// A stored entry of the system, if it lies in the strictly lower triangle.
   struct counted {
     Index row = -1;         ///< substitution index; -1 if there is none
     bool is_below = false;  ///< true if the entry lies below the diagonal

@@ -31,8 +31,8 @@ struct find_level_offsets {
   }
 };
 
-/// Rows in level order, in device memory: level l holds rows[level_offsets[l]] ... rows[level_offsets[l + 1]
-/// - 1], ascending.
+/// Rows in level order, in device memory, ascending within a level. Level l holds
+/// rows[level_offsets[l]] ... rows[level_offsets[l + 1] - 1].
 template <class Index>
 struct device_levels {
   std::int64_t count = 0;

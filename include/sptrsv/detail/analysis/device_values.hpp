@@ -8,7 +8,7 @@
 
 namespace sptrsv::detail {
 
-// Values of the entries and of the diagonal, gathered from the stored matrix.
+/// Values of the entries and of the diagonal, gathered from the stored matrix.
 template <class Scalar, class Executor>
 class device_values {
  public:

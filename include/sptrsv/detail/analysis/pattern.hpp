@@ -43,7 +43,7 @@ struct triangle_form {
         conjugated(options.operation == op::conj_transpose) {}
 };
 
-// The faults of a pattern, in the order in which they are reported.
+/// The faults of a pattern, in the order in which they are reported.
 enum class pattern_fault { offsets, index, duplicate, diagonal };
 
 /// Throws the error for the first offending row (column if `by_columns`).

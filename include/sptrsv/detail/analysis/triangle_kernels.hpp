@@ -235,7 +235,7 @@ struct fill_with {
   }
 };
 
-// Returns element i of an array.
+/// Returns element i of an array.
 template <class T>
 struct element_of {
   const T* values;

@@ -44,14 +44,14 @@ struct block_kernels {
 
 namespace detail::block {
 
-// What the choice of a triangle's kernel depends on.
+/// What the choice of a triangle's kernel depends on.
 struct triangle_facts {
   std::int64_t rows;
   std::int64_t entries;  ///< without the diagonal
   std::int64_t levels;
 };
 
-// What the choice of a square's kernel depends on.
+/// What the choice of a square's kernel depends on.
 struct square_facts {
   std::int64_t rows;
   std::int64_t rows_with_entries;  ///< rows that have entries, at least 1

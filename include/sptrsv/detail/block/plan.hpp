@@ -14,7 +14,7 @@
 
 namespace sptrsv::detail::block {
 
-// What a step does.
+/// What a step does.
 enum class step_kind : std::int32_t {
   square,  ///< adds the products of a square to the sums of its rows
   level,   ///< solves the rows of one level, or of a diagonal
@@ -22,7 +22,7 @@ enum class step_kind : std::int32_t {
   serial   ///< solves all levels of a triangle, one after the other, in one task
 };
 
-// A step, as the kernel reads it.
+/// A step, as the kernel reads it.
 struct step {
   step_kind kind;
   std::int32_t lanes;       ///< lanes per row; a power of two up to 32
@@ -53,7 +53,7 @@ struct planned_part {
   std::size_t last_step;  ///< one past the last step
 };
 
-// The steps in order.
+/// The steps in order.
 struct step_list {
   std::vector<step> steps;
   std::vector<std::int32_t> step_of_task;  ///< by task

@@ -9,7 +9,7 @@
 
 namespace sptrsv::detail::schemes {
 
-// A launch: the groups of one or more levels.
+/// A launch: the groups of one or more levels.
 struct node_launch {
   std::int64_t first_group;
   std::int64_t groups;
