@@ -1,4 +1,4 @@
-// The profile of a system, on the device or on the host.
+// Computes the profile of a system, on the device or on the host.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 
 namespace sptrsv::detail::automatic {
 
-/// Per entry: the lengths of columns.
+/// Counts the entries of each column. Runs once per entry.
 template <class Index>
 struct count_columns {
   const Index* columns;
-  Index* lengths;  ///< start at 0
+  Index* lengths;  ///< by column; must be 0 before
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
@@ -39,7 +39,8 @@ std::int64_t longest_column(const device_triangle<Index, Offset>& t, const Execu
   return found;
 }
 
-/// Throws what the analyses of the candidates would throw of the pattern; synchronises.
+/// Computes entries, levels, and the longest row and column. Throws the errors that the candidates' analyses
+/// would throw for this pattern. Synchronises.
 template <class Index, class Offset, class Executor>
 system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const triangle_form& form,
                                   const Executor& on, memory_resource& resource) {
