@@ -1,5 +1,6 @@
-# sptrsv_generators: what a program of this repository needs that includes benchmarks/generators. Complete factors
-# are among the generated systems where SuiteSparse is found; nothing of it reaches a consumer of the library.
+# sptrsv_generators: the dependencies of programs of this repository that include benchmarks/generators. If
+# SuiteSparse is found, the generated systems include complete factors. Consumers of the library do not get this
+# target.
 
 add_library(sptrsv_generators INTERFACE)
 target_include_directories(sptrsv_generators INTERFACE "${PROJECT_SOURCE_DIR}")
