@@ -24,7 +24,6 @@
 
 namespace sptrsv::emulator {
 
-/// A device address as a number.
 /// A device address as an integer.
 using address_type = std::uintptr_t;
 

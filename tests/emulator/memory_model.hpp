@@ -116,7 +116,6 @@ class memory_model {
     drain_beyond(t.owner->pending, block_capacity);
   }
 
-  /// What a finished block has not made visible stays pending until somebody forces it or the launch ends.
   /// Keeps the pending stores of a finished block until they are forced or the launch ends.
   void retire(block& b) {
     for (const pending_store& s : b.pending.entries()) {

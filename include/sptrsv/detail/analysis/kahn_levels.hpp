@@ -6,7 +6,6 @@
 // columns and its in-degrees, and on the device one launch and one download per level. The levels are the
 // same. Within a level the rows are in the order in which they became free, which on the device differs from
 // run to run.
-// run.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,6 @@
 // One pass renumbers all diagonal blocks of a recursion level: drop the entries outside the diagonal blocks,
 // compute the levels of the remaining triangle, which are those of each block by itself, and sort the rows by
 // block and level.
-// are those of each block by itself, and rows are sorted by block and level.
 #pragma once
 
 #include <cstdint>

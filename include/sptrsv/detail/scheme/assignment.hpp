@@ -9,7 +9,6 @@
 //   - a block that has polled for the decision `patience` times votes for "by ticket".
 //
 // The first vote decides for all blocks. By ticket, each warp draws one group after the other, in order.
-// decides for all, and where a block gave up warps take the groups one after the other by ticket.
 #pragma once
 
 #include <cstdint>

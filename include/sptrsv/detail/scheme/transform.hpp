@@ -179,8 +179,8 @@ struct find_first_edges {
 /// The computation graph, in device memory.
 template <class Index, class Offset>
 struct node_graph {
-  row_wise::warp_tasks<Index>
-      nodes;  ///< node k has the places first_solve_index[k] ... first_solve_index[k + 1] - 1
+  /// Node k has the solve indices first_solve_index[k] ... first_solve_index[k + 1] - 1.
+  row_wise::warp_tasks<Index> nodes;
   device_triangle<Index, Offset> edges;  ///< dependency edges by node; empty if nodes are rows
   /// By node: 1 if its rows need each other; empty if nodes are rows.
   buffer<std::int32_t> inner;
