@@ -68,7 +68,7 @@ struct check_entries_agent {
       ctx.atomic_min(&p.found->index, m);
       return {};
     }
-    const auto at = solve_index_of(p.form, static_cast<Index>(p.a.size - 1), static_cast<Index>(m), minor);
+    const auto at = triangle_entry_of(p.form, static_cast<Index>(p.a.size - 1), static_cast<Index>(m), minor);
     if (e > 0 && e > static_cast<std::int64_t>(ctx.load_constant(p.a.offsets + m))) {
       const Index before = ctx.load_constant(p.a.indices + e - 1);
       if (before > minor) {

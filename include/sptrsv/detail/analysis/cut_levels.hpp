@@ -82,7 +82,7 @@ struct subtract {
 
 /// Translates rows of the whole to rows of a half. Runs once per row in level order.
 template <class Index>
-struct take_values {
+struct translate_rows {
   const Index* rows;           ///< by solve index: the row of the whole
   const Index* solve_indices;  ///< by row of the whole, from number_rows
   Index first_solve_index;     ///< solve index of the first row of the half
@@ -152,9 +152,10 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
     simt::for_each(on, count + 1,
                    cut_kernels::subtract<Index>{levels.level_offsets.data() + first,
                                                 static_cast<Index>(first_row), taken.level_offsets.data()});
-    simt::for_each(on, rows,
-                   cut_kernels::take_values<Index>{levels.rows.data() + first_row, solve_indices.data(),
-                                                   static_cast<Index>(first_solve_index), taken.rows.data()});
+    simt::for_each(
+        on, rows,
+        cut_kernels::translate_rows<Index>{levels.rows.data() + first_row, solve_indices.data(),
+                                           static_cast<Index>(first_solve_index), taken.rows.data()});
     return taken;
   };
   made.first_levels = take_levels(0, first_levels, rest_rows, 0, first_rows);
@@ -163,11 +164,11 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
 }
 
 /// Renumbers the columns of the rest that are rows of the first half: row r becomes the solve index
-/// place_of_first[r]. Runs once per entry of the rest.
+/// solve_index_of_first[r]. Runs once per entry of the rest.
 template <class Index>
 struct renumber_first_columns {
   std::int64_t rest_size;
-  const Index* place_of_first;
+  const Index* solve_index_of_first;
   Index* columns;
 
   template <class Context>
@@ -175,7 +176,7 @@ struct renumber_first_columns {
     const auto column = static_cast<std::int64_t>(ctx.load(columns + e));
     if (column >= rest_size) {
       ctx.store(columns + e,
-                static_cast<Index>(rest_size + ctx.load_constant(place_of_first + column - rest_size)));
+                static_cast<Index>(rest_size + ctx.load_constant(solve_index_of_first + column - rest_size)));
     }
   }
 };

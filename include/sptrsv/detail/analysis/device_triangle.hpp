@@ -61,8 +61,8 @@ inline void throw_if_any(const triangle_kernels::report& found, std::int64_t siz
 ///   1. start_rows initialises lengths, diagonal sources and the report.
 ///   2. check_entries_agent checks the storage and counts the entries of each row.
 ///   3. A scan turns the lengths into row offsets; check_rows finds missing diagonal entries.
-///   4. If the storage is sorted by rows of the system, place_ascending_entries writes the entries. Otherwise
-///      place_keys, a sort by (row, column) and take_columns do.
+///   4. If the storage is sorted by rows of the system, write_ascending_entries writes the entries. Otherwise
+///      write_keys, a sort by (row, column) and take_columns do.
 template <class Index, class Offset, class Executor>
 class device_triangle_builder {
  public:
@@ -93,7 +93,7 @@ class device_triangle_builder {
     t.sources = make<Offset>(found.entries);
     if (ascends) {
       simt::for_each(on_, a_.entries,
-                     triangle_kernels::place_ascending_entries<Index, Offset>{
+                     triangle_kernels::write_ascending_entries<Index, Offset>{
                          a_, form_, t.row_offsets.data(), t.columns.data(), t.sources.data()});
     } else {
       sort_entries(t);
@@ -145,7 +145,7 @@ class device_triangle_builder {
     on_.copy(cursors.data(), t.row_offsets.data(), cursors.bytes());
     simt::for_each(
         on_, a_.entries,
-        triangle_kernels::place_keys<Index, Offset>{a_, form_, cursors.data(), keys.data(), sources.data()});
+        triangle_kernels::write_keys<Index, Offset>{a_, form_, cursors.data(), keys.data(), sources.data()});
     const auto size = static_cast<std::uint64_t>(a_.size);
     on_.sort_pairs(keys.data(), sorted_keys.data(), sources.data(), t.sources.data(), entries,
                    size == (std::uint64_t{1} << 32) ? 64 : bits_for(size * size), memory_.scratch);

@@ -18,7 +18,7 @@ namespace sptrsv::detail {
 ///   2. Each lane takes its row's next entries (8 at a time). An entry in a row of the same warp becomes a
 ///      bit of `needs`; the levels of other rows are polled in global memory.
 ///   3. Rows with more than 64 entries are taken by the whole warp instead: in each round the warp goes
-///      through the entries of a long row up to the first one whose level is not known (go_on_with).
+///      through the entries of a long row up to the first one whose level is not known (advance_long_row).
 ///   4. Publish each row that misses no level any more and shuffle its level to the rows of the warp that
 ///      need it, which may then be published in turn (publish_ready).
 ///   5. Repeat steps 2 to 4. When no row misses a level of another warp, finish the warp in 32 shuffles
@@ -62,15 +62,15 @@ struct levels_agent {
     if ((long_rows >> warp.rank() & 1u) == 0) {
       take_entries(ctx, p, base, known_rows, row);
     } else {
-      wait_for_none(row);
+      wait_for_nothing(row);
     }
     for (;;) {
       for (std::uint32_t rows = long_rows; rows != 0; rows &= rows - 1) {
         const int r = simt::lowest_bit(rows);
-        long_rows ^= go_on_with(ctx, warp, p, base, known_rows, r, row) ? 1u << r : 0u;
+        long_rows ^= advance_long_row(ctx, warp, p, base, known_rows, r, row) ? 1u << r : 0u;
       }
       if (!row.done && (long_rows >> warp.rank() & 1u) == 0) {
-        poll(ctx, p, base, known_rows, row);
+        poll_or_take(ctx, p, base, known_rows, row);
       }
       warp.sync();
       if (warp.all(!row.waits)) {
@@ -103,7 +103,7 @@ struct levels_agent {
     return row;
   }
 
-  SPTRSV_DEVICE static void wait_for_none(row_state& row) {
+  SPTRSV_DEVICE static void wait_for_nothing(row_state& row) {
     for (Index& known : row.known) {
       known = -1;
     }
@@ -142,7 +142,7 @@ struct levels_agent {
   /// Polls all levels that the row waits for, once. Returns the address of one that is not known yet; null if
   /// all are known.
   template <class Context>
-  SPTRSV_DEVICE static const Index* look(Context& ctx, const params& p, row_state& row) {
+  SPTRSV_DEVICE static const Index* poll_once(Context& ctx, const params& p, row_state& row) {
     const Index* pending = nullptr;
     for (int i = 0; i < entries_at_once; ++i) {
       if (row.known[i] == 0) {
@@ -156,9 +156,9 @@ struct levels_agent {
 
   /// Polls once. If no level is missing, takes the next entries.
   template <class Context>
-  SPTRSV_DEVICE static void poll(Context& ctx, const params& p, std::int64_t base, std::uint32_t known_rows,
-                                 row_state& row) {
-    const Index* const pending = look(ctx, p, row);
+  SPTRSV_DEVICE static void poll_or_take(Context& ctx, const params& p, std::int64_t base,
+                                         std::uint32_t known_rows, row_state& row) {
+    const Index* const pending = poll_once(ctx, p, row);
     row.waits = pending != nullptr;
     if (row.waits) {
       ctx.spin(pending);
@@ -210,19 +210,20 @@ struct levels_agent {
   /// Takes the entries of the warp's row r up to the first whose level is not known yet. Returns true if it
   /// took all of them.
   template <class Context, class Warp>
-  SPTRSV_DEVICE static bool go_on_with(Context& ctx, const Warp& warp, const params& p, std::int64_t base,
-                                       std::uint32_t known_rows, int r, row_state& row) {
+  SPTRSV_DEVICE static bool advance_long_row(Context& ctx, const Warp& warp, const params& p,
+                                             std::int64_t base, std::uint32_t known_rows, int r,
+                                             row_state& row) {
     const Offset end = warp.shuffle(row.end, r);
     Offset first = warp.shuffle(row.next, r);
-    row_state part;  // this lane's share of the entries of row r
-    load_share(ctx, warp, p, first, end, part);
+    row_state share;  // this lane's share of the entries of row r
+    load_share(ctx, warp, p, first, end, share);
     while (first < end) {
       constexpr Offset taken = 32 * entries_at_once;
       const Offset next = end - first > taken ? first + taken : end;
       row_state ahead;
       load_share(ctx, warp, p, next, end, ahead);
-      find_needs(base, known_rows, part);
-      const Index* const pending = look(ctx, p, part);
+      find_needs(base, known_rows, share);
+      const Index* const pending = poll_once(ctx, p, share);
       if (warp.any(pending != nullptr)) {
         if (pending != nullptr) {
           ctx.spin(pending);
@@ -231,17 +232,17 @@ struct levels_agent {
       }
       first = next;
       for (int i = 0; i < entries_at_once; ++i) {
-        part.column[i] = ahead.column[i];
+        share.column[i] = ahead.column[i];
       }
     }
     for (int mask = 16; mask > 0; mask /= 2) {
-      const Index level = warp.shuffle_xor(part.level, mask);
-      part.level = part.level < level ? level : part.level;
-      part.needs |= warp.shuffle_xor(part.needs, mask);
+      const Index level = warp.shuffle_xor(share.level, mask);
+      share.level = share.level < level ? level : share.level;
+      share.needs |= warp.shuffle_xor(share.needs, mask);
     }
     if (warp.rank() == r) {
-      row.level = row.level < part.level ? part.level : row.level;
-      row.needs |= part.needs;
+      row.level = row.level < share.level ? share.level : row.level;
+      row.needs |= share.needs;
       row.next = first;
       row.waits = first < end;
     }
@@ -251,11 +252,11 @@ struct levels_agent {
   /// Loads this lane's columns of the entries from `first` on; -1 past the end.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void load_share(Context& ctx, const Warp& warp, const params& p, Offset first,
-                                       Offset end, row_state& part) {
+                                       Offset end, row_state& share) {
     const Offset mine = static_cast<Offset>(warp.rank() * entries_at_once);
-    part.end = end;
-    part.next = first < end && mine < end - first ? first + mine : end;
-    load_columns(ctx, p, part);
+    share.end = end;
+    share.next = first < end && mine < end - first ? first + mine : end;
+    load_columns(ctx, p, share);
   }
 };
 

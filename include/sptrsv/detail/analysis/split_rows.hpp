@@ -1,5 +1,6 @@
-// Splits long rows. A row with more than `most` entries hands its first entries to partial rows of `most`
-// entries each and keeps one entry per partial row, with factor -1. This repeats until rows are short enough.
+// Splits long rows. A row with more than max_entries entries hands its first entries to partial rows of
+// max_entries entries each and keeps one entry per partial row, with factor -1. This repeats until rows are
+// short enough.
 //
 // A partial row has no right-hand side, no component of x and a unit pivot: its value is minus the sum of its
 // products. This way many warps share the work of a row that would keep one warp busy for long.
@@ -24,17 +25,19 @@ struct split_triangle {
 
 namespace split_kernels {
 
-/// Returns the number of partial rows of a row of `length` entries.
-SPTRSV_HOST_DEVICE constexpr std::int64_t parts_of(std::int64_t length, std::int64_t most) {
-  const std::int64_t needed = length <= most ? 0 : (length - most + most - 2) / (most - 1);
-  return needed < length / most ? needed : length / most;
+/// Returns the number of partial rows of a row of `length` entries: as few as leave the row at most
+/// max_entries entries, and not more than there are entries for.
+SPTRSV_HOST_DEVICE constexpr std::int64_t partial_rows_of(std::int64_t length, std::int64_t max_entries) {
+  const std::int64_t needed =
+      length <= max_entries ? 0 : (length - max_entries + max_entries - 2) / (max_entries - 1);
+  return needed < length / max_entries ? needed : length / max_entries;
 }
 
 /// Maps the rows before the split to the rows after it.
 template <class Index, class Offset>
 struct cut {
   std::int64_t size;
-  std::int64_t most;          ///< largest number of entries of a partial row
+  std::int64_t max_entries;   ///< largest number of entries of a partial row
   const Offset* old_offsets;  ///< by old row
   const Index* parts_before;  ///< by old row: number of partial rows of the rows before it
   const Offset* new_offsets;  ///< by new row
@@ -48,14 +51,14 @@ struct cut {
   template <class Context>
   SPTRSV_DEVICE std::int64_t new_row(Context& ctx, std::int64_t row) const {
     return row + static_cast<std::int64_t>(ctx.load_constant(parts_before + row)) +
-           parts_of(length(ctx, row), most);
+           partial_rows_of(length(ctx, row), max_entries);
   }
 };
 
 /// Counts the partial rows of each old row.
 template <class Index, class Offset>
-struct count_parts {
-  std::int64_t most;
+struct count_partial_rows {
+  std::int64_t max_entries;
   const Offset* offsets;
   Index* parts;  ///< output by old row
 
@@ -63,7 +66,7 @@ struct count_parts {
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
     const auto length =
         static_cast<std::int64_t>(ctx.load_constant(offsets + row + 1) - ctx.load_constant(offsets + row));
-    ctx.store(parts + row, static_cast<Index>(parts_of(length, most)));
+    ctx.store(parts + row, static_cast<Index>(partial_rows_of(length, max_entries)));
   }
 };
 
@@ -81,16 +84,16 @@ struct make_rows {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
     const std::int64_t length = c.length(ctx, row);
-    const std::int64_t parts = parts_of(length, c.most);
+    const std::int64_t parts = partial_rows_of(length, c.max_entries);
     const std::int64_t to = c.new_row(ctx, row);
-    for (std::int64_t part = to - parts; part < to; ++part) {
-      ctx.store(lengths + part, static_cast<Offset>(c.most));
-      ctx.store(substitution_indices + part, Index{-1});
+    for (std::int64_t partial = to - parts; partial < to; ++partial) {
+      ctx.store(lengths + partial, static_cast<Offset>(c.max_entries));
+      ctx.store(substitution_indices + partial, Index{-1});
       if (old_pivots != nullptr) {
-        ctx.store(pivots + part, Offset{-1});
+        ctx.store(pivots + partial, Offset{-1});
       }
     }
-    ctx.store(lengths + to, static_cast<Offset>(length - parts * c.most + parts));
+    ctx.store(lengths + to, static_cast<Offset>(length - parts * c.max_entries + parts));
     ctx.store(substitution_indices + to, old_substitution_indices == nullptr
                                              ? static_cast<Index>(row)
                                              : ctx.load_constant(old_substitution_indices + row));
@@ -113,11 +116,11 @@ struct move_entries {
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
     const std::int64_t row = triangle_kernels::major_of(ctx, c.old_offsets, c.size, e);
     const std::int64_t k = e - static_cast<std::int64_t>(ctx.load_constant(c.old_offsets + row));
-    const std::int64_t parts = parts_of(c.length(ctx, row), c.most);
+    const std::int64_t parts = partial_rows_of(c.length(ctx, row), c.max_entries);
     const std::int64_t own = c.new_row(ctx, row);
-    const bool handed_over = k < parts * c.most;
-    const std::int64_t to = handed_over ? own - parts + k / c.most : own;
-    const std::int64_t at = handed_over ? k % c.most : parts + k - parts * c.most;
+    const bool handed_over = k < parts * c.max_entries;
+    const std::int64_t to = handed_over ? own - parts + k / c.max_entries : own;
+    const std::int64_t at = handed_over ? k % c.max_entries : parts + k - parts * c.max_entries;
     const std::int64_t slot = static_cast<std::int64_t>(ctx.load_constant(c.new_offsets + to)) + at;
     ctx.store(columns + slot, static_cast<Index>(c.new_row(
                                   ctx, static_cast<std::int64_t>(ctx.load_constant(old_columns + e)))));
@@ -135,12 +138,12 @@ struct make_links {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    const std::int64_t parts = parts_of(c.length(ctx, row), c.most);
+    const std::int64_t parts = partial_rows_of(c.length(ctx, row), c.max_entries);
     const std::int64_t own = c.new_row(ctx, row);
     const auto first = static_cast<std::int64_t>(ctx.load_constant(c.new_offsets + own));
-    for (std::int64_t part = 0; part < parts; ++part) {
-      ctx.store(columns + first + part, static_cast<Index>(own - parts + part));
-      ctx.store(sources + first + part, static_cast<Offset>(triangle_kernels::minus_one_source));
+    for (std::int64_t partial = 0; partial < parts; ++partial) {
+      ctx.store(columns + first + partial, static_cast<Index>(own - parts + partial));
+      ctx.store(sources + first + partial, static_cast<Offset>(triangle_kernels::minus_one_source));
     }
   }
 };
@@ -151,15 +154,16 @@ struct make_links {
 /// Synchronises.
 template <class Index, class Offset, class Executor>
 split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t,
-                                         const buffer<Index>& substitution_indices, std::int64_t most,
+                                         const buffer<Index>& substitution_indices, std::int64_t max_entries,
                                          const Executor& on, const analysis_memory& memory) {
   const auto make = [&](auto element, std::int64_t size) {
     return buffer<decltype(element)>(static_cast<std::size_t>(size), memory.kept, on.stream());
   };
   const buffer<Index> parts(static_cast<std::size_t>(t.size) + 1, memory.scratch, on.stream());
   on.fill_bytes(parts.data(), 0, parts.bytes());
-  simt::for_each(on, t.size,
-                 split_kernels::count_parts<Index, Offset>{most, t.row_offsets.data(), parts.data()});
+  simt::for_each(
+      on, t.size,
+      split_kernels::count_partial_rows<Index, Offset>{max_entries, t.row_offsets.data(), parts.data()});
   on.exclusive_scan(parts.data(), parts.data(), t.size + 1, memory.scratch);
   Index added = 0;
   on.download(&added, parts.data() + t.size, sizeof(added));
@@ -175,7 +179,8 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   n.sources = make(Offset{}, t.entries() + added);
   n.diagonal_sources = make(Offset{}, t.diagonal_sources.size() == 0 ? 0 : n.size);
   made.substitution_indices = make(Index{}, n.size);
-  split_kernels::cut<Index, Offset> c{t.size, most, t.row_offsets.data(), parts.data(), n.row_offsets.data()};
+  split_kernels::cut<Index, Offset> c{t.size, max_entries, t.row_offsets.data(), parts.data(),
+                                      n.row_offsets.data()};
   on.fill_bytes(n.row_offsets.data(), 0, n.row_offsets.bytes());
   simt::for_each(on, t.size,
                  split_kernels::make_rows<Index, Offset>{
@@ -187,22 +192,26 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
                                                             n.columns.data(), n.sources.data()});
   simt::for_each(on, t.size, split_kernels::make_links<Index, Offset>{c, n.columns.data(), n.sources.data()});
   // A row with many partial rows keeps as many entries for them and may still be long.
-  n.longest_row = t.longest_row < most * (most - 1) ? most : t.longest_row / most + most - 1;
+  n.longest_row = t.longest_row < max_entries * (max_entries - 1)
+                      ? max_entries
+                      : t.longest_row / max_entries + max_entries - 1;
   return made;
 }
 
-/// Splits long rows until none has more than 2 * `most` - 3 entries; `most` >= 4. Partial rows have `most`
-/// entries. A row of q * most + r entries with q + r > most keeps q + r entries: another round only for such
-/// rows would cost more than it saves. Moves from `triangle` if no row is long. Synchronises.
+/// Splits long rows until none has more than 2 * max_entries - 3 entries; max_entries >= 4. Partial rows have
+/// max_entries entries. A row of q * max_entries + r entries with q + r > max_entries keeps q + r entries:
+/// another round only for such rows would cost more than it saves. Moves from `triangle` if no row is long.
+/// Synchronises.
 template <class Index, class Offset, class Executor>
-split_triangle<Index, Offset> split_long_rows(device_triangle<Index, Offset>& triangle, std::int64_t most,
-                                              const Executor& on, const analysis_memory& memory) {
-  if (triangle.longest_row <= most) {
+split_triangle<Index, Offset> split_long_rows(device_triangle<Index, Offset>& triangle,
+                                              std::int64_t max_entries, const Executor& on,
+                                              const analysis_memory& memory) {
+  if (triangle.longest_row <= max_entries) {
     return {std::move(triangle), false, {}};
   }
-  split_triangle<Index, Offset> split = split_once(triangle, buffer<Index>(), most, on, memory);
-  while (split.triangle.longest_row > most) {
-    split = split_once(split.triangle, split.substitution_indices, most, on, memory);
+  split_triangle<Index, Offset> split = split_once(triangle, buffer<Index>(), max_entries, on, memory);
+  while (split.triangle.longest_row > max_entries) {
+    split = split_once(split.triangle, split.substitution_indices, max_entries, on, memory);
   }
   return split;
 }

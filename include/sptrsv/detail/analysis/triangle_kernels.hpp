@@ -21,14 +21,14 @@ struct report {
 
 /// Row and column of a stored entry as substitution indices; column <= row inside the triangle.
 template <class Index>
-struct solve_index {
+struct triangle_entry {
   Index row;
   Index column;
 };
 
 template <class Index>
-SPTRSV_HOST_DEVICE solve_index<Index> solve_index_of(const triangle_form& form, Index last, Index major,
-                                                     Index minor) {
+SPTRSV_HOST_DEVICE triangle_entry<Index> triangle_entry_of(const triangle_form& form, Index last, Index major,
+                                                           Index minor) {
   const Index row = form.transposed ? minor : major;
   const Index column = form.transposed ? major : minor;
   if (form.reversed) {
@@ -116,7 +116,7 @@ struct check_rows {
 /// Writes the entries if the storage is sorted and by rows of the system: the slot of each entry follows from
 /// the offsets. Runs once per stored entry.
 template <class Index, class Offset>
-struct place_ascending_entries {
+struct write_ascending_entries {
   pattern_view<Index, Offset> a;
   triangle_form form;
   const Offset* row_offsets;  ///< by substitution index, size + 1
@@ -126,8 +126,8 @@ struct place_ascending_entries {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
     const std::int64_t m = major_of(ctx, a.offsets, a.size, e);
-    const auto at = solve_index_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
-                                   ctx.load_constant(a.indices + e));
+    const auto at = triangle_entry_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
+                                      ctx.load_constant(a.indices + e));
     if (at.column < at.row) {
       const std::int64_t rank = form.reversed
                                     ? static_cast<std::int64_t>(ctx.load_constant(a.offsets + m + 1)) - 1 - e
@@ -142,7 +142,7 @@ struct place_ascending_entries {
 /// Writes the sort key row * size + column of each entry, in any order within its row. Runs once per stored
 /// entry.
 template <class Index, class Offset>
-struct place_keys {
+struct write_keys {
   pattern_view<Index, Offset> a;
   triangle_form form;
   /// Next free slot of each row, by substitution index; must be the row offsets before.
@@ -153,8 +153,8 @@ struct place_keys {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
     const std::int64_t m = major_of(ctx, a.offsets, a.size, e);
-    const auto at = solve_index_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
-                                   ctx.load_constant(a.indices + e));
+    const auto at = triangle_entry_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
+                                      ctx.load_constant(a.indices + e));
     if (at.column < at.row) {
       const Offset slot = ctx.atomic_add(cursors + at.row, Offset{1});
       ctx.store(keys + slot, static_cast<std::uint64_t>(at.row) * static_cast<std::uint64_t>(a.size) +
