@@ -15,7 +15,7 @@ namespace sptrsv::detail::row_wise {
 ///   2. Two-phase form only (`earlier` > 0): take the entries in columns before `earlier`, a batch at a
 ///      time, and poll each batch until its components are known. The rows of these columns belong to
 ///      earlier warps, which do not wait for this warp, so a loop of the lane's own cannot deadlock.
-///   3. Take the remaining entries in rounds that all lanes execute together (add_in_turns): poll the
+///   3. Take the remaining entries in rounds that all lanes execute together (add_in_rounds): poll the
 ///      batch once; if all its components are known, add it to the sum and take the next batch; after the
 ///      last batch publish the component.
 ///
@@ -58,7 +58,7 @@ struct lane_rows {
           }
         }
       };
-      add_in_turns(ctx, warp, entries, begin, r.end, wanted, present, sums, finish);
+      add_in_rounds(ctx, warp, entries, begin, r.end, wanted, present, sums, finish);
     }
   }
 
@@ -81,9 +81,9 @@ struct lane_rows {
   /// components once, adds the batch if all are known, and finishes its row after the last batch. No lane
   /// blocks the others, so lanes of one warp can wait for each other.
   template <class Context, class Warp, class Finish>
-  SPTRSV_DEVICE static void add_in_turns(Context& ctx, const Warp& warp, entry_batch& entries, Offset e,
-                                         Offset end, const typename entry_batch::range& wanted, bool present,
-                                         Scalar (&sums)[Columns], const Finish& finish) {
+  SPTRSV_DEVICE static void add_in_rounds(Context& ctx, const Warp& warp, entry_batch& entries, Offset e,
+                                          Offset end, const typename entry_batch::range& wanted, bool present,
+                                          Scalar (&sums)[Columns], const Finish& finish) {
     bool done = !present;
     if (!done) {
       entries.take(ctx, e, end, 1, wanted);
