@@ -87,7 +87,7 @@ struct count_below_each {
 
 /// Finds the row of each row with entries, from the key of its first entry.
 template <class Index, class Offset>
-struct take_row_values {
+struct take_row_numbers {
   const entry_key* sorted;   ///< by final index of an entry, ascending
   const Offset* row_starts;  ///< by row with entries: its first entry
   std::int64_t size;
@@ -178,7 +178,7 @@ class part_entries {
         const Offset* const starts = row_starts_.first.data() + rows_before_[p];
         on.copy(offsets + s.offsets, starts, static_cast<std::size_t>(s.rows + 1) * sizeof(Offset));
         simt::for_each(on, s.rows,
-                       take_row_values<Index, Offset>{sorted_.data(), starts, size_, numbers + s.numbers});
+                       take_row_numbers<Index, Offset>{sorted_.data(), starts, size_, numbers + s.numbers});
       } else if (s.rows > 0) {
         const auto first = static_cast<entry_key>(static_cast<std::int64_t>(p) * size_ + parts[p].first_row);
         simt::for_each(on, s.rows + 1,

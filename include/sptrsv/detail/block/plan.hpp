@@ -67,7 +67,7 @@ struct step_list {
 
 /// The levels and the warps of a triangle.
 template <class Index>
-struct triangle_solve_indices {
+struct triangle_levels {
   triangle_facts facts;
   const Index* level_offsets;  ///< solve indices; facts.levels + 1
   std::int64_t first_level;    ///< index of its first level among the levels of all triangles
@@ -95,7 +95,7 @@ class step_planner {
     }
   }
 
-  void add_triangle(const part& p, const triangle_solve_indices<Index>& t, policy::triangle_kernel kernel,
+  void add_triangle(const part& p, const triangle_levels<Index>& t, policy::triangle_kernel kernel,
                     const row_storage& storage) {
     const double length = static_cast<double>(t.facts.entries) / static_cast<double>(t.facts.rows);
     const int lanes =

@@ -96,7 +96,7 @@ class system_builder {
       take_level_offsets(order);
       choose(parts, entries.sizes());
       made.offsets = make<Offset>(stored_rows_);
-      made.numbers = make<Index>(stored_values_);
+      made.numbers = make<Index>(stored_numbers_);
       entries.store_rows(parts, storage_, made.offsets.data(), made.numbers.data(), on_);
       made.columns = entries.take_columns();
       made.sources = entries.take_sources();
@@ -157,8 +157,8 @@ class system_builder {
         made.square = {p.rows(), size.rows, size.entries};
         made.of_square = choose_square<Tuning>(kernels_, made.square);
         if (is_compressed(made.of_square)) {
-          s = {true, stored_rows_, stored_values_, size.rows};
-          stored_values_ += s.rows;
+          s = {true, stored_rows_, stored_numbers_, size.rows};
+          stored_numbers_ += s.rows;
         }
       }
       stored_rows_ += s.rows > 0 ? s.rows + 1 : 0;
@@ -177,8 +177,8 @@ class system_builder {
         const std::size_t block = i / 2;
         planner.add_triangle(
             parts[i],
-            triangle_solve_indices<Index>{c.triangle, level_offsets_.data() + c.first_level, c.first_level,
-                                          first_warps[block], first_warps[block + 1]},
+            triangle_levels<Index>{c.triangle, level_offsets_.data() + c.first_level, c.first_level,
+                                   first_warps[block], first_warps[block + 1]},
             c.of_triangle, storage_[i]);
       } else if (c.square.entries > 0) {
         planner.add_square(parts[i], c.square, c.of_square, storage_[i]);
@@ -247,7 +247,7 @@ class system_builder {
   /// The level_offsets of block_order, if a kernel needs them on the host.
   std::vector<Index> level_offsets_;
   std::int64_t stored_rows_ = 0;
-  std::int64_t stored_values_ = 0;
+  std::int64_t stored_numbers_ = 0;
 };
 
 }  // namespace sptrsv::detail::block
