@@ -65,7 +65,7 @@ class lane_system {
       : x(p.x), buffers(p.buffers), p_(p), divides_early_(divides_early) {}
 
   /// Uses entries in shared memory: entry e is at index e + shift of both arrays.
-  SPTRSV_DEVICE void hold(const Index* columns, const Scalar* values, std::int64_t shift) {
+  SPTRSV_DEVICE void use_buffer(const Index* columns, const Scalar* values, std::int64_t shift) {
     columns_ = columns;
     values_ = values;
     shift_ = shift;
@@ -162,7 +162,7 @@ struct agent {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int warps_per_processor = Columns == 1 ? Tuning::warps_per_processor : 16;
   static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
-  static constexpr int held =
+  static constexpr int max_buffered =
       Buffered ? Tuning::buffer_bytes / static_cast<int>(sizeof(Scalar) + sizeof(Index)) : 1;
   using system_params = row_wise::system_params<Scalar, Index, Offset, Buffers>;
   using system_type = lane_system<Scalar, Index, Offset, Buffers, Buffered, Columns>;
@@ -170,8 +170,8 @@ struct agent {
   using by_tile = row_wise::tile_rows<entries_at_once, Columns, system_type>;
 
   struct warp_buffer {
-    Scalar values[held];
-    Index columns[held];
+    Scalar values[max_buffered];
+    Index columns[max_buffered];
   };
   struct shared_storage {
     block_start start;
@@ -199,8 +199,8 @@ struct agent {
     ctx.barrier();
     const auto warps = static_cast<std::uint32_t>(ctx.block_threads() / 32);
     const auto block = static_cast<std::uint32_t>(shared.start.block);
-    turn<Index> work(ctx, warp, p.work, block * warps + static_cast<std::uint32_t>(warp.index()),
-                     p.work.blocks * warps, shared.by_ticket != 0, shared.start.half);
+    group_sequence<Index> work(ctx, warp, p.work, block * warps + static_cast<std::uint32_t>(warp.index()),
+                               p.work.blocks * warps, shared.by_ticket != 0, shared.start.half);
     for (; work.has_group(); work.next(ctx, warp)) {
       solve_group(ctx, warp, shared, p, work.group(ctx));
     }
@@ -238,7 +238,7 @@ struct agent {
                    static_cast<std::int64_t>(p.together_above) * rows;
       }
       if constexpr (Buffered) {
-        hold_entries(ctx, warp, shared.buffers[warp.index()], p, lanes, begin, end, system);
+        buffer_entries(ctx, warp, shared.buffers[warp.index()], p, lanes, begin, end, system);
       }
     }
     for (int k = 0; warp.any(together && k < rows); ++k) {
@@ -257,8 +257,8 @@ struct agent {
   /// Collaborative read: the warp copies the entries of all its nodes to shared memory with coalesced loads,
   /// if they fit and are at least Tuning::min_buffered.
   template <class Context, class Warp>
-  SPTRSV_DEVICE static void hold_entries(Context& ctx, const Warp& warp, warp_buffer& to, const params& p,
-                                         int lanes, Offset begin, Offset end, system_type& system) {
+  SPTRSV_DEVICE static void buffer_entries(Context& ctx, const Warp& warp, warp_buffer& to, const params& p,
+                                           int lanes, Offset begin, Offset end, system_type& system) {
     const auto own = static_cast<std::int64_t>(end - begin);
     std::int64_t before = 0;
     std::int64_t all = 0;
@@ -267,7 +267,7 @@ struct agent {
       before += other < warp.rank() / lanes * lanes ? entries : 0;
       all += entries;
     }
-    if (all > held || all < Tuning::min_buffered) {
+    if (all > max_buffered || all < Tuning::min_buffered) {
       return;
     }
     warp.sync();  // no lane needs the previous contents any more
@@ -281,7 +281,7 @@ struct agent {
       }
     }
     warp.sync();
-    system.hold(to.columns, to.values, before - static_cast<std::int64_t>(begin));
+    system.use_buffer(to.columns, to.values, before - static_cast<std::int64_t>(begin));
   }
 };
 

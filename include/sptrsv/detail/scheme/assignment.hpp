@@ -55,7 +55,7 @@ SPTRSV_DEVICE bool decide(Context& ctx, const assignment<Index>& a, std::int64_t
   std::uint32_t* const decided = &state.decided[parity];
   const bool all_started = block + 1 == a.blocks;
   std::uint32_t seen = ctx.load_relaxed(decided);
-  for (int looks = 0; !all_started && seen == 0 && looks < patience; ++looks) {
+  for (int polls = 0; !all_started && seen == 0 && polls < patience; ++polls) {
     seen = ctx.load_relaxed(decided);
   }
   if (seen == 0) {
@@ -71,12 +71,13 @@ SPTRSV_DEVICE bool decide(Context& ctx, const assignment<Index>& a, std::int64_t
 
 /// Iterates over the groups of one warp.
 template <class Index>
-class turn {
+class group_sequence {
  public:
   /// `worker` is the index of the warp in the launch, of `workers` warps. All lanes call it.
   template <class Context, class Warp>
-  SPTRSV_DEVICE turn(Context& ctx, const Warp& warp, const assignment<Index>& a, std::uint32_t worker,
-                     std::uint32_t workers, bool by_ticket, std::uint32_t parity)
+  SPTRSV_DEVICE group_sequence(Context& ctx, const Warp& warp, const assignment<Index>& a,
+                               std::uint32_t worker, std::uint32_t workers, bool by_ticket,
+                               std::uint32_t parity)
       : a_(a),
         at_(worker),
         end_(static_cast<std::uint32_t>(a.groups)),

@@ -84,11 +84,9 @@ scheme choose_scheme(const system_features& features, std::int64_t max_launches)
 template <class Table = model_table>
 std::vector<scheme> likeliest_first(const system_features& features, std::vector<scheme> space) {
   const std::vector<scheme> known = likeliest_schemes<Table>(features);
-  const auto solve_index = [&](const scheme& s) {
-    return std::find(known.begin(), known.end(), s) - known.begin();
-  };
+  const auto rank = [&](const scheme& s) { return std::find(known.begin(), known.end(), s) - known.begin(); };
   std::stable_sort(space.begin(), space.end(),
-                   [&](const scheme& a, const scheme& b) { return solve_index(a) < solve_index(b); });
+                   [&](const scheme& a, const scheme& b) { return rank(a) < rank(b); });
   return space;
 }
 

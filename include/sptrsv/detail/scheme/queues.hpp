@@ -102,12 +102,12 @@ struct warp_queues {
   std::vector<Index> queue;
 };
 
-/// The load of each warp, in a heap with the position of each warp.
+/// The loads of all warps, and a heap to find the warp with the smallest load.
 class warp_loads {
  public:
-  explicit warp_loads(std::size_t warps) : loads_(warps, 0), heap_(warps), place_(warps) {
+  explicit warp_loads(std::size_t warps) : loads_(warps, 0), heap_(warps), heap_index_(warps) {
     std::iota(heap_.begin(), heap_.end(), 0u);
-    std::iota(place_.begin(), place_.end(), 0u);
+    std::iota(heap_index_.begin(), heap_index_.end(), 0u);
   }
 
   [[nodiscard]] std::size_t size() const { return loads_.size(); }
@@ -117,7 +117,7 @@ class warp_loads {
 
   void add(std::uint32_t warp, std::int64_t load) {
     loads_[warp] += load;
-    std::size_t at = place_[warp];
+    std::size_t at = heap_index_[warp];
     for (std::size_t child = 2 * at + 1; child < heap_.size(); child = 2 * at + 1) {
       child += child + 1 < heap_.size() && is_before(heap_[child + 1], heap_[child]) ? 1 : 0;
       if (!is_before(heap_[child], warp)) {
@@ -135,12 +135,12 @@ class warp_loads {
   }
   void put(std::uint32_t warp, std::size_t at) {
     heap_[at] = warp;
-    place_[warp] = static_cast<std::uint32_t>(at);
+    heap_index_[warp] = static_cast<std::uint32_t>(at);
   }
 
-  std::vector<std::int64_t> loads_;   ///< by warp
-  std::vector<std::uint32_t> heap_;   ///< warps; the one with the smallest load first
-  std::vector<std::uint32_t> place_;  ///< by warp: its index in the heap
+  std::vector<std::int64_t> loads_;        ///< by warp
+  std::vector<std::uint32_t> heap_;        ///< warps; the one with the smallest load first
+  std::vector<std::uint32_t> heap_index_;  ///< by warp: its index in the heap
 };
 
 /// Assigns the groups first_group ... first_group + groups - 1 to `blocks` blocks of `warps` warps.

@@ -58,11 +58,12 @@ struct mark_long_rows {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
-    const bool is_long =
-        solve_index<size&& static_cast<std::int64_t>(ctx.load_constant(row_offsets + solve_index + 1) -
-                                                     ctx.load_constant(row_offsets + solve_index)) +
-                    1>
-            max_entries;
+    bool is_long = false;
+    if (solve_index < size) {
+      const Offset begin = ctx.load_constant(row_offsets + solve_index);
+      const Offset end = ctx.load_constant(row_offsets + solve_index + 1);
+      is_long = static_cast<std::int64_t>(end - begin) + 1 > max_entries;
+    }
     ctx.store(marks + solve_index, is_long ? Index{1} : Index{0});
   }
 };
@@ -104,7 +105,7 @@ struct number_rows_by_node {
 template <class Index, class Offset>
 struct mark_edges {
   /// Earlier entries compared: somewhat more than the 13 entries of a row of a 27-point stencil.
-  static constexpr int looked_back = 16;
+  static constexpr int entries_compared = 16;
 
   std::int64_t size;
   std::int64_t entries;
@@ -128,7 +129,7 @@ struct mark_edges {
       }
       const auto first = static_cast<std::int64_t>(
           ctx.load_constant(row_offsets + ctx.load_constant(first_solve_index + node)));
-      for (std::int64_t k = e - 1; is_edge && k >= first && k >= e - looked_back; --k) {
+      for (std::int64_t k = e - 1; is_edge && k >= first && k >= e - entries_compared; --k) {
         is_edge = node_needed(ctx, k) != needed;
       }
     }
