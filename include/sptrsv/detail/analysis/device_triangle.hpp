@@ -43,6 +43,8 @@ inline int bits_for(std::uint64_t count) {
   return bits;
 }
 
+/// Throws the first fault of `found`, in the order of pattern_fault. A row that is not below `size` means no
+/// fault.
 inline void throw_if_any(const triangle_kernels::report& found, std::int64_t size, bool by_columns) {
   const auto check = [&](pattern_fault fault, std::int64_t major) {
     if (major < size) {
@@ -161,6 +163,7 @@ class device_triangle_builder {
   buffer<report> report_;
 };
 
+/// Builds the triangle of the system in device memory. Synchronises.
 template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> build_on_device(const pattern_view<Index, Offset>& a,
                                                const triangle_form& form, const Executor& on,

@@ -92,6 +92,7 @@ struct host_triangle {
   }
 };
 
+/// Builds the triangle of a valid pattern (validate_on_host).
 template <class Index, class Offset>
 host_triangle<Index, Offset> build_on_host(const pattern_view<Index, Offset>& a, const triangle_form& form) {
   const auto size = static_cast<std::size_t>(a.size);
@@ -142,6 +143,7 @@ struct host_levels {
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(level_offsets.size()) - 1; }
 };
 
+/// Returns the levels of a triangle. Linear time.
 template <class Index, class Offset>
 host_levels<Index> levels_on_host(const std::vector<Offset>& row_offsets, const std::vector<Index>& columns) {
   const std::size_t size = row_offsets.size() - 1;

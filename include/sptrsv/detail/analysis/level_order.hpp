@@ -114,6 +114,7 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
   return moved;
 }
 
+/// Returns the triangle with rows and columns renumbered in level order.
 template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> in_level_order(const device_triangle<Index, Offset>& t,
                                               const device_levels<Index>& levels, const Executor& on,

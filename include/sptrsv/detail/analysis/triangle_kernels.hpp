@@ -26,6 +26,7 @@ struct triangle_entry {
   Index column;
 };
 
+/// Returns the substitution indices of the stored entry (major, minor). `last` is size - 1.
 template <class Index>
 SPTRSV_HOST_DEVICE triangle_entry<Index> triangle_entry_of(const triangle_form& form, Index last, Index major,
                                                            Index minor) {

@@ -33,6 +33,7 @@ struct system_profile {
 template <class Policy>
 struct cost_model {};
 
+/// True if cost_model<Policy>::nanoseconds can be called.
 template <class Policy, class = void>
 inline constexpr bool has_cost_model = false;
 template <class Policy>

@@ -49,6 +49,7 @@ struct automatic {
 namespace detail {
 namespace automatic {
 
+/// The engine for a std::tuple of candidates.
 template <class Candidates, class Scalar, class Index, class Offset, class Executor>
 class engine_of;
 

@@ -25,6 +25,7 @@ struct count_columns {
   }
 };
 
+/// Returns the number of entries of the longest column. Synchronises.
 template <class Index, class Offset, class Executor>
 std::int64_t longest_column(const device_triangle<Index, Offset>& t, const Executor& on,
                             memory_resource& resource) {
@@ -55,6 +56,7 @@ system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const tr
   return found;
 }
 
+/// The same on the host.
 template <class Index, class Offset>
 system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const triangle_form& form,
                                   const host_executor&, memory_resource&) {
@@ -71,6 +73,7 @@ system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const tr
   return found;
 }
 
+/// Returns the profile of a system for solves with `max_rhs` right-hand sides.
 template <class Scalar, class Index, class Offset, class Executor>
 system_profile profile_of(const pattern_view<Index, Offset>& a, const triangle_form& form,
                           std::int64_t max_rhs, const Executor& on, memory_resource& resource) {

@@ -80,12 +80,14 @@ inline policy::square_kernel square_of(bool is_scalar, bool is_compressed) {
   return is_compressed ? policy::square_kernel::vector_dcsr : policy::square_kernel::vector_csr;
 }
 
+/// Returns the paper's kernel for a square.
 inline policy::square_kernel paper_square(const square_facts& s) {
   const bool is_scalar = s.entries <= 12 * s.rows;
   const std::int64_t empty_percent = 100 * (s.rows - s.rows_with_entries);
   return square_of(is_scalar, empty_percent > (is_scalar ? 50 : 15) * s.rows);
 }
 
+/// Returns this library's choice of a kernel for a triangle.
 template <class Tuning>
 policy::triangle_kernel fitted_triangle(const triangle_facts& t) {
   const double rows_per_level = static_cast<double>(t.rows) / static_cast<double>(t.levels);
@@ -97,10 +99,12 @@ policy::triangle_kernel fitted_triangle(const triangle_facts& t) {
              : policy::triangle_kernel::sync_free;
 }
 
+/// Returns the average number of entries of the rows with entries.
 inline double entries_per_row(const square_facts& s) {
   return static_cast<double>(s.entries) / static_cast<double>(s.rows_with_entries);
 }
 
+/// Returns this library's choice of a kernel for a square.
 template <class Tuning>
 policy::square_kernel fitted_square(const square_facts& s) {
   const bool is_scalar =
@@ -119,6 +123,7 @@ std::int64_t blocks_by_default(std::int64_t rows, std::int64_t entries, std::int
                                                                                    : 1;
 }
 
+/// Returns the kernel that the policy asks for, or the selector's choice.
 template <class Tuning>
 policy::triangle_kernel choose_triangle(const policy::block_kernels& kernels, const triangle_facts& t) {
   if (kernels.triangle != policy::triangle_kernel::chosen) {
@@ -127,6 +132,7 @@ policy::triangle_kernel choose_triangle(const policy::block_kernels& kernels, co
   return kernels.selector == policy::block_selector::paper ? paper_triangle(t) : fitted_triangle<Tuning>(t);
 }
 
+/// Returns the kernel that the policy asks for, or the selector's choice.
 template <class Tuning>
 policy::square_kernel choose_square(const policy::block_kernels& kernels, const square_facts& s) {
   if (kernels.square != policy::square_kernel::chosen) {
@@ -135,9 +141,11 @@ policy::square_kernel choose_square(const policy::block_kernels& kernels, const 
   return kernels.selector == policy::block_selector::paper ? paper_square(s) : fitted_square<Tuning>(s);
 }
 
+/// Returns true if the kernel stores only rows with entries (DCSR).
 inline bool is_compressed(policy::square_kernel kernel) {
   return kernel == policy::square_kernel::scalar_dcsr || kernel == policy::square_kernel::vector_dcsr;
 }
+/// Returns true if one lane takes a row.
 inline bool is_scalar(policy::square_kernel kernel) {
   return kernel == policy::square_kernel::scalar_csr || kernel == policy::square_kernel::scalar_dcsr;
 }

@@ -21,6 +21,8 @@ struct cutting {
   policy::block_kernels kernels;
 };
 
+/// Holds the analysed system and launches the kernel. The engines of the three policies differ in the
+/// cutting.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine_base {
   template <int Columns>

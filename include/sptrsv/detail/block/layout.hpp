@@ -13,6 +13,7 @@
 
 namespace sptrsv::detail::block {
 
+/// The three algorithms.
 enum class scheme : std::uint8_t {
   columns,  ///< below each triangle one rectangle with all rows, used once the triangle is solved
   /// Left of each triangle one rectangle with all columns, used before the triangle is solved.

@@ -137,6 +137,7 @@ struct block_order {
   buffer<Index> level_offsets;
 };
 
+/// Renumbers a triangle: first in level order, then by the levels of its diagonal blocks.
 template <class Index, class Offset, class Executor>
 class renumbering {
  public:

@@ -71,6 +71,7 @@ struct write_entries {
   }
 };
 
+/// Sets all values to one.
 template <class Scalar>
 struct write_ones {
   Scalar* to;
@@ -81,6 +82,7 @@ struct write_ones {
   }
 };
 
+/// Copies the conjugates of the values.
 template <class Scalar>
 struct write_conjugated {
   const Scalar* from;

@@ -63,6 +63,8 @@ void cut_levels(host_schedule<Index>& s, const host_levels<Index>& levels,
   s.task_offsets.push_back(static_cast<Index>(levels.rows.size()));
 }
 
+/// Makes the schedule for a triangle and its levels. A wait is left out if an earlier wait of the same worker
+/// implies it.
 template <class Index, class Offset>
 host_schedule<Index> make_schedule(const host_levels<Index>& levels, const std::vector<Offset>& row_offsets,
                                    const std::vector<Index>& columns, int workers) {

@@ -116,6 +116,7 @@ SPTRSV_DEVICE void solve_column(Context& ctx, const Tile& tile, const system_par
   }
 }
 
+/// Solves unknown `r` by rows (LEVR) or by columns (LEVC).
 template <policy::orientation By, int Columns, class Context, class Tile, class Scalar, class Index,
           class Offset>
 SPTRSV_DEVICE void solve_unknown(Context& ctx, const Tile& tile,

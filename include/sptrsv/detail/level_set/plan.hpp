@@ -16,6 +16,7 @@ struct segment {
   bool narrow;            ///< true for a run of narrow levels
 };
 
+/// The launches in order, and the lanes per row of each level.
 struct level_plan {
   std::vector<segment> segments;
   std::vector<std::int32_t> level_lanes;
@@ -30,6 +31,7 @@ inline std::int64_t level_steps(std::int64_t rows, std::int64_t longest_row, int
   return rounds * ((longest_row + lanes - 1) / lanes + addition + 1);
 }
 
+/// Returns the lanes per row, 1, 8 or 32, with the fewest steps.
 inline int best_lanes(std::int64_t rows, std::int64_t longest_row, std::int64_t available) {
   int best = 1;
   for (const int lanes : {8, 32}) {

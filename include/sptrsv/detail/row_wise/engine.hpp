@@ -14,6 +14,7 @@
 
 namespace sptrsv::detail::row_wise {
 
+/// Holds the triangle, its values and its order. The engines derive from it and launch their own kernel.
 template <class Scalar, class Index, class Offset, class Executor>
 class engine_base {
  public:

@@ -17,6 +17,7 @@
 
 namespace sptrsv::detail::schemes {
 
+/// How the groups of a launch are solved; `none`: not decided yet.
 enum class decision : std::uint32_t { none, as_assigned, by_ticket };
 
 /// State of a launch whose groups are assigned and whose rows wait. Indexed by the parity of the solve;

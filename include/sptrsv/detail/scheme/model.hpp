@@ -18,6 +18,7 @@
 
 namespace sptrsv::detail::schemes {
 
+/// Returns weights * in + bias, with negative elements set to zero if `rectify`.
 template <std::size_t Out, std::size_t In>
 std::vector<double> layer(const float (&weights)[Out][In], const float (&bias)[Out],
                           const std::vector<double>& in, bool rectify) {

@@ -34,6 +34,7 @@ struct hash_elements {
   }
 };
 
+/// Returns the sum of the elements' contributions. Synchronises.
 template <class Integer, class Executor>
 std::uint64_t hash_of(const Integer* elements, std::int64_t count, std::uint64_t seed, const Executor& on,
                       memory_resource& resource) {

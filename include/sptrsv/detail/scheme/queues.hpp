@@ -56,6 +56,7 @@ struct group_facts {
   std::vector<std::vector<Index>> parents_of;  ///< by group, ws_locality only
 };
 
+/// Computes the loads of the groups and, if `with_parents`, their parents. Synchronises.
 template <class Index, class Offset, class Executor>
 group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_graph<Index, Offset>& graph,
                             const grouped_nodes<Index>& groups, bool with_parents, const Executor& on,

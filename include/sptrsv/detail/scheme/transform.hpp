@@ -190,6 +190,7 @@ struct node_graph {
   [[nodiscard]] bool nodes_are_rows() const { return inner.size() == 0; }
 };
 
+/// Returns the nodes: runs of consecutive rows, merged as the scheme says. Synchronises.
 template <class Index, class Offset, class Executor>
 row_wise::warp_tasks<Index> merge_rows(const device_triangle<Index, Offset>& t, const scheme& s,
                                        const Executor& on, memory_resource& resource) {
@@ -210,6 +211,8 @@ row_wise::warp_tasks<Index> merge_rows(const device_triangle<Index, Offset>& t, 
   return row_wise::make_warp_tasks<Index>(t.size, starts, on, resource);
 }
 
+/// Finds the dependency edges between the nodes of `graph`, and the nodes whose rows need each other.
+/// Synchronises.
 template <class Index, class Offset, class Executor>
 void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offset>& graph, const Executor& on,
                 memory_resource& resource) {

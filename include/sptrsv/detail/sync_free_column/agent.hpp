@@ -10,6 +10,7 @@
 
 namespace sptrsv::detail::sync_free_column {
 
+/// Parameters of a solve. Components are numbered by substitution index.
 template <class Scalar, class Index, class Offset>
 struct system_params {
   std::int64_t size;             ///< number of components
