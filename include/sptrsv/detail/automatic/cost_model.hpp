@@ -55,7 +55,7 @@ double predicted_nanoseconds(const Policy& policy, const system_profile& system)
   }
 }
 
-/// A model that is linear in its constants, in nanoseconds. benchmarks/fit_costs.py fits the constants.
+/// A model that is linear in its constants, in nanoseconds. `benchmarks/python fit-costs` fits the constants.
 struct linear_cost {
   double launch;       ///< per solve
   double level;        ///< per level

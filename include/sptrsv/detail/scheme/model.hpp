@@ -1,7 +1,7 @@
 // Selects a scheme with a learned model. Perceptrons with two hidden layers estimate for each scheme the
 // probability that it is within 15 per cent of the best (Hu et al. 2024, section 4.5). Several perceptrons
 // were trained from different random starts; their mean counts. The weights are in model_table.hpp, which
-// benchmarks/train_schemes.py writes.
+// `benchmarks/python train-schemes` writes.
 #pragma once
 
 #include <algorithm>
