@@ -30,7 +30,7 @@
 #include <setjmp.h>
 #include <ucontext.h>
 #if defined(SPTRSV_EMULATOR_ASAN) || (defined(_FORTIFY_SOURCE) && _FORTIFY_SOURCE > 0)
-#define SPTRSV_EMULATOR_SWAPCONTEXT 1  // both check that a long jump stays on one stack
+#define SPTRSV_EMULATOR_SWAPCONTEXT 1  // ASan and fortify check that a long jump stays on one stack
 #endif
 #endif
 

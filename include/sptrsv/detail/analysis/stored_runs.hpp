@@ -12,7 +12,7 @@ namespace sptrsv::detail {
 template <class Offset>
 struct stored_run {
   Offset diagonal;  ///< index in the stored matrix, or where it would be if the diagonal is not stored
-  bool reversed;    ///< see triangle_form
+  bool reversed;    ///< true if substitution starts at the last row
 
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr Offset source(std::int64_t number) const {
     return static_cast<Offset>(reversed ? diagonal + static_cast<Offset>(number)

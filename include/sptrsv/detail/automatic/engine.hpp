@@ -1,4 +1,4 @@
-// The engine of automatic: that of the candidate with the least predicted time.
+// The engine of automatic: the engine of the candidate with the smallest predicted time.
 #pragma once
 
 #include <algorithm>

@@ -98,8 +98,8 @@ struct agent {
   static_assert(mask_words <= block_threads);
   struct shared_storage {
     block_start start;
-    std::int64_t number;      ///< index of the step
-    step work;                ///< the step
+    std::int64_t number;  ///< index of the step
+    step work;
     std::uint32_t wide_rows;  ///< number of rows in `wide`
     /// By row of the task, one bit each: rows that all threads of the block share.
     std::uint32_t wide[mask_words];

@@ -47,7 +47,7 @@ namespace detail::block {
 /// What the choice of a triangle's kernel depends on.
 struct triangle_facts {
   std::int64_t rows;
-  std::int64_t entries;  ///< without the diagonal
+  std::int64_t entries;  ///< entries without the diagonal
   std::int64_t levels;
 };
 

@@ -99,7 +99,7 @@ class batch {
   const params& p_;
   std::uint32_t page_;
   std::int64_t first_;
-  Index column_[Entries];  ///< -1 where there is no entry
+  Index column_[Entries];  ///< -1 if there is no entry
   Scalar value_[Entries];
   typename flag::reading seen_[Entries][Columns];
 };

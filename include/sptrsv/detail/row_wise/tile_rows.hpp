@@ -53,8 +53,8 @@ struct tile_rows {
       } else {
         add_entries<Entries>(ctx, p, half, r, rank, lanes, first, sums);
       }
-      warp.sync();  // lanes that waited for different values go on together: shuffles of a diverged warp are
-                    // slow
+      // Lanes that waited for different components go on together: shuffles of a diverged warp are slow.
+      warp.sync();
       for (int k = 0; k < Columns; ++k) {
         const Scalar sum = simt::tile_sum(warp, sums[k], summed_lanes);
         if (finishes(k)) {

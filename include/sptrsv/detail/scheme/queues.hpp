@@ -43,7 +43,7 @@ struct find_parents {
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
     const std::int64_t node = triangle_kernels::major_of(ctx, offsets, nodes, e);
     const Index group = ctx.load_constant(group_of_node + ctx.load_constant(edges + e));
-    if (group > ctx.load_relaxed(parents + node)) {  // most need no atomic
+    if (group > ctx.load_relaxed(parents + node)) {  // most edges need no atomic
       ctx.atomic_max(parents + node, group);
     }
   }

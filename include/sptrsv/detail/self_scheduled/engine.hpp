@@ -176,10 +176,10 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
   bool by_rows_;
   int lanes_ = 32;  ///< lanes per unknown
   std::int64_t longest_row_ = 0;
-  device_levels<Index> levels_;              ///< empty where unknowns keep the order of substitution
-  device_triangle<Index, Offset> triangle_;  ///< empty by columns
-  device_columns<Index, Offset> columns_;    ///< by rows: the pattern only
-  in_degrees<Index> in_degrees_;             ///< empty by rows
+  device_levels<Index> levels_;              ///< empty if unknowns keep the order of substitution
+  device_triangle<Index, Offset> triangle_;  ///< empty in SLFC
+  device_columns<Index, Offset> columns_;    ///< in SLFR the pattern only
+  in_degrees<Index> in_degrees_;             ///< empty in SLFR
   device_values<Scalar, Executor> values_;
 };
 

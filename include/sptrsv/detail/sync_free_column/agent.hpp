@@ -115,8 +115,8 @@ struct agent {
       }
       if (first == 0) {
         wait_inside(ctx, shared, warp.index(), inside);
-        warp.sync();  // all lanes have seen the counter and go on together: shuffles of a diverged warp are
-                      // slow
+        // All lanes have seen the counter and go on together: shuffles of a diverged warp are slow.
+        warp.sync();
         if (warp.rank() == 0) {
           p.far.restore_count(ctx, i, outside);
         }

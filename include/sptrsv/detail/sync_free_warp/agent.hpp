@@ -64,8 +64,8 @@ struct agent {
         add_short_row(ctx, warp, p, half, e, r.end, first, sums);
       } else {
         add_long_row(ctx, p, half, e, r.end, first, sums);
-        warp.sync();  // lanes that waited for different values go on together: shuffles of a diverged warp
-                      // are slow
+        // Lanes that waited for different components go on together: shuffles of a diverged warp are slow.
+        warp.sync();
       }
       Scalar sum{};
       for (int k = 0; k < Columns; ++k) {
