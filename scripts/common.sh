@@ -12,7 +12,7 @@ has_command() { command -v "$1" > /dev/null; }
 has_header() { echo "#include <$1>" | "${CXX:-c++}" -E -x c++ - > /dev/null 2>&1; }
 
 # install_missing WHAT...: installs the Debian packages of those of WHAT that this machine lacks. WHAT is among
-# build, gtest, benchmark, zlib, suitesparse, python, venv, clang-format.
+# build, gtest, benchmark, zlib, suitesparse, python, matplotlib, venv, clang-format.
 install_missing() {
   local what packages=()
   for what in "$@"; do
@@ -27,6 +27,10 @@ install_missing() {
       zlib) has_header zlib.h || packages+=(zlib1g-dev) ;;
       suitesparse) has_header suitesparse/umfpack.h || packages+=(libsuitesparse-dev) ;;
       python) has_command python3 || packages+=(python3) ;;
+      matplotlib)
+        python3 -c 'import matplotlib' 2> /dev/null || /usr/bin/python3 -c 'import matplotlib' 2> /dev/null ||
+          packages+=(python3-matplotlib)
+        ;;
       venv) python3 -c 'import ensurepip' 2> /dev/null || packages+=(python3-venv) ;;
       clang-format) has_command clang-format || has_command clang-format-14 || packages+=(clang-format) ;;
     esac
