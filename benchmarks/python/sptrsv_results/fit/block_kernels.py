@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from sptrsv_results.cli import new_parser
-from sptrsv_results.fit.block_figure import draw_fastest
 
 KEY_COLUMNS = ("matrix", "depth", "part")
 COUNT_COLUMNS = ("rows", "rows_with_entries", "entries", "levels")
@@ -224,7 +223,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = new_parser("fit-block-kernels", __doc__)
     parser.add_argument("table", type=pathlib.Path, metavar="PARTS.csv", help="written by sptrsv_block_kernels --csv")
     parser.add_argument(
-        "--figure", type=pathlib.Path, metavar="FILE.svg", help="draw the fastest kernels into this file"
+        "--figure",
+        type=pathlib.Path,
+        metavar="FILE.svg",
+        help="draw the fastest kernels into this file; needs matplotlib",
     )
     parser.add_argument("--caption", default="", help="text below the figure, for example where the times come from")
     options = parser.parse_args(arguments)
@@ -235,5 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     print("\n".join(report(blocks)))
     if options.figure:
+        from sptrsv_results.fit.block_figure import draw_fastest  # needs matplotlib
+
         draw_fastest(blocks, options.caption, options.figure)
     return 0
