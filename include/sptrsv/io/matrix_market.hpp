@@ -20,7 +20,7 @@
 #include "sptrsv/io/detail/matrix_market_formatter.hpp"
 #include "sptrsv/io/detail/matrix_market_header_parser.hpp"
 #include "sptrsv/io/detail/matrix_market_text.hpp"
-#include "sptrsv/io/detail/matrix_market_types.hpp"
+#include "sptrsv/io/matrix_market_types.hpp"
 
 namespace sptrsv {
 

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/block/agent.hpp"
 #include "sptrsv/detail/block/system.hpp"
-#include "sptrsv/detail/block/tuning.hpp"
+#include "sptrsv/policy/block_tuning.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv::detail::block {

@@ -12,8 +12,8 @@
 #include "sptrsv/detail/row_wise/engine.hpp"
 #include "sptrsv/detail/scheme/launches.hpp"
 #include "sptrsv/detail/scheme/model.hpp"
-#include "sptrsv/detail/scheme/policy.hpp"
 #include "sptrsv/detail/scheme/queues.hpp"
+#include "sptrsv/policy/scheme.hpp"
 #include "sptrsv/scheme/text.hpp"
 
 namespace sptrsv::detail {

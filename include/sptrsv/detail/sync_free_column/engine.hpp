@@ -7,32 +7,10 @@
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/sync_free_column/agent.hpp"
-#include "sptrsv/detail/sync_free_column/tuning.hpp"
+#include "sptrsv/policy/sync_free_column.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// Column-wise and synchronisation-free: one warp a component, in the order of substitution (Liu et al., A
-/// Synchronization-Free Algorithm for Parallel Sparse Triangular Solves, Euro-Par 2016, Algorithm 2). A
-/// component waits until all that it depends on have counted, is solved, and its column adds to the sums of
-/// the components that depend on it by atomics: in shared memory where they belong to the same block, else in
-/// global memory. The analysis counts the entries of each row and does nothing else if the storage has the
-/// system's columns (CSC and no transposition, or CSR and a transposition); otherwise it transposes.
-///
-/// The sums are added up in any order: the result is good to the same backward error, but not the same in
-/// every bit from solve to solve. Sums of floats that are subnormal become zero.
-template <class Tuning = sync_free_column_tuning>
-struct basic_sync_free_column {
-  static constexpr const char* name = "sync_free_column";
-  using default_stream = stream_handle;
-  using tuning = Tuning;
-};
-using sync_free_column = basic_sync_free_column<>;
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Executor> {
@@ -113,5 +91,4 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
   device_values<Scalar, Executor> values_;
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail

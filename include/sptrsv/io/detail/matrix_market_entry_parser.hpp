@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "sptrsv/io/detail/matrix_market_text.hpp"
-#include "sptrsv/io/detail/matrix_market_types.hpp"
 #include "sptrsv/io/detail/number.hpp"
+#include "sptrsv/io/matrix_market_types.hpp"
 
 namespace sptrsv::detail {
 

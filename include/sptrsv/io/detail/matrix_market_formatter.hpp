@@ -14,7 +14,7 @@
 
 #include "sptrsv/error.hpp"
 #include "sptrsv/io/detail/byte_sink.hpp"
-#include "sptrsv/io/detail/matrix_market_types.hpp"
+#include "sptrsv/io/matrix_market_types.hpp"
 
 namespace sptrsv::detail {
 
