@@ -147,9 +147,15 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   }
   template <policy::orientation By, int Columns>
   void enqueue_levels(const workspace& scratch, const Executor& on) const {
-    const level_set::system_params<Scalar, Index, Offset> p{
-        triangle_.size,     triangle_.row_offsets.data(), triangle_.columns.data(), values_.values(),
-        values_.diagonal(), levels_.rows.data(),          scratch.x.data(),         scratch.state.data()};
+    level_set::system_params<Scalar, Index, Offset> p{};
+    p.size = triangle_.size;
+    p.offsets = triangle_.row_offsets.data();
+    p.indices = triangle_.columns.data();
+    p.values = values_.values();
+    p.diagonal = values_.diagonal();
+    p.substitution_indices = levels_.rows.data();
+    p.x = scratch.x.data();
+    p.state = scratch.state.data();
     for (const level_set::segment& s : segments_) {
       if (s.narrow) {
         using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, By, Columns>;

@@ -76,20 +76,21 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
              const Executor& on) const {
-    const params p{size_,
-                   form_.reversed,
-                   triangle_.row_offsets.data(),
-                   triangle_.columns.data(),
-                   columns_.column_offsets.data(),
-                   columns_.rows.data(),
-                   values_.values(),
-                   values_.diagonal(),
-                   in_degrees_.total.data(),
-                   levels_.rows.data(),
-                   scratch.unknowns(),
-                   alpha,
-                   b,
-                   x};
+    params p{};
+    p.size = size_;
+    p.reversed = form_.reversed;
+    p.ia = triangle_.row_offsets.data();
+    p.ja = triangle_.columns.data();
+    p.ib = columns_.column_offsets.data();
+    p.jb = columns_.rows.data();
+    p.values = values_.values();
+    p.diagonal = values_.diagonal();
+    p.in_degree = in_degrees_.total.data();
+    p.substitution_indices = levels_.rows.data();
+    p.unknowns = scratch.unknowns();
+    p.alpha = alpha;
+    p.b = b;
+    p.x = x;
     if (lanes_ == 32) {
       launch<32>(p, on);
     } else {

@@ -39,18 +39,19 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
              const Executor& on) const {
-    const sync_free_column::system_params<Scalar, Index, Offset> p{columns_.size,
-                                                                   form_.reversed,
-                                                                   columns_.column_offsets.data(),
-                                                                   columns_.rows.data(),
-                                                                   values_.values(),
-                                                                   values_.diagonal(),
-                                                                   in_degrees_.total.data(),
-                                                                   in_degrees_.inside.data(),
-                                                                   scratch.unknowns(),
-                                                                   alpha,
-                                                                   b,
-                                                                   x};
+    sync_free_column::system_params<Scalar, Index, Offset> p{};
+    p.size = columns_.size;
+    p.reversed = form_.reversed;
+    p.column_offsets = columns_.column_offsets.data();
+    p.rows = columns_.rows.data();
+    p.values = values_.values();
+    p.diagonal = values_.diagonal();
+    p.in_degree = in_degrees_.total.data();
+    p.in_degree_inside = in_degrees_.inside.data();
+    p.far = scratch.unknowns();
+    p.alpha = alpha;
+    p.b = b;
+    p.x = x;
     if (x.columns == 1) {
       on.template launch<agent<1>>(blocks(), p);
     } else {
