@@ -59,8 +59,8 @@ double predicted_nanoseconds(const Policy& policy, const system_profile& system)
   }
 }
 
-/// A time that is linear in its constants; `benchmarks/python fit-costs` fits them to measured times. All constants
-/// are in nanoseconds.
+/// A time that is linear in its constants; `benchmarks/python fit-costs` fits them to measured times. All
+/// constants are in nanoseconds.
 struct linear_cost {
   double launch;       ///< for each solve
   double level;        ///< for each level

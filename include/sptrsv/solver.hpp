@@ -24,20 +24,20 @@ namespace detail {
 /// The host side of a policy; specialised in detail/<policy>/engine.hpp. Scalar is scalar_t<Value>.
 ///
 ///   engine(const Policy&, const valued_pattern<Scalar, Index, Offset>&, const triangle_form&, max_rhs,
-///          executor, resource);  // most engines take a pattern_view: their plans do not depend on the
-///          values
+///          executor, resource);  // most engines take a pattern_view: they do not plan by values
 ///   void update_values(const Scalar* values, executor);
 ///   workspace make_workspace(executor, resource) const;  // move-only; for one solve in flight
 ///   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace&, executor) const;
-///   std::int64_t first_nonfinite_index(workspace&, executor) const;  // substitution index; -1 if there is
-///   none bool is_zero_pivot(std::int64_t substitution_index, executor) const; std::int64_t
-///   first_grown_index(executor) const;  // optional: see solve_status::kind::growth; -1 if none void
-///   describe(solver_info&, const executor&) const;
+///   std::int64_t first_nonfinite_index(workspace&, executor) const;    // substitution index, or -1
+///   bool is_zero_pivot(std::int64_t substitution_index, executor) const;
+///   std::int64_t first_grown_index(executor) const;  // optional; see first_grown_index() below
+///   void describe(solver_info&, const executor&) const;
 ///
 /// update_values() and solve() enqueue only. The functions that return a value synchronise.
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
 class engine;
 
+/// Whether an engine has the optional function first_grown_index().
 template <class Engine, class Executor, class = void>
 inline constexpr bool knows_growth = false;
 template <class Engine, class Executor>

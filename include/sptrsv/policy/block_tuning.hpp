@@ -42,6 +42,7 @@ struct block_kernels {
 struct block_tuning {
   /// @name Kernels
   ///@{
+
   /// Threads of a thread block: a multiple of 32. A thread block draws one ticket for each task.
   static constexpr int block_threads = 256;
   /// Entries of a row that a thread polls together.
@@ -68,6 +69,7 @@ struct block_tuning {
   /// Fitted to the times of 1 to 64 diagonal blocks for 11 systems on one NVIDIA H200
   /// (benchmarks/block_kernels.cu).
   ///@{
+
   /// A triangle is divided into this many diagonal blocks if its rows are long and its blocks fill the
   /// device; otherwise it is not divided.
   static constexpr int default_blocks = 4;
@@ -79,11 +81,12 @@ struct block_tuning {
   ///@}
 
   /// @name Thresholds of block_selector::fitted
-  /// Fitted to the times of 818 blocks of 11 systems on one NVIDIA H200 (`benchmarks/python fit-block-kernels`).
-  /// For triangles, sync_free was the fastest wherever there were at least two levels and at least 5 rows per
-  /// level. For squares, no thresholds did better than those of the paper on systems that they had not been
-  /// fitted to.
+  /// Fitted to the times of 818 blocks of 11 systems on one NVIDIA H200 (`benchmarks/python
+  /// fit-block-kernels`). For triangles, sync_free was the fastest wherever there were at least two levels
+  /// and at least 5 rows per level. For squares, no thresholds did better than those of the paper on systems
+  /// that they had not been fitted to.
   ///@{
+
   /// level_set is chosen for a triangle of at most this many levels ...
   static constexpr int level_set_levels = 1;
   /// ... that have at least this many rows on average.
