@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "sptrsv/detail/dataflow/tuning.hpp"
+#include "sptrsv/policy/dataflow.hpp"
 
 namespace sptrsv::detail::dataflow {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "sptrsv/detail/cusparse/policy.hpp"
 #include "sptrsv/detail/cusparse/prepared_solve.cuh"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
+#include "sptrsv/policy/cusparse.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv::detail {

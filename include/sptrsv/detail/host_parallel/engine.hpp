@@ -14,26 +14,10 @@
 #endif
 
 #include "sptrsv/detail/host_parallel/schedule.hpp"
+#include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// Level-scheduled substitution with OpenMP (on one thread in a translation unit built without it); workers
-/// wait for one another point to point. Row-wise with a fixed order of additions: bit-reproducible.
-struct host_parallel {
-  static constexpr const char* name = "host_parallel";
-  using default_stream = host_stream;
-
-  /// Workers; 0: as many as OpenMP would start, but not more than the levels of the matrix have work for.
-  int workers = 0;
-  /// Entries of a level, on average, that make one worker worth while; for `workers` = 0.
-  static constexpr std::int64_t entries_per_worker = 2000;
-};
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 
 template <class Scalar, class Index, class Offset>
 class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
@@ -196,5 +180,4 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
   std::vector<Scalar> diagonal_;
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail
