@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail {
@@ -13,8 +14,8 @@ class device_values {
  public:
   /// Room for `entries` values and `pivots` diagonal entries (0: the diagonal is unit).
   device_values(std::int64_t entries, std::int64_t pivots, const Executor& on, memory_resource& resource)
-      : values_(static_cast<std::size_t>(entries), resource, on.stream()),
-        diagonal_(static_cast<std::size_t>(pivots), resource, on.stream()) {}
+      : values_(make_buffer<Scalar>(entries, on, resource)),
+        diagonal_(make_buffer<Scalar>(pivots, on, resource)) {}
 
   /// Takes them from the values of the stored matrix: entry k from `sources[k]`, pivot p from
   /// `diagonal_sources[p]`. Without a source (-1) an entry is 0 and a pivot 1.

@@ -8,6 +8,7 @@
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/level_set/agent.hpp"
 #include "sptrsv/detail/level_set/plan.hpp"
 #include "sptrsv/detail/level_set/tuning.hpp"
@@ -79,7 +80,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    workspace made{buffer<Scalar>(static_cast<std::size_t>(triangle_.size * max_rhs_), resource, on.stream()),
+    workspace made{make_buffer<Scalar>(triangle_.size * max_rhs_, on, resource),
                    buffer<solve_state>(1, resource, on.stream()), graph{}, graph{}};
     const solve_state start{0, level_set::all_finite};
     on.upload(made.state.data(), &start, sizeof(start));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/level_counts.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
@@ -42,7 +43,7 @@ counted_level_tables count_level_tables(const std::vector<level_table>& tables, 
                                         const device_triangle<Index, Offset>& t,
                                         const buffer<Index>& level_of_row, std::int64_t levels,
                                         const Executor& on, memory_resource& scratch) {
-  const buffer<level_counts> runs(static_cast<std::size_t>(size), scratch, on.stream());
+  const auto runs = make_buffer<level_counts>(size, on, scratch);
   simt::for_each(on, size, triangle_kernels::fill_with<level_counts>{{0, -1, 0, 0}, runs.data()});
   constexpr std::size_t per_table = counted_level_tables::sums_of_table;
   const buffer<std::int32_t> sums(tables.size() * per_table, scratch, on.stream());
@@ -62,8 +63,8 @@ counted_level_tables count_level_tables(const std::vector<level_table>& tables, 
          sums.data() + i * per_table + 2});
   }
   // Of most parts most levels have no rows: only runs that have come to the host.
-  const buffer<std::int32_t> solve_indices(static_cast<std::size_t>(size + 1), scratch, on.stream());
-  const buffer<partition_level> levels_of_partitions(static_cast<std::size_t>(size), scratch, on.stream());
+  const auto solve_indices = make_buffer<std::int32_t>(size + 1, on, scratch);
+  const auto levels_of_partitions = make_buffer<partition_level>(size, on, scratch);
   simt::for_each(on, size + 1, kernels::mark_levels{size, runs.data(), solve_indices.data()});
   on.exclusive_scan(solve_indices.data(), solve_indices.data(), size + 1, scratch);
   for (std::size_t i = 0; i < tables.size(); ++i) {
