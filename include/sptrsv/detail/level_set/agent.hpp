@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/base/nonfinite.hpp"
 #include "sptrsv/detail/base/scalar_words.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/policy/orientation.hpp"
@@ -16,7 +17,6 @@ struct solve_state {
   std::int64_t columns;          ///< right-hand sides of the solve under way
   std::int64_t first_nonfinite;  ///< the first position of substitution whose x is not finite
 };
-inline constexpr std::int64_t all_finite = INT64_MAX;
 
 /// Rows and columns stand in level order, and so do the components of x: `x` holds alpha b before, the
 /// solution after.

@@ -96,7 +96,7 @@ struct fenced_values {
   template <class Context>
   SPTRSV_DEVICE void record_nonfinite(Context& ctx, std::uint32_t half,
                                       std::int64_t substitution_index) const {
-    ctx.atomic_min(&state->first_nonfinite[half % 2], substitution_index);
+    state->record_nonfinite(ctx, half % 2, substitution_index);
   }
 };
 

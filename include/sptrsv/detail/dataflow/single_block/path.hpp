@@ -32,10 +32,9 @@ class scratch {
   [[nodiscard]] std::int64_t first_nonfinite_index(const Executor& on) const {
     std::int64_t columns = 0;
     on.download(&columns, used_rhs(), sizeof(columns));
-    std::vector<std::int64_t> bad(static_cast<std::size_t>(columns) + 1, all_finite);
-    on.download(bad.data(), first_nonfinite(), static_cast<std::size_t>(columns) * sizeof(std::int64_t));
-    const std::int64_t first = *std::min_element(bad.begin(), bad.end());
-    return first == all_finite ? -1 : first;
+    std::vector<std::int64_t> first(static_cast<std::size_t>(columns) + 1, all_finite);
+    on.download(first.data(), first_nonfinite(), static_cast<std::size_t>(columns) * sizeof(std::int64_t));
+    return reported_index(*std::min_element(first.begin(), first.end()));
   }
 
   [[nodiscard]] static std::size_t bytes(std::int64_t max_columns) {

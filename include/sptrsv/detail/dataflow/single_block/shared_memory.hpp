@@ -3,13 +3,12 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/nonfinite.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/single_block/schedule.hpp"
 #include "sptrsv/types.hpp"
 
 namespace sptrsv::detail::dataflow::single_block {
-
-inline constexpr std::int64_t all_finite = INT64_MAX;
 
 template <class Scalar>
 struct kernel_params {
