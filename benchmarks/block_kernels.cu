@@ -1,6 +1,6 @@
 // The block algorithms of Lu, Niu and Liu 2020 on this machine: how long a solve and its analysis take for
 // each number of blocks, and how long each kernel takes for each part of triangles that are cut ever finer.
-// From what it writes benchmarks/fit_block_kernels.py finds the thresholds of block_tuning. Squares are
+// From what it writes `benchmarks/python fit-block-kernels` finds the thresholds of block_tuning. Squares are
 // measured with cuSPARSE's product, too. Needs no Google Benchmark.
 #include <cuda_runtime.h>
 

@@ -1,5 +1,5 @@
 // sptrsv_schemes: what each scheme of policy::scheme takes on each system, what the model chooses and what a
-// search finds: the data of benchmarks/train_schemes.py and benchmarks/scheme_study.py. `--check` looks
+// search finds: the data of `benchmarks/python train-schemes` and `scheme-study`. `--check` looks
 // whether all schemes solve right. Exit status 1 if one does not. Needs no Google Benchmark.
 #include <cuda_runtime.h>
 

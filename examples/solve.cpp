@@ -130,6 +130,7 @@ void print(const std::vector<step_report>& reports, double bytes_per_ms) {
   table t;
   const auto add = [&](const char* label, auto cell) {
     std::vector<std::string> cells;
+    cells.reserve(reports.size());
     for (const step_report& r : reports) {
       cells.push_back(cell(r));
     }

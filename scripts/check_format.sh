@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# check_format.sh [--fix]: names the sources that clang-format 14 would change, or changes them.
+# usage: check_format.sh [--fix]
+#
+# Names the C++ and CUDA sources that clang-format 14 would change; with --fix it changes them.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 

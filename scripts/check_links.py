@@ -14,7 +14,7 @@ HEADING = re.compile(r"^#+\s+(.*?)\s*#*$", re.MULTILINE)
 
 
 def anchors(path):
-    """The names that GitHub gives the headings of a file."""
+    """Returns the names that GitHub gives the headings of a file."""
     names = set()
     for heading in HEADING.findall(FENCED.sub("", path.read_text())):
         text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
@@ -25,6 +25,7 @@ def anchors(path):
 
 
 def broken_links(path):
+    """Yields the relative links of a file that lead nowhere, each with the reason."""
     text = CODE.sub("", FENCED.sub("", path.read_text()))
     for inline, reference in LINK.findall(text):
         link = inline or reference
@@ -41,7 +42,7 @@ def broken_links(path):
 def main():
     files = [p for p in sorted(ROOT.rglob("*.md")) if not p.relative_to(ROOT).parts[0].startswith(("build", ".git"))]
     broken = [f"{path.relative_to(ROOT)}: {link}" for path in files for link in broken_links(path)]
-    print("\n".join(broken + [f"{len(files)} Markdown files, {len(broken)} broken links"]))
+    print("\n".join([*broken, f"{len(files)} Markdown files, {len(broken)} broken links"]))
     return 1 if broken else 0
 
 

@@ -1,18 +1,20 @@
-# Sourced by the scripts beside it.
+# shellcheck shell=bash
+# Functions of the scripts in this folder, which source this file.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cores=$(nproc)
 
-# nvcc where NVIDIA's packages put it, which is not on PATH by default.
+# NVIDIA's packages install nvcc in a folder that is not on PATH by default.
 if ! command -v nvcc > /dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
   PATH="/usr/local/cuda/bin:$PATH"
 fi
 
 has_command() { command -v "$1" > /dev/null; }
+has_gpu() { "$root/tests/run_if_gpu.sh" true > /dev/null; }
 has_header() { echo "#include <$1>" | "${CXX:-c++}" -E -x c++ - > /dev/null 2>&1; }
 
 # install_missing WHAT...: installs the Debian packages of those of WHAT that this machine lacks. WHAT is among
-# build, gtest, benchmark, zlib, suitesparse, python, matplotlib, clang-format.
+# build, gtest, benchmark, zlib, suitesparse, python, venv, clang-format, clang-tidy, doxygen, shellcheck.
 install_missing() {
   local what packages=()
   for what in "$@"; do
@@ -27,11 +29,14 @@ install_missing() {
       zlib) has_header zlib.h || packages+=(zlib1g-dev) ;;
       suitesparse) has_header suitesparse/umfpack.h || packages+=(libsuitesparse-dev) ;;
       python) has_command python3 || packages+=(python3) ;;
-      matplotlib)
-        python3 -c 'import matplotlib' 2> /dev/null || /usr/bin/python3 -c 'import matplotlib' 2> /dev/null ||
-          packages+=(python3-matplotlib)
-        ;;
+      venv) python3 -c 'import ensurepip' 2> /dev/null || packages+=(python3-venv) ;;
       clang-format) has_command clang-format || has_command clang-format-14 || packages+=(clang-format) ;;
+      clang-tidy) has_command clang-tidy || has_command clang-tidy-14 || packages+=(clang-tidy) ;;
+      doxygen | shellcheck) has_command "$what" || packages+=("$what") ;;
+      *)
+        echo "install_missing: unknown: $what" >&2
+        return 2
+        ;;
     esac
   done
   [ ${#packages[@]} -gt 0 ] || return 0
@@ -39,35 +44,44 @@ install_missing() {
   local as_root=()
   if [ "$(id -u)" -ne 0 ]; then
     as_root=(sudo)
-    [ -t 0 ] || as_root+=(-n) # nobody there to type a password
+    [ -t 0 ] || as_root+=(-n) # without a terminal nobody can type a password
   fi
-  echo "installing ${packages[*]}" >&2
+  echo "installing the packages ${packages[*]}" >&2
   if ! has_command apt-get || { [ ${#as_root[@]} -gt 0 ] && ! has_command sudo; } ||
     ! "${as_root[@]}" apt-get update -qq >&2 ||
     ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
       apt-get install -y -qq --no-install-recommends "${packages[@]}" >&2; then
-    echo "error: this machine lacks what the following packages hold (Debian's names), and they could not be" \
-      "installed from here: ${packages[*]}" >&2
+    echo "error: this script needs the following Debian packages or their equivalent, and could not install them:" \
+      "${packages[*]}" >&2
     return 1
   fi
 }
 
-# configure PRESET: in build/PRESET, with Ninja where it is installed. A build folder keeps its generator.
+# configure PRESET ARGUMENTS...: configures build/PRESET, with Ninja where it is installed. A build folder keeps its
+# generator. ARGUMENTS are those of CMake.
 configure() {
   if [ -z "${CMAKE_GENERATOR:-}" ] && has_command ninja; then
     export CMAKE_GENERATOR=Ninja
   fi
-  cmake -S "$root" --preset "$1"
+  cmake -S "$root" --preset "$@"
 }
 
-# run_ctest PRESET ARGUMENTS...: runs tests and ends with the line "N passed, N failed", which counts the cases
-# of GoogleTest programs one by one.
+# compile PRESET TARGETS...: compiles the targets (without any: all) in build/PRESET and shows the progress.
+compile() {
+  local build="$root/build/$1" targets=()
+  shift
+  [ $# -eq 0 ] || targets=(--target "$@")
+  python3 "$root/scripts/progress.py" compiling cmake --build "$build" --parallel "$cores" "${targets[@]}"
+}
+
+# run_ctest PRESET ARGUMENTS...: runs tests, shows the progress and ends with the line "N passed, N failed", which
+# counts the cases of GoogleTest programs one by one. ARGUMENTS are those of CTest.
 run_ctest() {
   local build="$root/build/$1" status=0
   shift
   rm -rf "$build/test-results"
   mkdir -p "$build/test-results"
-  ctest --test-dir "$build" --output-on-failure --parallel "$cores" \
+  python3 "$root/scripts/progress.py" testing ctest --test-dir "$build" --output-on-failure --parallel "$cores" \
     --output-junit "$build/test-results/ctest.xml" "$@" || status=$?
   echo "total time: $SECONDS s"
   python3 "$root/scripts/count_tests.py" "$build/test-results" || status=1

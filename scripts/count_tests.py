@@ -4,12 +4,13 @@
 usage: count_tests.py FOLDER
 
 FOLDER holds ctest.xml (ctest --output-junit) and, for each GoogleTest program, <name of the test>.json
-(--gtest_output). The last line of the output is "N passed, N failed"; the exit status is 1 if one failed or
-none ran.
+(--gtest_output). The output names the tests that failed and those that were skipped, with the reason. Its last line
+is "N passed, N failed"; the exit status is 1 if one failed or none ran.
 """
 
 import json
 import pathlib
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
@@ -25,10 +26,18 @@ def gtest_cases(report):
 
 
 def ctest_outcome(test):
+    """Returns the outcome of a test of CTest's report."""
     skipped = test.find("skipped")
-    if skipped is not None:  # CTest says so of programs that it could not start, too
+    if skipped is not None:  # also the state of a program that CTest could not start
         return "skipped" if skipped.get("message", "").startswith("SKIP_") else "failed"
     return "passed" if test.get("status") == "run" else "failed"
+
+
+def skip_reason(test):
+    """Returns the reasons that Python's unittest gives, else the last line of the test's output."""
+    output = test.findtext("system-out") or ""
+    reasons = re.findall(r" \.\.\. skipped '(.*)'$", output, re.MULTILINE)
+    return ", ".join(dict.fromkeys(reasons)) or output.strip().rpartition("\n")[2]
 
 
 def main(folder):
@@ -41,7 +50,7 @@ def main(folder):
         # A program that crashed after its report, or before it, failed as a whole.
         crashed = outcome == "failed" and not any(result == "failed" for _, result in cases)
         if crashed or not report.exists():
-            outcomes.append((name, outcome))
+            outcomes.append((f"{name}: {skip_reason(test)}" if outcome == "skipped" else name, outcome))
 
     count = {which: [n for n, o in outcomes if o == which] for which in ("passed", "failed", "skipped")}
     for which in ("skipped", "failed"):

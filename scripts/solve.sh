@@ -1,10 +1,17 @@
 #!/usr/bin/env bash
-# solve.sh [ARGUMENTS OF examples/solve...]: builds the example program `solve` and runs it. Installs what is
-# missing on a Debian machine. What the build says goes to stderr.
+# usage: solve.sh [ARGUMENTS OF examples/solve...]
+#
+# Builds the example program `solve` and runs it; without a GPU it is compiled without nvcc. The build writes to
+# stderr. The script installs the Debian packages that it needs.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-install_missing build zlib >&2
-configure examples >&2
-cmake --build "$root/build/examples" --parallel "$cores" --target solve >&2
-exec "$root/build/examples/examples/solve" "$@"
+preset=examples
+has_gpu || preset=host_examples
+
+{
+  install_missing build zlib python
+  configure "$preset"
+  compile "$preset" solve
+} >&2
+exec "$root/build/$preset/examples/solve" "$@"

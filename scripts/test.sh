@@ -1,19 +1,29 @@
 #!/usr/bin/env bash
-# test.sh [ARGUMENTS OF CTEST...]: builds and runs the tests; those of the GPU if there is one. Installs what is
-# missing on a Debian machine. SPTRSV_PRESET chooses another preset of CMakePresets.json than `default`.
-# The last line is "N passed, N failed".
+# usage: test.sh [ARGUMENTS OF CTEST...]
+#
+# Builds and runs the tests, shows the progress and ends with the line "N passed, N failed". On a machine with a GPU
+# it uses the preset `default` of CMakePresets.json and runs the GPU tests, too. On a machine without a GPU it uses
+# the preset `host`: programs that nvcc compiles could not run there. SPTRSV_PRESET names another preset. The script
+# installs the Debian packages that it needs.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-preset=${SPTRSV_PRESET:-default}
+
+targets=(sptrsv_tests)
+if has_gpu; then
+  preset=${SPTRSV_PRESET:-default}
+  targets+=(sptrsv_gpu_tests)
+  echo "test.sh: preset $preset; this machine has a GPU: all tests of the GPU run"
+else
+  preset=${SPTRSV_PRESET:-host}
+  echo "test.sh: preset $preset; this machine has no GPU: the tests of the GPU are skipped"
+fi
 
 install_missing build gtest zlib python
 configure "$preset"
-targets=(sptrsv_tests)
-if "$root/tests/run_if_gpu.sh" true > /dev/null; then
-  targets+=(sptrsv_gpu_tests)
-fi
-cmake --build "$root/build/$preset" --parallel "$cores" --target "${targets[@]}"
+compile "$preset" "${targets[@]}"
 
-# The tests with these labels compile much and find errors of the library's developers only, or repeat those of
-# the kernels in other types than double; .ci/run has them.
-run_ctest "$preset" --label-exclude 'headers|package|device|types' "$@"
+# The tests with these labels compile much and find errors of the library's developers only, or repeat the tests of
+# the kernels in other types than double.
+extensive='headers|package|device|docs|types'
+echo "test.sh: skips the tests with the labels $extensive, which .ci/run runs"
+run_ctest "$preset" --label-exclude "$extensive" "$@"

@@ -22,7 +22,7 @@ class argument_list {
   [[nodiscard]] bool empty() const { return left_.empty(); }
 
   std::string take() {
-    const std::string first = left_.front();
+    std::string first = left_.front();
     left_.pop_front();
     return first;
   }

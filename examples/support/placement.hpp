@@ -119,6 +119,7 @@ inline double median(std::vector<double> values) {
 template <class Placement, class Work>
 double median_time(int repeats, Work work) {
   std::vector<double> times;
+  times.reserve(static_cast<std::size_t>(repeats));
   Placement::time(work);
   for (int r = 0; r < repeats; ++r) {
     times.push_back(Placement::time(work));

@@ -44,7 +44,7 @@ class progress_line {
   }
 
   /// Leaves the line empty, for other output.
-  void clear() {
+  void clear() const {
     if (shown_) {
       std::fputs("\r\033[K", stderr);
     }

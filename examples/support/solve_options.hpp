@@ -80,7 +80,7 @@ inline solve_options parse_solve_options(argument_list arguments) {
       made.repeat = static_cast<int>(arguments.number_of(argument, 1, 1000000));
     } else if (argument == "--progress") {
       made.progress = true;
-    } else if (argument.rfind("-", 0) == 0) {
+    } else if (argument.rfind('-', 0) == 0) {
       throw usage_error("there is no option " + argument);
     } else if (!made.file.empty()) {
       throw usage_error("one file at a time: '" + made.file + "' or '" + argument + "'");

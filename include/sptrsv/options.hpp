@@ -43,11 +43,12 @@ struct kernel_info {
   std::string text;                   ///< one sentence: the kernel and its quantities
   std::int64_t launches = 1;          ///< of one solve
   std::int64_t waiting_launches = 0;  ///< those whose threads wait for values of other blocks
-  std::int64_t warps = 0;             ///< that share the rows
-  std::int64_t lanes_per_row = 0;     ///< threads that share one row
-  std::int64_t partial_rows = 0;      ///< rows added because long rows were split
+  std::int64_t levels = 0;  ///< levels in whose order it solves rows; 0 if it keeps the order of substitution
+  std::int64_t warps = 0;   ///< that share the rows
+  std::int64_t lanes_per_row = 0;  ///< threads that share one row
+  std::int64_t partial_rows = 0;   ///< rows added because long rows were split
   std::int64_t rewritten_rows = 0;
-  std::int64_t partitions = 0;
+  std::int64_t partitions = 0;          ///< of the rows; for policies by blocks: diagonal blocks
   std::array<std::int64_t, 3> boxes{};  ///< partitions in each direction if they are boxes of a grid
   std::int64_t tile_rows = 0;           ///< rows that are solved together
   std::int64_t x_ring_size = 0;         ///< components of x in the ring buffer in shared memory

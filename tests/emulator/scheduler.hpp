@@ -12,7 +12,7 @@
 #include <numeric>
 #include <vector>
 
-#include "emulator/memory_model.hpp"
+#include "emulator/memory/memory_model.hpp"
 
 namespace sptrsv::emulator {
 

@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
-"""check_waits.py FILE.ptx: fails if a kernel of the library reaches for global memory before it waits for what is
-before it in the stream, or never waits. Such a load is the compiler's doing: one of memory that a kernel only reads (ld.global.nc)
-may be moved before the wait, though the kernel before may still write there."""
+"""Checks that the kernels of the library wait for the work before them in the stream before they access global memory.
+
+usage: check_waits.py FILE.ptx
+
+A kernel without a wait fails, too. The compiler can cause a failure: it may move a load of memory that the kernel only
+reads (ld.global.nc) before the wait, although an earlier kernel may still write this memory.
+"""
 
 import re
 import sys
@@ -12,13 +16,13 @@ ACCESS = re.compile(r"^\s*(?:@!?%p\d+\s+)?((?:ld|st|ldu|red|atom|prefetch|cp)\.(
 
 
 def early_accesses(lines):
-    """By kernel: what comes before the wait and must not, else None."""
+    """Returns by kernel the first access before the wait; None if there is none."""
     found = {}
     kernel = None
     for line in lines:
         if entry := ENTRY.search(line):
             kernel = entry[1]
-            found[kernel] = "all that it does"  # until there is a wait
+            found[kernel] = "no wait"  # until a wait is found
         elif line.startswith("}"):
             kernel = None
         elif kernel and WAIT.search(line):
@@ -34,8 +38,8 @@ def main():
     kernels = {name: access for name, access in accesses.items() if "run_agent" in name}
     early = {name: access for name, access in kernels.items() if access}
     for name, access in early.items():
-        print(f"error: {name}: {access} comes before the wait")
-    print(f"{len(kernels)} kernels, {len(early)} with something before the wait")
+        print(f"error: {name}: {access}" + ("" if access == "no wait" else " before the wait"))
+    print(f"{len(kernels)} kernels, {len(early)} with an access before the wait or without a wait")
     return 1 if early or not kernels else 0
 
 

@@ -160,7 +160,7 @@ inline scheme_plan load_scheme_plan(const std::string& path, const scheme_key& k
   std::ifstream in(path, std::ios::binary);
   SPTRSV_EXPECTS(in.good(), errc::io_error, path + " cannot be read");
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  const scheme_plan plan = parse_scheme_plan(text);
+  scheme_plan plan = parse_scheme_plan(text);
   SPTRSV_EXPECTS(plan.key.device == key.device, errc::invalid_argument,
                  path + " is a plan for " + plan.key.device + ", and this is " + key.device);
   SPTRSV_EXPECTS(plan.key.pattern == key.pattern, errc::invalid_argument,

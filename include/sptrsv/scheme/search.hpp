@@ -236,7 +236,7 @@ scheme_plan tuned_scheme(const std::string& path, const Matrix& a, const system_
   if (std::ifstream(path).good()) {
     return load_scheme_plan(path, scheme_key_of(a, options, stream, resource));
   }
-  const scheme_plan found = search_schemes<Tuning>(a, options, how, stream, resource).plan;
+  scheme_plan found = search_schemes<Tuning>(a, options, how, stream, resource).plan;
   save_scheme_plan(path, found);
   return found;
 }

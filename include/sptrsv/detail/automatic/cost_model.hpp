@@ -54,7 +54,7 @@ double predicted_nanoseconds(const Policy& policy, const system_profile& system)
   }
 }
 
-/// A model that is linear in its constants, which benchmarks/fit_costs.py finds; in nanoseconds.
+/// A model that is linear in its constants, which `benchmarks/python fit-costs` finds; in nanoseconds.
 struct linear_cost {
   double launch;       ///< per solve
   double level;        ///< per level

@@ -31,11 +31,11 @@ struct cusparse;
 
 namespace sptrsv::detail {
 
-/// {launch, level, level_entry, byte, long_entry}, as benchmarks/fit_costs.py prints them, for the default
-/// form of each policy; fp64, one right-hand side, one NVIDIA H200.
+/// {launch, level, level_entry, byte, long_entry}, as `benchmarks/python fit-costs` prints them, for the
+/// default form of each policy; fp64, one right-hand side, one NVIDIA H200.
 namespace costs {
 
-// Fitted to the 107 systems of docs/benchmark/report.md by `benchmarks/fit_costs.py results.json --paths
+// Fitted to the 107 systems of docs/benchmark/report.md by `benchmarks/python fit-costs results.json --paths
 // dataflow=3`.
 inline constexpr linear_cost dataflow[]{{2.67e+04, 56.7, 0, 0.00638, 20.8},
                                         {6.84e+03, 18.1, 34.3, 0.00079, 241},

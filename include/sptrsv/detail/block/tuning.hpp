@@ -37,9 +37,9 @@ struct block_tuning {
   static constexpr int max_rounds = 8;
 
   // The selector for this library's kernels (block_selector::fitted), from the times of 818 parts of 11
-  // systems on an H200 by benchmarks/fit_block_kernels.py. Of triangles rows that poll won wherever there
-  // were two levels or more and at least 5 rows a level. Of squares no other thresholds than the paper's did
-  // better on systems that they were not fitted to.
+  // systems on an H200 by `benchmarks/python fit-block-kernels`. Of triangles rows that poll won wherever
+  // there were two levels or more and at least 5 rows a level. Of squares no other thresholds than the
+  // paper's did better on systems that they were not fitted to.
 
   /// Level by level: at most so many levels, with at least so many rows on average.
   static constexpr int level_set_levels = 1;

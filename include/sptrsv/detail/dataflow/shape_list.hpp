@@ -1,4 +1,4 @@
-// The shapes that a path of dataflow may have, as a type.
+// A list of kernel shapes as a type.
 #pragma once
 
 namespace sptrsv::detail::dataflow {
@@ -7,7 +7,7 @@ template <class... Shapes>
 struct shape_list {
   static constexpr int count = sizeof...(Shapes);
 
-  /// Calls visit(Shape{}, index) for each.
+  /// Calls visit(Shape{}, index) for each shape.
   template <class Visit>
   static void for_each(Visit&& visit) {
     int index = 0;

@@ -1,6 +1,6 @@
 // Select by a learned model: perceptrons of two hidden layers say of each scheme how likely it is within 15
 // per cent of the best (Hu et al. 2024, section 4.5), and their mean counts: they were trained from different
-// random starts. Their numbers stand in model_table.hpp, which benchmarks/train_schemes.py writes.
+// random starts. Their numbers stand in model_table.hpp, which `benchmarks/python train-schemes` writes.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the model of scheme has learned. Written by benchmarks/train_schemes.py.
+// The constants of the model of policy::scheme. Written by `python3 benchmarks/python train-schemes`.
 // 425 systems on NVIDIA H200.
 // clang-format off
 #pragma once

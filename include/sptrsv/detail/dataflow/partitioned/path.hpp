@@ -1,4 +1,4 @@
-// The host side of the relay path: its plan and numbers in device memory, its launch.
+// The host side of the partitioned path: it owns the plan and the packed slices, and launches the kernel.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,8 @@ class path {
         max_rhs_(max_rhs),
         stored_entries_(stored_entries),
         form_(form) {
-    // Groups of right-hand sides are solved side by side, as far as the device has room.
+    // Groups of right-hand sides are solved at the same time by further blocks, as far as the device has
+    // room.
     with_agent([&](auto agent) {
       using agent_type = decltype(agent);
       rhs_together_ = layout_of<agent_type>::type::rhs_together;
@@ -63,25 +64,26 @@ class path {
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
              const Executor& on) const {
-    const kernel_params<Scalar> p{static_cast<std::int32_t>(size_),
-                                  plan_.partitions,
-                                  plan_.x_ring_size,
-                                  form_.reversed,
-                                  plan_.partition_begins.data(),
-                                  plan_.starts.data(),
-                                  plan_.packed_slices.data(),
-                                  share_,
-                                  scratch.buffers(),
-                                  alpha,
-                                  b,
-                                  x};
+    kernel_params<Scalar> p{};
+    p.size = static_cast<std::int32_t>(size_);
+    p.partitions = plan_.partitions;
+    p.x_ring_size = plan_.x_ring_size;
+    p.reversed = form_.reversed;
+    p.partition_begins = plan_.partition_begins.data();
+    p.starts = plan_.starts.data();
+    p.packed_slices = plan_.packed_slices.data();
+    p.share = share_;
+    p.buffers = scratch.buffers();
+    p.alpha = alpha;
+    p.b = b;
+    p.x = x;
     with_agent([&](auto agent) {
       using agent_type = decltype(agent);
       on.template launch<agent_type>(blocks(), p, shared_bytes<agent_type>());
     });
   }
 
-  /// Of every launch.
+  /// Returns the number of blocks of every launch.
   [[nodiscard]] std::uint32_t blocks() const {
     return static_cast<std::uint32_t>(plan_.partitions * rhs_blocks_);
   }
@@ -116,7 +118,7 @@ class path {
   [[nodiscard]] std::int64_t buffer_columns() const {
     return simt::ceil_div(max_rhs_, rhs_together_) * rhs_together_;
   }
-  /// Rows with the partial ones: what a workspace has room for.
+  /// Returns the number of rows, with the partial rows: the rows of the double buffer.
   [[nodiscard]] std::int64_t solve_size() const { return plan_.solve_size; }
 
   void describe(solver_info& info) const {

@@ -1,4 +1,4 @@
-// The kernels that rewrite rows, a warp a window of 32 (see elimination_rows.hpp).
+// The kernels that rewrite rows: one warp for each row block of 32 rows (see rows.hpp).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace sptrsv::detail::dataflow::row_elimination {
 
-/// Chooses the rows that are rewritten, and lists what they need then.
+/// Chooses the rows that are rewritten, and lists their columns.
 template <class Scalar, class Index, class Offset>
 struct choose_rows_agent {
   static constexpr int block_threads = 128;
@@ -15,12 +15,13 @@ struct choose_rows_agent {
   struct params {
     valued_triangle<Scalar, Index, Offset> triangle;
     real_t<Scalar> max_growth;
-    const Offset* slots;  ///< by row: where it lists columns; as long as it may become
+    const Offset*
+        slots;  ///< rows + 1: where the columns of each row are listed; there is room for the longest row
     Index* columns;
-    Offset* lengths;             ///< by row
-    std::uint32_t* eliminated;   ///< by row: the window's rows whose entries it eliminates
-    Offset* eliminated_entries;  ///< by window
-    std::int64_t* rewritten;     ///< rows; starts at 0
+    Offset* lengths;            ///< by row
+    std::uint32_t* eliminated;  ///< by row: one bit for each row of the row block whose entries it eliminates
+    Offset* eliminated_entries;  ///< by row block
+    std::int64_t* rewritten;     ///< number of rewritten rows; starts at 0
   };
 
   template <class Context>
@@ -34,7 +35,7 @@ struct choose_rows_agent {
     }
     const std::int64_t rows =
         p.triangle.size - base < row_block_rows ? p.triangle.size - base : std::int64_t{row_block_rows};
-    real_t<Scalar> inverse_sum = 1;  // of the row of this rank, likewise
+    real_t<Scalar> inverse_sum = 1;  // of the row with this lane's number; so is length
     Offset length = 0;
     std::int64_t entries = 0;
     std::int64_t rewritten = 0;
@@ -45,9 +46,9 @@ struct choose_rows_agent {
       bool is_rewritten = r.inside > 0 && e.is_finite && e.growth() <= p.max_growth;
       if (is_rewritten) {
         const Offset slot = ctx.load_constant(p.slots + base + k);
-        const Offset most = ctx.load_constant(p.slots + base + k + 1) - slot;
-        const Offset merged = list_columns(ctx, warp, p, base, slot, r, length, most);
-        is_rewritten = merged <= most;
+        const Offset max_count = ctx.load_constant(p.slots + base + k + 1) - slot;
+        const Offset merged = list_columns(ctx, warp, p, base, slot, r, length, max_count);
+        is_rewritten = merged <= max_count;
         made = is_rewritten ? merged : made;
       }
       warp.sync();
@@ -71,11 +72,12 @@ struct choose_rows_agent {
   }
 
  private:
-  /// How many there are; of more than `most` the rest is not listed.
+  /// Lists the columns of the rewritten row and returns their number. If there are more than `max_count`, it
+  /// stops.
   template <class Context, class Warp>
   SPTRSV_DEVICE static Offset list_columns(Context& ctx, const Warp& warp, const params& p, std::int64_t base,
                                            Offset slot, const block_row<Offset>& r, Offset length,
-                                           Offset most) {
+                                           Offset max_count) {
     const Offset length_of_needed = warp.shuffle(length, r.needs);
     sorted_list<Index, Offset> list{p.triangle.columns, r.begin, r.begin};
     if (warp.rank() == 0) {
@@ -86,12 +88,12 @@ struct choose_rows_agent {
       list.end = list.next + length_of_needed;
     }
     Offset count = 0;
-    merge(ctx, warp, list, [&](Index column, Offset, Offset solve_index) {
-      count = solve_index + 1;
-      if (warp.rank() == 0 && count <= most) {
-        ctx.store(p.columns + slot + solve_index, column);
+    merge(ctx, warp, list, [&](Index column, Offset, Offset index) {
+      count = index + 1;
+      if (warp.rank() == 0 && count <= max_count) {
+        ctx.store(p.columns + slot + index, column);
       }
-      return count <= most;
+      return count <= max_count;
     });
     return count;
   }
@@ -106,7 +108,7 @@ struct choose_rows_agent {
   }
 };
 
-/// Computes the rewritten system.
+/// Computes the values of the rewritten system.
 template <class Scalar, class Index, class Offset>
 struct rewrite_rows_agent {
   static constexpr int block_threads = 128;
@@ -115,12 +117,12 @@ struct rewrite_rows_agent {
     valued_triangle<Scalar, Index, Offset> triangle;
     real_t<Scalar> max_growth;
     const std::uint32_t* eliminated;  ///< by row, as choose_rows_agent found them
-    const Offset* factor_offsets;     ///< by window
+    const Offset* factor_offsets;     ///< row blocks + 1
     Scalar* factors;                  ///< l_kj / d_j of the eliminated entries, by row, columns ascending
     const Offset* row_offsets;        ///< of the rewritten system, with its pivots unless they are unit
     const Index* columns;
     Scalar* values;
-    std::int64_t* first_grown;  ///< the first rewritten row with too large a growth; starts beyond all
+    std::int64_t* first_grown;  ///< the first rewritten row whose growth is too large; starts beyond all rows
   };
 
   template <class Context>
@@ -135,7 +137,7 @@ struct rewrite_rows_agent {
     const std::int64_t rows =
         p.triangle.size - base < row_block_rows ? p.triangle.size - base : std::int64_t{row_block_rows};
     Offset factors = ctx.load_constant(p.factor_offsets + row_block);
-    real_t<Scalar> inverse_sum = 1;  // of the row of this rank
+    real_t<Scalar> inverse_sum = 1;  // of the row with this lane's number
     for (int k = 0; k < rows; ++k) {
       const auto r = open_row(ctx, warp, p.triangle, base, base + k);
       if (ctx.load_constant(p.eliminated + base + k) == 0) {
@@ -170,7 +172,7 @@ struct rewrite_rows_agent {
     }
   }
 
-  /// Whether the row's values are finite.
+  /// Computes the values of the rewritten row; returns whether they are finite.
   template <class Context, class Warp>
   SPTRSV_DEVICE static bool combine(Context& ctx, const Warp& warp, const params& p, std::int64_t base, int k,
                                     const block_row<Offset>& r, Scalar factor) {
@@ -186,7 +188,7 @@ struct rewrite_rows_agent {
     }
     const Offset to = ctx.load_constant(p.row_offsets + base + k);
     bool finite = true;
-    merge(ctx, warp, list, [&](Index, Offset next, Offset solve_index) {
+    merge(ctx, warp, list, [&](Index, Offset next, Offset index) {
       Scalar term{};
       if (next >= 0) {
         term = is_own ? p.triangle.entry(ctx, next) : Scalar{} - factor * ctx.load(p.values + next);
@@ -194,7 +196,7 @@ struct rewrite_rows_agent {
       const Scalar sum = simt::tile_sum(warp, term, row_block_rows);
       finite = finite && is_finite(sum);
       if (is_own) {
-        ctx.store(p.values + to + solve_index, sum);
+        ctx.store(p.values + to + index, sum);
       }
       return true;
     });

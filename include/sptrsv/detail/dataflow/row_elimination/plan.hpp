@@ -1,4 +1,5 @@
-// The rewritten system (elimination_rows.hpp): which rows, its pattern, its values, its right-hand sides.
+// Row elimination on the host side: which rows are rewritten, and the pattern, values and right-hand sides of
+// the rewritten system. rows.hpp has the method.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 
 namespace sptrsv::detail::dataflow::row_elimination {
 
-/// Per row: how many columns it may have when it is rewritten.
+/// Writes, for each row, how many columns it may have when it is rewritten.
 template <class Offset>
 struct count_slots {
   const Offset* row_offsets;
@@ -34,11 +35,11 @@ struct count_slots {
   }
 };
 
-/// Per row: its entries with its pivot.
+/// Writes, for each row of the rewritten system, the number of its entries with its pivot.
 template <class Offset>
 struct count_entries {
   const Offset* lengths;
-  Offset pivots;  ///< of a row: 0 or 1
+  Offset pivots;  ///< pivots of a row: 0 or 1
   Offset* counts;
 
   template <class Context>
@@ -47,7 +48,7 @@ struct count_entries {
   }
 };
 
-/// Per row: its columns out of its slot, then its pivot's.
+/// Copies, for each row, the listed columns, and then the column of its pivot.
 template <class Index, class Offset>
 struct take_slots {
   const Offset* slots;
@@ -71,13 +72,13 @@ struct take_slots {
   }
 };
 
-/// The rewritten system in device memory: a lower one by rows, in the order of substitution, columns of a row
-/// ascending; its diagonal is unit if that of the system is.
+/// The rewritten system in device memory: a lower triangle by rows, in the order of substitution, with
+/// ascending columns. Its diagonal is unit if that of the system is.
 template <class Scalar, class Index, class Offset, class Executor>
 class plan {
  public:
-  /// Chooses the rows by the numbers `stored`; afterwards none of them has more than `least` entries, or
-  /// `fill` >= 1 times those that it had. Synchronises.
+  /// Chooses the rows by the values `stored`. A rewritten row has at most `least` entries, or `fill` >= 1
+  /// times the entries that it had. Synchronises.
   plan(device_triangle<Index, Offset>&& triangle, const Scalar* stored, const triangle_form& form,
        double max_growth, double fill, std::int64_t least, const Executor& on, memory_resource& resource)
       : triangle_(std::move(triangle)),
@@ -92,7 +93,7 @@ class plan {
     }
   }
 
-  /// Rows that are rewritten; where there are none, nothing else may be called.
+  /// Returns the number of rewritten rows. If it is 0, nothing else may be called.
   [[nodiscard]] std::int64_t rewritten() const { return rewritten_; }
 
   [[nodiscard]] pattern_view<Index, Offset> pattern() const {
@@ -101,11 +102,11 @@ class plan {
   }
   [[nodiscard]] const Scalar* values() const { return values_.data(); }
 
-  /// Computes the values.
+  /// Computes the values of the rewritten system and the factors of its right-hand sides.
   void update_values(const Scalar* stored, const Executor& on) {
     on.fill_bytes(first_grown_.data(), 0x7f, first_grown_.bytes());
     using agent = rewrite_rows_agent<Scalar, Index, Offset>;
-    // The kernel that chose the rows may have rounded their growth in another way.
+    // The kernel that chose the rows may have rounded their growth differently.
     const auto max_growth = static_cast<real_t<Scalar>>(1.001) * max_growth_;
     on.template launch<agent>(
         blocks<agent>(row_blocks_),
@@ -113,14 +114,16 @@ class plan {
          row_offsets_.data(), columns_.data(), values_.data(), first_grown_.data()});
   }
 
-  /// The first row whose growth is too large by the values that were given last; -1 if none. Synchronises.
+  /// Returns the first row whose growth is too large by the values that were given last; -1 if there is none.
+  /// Synchronises.
   [[nodiscard]] std::int64_t first_grown_index(const Executor& on) const {
     std::int64_t first = 0;
     on.download(&first, first_grown_.data(), sizeof(first));
     return first < triangle_.size ? first : -1;
   }
 
-  /// `c`: size x b.columns, column-major, by position.
+  /// Computes the right-hand sides of the rewritten system. `c`: size x b.columns, column-major, by
+  /// substitution index.
   void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const {
     using agent = eliminated_rhs_agent<Scalar, Offset>;
     on.template launch<agent>(blocks<agent>(row_blocks_ * b.columns),
@@ -128,7 +131,7 @@ class plan {
                                factor_offsets_.data(), factors_.data(), alpha, b, c});
   }
 
-  /// That `transform` reads and writes for one column.
+  /// Returns how many bytes `transform` reads and writes for one right-hand side.
   [[nodiscard]] std::size_t transform_bytes() const {
     return factors_.bytes() + eliminated_.bytes() +
            2 * static_cast<std::size_t>(triangle_.size) * sizeof(Scalar);
@@ -200,7 +203,7 @@ class plan {
                                              columns_.data(), !form_.unit});
   }
 
-  /// Synchronises.
+  /// Downloads the last offset. Synchronises.
   static std::int64_t last_of(const buffer<Offset>& offsets, const Executor& on) {
     Offset last = 0;
     on.download(&last, offsets.data() + offsets.size() - 1, sizeof(last));
@@ -212,8 +215,9 @@ class plan {
   real_t<Scalar> max_growth_;
   std::int64_t row_blocks_;
   std::int64_t rewritten_ = 0;
-  buffer<std::uint32_t> eliminated_;  ///< by row: the window's rows whose entries it eliminates, a bit each
-  buffer<Offset> factor_offsets_;     ///< windows + 1
+  buffer<std::uint32_t>
+      eliminated_;  ///< by row: one bit for each row of the row block whose entries it eliminates
+  buffer<Offset> factor_offsets_;  ///< row blocks + 1
   buffer<Scalar> factors_;
   buffer<Offset> row_offsets_;  ///< size + 1
   buffer<Index> columns_;

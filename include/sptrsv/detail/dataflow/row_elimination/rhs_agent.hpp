@@ -1,4 +1,4 @@
-// The kernel that makes the right-hand sides of a system whose rows are rewritten (elimination_rows.hpp).
+// The kernel that computes the right-hand sides of the rewritten system (rows.hpp).
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace sptrsv::detail::dataflow::row_elimination {
 
-/// The right-hand sides of the rewritten system, in the order of substitution: c_k = alpha b_k - sum_j
-/// (l_kj / d_j) c_j over the eliminated entries. A warp has a window and a column.
+/// Computes c_k = alpha b_k - sum_j (l_kj / d_j) c_j over the eliminated entries, by substitution index. One
+/// warp for each row block and right-hand side.
 template <class Scalar, class Offset>
 struct eliminated_rhs_agent {
   static constexpr int block_threads = 128;

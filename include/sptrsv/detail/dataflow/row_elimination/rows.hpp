@@ -1,11 +1,12 @@
-// What the kernels that rewrite rows share. Row k of a window of 32 that needs rows j of the same window
-// becomes
+// Row elimination: what the kernels that rewrite rows share. Row k of a row block of 32 rows that needs rows
+// j of the same block becomes
 //
 //   row'_k = row_k - sum_j (l_kj / d_j) row'_j
 //
-// with the entries l_kj eliminated and the pivot d_k as it was. So it needs what these rows need, and none of
-// them. A warp has a window and takes its rows one after the other; row k is the union of sorted lists, one a
-// lane: what it needs itself, and the rewritten rows j.
+// with the entries l_kj eliminated and the pivot d_k unchanged. The rewritten row needs what the rows j need,
+// and none of the rows j themselves (partitioned inverse, Alvarado and Schreiber 1993). A warp rewrites the
+// rows of a row block one after the other. Row k is the union of sorted lists, one for each lane: its own
+// columns before the block, and the columns of the rewritten rows j.
 #pragma once
 
 #include <cmath>
@@ -19,7 +20,7 @@ namespace sptrsv::detail::dataflow::row_elimination {
 
 inline constexpr int row_block_rows = 32;
 
-/// At least the absolute value, at most 1.5 times.
+/// Returns a number between the absolute value and 1.5 times the absolute value.
 SPTRSV_HOST_DEVICE float magnitude(float v) { return std::fabs(v); }
 SPTRSV_HOST_DEVICE double magnitude(double v) { return std::fabs(v); }
 template <class Real>
@@ -27,7 +28,7 @@ SPTRSV_HOST_DEVICE Real magnitude(cplx<Real> v) {
   return std::fabs(v.re) + std::fabs(v.im);
 }
 
-/// The strictly lower triangle by rows, in the order of substitution, with the stored matrix's numbers.
+/// The strictly lower triangle by rows, in the order of substitution, with the values of the stored matrix.
 template <class Scalar, class Index, class Offset>
 struct valued_triangle {
   std::int64_t size;
@@ -56,17 +57,17 @@ struct valued_triangle {
   }
 };
 
-/// A row of a window before it is rewritten: lane i, not 0, has its i-th last entry if that needs a row of
-/// the window (columns ascend: these entries are the last ones).
+/// A row of a row block before it is rewritten, as one lane sees it. Columns ascend, so the entries that need
+/// rows of the block are the last ones: lane i > 0 has the i-th last entry, if this is one of them.
 template <class Offset>
 struct block_row {
   Offset begin;
   Offset end;
-  int inside;         ///< entries that need rows of the window
-  bool has_entry;     ///< whether this lane has one of them
-  Offset entry;       ///< which
-  int needs;          ///< the row that it needs, counted from the window's first; 0 without an entry
-  std::uint32_t all;  ///< the rows that all of them need, a bit each
+  int inside;         ///< number of entries that need rows of the block
+  bool has_entry;     ///< whether this lane has one of these entries
+  Offset entry;       ///< its index
+  int needs;          ///< number in the block of the row that it needs; 0 without an entry
+  std::uint32_t all;  ///< one bit for each row of the block that the row needs
 };
 
 template <class Context, class Warp, class Scalar, class Index, class Offset>
@@ -90,19 +91,20 @@ SPTRSV_DEVICE block_row<Offset> open_row(Context& ctx, const Warp& warp,
   return made;
 }
 
-/// What the eliminated entries of a row do to it.
+/// The effect of the eliminated entries on a row.
 template <class Scalar>
 struct row_elimination {
-  Scalar factor;               ///< l_kj / d_j, of the lane's entry
-  real_t<Scalar> inverse_sum;  ///< bounds the sum of the row of |inv(U)|, see basic_dataflow::max_growth
-  bool is_finite;              ///< all factors
+  Scalar factor;               ///< l_kj / d_j of the lane's entry
+  real_t<Scalar> inverse_sum;  ///< bound of the row sum of |inv(U)|, see basic_dataflow::max_growth
+  bool is_finite;              ///< whether all factors are finite
 
-  /// Bounds the sum of the row of |U| |inv(U)|.
+  /// Returns a bound of the row sum of |U| |inv(U)|.
   SPTRSV_DEVICE real_t<Scalar> growth() const { return 2 * inverse_sum - 1; }
 };
 
-/// `inverse_sum`: of the window's row number `rank`. It is that of the inverse of U's comparison matrix
-/// (Higham, Accuracy and Stability of Numerical Algorithms, section 8.2).
+/// Computes the effect. `inverse_sum`: of the row with this lane's number in the block; it is the row sum of
+/// the inverse of U's comparison matrix (Higham, Accuracy and Stability of Numerical Algorithms,
+/// section 8.2).
 template <class Context, class Warp, class Scalar, class Index, class Offset>
 SPTRSV_DEVICE row_elimination<Scalar> eliminate(Context& ctx, const Warp& warp,
                                                 const valued_triangle<Scalar, Index, Offset>& t,
@@ -122,7 +124,7 @@ SPTRSV_DEVICE row_elimination<Scalar> eliminate(Context& ctx, const Warp& warp,
   return made;
 }
 
-/// One of the sorted lists that are merged.
+/// A sorted list of columns.
 template <class Index, class Offset>
 struct sorted_list {
   static constexpr Index none = std::numeric_limits<Index>::max();
@@ -137,20 +139,21 @@ struct sorted_list {
   }
 };
 
-/// Calls `visit(column, next, place)` for each column of the lanes' lists, ascending: `next` is where it
-/// stands in the lane's list, -1 if it does not; `place` counts the columns. As long as `visit` returns true.
+/// Merges the lanes' lists: calls visit(column, next, index) for each different column, ascending, as long as
+/// it returns true. `next`: where the column stands in this lane's list, -1 if it is not there; `index`:
+/// number of the column.
 template <class Context, class Warp, class Index, class Offset, class Visit>
 SPTRSV_DEVICE void merge(Context& ctx, const Warp& warp, sorted_list<Index, Offset> list,
                          const Visit& visit) {
   Index first = list.first(ctx);
-  for (Offset solve_index = 0;; ++solve_index) {
+  for (Offset index = 0;; ++index) {
     Index least = first;
     for (int mask = 16; mask > 0; mask /= 2) {
       const Index other = warp.shuffle_xor(least, mask);
       least = other < least ? other : least;
     }
     const bool takes = first == least;
-    if (least == list.none || !visit(least, takes ? list.next : Offset{-1}, solve_index)) {
+    if (least == list.none || !visit(least, takes ? list.next : Offset{-1}, index)) {
       return;
     }
     if (takes) {

@@ -1,7 +1,18 @@
-// The kernel of the grid path: a warp has a group of 32 consecutive rows, a lane a row.
+// The kernel of the row_per_thread path. A warp solves a slice of 32 consecutive rows in solve order, one row
+// for each lane:
 //
-// Rows do not wait for the others of their warp: a row is published as soon as its own entries have come, and
-// may be what another row of the same warp waits for.
+//   1. load the first entries, the pivot and the index of the row: all that does not depend on x
+//   2. poll the slice's gate, if it has one, until it is solved
+//   3. repeat until all rows of the warp are solved; in each lane:
+//      poll the components of x that the next entries need; if all have come, subtract the products and go on
+//      with the entries after them; after the last ones divide by the pivot, publish the component and store
+//      it to x
+//
+// A lane does not wait for the other rows of its warp: it publishes its component as soon as its own entries
+// have come. So another row of the same warp may need this component.
+//
+// Progress: a row needs rows with smaller solve indices only, and blocks take their rows in the order of
+// their tickets.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +25,18 @@ namespace sptrsv::detail::dataflow::row_per_thread {
 
 template <class Scalar, class Index, class Offset>
 struct kernel_params {
-  std::int64_t size;        ///< of the system
-  std::int64_t solve_size;  ///< rows, partial ones included
-  int rhs_blocks;           ///< blocks that have the same rows and take turns with the right-hand sides
-  bool sweep_by_sweep;      ///< all rows for a sharer's right-hand sides come before those for the next's
+  std::int64_t size;        ///< rows of the system
+  std::int64_t solve_size;  ///< rows with the partial rows
+  int rhs_blocks;           ///< blocks that have the same rows; they share the right-hand sides
+  bool sweep_by_sweep;      ///< tickets take all rows for one sweep before the rows for the next sweep
   bool reversed;
   const Offset* offsets;
   const Index* columns;
   const Scalar* values;
-  const Scalar* diagonal;  ///< by place; null if it is unit
+  const Scalar* diagonal;  ///< by solve index; null if it is unit
   const Index*
-      substitution_indices;  ///< -1 for partial rows; null where rows stand in the order of substitution
-  const Index* gates;        ///< by group: a place some levels earlier, -1 if none; null: no gates
+      substitution_indices;  ///< by solve index, -1 for partial rows; null if the two indices are the same
+  const Index* gates;  ///< by slice: a solve index some levels before, -1 if there is none; null: no gates
   launch_share share;
   double_buffer<Scalar> buffers;
   Scalar alpha;
@@ -33,10 +44,10 @@ struct kernel_params {
   dense_view<Scalar> x;
 };
 
-/// A lane waits for `EntriesAtOnce` entries together. `Columns` right-hand sides are solved in one sweep over
-/// the group, further ones by other blocks, as far as there are sharers, and in further sweeps; with 1 the
-/// kernel is for one right-hand side. In a page the components of a sweep stand together by place; the
-/// last right-hand side stands for those that the last sweep misses, too.
+/// A lane polls `EntriesAtOnce` entries together. One sweep over the rows solves `Columns` right-hand sides;
+/// further ones are solved by other blocks (rhs_blocks) and in further sweeps. With 1 the kernel solves a
+/// single right-hand side. In the double buffer the components of one sweep stand side by side, by solve
+/// index. If the last sweep has fewer right-hand sides, the last one stands for the missing ones, too.
 template <class Tuning, class Scalar, class Index, class Offset, int EntriesAtOnce, int Columns>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
@@ -51,8 +62,8 @@ struct agent {
     start_block(ctx, start, p.buffers.state, (p.x.columns + Columns - 1) / Columns * Columns,
                 p.share.solve_blocks);
     const auto warp = ctx.template group<32>();
-    // Through a shuffle: otherwise the compiler reads the special register, which is slow, after the wait
-    // again.
+    // The shuffle keeps the value in a register; otherwise the compiler reads the special register, which is
+    // slow, again after the wait.
     const int thread = warp.shuffle(ctx.thread_rank(), warp.rank());
     const auto block = static_cast<std::uint32_t>(start.block);
     const auto rhs_blocks = static_cast<std::uint32_t>(p.rhs_blocks);
@@ -76,14 +87,14 @@ struct agent {
   }
 
  private:
-  /// Some entries of a lane.
+  /// The entries of a lane that are polled together.
   struct batch {
     Index column[EntriesAtOnce];  ///< -1 where there is no entry
     Scalar value[EntriesAtOnce];
   };
 
-  /// The slots of a lane: begin, begin + 32, ... below end. Batches end with the last one, so that a row of
-  /// few entries, which stand last, has them in one batch.
+  /// The slots of a lane: begin, begin + 32, ... below end. Batches end with the last slot: the entries of a
+  /// short row stand last, so that they are in one batch.
   struct span_of_entries {
     Offset begin;
     Offset end;
@@ -95,19 +106,19 @@ struct agent {
     }
   };
 
-  /// Of the first sweep, by place.
+  /// Returns the components of the first sweep, by solve index.
   SPTRSV_DEVICE static word* components_of(const params& p, std::uint32_t half) {
     return (half == 0 ? p.buffers.solved[0] : p.buffers.solved[1]) + p.share.first_solve_index * flag::words;
   }
-  /// From a sweep's components to those of the next.
+  /// Returns the distance from the components of a sweep to those of the next one.
   SPTRSV_DEVICE static std::int64_t sweep_words(const params& p) { return p.buffers.size * flag::words; }
 
-  /// The lanes of a warp go through the loop together, each with its own row: a row whose entries have come
-  /// is published while the others look again.
+  /// Solves the rows of a warp. The lanes go through the loop together, each with its own row: a lane whose
+  /// entries have come goes on while the others poll again.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve_rows(Context& ctx, const Warp& warp, const params& p,
                                        std::int64_t solve_index, int rhs_block, std::uint32_t half) {
-    // All that does not depend on x comes before the first wait.
+    // All that does not depend on x is loaded before the first wait.
     const bool present = solve_index < p.solve_size;
     const std::int64_t slice = solve_index / slice_rows;
     const Offset begin = ctx.load_constant(p.offsets + slice) + static_cast<Offset>(solve_index % slice_rows);
@@ -154,7 +165,7 @@ struct agent {
           }
         } else if (!done) {
           const word* const missing = flag::missing_of(wait.components, wait.seen);
-          gate < 0 ? ctx.pause(missing) : ctx.spin(missing);  // without gates many poll
+          gate < 0 ? ctx.pause(missing) : ctx.spin(missing);  // without gates many warps poll
         }
       } while (warp.any(!done));
       sweep += p.rhs_blocks;
@@ -186,7 +197,7 @@ struct agent {
     }
   }
 
-  /// Of the right-hand sides from `first` on, scaled; of partial rows zero.
+  /// Returns alpha times the right-hand sides from `first` on; zero for a partial row.
   template <class Context>
   SPTRSV_DEVICE static unknown rhs_of(Context& ctx, const params& p, Index substitution_index,
                                       std::int64_t first) {
@@ -202,7 +213,7 @@ struct agent {
     return p.alpha * rhs;
   }
 
-  /// Of the right-hand sides of a sweep; the last one stands for those that are missing, too.
+  /// Returns the column of b and x; the last one stands for those that the last sweep misses.
   SPTRSV_DEVICE static std::int64_t present_rhs(const params& p, std::int64_t column) {
     return Columns == 1 ? 0 : column < p.x.columns ? column : p.x.columns - 1;
   }
@@ -211,7 +222,7 @@ struct agent {
     return p.reversed ? p.size - 1 - substitution_index : static_cast<std::int64_t>(substitution_index);
   }
 
-  /// What a lane waits for.
+  /// The components of x that a lane polls.
   struct awaited {
     const word* components[EntriesAtOnce];
     typename flag::reading seen[EntriesAtOnce];
@@ -227,8 +238,8 @@ struct agent {
     return made;
   }
 
-  /// One word to look at while the solve is still some levels away: otherwise thousands of warps would ask
-  /// for all that they need again and again, and slow down those whose turn it is.
+  /// Polls a single word while the solve is still some levels away. Otherwise thousands of warps would poll
+  /// all that they need again and again, and slow down the warps whose rows can be solved.
   template <class Context>
   SPTRSV_DEVICE static void wait_for_gate(Context& ctx, const word* gate) {
     simt::wait_until(ctx, gate, [](word w) { return w != flag::pending; });
@@ -246,9 +257,9 @@ struct agent {
     return made;
   }
 
-  /// Of the entries with their components.
+  /// Subtracts the products of the entries and their components.
   SPTRSV_DEVICE static void subtract_products(const batch& entries, const awaited& wait, unknown& rest) {
-    unknown sum[2] = {};  // in two parts, whose order is fixed: half the latency of one
+    unknown sum[2] = {};  // two sums, added in a fixed order: half the latency of one
     for (int i = 0; i < EntriesAtOnce; ++i) {
       sum[i % 2] = sum[i % 2] + entries.value[i] * wait.seen[i].value();
     }

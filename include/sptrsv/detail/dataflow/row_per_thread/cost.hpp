@@ -1,4 +1,4 @@
-// How long a solve on the grid path takes.
+// The cost model of the row_per_thread path.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,9 @@
 
 namespace sptrsv::detail::dataflow::row_per_thread {
 
-/// Nanoseconds: the launch, the levels, and the bytes of `entries` off the diagonal, with a column each, and
-/// of the rows. Scalars of further right-hand sides, stored by columns, are mostly sectors of their own.
+/// Returns the predicted time of a solve in nanoseconds: the launch, the levels, and the bytes of the
+/// `entries` (without the diagonal) and of the rows. The scalars of further right-hand sides, which are
+/// stored by columns, mostly lie in memory sectors of their own.
 template <class Tuning>
 double solve_nanoseconds(std::int64_t rows, std::int64_t entries, std::int64_t levels,
                          std::size_t scalar_bytes, std::size_t index_bytes, std::int64_t max_rhs) {

@@ -1,4 +1,4 @@
-// The host side of the grid path: a thread for each row, over the whole device.
+// The host side of the row_per_thread path: it owns the rows in sliced ELL form, and launches the kernel.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,9 @@ class path {
   static constexpr const char* name = "row_per_thread";
   using workspace = double_buffer_storage<Scalar>;
 
-  /// Rows are grouped level by level or in the order of substitution. `levels`: of the triangle, where they
-  /// are known; if the triangle has positions, its rows become those by place. `size`: of the system.
+  /// Orders the rows level by level or keeps the order of substitution, and packs them. `levels`: of the
+  /// triangle, if they are known; without partial rows and by levels, their rows are taken or sorted. `size`:
+  /// rows of the system.
   path(const split_triangle<Index, Offset>& split, std::int64_t size, std::int64_t max_rhs, bool by_levels,
        std::optional<device_levels<Index>>&& levels, const triangle_form& form, const Executor& on,
        const analysis_memory& memory)
@@ -71,11 +72,18 @@ class path {
       values_.gather(values, slices_.sources.data(), diagonal_sources_.data(), form_.conjugated, on);
       return;
     }
-    simt::for_each(on, slices_.count * slice_rows,
-                   gather_run_values<Scalar, Index, Offset>{
-                       slices_.size, slices_.offsets.data(), slices_.shifts.data(), slices_.diagonals.data(),
-                       substitution_indices_.data(), values, values_.values(), values_.diagonal(),
-                       form_.reversed, form_.conjugated});
+    gather_run_values<Scalar, Index, Offset> gather{};
+    gather.size = slices_.size;
+    gather.offsets = slices_.offsets.data();
+    gather.shifts = slices_.shifts.data();
+    gather.diagonals = slices_.diagonals.data();
+    gather.substitution_indices = substitution_indices_.data();
+    gather.stored = values;
+    gather.values = values_.values();
+    gather.pivots = values_.diagonal();
+    gather.reversed = form_.reversed;
+    gather.conjugated = form_.conjugated;
+    simt::for_each(on, slices_.count * slice_rows, gather);
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
@@ -84,22 +92,23 @@ class path {
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
              const Executor& on) const {
-    const kernel_params<Scalar, Index, Offset> p{size_,
-                                                 slices_.size,
-                                                 rhs_blocks_,
-                                                 sweep_by_sweep_,
-                                                 form_.reversed,
-                                                 slices_.offsets.data(),
-                                                 slices_.columns.data(),
-                                                 values_.values(),
-                                                 values_.diagonal(),
-                                                 substitution_indices_.data(),
-                                                 gates_.data(),
-                                                 share_,
-                                                 scratch.buffers(),
-                                                 alpha,
-                                                 b,
-                                                 x};
+    kernel_params<Scalar, Index, Offset> p{};
+    p.size = size_;
+    p.solve_size = slices_.size;
+    p.rhs_blocks = rhs_blocks_;
+    p.sweep_by_sweep = sweep_by_sweep_;
+    p.reversed = form_.reversed;
+    p.offsets = slices_.offsets.data();
+    p.columns = slices_.columns.data();
+    p.values = values_.values();
+    p.diagonal = values_.diagonal();
+    p.substitution_indices = substitution_indices_.data();
+    p.gates = gates_.data();
+    p.share = share_;
+    p.buffers = scratch.buffers();
+    p.alpha = alpha;
+    p.b = b;
+    p.x = x;
     if (x.columns > 1 || (rhs_together_ > 1 && !share_.is_whole_solve(blocks()))) {
       on.template launch<for_several_rhs>(blocks(), p);
     } else if (long_rows_) {
@@ -109,7 +118,7 @@ class path {
     }
   }
 
-  /// Of every launch, however many right-hand sides it has.
+  /// Returns the number of blocks of every launch, however many right-hand sides it has.
   [[nodiscard]] std::uint32_t blocks() const {
     return static_cast<std::uint32_t>(simt::ceil_div(slices_.size, Tuning::block_threads) * rhs_blocks_);
   }
@@ -118,28 +127,30 @@ class path {
     return scratch.first_nonfinite_index(blocks(), on);
   }
 
-  /// Synchronises, linear time.
+  /// Synchronises; takes linear time.
   [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
     std::vector<Index> all(substitution_indices_.size());
     on.download(all.data(), substitution_indices_.data(), substitution_indices_.bytes());
     const auto found = std::find(all.begin(), all.end(), static_cast<Index>(substitution_index));
     if (!all.empty() && found == all.end()) {
-      return false;  // it is not among these rows
+      return false;  // the hybrid path solves this row elsewhere
     }
     return values_.is_zero_pivot(all.empty() ? substitution_index : found - all.begin(), on);
   }
 
   /// Returns the number of right-hand sides that are solved together.
   static std::int64_t rhs_together_for(std::int64_t max_rhs) { return max_rhs > 1 ? rhs_together : 1; }
-  /// Rows with the partial ones: what a workspace has room for.
+  /// Returns the number of rows, with the partial rows: the rows of the double buffer.
   [[nodiscard]] std::int64_t solve_size() const { return slices_.size; }
-  /// 0 where they were not asked for; a row that was cut counts more than once.
+  /// Returns the number of levels; 0 if they were not counted. A row that was split may count as several
+  /// levels.
   [[nodiscard]] std::int64_t levels() const { return levels_; }
 
   void describe(solver_info& info) const {
     kernel_info kernel;
     kernel.warps = slices_.count;
     kernel.lanes_per_row = 1;
+    kernel.levels = levels_;
     kernel.partial_rows = share_.is_whole_solve(blocks()) ? slices_.size - size_ : 0;
     kernel.rhs_together = rhs_together_;
     kernel.text = "dataflow: one thread for each of " + std::to_string(slices_.size) + " rows in " +
@@ -191,15 +202,15 @@ class path {
   triangle_form form_;
   std::int64_t size_;
   std::int64_t max_rhs_;
-  int rhs_blocks_;  ///< blocks for each group of rows
+  int rhs_blocks_;  ///< blocks that have the same rows
   bool sweep_by_sweep_ = false;
   std::int64_t rhs_together_;
-  bool long_rows_;  ///< on average
+  bool long_rows_;  ///< whether rows are long on average
   std::int64_t levels_ = 0;
   sliced_ell<Index, Offset> slices_;
   buffer<Index>
-      substitution_indices_;  ///< by place, -1 for partial rows; empty where a place is its position
-  buffer<Index> gates_;       ///< by group; empty where there are none
+      substitution_indices_;  ///< by solve index, -1 for partial rows; empty if the two indices are the same
+  buffer<Index> gates_;       ///< by slice; empty if there are none
   buffer<Offset> diagonal_sources_;
   device_values<Scalar, Executor> values_;
   launch_share share_{};

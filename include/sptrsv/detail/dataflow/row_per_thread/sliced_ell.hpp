@@ -1,7 +1,8 @@
-// The packed form of the grid path: groups of 32 consecutive rows, one for each warp, a row for each lane.
+// The packed form of the row_per_thread path: sliced ELL (SELL-32). A slice has 32 consecutive rows in solve
+// order, one for each lane of a warp.
 //
-// The entries of a group stand in slices of 32, one for each row: a warp reads a slice in one stroke. Rows
-// end in the same slice, so that the latest dependencies of all rows come last.
+// The entries of a slice stand in entry columns of 32 slots, one for each row, which a warp loads in one
+// instruction. All rows end in the last entry column, so that the latest dependencies of all rows come last.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace sptrsv::detail::dataflow::row_per_thread {
 
 inline constexpr int slice_rows = 32;
 
-/// A key for rows of one level: groups of rows that are about as long have few empty slots.
+/// A sort key for the rows of one level: slices whose rows are about equally long have few empty slots.
 struct long_rows_first {
   static constexpr int bits = 6;
   static constexpr std::int64_t longest = (1 << bits) - 1;
@@ -24,23 +25,23 @@ struct long_rows_first {
   }
 };
 
-/// How many slices an entry stands before the one it would have if its row were packed in its own order; or
-/// one of two that say where else its number comes from.
+/// How many entry columns an entry stands before the column that it would have if its row were packed in
+/// stored order; or one of the two special values below.
 using entry_shift = std::int8_t;
 inline constexpr entry_shift no_entry = -128;
 inline constexpr entry_shift minus_one = -127;
 
-/// The numbers come from `sources`, or, where rows are runs of the stored matrix, from `moves` and
-/// `diagonals`, which take less room; the others are empty.
+/// The values come from `sources`; or, if rows are runs of the stored matrix, from `shifts` and `diagonals`,
+/// which are smaller. The other arrays are empty then.
 template <class Index, class Offset>
 struct sliced_ell {
   std::int64_t size = 0;
   std::int64_t count = 0;
-  buffer<Offset> offsets;      ///< count + 1: first slot of each group
-  buffer<Index> columns;       ///< by slot: places, -1 where there is no entry
-  buffer<Offset> sources;      ///< by slot: the entry of the stored matrix, -1 where there is none
+  buffer<Offset> offsets;      ///< count + 1: first slot of each slice
+  buffer<Index> columns;       ///< by slot: solve index, -1 if there is no entry
+  buffer<Offset> sources;      ///< by slot: the stored entry, -1 if there is none
   buffer<entry_shift> shifts;  ///< by slot
-  buffer<Offset> diagonals;    ///< by row: see stored_run
+  buffer<Offset> diagonals;    ///< by solve index, see stored_run
 
   [[nodiscard]] bool are_runs() const { return diagonals.size() > 0; }
   [[nodiscard]] std::size_t bytes() const {
@@ -48,7 +49,7 @@ struct sliced_ell {
   }
 };
 
-/// Per group, and once for the end: its slots.
+/// Writes, for each slice, its number of slots; 0 past the end.
 template <class Offset>
 struct measure_slices {
   std::int64_t size;
@@ -68,7 +69,7 @@ struct measure_slices {
   }
 };
 
-/// A warp per row: puts each entry where it belongs, in ascending order of places where the row is short.
+/// Puts each entry to its slot; one warp for each row. The entries of a short row are sorted by solve index.
 template <class Index, class Offset>
 struct pack_agent {
   static constexpr int block_threads = 256;
@@ -80,7 +81,7 @@ struct pack_agent {
     const Offset* sources;
     const Offset* offsets;
     Index* packed_columns;
-    Offset* packed_sources;  ///< null: the moves instead
+    Offset* packed_sources;  ///< null: shifts are written instead
     entry_shift* shifts;
   };
 
@@ -122,7 +123,7 @@ struct pack_agent {
   }
 };
 
-/// Per row, where rows are stored runs.
+/// Writes, for each row, where its diagonal is stored, if rows are runs of the stored matrix.
 template <class Offset>
 struct find_diagonals {
   stored_run_reader<Offset> run_of;
@@ -134,8 +135,8 @@ struct find_diagonals {
   }
 };
 
-/// Packs a triangle whose rows stand in any order in which each row comes after those it needs. `reversed`:
-/// see triangle_form. Synchronises.
+/// Packs a triangle. Its rows stand in solve order: any order in which each row comes after the rows that it
+/// needs. `reversed`: see triangle_form. Synchronises.
 template <class Index, class Offset, class Executor>
 sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t, bool reversed,
                                       const Executor& on, const analysis_memory& memory) {
@@ -170,14 +171,16 @@ sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t, b
   return g;
 }
 
-/// Per row, and per lane past the last one in its group: its numbers, where rows are stored runs.
+/// Writes, for each row and each lane past the last row, the values of its entries, if rows are runs of the
+/// stored matrix.
 template <class Scalar, class Index, class Offset>
 struct gather_run_values {
   std::int64_t size;
   const Offset* offsets;
   const entry_shift* shifts;
   const Offset* diagonals;
-  const Index* substitution_indices;  ///< by row, -1 for partial rows; null: there are none
+  const Index*
+      substitution_indices;  ///< by solve index, -1 for partial rows; null: there are no partial rows
   const Scalar* stored;
   Scalar* values;
   Scalar* pivots;  ///< null if the diagonal is unit

@@ -1,11 +1,19 @@
-// The kernel that walks: one thread block solves one right-hand side, step after step, with the solved
-// components in a window of shared memory. Several right-hand sides are as many blocks.
+// The kernel of the single_block path: one thread block solves one right-hand side, tile by tile, with the
+// latest components of x in a ring buffer in shared memory. Several right-hand sides are solved by as many
+// blocks.
 //
-// The block has two kinds of threads. One warp computes, step after step. The others copy: they bring what
-// later steps need from global to shared memory, some chunks of steps ahead. What a step needs besides
-// components of x is in registers before it (of wide types the entries between its rows are not), so the
-// critical path of a step is: read components, multiply and add, sum over the row's lanes, substitute among
-// the rows, write.
+// The warps of a block are specialised. One consumer warp solves the tiles (consumer.hpp). The producer warps
+// copy what later tiles need from global to shared memory, several pipeline stages ahead (producer.hpp).
+//
+//   for each tile, in order (consumer warp):
+//     1. load the components of x that the tile needs from the x ring buffer
+//     2. meanwhile store the solution of the tile before to x, and load the next tile's data into registers
+//     3. subtract the products from the right-hand side and sum over the lanes of each row
+//     4. substitute among the rows of the tile, all lanes in the same way
+//     5. store the components to the x ring buffer
+//
+// All that a tile needs beside components of x is in registers before the tile begins. (The in-tile entries
+// of wide types are not: they would take too many registers.)
 #pragma once
 
 #include "sptrsv/detail/dataflow/single_block/consumer.hpp"

@@ -1,4 +1,4 @@
-// Chooses the shape of a walk by what a step of each shape costs and how many steps it would take.
+// Chooses the shape of a single_block solve: the number of its tiles times the time of a tile.
 #pragma once
 
 #include <algorithm>
@@ -13,20 +13,20 @@
 
 namespace sptrsv::detail::dataflow::single_block {
 
-/// Rows of the program that a row of `length` entries takes: itself and its partial rows.
-constexpr std::int64_t program_rows(std::int64_t length, std::int64_t capacity) {
+/// Returns how many rows of the schedule a row of `length` entries takes: itself and its partial rows.
+constexpr std::int64_t schedule_rows(std::int64_t length, std::int64_t capacity) {
   return length <= capacity ? 1 : 1 + (length - capacity + capacity - 2) / (capacity - 1);
 }
 
-/// Steps that a program of the given shape will take but for components that are reload_source back.
+/// Returns the number of tiles of a schedule of this shape, without reloading rows.
 template <class Index, class Offset>
 std::int64_t count_tiles(const host_rows<Index, Offset>& t, const host_levels<Index>& levels,
                          const shape_values& shape) {
-  std::int64_t slot = 0;  // counted in rows of the program
+  std::int64_t slot = 0;  // row of the schedule
   std::vector<std::int64_t> slots_(static_cast<std::size_t>(t.size()));
   for (const Index next : levels.rows) {
     const auto row = static_cast<std::size_t>(next);
-    const std::int64_t begin = slot - slot % shape.rows;  // of the step
+    const std::int64_t begin = slot - slot % shape.rows;  // of the tile
     std::int64_t outer = 0;
     bool too_far = false;
     for (auto e = static_cast<std::size_t>(t.row_offsets[row]);
@@ -39,20 +39,21 @@ std::int64_t count_tiles(const host_rows<Index, Offset>& t, const host_levels<In
       slot = begin + shape.rows;
       outer = t.length(static_cast<std::int64_t>(next));
     }
-    slot += program_rows(outer, shape.row_capacity()) - 1;
+    slot += schedule_rows(outer, shape.row_capacity()) - 1;
     slots_[row] = slot++;
   }
   return (slot + shape.rows - 1) / shape.rows;
 }
 
-/// The cheapest of the tuning's shapes.
+/// The fastest shape of the tuning.
 struct shape_choice {
   int index = 0;
   shape_values shape{};
   double nanoseconds = std::numeric_limits<double>::infinity();
 };
 
-/// `wanted`: a shape's number, or -1.
+/// Returns the fastest shape, or the shape with the index `wanted` if that is not -1; a shape without rows if
+/// there is no such index.
 template <class Tuning, class Index, class Offset>
 shape_choice choose_shape(const host_rows<Index, Offset>& rows, const host_levels<Index>& levels,
                           int wanted) {
@@ -69,7 +70,7 @@ shape_choice choose_shape(const host_rows<Index, Offset>& rows, const host_level
   return best;
 }
 
-/// Steps that the window may hold.
+/// Returns the length in tiles of the ring buffer that fits into shared memory.
 template <class Tuning, class Scalar>
 std::int64_t x_ring_tiles(const shape_values& shape, std::size_t shared_limit) {
   constexpr std::size_t reserved = 64;  // static shared memory
@@ -79,7 +80,7 @@ std::int64_t x_ring_tiles(const shape_values& shape, std::size_t shared_limit) {
   return std::min<std::int64_t>({components, Tuning::single_block_x_ring_size, 65534}) / shape.rows;
 }
 
-/// Synchronises.
+/// Copies a triangle to the host. Synchronises.
 template <class Index, class Offset, class Executor>
 host_rows<Index, Offset> download_rows(const device_triangle<Index, Offset>& t, const Executor& on) {
   host_rows<Index, Offset> rows;

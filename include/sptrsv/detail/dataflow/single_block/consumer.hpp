@@ -1,4 +1,4 @@
-// The warp of a walk that computes.
+// The consumer warp of the single_block kernel, which solves the tiles.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace sptrsv::detail::dataflow::single_block {
 
-/// What the warp that computes does.
+/// One lane of the consumer warp.
 template <class Scalar, class Shape, class Context>
 class consumer {
  public:
@@ -17,8 +17,8 @@ class consumer {
         p_(p),
         warp_(ctx.template group<32>()),
         shared_(ctx.dynamic_shared()),
-        // Through a shuffle: otherwise the compiler reads the special registers, which are slow, in each
-        // step.
+        // The shuffles keep these values in registers; otherwise the compiler reads special registers, which
+        // are slow, in each tile.
         thread_(static_cast<unsigned>(warp_.shuffle(ctx.thread_rank(), warp_.rank()))),
         column_(warp_.shuffle(ctx.block_rank(), 0)),
         row_(thread_ / lanes),
@@ -27,7 +27,7 @@ class consumer {
 
   SPTRSV_DEVICE void run() {
     if (thread_ == 0) {
-      shared_.x_ring_size[0] = Scalar{};
+      shared_.x_ring[0] = Scalar{};
       ctx_.store(p_.first_nonfinite + column_, all_finite);
       if (column_ == 0) {
         ctx_.store(p_.used_rhs, p_.x.columns);
@@ -36,15 +36,15 @@ class consumer {
     ctx_.template barrier<Shape::block_threads>();
     tile_data now = read_tile(0, 0);
     solution last{{}, no_row};
-    Scalar* solved = shared_.x_ring_size + 1 + row_;
-    Scalar* const end = shared_.x_ring_size + 1 + p_.x_ring_size;
+    Scalar* solved = shared_.x_ring + 1 + row_;
+    Scalar* const end = shared_.x_ring + 1 + p_.x_ring_size;
     std::uint32_t stage = 0;
-    for (std::int32_t s = 0; s < p_.tiles; s += Shape::chunk_tiles) {
+    for (std::int32_t s = 0; s < p_.tiles; s += Shape::stage_tiles) {
       if (s > 0) {
         ctx_.template barrier<Shape::block_threads>();
       }
       SPTRSV_UNROLL
-      for (int k = 0; k < Shape::chunk_tiles; ++k) {
+      for (int k = 0; k < Shape::stage_tiles; ++k) {
         if (k > 0) {
           warp_.sync();
         }
@@ -52,11 +52,11 @@ class consumer {
         SPTRSV_UNROLL
         for (int e = 0; e < entries; ++e) {
           component[e] = *reinterpret_cast<const Scalar*>(
-              reinterpret_cast<const unsigned char*>(shared_.x_ring_size) + now.operand[e]);
+              reinterpret_cast<const unsigned char*>(shared_.x_ring) + now.operand[e]);
         }
-        // While they come:
+        // The loads are under way; all this does not depend on them:
         const Scalar rhs = now.source >= 0 ? p_.alpha * now.rhs : now.rhs;
-        write(last);
+        store_to_x(last);
         const Scalar* const in_tile = shared_.in_tile + stage % pipeline_tiles * Shape::in_tile_entries;
         ++stage;
         const tile_data next = read_tile(stage % pipeline_tiles, stage % (2 * pipeline_tiles));
@@ -68,14 +68,14 @@ class consumer {
         solved = solved >= end ? solved - p_.x_ring_size : solved;
       }
     }
-    write(last);
+    store_to_x(last);
   }
 
  private:
   static constexpr int rows = Shape::rows;
   static constexpr int lanes = Shape::lanes;
   static constexpr int entries = Shape::entries;
-  /// Whether the entries between the rows of a step are brought into registers before it.
+  /// Whether the in-tile entries are loaded into registers before the tile begins.
   static constexpr bool prefetches_in_tile = Shape::in_tile_entries * static_cast<int>(sizeof(Scalar)) <= 512;
   static constexpr std::uint32_t pipeline_tiles = shared_memory<Scalar, Shape>::pipeline_tiles;
 
@@ -84,18 +84,18 @@ class consumer {
     T of[2];
   };
 
-  /// What a lane knows of a step before it may read components of x. Only the first lane of a row has a
+  /// What a lane holds of a tile before it reads components of x. Only the first lane of a row has a
   /// right-hand side and a target.
   struct tile_data {
     Scalar value[entries];
-    std::int32_t operand[entries];                                    ///< bytes from the start of the window
+    std::int32_t operand[entries];  ///< in bytes from the start of the x ring buffer
     Scalar in_tile[prefetches_in_tile ? Shape::in_tile_entries : 1];  ///< of all rows
     Scalar reciprocal;
-    Scalar rhs;  ///< not yet times alpha
+    Scalar rhs;  ///< of b: not yet multiplied by alpha
     std::int32_t source;
     std::int32_t target;
   };
-  /// What is still to be written to x.
+  /// A component that is still to be stored to x.
   struct solution {
     Scalar x;
     std::int32_t target;
@@ -132,8 +132,8 @@ class consumer {
     return d;
   }
 
-  /// The lane's part of the row's right-hand side minus the products; in two sums, whose order is fixed: half
-  /// the latency of one.
+  /// Returns the lane's part of the row's right-hand side minus the products. Two sums, added in a fixed
+  /// order, have half the latency of one.
   SPTRSV_DEVICE static Scalar minus_products(Scalar rhs, const tile_data& now,
                                              const Scalar (&component)[entries]) {
     Scalar rest[2] = {rhs - now.value[0] * component[0], Scalar{} - now.value[1] * component[1]};
@@ -144,8 +144,8 @@ class consumer {
     return rest[0] + rest[1];
   }
 
-  /// Forward substitution among the rows of the step, which all lanes do alike, so that from row to row there
-  /// is one multiply-add and no shuffle. `inner`: the step's entries between rows.
+  /// Substitutes among the rows of the tile. All lanes compute the same, so that from row to row there is one
+  /// multiply-add and no shuffle. `in_tile`: the in-tile entries. Returns the lane's component.
   SPTRSV_DEVICE Scalar solve_rows(const tile_data& now, const Scalar* in_tile, Scalar rest, std::int32_t s,
                                   Scalar* solved) {
     Scalar x = rest * now.reciprocal;
@@ -164,23 +164,23 @@ class consumer {
     }
     SPTRSV_UNROLL
     for (int r = 1; r < rows; ++r) {
-      x = (row_bit_ >> r & 1u) != 0 ? all[r] : x;  // asked for r == row_, the compiler would index memory
+      x = (row_bit_ >> r & 1u) != 0 ? all[r] : x;  // with r == row_ the compiler would index memory
     }
     if (leads()) {
       *solved = x;
     }
-    // Scaling may have overflowed where division does not.
+    // The scaled entries may overflow where divisions do not.
     if (!warp_.all(is_finite(x))) {
       x = substitute_exactly(now, in_tile, rest, s);
       if (leads()) {
         *solved = x;
       }
-      note(now.target, x);
+      record_nonfinite(now.target, x);
     }
     return x;
   }
 
-  /// The same with entries that are not scaled and with divisions.
+  /// Does the same with unscaled entries and divisions, as serial substitution does.
   SPTRSV_DEVICE Scalar substitute_exactly(const tile_data& now, const Scalar* in_tile, Scalar rest,
                                           std::int32_t s) const {
     const bool scaled = is_finite(now.reciprocal);
@@ -202,20 +202,20 @@ class consumer {
                                 : ctx_.load_constant(p_.pivots + static_cast<std::int64_t>(s) * rows + row_);
   }
 
-  /// Without a branch: what is not a row of x goes down the sink.
-  SPTRSV_DEVICE void write(const solution& last) const {
-    const bool real = last.target != no_row;
-    ctx_.store((real ? x_ : p_.sink) + (real ? last.target : 0) * p_.x.row_stride, last.x);
+  /// Stores a component to x, without a branch: rows that are not rows of x are stored to the sink.
+  SPTRSV_DEVICE void store_to_x(const solution& last) const {
+    const bool is_row = last.target != no_row;
+    ctx_.store((is_row ? x_ : p_.sink) + (is_row ? last.target : 0) * p_.x.row_stride, last.x);
   }
 
-  SPTRSV_DEVICE void note(std::int32_t target, Scalar x) const {
+  SPTRSV_DEVICE void record_nonfinite(std::int32_t target, Scalar x) const {
     if (target != no_row && !is_finite(x)) {
       ctx_.atomic_min(p_.first_nonfinite + column_,
                       static_cast<std::int64_t>(p_.reversed ? p_.size - 1 - target : target));
     }
   }
 
-  /// Whether this lane speaks for its row.
+  /// Returns whether this lane is the first one of its row.
   SPTRSV_DEVICE bool leads() const { return thread_ % static_cast<unsigned>(lanes) == 0; }
 
   Context& ctx_;

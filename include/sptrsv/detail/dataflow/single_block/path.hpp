@@ -1,4 +1,4 @@
-// The host side of a walk: its program in device memory, its numbers, its launch.
+// The host side of the single_block path: it owns the schedule and the values, and launches the kernel.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace sptrsv::detail::dataflow::single_block {
 
-/// What one solve in flight leaves for the host.
+/// The memory of one solve in flight: what status() reads.
 class scratch {
  public:
   template <class Executor>
@@ -27,7 +27,8 @@ class scratch {
   [[nodiscard]] std::int64_t* used_rhs() const { return words_.data(); }
   [[nodiscard]] std::int64_t* first_nonfinite() const { return words_.data() + 1; }
 
-  /// Of the last solve; -1 if none. Synchronises.
+  /// Returns the first substitution index with a non-finite component in the last solve; -1 if there is none.
+  /// Synchronises.
   template <class Executor>
   [[nodiscard]] std::int64_t first_nonfinite_index(const Executor& on) const {
     std::int64_t columns = 0;
@@ -51,7 +52,8 @@ class path {
   static constexpr const char* name = "single_block";
   using workspace = scratch;
 
-  /// `sources` and `diagonal_sources`: by entry and by row of the triangle, where its number is stored.
+  /// `sources`, `diagonal_sources`: by entry and by row of the triangle, the stored entry that holds its
+  /// value.
   path(const schedule& program, int shape_index, std::int64_t max_rhs, buffer<Offset>&& sources,
        buffer<Offset>&& diagonal_sources, const triangle_form& form, const Executor& on,
        memory_resource& resource)
@@ -86,15 +88,15 @@ class path {
 
   void update_values(const Scalar* stored, const Executor& on) {
     simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
-                   place_pivots<Scalar, Offset>{stored, diagonal_sources_.data(), row_slots_.data(),
-                                                pivots_.data(), reciprocals_.data(), form_.conjugated});
+                   scatter_pivots<Scalar, Offset>{stored, diagonal_sources_.data(), row_slots_.data(),
+                                                  pivots_.data(), reciprocals_.data(), form_.conjugated});
     for (int pass = 0; pass < 2; ++pass) {
-      place_entries<Scalar, Offset> body{
+      scatter_entries<Scalar, Offset> body{
           stored,          sources_.data(),     entry_slots_.data(), shape_,   values_.data(),
           in_tile_.data(), reciprocals_.data(), form_.conjugated,    pass == 1};
       simt::for_each(on, static_cast<std::int64_t>(entry_slots_.size()), body);
       body.stored = nullptr;
-      body.slots_ = link_slots_.data();
+      body.slots = link_slots_.data();
       simt::for_each(on, static_cast<std::int64_t>(link_slots_.size()), body);
     }
   }
@@ -105,23 +107,24 @@ class path {
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
              const Executor& on) const {
-    const kernel_params<Scalar> p{static_cast<std::int32_t>(tiles_),
-                                  static_cast<std::int32_t>(x_ring_size_),
-                                  static_cast<std::int32_t>(size_),
-                                  form_.reversed,
-                                  values_.data(),
-                                  operands_.data(),
-                                  in_tile_.data(),
-                                  reciprocals_.data(),
-                                  pivots_.data(),
-                                  rows_.data(),
-                                  zero_and_sink_.data(),
-                                  zero_and_sink_.data() + 1,
-                                  scratch.used_rhs(),
-                                  scratch.first_nonfinite(),
-                                  alpha,
-                                  b,
-                                  x};
+    kernel_params<Scalar> p{};
+    p.tiles = static_cast<std::int32_t>(tiles_);
+    p.x_ring_size = static_cast<std::int32_t>(x_ring_size_);
+    p.size = static_cast<std::int32_t>(size_);
+    p.reversed = form_.reversed;
+    p.values = values_.data();
+    p.operands = operands_.data();
+    p.in_tile = in_tile_.data();
+    p.reciprocals = reciprocals_.data();
+    p.pivots = pivots_.data();
+    p.rows = rows_.data();
+    p.zero = zero_and_sink_.data();
+    p.sink = zero_and_sink_.data() + 1;
+    p.used_rhs = scratch.used_rhs();
+    p.first_nonfinite = scratch.first_nonfinite();
+    p.alpha = alpha;
+    p.b = b;
+    p.x = x;
     shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
       if (index == shape_index_) {
         on.template launch<agent<Scalar, decltype(shape)>>(

@@ -1,4 +1,4 @@
-// The threads of a walk that copy what later steps need from global to shared memory.
+// The producers of the single_block kernel: they copy what later tiles need from global to shared memory.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace sptrsv::detail::dataflow::single_block {
 
-/// The threads that copy.
+/// One producer thread.
 template <class Scalar, class Shape, class Context>
 class producer {
  public:
@@ -20,54 +20,56 @@ class producer {
         b_(p.b.data + static_cast<std::int64_t>(ctx.block_rank()) * p.b.column_stride),
         x_(p.x.data + static_cast<std::int64_t>(ctx.block_rank()) * p.x.column_stride) {}
 
-  /// At the barrier before chunk c, chunks c and c + 1 are there; then the place of chunk c - 1 is free.
+  /// Fills the stages in order. At the barrier before stage c is consumed, the stages c and c + 1 are
+  /// complete, and the memory of stage c - 1 becomes free.
   SPTRSV_DEVICE void run() {
-    for (std::int32_t c = 0; c < 2 * chunks - 1; ++c) {
+    for (std::int32_t c = 0; c < 2 * stages - 1; ++c) {
       copy_rows(c);
     }
     ctx_.commit_copies();
     ctx_.template wait_copies<0>();
-    for (std::int32_t c = 0; c < chunks - 1; ++c) {
-      copy_chunk(c);
+    for (std::int32_t c = 0; c < stages - 1; ++c) {
+      copy_stage(c);
       ctx_.commit_copies();
     }
-    ctx_.template wait_copies<chunks - 3>();
+    ctx_.template wait_copies<stages - 3>();
     ctx_.template barrier<Shape::block_threads>();
     for (std::int32_t c = 0; c < count_ - 1; ++c) {
-      copy_rows(c - 1 + 2 * chunks);
-      copy_chunk(c - 1 + chunks);
+      copy_rows(c - 1 + 2 * stages);
+      copy_stage(c - 1 + stages);
       ctx_.commit_copies();
-      ctx_.template wait_copies<chunks - 3>();
+      ctx_.template wait_copies<stages - 3>();
       ctx_.template barrier<Shape::block_threads>();
     }
   }
 
  private:
-  static constexpr int tiles = Shape::chunk_tiles;
-  static constexpr int chunks = Shape::chunks;
+  static constexpr int tiles = Shape::stage_tiles;
+  static constexpr int stages = Shape::stages;
   static constexpr int rows = Shape::rows * tiles;
   static constexpr int slots = shared_memory<Scalar, Shape>::slots * tiles;
   static constexpr int in_tile_entries = Shape::in_tile_entries * tiles;
   using real = real_t<Scalar>;
 
-  /// A thread copies the rows whose sides it copies later: it needs no barrier to see them.
+  /// Begins to copy the rows of a stage. The same thread copies the right-hand side of a row later, so that
+  /// it needs no barrier to read the row.
   SPTRSV_DEVICE void copy_rows(std::int32_t c) {
     if (c < count_) {
-      copy<sizeof(tile_row), rows>(shared_.rows + c % (2 * chunks) * rows,
+      copy<sizeof(tile_row), rows>(shared_.rows + c % (2 * stages) * rows,
                                    p_.rows + static_cast<std::int64_t>(c) * rows);
     }
   }
 
-  SPTRSV_DEVICE void copy_chunk(std::int32_t c) {
+  SPTRSV_DEVICE void copy_stage(std::int32_t c) {
     if (c >= count_) {
       return;
     }
-    const std::int32_t slot = c % chunks;
+    const std::int32_t slot = c % stages;
     const std::int64_t from = c;
     constexpr int rounds = (rows + Shape::copy_threads - 1) / Shape::copy_threads;
     std::int32_t source[rounds] = {};
     for_each_round<rows>(
-        [&](int round, int r) { source[round] = shared_.rows[c % (2 * chunks) * rows + r].source; });
+        [&](int round, int r) { source[round] = shared_.rows[c % (2 * stages) * rows + r].source; });
     copy<16, slots>(shared_.values + slot * slots, p_.values + from * slots);
     copy<16, slots>(shared_.operands + slot * slots, p_.operands + from * slots);
     copy<16, rows>(shared_.reciprocals + slot * rows, p_.reciprocals + from * rows);
@@ -78,7 +80,8 @@ class producer {
     for_each_round<rows>([&](int round, int r) { copy_rhs(shared_.rhs + slot * rows + r, source[round]); });
   }
 
-  /// Calls work(turn, i) for i = this thread, and so on by the number of threads that copy, below `Count`.
+  /// Calls work(round, i) for the numbers i < `Count` that this thread has: all producers take them
+  /// round-robin.
   template <int Count, class Work>
   SPTRSV_DEVICE void for_each_round(Work work) const {
     SPTRSV_UNROLL
@@ -89,7 +92,8 @@ class producer {
     }
   }
 
-  /// The user's arrays are aligned to a real number only.
+  /// Begins to copy a right-hand side, real number by real number: the user's arrays may not be aligned to
+  /// more.
   SPTRSV_DEVICE void copy_rhs(Scalar* rhs, std::int32_t source) {
     const Scalar* const stored =
         source >= 0 ? b_ + source * p_.b.row_stride : x_ + reload_source(source) * p_.x.row_stride;
@@ -99,7 +103,7 @@ class producer {
     }
   }
 
-  /// `Count` elements in pieces of `Piece` bytes; piece i by thread i mod copy_threads.
+  /// Begins to copy `Count` elements in pieces of `Piece` bytes; thread i mod copy_threads copies piece i.
   template <int Piece, int Count, class T>
   SPTRSV_DEVICE void copy(T* to, const T* from) {
     constexpr int pieces = Count * static_cast<int>(sizeof(T)) / Piece;
@@ -114,7 +118,7 @@ class producer {
   const kernel_params<Scalar>& p_;
   shared_memory<Scalar, Shape> shared_;
   int thread_;
-  std::int32_t count_;  ///< of chunks
+  std::int32_t count_;  ///< number of stages
   const Scalar* b_;
   Scalar* x_;
 };

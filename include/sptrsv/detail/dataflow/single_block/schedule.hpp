@@ -1,15 +1,17 @@
-// The program of a walk, made on the host: which row is solved in which step, and where each of its entries
-// finds the component that it needs.
+// The schedule of a single_block solve, made on the host: which row is solved in which tile, and where each
+// of its entries finds the component that it needs.
 //
-// Solved components go round a window in shared memory: row r of step s writes component
-// 1 + (s mod W) * rows + r of it, W being the window's length in steps; component 0 is zero. Rows stand one
-// after the other, and a step ends early where a row needs one of the step that is out of its reach. Three
-// kinds of rows keep every step in one shape:
+// Components go round the x ring buffer: row r of tile t writes component 1 + (t mod T) * rows + r, where T
+// is the length of the ring buffer in tiles; component 0 is zero. Rows stand one after the other, and a tile
+// ends early if a row needs a row of the same tile that is out of its reach. Three kinds of rows keep all
+// tiles in one shape:
 // - rows of the system;
-// - partial rows: a row of more entries than a step has room for hands its oldest ones to rows of their own,
-//   whose value (minus their sum) it takes with the factor -1;
-// - reload_source rows: components that have left the window come back into it, read from x, as a row without
-//   entries whose right-hand side is that component.
+// - partial rows: a row with more entries than a tile has room for leaves its oldest ones to partial rows,
+// whose value
+//   (minus the sum of their products) it takes with the factor -1;
+// - reloading rows: a component that has left the ring buffer returns to it as a row without entries, whose
+// right-hand
+//   side is this component, read from x.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +24,7 @@
 
 namespace sptrsv::detail::dataflow::single_block {
 
-/// A triangle on the host: strictly lower, by rows, in the order of substitution.
+/// A strictly lower triangle on the host, by rows, in the order of substitution.
 template <class Index, class Offset>
 struct host_rows {
   std::vector<Offset> row_offsets;
@@ -35,26 +37,26 @@ struct host_rows {
   }
 };
 
-/// Where the number of an entry goes: a slot of the steps' values, or, with this bit, row-in-program times
-/// rows-of-a-step plus column-in-step.
+/// The place of an entry's value is a slot of the tiles' values; or, with this bit, an in-tile entry: its row
+/// of the schedule times the rows of a tile, plus the column's number in the tile.
 inline constexpr std::uint32_t in_tile_bit = 1u << 31;
 
 struct schedule {
   shape_values shape{};
   std::int64_t tiles = 0;
-  std::int64_t x_ring_size = 0;            ///< components, besides the zero
-  std::vector<std::uint16_t> operands;     ///< by slot: component of the window
-  std::vector<tile_row> rows;              ///< by row in the program: step * rows + row in step
-  std::vector<std::uint32_t> entry_slots;  ///< by entry of the triangle
-  std::vector<std::uint32_t> link_slots;   ///< of the factors -1
-  std::vector<std::uint32_t> row_slots;    ///< by row of the triangle: row in the program
-  std::int64_t reloads = 0;
+  std::int64_t x_ring_size = 0;            ///< components in the ring buffer, without the zero
+  std::vector<std::uint16_t> operands;     ///< by slot: component of the ring buffer
+  std::vector<tile_row> rows;              ///< by row of the schedule: tile * rows + row in tile
+  std::vector<std::uint32_t> entry_slots;  ///< by entry of the triangle: the place of its value
+  std::vector<std::uint32_t> link_slots;   ///< by link to a partial row: the place of its factor -1
+  std::vector<std::uint32_t> row_slots;    ///< by row of the triangle: its row of the schedule
+  std::int64_t reloads = 0;                ///< number of reloading rows
 };
 
 template <class Index, class Offset>
 class schedule_builder {
  public:
-  /// `x_ring_tiles` at least twice the shape's fetch distance.
+  /// `x_ring_tiles`: length of the ring buffer, at least twice the shape's reload distance.
   schedule_builder(const host_rows<Index, Offset>& rows, const shape_values& shape, std::int64_t x_ring_tiles,
                    bool reversed)
       : in_(rows),
@@ -69,7 +71,8 @@ class schedule_builder {
     p_.row_slots.resize(rows.row_offsets.size() - 1);
   }
 
-  /// `order`: rows, each after those it needs. None if the window is too short for this triangle.
+  /// Returns the schedule; nothing if the ring buffer is too short for this triangle. `order`: the rows, each
+  /// one after the rows that it needs.
   std::optional<schedule> build(const std::vector<Index>& order) {
     std::vector<term> terms;
     for (std::size_t i = 0; i < order.size() && !failed_; ++i) {
@@ -84,7 +87,7 @@ class schedule_builder {
       const auto x_row = static_cast<std::int32_t>(reversed_ ? in_.size() - 1 - row : row);
       p_.row_slots[r] = place_row({x_row, x_row}, terms);
     }
-    while (p_.tiles % p_.shape.chunk_tiles != 0) {
+    while (p_.tiles % p_.shape.stage_tiles != 0) {
       add_tile();
     }
     p_.x_ring_size = std::min(p_.x_ring_size, p_.tiles * rows_);
@@ -93,17 +96,17 @@ class schedule_builder {
 
  private:
   struct term {
-    std::uint32_t slot;   ///< of the row that it takes
-    std::uint32_t entry;  ///< of the triangle, or a link
+    std::uint32_t slot;   ///< row of the schedule whose component is multiplied
+    std::uint32_t entry;  ///< entry of the triangle; with link_bit: a link to a partial row
   };
   static constexpr std::uint32_t link_bit = 1u << 31;
 
   [[nodiscard]] std::int64_t tile_of(std::uint32_t slot) const { return slot / rows_; }
 
-  /// Puts the row into the first step that can take it.
+  /// Puts the row into the first tile that has room for it; returns its row of the schedule.
   std::uint32_t place_row(const tile_row& row, std::vector<term>& terms) {
     while (!failed_) {
-      shorten(terms);
+      split_off_partial_rows(terms);
       const std::int64_t tile = tile_for(terms);
       if (!reload_missing(terms, tile)) {
         return put(row, terms, tile);
@@ -112,7 +115,7 @@ class schedule_builder {
     return 0;
   }
 
-  /// The first step that can take the row: the last one, or a new one.
+  /// Returns the first tile that can take the row: the last one, or a new one.
   [[nodiscard]] std::int64_t tile_for(const std::vector<term>& terms) const {
     const std::int64_t last = p_.tiles - 1;
     const bool too_far = std::any_of(terms.begin(), terms.end(), [&](const term& t) {
@@ -122,8 +125,8 @@ class schedule_builder {
     return filled_ == rows_ || too_far ? last + 1 : last;
   }
 
-  /// Hands the oldest terms to partial rows until the rest fits.
-  void shorten(std::vector<term>& terms) {
+  /// Replaces the oldest terms by links to partial rows until the rest fits.
+  void split_off_partial_rows(std::vector<term>& terms) {
     const auto room = static_cast<std::size_t>(capacity_);
     for (std::size_t outer = outer_terms(terms); outer > room && !failed_; outer = outer_terms(terms)) {
       std::sort(terms.begin(), terms.end(), [](const term& a, const term& b) { return a.slot < b.slot; });
@@ -141,25 +144,26 @@ class schedule_builder {
       terms.swap(rest);
     }
   }
-  /// Terms that the row would take from earlier steps if it were placed now.
+  /// Returns how many terms the row would take from earlier tiles if it were placed now.
   [[nodiscard]] std::size_t outer_terms(const std::vector<term>& terms) const {
     const std::int64_t tile = tile_for(terms);
     return static_cast<std::size_t>(
         std::count_if(terms.begin(), terms.end(), [&](const term& t) { return tile_of(t.slot) < tile; }));
   }
 
-  /// Replaces terms that will have left the window in `step`; true if the row can no longer stand in `step`:
-  /// reload_source rows may have taken its place, and then one more term may be an outer one.
+  /// Reloads the terms that will have left the ring buffer in `tile`. Returns whether the row can no longer
+  /// stand in `tile`: reloading rows may have taken its room, or one more term may come from an earlier tile
+  /// then.
   bool reload_missing(std::vector<term>& terms, std::int64_t tile) {
     for (term& t : terms) {
       if (tile - tile_of(t.slot) >= x_ring_tiles_) {
-        t.slot = fetch(t.slot, tile);
+        t.slot = reload(t.slot, tile);
       }
     }
     return failed_ || tile_for(terms) != tile || outer_terms(terms) > static_cast<std::size_t>(capacity_);
   }
 
-  std::uint32_t fetch(std::uint32_t slot, std::int64_t tile) {
+  std::uint32_t reload(std::uint32_t slot, std::int64_t tile) {
     const std::int32_t x_row = p_.rows[slot].target;
     if (x_row == no_row) {  // a partial row
       failed_ = true;
@@ -209,10 +213,10 @@ class schedule_builder {
   int capacity_;
   std::int64_t x_ring_tiles_;
   bool reversed_;
-  int filled_;  ///< rows that the last step holds
+  int filled_;  ///< rows of the last tile
   bool failed_ = false;
   schedule p_;
-  std::unordered_map<std::int32_t, std::uint32_t> reloaded_;  ///< by row of x: where it came back last
+  std::unordered_map<std::int32_t, std::uint32_t> reloaded_;  ///< by row of x: its latest reloading row
 };
 
 }  // namespace sptrsv::detail::dataflow::single_block

@@ -1,4 +1,4 @@
-// What the threads of a walk share: the launch's parameters, and rings and window in shared memory.
+// The parameters of a launch of the single_block kernel, and the pointers into its shared memory.
 #pragma once
 
 #include <cstdint>
@@ -6,44 +6,45 @@
 #include "sptrsv/detail/base/nonfinite.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/single_block/schedule.hpp"
+#include "sptrsv/detail/sync/tickets.hpp"
 #include "sptrsv/types.hpp"
 
 namespace sptrsv::detail::dataflow::single_block {
 
 template <class Scalar>
 struct kernel_params {
-  std::int32_t tiles;  ///< a multiple of the shape's chunk
-  std::int32_t x_ring_size;
-  std::int32_t size;
+  std::int32_t tiles;        ///< a multiple of the tiles of a stage
+  std::int32_t x_ring_size;  ///< components in the x ring buffer
+  std::int32_t size;         ///< rows of the system
   bool reversed;
   const Scalar* values;           ///< by slot
   const std::uint16_t* operands;  ///< by slot
-  const Scalar* in_tile;      ///< by step: entries between its rows, times the reciprocal of the row's pivot
-  const Scalar* reciprocals;  ///< by row: of the pivot; NaN where it must not stand for the division
-  const Scalar* pivots;       ///< by row; null if the diagonal is unit
-  const tile_row* rows;
-  const Scalar* zero;
-  Scalar* sink;                   ///< takes what is of no use
-  std::int64_t* used_rhs;         ///< of the last solve
-  std::int64_t* first_nonfinite;  ///< by right-hand side: the first position whose x is not finite
+  const Scalar* in_tile;          ///< by tile: in-tile entries times the reciprocal of the row's pivot
+  const Scalar* reciprocals;      ///< by row of the schedule: 1 / pivot; NaN if the row must divide
+  const Scalar* pivots;           ///< by row of the schedule; null if the diagonal is unit
+  const tile_row* rows;           ///< by row of the schedule
+  const Scalar* zero;             ///< a zero, the right-hand side of partial rows
+  Scalar* sink;                   ///< takes the solutions of rows that have no row of x
+  std::int64_t* used_rhs;         ///< number of right-hand sides of the last solve
+  std::int64_t* first_nonfinite;  ///< by right-hand side: the first substitution index with a non-finite x
   Scalar alpha;
   dense_view<const Scalar> b;
   dense_view<Scalar> x;
 };
 
-/// The rings and the window in shared memory.
+/// The stages of the pipeline and the x ring buffer in shared memory, see shared_layout.
 template <class Scalar, class Shape>
 struct shared_memory {
   static constexpr int slots = Shape::threads * Shape::entries;
-  static constexpr int pipeline_tiles = Shape::chunks * Shape::chunk_tiles;
+  static constexpr int pipeline_tiles = Shape::stages * Shape::stage_tiles;
 
   Scalar* values;
   std::uint16_t* operands;
   Scalar* in_tile;
   Scalar* reciprocals;
   Scalar* rhs;     ///< right-hand sides of the rows
-  tile_row* rows;  ///< a ring of twice as many steps: they say where the sides come from
-  Scalar* x_ring_size;
+  tile_row* rows;  ///< of twice as many stages, since they say where the right-hand sides are copied from
+  Scalar* x_ring;
 
   SPTRSV_DEVICE explicit shared_memory(void* begin) {
     constexpr shared_layout<Scalar> layout = shared_layout<Scalar>::of(values_of<Shape>(), 0);
@@ -54,7 +55,7 @@ struct shared_memory {
     reciprocals = reinterpret_cast<Scalar*>(bytes + layout.reciprocals);
     rhs = reinterpret_cast<Scalar*>(bytes + layout.rhs);
     rows = reinterpret_cast<tile_row*>(bytes + layout.rows);
-    x_ring_size = reinterpret_cast<Scalar*>(bytes + layout.x_ring_size);
+    x_ring = reinterpret_cast<Scalar*>(bytes + layout.x_ring);
   }
 };
 

@@ -1,4 +1,4 @@
-// The numbers of a walk: each entry goes where the program wants it.
+// The kernels that put the values of the stored matrix where the schedule of a single_block solve wants them.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,10 @@
 
 namespace sptrsv::detail::dataflow::single_block {
 
-/// Per row of the triangle: its pivot and the reciprocal that stands for it.
+/// Writes, for each row of the triangle, its pivot and the reciprocal; NaN as the reciprocal if the row must
+/// divide.
 template <class Scalar, class Offset>
-struct place_pivots {
+struct scatter_pivots {
   const Scalar* stored;
   const Offset* sources;
   const std::uint32_t* row_slots;
@@ -29,14 +30,14 @@ struct place_pivots {
   }
 };
 
-/// Per entry of the triangle, or per link where `stored` is null (they are -1). Entries between rows of one
-/// step are multiplied by the reciprocal of their row's pivot; a row that does not bear this loses its
-/// reciprocal, and in a second pass gets its entries as they are.
+/// Writes the value of each entry of the triangle, or, with a null `stored`, the factor -1 of each link to a
+/// partial row. In-tile entries are multiplied by the reciprocal of their row's pivot. If a product overflows
+/// or underflows, the row loses its reciprocal, and a second pass writes its in-tile entries unscaled.
 template <class Scalar, class Offset>
-struct place_entries {
+struct scatter_entries {
   const Scalar* stored;
   const Offset* sources;
-  const std::uint32_t* slots_;
+  const std::uint32_t* slots;  ///< by entry or link, see schedule
   shape_values shape;
   Scalar* values;
   Scalar* in_tile;
@@ -46,17 +47,17 @@ struct place_entries {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const std::uint32_t slot = ctx.load_constant(slots_ + e);
+    const std::uint32_t slot = ctx.load_constant(slots + e);
     if ((slot & in_tile_bit) != 0) {
-      put_in_tile(ctx, slot & ~in_tile_bit, value(ctx, e));
+      store_in_tile(ctx, slot & ~in_tile_bit, value_of(ctx, e));
     } else if (!second_pass) {
-      ctx.store(values + slot, value(ctx, e));
+      ctx.store(values + slot, value_of(ctx, e));
     }
   }
 
  private:
   template <class Context>
-  SPTRSV_DEVICE Scalar value(Context& ctx, std::int64_t e) const {
+  SPTRSV_DEVICE Scalar value_of(Context& ctx, std::int64_t e) const {
     if (stored == nullptr) {
       return Scalar{} - pivot_divisor<Scalar>::one();
     }
@@ -65,7 +66,7 @@ struct place_entries {
   }
 
   template <class Context>
-  SPTRSV_DEVICE void put_in_tile(Context& ctx, std::uint32_t slot, Scalar value) const {
+  SPTRSV_DEVICE void store_in_tile(Context& ctx, std::uint32_t slot, Scalar value) const {
     const auto rows = static_cast<std::uint32_t>(shape.rows);
     const std::uint32_t row = slot / rows;
     const std::int64_t to = static_cast<std::int64_t>(row / rows) * shape.in_tile_entries +

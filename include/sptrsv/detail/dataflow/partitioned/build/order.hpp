@@ -1,5 +1,5 @@
-// Where the rows of a relay stand: part after part, in a part level after level, a level cut into steps, in a
-// slice of a step first the rows that need other parts. The kernels that find it, on the device.
+// The solve order of the partitioned path, made on the device: partition by partition, in a partition level
+// by level, in a level tile by tile, and in a slice of a tile first the rows that have global entries.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@ namespace sptrsv::detail::dataflow::partitioned {
 
 namespace kernels {
 
-/// Parts of about equal work: a row counts its entries and itself; or boxes of a grid. Rows past the last one
-/// are solved before all parts, as if by part -1.
+/// Returns the partition of a row of the triangle. Partitions are contiguous in the order of substitution and
+/// have about the same work, which is the number of a row's entries plus one; or they are boxes of a grid.
+/// Columns past the last row stand for rows that an earlier launch solves: their partition is -1.
 template <class Offset>
 struct partition_of_row {
   const Offset* row_offsets;
-  std::int64_t size;
-  std::int64_t work;
+  std::int64_t size;  ///< rows of the triangle
+  std::int64_t work;  ///< of all rows
   std::int64_t partitions;
   block_partition boxes;
 
@@ -34,101 +35,102 @@ struct partition_of_row {
   }
 };
 
-/// Per place in level order: its part, and its number.
+/// Writes, for each index in level order, the partition of its row and the index itself: keys and values of a
+/// sort.
 template <class Index, class Offset>
 struct find_partitions {
   partition_of_row<Offset> partition;
-  const Index* rows;
-  std::uint32_t* partitions;
-  Index* row_codes;
+  const Index* rows;          ///< in level order
+  std::uint32_t* partitions;  ///< in level order
+  Index* level_order;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
     ctx.store(partitions + solve_index,
               static_cast<std::uint32_t>(
                   partition(ctx, static_cast<std::int64_t>(ctx.load_constant(rows + solve_index)))));
-    ctx.store(row_codes + solve_index, static_cast<Index>(solve_index));
+    ctx.store(level_order + solve_index, static_cast<Index>(solve_index));
   }
 };
 
-/// Per place, and once for the end: its row, and whether a level of a part begins there.
+/// Writes, for each solve index, its row and whether a partition level begins there; 0 past the end.
 template <class Index>
 struct find_partition_levels {
-  std::int64_t solve_indices;
+  std::int64_t solve_size;
   const Index* rows_by_level;
   const Index* level_offsets;
   std::int64_t levels;
-  const Index* level_order_indices;  ///< by place: the place in level order
-  const std::uint32_t* partitions;
+  const Index* level_order;         ///< by solve index: the index in level order
+  const std::uint32_t* partitions;  ///< by solve index
   Index* rows;
-  std::int32_t* begins;
+  std::int32_t* begins;  ///< solve_size + 1
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
-    if (solve_index == solve_indices) {
+    if (solve_index == solve_size) {
       ctx.store(begins + solve_index, 0);
       return;
     }
-    const Index from = ctx.load_constant(level_order_indices + solve_index);
+    const Index from = ctx.load_constant(level_order + solve_index);
     ctx.store(rows + solve_index, ctx.load_constant(rows_by_level + from));
     const bool begins_level =
         solve_index == 0 ||
         ctx.load_constant(partitions + solve_index) != ctx.load_constant(partitions + solve_index - 1) ||
-        level_of(ctx, from) != level_of(ctx, ctx.load_constant(level_order_indices + solve_index - 1));
+        level_of(ctx, from) != level_of(ctx, ctx.load_constant(level_order + solve_index - 1));
     ctx.store(begins + solve_index, begins_level ? 1 : 0);
   }
 
  private:
   template <class Context>
-  SPTRSV_DEVICE std::int64_t level_of(Context& ctx, Index solve_index) const {
-    return triangle_kernels::major_of(ctx, level_offsets, levels, static_cast<std::int64_t>(solve_index));
+  SPTRSV_DEVICE std::int64_t level_of(Context& ctx, Index level_order_index) const {
+    return triangle_kernels::major_of(ctx, level_offsets, levels,
+                                      static_cast<std::int64_t>(level_order_index));
   }
 };
 
-/// Per place: where its run begins, by run.
+/// Writes the first solve index of each partition level.
 struct find_partition_level_begins {
-  const std::int32_t* partition_levels_before;  ///< by place, one past the end too
-  std::int32_t* partition_level_begins;
+  const std::int32_t* levels_before;  ///< solve_size + 1: the number of partition levels that begin before
+  std::int32_t* level_begins;         ///< by partition level
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
-    const std::int32_t run = ctx.load_constant(partition_levels_before + solve_index);
-    if (ctx.load_constant(partition_levels_before + solve_index + 1) != run) {
-      ctx.store(partition_level_begins + run, static_cast<std::int32_t>(solve_index));
+    const std::int32_t level = ctx.load_constant(levels_before + solve_index);
+    if (ctx.load_constant(levels_before + solve_index + 1) != level) {
+      ctx.store(level_begins + level, static_cast<std::int32_t>(solve_index));
     }
   }
 };
 
-/// Per place, and once for the end: whether a step begins there.
+/// Writes, for each solve index, whether a tile begins there; 0 past the end.
 struct find_tiles {
-  std::int64_t solve_indices;
-  const std::int32_t* partition_levels_before;
-  const std::int32_t* partition_level_begins;
+  std::int64_t solve_size;
+  const std::int32_t* levels_before;
+  const std::int32_t* level_begins;
   std::int32_t tile_rows;
   std::int32_t* begins;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
-    if (solve_index == solve_indices) {
+    if (solve_index == solve_size) {
       ctx.store(begins + solve_index, 0);
       return;
     }
-    const std::int32_t run = ctx.load_constant(partition_levels_before + solve_index + 1) - 1;
-    const auto in_run =
-        static_cast<std::int32_t>(solve_index) - ctx.load_constant(partition_level_begins + run);
-    ctx.store(begins + solve_index, in_run % tile_rows == 0 ? 1 : 0);
+    const std::int32_t level = ctx.load_constant(levels_before + solve_index + 1) - 1;
+    const auto in_level = static_cast<std::int32_t>(solve_index) - ctx.load_constant(level_begins + level);
+    ctx.store(begins + solve_index, in_level % tile_rows == 0 ? 1 : 0);
   }
 };
 
-/// Per place: where steps and parts begin.
+/// Writes where tiles and partitions begin. A partition may be empty.
 struct find_begins {
-  std::int64_t solve_indices;
+  std::int64_t solve_size;
   std::int64_t partitions;
   const std::uint32_t* partition_of;
-  const std::int32_t* tiles_before;  ///< by place, one past the end too
-  std::int32_t* tile_begins;         ///< steps + 1
-  std::int32_t* partition_tiles;     ///< parts + 1
-  std::int32_t* partition_begins;    ///< parts + 1
+  const std::int32_t* tiles_before;  ///< solve_size + 1: the number of tiles that begin before
+  std::int32_t* tile_begins;         ///< tiles + 1: the first solve index of each tile
+  std::int32_t* partition_tiles;     ///< partitions + 1: the first tile of each partition
+  std::int32_t* partition_begins;    ///< partitions + 1: the first solve index of each partition
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
@@ -141,13 +143,12 @@ struct find_begins {
     const auto partition_at = [&](std::int64_t p) {
       return static_cast<std::int64_t>(ctx.load_constant(partition_of + p));
     };
-    // Parts may be empty.
     for (std::int64_t partition = solve_index == 0 ? 0 : partition_at(solve_index - 1) + 1;
          partition <= partition_at(solve_index); ++partition) {
       ctx.store(partition_tiles + partition, tile);
       ctx.store(partition_begins + partition, at);
     }
-    if (solve_index == solve_indices - 1) {
+    if (solve_index == solve_size - 1) {
       ctx.store(tile_begins + behind, at + 1);
       for (std::int64_t partition = partition_at(solve_index) + 1; partition <= partitions; ++partition) {
         ctx.store(partition_tiles + partition, behind);
@@ -157,12 +158,12 @@ struct find_begins {
   }
 };
 
-/// Per place: whether its row needs another part, in the order of places before they are final.
+/// Writes, for each solve index of the order before order_slices, whether its row needs another partition.
 template <class Index, class Offset>
 struct find_global_rows {
   partition_of_row<Offset> partition;
-  const Index* rows;     ///< by place
-  const Index* columns;  ///< of the triangle
+  const Index* rows;     ///< by solve index
+  const Index* columns;  ///< of the triangle's entries
   std::int32_t* has_global;
 
   template <class Context>
@@ -179,7 +180,7 @@ struct find_global_rows {
   }
 };
 
-/// Per place: its row in the final order, in which the rows of a slice that need another part come first.
+/// Writes the rows in the final solve order: in each slice the rows that need another partition come first.
 template <class Index>
 struct order_slices {
   shape_values shape;

@@ -1,4 +1,4 @@
-// The kernels that pack the records of a relay, on the device.
+// The kernels that fill packed slices with everything but the values of the stored matrix.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@ namespace sptrsv::detail::dataflow::partitioned {
 
 namespace kernels {
 
-/// Per slice and lane: entries that are none.
+/// Marks, for each slice and lane, all entries as absent: an absent shared entry reads the slot that holds
+/// zero, and an absent global entry has the solve index -1.
 struct clear_slices {
   slice_format format;
   std::int32_t x_ring_size;
@@ -43,25 +44,28 @@ struct clear_slices {
   }
 };
 
-/// Per place: its row, and the row's entries, to where its lanes read them.
+/// Writes, for each solve index, the row code and the columns of the entries to where the lanes of the row
+/// read them, and records where the values of the stored matrix go. The entries of a row are dealt to its
+/// lanes one by one.
 template <class Scalar, class Index, class Offset>
 struct pack_rows {
   row_reader<Index, Offset> reader;
   slice_format format;
-  std::int64_t size;  ///< of the system
+  std::int64_t size;  ///< rows of the system
   bool reversed;
-  const Index* substitution_indices;  ///< by row of the triangle; null: a row is its position
-  const Index* rows;                  ///< by place: the row of the triangle
-  const Offset* sources;
-  const Offset* diagonal_sources;  ///< by place, -1 for partial rows; null if the diagonal is unit
+  const Index*
+      substitution_indices;        ///< by row of the triangle, -1 for partial rows; null if they are the rows
+  const Index* rows;               ///< by solve index: the row of the triangle
+  const Offset* sources;           ///< by entry: the stored entry; negative for the link to a partial row
+  const Offset* diagonal_sources;  ///< by solve index, -1 for partial rows; null if the diagonal is unit
   const std::uint32_t* slice_begins;
   unsigned char* packed_slices;
-  // See value_sources.
+  // The arrays of value_sources.
   std::uint32_t* targets;
   std::int64_t stored_entries;
-  std::uint32_t* diagonals;  ///< null where rows are no runs
+  std::uint32_t* diagonals;  ///< null if rows are not runs of the stored matrix
   std::uint8_t* row_entries;
-  std::uint16_t* row_links;  ///< null where no row is cut
+  std::uint16_t* row_links;  ///< null if no row is split
   std::uint32_t* shared_entries;
 
   template <class Context>
@@ -81,12 +85,12 @@ struct pack_rows {
       const entry_slot entry = entry_slot::of(at.row, lanes, k);
       if (is_shared) {
         const auto slot = static_cast<std::int64_t>(column) & (reader.x_ring_size - 1);
-        const int column = offsets.shared_slots + entry.column * offsets.slot_column_bytes;
-        ctx.store(reinterpret_cast<std::uint16_t*>(packed_slices + begin + column) + entry.lane,
+        const int entry_column = offsets.shared_slots + entry.column * offsets.slot_column_bytes;
+        ctx.store(reinterpret_cast<std::uint16_t*>(packed_slices + begin + entry_column) + entry.lane,
                   static_cast<std::uint16_t>(slot));
       } else {
-        const int column = offsets.global_columns + entry.column * offsets.global_column_bytes;
-        ctx.store(reinterpret_cast<std::int32_t*>(packed_slices + begin + column) + entry.lane,
+        const int entry_column = offsets.global_columns + entry.column * offsets.global_column_bytes;
+        ctx.store(reinterpret_cast<std::int32_t*>(packed_slices + begin + entry_column) + entry.lane,
                   static_cast<std::int32_t>(column));
       }
       const std::int64_t value = entry.template value<Scalar>(begin, offsets, is_shared);

@@ -1,10 +1,15 @@
-// The packed form of the relay path, made on the device.
+// Builds the plan of a partitioned solve on the device.
 //
-// Rows are dealt to parts in the order of substitution, or by boxes of a grid, so that a part needs parts
-// before it only; in a part they stand level by level. A level of a part is cut into steps of equal shape, a
-// step into slices, one for each warp of a team. Of a row's entries those of its own part that lie in the
-// window are late: read from shared memory when the team's turn has come; at most so many as the shape has
-// room for, the latest ones. The others are early: read from memory, polled until they come, before the turn.
+// 1. Order (order.hpp): rows are divided into partitions in the order of substitution, or by boxes of a grid,
+// so
+//    that a partition needs earlier partitions only. In a partition rows stand level by level. A level is cut
+//    into tiles, and a tile into slices, one for each warp of a warp group.
+// 2. Slices (slices.hpp): each entry of a row is shared or global. An entry is shared if its column belongs
+// to the
+//    same partition and is still in the x ring buffer when the row is solved; if a row has more such entries
+//    than the shape has room for, the latest ones are shared. All other entries are global.
+// 3. Packing (pack.hpp): columns of entries, and for each stored value the place where update_values puts it
+//    (values.hpp).
 #pragma once
 
 #include <cstdint>
@@ -21,11 +26,11 @@
 
 namespace sptrsv::detail::dataflow::partitioned {
 
-/// Makes a plan of a triangle with fewer than 2^31 rows and entries; synchronises.
+/// Plans one triangle with fewer than 2^31 rows and entries.
 template <class Scalar, class Index, class Offset, class Executor>
 class planner {
  public:
-  /// `teams`: of a block. `boxes`: how rows are dealt to parts, if not in the order of substitution.
+  /// `warp_groups`: of a block. `boxes`: the partitions, if they are boxes of a grid.
   planner(const shape_values& shape, int warp_groups, std::int64_t partitions, const block_partition& boxes,
           std::int64_t x_ring_size, const Executor& on, const analysis_memory& memory)
       : shape_(shape), warp_groups_(warp_groups), on_(on), memory_(memory) {
@@ -35,8 +40,9 @@ class planner {
     plan_.x_ring_size = static_cast<std::int32_t>(x_ring_size);
   }
 
-  /// `size`, `stored_entries`: of the stored matrix. Nothing where the records would take more than
-  /// `max_bytes`. Columns past the last row of the triangle are places that are solved before.
+  /// Returns the plan; nothing if its packed slices would take more than `max_bytes`. `size`,
+  /// `stored_entries`: of the stored matrix. Columns past the last row of the triangle are solve indices of
+  /// an earlier launch. Synchronises.
   std::optional<plan> build(const split_triangle<Index, Offset>& split, const device_levels<Index>& levels,
                             std::int64_t size, std::int64_t stored_entries, bool reversed,
                             std::int64_t max_bytes = max_packed_bytes<Scalar>) {
@@ -46,20 +52,21 @@ class planner {
     device_levels<Index> order;
     order.rows = order_partitions(triangle, levels);
     device_triangle<Index, Offset> ordered = in_level_order(triangle, order, on_, memory_.all_scratch());
-    const row_reader<Index, Offset> reader{shape_,
-                                           plan_.x_ring_size,
-                                           triangle.size,
-                                           ordered.row_offsets.data(),
-                                           ordered.columns.data(),
-                                           partition_of_.data(),
-                                           plan_.partition_begins.data(),
-                                           tiles_before_.data(),
-                                           tile_begins_.data()};
+    row_reader<Index, Offset> reader{};
+    reader.shape = shape_;
+    reader.x_ring_size = plan_.x_ring_size;
+    reader.solve_size = triangle.size;
+    reader.row_offsets = ordered.row_offsets.data();
+    reader.columns = ordered.columns.data();
+    reader.partition_of = partition_of_.data();
+    reader.partition_begins = plan_.partition_begins.data();
+    reader.tiles_before = tiles_before_.data();
+    reader.tile_begins = tile_begins_.data();
     if (!lay_out(reader, max_bytes)) {
       return {};
     }
     value_sources& from = plan_.sources;
-    // See split_long_rows for the longest row that it leaves.
+    // A row that was split may have twice as many entries, see split_long_rows.
     const std::int64_t longest_row = split.has_partial_rows ? 2 * triangle.longest_row : triangle.longest_row;
     if (triangle.rows_are_stored_runs && longest_row <= value_sources::max_row_entries &&
         stored_entries < (std::int64_t{1} << 32)) {
@@ -73,17 +80,30 @@ class planner {
       from.targets = make_buffer<std::uint32_t>(stored_entries, on_, memory_.kept);
       on_.fill_bytes(from.targets.data(), 0xff, from.targets.bytes());
     }
-    simt::for_each(on_, plan_.solve_size,
-                   pack_rows<Scalar, Index, Offset>{
-                       reader, format_, size, reversed, split.substitution_indices.data(), order.rows.data(),
-                       ordered.sources.data(), ordered.diagonal_sources.data(), plan_.slice_begins.data(),
-                       plan_.packed_slices.data(), from.targets.data(), stored_entries, from.diagonals.data(),
-                       from.row_entries.data(), from.row_links.data(), from.shared_entries.data()});
+    pack_rows<Scalar, Index, Offset> pack{};
+    pack.reader = reader;
+    pack.format = format_;
+    pack.size = size;
+    pack.reversed = reversed;
+    pack.substitution_indices = split.substitution_indices.data();
+    pack.rows = order.rows.data();
+    pack.sources = ordered.sources.data();
+    pack.diagonal_sources = ordered.diagonal_sources.data();
+    pack.slice_begins = plan_.slice_begins.data();
+    pack.packed_slices = plan_.packed_slices.data();
+    pack.targets = from.targets.data();
+    pack.stored_entries = stored_entries;
+    pack.diagonals = from.diagonals.data();
+    pack.row_entries = from.row_entries.data();
+    pack.row_links = from.row_links.data();
+    pack.shared_entries = from.shared_entries.data();
+    simt::for_each(on_, plan_.solve_size, pack);
     return std::move(plan_);
   }
 
  private:
-  /// Turns counts, with a 0 past the end, into sums of those before; returns their total.
+  /// Replaces counts, with a 0 past the end, by the sums of the counts before; returns the total.
+  /// Synchronises.
   template <class Count>
   std::int64_t sum(buffer<Count>& counts) const {
     on_.exclusive_scan(counts.data(), counts.data(), static_cast<std::int64_t>(counts.size()),
@@ -93,35 +113,35 @@ class planner {
     return total;
   }
 
-  /// Rows of the triangle by place, and where parts and steps begin.
+  /// Returns the rows of the triangle by solve index, and finds where partitions and tiles begin.
   buffer<Index> order_partitions(const device_triangle<Index, Offset>& t,
                                  const device_levels<Index>& levels) {
     using namespace kernels;
     const std::int64_t n = t.size;
     const auto partitions = make_buffer<std::uint32_t>(n, on_, memory_.scratch);
-    const auto row_codes = make_buffer<Index>(n, on_, memory_.scratch);
-    const auto level_order_indices = make_buffer<Index>(n, on_, memory_.scratch);
+    const auto level_order = make_buffer<Index>(n, on_, memory_.scratch);
+    const auto sorted_level_order = make_buffer<Index>(n, on_, memory_.scratch);
     partition_of_ = make_buffer<std::uint32_t>(n, on_, memory_.scratch);
     simt::for_each(on_, n,
                    find_partitions<Index, Offset>{
                        {t.row_offsets.data(), n, t.entries() + n, plan_.partitions, plan_.boxes},
                        levels.rows.data(),
                        partitions.data(),
-                       row_codes.data()});
-    on_.sort_pairs(partitions.data(), partition_of_.data(), row_codes.data(), level_order_indices.data(), n,
+                       level_order.data()});
+    on_.sort_pairs(partitions.data(), partition_of_.data(), level_order.data(), sorted_level_order.data(), n,
                    bits_for(static_cast<std::uint64_t>(plan_.partitions) + 1), memory_.scratch);
     auto rows = make_buffer<Index>(n, on_, memory_.scratch);
-    auto runs = make_buffer<std::int32_t>(n + 1, on_, memory_.scratch);
+    auto levels_before = make_buffer<std::int32_t>(n + 1, on_, memory_.scratch);
     simt::for_each(on_, n + 1,
                    find_partition_levels<Index>{n, levels.rows.data(), levels.level_offsets.data(),
-                                                levels.count, level_order_indices.data(),
-                                                partition_of_.data(), rows.data(), runs.data()});
-    const auto partition_level_begins = make_buffer<std::int32_t>(sum(runs), on_, memory_.scratch);
-    simt::for_each(on_, n, find_partition_level_begins{runs.data(), partition_level_begins.data()});
+                                                levels.count, sorted_level_order.data(), partition_of_.data(),
+                                                rows.data(), levels_before.data()});
+    const auto level_begins = make_buffer<std::int32_t>(sum(levels_before), on_, memory_.scratch);
+    simt::for_each(on_, n, find_partition_level_begins{levels_before.data(), level_begins.data()});
     tiles_before_ = make_buffer<std::int32_t>(n + 1, on_, memory_.scratch);
     simt::for_each(
         on_, n + 1,
-        find_tiles{n, runs.data(), partition_level_begins.data(), shape_.tile_rows(), tiles_before_.data()});
+        find_tiles{n, levels_before.data(), level_begins.data(), shape_.tile_rows(), tiles_before_.data()});
     plan_.tiles = sum(tiles_before_);
     tile_begins_ = make_buffer<std::int32_t>(plan_.tiles + 1, on_, memory_.scratch);
     partition_tiles_ = make_buffer<std::int32_t>(plan_.partitions + 1, on_, memory_.scratch);
@@ -143,7 +163,7 @@ class planner {
     return ordered;
   }
 
-  /// Slices, and records without rows and entries. Whether they fit.
+  /// Measures the slices and writes their heads, and where each warp begins. Returns whether they fit.
   bool lay_out(const kernels::row_reader<Index, Offset>& reader, std::int64_t max_bytes) {
     using namespace kernels;
     const std::int64_t slices = plan_.tiles * shape_.tile_slices();
@@ -154,27 +174,38 @@ class planner {
     const auto counts = make_buffer<std::int32_t>(4 * slices, on_, memory_.scratch);
     on_.fill_bytes(counts.data(), 0, counts.bytes());
     std::int32_t* const rows = counts.data();
-    std::int32_t* const shared = rows + slices;
-    std::int32_t* const global = shared + slices;
-    std::int32_t* const global_rows = global + slices;
+    std::int32_t* const shared_width = rows + slices;
+    std::int32_t* const global_width = shared_width + slices;
+    std::int32_t* const global_rows = global_width + slices;
     simt::for_each(on_, plan_.solve_size,
-                   measure_slices<Index, Offset>{reader, rows, shared, global, global_rows});
-    auto packed_slices = make_buffer<std::uint64_t>(slices + 1, on_, memory_.scratch);
-    on_.fill_bytes(packed_slices.data(), 0, packed_slices.bytes());
-    simt::for_each(on_, slices,
-                   measure_packed_slices{format_, rows, shared, global, global_rows, packed_slices.data()});
-    const std::int64_t bytes = 16 * sum(packed_slices);
+                   measure_slices<Index, Offset>{reader, rows, shared_width, global_width, global_rows});
+    auto offsets = make_buffer<std::uint64_t>(slices + 1, on_,
+                                              memory_.scratch);  // of packed slices, in units of 16 bytes
+    on_.fill_bytes(offsets.data(), 0, offsets.bytes());
+    simt::for_each(
+        on_, slices,
+        measure_packed_slices{format_, rows, shared_width, global_width, global_rows, offsets.data()});
+    const std::int64_t bytes = 16 * sum(offsets);
     if (bytes > max_bytes) {
       return false;
     }
     plan_.slice_begins = make_buffer<std::uint32_t>(slices, on_, memory_.kept);
     plan_.packed_slices = make_buffer<unsigned char>(bytes, on_, memory_.kept);
     on_.fill_bytes(plan_.packed_slices.data(), 0, plan_.packed_slices.bytes());
-    simt::for_each(
-        on_, slices,
-        write_slice_heads{format_, tile_stride, tile_begins_.data(), partition_of_.data(),
-                          partition_tiles_.data(), rows, shared, global, global_rows, packed_slices.data(),
-                          plan_.slice_begins.data(), plan_.packed_slices.data()});
+    write_slice_heads heads{};
+    heads.format = format_;
+    heads.tile_stride = tile_stride;
+    heads.tile_begins = tile_begins_.data();
+    heads.partition_of = partition_of_.data();
+    heads.partition_tiles = partition_tiles_.data();
+    heads.rows = rows;
+    heads.shared_width = shared_width;
+    heads.global_width = global_width;
+    heads.global_rows = global_rows;
+    heads.offsets = offsets.data();
+    heads.slice_begins = plan_.slice_begins.data();
+    heads.packed_slices = plan_.packed_slices.data();
+    simt::for_each(on_, slices, heads);
     plan_.starts = make_buffer<warp_start>(std::int64_t{plan_.partitions} * tile_stride, on_, memory_.kept);
     simt::for_each(on_, static_cast<std::int64_t>(plan_.starts.size()),
                    write_warp_starts{format_, tile_stride, partition_tiles_.data(), plan_.slice_begins.data(),
@@ -191,10 +222,10 @@ class planner {
   analysis_memory memory_;
   slice_format format_ = slice_format::of<Scalar>(shape_);
   plan plan_;
-  buffer<std::uint32_t> partition_of_;
-  buffer<std::int32_t> tiles_before_;
-  buffer<std::int32_t> tile_begins_;
-  buffer<std::int32_t> partition_tiles_;  ///< parts + 1: the first step of each
+  buffer<std::uint32_t> partition_of_;    ///< by solve index
+  buffer<std::int32_t> tiles_before_;     ///< solve_size + 1: the number of tiles that begin before
+  buffer<std::int32_t> tile_begins_;      ///< tiles + 1: the first solve index of each tile
+  buffer<std::int32_t> partition_tiles_;  ///< partitions + 1: the first tile of each partition
 };
 
 }  // namespace sptrsv::detail::dataflow::partitioned

@@ -1,5 +1,5 @@
-// The slices of a relay: how each row's entries are read, and the kernels that measure slices and write the
-// heads of their records, on the device.
+// The slices of the partitioned path: which entries of a row are shared and which are global, and the kernels
+// that measure slices and write the heads of packed slices.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@ namespace sptrsv::detail::dataflow::partitioned {
 
 namespace kernels {
 
-/// A row of the triangle in the order of places, and how its entries are read.
+/// Reads the rows of the triangle in solve order. Arrays are by solve index unless they say otherwise.
 template <class Index, class Offset>
 struct row_reader {
   shape_values shape;
   std::int32_t x_ring_size;
-  std::int64_t solve_indices;  ///< columns from there on are solved before
+  std::int64_t solve_size;  ///< columns from here on are solve indices of an earlier launch
   const Offset* row_offsets;
   const Index* columns;
   const std::uint32_t* partition_of;
@@ -23,11 +23,11 @@ struct row_reader {
   const std::int32_t* tiles_before;
   const std::int32_t* tile_begins;
 
-  /// Where the row of a place stands.
+  /// A row's place in its slice, and its entries.
   struct tile_slot {
     std::int64_t slice;
-    int row;                     ///< of the slice
-    std::int64_t oldest_shared;  ///< the first place whose component may be read late
+    int row;                     ///< its number in the slice
+    std::int64_t oldest_shared;  ///< the first solve index whose component may be read from shared memory
     Offset begin;
     Offset end;
   };
@@ -39,14 +39,14 @@ struct row_reader {
     const int in_tile = static_cast<int>(solve_index - first);
     const std::int64_t partition_begin =
         ctx.load_constant(partition_begins + ctx.load_constant(partition_of + solve_index));
-    // By then the step's own rows have taken their places in the window.
+    // By then the rows of the tile itself may have overwritten the oldest slots of the x ring buffer.
     const std::int64_t in_x_ring = first + shape.tile_rows() - x_ring_size;
     return {tile * shape.tile_slices() + in_tile / shape.slice_rows(), in_tile % shape.slice_rows(),
             partition_begin > in_x_ring ? partition_begin : in_x_ring,
             ctx.load_constant(row_offsets + solve_index), ctx.load_constant(row_offsets + solve_index + 1)};
   }
 
-  /// Calls visit(entry, column, is_late) for each entry of the row.
+  /// Calls visit(entry, column, is_shared) for each entry of the row.
   template <class Context, class Visit>
   SPTRSV_DEVICE void for_each_entry(Context& ctx, const tile_slot& at, Visit&& visit) const {
     int candidates = 0;
@@ -65,21 +65,21 @@ struct row_reader {
  private:
   SPTRSV_DEVICE bool may_be_shared(const tile_slot& at, Index column) const {
     const auto solve_index = static_cast<std::int64_t>(column);
-    return solve_index >= at.oldest_shared && solve_index < solve_indices;
+    return solve_index >= at.oldest_shared && solve_index < solve_size;
   }
-  /// How many of those of the row's entries that may be late have a later column.
+  /// Returns how many of the row's entries that may be shared have a later column.
   template <class Context>
   SPTRSV_DEVICE int later(Context& ctx, const tile_slot& at, Index column) const {
     int count = 0;
     for (Offset e = at.begin; e < at.end; ++e) {
       const Index other = ctx.load_constant(columns + e);
-      count += other > column && static_cast<std::int64_t>(other) < solve_indices ? 1 : 0;
+      count += other > column && static_cast<std::int64_t>(other) < solve_size ? 1 : 0;
     }
     return count;
   }
 };
 
-/// Per place: the planes that its row needs, into its slice's.
+/// Raises, for each row, the widths of its slice to those that the row needs.
 template <class Index, class Offset>
 struct measure_slices {
   row_reader<Index, Offset> reader;
@@ -109,10 +109,10 @@ struct measure_slices {
   }
 };
 
-/// Per slice: where its record begins, and its head.
+/// Writes, for each slice, the head of its packed slice.
 struct write_slice_heads {
   slice_format format;
-  std::int32_t tile_stride;  ///< slices from a warp's slice to its next
+  std::int32_t tile_stride;  ///< slices from a warp's slice to its next one: the warps of a block
   const std::int32_t* tile_begins;
   const std::uint32_t* partition_of;
   const std::int32_t* partition_tiles;
@@ -120,9 +120,9 @@ struct write_slice_heads {
   const std::int32_t* shared_width;
   const std::int32_t* global_width;
   const std::int32_t* global_rows;
-  const std::uint64_t* packed_slices;
+  const std::uint64_t* offsets;  ///< of packed slices, in units of 16 bytes
   std::uint32_t* slice_begins;
-  unsigned char* to;
+  unsigned char* packed_slices;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
@@ -140,12 +140,11 @@ struct write_slice_heads {
     const std::int64_t next = slice + 2 * tile_stride;
     if (next <
         std::int64_t{ctx.load_constant(partition_tiles + partition + 1)} * format.shape.tile_slices()) {
-      head.set_next(static_cast<std::uint32_t>(ctx.load_constant(packed_slices + next)),
-                    staged_bytes(ctx, next));
+      head.set_next(static_cast<std::uint32_t>(ctx.load_constant(offsets + next)), staged_bytes(ctx, next));
     }
-    const std::uint64_t begin = ctx.load_constant(packed_slices + slice);
+    const std::uint64_t begin = ctx.load_constant(offsets + slice);
     ctx.store(slice_begins + slice, static_cast<std::uint32_t>(begin));
-    ctx.store(reinterpret_cast<slice_head*>(to + 16 * begin), head);
+    ctx.store(reinterpret_cast<slice_head*>(packed_slices + 16 * begin), head);
   }
 
  private:
@@ -159,7 +158,7 @@ struct write_slice_heads {
   }
 };
 
-/// Per slice: the length of its record, in units of 16 bytes.
+/// Writes, for each slice, the size of its packed slice in units of 16 bytes.
 struct measure_packed_slices {
   slice_format format;
   const std::int32_t* rows;
@@ -179,14 +178,14 @@ struct measure_packed_slices {
   }
 };
 
-/// Per part and warp of a block.
+/// Writes, for each partition and each warp of a block, where the warp begins.
 struct write_warp_starts {
   slice_format format;
-  std::int32_t tile_stride;  ///< slices from a warp's slice to its next: warps of a block
+  std::int32_t tile_stride;  ///< the warps of a block
   const std::int32_t* partition_tiles;
   const std::uint32_t* slice_begins;
   const unsigned char* packed_slices;
-  warp_start* to;
+  warp_start* starts;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
@@ -204,7 +203,7 @@ struct write_warp_starts {
       const std::uint32_t slice = ctx.load_constant(slice_begins + first + tile_stride);
       start.set_second(slice, staged_bytes(ctx, slice));
     }
-    ctx.store(to + i, start);
+    ctx.store(starts + i, start);
   }
 
  private:

@@ -1,5 +1,4 @@
-// Where the numbers of the stored matrix stand in the records of a relay, and the kernels that put them
-// there.
+// Where the values of the stored matrix stand in packed slices, and the kernels that put them there.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +10,30 @@
 
 namespace sptrsv::detail::dataflow::partitioned {
 
-/// Where the number of a stored entry goes: an entry's value, counted in numbers from the first record, or,
-/// with `pivot_target`, 32 * slice + row in the slice of the row whose pivot it is.
+/// The target of a stored entry says where its value goes: to an entry, as the number of scalars from the
+/// beginning of the packed slices; or, with this bit, to the pivot of the row 32 * slice + row in slice.
 inline constexpr std::uint32_t pivot_target = 0x80000000u;
-/// Of a stored entry that is not part of the system.
+/// The target of a stored entry that is not part of the system.
 inline constexpr std::uint32_t no_target = 0xffffffffu;
-/// Records end below this, and there are fewer slices, so that targets have room for what they say.
+/// Upper bounds of the packed slices, so that every target fits its 31 bits.
 template <class Scalar>
 inline constexpr std::int64_t max_packed_bytes = static_cast<std::int64_t>(pivot_target - 1) *
                                                  static_cast<std::int64_t>(sizeof(Scalar));
 inline constexpr std::int64_t max_slices = pivot_target / 32 - 1;
 
-/// In general the target of each stored entry; or, where rows are runs of the stored matrix, what takes less
-/// room: late and early entries of a row are dealt to its lanes one after the other, so that it is enough to
-/// know which are late. The other arrays are empty.
+/// Says where the values of the stored matrix go. In general `targets` has a word for each stored entry. If
+/// every row is a contiguous run of the stored matrix, the other arrays are used, which are smaller: the
+/// shared entries of a row are dealt to its lanes one by one in their order, and so are the global ones, so
+/// that it is enough to know which entries are shared. Unused arrays are empty.
 struct value_sources {
-  buffer<std::uint32_t> targets;  ///< by stored entry: see pivot_target
+  buffer<std::uint32_t> targets;  ///< by stored entry, see pivot_target
 
-  buffer<std::uint32_t> diagonals;   ///< by place: see stored_run
-  buffer<std::uint8_t> row_entries;  ///< by place: stored ones
-  /// By place: late | early << 8 links to partial rows, which come before the stored entries; empty where no
-  /// row is cut.
+  buffer<std::uint32_t> diagonals;   ///< by solve index, see stored_run
+  buffer<std::uint8_t> row_entries;  ///< by solve index: the number of stored entries
+  /// By solve index: the numbers of links to partial rows, which come before the stored entries; bits 0-7:
+  /// among the shared entries; 8-15: among the global entries. Empty if no row is split.
   buffer<std::uint16_t> row_links;
-  /// By stored entry, counted in the direction of substitution, a bit.
+  /// One bit for each stored entry, counted in the direction of substitution: whether it is a shared entry.
   buffer<std::uint32_t> shared_entries;
 
   static constexpr std::int64_t max_row_entries = 64;
@@ -47,15 +47,18 @@ struct value_sources {
 
 namespace kernels {
 
-/// Where entry k of the late ones, or of the early ones, of a row stands in its record.
+/// The place of an entry in its packed slice.
 struct entry_slot {
   int lane;
-  int column;
+  int column;  ///< entry column
 
+  /// Returns the place of the k-th shared entry of a row, or of its k-th global entry. `row`: its number in
+  /// the slice.
   static SPTRSV_HOST_DEVICE constexpr entry_slot of(int row, int lanes, int k) {
     return {row * lanes + k % lanes, k / lanes};
   }
-  /// Its value, in numbers from the beginning of the records.
+  /// Returns where the entry's value stands, as the number of scalars from the beginning of the packed
+  /// slices.
   template <class Scalar>
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr std::int64_t value(std::int64_t slice_begin,
                                                                 const slice_offsets& offsets,
@@ -67,7 +70,7 @@ struct entry_slot {
   }
 };
 
-/// Of a row in a record.
+/// Stores the pivot of a row of a packed slice.
 template <class Scalar, class Context>
 SPTRSV_DEVICE void store_pivot(Context& ctx, unsigned char* slice_begin, const slice_offsets& offsets,
                                int row, Scalar pivot) {
@@ -79,7 +82,7 @@ SPTRSV_DEVICE void store_pivot(Context& ctx, unsigned char* slice_begin, const s
   ctx.store(row_code, stored.row_code);
 }
 
-/// Per stored entry: its number, into the records.
+/// Puts the value of each stored entry to its target.
 template <class Scalar>
 struct scatter_values {
   const Scalar* stored;
@@ -101,23 +104,24 @@ struct scatter_values {
       ctx.store(reinterpret_cast<Scalar*>(packed_slices) + to, v);
       return;
     }
-    const std::uint32_t tile_slot = to & ~pivot_target;
+    const std::uint32_t slot = to & ~pivot_target;
     unsigned char* const begin =
-        packed_slices + std::int64_t{ctx.load_constant(slice_begins + tile_slot / 32)} * 16;
+        packed_slices + std::int64_t{ctx.load_constant(slice_begins + slot / 32)} * 16;
     const slice_head slice = ctx.load_constant(reinterpret_cast<const slice_head*>(begin));
-    store_pivot(ctx, begin, format.offsets(slice), static_cast<int>(tile_slot % 32), v);
+    store_pivot(ctx, begin, format.offsets(slice), static_cast<int>(slot % 32), v);
   }
 };
 
-/// Per slice and lane: the lane's numbers, where rows are runs.
+/// Fills in, for each slice and lane, the values of the lane's entries, if rows are runs of the stored
+/// matrix.
 template <class Scalar>
 struct scatter_run_values {
   const Scalar* stored;
   std::int64_t stored_entries;
-  // See value_sources.
+  // The arrays of value_sources.
   const std::uint32_t* diagonals;
   const std::uint8_t* row_entries;
-  const std::uint16_t* row_links;  ///< null where no row is cut
+  const std::uint16_t* row_links;  ///< null if no row is split
   const std::uint32_t* shared_entries;
   const std::uint32_t* slice_begins;
   unsigned char* packed_slices;
@@ -158,15 +162,15 @@ struct scatter_run_values {
   struct row_run {
     stored_run<std::uint32_t> run;
     int entries;
-    int row;   ///< of the slice
-    int lane;  ///< of the row
+    int row;   ///< number in the slice
+    int lane;  ///< number among the lanes of the row
   };
 
   SPTRSV_DEVICE static std::uint64_t lowest_bits(int count) {
     return count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
   }
 
-  /// Which of the row's stored entries are, in the direction of substitution.
+  /// Returns a mask of the row's stored entries, in the direction of substitution: those that are shared.
   template <class Context>
   SPTRSV_DEVICE std::uint64_t shared_of(Context& ctx, const row_run& at) const {
     if (at.entries == 0) {
@@ -183,14 +187,15 @@ struct scatter_run_values {
     return shared & lowest_bits(at.entries);
   }
 
-  /// Those of the entries in `mask` that the lane takes, after `dealt` others.
+  /// Stores the values of the lane's entries. The entries in `mask` are dealt to the lanes of the row one by
+  /// one, after `dealt` other entries.
   template <class Context>
   SPTRSV_DEVICE void store_values(Context& ctx, const row_run& at, std::uint64_t mask, int dealt,
-                                  unsigned char* entry_columns, int plane_bytes) const {
+                                  unsigned char* entry_columns, int column_bytes) const {
     constexpr int at_once = 4;
     const int lanes = format.shape.lanes;
     const int skipped = (at.lane - dealt) & (lanes - 1);
-    unsigned char* to = entry_columns + (dealt + skipped) / lanes * plane_bytes +
+    unsigned char* to = entry_columns + (dealt + skipped) / lanes * column_bytes +
                         (at.row * lanes + at.lane) * static_cast<int>(sizeof(Scalar));
     mask = without_lowest(mask, skipped);
     while (mask != 0) {
@@ -208,13 +213,13 @@ struct scatter_run_values {
       for (int i = 0; i < at_once; ++i) {
         if (i < count) {
           ctx.store(reinterpret_cast<Scalar*>(to), values[i]);
-          to += plane_bytes;
+          to += column_bytes;
         }
       }
     }
   }
 
-  /// Without so many of the bits that are set.
+  /// Returns the mask without its `count` lowest set bits.
   SPTRSV_DEVICE static std::uint64_t without_lowest(std::uint64_t mask, int count) {
     for (int i = 0; i < count; ++i) {
       mask &= mask - 1;

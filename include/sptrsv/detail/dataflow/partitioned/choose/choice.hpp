@@ -1,5 +1,6 @@
-// Chooses the parts and the shape of a relay: counts, on the device, the rows of each part on each level and
-// what they need of other parts, and goes through that table on the host (relay_cost.hpp).
+// Chooses the partitions and the shape of a partitioned solve. Counts, on the device, the rows of each
+// partition on each level and what they need of other partitions (level_tables.hpp), and predicts the time of
+// a solve from that table on the host (cost.hpp).
 #pragma once
 
 #include <algorithm>
@@ -26,14 +27,15 @@ struct shape_choice {
   double nanoseconds = std::numeric_limits<double>::infinity();
 };
 
-/// Over the shapes of the tuning and some numbers of parts, or boxes.
+/// Searches the shapes of the tuning and several partitionings for the smallest predicted time.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class plan_search {
   using shapes = typename shapes_of<Tuning>::type;
 
  public:
-  /// `level_of_row`: counted from 1. `parts`: as many, or 0; `shape`: that one, or -1. `together`: of a
-  /// segment, right-hand sides that are solved together; 0 for a system.
+  /// `level_of_row`: counted from 1. `partitions`: the number that the policy asks for, or 0. `shape`: the
+  /// index that the policy asks for, or -1. `together`: for the rest of a hybrid path, the right-hand sides
+  /// that the first path solves together; 0 otherwise.
   plan_search(const device_triangle<Index, Offset>& t, const buffer<Index>& level_of_row, std::int64_t levels,
               std::int64_t partitions, int shape, std::int64_t max_rhs, std::int64_t together,
               const Executor& on, memory_resource& scratch)
@@ -47,7 +49,8 @@ class plan_search {
         on_(on),
         scratch_(scratch) {}
 
-  /// Synchronises. Without a promise where no shape fits the device, or the system is too large.
+  /// Returns the best choice; its time is infinite if no shape fits the device or the system is too large.
+  /// Synchronises.
   shape_choice choose() {
     constexpr std::int64_t too_many = (std::int64_t{1} << 31) - 64;
     if (levels_ > level_counts::max_levels || triangle_.size > too_many || triangle_.entries() > too_many) {
@@ -67,7 +70,7 @@ class plan_search {
         counts.push_back(partitions);
       }
     }
-    // Each other one, and then the neighbours of the best.
+    // First every second number of partitions, then the neighbours of the best one.
     std::vector<partitioning> some;
     for (std::size_t i = 0; i < counts.size(); i += 2) {
       some.push_back({counts[i], {}});
@@ -86,28 +89,28 @@ class plan_search {
     return best_;
   }
 
-  /// After choose(): see best_cut, or after so many levels if these are not 0. None if there is no relay, or
-  /// one level.
+  /// Returns, after choose(), the best cut of the hybrid path (see hybrid::best_cut), or the cut after
+  /// `first_levels` levels if that is not 0. Returns no cut if no partitioned path is possible or the system
+  /// has a single level.
   hybrid::level_cut cut(const std::vector<Index>& level_offsets, std::int64_t first_levels) const {
-    if (best_sums_.empty() || levels_ < 2) {
+    if (best_levels_ == nullptr || levels_ < 2) {
       return {};
     }
     if (first_levels > 0) {
       const std::int64_t levels = std::min(first_levels, levels_ - 1);
       return {levels, static_cast<std::int64_t>(level_offsets[static_cast<std::size_t>(levels)]), 0};
     }
-    const std::int32_t* const sums = best_sums_.data();
-    shape_values shape{};
-    shapes::for_each(
-        [&](auto s, int index) { shape = index == best_.shape_index ? values_of<decltype(s)>() : shape; });
-    const hybrid::partitioned_profile profile{
-        best_levels_.get() + sums[0],
-        static_cast<std::size_t>(sums[1] - sums[0]),
-        best_.partitions,
-        shape,
-        Tuning::partitioned_shapes[best_.shape_index].tile_ns,
-        global_entry_nanoseconds<Tuning>(sums + 3, best_.partitions, shape),
-        best_.nanoseconds};
+    hybrid::partitioned_profile profile{};
+    profile.levels = best_levels_.get() + best_summary_.first;
+    profile.count = best_summary_.count();
+    profile.partitions = best_.partitions;
+    shapes::for_each([&](auto s, int index) {
+      profile.shape = index == best_.shape_index ? values_of<decltype(s)>() : profile.shape;
+    });
+    profile.tile_ns = Tuning::partitioned_shapes[best_.shape_index].tile_ns;
+    profile.global_entries_ns =
+        global_entry_nanoseconds<Tuning>(best_summary_.global_entries, best_.partitions, profile.shape);
+    profile.nanoseconds = best_.nanoseconds;
     return hybrid::best_cut<Tuning>(profile, level_offsets, triangle_.entries(), sizeof(Scalar),
                                     sizeof(Index), max_rhs_);
   }
@@ -133,13 +136,14 @@ class plan_search {
   }
 
   [[nodiscard]] bool is_large() const { return triangle_.entries() > Tuning::partitioned_small_entries; }
-  /// Rows of a part on a level.
+  /// Returns the rows of a partition on a level, on average.
   [[nodiscard]] double width(std::int64_t partitions) const {
     return static_cast<double>(triangle_.size) / static_cast<double>(levels_ * partitions);
   }
 
-  /// A part should not have few rows at all, and the table not be much larger than the system. Of large
-  /// systems only the likely numbers are looked at, because that takes time.
+  /// Returns whether a number of partitions is worth counting: partitions must not be too small, and the
+  /// table not much larger than the system. For large systems fewer numbers are tried, because counting takes
+  /// time.
   [[nodiscard]] bool is_worth_a_try(std::int64_t partitions, std::int64_t most) const {
     const bool large_table = levels_ * partitions > Tuning::partitioned_small_table;
     const std::int64_t min_rows = levels_ > 100 ? 100 : 200;
@@ -150,12 +154,12 @@ class plan_search {
     return !too_many && !too_few;
   }
 
-  /// Lanes to suit the length of rows.
-  [[nodiscard]] bool is_worth_a_try(const shape_values& s, const partitioning& d) const {
+  /// Returns whether a shape is worth a prediction: its lanes must suit the length of the rows.
+  [[nodiscard]] bool is_worth_a_try(const shape_values& s, const partitioning& p) const {
     if (shapes::count > 1 && s.max_rhs > 1 && max_rhs_ == 1) {
       return false;
     }
-    if (d.are_planes) {
+    if (p.are_planes) {
       return s.lanes == 1 && s.polled_pairs > 1 && triangle_.entries() > Tuning::partitioned_plane_entries;
     }
     const double length = static_cast<double>(triangle_.entries()) / static_cast<double>(triangle_.size);
@@ -166,28 +170,29 @@ class plan_search {
   }
 
   template <class Shape>
-  [[nodiscard]] bool is_tried(int index, const partitioning& d) const {
+  [[nodiscard]] bool is_tried(int index, const partitioning& p) const {
     return fits<Shape>() && (together_ == 0 || shared_layout<Scalar, Shape>::rhs_together == together_) &&
-           (forced_shape_ < 0 ? is_worth_a_try(values_of<Shape>(), d) : index == forced_shape_);
+           (forced_shape_ < 0 ? is_worth_a_try(values_of<Shape>(), p) : index == forced_shape_);
   }
 
-  /// Small tables come to the host together: each way there takes about as long as counting.
-  void try_partitionings(const std::vector<partitioning>& divisions, std::int64_t blocks) {
-    if (is_large() && divisions.size() > 1) {
-      for (const partitioning& d : divisions) {
-        try_partitionings({d}, blocks);
+  /// Tries several partitionings. Small tables are downloaded together, since a download takes about as long
+  /// as counting.
+  void try_partitionings(const std::vector<partitioning>& partitionings, std::int64_t blocks) {
+    if (is_large() && partitionings.size() > 1) {
+      for (const partitioning& p : partitionings) {
+        try_partitionings({p}, blocks);
       }
       return;
     }
     std::vector<level_table> tables;
     std::int64_t end = 0;
-    for (const partitioning& d : divisions) {
+    for (const partitioning& p : partitionings) {
       shapes::for_each([&](auto shape, int index) {
         constexpr shape_values s = values_of<decltype(shape)>();
-        const auto serves_it = [&](const level_table& t) { return t.serves(d, s); };
-        if (is_tried<decltype(shape)>(index, d) && std::none_of(tables.begin(), tables.end(), serves_it)) {
-          tables.push_back({d, s, end});
-          end += d.partitions * levels_;
+        const auto serves_it = [&](const level_table& t) { return t.serves(p, s); };
+        if (is_tried<decltype(shape)>(index, p) && std::none_of(tables.begin(), tables.end(), serves_it)) {
+          tables.push_back({p, s, end});
+          end += p.partitions * levels_;
         }
       });
     }
@@ -196,42 +201,42 @@ class plan_search {
     }
     counted_level_tables counted =
         count_level_tables(tables, end, triangle_, level_of_row_, levels_, on_, scratch_);
-    const std::int32_t* best_sums = nullptr;
+    const level_table_summary* best_summary = nullptr;
     for (std::size_t i = 0; i < tables.size(); ++i) {
-      const level_table& t = tables[i];
-      const std::int32_t* const sums = counted.sums.data() + i * counted_level_tables::sums_of_table;
-      if (sums[2] != 0) {
-        continue;  // a part would wait for one after it
+      const level_table& table = tables[i];
+      const level_table_summary& summary = counted.summaries[i];
+      if (summary.needs_later_partition != 0) {
+        continue;  // partitions are solved in order: this one would wait for ever
       }
-      shapes::for_each([&](auto shape, int index) {
-        constexpr shape_values s = values_of<decltype(shape)>();
-        if (!is_tried<decltype(shape)>(index, t.rows) || !t.serves(t.rows, s)) {
+      shapes::for_each([&](auto s, int index) {
+        using shape = decltype(s);
+        if (!is_tried<shape>(index, table.rows) || !table.serves(table.rows, values_of<shape>())) {
           return;
         }
-        constexpr int columns = shared_layout<Scalar, decltype(shape)>::rhs_together;
-        const std::int64_t rounds = simt::ceil_div(simt::ceil_div(max_rhs_, columns),
-                                                   std::max<std::int64_t>(1, blocks / t.rows.partitions));
-        const double factor = t.rows.boxes.are_used() ? Tuning::partitioned_boxes_factor : 1.0;
-        const double time = factor * solve_nanoseconds<Tuning>(counted.levels_of_partitions.get() + sums[0],
-                                                               static_cast<std::size_t>(sums[1] - sums[0]),
-                                                               sums + 3, t.rows.partitions, s,
-                                                               Tuning::partitioned_shapes[index].tile_ns,
-                                                               columns, rounds, best_.nanoseconds / factor);
+        constexpr int rhs_together = shared_layout<Scalar, shape>::rhs_together;
+        const std::int64_t rounds = simt::ceil_div(simt::ceil_div(max_rhs_, rhs_together),
+                                                   std::max<std::int64_t>(1, blocks / table.rows.partitions));
+        const double factor = table.rows.boxes.are_used() ? Tuning::partitioned_boxes_factor : 1.0;
+        const double time =
+            factor * solve_nanoseconds<Tuning>(counted.levels.get() + summary.first, summary.count(),
+                                               summary.global_entries, table.rows.partitions,
+                                               values_of<shape>(), Tuning::partitioned_shapes[index].tile_ns,
+                                               rhs_together, rounds, best_.nanoseconds / factor);
         if (time < best_.nanoseconds) {
-          best_ = {index, t.rows.partitions, t.rows.boxes, time};
-          best_sums = sums;
+          best_ = {index, table.rows.partitions, table.rows.boxes, time};
+          best_summary = &summary;
         }
       });
     }
-    if (best_sums != nullptr) {
-      best_sums_.assign(best_sums, best_sums + counted_level_tables::sums_of_table);
-      best_levels_ = std::move(counted.levels_of_partitions);
+    if (best_summary != nullptr) {
+      best_summary_ = *best_summary;
+      best_levels_ = std::move(counted.levels);
     }
   }
 
-  /// Boxes, where the system looks like a grid of three dimensions. The longest direction is not cut: parts
-  /// would wait for those before them until these are nearly done. Where nothing else may be cut, whole
-  /// planes.
+  /// Tries boxes, if the system looks like a 3-D grid. The longest direction is not divided: a box would wait
+  /// for the box before it until that is nearly finished. If rows need neighbours ahead, only whole planes
+  /// are tried.
   void try_boxes(std::int64_t blocks) {
     const detected_grid found = find_grid(triangle_, on_);
     block_partition g = found.boxes;
@@ -266,9 +271,8 @@ class plan_search {
   const Executor& on_;
   memory_resource& scratch_;
   shape_choice best_;
-  // Of the table of the best one:
-  std::vector<std::int32_t> best_sums_;
-  std::unique_ptr<partition_level[]> best_levels_;
+  level_table_summary best_summary_{};              ///< of the table of the best choice
+  std::unique_ptr<partition_level[]> best_levels_;  ///< null if there is no choice
 };
 
 }  // namespace sptrsv::detail::dataflow::partitioned

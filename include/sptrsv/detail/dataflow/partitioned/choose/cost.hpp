@@ -1,4 +1,5 @@
-// How long a relay takes: its turns, with what a step and a hand-off cost.
+// The cost model of the partitioned path: the time of a solve from the partition levels and from what a tile
+// and a hand-off take.
 #pragma once
 
 #include <algorithm>
@@ -13,66 +14,70 @@
 
 namespace sptrsv::detail::dataflow::partitioned {
 
-/// In which a row waits for entries that it does not poll with its first.
-inline int further_rounds(const partition_level& tile_stride, const shape_values& shape) {
-  return std::max(0, tile_stride.rounds - shape.polled_pairs);
+/// Returns how often a row of the partition level polls further global entries, after those that are polled
+/// together.
+inline int further_polls(const partition_level& level, const shape_values& shape) {
+  return std::max(0, level.rounds - shape.polled_pairs);
 }
 
-/// What a part takes for a turn, when all that it needs has come.
+/// Returns the time of a partition level once all components that it needs have come. `tile_ns`: time of a
+/// tile.
 template <class Tuning>
-double level_nanoseconds(const partition_level& tile_stride, const shape_values& shape, double tile,
-                         int columns) {
-  const std::int32_t rows = shape.tile_rows();
-  return (tile_stride.rows <= rows
-              ? tile
-              : (tile_stride.rows + rows - 1) / rows * (tile * Tuning::partitioned_many_tiles_factor)) +
-         further_rounds(tile_stride, shape) * (Tuning::partitioned_poll_ns * columns);
+double level_nanoseconds(const partition_level& level, const shape_values& shape, double tile_ns,
+                         int rhs_together) {
+  const std::int32_t tile_rows = shape.tile_rows();
+  const double tiles = level.rows <= tile_rows ? tile_ns
+                                               : (level.rows + tile_rows - 1) / tile_rows *
+                                                     (tile_ns * Tuning::partitioned_many_tiles_factor);
+  return tiles + further_polls(level, shape) * (Tuning::partitioned_poll_ns * rhs_together);
 }
 
-/// From the turn of another part, which solves what this one needs, to its own.
+/// Returns the time of the hand-off from another partition to this partition level.
 template <class Tuning>
-double hand_off_nanoseconds(const partition_level& tile_stride, const shape_values& shape) {
-  return Tuning::partitioned_hop_ns + further_rounds(tile_stride, shape) * Tuning::partitioned_late_poll_ns;
+double hand_off_nanoseconds(const partition_level& level, const shape_values& shape) {
+  return Tuning::partitioned_hop_ns + further_polls(level, shape) * Tuning::partitioned_late_poll_ns;
 }
 
-/// What the entries of a part take that come through memory.
+/// Returns the time that the global entries add, in the partition that has most of them. `global_entries`: by
+/// partition.
 template <class Tuning>
-double global_entry_nanoseconds(const std::int32_t* global, std::int64_t partitions,
+double global_entry_nanoseconds(const std::int32_t* global_entries, std::int64_t partitions,
                                 const shape_values& shape) {
-  return static_cast<double>(*std::max_element(global, global + partitions)) *
+  return static_cast<double>(*std::max_element(global_entries, global_entries + partitions)) *
          (shape.polled_pairs > 1 ? Tuning::partitioned_batched_global_entry_ns
                                  : Tuning::partitioned_global_entry_ns);
 }
 
-/// Nanoseconds of a solve. A part begins a level when it is done with the one before and what it needs has
-/// come; it goes through the levels `rounds` times, each for `columns` right-hand sides. `early`: by part.
-/// Infinity where it takes more than `limit`, which is mostly seen before the end.
+/// Returns the predicted time of a solve. A partition begins a level when it has finished the level before
+/// and the components that the level needs have come. All levels are solved `rounds` times, each time for
+/// `rhs_together` right-hand sides. `levels`: ordered by level, then by partition. Returns infinity as soon
+/// as the time exceeds `limit`.
 template <class Tuning>
-double solve_nanoseconds(const partition_level* levels_of_partitions, std::size_t count,
-                         const std::int32_t* global, std::int64_t partitions, const shape_values& shape,
-                         double tile, int columns, std::int64_t rounds, double limit) {
-  const double beside =
+double solve_nanoseconds(const partition_level* levels, std::size_t count, const std::int32_t* global_entries,
+                         std::int64_t partitions, const shape_values& shape, double tile_ns, int rhs_together,
+                         std::int64_t rounds, double limit) {
+  const double constant =
       Tuning::partitioned_launch_ns +
-      static_cast<double>(rounds) * global_entry_nanoseconds<Tuning>(global, partitions, shape);
+      static_cast<double>(rounds) * global_entry_nanoseconds<Tuning>(global_entries, partitions, shape);
   std::vector<double> clock(static_cast<std::size_t>(partitions), 0.0);
-  const std::unique_ptr<float[]> end(new float[count]);
-  // Every round after the third takes as much longer as the third.
-  constexpr std::int64_t different_rounds = 3;
+  const std::unique_ptr<float[]> end(new float[count]);  // by partition level
+  // Each round after the third adds as much time as the third.
+  constexpr std::int64_t simulated_rounds = 3;
   double first = 0;
   double last[2] = {};
-  for (std::int64_t round = 0; round < std::min(rounds, different_rounds); ++round) {
+  for (std::int64_t round = 0; round < std::min(rounds, simulated_rounds); ++round) {
     for (std::size_t i = 0; i < count; ++i) {
-      const partition_level tile_stride = levels_of_partitions[i];
-      double now = clock[static_cast<std::size_t>(tile_stride.partition)];
-      if (tile_stride.need >= 0) {
-        now = std::max(now, static_cast<double>(end[static_cast<std::size_t>(tile_stride.need)]) +
-                                hand_off_nanoseconds<Tuning>(tile_stride, shape));
+      const partition_level level = levels[i];
+      double now = clock[static_cast<std::size_t>(level.partition)];
+      if (level.need >= 0) {
+        now = std::max(now, static_cast<double>(end[static_cast<std::size_t>(level.need)]) +
+                                hand_off_nanoseconds<Tuning>(level, shape));
       }
-      now += level_nanoseconds<Tuning>(tile_stride, shape, tile, columns);
-      if (round == 0 && beside + now > limit) {
+      now += level_nanoseconds<Tuning>(level, shape, tile_ns, rhs_together);
+      if (round == 0 && constant + now > limit) {
         return std::numeric_limits<double>::infinity();
       }
-      clock[static_cast<std::size_t>(tile_stride.partition)] = now;
+      clock[static_cast<std::size_t>(level.partition)] = now;
       end[i] = static_cast<float>(now);
     }
     last[0] = last[1];
@@ -81,8 +86,8 @@ double solve_nanoseconds(const partition_level* levels_of_partitions, std::size_
   }
   const double further =
       last[1] - first +
-      static_cast<double>(std::max<std::int64_t>(0, rounds - different_rounds)) * (last[1] - last[0]);
-  return beside + first + Tuning::partitioned_further_rhs_factor * further;
+      static_cast<double>(std::max<std::int64_t>(0, rounds - simulated_rounds)) * (last[1] - last[0]);
+  return constant + first + Tuning::partitioned_further_rhs_factor * further;
 }
 
 }  // namespace sptrsv::detail::dataflow::partitioned

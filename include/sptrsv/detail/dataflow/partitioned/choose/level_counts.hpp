@@ -1,4 +1,4 @@
-// What each part of a relay has to do on each level: counted on the device.
+// Counts, on the device, what each partition has to do on each level.
 #pragma once
 
 #include <cstdint>
@@ -7,22 +7,23 @@
 
 namespace sptrsv::detail::dataflow::partitioned {
 
-/// Of a part on a level, while it is counted.
+/// The counts of one partition on one level: a cell of a table with levels x partitions cells.
 struct level_counts {
   std::int32_t rows;
-  /// The latest level on which it needs something that comes through memory, times `level_stride`, plus the
-  /// part that solves it; -1 for none.
+  /// The latest level of other partitions that it needs, times `level_stride`, plus the partition; -1 if
+  /// there is none.
   std::int32_t need;
-  std::int32_t global;  ///< entries that come through memory
-  std::int32_t rounds;  ///< in which the row with most of these waits for them
+  std::int32_t global_entries;
+  std::int32_t
+      rounds;  ///< how often the row with most global entries polls, if it polls 2 * lanes of them together
 
   static constexpr std::int32_t level_stride = 256;
   static constexpr std::int64_t max_levels = (std::int64_t{1} << 31) / level_stride - 1;
 };
 
-/// The same of a run that has rows, as the host goes through them: by level and part.
+/// A partition level: a cell that has rows, in the compact list that the cost model reads.
 struct partition_level {
-  std::int32_t need;  ///< the turn that solves what it needs through memory, counted from the table's first
+  std::int32_t need;  ///< index in the list of the latest partition level that it needs; -1 if there is none
   std::int32_t rows;
   std::int16_t partition;
   std::int16_t rounds;
@@ -30,22 +31,23 @@ struct partition_level {
 
 namespace kernels {
 
-/// A lane per row of the triangle. That its latest entries are the last ones is a guess. Where there are few
-/// levels neighbours belong to the same run, and are added up before they meet all others there.
+/// One lane for each row of the triangle. The last entries of a row are taken for the latest ones, which is a
+/// guess. If there are few levels, neighbouring rows belong to the same cell: a warp then adds their counts
+/// up before the atomic additions.
 template <class Index, class Offset>
 struct count_levels_agent {
   static constexpr int block_threads = 256;
-  static constexpr int shared_levels = 2;  ///< of a warp, that are added up
+  static constexpr int cells_of_warp = 2;  ///< cells whose counts a warp adds up
   struct shared_storage {};
   struct params {
     std::int64_t size;
     partition_of_row<Offset> partition;
     const Index* columns;
-    const Index* levels;  ///< by row, counted from 1
-    std::int32_t shared_entries;
-    std::int32_t round_entries;
-    level_counts* runs;                   ///< by level and part
-    std::int32_t* needs_later_partition;  ///< becomes 1 where a part needs one after it
+    const Index* levels;                  ///< by row, counted from 1
+    std::int32_t shared_entries;          ///< of a row, at most
+    std::int32_t round_entries;           ///< global entries that a row polls together
+    level_counts* counts;                 ///< by level, then by partition
+    std::int32_t* needs_later_partition;  ///< becomes 1 if a partition needs a later one
   };
 
   template <class Context>
@@ -55,31 +57,31 @@ struct count_levels_agent {
     bool is_left = row < p.size;
     std::int64_t own = 0;
     const level_counts mine = is_left ? count(ctx, p, row, own) : level_counts{0, -1, 0, 0};
-    for (int k = 0; k < shared_levels; ++k) {
+    for (int k = 0; k < cells_of_warp; ++k) {
       const std::uint32_t left = warp.ballot(is_left);
       if (left == 0) {
         return;
       }
       const int leader = simt::lowest_bit(left);
-      const std::int64_t run = warp.shuffle(own, leader);
-      const bool is_same = is_left && own == run;
+      const std::int64_t cell = warp.shuffle(own, leader);
+      const bool is_same = is_left && own == cell;
       const level_counts sum = add_up(warp, is_same ? mine : level_counts{0, -1, 0, 0});
       if (warp.rank() == leader) {
-        add(ctx, p.runs + own, sum);
+        add(ctx, p.counts + own, sum);
       }
       is_left = is_left && !is_same;
     }
     if (is_left) {
-      add(ctx, p.runs + own, mine);
+      add(ctx, p.counts + own, mine);
     }
   }
 
  private:
   template <class Context>
   SPTRSV_DEVICE static level_counts count(Context& ctx, const params& p, std::int64_t row,
-                                          std::int64_t& run) {
+                                          std::int64_t& cell) {
     const std::int64_t own = p.partition(ctx, row);
-    run = level_of(ctx, p, row) * p.partition.partitions + own;
+    cell = level_of(ctx, p, row) * p.partition.partitions + own;
     level_counts counted{1, -1, 0, 0};
     int shared = 0;
     const Offset begin = ctx.load_constant(p.partition.row_offsets + row);
@@ -90,7 +92,7 @@ struct count_levels_agent {
         ++shared;
         continue;
       }
-      ++counted.global;
+      ++counted.global_entries;
       if (other < 0) {
         continue;
       }
@@ -101,7 +103,7 @@ struct count_levels_agent {
         ctx.store_relaxed(p.needs_later_partition, 1);
       }
     }
-    counted.rounds = (counted.global + p.round_entries - 1) / p.round_entries;
+    counted.rounds = (counted.global_entries + p.round_entries - 1) / p.round_entries;
     return counted;
   }
 
@@ -117,7 +119,7 @@ struct count_levels_agent {
       const std::int32_t rounds = warp.shuffle_xor(sum.rounds, mask);
       sum.rows += warp.shuffle_xor(sum.rows, mask);
       sum.need = sum.need < need ? need : sum.need;
-      sum.global += warp.shuffle_xor(sum.global, mask);
+      sum.global_entries += warp.shuffle_xor(sum.global_entries, mask);
       sum.rounds = sum.rounds < rounds ? rounds : sum.rounds;
     }
     return sum;
@@ -126,63 +128,64 @@ struct count_levels_agent {
   template <class Context>
   SPTRSV_DEVICE static void add(Context& ctx, level_counts* to, const level_counts& counted) {
     ctx.atomic_add(&to->rows, counted.rows);
-    if (counted.global > 0) {
+    if (counted.global_entries > 0) {
       ctx.atomic_max(&to->need, counted.need);
-      ctx.atomic_add(&to->global, counted.global);
+      ctx.atomic_add(&to->global_entries, counted.global_entries);
       ctx.atomic_max(&to->rounds, counted.rounds);
     }
   }
 };
 
-/// Per run, and once for the end.
+/// Writes, for each cell, whether it has rows; 0 past the end.
 struct mark_levels {
   std::int64_t size;
-  const level_counts* runs;
+  const level_counts* counts;
   std::int32_t* has_rows;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t run) const {
-    ctx.store(has_rows + run, run < size && ctx.load_constant(&runs[run].rows) > 0 ? 1 : 0);
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t cell) const {
+    ctx.store(has_rows + cell, cell < size && ctx.load_constant(&counts[cell].rows) > 0 ? 1 : 0);
   }
 };
 
-/// Per run of a table. `places`: by run of all tables, turns before it.
+/// Writes the partition levels of one table.
 struct write_partition_levels {
-  std::int64_t begin;  ///< of the table
+  std::int64_t begin;  ///< the first cell of the table, in the cells of all tables
   std::int64_t end;
   std::int64_t partitions;
-  const level_counts* runs;
-  const std::int32_t* solve_indices;
-  partition_level* levels_of_partitions;
-  std::int32_t* range;   ///< of the table's turns: the first, and that after the last
-  std::int32_t* global;  ///< by part: entries that come through memory
+  const level_counts* counts;
+  const std::int32_t* levels_before;  ///< by cell of all tables: the number of partition levels before
+  partition_level* partition_levels;
+  std::int32_t* range;           ///< first and end of the table's partition levels
+  std::int32_t* global_entries;  ///< by partition
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    const std::int32_t before = ctx.load_constant(solve_indices + begin);
+    const std::int32_t before = ctx.load_constant(levels_before + begin);
     if (i == 0) {
       ctx.store(range, before);
-      ctx.store(range + 1, ctx.load_constant(solve_indices + end));
+      ctx.store(range + 1, ctx.load_constant(levels_before + end));
     }
-    const level_counts run = ctx.load_constant(runs + begin + i);
-    if (run.rows == 0) {
+    const level_counts counted = ctx.load_constant(counts + begin + i);
+    if (counted.rows == 0) {
       return;
     }
     const std::int64_t partition = i % partitions;
-    if (run.global > 0) {
-      ctx.atomic_add(global + partition, run.global);
+    if (counted.global_entries > 0) {
+      ctx.atomic_add(global_entries + partition, counted.global_entries);
     }
     std::int32_t need = -1;
-    if (run.need >= 0) {
-      const std::int64_t level = run.need / level_counts::level_stride;
-      need = ctx.load_constant(solve_indices + begin + level * partitions +
-                               run.need % level_counts::level_stride) -
+    if (counted.need >= 0) {
+      const std::int64_t level = counted.need / level_counts::level_stride;
+      need = ctx.load_constant(levels_before + begin + level * partitions +
+                               counted.need % level_counts::level_stride) -
              before;
     }
     constexpr std::int32_t max_rounds = 32767;
-    ctx.store(levels_of_partitions + ctx.load_constant(solve_indices + begin + i),
-              partition_level{need, run.rows, static_cast<std::int16_t>(partition),
-                              static_cast<std::int16_t>(run.rounds < max_rounds ? run.rounds : max_rounds)});
+    ctx.store(partition_levels + ctx.load_constant(levels_before + begin + i),
+              partition_level{
+                  need, counted.rows, static_cast<std::int16_t>(partition),
+                  static_cast<std::int16_t>(counted.rounds < max_rounds ? counted.rounds : max_rounds)});
   }
 };
 

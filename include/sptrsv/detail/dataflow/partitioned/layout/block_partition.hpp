@@ -1,4 +1,4 @@
-// Parts of a relay that are boxes of a grid.
+// Partitions that are boxes of a 3-D grid, and a guess whether a system has such a grid.
 #pragma once
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 
 namespace sptrsv::detail::dataflow::partitioned {
 
-/// Parts of a system on a grid of three dimensions whose rows stand in their natural order, x fastest: boxes,
-/// of which each is a little behind those that it needs, so that all of them are busy most of the time. A
-/// part needs none after it if rows need no neighbour that is ahead of them in any direction.
+/// A grid of three dimensions, whose points are the rows in natural order, x fastest, and its division into
+/// boxes. A box works a little behind the boxes that it needs, so that all of them are busy most of the time.
+/// A box needs no later box if no row needs a neighbour that is ahead of it in any direction.
 struct block_partition {
-  std::int32_t size[3] = {0, 0, 0};   ///< of the grid; 0: parts are no boxes
-  std::int32_t count[3] = {1, 1, 1};  ///< in each direction
+  std::int32_t size[3] = {0, 0, 0};   ///< grid points in each direction; 0: partitions are not boxes
+  std::int32_t count[3] = {1, 1, 1};  ///< boxes in each direction
 
   [[nodiscard]] std::int64_t partitions() const { return std::int64_t{count[0]} * count[1] * count[2]; }
   [[nodiscard]] SPTRSV_HOST_DEVICE bool are_used() const { return size[0] > 0; }
@@ -28,12 +28,13 @@ struct block_partition {
   }
 
  private:
-  SPTRSV_HOST_DEVICE std::int64_t box(std::int32_t solve_index, int direction) const {
-    return std::int64_t{solve_index} * count[direction] / size[direction];
+  SPTRSV_HOST_DEVICE std::int64_t box(std::int32_t point, int direction) const {
+    return std::int64_t{point} * count[direction] / size[direction];
   }
 };
 
-/// Of the entries of the longest of some rows in the middle to it, ascending. Synchronises.
+/// Returns the distances row - column of the entries of one row, ascending: the longest row among about a
+/// thousand rows in the middle. Synchronises.
 template <class Index, class Offset, class Executor>
 std::vector<std::int64_t> distances_in_the_middle(const device_triangle<Index, Offset>& t,
                                                   const Executor& on) {
@@ -54,18 +55,19 @@ std::vector<std::int64_t> distances_in_the_middle(const device_triangle<Index, O
   return distances;
 }
 
-/// A grid, not cut.
+/// A grid that is not divided yet.
 struct detected_grid {
-  block_partition boxes;  ///< not used where there is no grid
-  bool needs_rows_ahead;  ///< rows need neighbours that are ahead in one direction: only planes may be parted
+  block_partition boxes;  ///< are_used() is false if there is no grid
+  bool needs_rows_ahead;  ///< rows need neighbours that are ahead in x or y: only planes may be separated
 };
 
-/// The grid by the distances of a row's entries to it, which come in three heaps: 1, about a line, about a
-/// plane. Of a row in the middle, since it is only a guess. Synchronises.
+/// Guesses the grid from the distances of one row's entries, which fall into three clusters on a stencil:
+/// about 1, about a line of the grid, and about a plane. A wrong guess is harmless: partitions that would
+/// need later ones are rejected when the levels are counted. Synchronises.
 template <class Index, class Offset, class Executor>
 detected_grid find_grid(const device_triangle<Index, Offset>& t, const Executor& on) {
   const std::vector<std::int64_t> distances = distances_in_the_middle(t, on);
-  std::vector<std::int64_t> middles;  // of the heaps
+  std::vector<std::int64_t> middles;  // of the clusters
   for (std::size_t first = 0, i = 1; i <= distances.size(); ++i) {
     if (i == distances.size() || distances[i] > 3 * distances[i - 1]) {
       middles.push_back((distances[first] + distances[i - 1]) / 2);

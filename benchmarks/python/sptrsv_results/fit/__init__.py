@@ -1,0 +1,1 @@
+"""Finds the constants in the library's headers from measurements."""
