@@ -1,4 +1,4 @@
-// A triangle cut in two after one of its levels.
+// Cuts a triangle in two after one of its levels.
 #pragma once
 
 #include <cstdint>
@@ -9,26 +9,26 @@
 
 namespace sptrsv::detail {
 
-/// The rows of the first levels, and the others, each in the order of substitution.
+/// The rows of the first levels and the remaining rows, each half in the order of substitution.
 template <class Index, class Offset>
 struct cut_triangle {
   split_triangle<Index, Offset> first;
   device_levels<Index> first_levels;
-  /// Columns from the number of its rows on are rows of `first`, counted from there.
+  /// Columns below the number of rows of `rest` are rows of `rest`. Column rest size + k is row k of `first`.
   split_triangle<Index, Offset> rest;
   device_levels<Index> rest_levels;
-  buffer<Index> rest_level_of_row;  ///< counted from 1
+  buffer<Index> rest_level_of_row;  ///< level of each row of `rest`, counted from 1
 };
 
 namespace cut_kernels {
 
-/// Per row, and once for the end.
+/// Marks the rows of the first levels with 1. Runs once per row and once for the end.
 template <class Index>
 struct mark_first_rows {
   std::int64_t size;
-  const Index* level_of_row;
+  const Index* level_of_row;  ///< by row, counted from 1
   Index last_level;
-  Index* is_first;
+  Index* is_first;  ///< by row, size + 1
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
@@ -37,19 +37,19 @@ struct mark_first_rows {
   }
 };
 
-/// Per row: its number in its half.
+/// Numbers the rows of each half. Runs once per row.
 template <class Index>
 struct number_rows {
-  const Index* firsts_before;  ///< by row: rows of the first levels before it
+  const Index* firsts_before;  ///< by row: number of rows of the first levels before it
   std::int64_t rest_size;
-  const Index* substitution_indices;  ///< null: a row is its position
+  const Index* substitution_indices;  ///< by row; null: a row is its substitution index
   const Index* level_of_row;
   Index last_level;
-  /// By row of a half: its row, and its position.
+  /// Indexed by the half, then by the row of the half: its row of the whole, and its substitution index.
   Index* rows[2];
   Index* half_substitution_indices[2];
-  Index* rest_level_of_row;
-  Index* solve_indices;  ///< by row: as a column of the rest
+  Index* rest_level_of_row;  ///< by row of the rest, counted from 1
+  Index* solve_indices;      ///< by row: its column index in the rest
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
@@ -68,7 +68,7 @@ struct number_rows {
   }
 };
 
-/// Per element.
+/// Subtracts `what` from each element.
 template <class Index>
 struct subtract {
   const Index* from;
@@ -81,13 +81,13 @@ struct subtract {
   }
 };
 
-/// Per place in level order: the row's number in its half.
+/// Translates rows of the whole to rows of a half. Runs once per row in level order.
 template <class Index>
-struct take_values {
-  const Index* rows;
-  const Index* solve_indices;
-  Index first_solve_index;
-  Index* numbers;
+struct translate_rows {
+  const Index* rows;           ///< by solve index: the row of the whole
+  const Index* solve_indices;  ///< by row of the whole, from number_rows
+  Index first_solve_index;     ///< solve index of the first row of the half
+  Index* numbers;              ///< output by solve index: the row of the half
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
@@ -98,8 +98,8 @@ struct take_values {
 
 }  // namespace cut_kernels
 
-/// `level_of_row`: counted from 1; `first_levels`, which have `first_rows` rows: fewer than all.
-/// Synchronises.
+/// Cuts the triangle after its first `first_levels` levels, which hold `first_rows` rows, fewer than all.
+/// `level_of_row` counts from 1. Synchronises.
 template <class Index, class Offset, class Executor>
 cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>& split,
                                             const device_levels<Index>& levels,
@@ -150,9 +150,10 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
     simt::for_each(on, count + 1,
                    cut_kernels::subtract<Index>{levels.level_offsets.data() + first,
                                                 static_cast<Index>(first_row), taken.level_offsets.data()});
-    simt::for_each(on, rows,
-                   cut_kernels::take_values<Index>{levels.rows.data() + first_row, solve_indices.data(),
-                                                   static_cast<Index>(first_solve_index), taken.rows.data()});
+    simt::for_each(
+        on, rows,
+        cut_kernels::translate_rows<Index>{levels.rows.data() + first_row, solve_indices.data(),
+                                           static_cast<Index>(first_solve_index), taken.rows.data()});
     return taken;
   };
   made.first_levels = take_levels(0, first_levels, rest_rows, 0, first_rows);
@@ -160,11 +161,12 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
   return made;
 }
 
-/// Columns of the rest that are rows of the first become places of them: `first_rows[place]`.
+/// Renumbers the columns of the rest that are rows of the first half: row r becomes the solve index
+/// solve_index_of_first[r]. Runs once per entry of the rest.
 template <class Index>
 struct renumber_first_columns {
   std::int64_t rest_size;
-  const Index* place_of_first;
+  const Index* solve_index_of_first;
   Index* columns;
 
   template <class Context>
@@ -172,7 +174,7 @@ struct renumber_first_columns {
     const auto column = static_cast<std::int64_t>(ctx.load(columns + e));
     if (column >= rest_size) {
       ctx.store(columns + e,
-                static_cast<Index>(rest_size + ctx.load_constant(place_of_first + column - rest_size)));
+                static_cast<Index>(rest_size + ctx.load_constant(solve_index_of_first + column - rest_size)));
     }
   }
 };

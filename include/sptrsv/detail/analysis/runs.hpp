@@ -1,4 +1,4 @@
-// Where runs of consecutive elements begin.
+// Finds where runs of consecutive elements begin.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ struct runs {
   buffer<Index> first;  ///< count + 1; empty if there are no elements
 };
 
-/// Per element, and once for the end: whether a run starts there.
+/// Marks the elements at which a run starts with 1. Runs once per element and once for the end.
 template <class Index, class Starts>
 struct mark_starts {
   Starts starts;
   std::int64_t size;
-  Index* numbers;
+  Index* numbers;  ///< output by element, size + 1
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
@@ -30,12 +30,12 @@ struct mark_starts {
   }
 };
 
-/// Per element: the run that starts there.
+/// Writes the first element of each run. Runs once per element.
 template <class Index>
 struct row_starts {
   std::int64_t size;
-  const Index* numbers;  ///< runs that start before each element
-  Index* first;
+  const Index* numbers;  ///< by element: number of runs that start before it
+  Index* first;          ///< output by run, number of runs + 1
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
@@ -50,7 +50,8 @@ struct row_starts {
   }
 };
 
-/// `starts(ctx, i)` says whether a run starts at element i; one does at the first. Synchronises.
+/// Finds the runs. `starts(ctx, i)` returns true if a run starts at element i; it must return true for
+/// element 0. Synchronises.
 template <class Index, class Starts, class Executor>
 runs<Index> make_runs(std::int64_t size, const Starts& starts, const Executor& on,
                       const analysis_memory& memory) {

@@ -1,4 +1,4 @@
-// What automatic chooses by: the profile of a system, and the time that a policy is expected to take for it.
+// The profile of a system and the cost model of a policy: what automatic bases its choice on.
 #pragma once
 
 #include <algorithm>
@@ -10,29 +10,30 @@
 
 namespace sptrsv::detail {
 
-/// A system as the cost models see it.
+/// The properties of a system that cost models use.
 struct system_profile {
   std::int64_t rows = 0;
-  std::int64_t entries = 0;         ///< of the triangle, the diagonal included
+  std::int64_t entries = 0;         ///< entries of the triangle with the diagonal
   std::int64_t levels = 0;          ///< rows on the longest chain of dependent rows
-  std::int64_t longest_row = 0;     ///< off-diagonal entries, of op(T)
-  std::int64_t longest_column = 0;  ///< likewise
-  std::int64_t rhs = 1;             ///< right-hand sides of one solve: `max_rhs`
-  std::size_t value_bytes = 0;      ///< of one number, complex or not
+  std::int64_t longest_row = 0;     ///< off-diagonal entries of the longest row of op(T)
+  std::int64_t longest_column = 0;  ///< off-diagonal entries of its longest column
+  std::int64_t rhs = 1;             ///< right-hand sides of one solve: max_rhs
+  std::size_t value_bytes = 0;      ///< bytes of one value, real or complex
   std::size_t index_bytes = 0;
   std::size_t offset_bytes = 0;
 };
 
-/// The time that a policy is expected to take for a solve: to be specialised with
+/// Predicts the time of a solve with a policy. A policy that is one of several candidates of
+/// policy::automatic needs a specialisation with
 ///
 ///   static double nanoseconds(const Policy&, const system_profile&);
 ///
-/// for a policy that is to be one of several candidates of policy::automatic. Only the order of the
-/// candidates' times counts; infinity: not to be taken while another can be. cost_models.hpp has those of
-/// this library's policies.
+/// Only the order of the candidates' times matters. Infinity means: use this policy only if no other
+/// candidate can be used. cost_models.hpp has the specialisations for this library's policies.
 template <class Policy>
 struct cost_model {};
 
+/// True if cost_model<Policy>::nanoseconds can be called.
 template <class Policy, class = void>
 inline constexpr bool has_cost_model = false;
 template <class Policy>
@@ -41,7 +42,7 @@ inline constexpr bool
                                std::declval<const Policy&>(), std::declval<const system_profile&>()))>> =
         true;
 
-/// Nanoseconds of a solve.
+/// Returns the predicted nanoseconds of a solve.
 template <class Policy>
 double predicted_nanoseconds(const Policy& policy, const system_profile& system) {
   static_assert(has_cost_model<Policy>,
@@ -54,15 +55,15 @@ double predicted_nanoseconds(const Policy& policy, const system_profile& system)
   }
 }
 
-/// A model that is linear in its constants, which `benchmarks/python fit-costs` finds; in nanoseconds.
+/// A model that is linear in its constants, in nanoseconds. `benchmarks/python fit-costs` fits the constants.
 struct linear_cost {
   double launch;       ///< per solve
   double level;        ///< per level
-  double level_entry;  ///< per level and entry of a row off the diagonal, on average
+  double level_entry;  ///< per level and average off-diagonal entry of a row
   double byte;         ///< per byte of matrix, b and x
   double long_entry;   ///< per entry of the longest row
 
-  /// Right-hand sides that share a sweep over the matrix; further ones take a sweep more.
+  /// Right-hand sides per sweep over the matrix.
   static constexpr std::int64_t rhs_per_sweep = 4;
 
   [[nodiscard]] constexpr double operator()(const system_profile& s) const {
@@ -81,7 +82,8 @@ struct linear_cost {
   }
 };
 
-/// A policy that takes the fastest of the ways that `Paths`, an array of linear_cost, stands for.
+/// Predicts the time of a policy that takes the fastest of several paths. `Paths` is an array with a
+/// linear_cost per path.
 template <const auto& Paths>
 struct linear_cost_model {
   template <class Policy>

@@ -1,7 +1,9 @@
-// The cost models of this library's policies; none is included for it. sync_free_column has none: its rows
-// stand in the order of substitution, and the time of that is not told by a profile. Nor has scheme: a
-// profile does not tell which scheme it chooses, and on systems with some long rows it takes ten times what a
-// line fitted to its times promises. column_block, row_block and the host policies have none either.
+// The cost models of this library's policies. The policies are declared, not included.
+//
+// Some policies have no model. sync_free_column solves rows in the order of substitution, and a profile does
+// not determine the time of that order. For scheme a profile does not determine which scheme is chosen, and
+// on systems with some long rows it takes ten times as long as a fitted line predicts. column_block,
+// row_block and the host policies have no model either.
 #pragma once
 
 #include <limits>
@@ -32,7 +34,7 @@ struct cusparse;
 namespace sptrsv::detail {
 
 /// {launch, level, level_entry, byte, long_entry}, as `benchmarks/python fit-costs` prints them, for the
-/// default form of each policy; fp64, one right-hand side, one NVIDIA H200.
+/// default form of each policy: fp64, one right-hand side, one NVIDIA H200.
 namespace costs {
 
 // Fitted to the 107 systems of docs/benchmark/report.md by `benchmarks/python fit-costs results.json --paths
@@ -50,8 +52,8 @@ inline constexpr linear_cost recursive_block[]{{4.53e+03, 642, 7.98, 0.000953, 7
 
 }  // namespace costs
 
-/// A policy with rows in level order, as it was measured. In the order of substitution its time depends on
-/// how dependent rows lie, so that form is not preferred to anything.
+/// The model of a policy with rows in level order, as it was measured. In the order of substitution the time
+/// depends on where dependent rows are, so that form is never preferred.
 template <const auto& Paths>
 struct level_order_cost_model {
   template <class Policy>
@@ -66,8 +68,8 @@ struct cost_model<policy::basic_dataflow<Tuning>> : linear_cost_model<costs::dat
 template <class Tuning>
 struct cost_model<policy::basic_level_set<Tuning>> : linear_cost_model<costs::level_set> {};
 
-/// With the number of blocks and the kernels that it chooses itself, as it was measured; other forms are not
-/// preferred to anything.
+/// The model of recursive_block with its own choice of the number of blocks and of the kernels, as it was
+/// measured. Other forms are never preferred.
 template <class Tuning>
 struct cost_model<policy::basic_recursive_block<Tuning>> {
   template <class Policy>
@@ -95,7 +97,7 @@ template <>
 struct cost_model<policy::cusparse> {
   template <class Policy>
   static double nanoseconds(const Policy& chosen, const system_profile& system) {
-    return system.offset_bytes == system.index_bytes  // what cuSPARSE does not refuse
+    return system.offset_bytes == system.index_bytes  // cuSPARSE refuses other systems
                ? linear_cost_model<costs::cusparse>::nanoseconds(chosen, system)
                : std::numeric_limits<double>::infinity();
   }

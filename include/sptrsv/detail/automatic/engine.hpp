@@ -1,4 +1,4 @@
-// The engine of automatic: that of the candidate with the least predicted time.
+// The engine of automatic: the engine of the candidate with the smallest predicted time.
 #pragma once
 
 #include <algorithm>
@@ -49,10 +49,11 @@ struct automatic {
 namespace detail {
 namespace automatic {
 
+/// The engine for a std::tuple of candidates.
 template <class Candidates, class Scalar, class Index, class Offset, class Executor>
 class engine_of;
 
-/// One candidate.
+/// The engine for one candidate.
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
 class engine_of<std::tuple<Policy>, Scalar, Index, Offset, Executor>
     : public engine<Policy, Scalar, Index, Offset, Executor> {
@@ -82,7 +83,8 @@ auto at_index(std::size_t index, const Visit& visit) {
   return visit(std::integral_constant<std::size_t, First>{});
 }
 
-/// Several candidates.
+/// The engine for several candidates: profiles the system and analyses it with the candidate of the smallest
+/// predicted time.
 template <class... Policies, class Scalar, class Index, class Offset, class Executor>
 class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
   using first_stream = typename std::tuple_element_t<0, std::tuple<Policies...>>::default_stream;
@@ -91,7 +93,8 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
 
   template <class Policy>
   using engine_for = engine<Policy, Scalar, Index, Offset, Executor>;
-  /// By number: candidates may be of one type, with other knobs.
+  /// Indexed by the candidate's number, because two candidates may be of the same type with different
+  /// settings.
   using engines = std::variant<std::unique_ptr<engine_for<Policies>>...>;
 
  public:
@@ -162,7 +165,7 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
  private:
   static constexpr std::size_t count = sizeof...(Policies);
 
-  /// Calls `use(engine, number)` with that of the chosen candidate.
+  /// Calls use(engine, number) with the engine and the number of the chosen candidate.
   template <class Use>
   auto visit(const Use& use) const {
     return at_index<count>(engine_.index(), [&](auto number) {
@@ -170,7 +173,7 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
     });
   }
 
-  std::array<double, count> nanoseconds_{};
+  std::array<double, count> nanoseconds_{};  ///< by candidate
   engines engine_;
 };
 

@@ -1,4 +1,4 @@
-// The profile of a system, on the device or on the host.
+// Computes the profile of a system, on the device or on the host.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@
 
 namespace sptrsv::detail::automatic {
 
-/// Per entry: the lengths of columns.
+/// Counts the entries of each column. Runs once per entry.
 template <class Index>
 struct count_columns {
   const Index* columns;
-  Index* lengths;  ///< start at 0
+  Index* lengths;  ///< by column; must be 0 before
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
@@ -26,6 +26,7 @@ struct count_columns {
   }
 };
 
+/// Returns the number of entries of the longest column. Synchronises.
 template <class Index, class Offset, class Executor>
 std::int64_t longest_column(const device_triangle<Index, Offset>& t, const Executor& on,
                             memory_resource& resource) {
@@ -40,7 +41,8 @@ std::int64_t longest_column(const device_triangle<Index, Offset>& t, const Execu
   return found;
 }
 
-/// Throws what the analyses of the candidates would throw of the pattern; synchronises.
+/// Computes entries, levels, and the longest row and column. Throws the errors that the candidates' analyses
+/// would throw for this pattern. Synchronises.
 template <class Index, class Offset, class Executor>
 system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const triangle_form& form,
                                   const Executor& on, memory_resource& resource) {
@@ -55,6 +57,7 @@ system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const tr
   return found;
 }
 
+/// The same on the host.
 template <class Index, class Offset>
 system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const triangle_form& form,
                                   const host_executor&, memory_resource&) {
@@ -71,6 +74,7 @@ system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const tr
   return found;
 }
 
+/// Returns the profile of a system for solves with `max_rhs` right-hand sides.
 template <class Scalar, class Index, class Offset, class Executor>
 system_profile profile_of(const pattern_view<Index, Offset>& a, const triangle_form& form,
                           std::int64_t max_rhs, const Executor& on, memory_resource& resource) {

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/memory_resource.hpp"
 
 namespace sptrsv::detail {
@@ -12,7 +11,7 @@ namespace sptrsv::detail {
 /// Returns an uninitialised buffer of `count` >= 0 elements from `resource`, allocated on the stream of `on`.
 template <class T, class Executor>
 buffer<T> make_buffer(std::int64_t count, const Executor& on, memory_resource& resource) {
-  return make_buffer<T>(count, on, resource);
+  return buffer<T>(static_cast<std::size_t>(count), resource, on.stream());
 }
 
 }  // namespace sptrsv::detail

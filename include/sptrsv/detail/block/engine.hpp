@@ -1,4 +1,4 @@
-// The engine that column_block, row_block and recursive_block share.
+// The base class of the engines of column_block, row_block and recursive_block.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,15 @@
 
 namespace sptrsv::detail::block {
 
-/// How a triangle is to be cut.
+/// How to cut a triangle.
 struct cutting {
   scheme cut;
-  std::int64_t blocks;  ///< 0: as blocks_by_default
+  std::int64_t blocks;  ///< number of diagonal blocks; 0: blocks_by_default
   policy::block_kernels kernels;
 };
 
+/// Holds the analysed system and launches the kernel. The engines of the three policies differ in the
+/// cutting.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine_base {
   template <int Columns>
@@ -111,7 +113,7 @@ class engine_base {
   [[nodiscard]] std::uint32_t thread_blocks() const {
     return static_cast<std::uint32_t>(system_.host_steps.tasks());
   }
-  /// Of a workspace: none where nothing lies between triangles.
+  /// Returns the number of sums in a workspace: 0 if there are no squares.
   [[nodiscard]] std::size_t sums() const {
     return system_.blocks > 1 ? static_cast<std::size_t>(system_.size * max_rhs_) : 0;
   }

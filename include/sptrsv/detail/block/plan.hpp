@@ -1,4 +1,5 @@
-// What the blocks of threads do: steps, of which each begins when the one before has ended, and their tasks.
+// The plan of a solve: its steps, each of which begins when the previous one has ended, and their tasks. A
+// task is the work of one thread block.
 #pragma once
 
 #include <algorithm>
@@ -13,29 +14,32 @@
 
 namespace sptrsv::detail::block {
 
+/// What a step does.
 enum class step_kind : std::int32_t {
-  square,  ///< rows of a square are added to what is summed up for them
-  level,   ///< rows of a level, or of a diagonal, are solved
-  polled,  ///< rows of a triangle are solved, by tasks of warps that wait for one another
-  serial   ///< levels are solved one after the other, by the one task of the step
+  square,  ///< adds the products of a square to the sums of its rows
+  level,   ///< solves the rows of one level, or of a diagonal
+  polled,  ///< solves a triangle whose rows poll one another; items are warps
+  serial   ///< solves all levels of a triangle, one after the other, in one task
 };
 
+/// A step, as the kernel reads it.
 struct step {
   step_kind kind;
-  std::int32_t lanes;       ///< for a row; a power of two up to 32
-  std::int64_t first_item;  ///< items are rows, tasks of warps (polled), or levels (serial)
+  std::int32_t lanes;       ///< lanes per row; a power of two up to 32
+  std::int64_t first_item;  ///< items are rows (square, level), warps (polled) or levels (serial)
   std::int64_t items;
   std::int64_t items_per_task;
-  std::int64_t offsets;        ///< of the entries of item 0 or, with dense rows, of row 0: may be negative
-  std::int64_t numbers;        ///< of the row of item 0; -1: rows are dense
-  std::int64_t first_task;     ///< tasks of the steps before
-  std::int64_t awaited_tasks;  ///< of the step before: 0 if there is none
-  bool has_sums;               ///< a triangle below squares
+  /// Index of item 0's row offset, or of row 0's if all rows are stored; may be negative.
+  std::int64_t offsets;
+  std::int64_t numbers;        ///< index of item 0's row number; -1: all rows are stored
+  std::int64_t first_task;     ///< number of tasks of the steps before
+  std::int64_t awaited_tasks;  ///< tasks of the previous step; 0 if there is none
+  bool has_sums;               ///< true for a triangle that has squares to its left
 
   [[nodiscard]] std::int64_t tasks() const { return simt::ceil_div(items, items_per_task); }
 };
 
-/// A part and the steps that do it.
+/// A part and the range of its steps.
 struct planned_part {
   bool is_triangle;
   triangle_facts triangle;
@@ -46,13 +50,14 @@ struct planned_part {
   std::int64_t stored_rows;
   std::int64_t columns;
   std::size_t first_step;
-  std::size_t last_step;  ///< one past the end
+  std::size_t last_step;  ///< one past the last step
 };
 
+/// The steps in order.
 struct step_list {
   std::vector<step> steps;
-  std::vector<std::int32_t> step_of_task;
-  std::vector<planned_part> parts;  ///< those that have steps
+  std::vector<std::int32_t> step_of_task;  ///< by task
+  std::vector<planned_part> parts;         ///< parts that have steps
 
   [[nodiscard]] std::int64_t tasks() const { return static_cast<std::int64_t>(step_of_task.size()); }
   [[nodiscard]] bool has(step_kind kind) const {
@@ -60,21 +65,21 @@ struct step_list {
   }
 };
 
-/// What is known of a triangle beside its rows.
+/// The levels and the warps of a triangle.
 template <class Index>
-struct triangle_solve_indices {
+struct triangle_levels {
   triangle_facts facts;
-  const Index* level_offsets;  ///< places; facts.levels + 1
-  std::int64_t first_level;    ///< its number among the levels of all triangles
-  std::int64_t first_warp;     ///< of those that solve its rows where they wait for one another
-  std::int64_t last_warp;      ///< one past the end
+  const Index* level_offsets;  ///< solve indices; facts.levels + 1
+  std::int64_t first_level;    ///< index of its first level among the levels of all triangles
+  std::int64_t first_warp;     ///< first warp that solves its rows if they poll one another
+  std::int64_t last_warp;      ///< one past the last warp
 };
 
-/// To be told the parts in their order.
+/// Makes the steps. Add the parts in the order of execution.
 template <class Tuning, class Index>
 class step_planner {
  public:
-  /// `resident`: thread blocks that the device holds at once.
+  /// `resident` is the number of thread blocks that the device holds at once.
   step_planner(const policy::block_kernels& kernels, std::int64_t resident)
       : kernels_(kernels), resident_(resident) {}
 
@@ -90,7 +95,7 @@ class step_planner {
     }
   }
 
-  void add_triangle(const part& p, const triangle_solve_indices<Index>& t, policy::triangle_kernel kernel,
+  void add_triangle(const part& p, const triangle_levels<Index>& t, policy::triangle_kernel kernel,
                     const row_storage& storage) {
     const double length = static_cast<double>(t.facts.entries) / static_cast<double>(t.facts.rows);
     const int lanes =
@@ -142,8 +147,9 @@ class step_planner {
   step_list made_;
 };
 
-/// "triangles: 2 sync-free; squares: 1 scalar-CSR; 1.50 n sums updated, 0.50 n of x read": what tables 1 and
-/// 2 of the paper count, of squares without the rows that are not stored. `size`: n.
+/// Describes the steps, for example "triangles: 2 sync-free; squares: 1 scalar-CSR; 1.50 n sums updated, 0.50
+/// n of x read". The traffic is that of Tables 1 and 2 of the paper, without the rows of squares that are not
+/// stored. `size` is n.
 inline std::string describe_steps(const step_list& steps, std::int64_t size) {
   constexpr int kinds = 8;
   const char* const names[kinds] = {"diagonal",   "level-set",  "sync-free",   "serial",

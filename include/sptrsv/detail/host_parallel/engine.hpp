@@ -37,7 +37,7 @@ namespace detail {
 
 template <class Scalar, class Index, class Offset>
 class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
-  /// How many levels a worker has finished; padded, because each is written by one core and polled by others.
+  /// The number of levels that a worker has finished. Padded, because one core writes it and others poll it.
   struct alignas(64) progress {
     std::atomic<std::int64_t> levels{0};
   };
@@ -84,8 +84,8 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     }
     std::atomic<std::int64_t> first_nonfinite{std::numeric_limits<std::int64_t>::max()};
     const auto run = [&](int thread, int threads) {
-      // A thread takes its workers' tasks level by level and waits for lower levels only, so any number of
-      // threads, one included, makes progress: OpenMP may start fewer than were asked for.
+      // A thread executes the tasks of its workers level by level and waits for lower levels only. So any
+      // number of threads makes progress, also a single one: OpenMP may start fewer threads than requested.
       for (std::int64_t level = 0; level < schedule_.levels; ++level) {
         for (int w = thread; w < schedule_.workers; w += threads) {
           run_task(level, w, alpha, b, x, scratch, first_nonfinite);

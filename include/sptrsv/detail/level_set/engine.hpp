@@ -101,7 +101,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     simt::for_each(on, components,
                    level_set::gather_rhs<Scalar, Index>{triangle_.size, form_.reversed, rows, alpha, b,
                                                         scratch.x.data(), scratch.state.data()});
-    // A graph cannot be launched into another's capture: give it the launches themselves.
+    // A graph cannot be launched into a capture, so a capturing stream gets the launches themselves.
     if (!is_recorded() || on.is_capturing()) {
       x.columns == 1 ? enqueue_levels<1>(scratch, on) : enqueue_levels<Tuning::rhs_per_sweep>(scratch, on);
     } else {
@@ -209,9 +209,10 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   std::int64_t max_rhs_;
   policy::basic_level_set<Tuning> policy_;
   device_levels<Index> levels_;
-  device_triangle<Index, Offset> triangle_;  ///< in level order; by columns its rows are the system's columns
+  /// In level order; LEVC stores the system's columns in its rows.
+  device_triangle<Index, Offset> triangle_;
   device_values<Scalar, Executor> values_;
-  buffer<std::int32_t> level_lanes_;
+  buffer<std::int32_t> level_lanes_;  ///< by level: lanes per row
   std::vector<level_set::segment> segments_;
 };
 

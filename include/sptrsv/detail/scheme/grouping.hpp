@@ -1,4 +1,5 @@
-// Schedule, first hierarchy: nodes of a level in groups, one for a warp (Hu et al. 2024, section 4.4).
+// Scheduling, first hierarchy: groups nodes of one level; one warp solves one group (Hu et al. 2024, section
+// 4.4).
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,18 @@
 
 namespace sptrsv::detail::schemes {
 
-/// rg_balance. Per node in level order: ascending by level, and within a level from nodes of many entries to
-/// nodes of few.
+/// rg_balance: computes the sort key of each node: ascending by level, and within a level from nodes of many
+/// entries to nodes of few. Runs once per node in level order.
 template <class Index, class Offset>
 struct find_balance_keys {
   static constexpr int entry_bits = 24;
 
-  const Offset* row_offsets;
-  const Index* first_solve_index;
-  const Index* level_offsets;
+  const Offset* row_offsets;       ///< by solve index
+  const Index* first_solve_index;  ///< by node, nodes + 1
+  const Index* level_offsets;      ///< by level, levels + 1
   std::int64_t levels;
-  const Index* nodes;
-  std::uint64_t* keys;
+  const Index* nodes;   ///< by index in level order: the node
+  std::uint64_t* keys;  ///< output by index in level order
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
@@ -35,13 +36,13 @@ struct find_balance_keys {
   }
 };
 
-/// Per level, and once for the end: its groups.
+/// Counts the groups of each level. Runs once per level and once for the end.
 template <class Index>
 struct count_groups {
-  const Index* level_offsets;
+  const Index* level_offsets;  ///< by level, levels + 1
   std::int64_t levels;
   int sub_warps;
-  Index* groups;
+  Index* groups;  ///< output by level, levels + 1
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t level) const {
@@ -52,20 +53,20 @@ struct count_groups {
   }
 };
 
-/// Per node in level order: its place in the groups.
+/// Writes each node to its slot in the groups. Runs once per node in level order.
 template <class Index>
 struct place_nodes {
-  const Index* level_offsets;
+  const Index* level_offsets;  ///< by level, levels + 1
   std::int64_t levels;
-  const Index* nodes;
-  const Index* first_solve_index;
-  const std::int32_t* inner;  ///< null where nodes are rows
-  const Index* group_offsets;
+  const Index* nodes;              ///< by index in level order: the node
+  const Index* first_solve_index;  ///< by node, nodes + 1
+  const std::int32_t* inner;       ///< by node: 1 if its rows need each other; null if nodes are rows
+  const Index* group_offsets;      ///< by level: its first group
   int sub_warps;
-  Index* first;
-  Index* rows;
-  std::int32_t* level_inner;
-  Index* group_of_node;  ///< null where nobody asks
+  Index* first;               ///< output by slot: solve index of the node's first row
+  Index* rows;                ///< output by slot: number of rows
+  std::int32_t* level_inner;  ///< output by level: 1 if a node's rows need each other
+  Index* group_of_node;       ///< output by node; null if it is not needed
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
@@ -87,19 +88,20 @@ struct place_nodes {
   }
 };
 
-/// The groups in topological order. `first` and `rows` stay on the device.
+/// The groups in topological order.
 template <class Index>
 struct grouped_nodes {
   std::int64_t count = 0;
   int sub_warps = 1;
+  /// By slot (group * sub_warps + sub-warp): solve index of the node's first row.
   buffer<Index> first;
-  buffer<Index> rows;
-  buffer<Index> group_of_node;            ///< where it was asked for
-  std::vector<Index> level_offsets;       ///< by level of nodes, and the end
-  std::vector<std::int32_t> level_inner;  ///< by level: whether nodes have rows that need each other
+  buffer<Index> rows;                     ///< by slot: number of rows, 0 if it has no node
+  buffer<Index> group_of_node;            ///< by node; empty if it was not asked for
+  std::vector<Index> level_offsets;       ///< by level of nodes: its first group; one more for the end
+  std::vector<std::int32_t> level_inner;  ///< by level: 1 if a node's rows need each other
 };
 
-/// Reorders the nodes within the levels of `graph`. Synchronises.
+/// Groups the nodes of each level; may reorder the nodes within the levels of `graph`. Synchronises.
 template <class Index, class Offset, class Executor>
 grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_graph<Index, Offset>& graph,
                                  const scheme& s, bool with_group_of_node, const Executor& on,

@@ -72,7 +72,7 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
       columns_ = columns_of(triangle_, on, resource);
     }
     if (by_rows_) {
-      columns_.sources = {};  // their values stand by rows
+      columns_.sources = {};  // the values are stored by rows
       longest_row_ = triangle_.longest_row;
     } else {
       if (triangle_.size > 0) {
@@ -175,12 +175,12 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
   std::int64_t max_rhs_;
   std::int64_t size_;
   bool by_rows_;
-  int lanes_ = 32;  ///< that take an unknown
+  int lanes_ = 32;  ///< lanes per unknown
   std::int64_t longest_row_ = 0;
-  device_levels<Index> levels_;              ///< empty where unknowns keep the order of substitution
-  device_triangle<Index, Offset> triangle_;  ///< empty by columns
-  device_columns<Index, Offset> columns_;    ///< by rows: the pattern only
-  in_degrees<Index> in_degrees_;             ///< empty by rows
+  device_levels<Index> levels_;              ///< empty if unknowns keep the order of substitution
+  device_triangle<Index, Offset> triangle_;  ///< empty in SLFC
+  device_columns<Index, Offset> columns_;    ///< in SLFR the pattern only
+  in_degrees<Index> in_degrees_;             ///< empty in SLFR
   device_values<Scalar, Executor> values_;
 };
 

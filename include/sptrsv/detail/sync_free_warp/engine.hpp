@@ -95,7 +95,7 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
   }
 
   bool shares_;
-  row_wise::warp_tasks<Index> tasks_;  ///< empty where each warp has a row
+  row_wise::warp_tasks<Index> tasks_;  ///< empty if each warp solves one row
 };
 
 }  // namespace detail

@@ -154,6 +154,7 @@ class path {
     kernel.warps = 1;
     kernel.lanes_per_row = shape_.lanes;
     kernel.partial_rows = static_cast<std::int64_t>(link_slots_.size());
+    kernel.tiles = tiles_;
     kernel.tile_rows = shape_.rows;
     kernel.x_ring_size = x_ring_size_;
     const auto count = [](std::int64_t n) { return std::to_string(n); };
