@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/memory_resource.hpp"
@@ -37,7 +38,7 @@ namespace detail {
 /// Returns a copy in device memory of `count` elements.
 template <class T, class Executor>
 buffer<T> upload_array(const T* host, std::int64_t count, const Executor& on, memory_resource& resource) {
-  buffer<T> made(static_cast<std::size_t>(count), resource, on.stream());
+  auto made = make_buffer<T>(count, on, resource);
   on.upload(made.data(), host, made.bytes());
   return made;
 }
@@ -99,7 +100,7 @@ void recompress_on_device(std::int64_t majors, std::int64_t minors, std::int64_t
                           buffer<Offset>& new_offsets, buffer<Index>& new_indices, buffer<Value>& new_values,
                           const Executor& on, memory_resource& resource) {
   const auto count = static_cast<std::size_t>(entries);
-  new_offsets = buffer<Offset>(static_cast<std::size_t>(minors) + 1, resource, on.stream());
+  new_offsets = make_buffer<Offset>(minors + 1, on, resource);
   new_indices = buffer<Index>(count, resource, on.stream());
   new_values = buffer<Value>(count, resource, on.stream());
   on.fill_bytes(new_offsets.data(), 0, new_offsets.bytes());

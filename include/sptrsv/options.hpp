@@ -43,14 +43,15 @@ struct solve_status {
 
 /// A kernel that a solve runs. Numbers that a kernel does not have are 0.
 struct kernel_info {
-  std::string text;                     ///< the kernel and its numbers in words
-  std::int64_t launches = 1;            ///< launches in one solve
-  std::int64_t waiting_launches = 0;    ///< launches whose threads wait for values of other blocks
-  std::int64_t warps = 0;               ///< warps that share the rows
-  std::int64_t lanes_per_row = 0;       ///< threads that share one row
-  std::int64_t partial_rows = 0;        ///< rows added because long rows were split
-  std::int64_t rewritten_rows = 0;      ///< rows that the analysis rewrote
-  std::int64_t partitions = 0;          ///< partitions of the rows
+  std::string text;                   ///< the kernel and its numbers in words
+  std::int64_t launches = 1;          ///< launches in one solve
+  std::int64_t waiting_launches = 0;  ///< launches whose threads wait for values of other blocks
+  std::int64_t levels = 0;            ///< levels in whose order rows are solved; 0: the order of substitution
+  std::int64_t warps = 0;             ///< warps that share the rows
+  std::int64_t lanes_per_row = 0;     ///< threads that share one row
+  std::int64_t partial_rows = 0;      ///< rows added because long rows were split
+  std::int64_t rewritten_rows = 0;    ///< rows that the analysis rewrote
+  std::int64_t partitions = 0;        ///< partitions of the rows; for the block policies: diagonal blocks
   std::array<std::int64_t, 3> boxes{};  ///< partitions in each direction if they are boxes of a grid
   std::int64_t tiles = 0;
   std::int64_t tile_rows = 0;     ///< rows that are solved together

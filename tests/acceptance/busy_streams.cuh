@@ -118,7 +118,8 @@ class busy_streams {
           streams_.back()->solve_with(sptrsv::policy::sync_free_column{});
           break;
         case 2:
-          streams_.back()->solve_with(sptrsv::policy::dataflow{sptrsv::policy::dataflow_path::grid});
+          streams_.back()->solve_with(
+              sptrsv::policy::dataflow{sptrsv::policy::dataflow_path::row_per_thread});
           break;
         default:
           streams_.back()->solve_with(sptrsv::policy::level_set{});

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "emulator/memory.hpp"
+#include "emulator/memory/memory.hpp"
 #include "sptrsv/memory_resource.hpp"
 
 namespace sptrsv::emulator {

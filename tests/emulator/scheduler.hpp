@@ -13,7 +13,7 @@
 #include <numeric>
 #include <vector>
 
-#include "emulator/memory_model.hpp"
+#include "emulator/memory/memory_model.hpp"
 
 namespace sptrsv::emulator {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "emulator/fiber.hpp"
-#include "emulator/stale_cache.hpp"
-#include "emulator/store_buffer.hpp"
+#include "emulator/memory/stale_cache.hpp"
+#include "emulator/memory/store_buffer.hpp"
 
 namespace sptrsv::emulator {
 

@@ -139,10 +139,10 @@ using all_device_policies = policy_groups<
     same_policy<level_set_mixed, level_set_columns_mixed, level_set_separate,                         //
                 level_set_columns_separate>,                                                          //
     same_policy<level_set_wide>,                                                                      //
-    same_policy<dataflow, dataflow_inverses, automatic>,                                              //
-    same_policy<dataflow_natural, dataflow_levels, dataflow_levels_inverses,                          //
-                dataflow_natural_inverses>,                                                           //
-    same_policy<dataflow_partitioned, dataflow_partitioned_inverses>,                                 //
+    same_policy<dataflow, dataflow_rewritten, automatic>,                                             //
+    same_policy<dataflow_natural, dataflow_levels, dataflow_levels_rewritten,                         //
+                dataflow_natural_rewritten>,                                                          //
+    same_policy<dataflow_partitioned, dataflow_partitioned_rewritten>,                                //
     same_policy<dataflow_partitioned_lanes, dataflow_partitioned_rhs, dataflow_partitioned_streams>,  //
     same_policy<dataflow_single_block>,                                                               //
     same_policy<dataflow_single_block_banded>,                                                        //
@@ -152,7 +152,7 @@ using all_device_policies = policy_groups<
                 recursive_block_sync_free, recursive_block_serial,                                    //
                 column_block_small, column_block_levels,                                              //
                 row_block_small, row_block_serial>,                                                   //
-    same_policy<dataflow_hybrid, dataflow_segments_late>>;
+    same_policy<dataflow_hybrid, dataflow_hybrid_late>>;
 
 /// Index types number `Turn`, for all of `same_policy`.
 template <class Target, class Value, std::size_t Turn, class Group>

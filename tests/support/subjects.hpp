@@ -259,8 +259,8 @@ struct dataflow_partitioned_rhs : partitioned_subject<one_partitioned<64, 2, 64,
 struct dataflow_partitioned_streams : partitioned_subject<one_partitioned<128, 1, 32, 3, 3, true, 2>, 3> {
   static constexpr const char* name = "dataflow_partitioned_streams";
 };
-/// The row_per_thread path for the first levels and the partitioned path for the rest. Further right-hand sides
-/// cost nothing, so that they do not decide where the levels are cut.
+/// The row_per_thread path for the first levels and the partitioned path for the rest. Further right-hand
+/// sides cost nothing, so that they do not decide where the levels are cut.
 struct cheap_levels : small_groups {
   static constexpr partitioned_shape partitioned_shapes[] = {
       {1, 32, 3, 4, 1, false, 1, 1},
@@ -286,7 +286,7 @@ struct dataflow_hybrid_late : dataflow_hybrid {
     return policy;
   }
 };
-/// Rows rewritten by inverses wherever a bound of 8 on their growth allows it.
+/// Rows are rewritten wherever a bound of 8 on their growth allows it.
 template <class Base>
 struct rewritten : Base {
   static constexpr double growth = 8;
@@ -297,25 +297,23 @@ struct rewritten : Base {
     return policy;
   }
 };
-struct dataflow_inverses : rewritten<dataflow> {
-  static constexpr const char* name = "dataflow_inverses";
+struct dataflow_rewritten : rewritten<dataflow> {
+  static constexpr const char* name = "dataflow_rewritten";
 };
-struct dataflow_levels_inverses : rewritten<dataflow_levels> {
-  static constexpr const char* name = "dataflow_levels_inverses";
+struct dataflow_levels_rewritten : rewritten<dataflow_levels> {
+  static constexpr const char* name = "dataflow_levels_rewritten";
 };
-struct dataflow_natural_inverses : rewritten<dataflow_natural> {
-  static constexpr const char* name = "dataflow_natural_inverses";
+struct dataflow_natural_rewritten : rewritten<dataflow_natural> {
+  static constexpr const char* name = "dataflow_natural_rewritten";
 };
-struct dataflow_partitioned_inverses : rewritten<dataflow_partitioned> {
-  static constexpr const char* name = "dataflow_partitioned_inverses";
+struct dataflow_partitioned_rewritten : rewritten<dataflow_partitioned> {
+  static constexpr const char* name = "dataflow_partitioned_rewritten";
 };
 /// One shape of the single_block path, with an x ring buffer so short that even small matrices leave it.
 template <int XRingSize, int Rows, int Lanes, int Entries, int Reach>
 struct one_single_block : dataflow_tuning {
   static constexpr single_block_shape single_block_shapes[] = {{Rows, Lanes, Entries, Reach, 1}};
   static constexpr int single_block_x_ring_size = XRingSize;
-};
-  static constexpr int single_block_x_ring_size = Window;
 };
 template <class Tuning>
 struct single_block_subject : subject<policy::basic_dataflow<Tuning>> {

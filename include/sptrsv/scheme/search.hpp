@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_levels.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/scheme/model.hpp"
 #include "sptrsv/policy/scheme.hpp"
 #include "sptrsv/scheme/plan.hpp"
@@ -94,7 +95,7 @@ class searcher {
         on_(stream),
         resource_(resource),
         size_(a.rows),
-        b_(static_cast<std::size_t>(a.rows * options.max_rhs), resource, on_.stream()),
+        b_(make_buffer<value>(a.rows * options.max_rhs, on_, resource)),
         x_(b_.size(), resource, on_.stream()),
         started_(how.clock()) {
     on_.fill_bytes(b_.data(), 0, b_.bytes());

@@ -5,6 +5,7 @@
 
 #include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/analysis/split_rows.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::detail {
 
@@ -106,20 +107,17 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
                                             std::int64_t first_rows, const Executor& on,
                                             const analysis_memory& memory) {
   const device_triangle<Index, Offset>& t = split.triangle;
-  const auto make = [&](std::int64_t count) {
-    return buffer<Index>(static_cast<std::size_t>(count), memory.kept, on.stream());
-  };
   const std::int64_t rest_rows = t.size - first_rows;
   const auto last_level = static_cast<Index>(first_levels);
   cut_triangle<Index, Offset> made;
   made.first.has_partial_rows = made.rest.has_partial_rows = split.has_partial_rows;
-  made.first.substitution_indices = make(first_rows);
-  made.rest.substitution_indices = make(rest_rows);
-  made.rest_level_of_row = make(rest_rows);
-  const buffer<Index> firsts_before = make(t.size + 1);
-  const buffer<Index> first_values = make(first_rows);
-  const buffer<Index> rest_values = make(rest_rows);
-  const buffer<Index> solve_indices = make(t.size);
+  made.first.substitution_indices = make_buffer<Index>(first_rows, on, memory.kept);
+  made.rest.substitution_indices = make_buffer<Index>(rest_rows, on, memory.kept);
+  made.rest_level_of_row = make_buffer<Index>(rest_rows, on, memory.kept);
+  const buffer<Index> firsts_before = make_buffer<Index>(t.size + 1, on, memory.kept);
+  const buffer<Index> first_values = make_buffer<Index>(first_rows, on, memory.kept);
+  const buffer<Index> rest_values = make_buffer<Index>(rest_rows, on, memory.kept);
+  const buffer<Index> solve_indices = make_buffer<Index>(t.size, on, memory.kept);
   simt::for_each(
       on, t.size + 1,
       cut_kernels::mark_first_rows<Index>{t.size, level_of_row.data(), last_level, firsts_before.data()});
@@ -149,8 +147,8 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
                                std::int64_t first_row, std::int64_t rows) {
     device_levels<Index> taken;
     taken.count = count;
-    taken.level_offsets = make(count + 1);
-    taken.rows = make(rows);
+    taken.level_offsets = make_buffer<Index>(count + 1, on, memory.kept);
+    taken.rows = make_buffer<Index>(rows, on, memory.kept);
     simt::for_each(on, count + 1,
                    cut_kernels::subtract<Index>{levels.level_offsets.data() + first,
                                                 static_cast<Index>(first_row), taken.level_offsets.data()});

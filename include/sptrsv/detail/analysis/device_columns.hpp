@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::detail {
 
@@ -107,7 +108,7 @@ device_columns<Index, Offset> columns_of(const device_triangle<Index, Offset>& t
   const auto entries = static_cast<std::size_t>(t.entries());
   device_columns<Index, Offset> c;
   c.size = t.size;
-  c.column_offsets = buffer<Offset>(static_cast<std::size_t>(t.size) + 1, resource, on.stream());
+  c.column_offsets = make_buffer<Offset>(t.size + 1, on, resource);
   c.rows = buffer<Index>(entries, resource, on.stream());
   c.sources = buffer<Offset>(entries, resource, on.stream());
   if (entries == 0) {

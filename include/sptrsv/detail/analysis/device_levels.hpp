@@ -8,6 +8,7 @@
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/levels_agent.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::detail {
 
@@ -68,7 +69,7 @@ struct start_levels {
 template <class Index, class Offset, class Executor>
 buffer<Index> levels_of_rows(const device_triangle<Index, Offset>& t, const buffer<Index>& numbers,
                              const Executor& on, const analysis_memory& memory) {
-  buffer<Index> levels(static_cast<std::size_t>(t.size), memory.scratch, on.stream());
+  auto levels = make_buffer<Index>(t.size, on, memory.scratch);
   const buffer<std::uint32_t> tickets(1, memory.scratch, on.stream());
   simt::for_each(on, t.size, start_levels<Index>{levels.data(), numbers.data()});
   on.fill_bytes(tickets.data(), 0, tickets.bytes());
@@ -99,23 +100,20 @@ std::int64_t count_levels(const buffer<Index>& level_of_row, const Executor& on,
 template <class Index, class Offset, class Executor>
 device_levels<Index> levels_on_device(const device_triangle<Index, Offset>& t, const Executor& on,
                                       const analysis_memory& memory, buffer<Index>* level_of_row = nullptr) {
-  const auto make = [&](std::int64_t count, memory_resource& from) {
-    return buffer<Index>(static_cast<std::size_t>(count), from, on.stream());
-  };
   device_levels<Index> result;
-  result.rows = make(t.size, memory.kept);
+  result.rows = make_buffer<Index>(t.size, on, memory.kept);
   if (t.size == 0) {
-    result.level_offsets = make(1, memory.kept);
+    result.level_offsets = make_buffer<Index>(1, on, memory.kept);
     on.fill_bytes(result.level_offsets.data(), 0, result.level_offsets.bytes());
     return result;
   }
-  const auto numbers = make(t.size, memory.scratch);
+  const auto numbers = make_buffer<Index>(t.size, on, memory.scratch);
   buffer<Index> levels = levels_of_rows(t, numbers, on, memory);
   // The number of levels saves the sort a pass or two in a large system. In a small system the download costs
   // more.
   const bool is_large = t.size >= std::int64_t{1} << 16;
   result.count = is_large ? count_levels(levels, on, memory) : t.size;
-  const auto sorted_levels = make(t.size, memory.scratch);
+  const auto sorted_levels = make_buffer<Index>(t.size, on, memory.scratch);
   using key = std::make_unsigned_t<Index>;
   on.sort_pairs(reinterpret_cast<const key*>(levels.data()), reinterpret_cast<key*>(sorted_levels.data()),
                 numbers.data(), result.rows.data(), t.size,
@@ -125,7 +123,7 @@ device_levels<Index> levels_on_device(const device_triangle<Index, Offset>& t, c
     on.download(&last, sorted_levels.data() + t.size - 1, sizeof(last));
     result.count = last;
   }
-  result.level_offsets = make(result.count + 1, memory.kept);
+  result.level_offsets = make_buffer<Index>(result.count + 1, on, memory.kept);
   simt::for_each(
       on, t.size,
       find_level_offsets<Index>{sorted_levels.data(), result.level_offsets.data(), t.size, result.count});

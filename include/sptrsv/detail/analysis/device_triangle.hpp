@@ -7,6 +7,7 @@
 
 #include "sptrsv/detail/analysis/check_entries_agent.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scratch_arena.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
@@ -75,14 +76,14 @@ class device_triangle_builder {
   device_triangle<Index, Offset> build() {
     device_triangle<Index, Offset> t;
     t.size = a_.size;
-    t.row_offsets = make<Offset>(a_.size + 1);
+    t.row_offsets = make_buffer<Offset>(a_.size + 1, on_, memory_.kept);
     if (a_.size == 0) {
       on_.fill_bytes(t.row_offsets.data(), 0, t.row_offsets.bytes());
       return t;
     }
     SPTRSV_EXPECTS(a_.size <= (std::int64_t{1} << 32), errc::unsupported,
                    "the analysis on the device takes at most 2^32 rows");
-    t.diagonal_sources = make<Offset>(form_.unit ? 0 : a_.size);
+    t.diagonal_sources = make_buffer<Offset>(form_.unit ? 0 : a_.size, on_, memory_.kept);
     measure_rows(t);
     const report found = read_report();
     const bool ascends = !form_.transposed && found.unsorted == 0;
@@ -91,8 +92,8 @@ class device_triangle_builder {
     }
     t.longest_row = found.longest_row;
     t.rows_are_stored_runs = ascends;
-    t.columns = make<Index>(found.entries);
-    t.sources = make<Offset>(found.entries);
+    t.columns = make_buffer<Index>(found.entries, on_, memory_.kept);
+    t.sources = make_buffer<Offset>(found.entries, on_, memory_.kept);
     if (ascends) {
       simt::for_each(on_, a_.entries,
                      triangle_kernels::write_ascending_entries<Index, Offset>{
@@ -106,15 +107,6 @@ class device_triangle_builder {
 
  private:
   using report = triangle_kernels::report;
-
-  template <class T>
-  buffer<T> make(std::int64_t count) const {
-    return buffer<T>(static_cast<std::size_t>(count), memory_.kept, on_.stream());
-  }
-  template <class T>
-  buffer<T> make_scratch(std::int64_t count) const {
-    return buffer<T>(static_cast<std::size_t>(count), memory_.scratch, on_.stream());
-  }
 
   report read_report() const {
     report found;
@@ -140,10 +132,10 @@ class device_triangle_builder {
 
   void sort_entries(device_triangle<Index, Offset>& t) const {
     const std::int64_t entries = t.entries();
-    const auto cursors = make_scratch<Offset>(a_.size);
-    const auto keys = make_scratch<std::uint64_t>(entries);
-    const auto sorted_keys = make_scratch<std::uint64_t>(entries);
-    const auto sources = make_scratch<Offset>(entries);
+    const auto cursors = make_buffer<Offset>(a_.size, on_, memory_.scratch);
+    const auto keys = make_buffer<std::uint64_t>(entries, on_, memory_.scratch);
+    const auto sorted_keys = make_buffer<std::uint64_t>(entries, on_, memory_.scratch);
+    const auto sources = make_buffer<Offset>(entries, on_, memory_.scratch);
     on_.copy(cursors.data(), t.row_offsets.data(), cursors.bytes());
     simt::for_each(
         on_, a_.entries,

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail {
@@ -14,8 +15,8 @@ class device_values {
  public:
   /// Allocates `entries` values and `pivots` diagonal entries (0: the diagonal is unit).
   device_values(std::int64_t entries, std::int64_t pivots, const Executor& on, memory_resource& resource)
-      : values_(static_cast<std::size_t>(entries), resource, on.stream()),
-        diagonal_(static_cast<std::size_t>(pivots), resource, on.stream()) {}
+      : values_(make_buffer<Scalar>(entries, on, resource)),
+        diagonal_(make_buffer<Scalar>(pivots, on, resource)) {}
 
   /// Gathers the values from the stored matrix: entry k from index sources[k], pivot p from
   /// diagonal_sources[p]. Source -1 gives an entry 0 and a pivot 1.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_levels.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::detail {
 
@@ -127,7 +128,7 @@ template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> in_level_order(const device_triangle<Index, Offset>& t,
                                               const device_levels<Index>& levels, const Executor& on,
                                               const analysis_memory& memory) {
-  const buffer<Index> solve_index_of_row(static_cast<std::size_t>(t.size), memory.scratch, on.stream());
+  const auto solve_index_of_row = make_buffer<Index>(t.size, on, memory.scratch);
   return select_rows(t, row_selection<Index>{t.size, levels.rows.data(), solve_index_of_row.data()}, on,
                      memory);
 }

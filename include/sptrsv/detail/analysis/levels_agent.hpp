@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/sync/tickets.hpp"
 
 namespace sptrsv::detail {
 
@@ -49,7 +50,7 @@ struct levels_agent {
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const auto warp = ctx.template group<32>();
-    const std::uint32_t ticket = simt::take_ticket(ctx, shared.ticket, p.tickets);
+    const std::uint32_t ticket = draw_block_ticket(ctx, shared.ticket, p.tickets);
     const std::int64_t base = static_cast<std::int64_t>(ticket) * block_threads + warp.index() * 32;
     if (base >= p.size) {
       return;

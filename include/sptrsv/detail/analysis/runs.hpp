@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scratch_arena.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
@@ -58,13 +59,13 @@ runs<Index> make_runs(std::int64_t size, const Starts& starts, const Executor& o
   if (size == 0) {
     return made;
   }
-  const buffer<Index> numbers(static_cast<std::size_t>(size) + 1, memory.scratch, on.stream());
+  const auto numbers = make_buffer<Index>(size + 1, on, memory.scratch);
   simt::for_each(on, size + 1, mark_starts<Index, Starts>{starts, size, numbers.data()});
   on.exclusive_scan(numbers.data(), numbers.data(), size + 1, memory.scratch);
   Index count = 0;
   on.download(&count, numbers.data() + size, sizeof(count));
   made.count = count;
-  made.first = buffer<Index>(static_cast<std::size_t>(count) + 1, memory.kept, on.stream());
+  made.first = make_buffer<Index>(count + 1, on, memory.kept);
   simt::for_each(on, size, row_starts<Index>{size, numbers.data(), made.first.data()});
   return made;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::detail {
 
@@ -156,10 +157,7 @@ template <class Index, class Offset, class Executor>
 split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t,
                                          const buffer<Index>& substitution_indices, std::int64_t max_entries,
                                          const Executor& on, const analysis_memory& memory) {
-  const auto make = [&](auto element, std::int64_t size) {
-    return buffer<decltype(element)>(static_cast<std::size_t>(size), memory.kept, on.stream());
-  };
-  const buffer<Index> parts(static_cast<std::size_t>(t.size) + 1, memory.scratch, on.stream());
+  const auto parts = make_buffer<Index>(t.size + 1, on, memory.scratch);
   on.fill_bytes(parts.data(), 0, parts.bytes());
   simt::for_each(
       on, t.size,
@@ -174,11 +172,11 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   n.size = t.size + static_cast<std::int64_t>(added);
   // The entries for partial rows have no sources and come first.
   n.rows_are_stored_runs = t.rows_are_stored_runs;
-  n.row_offsets = make(Offset{}, n.size + 1);
-  n.columns = make(Index{}, t.entries() + added);
-  n.sources = make(Offset{}, t.entries() + added);
-  n.diagonal_sources = make(Offset{}, t.diagonal_sources.size() == 0 ? 0 : n.size);
-  made.substitution_indices = make(Index{}, n.size);
+  n.row_offsets = make_buffer<Offset>(n.size + 1, on, memory.kept);
+  n.columns = make_buffer<Index>(t.entries() + added, on, memory.kept);
+  n.sources = make_buffer<Offset>(t.entries() + added, on, memory.kept);
+  n.diagonal_sources = make_buffer<Offset>(t.diagonal_sources.size() == 0 ? 0 : n.size, on, memory.kept);
+  made.substitution_indices = make_buffer<Index>(n.size, on, memory.kept);
   split_kernels::cut<Index, Offset> c{t.size, max_entries, t.row_offsets.data(), parts.data(),
                                       n.row_offsets.data()};
   on.fill_bytes(n.row_offsets.data(), 0, n.row_offsets.bytes());

@@ -9,6 +9,7 @@
 #include "sptrsv/cost_model.hpp"
 #include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/host/executor.hpp"
 
 namespace sptrsv::detail::automatic {
@@ -29,7 +30,7 @@ struct count_columns {
 template <class Index, class Offset, class Executor>
 std::int64_t longest_column(const device_triangle<Index, Offset>& t, const Executor& on,
                             memory_resource& resource) {
-  const buffer<Index> lengths(static_cast<std::size_t>(t.size), resource, on.stream());
+  const auto lengths = make_buffer<Index>(t.size, on, resource);
   const buffer<std::int64_t> longest(1, resource, on.stream());
   on.fill_bytes(lengths.data(), 0, lengths.bytes());
   on.fill_bytes(longest.data(), 0, longest.bytes());

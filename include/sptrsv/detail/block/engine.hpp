@@ -69,6 +69,7 @@ class engine_base {
                                 std::to_string(system_.steps.size()) + " steps in one launch"},
                     kernel_info{std::to_string(system_.blocks) + " diagonal blocks, " +
                                 describe_steps(system_.host_steps, system_.size)}};
+    info.kernels[1].partitions = system_.blocks;
     info.entries = system_.entries() + (form_.unit ? 0 : system_.size);
     info.levels = system_.order.count;
     info.longest_row = system_.longest_row;

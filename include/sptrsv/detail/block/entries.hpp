@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/block/layout.hpp"
 #include "sptrsv/detail/block/renumber.hpp"
 
@@ -123,24 +124,22 @@ class part_entries {
   part_entries(const device_triangle<Index, Offset>& t, const buffer<Index>& substitution_indices, scheme cut,
                const std::vector<std::int64_t>& bounds, const Executor& on, const analysis_memory& memory)
       : size_(t.size), entries_(t.entries()), parts_(2 * static_cast<std::int64_t>(bounds.size()) - 3) {
-    const auto make = [&](auto element, std::int64_t count, memory_resource& from) {
-      return buffer<decltype(element)>(static_cast<std::size_t>(count), from, on.stream());
-    };
     memory_resource& scratch = memory.scratch;
     const buffer<std::int64_t> on_device =
-        make(std::int64_t{}, static_cast<std::int64_t>(bounds.size()), scratch);
+        make_buffer<std::int64_t>(static_cast<std::int64_t>(bounds.size()), on, scratch);
     on.upload(on_device.data(), bounds.data(), on_device.bytes());
     const device_bounds blocks{on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1, bounds.back()};
-    const buffer<Index> solve_indices = make(Index{}, t.size, scratch);
+    const buffer<Index> solve_indices = make_buffer<Index>(t.size, on, scratch);
     simt::for_each(on, t.size,
                    triangle_kernels::invert_order<Index>{substitution_indices.data(), solve_indices.data()});
-    const buffer<entry_key> keys = make(entry_key{}, entries_, scratch);
-    const buffer<Offset> numbers = make(Offset{}, entries_, scratch);
-    const buffer<Offset> order = make(Offset{}, entries_, scratch);
-    sorted_ = make(entry_key{}, entries_, scratch);
-    columns_ = make(Index{}, entries_, memory.kept);
-    sources_ = make(Offset{}, entries_, memory.kept);
-    diagonal_sources_ = make(Offset{}, static_cast<std::int64_t>(t.diagonal_sources.size()), memory.kept);
+    const buffer<entry_key> keys = make_buffer<entry_key>(entries_, on, scratch);
+    const buffer<Offset> numbers = make_buffer<Offset>(entries_, on, scratch);
+    const buffer<Offset> order = make_buffer<Offset>(entries_, on, scratch);
+    sorted_ = make_buffer<entry_key>(entries_, on, scratch);
+    columns_ = make_buffer<Index>(entries_, on, memory.kept);
+    sources_ = make_buffer<Offset>(entries_, on, memory.kept);
+    diagonal_sources_ =
+        make_buffer<Offset>(static_cast<std::int64_t>(t.diagonal_sources.size()), on, memory.kept);
     if (entries_ > 0) {
       simt::for_each(
           on, entries_,

@@ -12,6 +12,7 @@
 
 #include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/analysis/runs.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::detail::block {
 
@@ -80,7 +81,7 @@ device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offse
                                               const device_bounds& blocks, const Executor& on,
                                               const analysis_memory& memory) {
   const std::int64_t entries = t.entries();
-  const buffer<Offset> kept_before(static_cast<std::size_t>(entries) + 1, memory.scratch, on.stream());
+  const auto kept_before = make_buffer<Offset>(entries + 1, on, memory.scratch);
   simt::for_each(on, entries + 1,
                  mark_inside<Index, Offset>{t.size, entries, t.row_offsets.data(), t.columns.data(), blocks,
                                             kept_before.data()});
@@ -90,7 +91,7 @@ device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offse
   device_triangle<Index, Offset> inside;
   inside.size = t.size;
   inside.row_offsets = buffer<Offset>(t.row_offsets.size(), memory.kept, on.stream());
-  inside.columns = buffer<Index>(static_cast<std::size_t>(kept), memory.kept, on.stream());
+  inside.columns = make_buffer<Index>(kept, on, memory.kept);
   simt::for_each(on, t.size + 1,
                  triangle_kernels::take_in_order<Offset, Offset>{kept_before.data(), t.row_offsets.data(),
                                                                  inside.row_offsets.data()});

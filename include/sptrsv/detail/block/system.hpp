@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/block/entries.hpp"
 #include "sptrsv/detail/block/plan.hpp"
 #include "sptrsv/detail/block/renumber.hpp"
@@ -95,8 +96,8 @@ class system_builder {
       part_entries<Index, Offset, Executor> entries(t, order.substitution_indices, cut, bounds, on_, memory_);
       take_level_offsets(order);
       choose(parts, entries.sizes());
-      made.offsets = make<Offset>(stored_rows_);
-      made.numbers = make<Index>(stored_numbers_);
+      made.offsets = make_buffer<Offset>(stored_rows_, on_, memory_.kept);
+      made.numbers = make_buffer<Index>(stored_numbers_, on_, memory_.kept);
       entries.store_rows(parts, storage_, made.offsets.data(), made.numbers.data(), on_);
       made.columns = entries.take_columns();
       made.sources = entries.take_sources();
@@ -109,10 +110,6 @@ class system_builder {
   }
 
  private:
-  template <class T>
-  buffer<T> make(std::int64_t count) const {
-    return buffer<T>(static_cast<std::size_t>(count), memory_.kept, on_.stream());
-  }
   template <class T>
   buffer<T> upload(const std::vector<T>& values, memory_resource& to) const {
     buffer<T> there(values.size(), to, on_.stream());
@@ -213,7 +210,7 @@ class system_builder {
       const auto levels = static_cast<std::int64_t>(order.level_offsets.size()) - 1;
       // A gate in an earlier block is solved already.
       if (Tuning::gate_levels > 0 && levels > Tuning::gate_levels) {
-        made.gates = make<Index>(made.warps.count);
+        made.gates = make_buffer<Index>(made.warps.count, on_, memory_.kept);
         simt::for_each(on_, made.warps.count,
                        row_wise::find_gates<Index>{order.level_offsets.data(), levels, Tuning::gate_levels,
                                                    made.warps.first_solve_index.data(), made.gates.data()});
@@ -221,7 +218,8 @@ class system_builder {
       if (made.blocks == 1) {
         return {0, made.warps.count};
       }
-      const auto found = make<std::int64_t>(static_cast<std::int64_t>(bounds.size()));
+      const auto found =
+          make_buffer<std::int64_t>(static_cast<std::int64_t>(bounds.size()), on_, memory_.kept);
       simt::for_each(on_, static_cast<std::int64_t>(bounds.size()),
                      count_below_each<Index, std::int64_t>{made.warps.first_solve_index.data(),
                                                            made.warps.count, on_device.data(), found.data()});

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/cusparse/kernels.hpp"
 
 namespace sptrsv::detail::cusparse {
@@ -71,8 +72,8 @@ csr_system<Index, Offset> copy_as_stored(const pattern_view<Index, Offset>& a, c
   s.conjugated = form.transposed && form.conjugated;
   s.conjugated_values = !form.transposed && form.conjugated;
   if (a.size > 0) {
-    s.offsets = buffer<Offset>(static_cast<std::size_t>(a.size + 1), resource, on.stream());
-    s.indices = buffer<Index>(static_cast<std::size_t>(a.entries), resource, on.stream());
+    s.offsets = make_buffer<Offset>(a.size + 1, on, resource);
+    s.indices = make_buffer<Index>(a.entries, on, resource);
     on.copy(s.offsets.data(), a.offsets, s.offsets.bytes());
     on.copy(s.indices.data(), a.indices, s.indices.bytes());
   }
@@ -93,9 +94,9 @@ csr_system<Index, Offset> rows_of_system(const pattern_view<Index, Offset>& a, c
   s.unit = form.unit;
   s.conjugated_values = form.conjugated;
   if (a.size > 0) {
-    s.offsets = buffer<Offset>(static_cast<std::size_t>(a.size + 1), resource, on.stream());
-    s.indices = buffer<Index>(static_cast<std::size_t>(s.entries), resource, on.stream());
-    s.sources = buffer<Offset>(static_cast<std::size_t>(s.entries), resource, on.stream());
+    s.offsets = make_buffer<Offset>(a.size + 1, on, resource);
+    s.indices = make_buffer<Index>(s.entries, on, resource);
+    s.sources = make_buffer<Offset>(s.entries, on, resource);
     row_writer<Index, Offset> to{};
     to.size = s.size;
     to.entries = s.entries;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/cusparse/prepared_solve.cuh"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #include "sptrsv/policy/cusparse.hpp"
@@ -46,7 +47,7 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
         max_rhs_(max_rhs),
         system_(policy.validate ? cusparse::rows_of_system(a, form, on, resource)
                                 : cusparse::copy_as_stored(a, form, on, resource)),
-        values_(static_cast<std::size_t>(system_.entries), resource, on.stream()) {
+        values_(make_buffer<Scalar>(system_.entries, on, resource)) {
     if (is_trivial()) {
       return;
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/base/nonfinite.hpp"
 #include "sptrsv/detail/base/scalar_words.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/policy/orientation.hpp"
@@ -17,7 +18,6 @@ struct solve_state {
   std::int64_t columns;          ///< right-hand sides of the current solve
   std::int64_t first_nonfinite;  ///< the smallest substitution index with a non-finite x
 };
-inline constexpr std::int64_t all_finite = INT64_MAX;
 
 /// Parameters of a solve. Rows, columns and components of x are in level order. `x` holds alpha b before the
 /// solve and the solution after it.

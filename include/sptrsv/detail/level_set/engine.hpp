@@ -8,6 +8,7 @@
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/level_set/agent.hpp"
 #include "sptrsv/detail/level_set/plan.hpp"
 #include "sptrsv/policy/level_set.hpp"
@@ -49,9 +50,9 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    workspace made{buffer<Scalar>(static_cast<std::size_t>(triangle_.size * max_rhs_), resource, on.stream()),
+    workspace made{make_buffer<Scalar>(triangle_.size * max_rhs_, on, resource),
                    buffer<solve_state>(1, resource, on.stream()), graph{}, graph{}};
-    const solve_state start{0, level_set::all_finite};
+    const solve_state start{0, all_finite};
     on.upload(made.state.data(), &start, sizeof(start));
     if (is_recorded()) {
       made.one_rhs = on.record([&](const Executor& recording) { enqueue_levels<1>(made, recording); });
@@ -84,7 +85,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
     solve_state state;
     on.download(&state, scratch.state.data(), sizeof(state));
-    return state.first_nonfinite == level_set::all_finite ? -1 : state.first_nonfinite;
+    return reported_index(state.first_nonfinite);
   }
 
   bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {

@@ -92,6 +92,7 @@ class engine_base {
     kernel.text = name + ": " + std::to_string(blocks_) + " blocks of " + std::to_string(block_threads) +
                   " threads, " + kernel.text + ", in " +
                   (levels_.rows.size() > 0 ? "level order" : "natural order");
+    kernel.levels = levels_.count;
     info.kernels = {std::move(kernel)};
     info.entries = triangle_.entries() + (form_.unit ? 0 : triangle_.size);
     info.levels = levels_.count;

@@ -210,7 +210,7 @@ struct agent {
   template <class Context>
   SPTRSV_DEVICE static void begin(Context& ctx, shared_storage& shared, const params& p) {
     block_start& start = shared.start;
-    draw_start(ctx, start, p.system.buffers.state, p.system.x.columns, p.solve_blocks);
+    take_block(ctx, start, p.system.buffers.state, p.system.x.columns, p.solve_blocks);
     start.block -= p.work.first_block;
     shared.half = Buffers::half_of(start.solve);
     shared.by_ticket = 0;

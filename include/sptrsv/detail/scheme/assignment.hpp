@@ -116,7 +116,7 @@ class group_sequence {
 
   template <class Context, class Warp>
   SPTRSV_DEVICE void draw(Context& ctx, const Warp& warp) {
-    at_ = warp.shuffle(warp.rank() == 0 ? ctx.atomic_add(&a_.state->tickets[step_ & 1u], 1u) : 0u, 0);
+    at_ = draw_warp_ticket(ctx, warp, &a_.state->tickets[step_ & 1u]);
   }
 
   const assignment<Index>& a_;

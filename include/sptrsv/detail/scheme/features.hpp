@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_levels.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::detail::schemes {
 
@@ -93,12 +94,9 @@ system_features features_of(const device_triangle<Index, Offset>& t, const devic
   if (t.size == 0) {
     return found;
   }
-  const auto make = [&](std::int64_t size) {
-    return buffer<std::int64_t>(static_cast<std::size_t>(size), resource, on.stream());
-  };
-  const auto lengths = make(t.size + 1);
-  const auto squares = make(t.size + 1);
-  const auto dependencies = make(t.size + 1);
+  const auto lengths = make_buffer<std::int64_t>(t.size + 1, on, resource);
+  const auto squares = make_buffer<std::int64_t>(t.size + 1, on, resource);
+  const auto dependencies = make_buffer<std::int64_t>(t.size + 1, on, resource);
   const auto total = [&](const buffer<std::int64_t>& terms) {
     std::int64_t sum = 0;
     on.exclusive_scan(terms.data(), terms.data(), t.size + 1, resource);
@@ -116,7 +114,7 @@ system_features features_of(const device_triangle<Index, Offset>& t, const devic
   found.row_variation = variation(found.entries, total(squares), found.rows);
   found.dependency = total(dependencies) / measure::unit / found.rows;
 
-  const auto level_entries = make(levels.count + 1);
+  const auto level_entries = make_buffer<std::int64_t>(levels.count + 1, on, resource);
   simt::for_each(
       on, levels.count + 1,
       find_level_entries<Index>{levels.level_offsets.data(), lengths.data(), level_entries.data()});

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/scheme/agent.hpp"
 #include "sptrsv/detail/scheme/transform.hpp"
 
@@ -105,16 +106,13 @@ template <class Index, class Offset, class Executor>
 grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_graph<Index, Offset>& graph,
                                  const scheme& s, bool with_group_of_node, const Executor& on,
                                  memory_resource& resource) {
-  const auto make = [&](auto element, std::int64_t size) {
-    return buffer<decltype(element)>(static_cast<std::size_t>(size), resource, on.stream());
-  };
   const std::int64_t nodes = graph.nodes.count;
   device_levels<Index>& levels = graph.levels;
   if (s.grouping == node_grouping::balance && s.sub_warps > 1 && nodes > 0) {
     using find_keys = find_balance_keys<Index, Offset>;
-    const auto keys = make(std::uint64_t{}, nodes);
-    const auto sorted_keys = make(std::uint64_t{}, nodes);
-    auto sorted = make(Index{}, nodes);
+    const auto keys = make_buffer<std::uint64_t>(nodes, on, resource);
+    const auto sorted_keys = make_buffer<std::uint64_t>(nodes, on, resource);
+    auto sorted = make_buffer<Index>(nodes, on, resource);
     simt::for_each(on, nodes,
                    find_keys{t.row_offsets.data(), graph.nodes.first_solve_index.data(),
                              levels.level_offsets.data(), levels.count, levels.rows.data(), keys.data()});
@@ -125,7 +123,7 @@ grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_g
 
   grouped_nodes<Index> made;
   made.sub_warps = s.sub_warps;
-  const auto group_offsets = make(Index{}, levels.count + 1);
+  const auto group_offsets = make_buffer<Index>(levels.count + 1, on, resource);
   simt::for_each(
       on, levels.count + 1,
       count_groups<Index>{levels.level_offsets.data(), levels.count, s.sub_warps, group_offsets.data()});
@@ -134,10 +132,10 @@ grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_g
   on.download(made.level_offsets.data(), group_offsets.data(), group_offsets.bytes());
   made.count = made.level_offsets.back();
 
-  made.first = make(Index{}, made.count * s.sub_warps);
-  made.rows = make(Index{}, made.count * s.sub_warps);
-  made.group_of_node = make(Index{}, with_group_of_node ? nodes : 0);
-  const auto inner = make(std::int32_t{}, levels.count);
+  made.first = make_buffer<Index>(made.count * s.sub_warps, on, resource);
+  made.rows = make_buffer<Index>(made.count * s.sub_warps, on, resource);
+  made.group_of_node = make_buffer<Index>(with_group_of_node ? nodes : 0, on, resource);
+  const auto inner = make_buffer<std::int32_t>(levels.count, on, resource);
   on.fill_bytes(made.first.data(), 0, made.first.bytes());
   on.fill_bytes(made.rows.data(), 0, made.rows.bytes());
   on.fill_bytes(inner.data(), 0, inner.bytes());

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/memory_resource.hpp"
 #include "sptrsv/options.hpp"
@@ -38,7 +39,7 @@ struct hash_elements {
 template <class Integer, class Executor>
 std::uint64_t hash_of(const Integer* elements, std::int64_t count, std::uint64_t seed, const Executor& on,
                       memory_resource& resource) {
-  const buffer<std::uint64_t> terms(static_cast<std::size_t>(count) + 1, resource, on.stream());
+  const auto terms = make_buffer<std::uint64_t>(count + 1, on, resource);
   simt::for_each(on, count + 1, hash_elements<Integer>{seed, count, elements, terms.data()});
   on.exclusive_scan(terms.data(), terms.data(), count + 1, resource);
   std::uint64_t sum = 0;

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/scheme/grouping.hpp"
 
 namespace sptrsv::detail::schemes {
@@ -76,7 +77,7 @@ group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_
   }
   if (with_parents) {
     const device_triangle<Index, Offset>& edges = graph.nodes_are_rows() ? t : graph.edges;
-    const buffer<Index> parents(static_cast<std::size_t>(graph.nodes.count), resource, on.stream());
+    const auto parents = make_buffer<Index>(graph.nodes.count, on, resource);
     on.fill_bytes(parents.data(), 0xff, parents.bytes());
     simt::for_each(on, edges.entries(),
                    find_parents<Index, Offset>{edges.size, edges.row_offsets.data(), edges.columns.data(),

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_levels.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/row_wise/warp_tasks.hpp"
 #include "sptrsv/scheme/scheme.hpp"
 
@@ -216,14 +217,11 @@ row_wise::warp_tasks<Index> merge_rows(const device_triangle<Index, Offset>& t, 
 template <class Index, class Offset, class Executor>
 void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offset>& graph, const Executor& on,
                 memory_resource& resource) {
-  const auto make = [&](auto element, std::int64_t size) {
-    return buffer<decltype(element)>(static_cast<std::size_t>(size), resource, on.stream());
-  };
   const std::int64_t count = graph.nodes.count;
   const Index* const first_solve_index = graph.nodes.first_solve_index.data();
-  const auto node_of_row = make(Index{}, t.size);
-  const auto edges_before = make(Offset{}, t.entries() + 1);
-  graph.inner = make(std::int32_t{}, count);
+  const auto node_of_row = make_buffer<Index>(t.size, on, resource);
+  const auto edges_before = make_buffer<Offset>(t.entries() + 1, on, resource);
+  graph.inner = make_buffer<std::int32_t>(count, on, resource);
   on.fill_bytes(graph.inner.data(), 0, graph.inner.bytes());
   simt::for_each(on, count, number_rows_by_node<Index>{first_solve_index, node_of_row.data()});
   simt::for_each(on, t.entries() + 1,
@@ -234,8 +232,8 @@ void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offse
   Offset edges = 0;
   on.download(&edges, edges_before.data() + t.entries(), sizeof(edges));
   graph.edges.size = count;
-  graph.edges.row_offsets = make(Offset{}, count + 1);
-  graph.edges.columns = make(Index{}, static_cast<std::int64_t>(edges));
+  graph.edges.row_offsets = make_buffer<Offset>(count + 1, on, resource);
+  graph.edges.columns = make_buffer<Index>(static_cast<std::int64_t>(edges), on, resource);
   simt::for_each(on, t.entries(),
                  write_edges<Index, Offset>{t.columns.data(), node_of_row.data(), edges_before.data(),
                                             graph.edges.columns.data()});
@@ -248,8 +246,7 @@ void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offse
 template <class Index, class Executor>
 device_levels<Index> levels_in_order(buffer<Index> level_offsets, std::int64_t count, std::int64_t size,
                                      const Executor& on, memory_resource& resource) {
-  device_levels<Index> made{count, std::move(level_offsets),
-                            buffer<Index>(static_cast<std::size_t>(size), resource, on.stream())};
+  device_levels<Index> made{count, std::move(level_offsets), make_buffer<Index>(size, on, resource)};
   simt::for_each(on, size, triangle_kernels::write_iota<Index>{made.rows.data()});
   return made;
 }

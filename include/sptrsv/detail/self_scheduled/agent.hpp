@@ -30,21 +30,18 @@ struct agent {
   static constexpr int unknowns_per_block = block_threads / Lanes;
   static_assert(Columns <= Lanes);
   using params = system_params<Scalar, Index, Offset>;
-  using shared_storage = ticket_slot;
+  using shared_storage = block_ticket;
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
     const auto tile = ctx.template group<Lanes>();
-    if (ctx.thread_rank() == 0) {
-      take_block(ctx, start, p.unknowns.state);
-    }
-    ctx.barrier();
+    start_block(ctx, start, p.unknowns.state);
     const std::int64_t wid = start.block * unknowns_per_block + tile.index();
     const bool present = wid < p.size;
     Solve<Tuning, Scalar, Index, Offset, Lanes, Columns> solve(ctx, p, present ? wid : p.size - 1,
                                                                tile.rank());
     when_ready(ctx, tile, p, present, wid, solve.in_degree(), [&] {
-      solve(ctx, tile, p, start.parity);
+      solve(ctx, tile, p, start.half);
       if (tile.rank() == 0) {
         p.unknowns.restore_count(ctx, wid, solve.in_degree());
       }
@@ -113,11 +110,11 @@ class solve_row {
   SPTRSV_DEVICE Index in_degree() const { return length_; }
 
   template <class Context, class Tile>
-  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, const params& p, std::uint32_t parity) {
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, const params& p, std::uint32_t half) {
     Scalar x{};
     for (std::int64_t first = 0; first < unknown_.columns(p); first += Columns) {
       if (first > 0) {
-        finish(ctx, tile, p, first - Columns, x, parity);
+        finish(ctx, tile, p, first - Columns, x, half);
         unknown_.load_rhs(ctx, p, first, tile.rank());
       }
       Scalar sums[Columns] = {};
@@ -144,7 +141,7 @@ class solve_row {
     }
     column_.for_each(ctx, 0,
                      [&](Index j, Scalar) { ctx.reduce_add(p.unknowns.counts + j, Index{1}); });  // line 28
-    finish(ctx, tile, p, (unknown_.columns(p) - 1) / Columns * Columns, x, parity);
+    finish(ctx, tile, p, (unknown_.columns(p) - 1) / Columns * Columns, x, half);
   }
 
  private:
@@ -161,9 +158,9 @@ class solve_row {
 
   template <class Context, class Tile>
   SPTRSV_DEVICE void finish(Context& ctx, const Tile& tile, const params& p, std::int64_t first, Scalar x,
-                            std::uint32_t parity) const {
+                            std::uint32_t half) const {
     if (unknown_.finishes(p, first, tile.rank())) {
-      unknown_.store(ctx, p, first + tile.rank(), x, parity);
+      unknown_.store(ctx, p, first + tile.rank(), x, half);
     }
   }
 
@@ -198,11 +195,11 @@ class solve_column {
   SPTRSV_DEVICE Index in_degree() const { return in_degree_; }
 
   template <class Context, class Tile>
-  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, const params& p, std::uint32_t parity) {
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, const params& p, std::uint32_t half) {
     Scalar x{};
     for (std::int64_t first = 0; first < unknown_.columns(p); first += Columns) {
       if (first > 0) {
-        finish(ctx, tile, p, first - Columns, x, parity);
+        finish(ctx, tile, p, first - Columns, x, half);
         unknown_.load_rhs(ctx, p, first, tile.rank());
       }
       if (unknown_.finishes(p, first, tile.rank())) {  // line 14
@@ -226,7 +223,7 @@ class solve_column {
     }
     column_.for_each(ctx, 0,
                      [&](Index j, Scalar) { ctx.reduce_add(p.unknowns.counts + j, Index{1}); });  // line 20
-    finish(ctx, tile, p, (unknown_.columns(p) - 1) / Columns * Columns, x, parity);
+    finish(ctx, tile, p, (unknown_.columns(p) - 1) / Columns * Columns, x, half);
   }
 
  private:
@@ -242,12 +239,12 @@ class solve_column {
 
   template <class Context, class Tile>
   SPTRSV_DEVICE void finish(Context& ctx, const Tile& tile, const params& p, std::int64_t first, Scalar x,
-                            std::uint32_t parity) const {
+                            std::uint32_t half) const {
     if (unknown_.finishes(p, first, tile.rank())) {  // line 22
       if (in_degree_ > 0) {
         p.unknowns.restore_sum(ctx, unknown_.wid, first + tile.rank());
       }
-      unknown_.store(ctx, p, first + tile.rank(), x, parity);
+      unknown_.store(ctx, p, first + tile.rank(), x, half);
     }
   }
 

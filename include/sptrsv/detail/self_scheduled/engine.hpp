@@ -109,6 +109,7 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
     kernel_info kernel;
+    kernel.levels = levels_.count;
     kernel.lanes_per_row = lanes_;
     kernel.text = std::string("self_scheduled by ") + (by_rows_ ? "rows: " : "columns: ") +
                   std::to_string(blocks()) + " blocks of " + std::to_string(Tuning::block_threads) +

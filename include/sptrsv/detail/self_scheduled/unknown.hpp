@@ -78,10 +78,10 @@ struct unknown {
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, const params& p, std::int64_t rhs, Scalar x,
-                           std::uint32_t parity) const {
+                           std::uint32_t half) const {
     ctx.store(p.x.data + row(p) * p.x.row_stride + rhs * p.x.column_stride, x);
     if (!is_finite(x)) {
-      p.unknowns.state->record_nonfinite(ctx, parity, static_cast<std::int64_t>(substitution_index));
+      p.unknowns.state->record_nonfinite(ctx, half, static_cast<std::int64_t>(substitution_index));
     }
   }
 };

@@ -54,7 +54,7 @@ struct agent {
   using entries = prefetched_entries<Scalar, Index, Offset, 32, Tuning::entries_ahead>;
 
   struct shared_storage {
-    ticket_slot start;
+    block_ticket start;
     Index in_degree[columns_per_block];  ///< s_in_degree, by warp: counts up from 0
     /// s_left_sum, by warp and right-hand side of the sweep.
     Scalar left_sum[columns_per_block][Columns];
@@ -64,7 +64,7 @@ struct agent {
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const auto warp = ctx.template group<32>();
     if (ctx.thread_rank() == 0) {
-      take_block(ctx, shared.start, p.far.state);
+      take_block(ctx, shared.start, p.far.state, ctx.grid_blocks());
     }
     if (ctx.thread_rank() < columns_per_block) {
       shared.in_degree[ctx.thread_rank()] = 0;
@@ -144,7 +144,7 @@ struct agent {
       if (finishes) {
         ctx.store(p.x.data + row * p.x.row_stride + mine * p.x.column_stride, x);
         if (!is_finite(x)) {
-          p.far.state->record_nonfinite(ctx, shared.start.parity, i);
+          p.far.state->record_nonfinite(ctx, shared.start.half, i);
         }
       }
     }

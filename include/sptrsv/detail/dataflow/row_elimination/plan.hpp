@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/agents.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/rhs_agent.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
@@ -179,22 +180,19 @@ class plan {
 
   void choose(const Scalar* stored, double fill, std::int64_t least, const Executor& on,
               memory_resource& resource) {
-    const auto make = [&](auto element, std::int64_t size) {
-      return buffer<decltype(element)>(static_cast<std::size_t>(size), resource, on.stream());
-    };
     const std::int64_t size = triangle_.size;
-    const auto slots = make(Offset{}, size + 1);
+    const auto slots = make_buffer<Offset>(size + 1, on, resource);
     on.fill_bytes(slots.data(), 0, slots.bytes());
     simt::for_each(
         on, size,
         count_slots<Offset>{triangle_.row_offsets.data(), fill, static_cast<Offset>(least), slots.data()});
     on.exclusive_scan(slots.data(), slots.data(), size + 1, resource);
-    const auto listed = make(Index{}, last_of(slots, on));
-    const auto lengths = make(Offset{}, size);
-    const auto count = make(std::int64_t{}, 1);
+    const auto listed = make_buffer<Index>(last_of(slots, on), on, resource);
+    const auto lengths = make_buffer<Offset>(size, on, resource);
+    const auto count = make_buffer<std::int64_t>(1, on, resource);
     on.fill_bytes(count.data(), 0, count.bytes());
-    eliminated_ = make(std::uint32_t{}, size);
-    factor_offsets_ = make(Offset{}, row_blocks_ + 1);
+    eliminated_ = make_buffer<std::uint32_t>(size, on, resource);
+    factor_offsets_ = make_buffer<Offset>(row_blocks_ + 1, on, resource);
     on.fill_bytes(factor_offsets_.data(), 0, factor_offsets_.bytes());
     using agent = choose_rows_agent<Scalar, Index, Offset>;
     typename agent::params p{};
@@ -212,16 +210,16 @@ class plan {
       return;
     }
     on.exclusive_scan(factor_offsets_.data(), factor_offsets_.data(), row_blocks_ + 1, resource);
-    factors_ = make(Scalar{}, last_of(factor_offsets_, on));
-    row_offsets_ = make(Offset{}, size + 1);
+    factors_ = make_buffer<Scalar>(last_of(factor_offsets_, on), on, resource);
+    row_offsets_ = make_buffer<Offset>(size + 1, on, resource);
     on.fill_bytes(row_offsets_.data(), 0, row_offsets_.bytes());
     simt::for_each(
         on, size,
         count_entries<Offset>{lengths.data(), form_.unit ? Offset{0} : Offset{1}, row_offsets_.data()});
     on.exclusive_scan(row_offsets_.data(), row_offsets_.data(), size + 1, resource);
-    columns_ = make(Index{}, last_of(row_offsets_, on));
-    values_ = make(Scalar{}, static_cast<std::int64_t>(columns_.size()));
-    first_grown_ = make(std::int64_t{}, 1);
+    columns_ = make_buffer<Index>(last_of(row_offsets_, on), on, resource);
+    values_ = make_buffer<Scalar>(static_cast<std::int64_t>(columns_.size()), on, resource);
+    first_grown_ = make_buffer<std::int64_t>(1, on, resource);
     simt::for_each(on, size,
                    take_slots<Index, Offset>{slots.data(), listed.data(), lengths.data(), row_offsets_.data(),
                                              columns_.data(), !form_.unit});

@@ -1,0 +1,216 @@
+// Bad input is refused with an exception that names what is wrong and where, the same on every target.
+#pragma once
+
+#include <complex>
+
+#include "contract/contract_fixture.hpp"
+#include "support/bad_patterns.hpp"
+
+namespace sptrsv::testing {
+
+template <class Types>
+class bad_input : public contract<Types> {
+ public:
+  using contract<Types>::contract;
+  using typename contract<Types>::value_type;
+  using typename contract<Types>::index_type;
+  using typename contract<Types>::offset_type;
+
+  static void expect(const std::optional<failure>& seen, errc code, const std::string& words,
+                     const std::string& name, std::int64_t row = -1) {
+    ASSERT_TRUE(seen.has_value()) << name << ": accepted";
+    EXPECT_EQ(seen->code, code) << name << ": " << seen->message;
+    EXPECT_EQ(seen->row.value_or(-1), row) << name << ": " << seen->message;
+    EXPECT_TRUE(seen->mentions(words)) << name << ": \"" << seen->message << "\" does not mention " << words;
+  }
+
+  void expect_refused(const std::vector<pattern_case>& cases) {
+    for (const pattern_case& c : cases) {
+      const std::optional<failure> seen = failure_of(c.a, c.options);
+      if (c.code.has_value()) {
+        expect(seen, *c.code, c.words, c.name, c.row);
+      } else {
+        EXPECT_FALSE(seen.has_value()) << c.name << ": " << (seen ? seen->message : "");
+      }
+    }
+  }
+
+  std::optional<failure> failure_of(const raw_matrix& a, const system_options& options) {
+    const raw_arrays<typename Types::target, value_type, index_type, offset_type> there(this->where, a);
+    return there.visit([&](const auto& view) { return failure_of(view, options); });
+  }
+  template <class View>
+  std::optional<failure> failure_of(const View& view, const system_options& options = {}) {
+    return failure::of([&] { this->policy().analyze(view, options, this->where.stream()); });
+  }
+
+  static std::optional<failure> failure_on_host(const raw_matrix& a, const system_options& options) {
+    host_target host;
+    const raw_arrays<host_target, value_type, index_type, offset_type> there(host, a);
+    return there.visit([&](const auto& view) {
+      return failure::of([&] { sptrsv::analyze(policy::host_serial{}, view, options); });
+    });
+  }
+
+  /// A good system of three rows.
+  auto good_solver(std::int64_t max_rhs = 2) {
+    return this->analyze(this->make(patterns::chain(3), {}), {}, max_rhs);
+  }
+};
+
+SPTRSV_TEST_P(bad_input, shapes_and_offsets) { this->expect_refused(bad_shapes()); }
+
+SPTRSV_TEST_P(bad_input, entries_twice_and_missing_pivots) { this->expect_refused(bad_entries()); }
+
+/// The first offending row, whatever else is wrong: as the host's analysis finds it.
+SPTRSV_TEST_P(bad_input, random_accidents_are_named_as_on_the_host) {
+  random_source source(1);
+  int refused = 0;
+  for (int i = 0; i < 300; ++i) {
+    const raw_matrix a = damaged_matrix(source);
+    const std::vector<form> forms = all_forms();
+    const system_options options = forms[static_cast<std::size_t>(source.below(24))].options();
+    const auto expected = this->failure_on_host(a, options);
+    const auto seen = this->failure_of(a, options);
+    ASSERT_EQ(seen.has_value(), expected.has_value()) << "number " << i << ": "
+                                                      << (seen       ? seen->message
+                                                          : expected ? expected->message
+                                                                     : "");
+    if (seen.has_value()) {
+      ++refused;
+      EXPECT_EQ(seen->code, expected->code) << "number " << i << ": " << seen->message;
+      EXPECT_EQ(seen->row, expected->row) << "number " << i << ": " << seen->message;
+      EXPECT_EQ(seen->message, expected->message) << "number " << i;
+    }
+  }
+  EXPECT_GT(refused, 120);
+  EXPECT_LT(refused, 290);
+}
+
+SPTRSV_TEST_P(bad_input, null_arrays) {
+  using value = typename TypeParam::value;
+  const auto there = this->where.upload(this->make(patterns::chain(3), {}).by_rows);
+  const auto good = detail::view_of(there);
+  auto bad = good;
+  bad.row_offsets = nullptr;
+  this->expect(this->failure_of(bad), errc::invalid_argument, "null", "offsets");
+  bad = good;
+  bad.column_indices = nullptr;
+  this->expect(this->failure_of(bad), errc::invalid_argument, "null", "indices");
+  bad = good;
+  bad.values = nullptr;
+  this->expect(this->failure_of(bad), errc::invalid_argument, "null", "values");
+
+  auto solver = this->good_solver();
+  auto vector = this->where.upload(poisoned<value>(3));
+  const auto stream = this->where.stream();
+  const span<value> nothing(nullptr, 3);
+  this->expect(failure::of([&] { solver.solve(nothing, vector, stream); }), errc::invalid_argument, "b ",
+               "b");
+  this->expect(failure::of([&] { solver.solve(vector, nothing, stream); }), errc::invalid_argument, "x ",
+               "x");
+  this->expect(failure::of([&] { solver.update_values(span<const value>(nullptr, 5), stream); }),
+               errc::invalid_argument, "values", "values");
+}
+
+SPTRSV_TEST_P(bad_input, sizes_of_b_x_and_the_values) {
+  using value = typename TypeParam::value;
+  auto solver = this->good_solver();
+  const auto stream = this->where.stream();
+  auto memory = this->where.upload(random_vector<value>(40, 1));
+  const auto sized = [&](std::int64_t rows, std::int64_t columns) {
+    return dense_view<value>::column_major(memory.data(), rows, columns, rows);
+  };
+  const auto solve = [&](const dense_view<value>& b, const dense_view<value>& x) {
+    return failure::of([&] { solver.solve(b, x, stream); });
+  };
+  this->expect(solve(sized(2, 1), sized(3, 1)), errc::size_mismatch, "b has 2 rows, the system has 3", "b");
+  this->expect(solve(sized(4, 1), sized(3, 1)), errc::size_mismatch, "b has 4 rows", "b");
+  this->expect(solve(sized(3, 1), sized(2, 1)), errc::size_mismatch, "x has 2 rows", "x");
+  this->expect(solve(sized(0, 0), sized(0, 0)), errc::size_mismatch, "b has 0 rows", "nothing");
+  this->expect(solve(sized(3, 1), sized(3, 2)), errc::size_mismatch, "columns", "columns");
+  this->expect(solve(sized(3, -1), sized(3, -1)), errc::size_mismatch, "negative", "negative columns");
+  this->expect(solve(sized(3, 3), sized(3, 3)), errc::too_many_rhs, "max_rhs = 2", "max_rhs");
+  EXPECT_FALSE(solve(sized(3, 2), sized(3, 2)).has_value());
+  EXPECT_FALSE(solve(sized(3, 0), sized(3, 0)).has_value());
+  for (const std::size_t count : {0, 4, 6}) {
+    this->expect(failure::of([&] { solver.update_values(span<const value>(memory.data(), count), stream); }),
+                 errc::size_mismatch, "5 entries", "values");
+  }
+}
+
+/// A refused call leaves the solver as it was.
+SPTRSV_TEST_P(bad_input, a_refused_call_does_no_harm) {
+  using value = typename TypeParam::value;
+  const auto a = this->make(patterns::chain(3), {});
+  auto solver = this->analyze(a, {}, 2);
+  const auto b = random_vector<value>(3, 1);
+  const auto x = this->solve(solver, b);
+  const auto stream = this->where.stream();
+  auto memory = this->where.upload(poisoned<value>(9));
+  const auto many = dense_view<value>::column_major(memory.data(), 3, 3, 3);
+  EXPECT_TRUE(failure::of([&] { solver.solve(many, many, stream); }).has_value());
+  EXPECT_TRUE(failure::of([&] { solver.update_values(span<const value>(memory.data(), 9), stream); }));
+  EXPECT_TRUE(same_bits(this->where.download(memory), poisoned<value>(9)));
+  EXPECT_TRUE(solver.status(stream).ok());
+  EXPECT_TRUE(same_bits(this->solve(solver, b), x));
+}
+
+/// Numbers that the index or the offset type cannot hold are refused before any array is looked at.
+SPTRSV_TEST_P(bad_input, more_rows_or_entries_than_the_types_can_count) {
+  using view = csr_view<typename TypeParam::value, typename TypeParam::index, typename TypeParam::offset>;
+  const auto there = this->where.upload(this->make(patterns::chain(3), {}).by_rows);
+  view a = there;
+  if (sizeof(typename TypeParam::index) == 4) {
+    a.rows = a.columns = std::int64_t{1} << 31;
+    this->expect(this->failure_of(a), errc::invalid_argument, "do not fit the index type", "rows");
+  }
+  if (sizeof(typename TypeParam::offset) == 4) {
+    a = there;
+    a.entries = std::int64_t{1} << 31;
+    this->expect(this->failure_of(a), errc::invalid_argument, "do not fit the offset type", "entries");
+  }
+}
+
+SPTRSV_TESTS(bad_input, shapes_and_offsets, entries_twice_and_missing_pivots,
+             random_accidents_are_named_as_on_the_host, null_arrays, sizes_of_b_x_and_the_values,
+             a_refused_call_does_no_harm, more_rows_or_entries_than_the_types_can_count);
+
+/// Memory that the policy cannot reach, from a vector on the host.
+template <class Types>
+class host_memory_for_a_device_policy : public bad_input<Types> {
+ public:
+  using bad_input<Types>::bad_input;
+};
+
+SPTRSV_TEST_P(host_memory_for_a_device_policy, is_refused) {
+  using value = typename TypeParam::value;
+  const auto host = this->make(patterns::chain(3), {}).by_rows;
+  const auto there = this->where.upload(host);
+  const auto stream = this->where.stream();
+  const auto good = detail::view_of(there);
+  auto bad = good;
+  bad.row_offsets = host.row_offsets.data();
+  this->expect(this->failure_of(bad), errc::wrong_memory_space, "offsets", "offsets");
+  bad = good;
+  bad.column_indices = host.column_indices.data();
+  this->expect(this->failure_of(bad), errc::wrong_memory_space, "indices", "indices");
+  bad = good;
+  bad.values = host.values.data();
+  this->expect(this->failure_of(bad), errc::wrong_memory_space, "values", "values");
+  this->expect(this->failure_of(host), errc::wrong_memory_space, "device memory", "all");
+
+  auto solver = this->good_solver();
+  std::vector<value> vector(3, value(1));
+  auto on_device = this->where.upload(vector);
+  this->expect(failure::of([&] { solver.solve(vector, on_device, stream); }), errc::wrong_memory_space, "b ",
+               "b");
+  this->expect(failure::of([&] { solver.solve(on_device, vector, stream); }), errc::wrong_memory_space, "x ",
+               "x");
+  this->expect(failure::of([&] { solver.update_values(host.values, stream); }), errc::wrong_memory_space,
+               "values", "values");
+}
+
+SPTRSV_TESTS(host_memory_for_a_device_policy, is_refused);
+
+}  // namespace sptrsv::testing

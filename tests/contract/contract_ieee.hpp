@@ -1,0 +1,279 @@
+// The contract: zero pivots, NaN and Inf give what serial substitution gives, and status() names the first
+// row.
+#pragma once
+
+#include <cmath>
+
+#include "contract/contract_fixture.hpp"
+
+namespace sptrsv::testing {
+
+template <class Types>
+class ieee : public contract<Types> {
+ public:
+  using contract<Types>::contract;
+  using typename contract<Types>::value_type;
+  using kind = solve_status::kind;
+  using real = detail::real_t<value_type>;
+  using real_limits = std::numeric_limits<real>;
+
+  static value_type infinity() { return make_value<value_type>(real_limits::infinity()); }
+  static value_type nan() { return make_value<value_type>(real_limits::quiet_NaN()); }
+
+  /// The first of two rows, or columns, in the order of substitution.
+  static std::int64_t first_of(const form& f, std::int64_t low, std::int64_t high) {
+    const bool ascending = (f.part == uplo::lower) == (f.operation == op::none);
+    return ascending ? low : high;
+  }
+
+  /// Finite, infinite (with its sign) or NaN. Which parts of a complex number are infinite or NaN depends on
+  /// the order of its additions, so there it is only finite or not, as where rows are not solved in the order
+  /// of substitution.
+  [[nodiscard]] int class_of(const value_type& v) const {
+    if (detail::is_finite(*detail::as_scalar(&v))) {
+      return 0;
+    }
+    if (this->policy().growth > 1) {
+      return 1;
+    }
+    if constexpr (is_complex<value_type>) {
+      return 1;
+    } else {
+      return std::isnan(v) ? 2 : v > 0 ? 3 : 4;
+    }
+  }
+  void expect_same_classes(const std::vector<value_type>& x, const std::vector<value_type>& expected,
+                           const form& f) const {
+    ASSERT_EQ(x.size(), expected.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      EXPECT_EQ(class_of(x[i]), class_of(expected[i]))
+          << "component " << i << " is " << x[i] << " and not like " << expected[i] << ", " << f.name();
+    }
+  }
+
+  template <class Solver>
+  void expect_status(Solver& solver, kind code, std::int64_t row, const form& f) {
+    const solve_status status = solver.status(this->where.stream());
+    EXPECT_EQ(status.code, code) << f.name();
+    if (code == kind::ok) {
+      EXPECT_FALSE(status.row.has_value()) << f.name();
+    } else {
+      EXPECT_EQ(status.row.value_or(-1), row) << f.name();
+    }
+  }
+
+  /// For an x that overflows at `row`. A policy that does not go by the order of substitution may find finite
+  /// values for rows that need that one.
+  void expect_overflow(const typename contract<Types>::matrix& a, const form& f,
+                       const std::vector<value_type>& b, std::int64_t row) {
+    if (this->policy().growth == 1) {
+      expect_like_serial(a, f, b, kind::non_finite, row);
+      return;
+    }
+    auto solver = this->analyze(a, f);
+    const auto x = this->solve(solver, b);
+    const auto expected = this->reference(a, f, b);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      EXPECT_TRUE(class_of(x[i]) == 0 || class_of(expected[i]) != 0) << "component " << i << ", " << f.name();
+    }
+    EXPECT_NE(class_of(x[static_cast<std::size_t>(row)]), 0) << f.name();
+    expect_status(solver, kind::non_finite, row, f);
+  }
+
+  /// Solves, and compares with serial substitution and the expected status.
+  void expect_like_serial(const typename contract<Types>::matrix& a, const form& f,
+                          const std::vector<value_type>& b, kind code, std::int64_t row) {
+    auto solver = this->analyze(a, f);
+    expect_same_classes(this->solve(solver, b), this->reference(a, f, b), f);
+    expect_status(solver, code, row, f);
+  }
+};
+
+SPTRSV_TEST_P(ieee, a_clean_solve_is_ok) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::random(70, 3, 2);
+  for (const form& f : this->forms_for(20)) {
+    const auto b = random_vector<value>(p.size, 3);
+    this->expect_like_serial(this->make(p, f), f, b, solve_status::kind::ok, 0);
+  }
+}
+
+SPTRSV_TEST_P(ieee, the_first_zero_pivot_is_named) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::random(70, 3, 2);
+  const auto b = random_vector<value>(p.size, 3);
+  for (const form& f : all_forms()) {
+    auto a = this->make(p, f);
+    for (const std::int64_t row : {20, 41, 50}) {
+      a.set(row, row, value(0));
+    }
+    const bool unit = f.diagonal == diag::unit;
+    this->expect_like_serial(a, f, b, unit ? solve_status::kind::ok : solve_status::kind::zero_pivot,
+                             this->first_of(f, 20, 50));
+  }
+}
+
+SPTRSV_TEST_P(ieee, a_nan_or_an_infinity_in_b_is_named) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::stencil_2d(8, 9);
+  for (const form& f : this->forms_for(21)) {
+    const auto a = this->make(p, f);
+    for (const value& bad : {this->nan(), this->infinity()}) {
+      auto b = random_vector<value>(p.size, 3);
+      b[13] = bad;
+      b[40] = bad;
+      this->expect_like_serial(a, f, b, solve_status::kind::non_finite, this->first_of(f, 13, 40));
+    }
+  }
+}
+
+SPTRSV_TEST_P(ieee, a_nan_or_an_infinity_among_the_values_is_named) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::chain(90);
+  const auto b = random_vector<value>(p.size, 3);
+  for (const form& f : this->forms_for(22)) {
+    for (const value& bad : {this->nan(), this->infinity()}) {
+      auto a = this->make(p, f);
+      const std::int64_t row = f.part == uplo::lower ? 30 : 29;
+      a.set(row, 59 - row, bad);  // the entry that couples 29 and 30
+      const std::int64_t named = this->first_of(f, 30, 29);
+      this->expect_like_serial(a, f, b, solve_status::kind::non_finite, named);
+    }
+  }
+}
+
+SPTRSV_TEST_P(ieee, signs_of_infinities_meet) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::random(80, 4, 9);
+  for (const form& f : this->forms_for(23)) {
+    const auto a = this->make(p, f);
+    auto b = random_vector<value>(p.size, 3);
+    b[5] = this->infinity();
+    b[7] = -this->infinity();
+    b[75] = this->infinity();
+    b[77] = -this->infinity();
+    this->expect_like_serial(a, f, b, solve_status::kind::non_finite, this->first_of(f, 5, 77));
+  }
+}
+
+SPTRSV_TEST_P(ieee, an_overflow_is_named_and_no_zero_pivot) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::random(70, 3, 2);
+  for (const form& f : this->forms_for(24)) {
+    if (f.diagonal == diag::unit) {
+      continue;
+    }
+    auto a = this->make(p, f);
+    auto b = random_vector<value>(p.size, 3);
+    for (const std::int64_t row : {33, 34}) {
+      a.set(row, row, make_value<value>(TestFixture::real_limits::min()));
+      b[static_cast<std::size_t>(row)] = make_value<value>(8);
+    }
+    this->expect_overflow(a, f, b, this->first_of(f, 33, 34));
+  }
+}
+
+/// Where the reciprocal of a pivot overflows or is not exact enough, division must still be division.
+SPTRSV_TEST_P(ieee, extreme_pivots_divide_as_ieee_says) {
+  using value = typename TypeParam::value;
+  using limits = typename TestFixture::real_limits;
+  const form f = this->forms_for(25).front();
+  const pattern p = patterns::diagonal(40);
+  const form diagonal_form{f.part, diag::non_unit, f.operation, f.by_columns, content::triangle, true};
+  auto a = this->make(p, diagonal_form);
+  std::vector<value> b(40, value(1));
+  std::vector<value> expected(40);
+  const double pivots[] = {limits::min() / 4, limits::max(), limits::min(), limits::max() / 2, 3};
+  for (std::int64_t i = 0; i < 40; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const double pivot = pivots[i % 5];
+    a.set(i, i, make_value<value>(pivot));
+    b[at] = make_value<value>(pivot / 2);
+    expected[at] = make_value<value>(0.5);
+  }
+  auto solver = this->analyze(a, diagonal_form);
+  const auto x = this->solve(solver, b);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    EXPECT_EQ(x[i], expected[i]) << "component " << i;
+  }
+  EXPECT_TRUE(solver.status(this->where.stream()).ok());
+}
+
+/// A NaN with all bits set is the mark of an unsolved component in some policies; from outside it must be a
+/// NaN like any other, in each part of a complex number too.
+SPTRSV_TEST_P(ieee, the_reserved_nan_does_not_hang) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::stencil_2d(8, 9);
+  const auto reserved = from_bytes<value>(0xff);
+  for (const form& f : this->forms_for(26)) {
+    auto a = this->make(p, f);
+    auto b = random_vector<value>(p.size, 3);
+    b[20] = reserved;
+    this->expect_like_serial(a, f, b, solve_status::kind::non_finite, 20);
+    b[20] = value(1);
+    if constexpr (is_complex<value>) {
+      reinterpret_cast<typename value::value_type*>(&b[20])[1] = from_bytes<typename value::value_type>(0xff);
+      this->expect_like_serial(a, f, b, solve_status::kind::non_finite, 20);
+      b[20] = value(1);
+    }
+    // All of b: the first row in the order of substitution is bad.
+    this->expect_like_serial(a, f, std::vector<value>(b.size(), reserved), solve_status::kind::non_finite,
+                             this->first_of(f, 0, p.size - 1));
+    if (f.diagonal == diag::non_unit) {
+      a.set(30, 30, reserved);
+      this->expect_like_serial(a, f, b, solve_status::kind::non_finite, 30);
+    }
+  }
+}
+
+SPTRSV_TEST_P(ieee, status_speaks_of_the_last_solve) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::stencil_2d(6, 7);
+  const form f = this->forms_for(27).front();
+  const auto a = this->make(p, f);
+  auto solver = this->analyze(a, f, 2);
+  this->expect_status(solver, solve_status::kind::ok, 0, f);  // none yet
+  const auto clean = random_vector<value>(p.size, 3);
+  for (const std::int64_t row : {11, 3, 40, 3}) {
+    auto b = clean;
+    b[static_cast<std::size_t>(row)] = this->nan();
+    this->solve(solver, b);
+    this->expect_status(solver, solve_status::kind::non_finite, row, f);
+    this->expect_status(solver, solve_status::kind::non_finite, row, f);  // asking changes nothing
+    const auto x = this->solve(solver, clean);
+    this->expect_status(solver, solve_status::kind::ok, 0, f);
+    this->expect_solved(a, f, p.name, clean, x);
+  }
+}
+
+/// The first row over all right-hand sides; the clean ones stay clean.
+SPTRSV_TEST_P(ieee, of_several_right_hand_sides) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::stencil_2d(6, 7);
+  for (const form& f : this->forms_for(28)) {
+    const auto a = this->make(p, f);
+    auto solver = this->analyze(a, f, 5);
+    const layout shape = row_major(p.size, 5, 1);
+    auto b = random_vector<value>(static_cast<std::int64_t>(shape.extent), 3);
+    b[shape.at(25, 1)] = this->nan();
+    b[shape.at(17, 4)] = this->infinity();
+    const auto x = this->solve(solver, shape, b);
+    this->expect_status(solver, solve_status::kind::non_finite, this->first_of(f, 17, 25), f);
+    for (std::int64_t j = 0; j < 5; ++j) {
+      std::vector<value> b_j;
+      std::vector<value> x_j;
+      for (std::int64_t i = 0; i < p.size; ++i) {
+        b_j.push_back(b[shape.at(i, j)]);
+        x_j.push_back(x[shape.at(i, j)]);
+      }
+      this->expect_same_classes(x_j, this->reference(a, f, b_j), f);
+    }
+  }
+}
+
+SPTRSV_TESTS(ieee, a_clean_solve_is_ok, the_first_zero_pivot_is_named, a_nan_or_an_infinity_in_b_is_named,
+             a_nan_or_an_infinity_among_the_values_is_named, signs_of_infinities_meet,
+             an_overflow_is_named_and_no_zero_pivot, extreme_pivots_divide_as_ieee_says,
+             the_reserved_nan_does_not_hang, status_speaks_of_the_last_solve, of_several_right_hand_sides);
+
+}  // namespace sptrsv::testing

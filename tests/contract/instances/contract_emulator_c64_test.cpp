@@ -1,0 +1,12 @@
+// The device policies in the emulator, for std::complex<float>: the contract, and hostile schedules.
+#include "contract/contract_suite.hpp"
+#include "contract/schedule_suite.hpp"
+#include "support/emulator_target.hpp"
+
+namespace sptrsv::testing {
+
+using emulated = device_policies<emulator_target, std::complex<float>>;
+SPTRSV_TEST_CONTRACT(emulator_c64, emulated);
+SPTRSV_TEST_POLICIES(emulator_c64, schedules, emulated);
+
+}  // namespace sptrsv::testing

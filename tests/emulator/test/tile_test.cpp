@@ -1,0 +1,147 @@
+// Tile collectives of the emulator.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emulator/test/support.hpp"
+
+namespace sptrsv::emulator::testing {
+namespace {
+
+namespace simt = sptrsv::detail::simt;
+
+/// Every collective against its definition, for one tile size.
+template <int Lanes>
+void check_tile(const executor& on) {
+  const auto wrong = zeros<int>(on, 1);
+  launch<64>(on, 2, [wrong = wrong.data()](auto& ctx, nothing&) {
+    const auto tile = ctx.template group<Lanes>();
+    const int me = tile.rank();
+    const int base = ctx.thread_rank() - me;
+    const auto expect = [&](bool right) {
+      if (!right) {
+        ctx.atomic_add(wrong, 1);
+      }
+    };
+    expect(me == ctx.thread_rank() % Lanes && tile.index() == ctx.thread_rank() / Lanes);
+    struct pair {
+      double first;
+      int second;
+    };
+    const pair v{0.5 * ctx.thread_rank(), me};
+    for (int i = 0; i < Lanes; ++i) {
+      const pair got = tile.shuffle(v, i);
+      expect(got.first == 0.5 * (base + i) && got.second == i);
+      expect(tile.shuffle_xor(me, i) == (me ^ i));
+      expect(tile.shuffle_down(me, i) == (me + i < Lanes ? me + i : me));
+      expect(tile.ballot(me == i) == std::uint32_t{1} << i);
+      expect(tile.any(me == i));
+      expect(tile.all(me == i) == (Lanes == 1));
+    }
+    tile.sync();
+    expect(!tile.any(false) && tile.all(true));
+    expect(simt::tile_sum(tile, me, Lanes) == Lanes * (Lanes - 1) / 2);
+  });
+  EXPECT_EQ(to_host(on, wrong)[0], 0) << Lanes << " lanes";
+}
+
+TEST(Tile, CollectivesOfEverySize) {
+  for (const schedule order : {schedule::in_order, schedule::reverse, schedule::random}) {
+    device d(with_schedule(order));
+    const executor on(&d);
+    check_tile<1>(on);
+    check_tile<2>(on);
+    check_tile<4>(on);
+    check_tile<8>(on);
+    check_tile<16>(on);
+    check_tile<32>(on);
+  }
+}
+
+TEST(Tile, SizesMayAlternate) {
+  const auto sums = [](const executor& on) {
+    const auto out = zeros<int>(on, 32);
+    launch<32>(on, 1, [out = out.data()](auto& ctx, nothing&) {
+      const auto small = ctx.template group<4>();
+      const auto large = ctx.template group<32>();
+      int v = 1;
+      for (int i = 0; i < 3; ++i) {
+        v = simt::tile_sum(small, v, 4);
+        v = simt::tile_sum(large, v, 32) / 32;
+      }
+      ctx.store(out + ctx.thread_rank(), v);
+    });
+    return to_host(on, out) == std::vector<int>(32, 64);
+  };
+  EXPECT_EQ(successes(50, sums), 50);
+}
+
+template <class Body>
+void expect_tile_divergence(const Body& body) {
+  for (const schedule order : {schedule::in_order, schedule::reverse, schedule::random}) {
+    device d(with_schedule(order));
+    EXPECT_THROW(launch<64>(executor(&d), 1, body), tile_divergence);
+  }
+}
+
+TEST(Tile, LaneThatHasEndedIsAnError) {
+  expect_tile_divergence([](auto& ctx, nothing&) {
+    if (ctx.thread_rank() != 5) {
+      ctx.template group<16>().sync();
+    }
+  });
+}
+
+TEST(Tile, TwoSizesAtOnceAreAnError) {
+  expect_tile_divergence([](auto& ctx, nothing&) {
+    if (ctx.thread_rank() % 2 == 0) {
+      ctx.template group<8>().shuffle(0, 0);
+    } else {
+      ctx.template group<32>().shuffle(0, 0);
+    }
+  });
+}
+
+TEST(Tile, TwoOperationsAtOnceAreAnError) {
+  expect_tile_divergence([](auto& ctx, nothing&) {
+    const auto tile = ctx.template group<8>();
+    if (tile.rank() == 0) {
+      tile.sync();
+    } else {
+      tile.shuffle(0, 0);
+    }
+  });
+}
+
+TEST(Tile, SourceOutsideIsAnError) {
+  expect_tile_divergence([](auto& ctx, nothing&) { ctx.template group<8>().shuffle(1, 8); });
+  expect_tile_divergence([](auto& ctx, nothing&) { ctx.template group<8>().shuffle_xor(1, 8); });
+}
+
+TEST(Tile, LaneInABarrierIsADeadlock) {
+  device d;
+  const std::string text = fault_text<deadlock>([&] {
+    launch<64>(executor(&d), 1, [](auto& ctx, nothing&) {
+      if (ctx.thread_rank() == 3) {
+        ctx.barrier();
+      }
+      ctx.template group<32>().sync();
+      if (ctx.thread_rank() != 3) {
+        ctx.barrier();
+      }
+    });
+  });
+  EXPECT_TRUE(contains(text, "thread 0 is in sync of a tile with 31 of 32 lanes")) << text;
+  EXPECT_TRUE(contains(text, "thread 3 is in a barrier with 33 of 64 threads")) << text;
+}
+
+TEST(Tile, CutByTheEndOfTheBlockIsAnError) {
+  device d;
+  EXPECT_THROW(launch<48>(executor(&d), 1, [](auto& ctx, nothing&) { ctx.template group<32>().sync(); }),
+               tile_divergence);
+}
+
+}  // namespace
+}  // namespace sptrsv::emulator::testing

@@ -1,0 +1,16 @@
+// The device policies on the GPU, for std::complex<float>: the contract, graphs, memory and streams.
+#include "contract/contract_suite.hpp"
+#include "gpu/gpu_graph_suite.cuh"
+#include "gpu/gpu_memory_suite.cuh"
+#include "gpu/gpu_stream_suite.cuh"
+#include "support/gpu_target.cuh"
+
+namespace sptrsv::testing {
+
+using on_gpu = device_policies<gpu_target, std::complex<float>>;
+SPTRSV_TEST_CONTRACT(gpu_c64, on_gpu);
+SPTRSV_TEST_POLICIES(gpu_c64, gpu_graphs, on_gpu);
+SPTRSV_TEST_POLICIES(gpu_c64, gpu_memory, on_gpu);
+SPTRSV_TEST_POLICIES(gpu_c64, gpu_streams, on_gpu);
+
+}  // namespace sptrsv::testing

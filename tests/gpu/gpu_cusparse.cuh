@@ -1,0 +1,45 @@
+// The policy cusparse as a subject of the suites.
+#pragma once
+
+#include "gpu/gpu_fixture.cuh"
+#include "sptrsv/policy/cusparse.hpp"
+
+namespace sptrsv::testing {
+
+struct cusparse : subject<policy::cusparse> {
+  static constexpr const char* name = "cusparse";
+};
+struct cusparse_row_major : subject<policy::cusparse> {
+  static constexpr const char* name = "cusparse_row_major";
+  static policy_type make() {
+    policy_type policy;
+    policy.layout = policy::rhs_layout::row_major;
+    return policy;
+  }
+};
+/// A's own arrays: only cuSPARSE's analysis and its transposed solves.
+struct cusparse_as_stored : subject<policy::cusparse> {
+  static constexpr const char* name = "cusparse_as_stored";
+  static policy_type make() {
+    policy_type policy;
+    policy.validate = false;
+    return policy;
+  }
+};
+/// As in a benchmark.
+struct cusparse_bare : subject<policy::cusparse> {
+  static constexpr const char* name = "cusparse_bare";
+  static policy_type make() {
+    policy_type policy;
+    policy.validate = false;
+    policy.watch = false;
+    return policy;
+  }
+};
+
+/// The index types that cuSPARSE takes, for each value type.
+template <class Value, class... Subjects>
+using cusparse_cases = case_list<suite_case<gpu_target, Subjects, Value, std::int32_t, std::int32_t>...,
+                                 suite_case<gpu_target, Subjects, Value, std::int64_t, std::int64_t>...>;
+
+}  // namespace sptrsv::testing

@@ -1,0 +1,503 @@
+// What is particular to dataflow, in the emulator: which path it takes, and which systems a path refuses.
+#include <array>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "contract/contract_fixture.hpp"
+#include "support/emulator_target.hpp"
+
+namespace sptrsv::testing {
+namespace {
+
+using policy::dataflow_path;
+
+/// Returns the default shapes of the partitioned path, all with this time of a tile.
+constexpr auto shapes_with_tile_time(double nanoseconds) {
+  std::array<partitioned_shape, std::size(dataflow_tuning::partitioned_shapes)> shapes{};
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    shapes[i] = dataflow_tuning::partitioned_shapes[i];
+    shapes[i].tile_ns = nanoseconds;
+  }
+  return shapes;
+}
+
+/// The x ring buffer has fewer components than the tiles that are under way.
+struct tiny_x_ring : dataflow_tuning {
+  static constexpr int single_block_x_ring_size = 64;
+};
+/// The single_block path is predicted to be faster.
+struct slow_partitioned : dataflow_tuning {
+  static constexpr auto partitioned_shapes = shapes_with_tile_time(500);
+};
+struct narrow_single_block : slow_partitioned {
+  static constexpr double single_block_rows_per_level = 2;
+};
+
+/// A tile takes 1 ms, a hand-off 10 ms, a global entry 100 ms.
+struct round_costs : dataflow_tuning {
+  static constexpr auto partitioned_shapes = shapes_with_tile_time(1e6);
+  static constexpr double partitioned_hop_ns = 1e7;
+  static constexpr double partitioned_global_entry_ns = 1e8;
+  static constexpr double partitioned_launch_ns = 0;
+};
+
+/// Several partitions cost no more than one.
+struct free_hops : dataflow_tuning {
+  static constexpr double partitioned_hop_ns = 0;
+  static constexpr double partitioned_global_entry_ns = 0;
+  static constexpr double partitioned_poll_ns = 0;
+};
+
+/// Every system counts as large, and boxes cost nothing.
+struct cheap_boxes : dataflow_tuning {
+  static constexpr std::int64_t partitioned_small_entries = 0;
+  static constexpr double partitioned_boxes_factor = 0;
+};
+
+/// Every system is also large enough for partitions of whole planes.
+struct cheap_planes : cheap_boxes {
+  static constexpr std::int64_t partitioned_plane_entries = 0;
+};
+
+/// Two launches cost no more than one.
+struct free_launches : dataflow_tuning {
+  static constexpr double row_per_thread_launch_ns = 0;
+  static constexpr double partitioned_launch_ns = 0;
+  static constexpr double row_per_thread_level_ns = 200;
+};
+
+struct small_packed_slices : dataflow_tuning {
+  static constexpr std::int64_t partitioned_max_bytes = 4096;
+};
+
+class DataflowPath : public on_target<case_types<emulator_target, double, std::int32_t, std::int32_t>> {
+ public:
+  template <class Tuning = dataflow_tuning>
+  auto analyze(const pattern& p, const policy::basic_dataflow<Tuning>& how = {}, std::int64_t max_rhs = 1) {
+    return sptrsv::analyze(how, where.upload(make(p, {}).by_rows),
+                           {uplo::lower, diag::non_unit, op::none, max_rhs}, where.stream());
+  }
+  template <class Tuning = dataflow_tuning>
+  solver_info info_for(const pattern& p, const policy::basic_dataflow<Tuning>& how = {},
+                       std::int64_t max_rhs = 1) {
+    return analyze(p, how, max_rhs).info();
+  }
+
+  /// Solves, and returns the description of the solver.
+  template <class Tuning = dataflow_tuning>
+  solver_info solve_and_describe(const pattern& p, const policy::basic_dataflow<Tuning>& how = {}) {
+    auto solver = analyze(p, how);
+    const auto b = random_vector<double>(p.size, 7);
+    expect_solved(make(p, {}), {}, p.name, b, solve(solver, b));
+    return solver.info();
+  }
+  /// Solves, and returns the first kernel.
+  template <class Tuning = dataflow_tuning>
+  kernel_info kernel_for(const pattern& p, const policy::basic_dataflow<Tuning>& how = {}) {
+    return solve_and_describe(p, how).kernels.at(0);
+  }
+  /// Solves, and returns the path.
+  template <class Tuning = dataflow_tuning>
+  std::string path_for(const pattern& p, const policy::basic_dataflow<Tuning>& how = {}) {
+    return solve_and_describe(p, how).path;
+  }
+
+  template <class Tuning>
+  void expect_single_block_refused(const pattern& p) {
+    try {
+      analyze(p, policy::basic_dataflow<Tuning>{dataflow_path::single_block});
+      ADD_FAILURE() << p.name << " should be refused";
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::unsupported);
+      EXPECT_NE(std::string(e.what()).find("the path single_block cannot solve this system"),
+                std::string::npos)
+          << e.what();
+    }
+    EXPECT_NE(path_for(p, policy::basic_dataflow<Tuning>{}), "single_block") << p.name;
+  }
+
+  /// The paths whose times were predicted, in order.
+  static std::vector<std::string> predicted_paths(const solver_info& info) {
+    std::vector<std::string> names;
+    for (const predicted_time& prediction : info.predictions) {
+      EXPECT_GT(prediction.nanoseconds, 0) << prediction.name;
+      EXPECT_LT(prediction.nanoseconds, 1e6) << prediction.name;
+      names.push_back(prediction.name);
+    }
+    return names;
+  }
+  using names = std::vector<std::string>;
+  using boxes = std::array<std::int64_t, 3>;
+  static constexpr boxes no_boxes{};
+};
+
+TEST_F(DataflowPath, IsSingleBlockWhereRowsFollowEachOther) {
+  for (const pattern& p : {patterns::chain(600), patterns::band(257, 12)}) {
+    EXPECT_EQ(path_for(p), "single_block") << p.name;
+  }
+}
+
+TEST_F(DataflowPath, IsPartitionedWhereLevelsAreNarrow) {
+  for (const pattern& p : {patterns::stencil_2d(24, 24), patterns::layers(1000, 8, 3)}) {
+    EXPECT_EQ(path_for(p), "partitioned") << p.name;
+  }
+}
+
+TEST_F(DataflowPath, IsRowPerThreadWhereLevelsAreWide) {
+  for (const pattern& p : {patterns::diagonal(1500), patterns::arrow_column(1500),
+                           patterns::layers(2000, 500, 3), patterns::random(2000, 0.2, 3)}) {
+    EXPECT_EQ(path_for(p), "row_per_thread") << p.name;
+  }
+}
+
+TEST_F(DataflowPath, IsRowPerThreadWhereThePackedSlicesWouldBeTooLarge) {
+  const pattern p = patterns::stencil_2d(24, 24);
+  const solver_info info = solve_and_describe(p, policy::basic_dataflow<small_packed_slices>{});
+  EXPECT_EQ(info.path, "row_per_thread");
+  EXPECT_EQ(predicted_paths(info), names{"row_per_thread"});
+  EXPECT_NE(info.plan.find("the packed slices of the partitioned path are too large"), std::string::npos)
+      << info.plan;
+  EXPECT_THROW(analyze(p, policy::basic_dataflow<small_packed_slices>{dataflow_path::partitioned}), error);
+}
+
+TEST_F(DataflowPath, IsTheOneAskedFor) {
+  const policy::dataflow by_levels{dataflow_path::row_per_thread};
+  const solver_info levels = solve_and_describe(patterns::chain(100), by_levels);
+  EXPECT_EQ(levels.path, "row_per_thread");
+  EXPECT_EQ(levels.kernels.at(0).levels, 100);
+  EXPECT_EQ(levels.kernels.at(0).partial_rows, 0);
+  const policy::dataflow natural_order{dataflow_path::row_per_thread, policy::row_order::natural};
+  const solver_info natural = solve_and_describe(patterns::chain(100), natural_order);
+  EXPECT_EQ(natural.path, "row_per_thread");
+  EXPECT_EQ(natural.kernels.at(0).levels, 0);
+  EXPECT_EQ(path_for(patterns::diagonal(1500), policy::dataflow{dataflow_path::single_block}),
+            "single_block");
+  const policy::dataflow three{dataflow_path::partitioned, policy::row_order::levels, 3};
+  const solver_info partitioned = solve_and_describe(patterns::diagonal(1500), three);
+  EXPECT_EQ(partitioned.path, "partitioned");
+  EXPECT_EQ(partitioned.kernels.at(0).partitions, 3);
+}
+
+/// The words that describe each kernel.
+TEST_F(DataflowPath, SaysWhatItsKernelsDo) {
+  const auto expect_words = [&](const pattern& p, const policy::dataflow& how, const std::string& words) {
+    const std::string text = info_for(p, how).kernels.at(0).text;
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  };
+  const policy::dataflow row_per_thread{dataflow_path::row_per_thread};
+  expect_words(patterns::chain(100), row_per_thread,
+               "one thread for each of 100 rows in level order, 0 of them partial rows");
+  expect_words(patterns::arrow_row(101), row_per_thread, "104 rows in level order, 3 of them partial");
+  expect_words(patterns::chain(100), {dataflow_path::row_per_thread, policy::row_order::natural},
+               "100 rows in the order of substitution");
+  expect_words(patterns::chain(600), {dataflow_path::single_block},
+               "tiles of 32 coupled rows, 1 lanes per row, 2 entries per lane");
+  expect_words(patterns::diagonal(1500), {dataflow_path::partitioned, policy::row_order::levels, 3},
+               "one block for each of 3 partitions, ");
+}
+
+TEST_F(DataflowPath, SaysWhatItPredicted) {
+  EXPECT_EQ(predicted_paths(info_for(patterns::chain(600))), (names{"single_block", "partitioned"}));
+  EXPECT_EQ(predicted_paths(info_for(patterns::stencil_2d(24, 24))),
+            (names{"partitioned", "row_per_thread"}));
+  const solver_info wide = info_for(patterns::diagonal(1500));
+  EXPECT_EQ(predicted_paths(wide), (names{"partitioned", "row_per_thread"}));
+  EXPECT_GT(wide.predictions.at(0).nanoseconds, wide.predictions.at(1).nanoseconds);
+  const policy::dataflow partitioned{dataflow_path::partitioned};
+  EXPECT_EQ(predicted_paths(info_for(patterns::chain(10), partitioned)).at(0), "partitioned");
+  const solver_info natural = info_for(patterns::chain(10), policy::dataflow{dataflow_path::row_per_thread});
+  EXPECT_EQ(predicted_paths(natural), names{});
+  EXPECT_EQ(natural.plan, "");
+}
+
+/// The words that describe the choice.
+TEST_F(DataflowPath, SaysWhyItChoseThePath) {
+  const auto expect_start = [&](const pattern& p, const policy::dataflow& how, const std::string& start) {
+    const std::string plan = info_for(p, how).plan;
+    EXPECT_EQ(plan.rfind(start, 0), 0u) << plan;
+  };
+  expect_start(patterns::chain(600), {}, "single_block, by the predicted time of a solve: single_block 0.0");
+  expect_start(patterns::stencil_2d(24, 24), {},
+               "partitioned, by the predicted time of a solve: partitioned 0.00");
+  expect_start(patterns::diagonal(1500), {},
+               "row_per_thread, by the predicted time of a solve: partitioned 0.00");
+  const std::string wide = info_for(patterns::diagonal(1500)).plan;
+  EXPECT_NE(wide.find(", row_per_thread 0.00"), std::string::npos) << wide;
+  expect_start(patterns::chain(10), {dataflow_path::partitioned},
+               "partitioned, as asked for; predicted: partitioned 0.00");
+}
+
+/// Eight levels of 200 rows, and a chain whose rows need some of these, too.
+pattern wide_and_narrow() {
+  pattern p = patterns::layers(1600, 200, 3);
+  p.name = "wide_and_narrow";
+  p.size = 1680;
+  for (std::int64_t i = 1600; i < p.size; ++i) {
+    p.entries.push_back({i, 7 * i % 1600});
+    p.entries.push_back({i, i - 1});
+  }
+  return p;
+}
+
+TEST_F(DataflowPath, IsHybridWhereTheFirstLevelsAreWideAndTheOthersNarrow) {
+  policy::basic_dataflow<free_launches> how;
+  const solver_info cut = solve_and_describe(wide_and_narrow(), how);
+  EXPECT_EQ(cut.path, "hybrid");
+  EXPECT_EQ(cut.plan.rfind("hybrid, by the predicted time of a solve: 8 levels by row_per_thread 0.00", 0),
+            0u)
+      << cut.plan;
+  EXPECT_NE(cut.plan.find(", 80 by partitioned 0.00"), std::string::npos) << cut.plan;
+  EXPECT_EQ(predicted_paths(cut), (names{"hybrid", "single path"}));
+  EXPECT_EQ(cut.levels, 88);
+  ASSERT_EQ(cut.kernels.size(), 2u);
+  EXPECT_EQ(cut.kernels[0].levels, 8) << cut.kernels[0].text;
+  EXPECT_EQ(cut.kernels[0].partitions, 0) << cut.kernels[0].text;
+  EXPECT_GT(cut.kernels[1].partitions, 0) << cut.kernels[1].text;
+  for (const pattern& p : {patterns::stencil_2d(24, 24), patterns::layers(2000, 500, 3)}) {
+    const solver_info uncut = solve_and_describe(p, how);
+    EXPECT_EQ(uncut.kernels.size(), 1u) << p.name << ": " << uncut.plan;
+    EXPECT_NE(uncut.path, "hybrid") << p.name;
+  }
+
+  how.path = dataflow_path::hybrid;
+  how.row_per_thread_levels = 5;
+  const solver_info asked = solve_and_describe(wide_and_narrow(), how);
+  EXPECT_EQ(asked.path, "hybrid");
+  EXPECT_EQ(asked.kernels.at(0).levels, 5);
+  EXPECT_EQ(asked.plan.rfind("hybrid, as asked for; predicted: 5 levels by row_per_thread 0.00", 0), 0u)
+      << asked.plan;
+  how.row_per_thread_levels = 1000;  // all but the last
+  const solver_info almost_all = solve_and_describe(patterns::chain(10), how);
+  EXPECT_EQ(almost_all.path, "hybrid");
+  EXPECT_EQ(almost_all.kernels.at(0).levels, 9);
+  EXPECT_EQ(path_for(patterns::diagonal(100), how), "row_per_thread") << "there is one level";
+}
+
+/// Zero pivots are found in the rows of both kernels.
+TEST_F(DataflowPath, FindsZeroPivotsInBothHalvesOfAHybrid) {
+  const pattern p = wide_and_narrow();
+  policy::basic_dataflow<free_launches> how{dataflow_path::hybrid};
+  for (const std::int64_t bad : {std::int64_t{3}, std::int64_t{1650}}) {
+    auto a = make(p, {});
+    a.by_rows.values[static_cast<std::size_t>(a.by_rows.row_offsets[static_cast<std::size_t>(bad) + 1]) - 1] =
+        0;
+    auto solver = sptrsv::analyze(how, where.upload(a.by_rows), {}, where.stream());
+    solve(solver, random_vector<double>(p.size, 7));
+    EXPECT_EQ(solver.status().code, solve_status::kind::zero_pivot) << bad;
+    EXPECT_EQ(solver.status().row, bad);
+  }
+}
+
+TEST_F(DataflowPath, PredictsWhatPartitionsWaitFor) {
+  where.device().settings.resident_blocks = 2;
+  // In milliseconds.
+  const auto predicted = [&](const pattern& p, int partitions, int shape, std::int64_t max_rhs = 1) {
+    policy::basic_dataflow<round_costs> how{dataflow_path::partitioned, policy::row_order::levels,
+                                            partitions};
+    how.shape = shape;
+    const solver_info info = info_for(p, how, max_rhs);
+    EXPECT_EQ(info.path, "partitioned");
+    EXPECT_EQ(info.predictions.at(0).name, "partitioned");
+    return info.predictions.at(0).nanoseconds * 1e-6;
+  };
+  EXPECT_DOUBLE_EQ(predicted(patterns::chain(10), 1, 0), 10);
+  EXPECT_DOUBLE_EQ(predicted(patterns::chain(10), 2, 0), 120) << "one global entry and one hand-off";
+  EXPECT_DOUBLE_EQ(predicted(patterns::chain(10), 5, 0), 150) << "one global entry each, four hand-offs";
+  EXPECT_DOUBLE_EQ(predicted(patterns::diagonal(320), 2, 0), 6.5) << "five tiles, 1.3 times as long";
+  // Further rounds of right-hand sides take 1.5 times as long. The first partition begins the second round
+  // while the other one waits for the first round.
+  EXPECT_DOUBLE_EQ(predicted(patterns::chain(10), 1, 0, 2), 10);
+  EXPECT_DOUBLE_EQ(predicted(patterns::chain(10), 1, 0, 7), 55);
+  EXPECT_DOUBLE_EQ(predicted(patterns::chain(10), 1, 9, 7), 25) << "two rounds of four right-hand sides";
+  EXPECT_DOUBLE_EQ(predicted(patterns::chain(10), 2, 0, 2), 229) << "rows 4 and 6, two global entries";
+}
+
+TEST_F(DataflowPath, TakesTheBoxesOfAGridAsPartitions) {
+  const policy::basic_dataflow<cheap_boxes> partitioned{dataflow_path::partitioned};
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    where.device().settings = hostile_settings(seed, seed % 2 == 0 ? 0 : 16);
+    for (const pattern& p :
+         {patterns::stencil_3d(9, 10, 11), patterns::stencil_3d(6, 7, 20), patterns::stencil_3d(31, 5, 4)}) {
+      const kernel_info kernel = kernel_for(p, partitioned);
+      const auto [x, y, z] = kernel.boxes;
+      EXPECT_GT(x * y * z, 1) << p.name << ": " << kernel.text;
+      EXPECT_EQ(x * y * z, kernel.partitions) << p.name << ": " << kernel.text;
+      EXPECT_NE(kernel.text.find("boxes of a grid"), std::string::npos) << p.name << ": " << kernel.text;
+    }
+  }
+  for (const pattern& p : {patterns::stencil_2d(24, 40), patterns::band(800, 10), patterns::chain(600)}) {
+    const kernel_info kernel = kernel_for(p, partitioned);
+    EXPECT_EQ(kernel.boxes, no_boxes) << p.name << ": " << kernel.text;
+    EXPECT_EQ(kernel.text.find("boxes"), std::string::npos) << p.name << ": " << kernel.text;
+  }
+}
+
+TEST_F(DataflowPath, TakesPlanesAsPartitionsWhereRowsNeedNeighboursAheadOfThem) {
+  const pattern p = patterns::stencil_3d_27(7, 8, 9);
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    where.device().settings = hostile_settings(seed, seed % 2 == 0 ? 0 : 16);
+    const kernel_info kernel =
+        kernel_for(p, policy::basic_dataflow<cheap_planes>{dataflow_path::partitioned});
+    EXPECT_EQ(kernel.boxes, (boxes{1, 1, kernel.partitions})) << kernel.text;
+    EXPECT_GT(kernel.partitions, 1) << kernel.text;
+    EXPECT_EQ(kernel.lanes_per_row, 1) << kernel.text;
+    EXPECT_EQ(kernel.x_ring_size, 2048) << kernel.text;
+  }
+  const kernel_info kept = kernel_for(p, policy::basic_dataflow<cheap_boxes>{dataflow_path::partitioned});
+  EXPECT_EQ(kept.boxes, no_boxes) << kept.text;
+}
+
+/// The rows in the middle look like those of a grid, but some rows before them need a later box.
+TEST_F(DataflowPath, TakesNoBoxesThatWouldWaitForLaterOnes) {
+  pattern p = patterns::stencil_3d(9, 10, 11);
+  for (std::int64_t row = 100; row < 200; ++row) {
+    p.entries.push_back({row, row - 90 + 5});
+  }
+  const kernel_info kernel = kernel_for(p, policy::basic_dataflow<cheap_boxes>{dataflow_path::partitioned});
+  EXPECT_EQ(kernel.boxes, no_boxes) << kernel.text;
+}
+
+TEST_F(DataflowPath, RefusesVeryManyPartitions) {
+  try {
+    analyze(patterns::chain(600),
+            policy::dataflow{dataflow_path::partitioned, policy::row_order::levels, 257});
+    ADD_FAILURE();
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::unsupported);
+    EXPECT_NE(std::string(e.what()).find("the path partitioned cannot solve this system"), std::string::npos)
+        << e.what();
+  }
+}
+
+TEST_F(DataflowPath, HasTheShapeThatIsPredictedToBeFastest) {
+  const kernel_info chain = kernel_for(patterns::chain(600));
+  EXPECT_EQ(chain.tile_rows, 32) << chain.text;
+  EXPECT_EQ(chain.lanes_per_row, 1) << chain.text;
+  EXPECT_NE(chain.text.find("2 entries per lane"), std::string::npos) << chain.text;
+  const kernel_info short_rows = kernel_for(patterns::stencil_2d(24, 24));
+  EXPECT_EQ(short_rows.tile_rows, 32) << short_rows.text;
+  EXPECT_EQ(short_rows.lanes_per_row, 1) << short_rows.text;
+  const kernel_info long_rows = kernel_for(patterns::layers(1200, 24, 14));
+  EXPECT_EQ(long_rows.lanes_per_row, 4) << long_rows.text;
+}
+
+TEST_F(DataflowPath, HasTheShapeAskedFor) {
+  policy::dataflow how{dataflow_path::partitioned};
+  how.shape = 5;
+  EXPECT_EQ(kernel_for(patterns::chain(100), how).tile_rows, 16);
+  EXPECT_EQ(kernel_for(patterns::chain(100), how).lanes_per_row, 4);
+  how.shape = 6;
+  EXPECT_EQ(kernel_for(patterns::chain(100), how).x_ring_size, 2048);
+  how.shape = 9;
+  EXPECT_EQ(kernel_for(patterns::chain(100), how).rhs_together, 2);
+  how.shape = 10;
+  EXPECT_THROW(kernel_for(patterns::chain(100), how), error);
+  how.path = dataflow_path::single_block;
+  EXPECT_THROW(kernel_for(patterns::chain(100), how), error);
+  how.shape = 1;
+  EXPECT_EQ(kernel_for(patterns::chain(100), how).tile_rows, 8);
+  EXPECT_EQ(kernel_for(patterns::chain(100), how).lanes_per_row, 4);
+}
+
+TEST_F(DataflowPath, SolvesRightHandSidesTogetherWhereTheDeviceHasNoRoomForThemSideBySide) {
+  const auto kernel_for_rhs = [&](std::int64_t max_rhs) {
+    const policy::dataflow partitioned{dataflow_path::partitioned};
+    return info_for(patterns::stencil_2d(24, 24), partitioned, max_rhs).kernels.at(0);
+  };
+  where.device().settings.resident_blocks = 2;
+  EXPECT_EQ(kernel_for_rhs(8).rhs_together, 2);
+  EXPECT_NE(kernel_for_rhs(8).text.find(", 2 right-hand sides together"), std::string::npos);
+  EXPECT_EQ(kernel_for_rhs(1).rhs_together, 1);
+  where.device().settings.resident_blocks = 16;
+  EXPECT_EQ(kernel_for_rhs(8).rhs_together, 1);
+}
+
+/// The row of 101 entries gives entries to partial rows.
+TEST_F(DataflowPath, SplitsLongRowsOnRowPerThread) {
+  const kernel_info kernel =
+      kernel_for(patterns::arrow_row(101), policy::dataflow{dataflow_path::row_per_thread});
+  EXPECT_EQ(kernel.partial_rows, 3);
+  EXPECT_EQ(kernel.levels, 3);
+}
+
+/// Every other row of the second level has eight entries, the others have one: in the same slice all of them
+/// would take eight slots.
+TEST_F(DataflowPath, SortsTheRowsOfALevelByLengthOnRowPerThread) {
+  const pattern p =
+      patterns::where("uneven", 192, [](auto i, auto j) { return i >= 64 && j < (i % 2 == 0 ? 1 : 8); });
+  const auto a = make(p, {});
+  const policy::dataflow row_per_thread{dataflow_path::row_per_thread};
+  auto solver = sptrsv::analyze(row_per_thread, where.upload(a.by_rows), {}, where.stream());
+  const auto b = random_vector<double>(p.size, 7);
+  expect_solved(a, {}, p.name, b, solve(solver, b));
+  constexpr std::size_t slot_bytes = sizeof(double) + sizeof(std::int32_t) + 1;
+  EXPECT_LT(solver.info().solver_bytes, 128 * 8 * slot_bytes);
+}
+
+/// If the columns of a row ascend, the position of its diagonal tells the positions of all its entries, and
+/// no map of 4 bytes per entry is kept. Some of the rows are split.
+TEST_F(DataflowPath, HoldsNoMapOfTheEntriesWhereRowsAscend) {
+  const pattern p = patterns::random(300, 28, 1);
+  const auto bytes_of = [&](const policy::dataflow& how, content holds) {
+    form f;
+    f.holds = holds;
+    const auto a = make(p, f);
+    auto solver = sptrsv::analyze(how, where.upload(a.by_rows), f.options(), where.stream());
+    const auto b = random_vector<double>(p.size, 7);
+    expect_solved(a, f, p.name, b, solve(solver, b));
+    return solver.info().solver_bytes;
+  };
+  for (const dataflow_path path : {dataflow_path::row_per_thread, dataflow_path::partitioned}) {
+    const policy::dataflow how{path};
+    EXPECT_LT(bytes_of(how, content::ascending) + 2 * p.entries.size(), bytes_of(how, content::general));
+  }
+}
+
+/// Arrays by stored entry are empty. Entries stored by columns are sorted into rows first.
+TEST_F(DataflowPath, SolvesASystemWithoutStoredEntries) {
+  const pattern p = patterns::diagonal(70);
+  const form f{uplo::lower, diag::unit, op::none, true, content::triangle, false};
+  const auto a = make(p, f);
+  const auto b = random_vector<double>(p.size, 7);
+  for (const dataflow_path path : {dataflow_path::row_per_thread, dataflow_path::partitioned}) {
+    const policy::dataflow how{path};
+    auto solver = sptrsv::analyze(how, where.upload(a.by_columns), f.options(), where.stream());
+    expect_solved(a, f, p.name, b, solve(solver, b));
+  }
+}
+
+/// The device holds 8 blocks. 150 rows per partition are enough if there are many levels.
+TEST_F(DataflowPath, HasTheNumberOfPartitionsThatIsPredictedToBeFastest) {
+  const policy::basic_dataflow<free_hops> how{};
+  const solver_info many_levels = solve_and_describe(patterns::stencil_2d(8, 150), how);
+  EXPECT_EQ(many_levels.path, "partitioned");
+  EXPECT_EQ(many_levels.kernels.at(0).partitions, 8);
+  const solver_info few_levels = solve_and_describe(patterns::stencil_2d(20, 60), how);
+  EXPECT_EQ(few_levels.path, "partitioned");
+  EXPECT_EQ(few_levels.kernels.at(0).partitions, 4);
+}
+
+TEST_F(DataflowPath, RefusesSingleBlockWithAnXRingBufferThatIsTooShort) {
+  expect_single_block_refused<tiny_x_ring>(patterns::chain(600));
+}
+
+TEST_F(DataflowPath, IsNotSingleBlockWhereLevelsAreWideOnAverage) {
+  using policy_type = policy::basic_dataflow<narrow_single_block>;
+  EXPECT_EQ(path_for(patterns::chain(100), policy_type{}), "single_block");
+  EXPECT_EQ(path_for(patterns::block_diagonal(66, 33), policy_type{}), "single_block");
+  const pattern three_wide = patterns::block_diagonal(99, 33);
+  EXPECT_NE(path_for(three_wide, policy_type{}), "single_block");
+  EXPECT_EQ(path_for(three_wide, policy::basic_dataflow<slow_partitioned>{}), "single_block")
+      << "it is faster without the limit";
+  EXPECT_EQ(path_for(three_wide, policy_type{dataflow_path::single_block}), "single_block");
+}
+
+TEST_F(DataflowPath, RefusesSingleBlockOnADeviceWithLittleSharedMemory) {
+  where.device().settings.shared_limit = 24 * 1024;
+  expect_single_block_refused<dataflow_tuning>(patterns::chain(600));
+  EXPECT_EQ(path_for(patterns::chain(600)), "row_per_thread") << "nor is there room for partitioned";
+}
+
+}  // namespace
+}  // namespace sptrsv::testing

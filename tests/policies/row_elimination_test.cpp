@@ -1,0 +1,384 @@
+// Row elimination of dataflow, in the emulator: which rows are rewritten, how accurate solutions are, and
+// what status() says of new values that the rewriting does not suit.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "contract/contract_fixture.hpp"
+#include "support/emulator_target.hpp"
+
+namespace sptrsv::testing {
+namespace {
+
+using policy::dataflow_path;
+using kind = solve_status::kind;
+
+class RowElimination : public on_target<case_types<emulator_target, double, std::int32_t, std::int32_t>> {
+ public:
+  static policy::dataflow rewriting(dataflow_path path = dataflow_path::row_per_thread,
+                                    double max_growth = 64) {
+    return {path, policy::row_order::levels, 0, false, max_growth};
+  }
+  static policy::dataflow in_exact_order(dataflow_path path = dataflow_path::row_per_thread) {
+    return {path};
+  }
+
+  auto analyze(const matrix& a, const policy::dataflow& how, const form& f = {}) {
+    return sptrsv::analyze(how, where.upload(a.by_rows), f.options(), where.stream());
+  }
+  solver_info info_of(const matrix& a, const policy::dataflow& how) { return analyze(a, how).info(); }
+
+  /// Returns a chain: row i has the pivot d(i), and u(i) times d(i) left of it.
+  template <class Entry, class Pivot>
+  static matrix chain_of(std::int64_t size, Entry u, Pivot d) {
+    matrix a = make(patterns::chain(size), {});
+    for (std::int64_t i = 0; i < size; ++i) {
+      a.set(i, i, d(i));
+      if (i > 0) {
+        a.set(i, i - 1, u(i) * d(i));
+      }
+    }
+    return a;
+  }
+  static matrix chain_of(std::int64_t size, double u) {
+    return chain_of(
+        size, [=](auto) { return u; }, [](auto) { return 1.0; });
+  }
+
+  static std::vector<double> product(const matrix& a, const std::vector<double>& x) {
+    std::vector<double> y(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      for (auto e = static_cast<std::size_t>(a.by_rows.row_offsets[i]);
+           e < static_cast<std::size_t>(a.by_rows.row_offsets[i + 1]); ++e) {
+        y[i] += a.by_rows.values[e] * x[static_cast<std::size_t>(a.by_rows.column_indices[e])];
+      }
+    }
+    return y;
+  }
+
+  using wide = long double;
+
+  /// Expects that each residual, divided by its pivot, is at most `growth` times the largest residual that
+  /// substitution may leave in the same row block of 32 rows; and that x is not further from the result of
+  /// substitution than such residuals explain.
+  static void expect_blockwise_solved(const matrix& a, const std::vector<double>& b,
+                                      const std::vector<double>& x, double growth, const std::string& name) {
+    const auto expected = reference(a, {}, b);
+    const auto bound = backward_error(a.by_rows, system_options{}, b, expected).bound;
+    const auto& rows = a.by_rows;
+    const std::size_t size = b.size();
+    std::vector<wide> missed(size);
+    std::vector<wide> scale(size);
+    const auto for_entries = [&](std::size_t i, auto visit) {
+      for (auto e = static_cast<std::size_t>(rows.row_offsets[i]);
+           e < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++e) {
+        visit(static_cast<std::size_t>(rows.column_indices[e]), static_cast<wide>(rows.values[e]));
+      }
+    };
+    std::vector<wide> pivots(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      wide residual = b[i];
+      wide terms = std::fabs(static_cast<wide>(b[i]));
+      for_entries(i, [&](std::size_t j, wide value) {
+        residual -= value * x[j];
+        terms += std::fabs(value * x[j]);
+        pivots[i] = j == i ? std::fabs(value) : pivots[i];
+      });
+      missed[i] = std::fabs(residual) / pivots[i];
+      scale[i] = terms / pivots[i];
+    }
+    std::vector<wide> allowed(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      const std::size_t base = i / 32 * 32;
+      const std::size_t end = std::min(size, base + 32);
+      const wide largest = *std::max_element(scale.begin() + static_cast<std::ptrdiff_t>(base),
+                                             scale.begin() + static_cast<std::ptrdiff_t>(end));
+      allowed[i] = growth * bound * largest;
+      EXPECT_LE(missed[i], allowed[i]) << name << ", row " << i;
+    }
+    std::vector<wide> distance(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      distance[i] = 2 * allowed[i];
+      for_entries(i, [&](std::size_t j, wide value) {
+        distance[i] += j < i ? std::fabs(value) * distance[j] / pivots[i] : 0;
+      });
+      EXPECT_LE(std::fabs(static_cast<wide>(x[i]) - expected[i]), distance[i]) << name << ", row " << i;
+    }
+  }
+};
+
+bool contains(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+TEST_F(RowElimination, LeavesOneLevelForThirtyTwoRowsOfAChain) {
+  const matrix a = make(patterns::chain(600), {});
+  for (const auto path : {dataflow_path::row_per_thread, dataflow_path::partitioned,
+                          dataflow_path::single_block, dataflow_path::automatic}) {
+    auto solver = analyze(a, rewriting(path));
+    const solver_info info = solver.info();
+    EXPECT_TRUE(contains(info.plan, "581 of 600 rows rewritten, levels 600 to 19")) << info.plan;
+    EXPECT_EQ(info.rewritten_rows, 581);
+    EXPECT_EQ(info.levels, 600);
+    EXPECT_EQ(info.levels_solved, 19);
+    EXPECT_EQ(info.longest_row, 1);
+    EXPECT_EQ(info.entries, 599 + 600);
+    ASSERT_EQ(info.kernels.size(), 2u);
+    EXPECT_EQ(info.kernels[0].rewritten_rows, 581);
+    EXPECT_EQ(info.kernels[0].warps, 19);
+    EXPECT_TRUE(contains(info.kernels[0].text, "581 rewritten rows, one warp for each of 19 row blocks"))
+        << info.kernels[0].text;
+    const auto b = random_vector<double>(600, 7);
+    expect_blockwise_solved(a, b, solve(solver, b), 64, info.plan);
+  }
+}
+
+TEST_F(RowElimination, LowersLevelsAndNeverRaisesThem) {
+  using levels = std::pair<std::int64_t, std::int64_t>;  // before and after
+  const auto levels_of = [&](const pattern& p) {
+    const solver_info info = info_of(make(p, {}), rewriting());
+    return levels(info.levels, info.levels_solved);
+  };
+  EXPECT_EQ(levels_of(patterns::band(300, 5)), levels(300, 10));
+  EXPECT_EQ(levels_of(patterns::dense(33)), levels(33, 2));
+  EXPECT_EQ(levels_of(patterns::block_diagonal(96, 8)), levels(8, 1));
+  EXPECT_EQ(levels_of(patterns::stencil_2d(20, 20)), levels(39, 26));
+}
+
+/// The pivot is the last entry of each row.
+TEST_F(RowElimination, DoesNotFillRowsBeyondTheirLimit) {
+  bool longer = false;
+  for (const pattern& p : {patterns::stencil_3d(6, 6, 6), patterns::random(200, 6, 1), patterns::band(200, 2),
+                           patterns::power_law(257, 5), patterns::dense(70)}) {
+    const matrix a = make(p, {});
+    const auto there = where.upload(a.by_rows);
+    const detail::triangle_form form(system_options{}, false);
+    auto triangle =
+        detail::build_on_device(detail::pattern_of(there.view()), form, where.on(), where.resource());
+    const auto before = where.download(triangle.row_offsets);
+    const detail::dataflow::row_elimination::plan<double, std::int32_t, std::int32_t, emulator::executor>
+        plan(std::move(triangle), there.values.data(), form, 64, 1.5, 4, where.on(), where.resource());
+    ASSERT_GT(plan.rewritten(), 0) << p.name;
+    const auto made = plan.pattern();
+    const auto offsets = detail::download_array(made.offsets, made.size + 1, where.on());
+    const auto columns = detail::download_array(made.indices, made.entries, where.on());
+    for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+      const auto begin = columns.begin() + offsets[i];
+      const auto end = columns.begin() + offsets[i + 1];
+      EXPECT_LE(end - begin - 1, std::max((before[i + 1] - before[i]) * 3 / 2, 4)) << p.name << ", row " << i;
+      longer = longer || end - begin - 1 > std::max(before[i + 1] - before[i], 4);
+      EXPECT_EQ(*(end - 1), static_cast<std::int32_t>(i)) << p.name;
+      EXPECT_TRUE(std::adjacent_find(begin, end, std::greater_equal<>{}) == end) << p.name << ", row " << i;
+    }
+  }
+  EXPECT_TRUE(longer);
+}
+
+TEST_F(RowElimination, IsNotDoneUnlessAllowed) {
+  const matrix a = make(patterns::chain(600), {});
+  EXPECT_TRUE(policy::dataflow{}.exact_order);
+  const solver_info info = analyze(a, policy::dataflow{}).info();
+  EXPECT_FALSE(contains(info.plan, "rewritten")) << info.plan;
+  EXPECT_EQ(info.rewritten_rows, 0);
+  EXPECT_EQ(info.levels_solved, info.levels);
+  EXPECT_EQ(info.kernels.size(), 1u);
+  const auto b = random_vector<double>(600, 7);
+  auto exact = analyze(a, in_exact_order());
+  auto rewritten = analyze(a, rewriting());
+  EXPECT_FALSE(same_bits(solve(exact, b), solve(rewritten, b))) << "the test sees the difference";
+}
+
+TEST_F(RowElimination, IsNotDoneWhereFewRowsGain) {
+  for (const pattern& p : {patterns::diagonal(200), patterns::arrow_row(200), patterns::layers(400, 80, 3)}) {
+    const matrix a = make(p, {});
+    auto solver = analyze(a, rewriting());
+    EXPECT_EQ(solver.info().rewritten_rows, 0) << p.name;
+    EXPECT_TRUE(contains(solver.info().plan, "not rewritten: only ")) << p.name << ": " << solver.info().plan;
+    const auto b = random_vector<double>(p.size, 7);
+    auto exact = analyze(a, in_exact_order());
+    EXPECT_TRUE(same_bits(solve(solver, b), solve(exact, b))) << p.name;
+  }
+}
+
+TEST_F(RowElimination, IsDoneByPredictedTime) {
+  const solver_info faster = info_of(make(patterns::chain(600), {}), rewriting(dataflow_path::automatic));
+  EXPECT_EQ(faster.rewritten_rows, 581);
+  EXPECT_TRUE(contains(faster.plan, "; 581 of 600 rows rewritten, levels 600 to 19, predicted 0.00"))
+      << faster.plan;
+  EXPECT_TRUE(contains(faster.plan, " ms, as it is 0.0")) << faster.plan;
+  const solver_info slower =
+      info_of(make(patterns::block_diagonal(96, 8), {}), rewriting(dataflow_path::automatic));
+  EXPECT_EQ(slower.rewritten_rows, 0);
+  EXPECT_EQ(slower.levels_solved, 8);
+  EXPECT_TRUE(contains(slower.plan, "; not rewritten; with 84 of 96 rows rewritten, levels 8 to 1"))
+      << slower.plan;
+}
+
+TEST_F(RowElimination, StaysUnderTheBoundOfTheGrowth) {
+  const auto rewritten_rows = [&](double u, const policy::dataflow& how) {
+    return info_of(chain_of(320, u), how).rewritten_rows;
+  };
+  // If every row needs the one before it by a factor u, the growth of row k is 2 (1 + u + ... + u^k) - 1.
+  EXPECT_EQ(rewritten_rows(1, rewriting()), 310) << "63 is allowed";
+  EXPECT_EQ(rewritten_rows(1, rewriting(dataflow_path::row_per_thread, 62.9)), 300);
+  EXPECT_EQ(rewritten_rows(3, rewriting()), 210) << "1, 7, 25, 79";
+  EXPECT_EQ(rewritten_rows(100, rewriting()), 0);
+  const std::string plan = info_of(chain_of(320, 100), rewriting()).plan;
+  EXPECT_TRUE(contains(plan, "not rewritten: only 0 rows could be")) << plan;
+}
+
+TEST_F(RowElimination, SolvesIllConditionedTriangles) {
+  const auto one = [](auto) { return 1.0; };
+  const auto alternating = [](auto i) { return i % 2 == 0 ? 1.0 : -1.0; };
+  const auto check = [&](const matrix& a, double growth, const std::string& name) {
+    const auto any = random_vector<double>(a.size(), 7);
+    for (const auto path : {dataflow_path::row_per_thread, dataflow_path::partitioned}) {
+      auto solver = analyze(a, rewriting(path, growth));
+      for (const auto& b :
+           {any, product(a, any)}) {  // with the second, x is small although inverses are large
+        expect_blockwise_solved(a, b, solve(solver, b), growth, name);
+        EXPECT_TRUE(solver.status(where.stream()).ok()) << name;
+      }
+    }
+  };
+  for (const double growth : {1.0, 8.0, 64.0, 1e6}) {
+    check(chain_of(400, 1), growth, "ones");
+    check(chain_of(400, alternating, one), growth, "alternating");
+    check(chain_of(200, 1.5), growth, "growing");
+    check(chain_of(200, -3), growth, "growing fast");
+    check(chain_of(400, alternating, [](auto i) { return std::pow(10.0, static_cast<double>(i % 16) - 8); }),
+          growth, "graded rows");
+    check(chain_of(
+              400, [](auto i) { return i % 16 == 0 ? 1e-15 : 10.0; },
+              [](auto i) { return std::pow(0.1, static_cast<double>(i % 16)); }),
+          growth, "graded columns");
+    for (const pattern& p :
+         {patterns::dense(96), patterns::band(300, 12), patterns::block_diagonal(160, 16)}) {
+      matrix a = make(p, {});
+      random_source source(3);
+      for (const auto& e : p.entries) {
+        a.set(e.row, e.column, source.between(-1.0, 1.0));
+      }
+      check(a, growth, p.name);
+    }
+  }
+}
+
+TEST_F(RowElimination, TakesNewValuesAsIfAnalysedWithThem) {
+  const pattern p = patterns::band(200, 4);
+  const matrix old = make(p, {}, 1);
+  const matrix fresh = make(p, {}, 2);
+  const auto b = random_vector<double>(p.size, 7);
+  auto solver = analyze(old, rewriting());
+  auto other = analyze(fresh, rewriting());
+  EXPECT_EQ(solver.info().plan, other.info().plan);
+  const auto old_x = solve(solver, b);
+  solver.update_values(where.upload(fresh.values()), where.stream());
+  EXPECT_TRUE(same_bits(solve(solver, b), solve(other, b)));
+  solver.update_values(where.upload(old.values()), where.stream());
+  EXPECT_TRUE(same_bits(solve(solver, b), old_x));
+}
+
+TEST_F(RowElimination, SaysThatNewValuesGrowTooMuch) {
+  for (const bool upper : {false, true}) {
+    const form f{upper ? uplo::upper : uplo::lower};
+    const matrix a = make(patterns::chain(200), f);
+    matrix grown = a;
+    for (const std::int64_t index : {77, 140}) {  // neither is the first row of a row block
+      const std::int64_t row = upper ? 199 - index : index;
+      grown.set(row, row + (upper ? 1 : -1), 100.0);
+    }
+    const auto b = random_vector<double>(200, 7);
+    auto solver = analyze(a, rewriting(), f);
+    EXPECT_TRUE(solver.status(where.stream()).ok());
+    const auto x = solve(solver, b);
+    solver.update_values(where.upload(grown.values()), where.stream());
+    solve(solver, b);
+    const solve_status status = solver.status(where.stream());
+    EXPECT_EQ(status.code, kind::growth);
+    EXPECT_FALSE(status.ok());
+    EXPECT_EQ(status.row.value_or(-1), upper ? 199 - 77 : 77);
+    auto bad = b;
+    bad[20] = std::numeric_limits<double>::quiet_NaN();
+    solve(solver, bad);
+    EXPECT_EQ(solver.status(where.stream()).code, kind::non_finite) << "it comes first";
+    solver.update_values(where.upload(a.values()), where.stream());
+    EXPECT_TRUE(same_bits(solve(solver, b), x));
+    EXPECT_TRUE(solver.status(where.stream()).ok());
+    auto anew = analyze(grown, rewriting(), f);
+    expect_solved(grown, f, "grown", single(200), b, solve(anew, b), 1.0, 64);
+    EXPECT_TRUE(anew.status(where.stream()).ok());
+  }
+}
+
+TEST_F(RowElimination, SpreadsZeroPivotsAndNaNsOfNewValuesLikeSubstitution) {
+  const pattern p = patterns::band(100, 3);
+  const matrix a = make(p, {});
+  const auto b = random_vector<double>(p.size, 7);
+  for (const std::int64_t row : {0, 40, 64, 70}) {
+    for (const double bad : {0.0, std::numeric_limits<double>::quiet_NaN()}) {
+      auto solver = analyze(a, rewriting());
+      matrix changed = a;
+      changed.set(row, row, bad);
+      solver.update_values(where.upload(changed.values()), where.stream());
+      const auto x = solve(solver, b);
+      const auto expected = reference(changed, {}, b);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        EXPECT_EQ(std::isfinite(x[i]), std::isfinite(expected[i])) << "component " << i << ", pivot " << row;
+      }
+      const solve_status status = solver.status(where.stream());
+      EXPECT_EQ(status.code, bad == 0 ? kind::zero_pivot : kind::non_finite);
+      EXPECT_EQ(status.row.value_or(-1), row);
+    }
+  }
+}
+
+TEST_F(RowElimination, SumsUpTheGrowthOfNewValues) {
+  auto solver = analyze(chain_of(200, 0.1), rewriting());
+  const auto row_for = [&](double u) {
+    const matrix a = chain_of(200, u);
+    solver.update_values(where.upload(a.values()), where.stream());
+    return solver.status(where.stream()).row.value_or(-1);
+  };
+  EXPECT_EQ(row_for(3), 3) << "1, 7, 25, 79";
+  EXPECT_EQ(row_for(-3), 3);
+  EXPECT_EQ(row_for(1), -1);
+}
+
+/// Row 33 would have ten times an entry of row 32.
+TEST_F(RowElimination, IsNotDoneWhereInversesOverflow) {
+  const pattern p = patterns::band(64, 2);
+  matrix a = make(p, {});
+  a.set(33, 32, 10.0);
+  a.set(33, 33, 1.0);
+  a.set(32, 32, 1.0);
+  a.set(32, 31, 1e308);
+  a.set(31, 31, 1e300);
+  auto solver = analyze(a, rewriting());
+  EXPECT_EQ(solver.info().rewritten_rows, 0);
+  EXPECT_TRUE(contains(solver.info().plan, "not rewritten: inverses are not finite")) << solver.info().plan;
+  const auto b = random_vector<double>(p.size, 7);
+  expect_solved(a, {}, p.name, b, solve(solver, b));
+}
+
+TEST_F(RowElimination, TakesOneLaunchMore) {
+  const matrix a = make(patterns::chain(100), {});
+  const auto b = random_vector<double>(100, 7);
+  const auto launches_of = [&](const policy::dataflow& how) {
+    auto solver = analyze(a, how);
+    const auto before = where.device().counters.launches;
+    solve(solver, b);
+    return where.device().counters.launches - before;
+  };
+  EXPECT_EQ(launches_of(in_exact_order()), 1u);
+  EXPECT_EQ(launches_of(rewriting()), 2u);
+}
+
+}  // namespace
+}  // namespace sptrsv::testing

@@ -1,0 +1,241 @@
+// What is particular to scheme, in the emulator: all schemes that a search tries, the features and the model,
+// what is refused.
+#include "sptrsv/detail/scheme/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "contract/contract_fixture.hpp"
+#include "sptrsv/detail/scheme/queues.hpp"
+#include "sptrsv/scheme/space.hpp"
+#include "support/emulator_target.hpp"
+
+namespace sptrsv::testing {
+namespace {
+
+using types = case_types<emulator_target, double, std::int32_t, std::int32_t>;
+using small_policy = policy::basic_scheme<small_schemes>;
+
+struct few_launches : small_schemes {
+  static constexpr std::int64_t max_launches = 9;
+};
+
+class Schemes : public on_target<types> {
+ public:
+  auto analyze(const matrix& a, const scheme& s, std::int64_t max_rhs = 1) {
+    system_options options;
+    options.max_rhs = max_rhs;
+    return sptrsv::analyze(small_policy{s}, where.upload(a.by_rows), options, where.stream());
+  }
+  detail::schemes::system_features features(const pattern& p) {
+    const auto a = where.upload(make(p, {}).by_rows);
+    const emulator::executor on(where.stream());
+    const auto t = detail::build_on_device(detail::pattern_of(a.view()), detail::triangle_form({}, false), on,
+                                           on.default_resource());
+    return detail::schemes::features_of(t, detail::levels_on_device(t, on, on.default_resource()), on,
+                                        on.default_resource());
+  }
+};
+
+/// Each under other schedules, on a mesh, on wide levels, and on rows of very different lengths.
+TEST_F(Schemes, OfTheReducedSpaceSolveUnderAnySchedule) {
+  const std::vector<pattern> patterns{patterns::stencil_2d(8, 9), patterns::layers(120, 40, 7),
+                                      patterns::power_law(90, 2)};
+  std::uint64_t turn = 0;
+  for (const scheme& s : reduced_schemes()) {
+    for (const pattern& p : patterns) {
+      SCOPED_TRACE(to_string(s));
+      const auto a = make(p, {});
+      where.device().settings = {};
+      auto solver = analyze(a, s, 3);
+      for (const std::int64_t columns : {1, 3}) {
+        const layout shape = column_major(p.size, columns);
+        const auto b = random_vector<double>(static_cast<std::int64_t>(shape.extent), turn);
+        where.device().settings = hostile_settings(turn, static_cast<std::uint32_t>(turn % 4));
+        const auto x = solve(solver, shape, b);
+        expect_solved(a, {}, p.name, shape, b, x);
+        where.device().settings = hostile_settings(turn + 1, static_cast<std::uint32_t>((turn + 1) % 3));
+        EXPECT_TRUE(same_bits(solve(solver, shape, b), x));
+        ++turn;
+      }
+      ASSERT_FALSE(HasFailure());
+    }
+  }
+}
+
+TEST_F(Schemes, SayWhatTheyAre) {
+  const auto a = make(patterns::chain(10), {});
+  const scheme s = parse_scheme("nw=2 trans=merge_fixed(4)");
+  const solver_info info = analyze(a, s).info();
+  EXPECT_EQ(info.plan, to_string(s));
+  const kernel_info& kernel = info.kernels.at(0);
+  EXPECT_NE(kernel.text.find(" 3 nodes in all, 1 launches, 1 of them wait"), std::string::npos)
+      << kernel.text;
+  EXPECT_EQ(kernel.launches, 1);
+  EXPECT_EQ(kernel.waiting_launches, 1);
+  EXPECT_EQ(info.levels, 10);
+}
+
+/// A node's level is one more than the largest of the nodes that its rows need, however few edges say so.
+TEST_F(Schemes, KeepTheLevelsOfNodesWithFewEdges) {
+  const emulator::executor on(where.stream());
+  memory_resource& resource = on.default_resource();
+  for (const pattern& p :
+       {patterns::stencil_2d(30, 40), patterns::power_law(300, 2), patterns::layers(300, 60, 7)}) {
+    const auto a = make(p, {});
+    const std::int32_t* const offsets = a.by_rows.row_offsets.data();
+    const auto uploaded = where.upload(a.by_rows);
+    const auto t = detail::build_on_device(detail::pattern_of(uploaded.view()),
+                                           detail::triangle_form({}, false), on, resource);
+    const auto graph = detail::schemes::transform(t, detail::levels_on_device(t, on, resource),
+                                                  parse_scheme("trans=merge_fixed(16)"), on, resource);
+    std::vector<std::int64_t> level(static_cast<std::size_t>(graph.nodes.count), 1);
+    std::int64_t levels = 1;
+    for (std::int64_t row = 0; row < p.size; ++row) {
+      const auto node = static_cast<std::size_t>(row / 16);
+      for (std::int32_t e = offsets[row]; e < offsets[row + 1]; ++e) {
+        const auto needed =
+            static_cast<std::size_t>(a.by_rows.column_indices[static_cast<std::size_t>(e)] / 16);
+        level[node] = needed < node ? std::max(level[node], level[needed] + 1) : level[node];
+      }
+      levels = std::max(levels, level[node]);
+    }
+    EXPECT_EQ(graph.levels.count, levels) << p.name;
+    std::vector<std::int32_t> order(graph.levels.rows.size());
+    on.download(order.data(), graph.levels.rows.data(), graph.levels.rows.bytes());
+    EXPECT_TRUE(std::is_sorted(order.begin(), order.end(), [&](std::int32_t k, std::int32_t l) {
+      return level[static_cast<std::size_t>(k)] < level[static_cast<std::size_t>(l)];
+    })) << p.name;
+    if (p.name.find("stencil") != std::string::npos) {
+      EXPECT_LE(graph.edges.entries(), 4 * graph.nodes.count);  // of 16 and more
+    }
+  }
+}
+
+/// Four levels of 32 rows: as many launches, and nobody waits, unless nodes have rows that need each other.
+TEST_F(Schemes, LaunchWideLevelsAloneAndWithoutWaits) {
+  const auto a = make(patterns::where("layers", 128, [](auto i, auto j) { return j == i - 32; }), {});
+  // Launches, and those of them that wait.
+  const auto launches = [&](const matrix& of, const char* scheme_text) {
+    const kernel_info kernel = analyze(of, parse_scheme(scheme_text)).info().kernels.at(0);
+    return std::pair(kernel.launches, kernel.waiting_launches);
+  };
+  using counts = std::pair<std::int64_t, std::int64_t>;
+  EXPECT_EQ(launches(a, "nw=2 alpha_level=0"), counts(4, 0));
+  EXPECT_EQ(launches(a, "nw=2 alpha_level=1"), counts(4, 0));  // 32 > 8 * 2
+  EXPECT_EQ(launches(a, "nw=2 alpha_level=2"), counts(1, 1));
+  EXPECT_EQ(launches(a, "nw=2"), counts(1, 1));
+  const auto chain = make(patterns::chain(8), {});
+  EXPECT_EQ(launches(chain, "nw=2 alpha_level=0 trans=merge_fixed(2)"), counts(4, 4));
+}
+
+TEST_F(Schemes, AreRefusedWithTheReason) {
+  const auto a = make(patterns::chain(10), {});
+  scheme bad;
+  bad.sub_warps = 3;
+  try {
+    static_cast<void>(analyze(a, bad));
+    ADD_FAILURE() << "taken";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::invalid_argument);
+    EXPECT_NE(std::string(e.what()).find("ng=3"), std::string::npos);
+  }
+  try {
+    const auto there = where.upload(a.by_rows);
+    static_cast<void>(sptrsv::analyze(policy::basic_scheme<few_launches>{parse_scheme("alpha_level=0")},
+                                      there, {}, where.stream()));
+    ADD_FAILURE() << "taken";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::unsupported);
+    EXPECT_NE(std::string(e.what()).find("10 launches"), std::string::npos) << e.what();
+  }
+}
+
+TEST_F(Schemes, FeaturesAreThoseOfTheTriangle) {
+  const auto chain = features(patterns::chain(5));  // rows of 1, 2, 2, 2, 2 entries
+  EXPECT_EQ(chain.rows, 5);
+  EXPECT_EQ(chain.entries, 9);
+  EXPECT_EQ(chain.row_max, 2);
+  EXPECT_EQ(chain.levels, 5);
+  EXPECT_DOUBLE_EQ(chain.row_mean, 1.8);
+  EXPECT_NEAR(chain.row_variation, std::sqrt(17.0 / 5 - 1.8 * 1.8) / 1.8, 1e-12);
+  EXPECT_NEAR(chain.level_variation, chain.row_variation, 1e-12);
+  EXPECT_NEAR(chain.dependency, 0.8, 1e-9);
+  const auto layers = features(patterns::where("two", 8, [](auto i, auto j) { return j == i - 4; }));
+  EXPECT_EQ(layers.levels, 2);
+  EXPECT_EQ(layers.level_max, 8);
+  EXPECT_DOUBLE_EQ(layers.level_mean, 6);
+  EXPECT_NEAR(layers.level_variation, 2.0 / 6, 1e-12);
+  EXPECT_NEAR(layers.dependency, 4 * 0.25 / 8, 1e-9);
+}
+
+/// Two hidden units of which one is on, and two schemes.
+struct tiny_table {
+  static constexpr const char* schemes[2] = {"ng=2", "ng=4 alpha_level=0"};
+  static constexpr float mean[10] = {};
+  static constexpr float deviation[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  static constexpr float weights_1[1][2][10] = {{{1}, {-1}}};
+  static constexpr float bias_1[1][2] = {{-2, 2}};
+  static constexpr float weights_2[1][2][2] = {{{1, 0}, {0, 1}}};
+  static constexpr float bias_2[1][2] = {};
+  static constexpr float weights_3[1][2][2] = {{{0, 1}, {1, 0}}};
+  static constexpr float bias_3[1][2] = {};
+};
+
+/// Three that look at nothing: one is quite sure of the first scheme, two think the second a little likelier.
+struct voting_table {
+  static constexpr const char* schemes[2] = {"ng=2", "ng=4"};
+  static constexpr float mean[10] = {};
+  static constexpr float deviation[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  static constexpr float weights_1[3][2][10] = {};
+  static constexpr float bias_1[3][2] = {};
+  static constexpr float weights_2[3][2][2] = {};
+  static constexpr float bias_2[3][2] = {};
+  static constexpr float weights_3[3][2][2] = {};
+  static constexpr float bias_3[3][2] = {{100, 0}, {0, 1.1F}, {0, 1.1F}};
+};
+
+TEST(SchemeModel, TakesTheHighestScoreThatCanBeLaunched) {
+  using detail::schemes::choose_scheme;
+  detail::schemes::system_features few;
+  few.levels = 20;
+  detail::schemes::system_features many = few;
+  many.rows = 1000;  // log(1001) > 2
+  EXPECT_EQ(choose_scheme<tiny_table>(few, 100).sub_warps, 2);
+  EXPECT_EQ(choose_scheme<tiny_table>(many, 100).sub_warps, 4);
+  EXPECT_EQ(choose_scheme<tiny_table>(many, 19).sub_warps, 2);
+  EXPECT_EQ(problem_of(choose_scheme(many, 100)), "");
+}
+
+/// By probabilities: 1 + 0.5 + 0.5 against 0.5 + 0.75 + 0.75.
+TEST(SchemeModel, TakesTheMeanOfTheProbabilities) {
+  const auto scores = detail::schemes::scores<voting_table>({});
+  EXPECT_NEAR(scores.at(0), 2, 1e-6);
+  EXPECT_NEAR(scores.at(1), 0.5 + 2 / (1 + std::exp(-1.1)), 1e-6);
+}
+
+TEST(SchemeModel, KnowsOnlySchemes) {
+  for (const char* text : detail::schemes::model_table::schemes) {
+    EXPECT_EQ(to_string(parse_scheme(text)), text);
+  }
+}
+
+TEST(SchemeQueues, GiveWhatComesNextToWhoHasLeast) {
+  const detail::schemes::group_facts<int> facts{{5, 1, 1, 1, 1, 9}, {{}, {0}, {0, 1}, {}, {3}, {}}};
+  const auto balanced = detail::schemes::queue_maker<int>(facts, 0, 6, 2, 1).make(warp_scheduling::balance);
+  EXPECT_EQ(balanced.first, (std::vector<int>{0, 1, 6}));
+  EXPECT_EQ(balanced.queue, (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  const auto near = detail::schemes::queue_maker<int>(facts, 0, 6, 2, 1).make(warp_scheduling::locality);
+  EXPECT_EQ(near.first, (std::vector<int>{0, 3, 6}));  // 1 and 2 with 0, 4 with 3
+  EXPECT_EQ(near.queue, (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  const auto later = detail::schemes::queue_maker<int>(facts, 3, 3, 1, 2).make(warp_scheduling::locality);
+  EXPECT_EQ(later.first, (std::vector<int>{0, 2, 3}));  // 4 is near 3, with the warp that has less
+  EXPECT_EQ(later.queue, (std::vector<int>{0, 2, 1}));
+}
+
+}  // namespace
+}  // namespace sptrsv::testing

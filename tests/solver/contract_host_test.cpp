@@ -1,9 +1,0 @@
-// The contract of the host policies.
-#include "solver/contract_suite.hpp"
-
-namespace sptrsv::testing {
-
-SPTRSV_TEST_CONTRACT(host_f32, host_policies<float>);
-SPTRSV_TEST_CONTRACT(host_f64, host_policies<double>);
-
-}  // namespace sptrsv::testing

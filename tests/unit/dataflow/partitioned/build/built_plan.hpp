@@ -1,0 +1,137 @@
+// Plans of partitioned solves, built in the emulator and read on the host.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contract/contract_fixture.hpp"
+#include "sptrsv/detail/dataflow/partitioned/build/planner.hpp"
+#include "support/emulator_target.hpp"
+
+namespace sptrsv::testing {
+
+/// How a plan divides the rows among partitions, warp groups and lanes.
+struct plan_settings {
+  detail::dataflow::partitioned::shape_values shape;
+  int warp_groups;
+  std::int64_t partitions;
+  std::int64_t x_ring_size;
+  std::int64_t longest_row = 32;  ///< longer rows are split
+  detail::dataflow::partitioned::block_partition boxes{};
+
+  [[nodiscard]] std::string name() const {
+    return std::to_string(partitions) + (boxes.are_used() ? " boxes, " : " partitions, ") +
+           std::to_string(shape.lanes) + " lanes, tiles of " + std::to_string(shape.tile_rows()) + " rows, " +
+           std::to_string(warp_groups) + " warp groups, x ring buffer of " + std::to_string(x_ring_size);
+  }
+};
+
+/// A plan in host memory.
+struct built_plan {
+  using slice_head = detail::dataflow::partitioned::slice_head;
+  using slice_offsets = detail::dataflow::partitioned::slice_offsets;
+  using warp_start = detail::dataflow::partitioned::warp_start;
+
+  plan_settings settings{};
+  detail::dataflow::partitioned::slice_format format{};
+  std::int64_t solve_size = 0;
+  std::int64_t tiles = 0;
+  bool are_runs = false;  ///< whether the values were scattered by runs, and not by targets
+  std::vector<std::int32_t> partition_begins;
+  std::vector<warp_start> starts;
+  std::vector<std::uint32_t> slice_begins;
+  std::vector<unsigned char> packed_slices;
+
+  [[nodiscard]] int tile_slices() const { return settings.shape.tile_slices(); }
+  [[nodiscard]] int warps() const { return settings.warp_groups * tile_slices(); }
+  [[nodiscard]] std::size_t slices() const { return slice_begins.size(); }
+
+  /// Returns element `index` of an array in a packed slice. `slice`: its offset in units of 16 bytes.
+  template <class T>
+  [[nodiscard]] T read(std::uint32_t slice, int array, int index = 0) const {
+    const std::size_t at = std::size_t{slice} * 16 + static_cast<std::size_t>(array) +
+                           static_cast<std::size_t>(index) * sizeof(T);
+    T value{};
+    if (at + sizeof(T) > packed_slices.size()) {
+      ADD_FAILURE() << "byte " << at << " is past the packed slices";
+      return value;
+    }
+    std::memcpy(static_cast<void*>(&value), packed_slices.data() + at, sizeof(T));
+    return value;
+  }
+  [[nodiscard]] slice_head head(std::uint32_t slice) const { return read<slice_head>(slice, 0); }
+  [[nodiscard]] int staged_bytes(std::uint32_t slice) const {
+    return format.staged_bytes(format.offsets(head(slice)), head(slice).global_width());
+  }
+};
+
+/// Builds plans as the path does.
+class partitioned_planning
+    : public on_target<case_types<emulator_target, double, std::int32_t, std::int32_t>> {
+ public:
+  /// Returns nothing if the packed slices would take more than `max_bytes`.
+  std::optional<built_plan> build(const matrix& a, const form& f, const plan_settings& s,
+                                  std::int64_t max_bytes = std::int64_t{1} << 30) {
+    namespace partitioned = detail::dataflow::partitioned;
+    const detail::triangle_form triangle_form(f.options(), false);
+    const auto there = where.upload(a.by_rows);
+    auto triangle = detail::build_on_device(detail::pattern_of(detail::view_of(there)), triangle_form,
+                                            where.on(), where.resource());
+    const auto split = detail::split_long_rows(triangle, s.longest_row, where.on(), where.resource());
+    const auto levels = detail::levels_on_device(split.triangle, where.on(), where.resource());
+    const auto entries = static_cast<std::int64_t>(a.by_rows.values.size());
+    const emulator::executor on = where.on();
+    auto made = partitioned::planner<double, std::int32_t, std::int32_t, emulator::executor>(
+                    s.shape, s.warp_groups, s.partitions, s.boxes, s.x_ring_size, on, where.resource())
+                    .build(split, levels, a.size(), entries, triangle_form.reversed, max_bytes);
+    if (!made) {
+      return {};
+    }
+    const auto format = partitioned::slice_format::of<double>(s.shape);
+    scatter(there.values.data(), *made, entries, format, triangle_form);
+    built_plan plan;
+    plan.settings = s;
+    plan.format = format;
+    plan.solve_size = made->solve_size;
+    plan.tiles = made->tiles;
+    plan.are_runs = made->sources.are_runs();
+    plan.partition_begins = where.download(made->partition_begins);
+    plan.starts = where.download(made->starts);
+    plan.slice_begins = where.download(made->slice_begins);
+    plan.packed_slices = where.download(made->packed_slices);
+    return plan;
+  }
+
+ private:
+  void scatter(const double* stored, detail::dataflow::partitioned::plan& plan, std::int64_t entries,
+               const detail::dataflow::partitioned::slice_format& format, const detail::triangle_form& form) {
+    namespace kernels = detail::dataflow::partitioned::kernels;
+    const auto& from = plan.sources;
+    if (from.are_runs()) {
+      kernels::scatter_run_values<double> scatter{};
+      scatter.stored = stored;
+      scatter.stored_entries = entries;
+      scatter.diagonals = from.diagonals.data();
+      scatter.row_entries = from.row_entries.data();
+      scatter.row_links = from.row_links.data();
+      scatter.shared_entries = from.shared_entries.data();
+      scatter.slice_begins = plan.slice_begins.data();
+      scatter.packed_slices = plan.packed_slices.data();
+      scatter.format = format;
+      scatter.unit = form.unit;
+      scatter.reversed = form.reversed;
+      scatter.conjugated = form.conjugated;
+      detail::simt::for_each(where.on(), 32 * static_cast<std::int64_t>(plan.slice_begins.size()), scatter);
+    } else {
+      detail::simt::for_each(
+          where.on(), entries,
+          kernels::scatter_values<double>{stored, from.targets.data(), plan.slice_begins.data(),
+                                          plan.packed_slices.data(), format, form.conjugated});
+    }
+  }
+};
+
+}  // namespace sptrsv::testing
