@@ -1,7 +1,7 @@
-// The block algorithms of Lu, Niu and Liu 2020 on this machine: how long a solve and its analysis take for
-// each number of blocks, and how long each kernel takes for each part of triangles that are cut ever finer.
-// From what it writes `benchmarks/python fit-block-kernels` finds the thresholds of block_tuning. Squares are
-// measured with cuSPARSE's product, too. Needs no Google Benchmark.
+// sptrsv_block_kernels: measures the block algorithms of Lu, Niu and Liu 2020: the times of a solve and of
+// its analysis for each number of blocks, and the time of each kernel on each part of systems that are cut
+// into more and more blocks. The script fit_block_kernels.py computes the thresholds of block_tuning from the
+// file of --csv. Squares are also multiplied by cuSPARSE.
 #include <cuda_runtime.h>
 
 #include <chrono>
@@ -12,84 +12,71 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/bench/driver.cuh"
-#include "benchmarks/bench/matrix_source.hpp"
-#include "benchmarks/bench/options.hpp"
-#include "benchmarks/bench/pool.cuh"
 #include "benchmarks/block_kernels/parts.cuh"
 #include "benchmarks/block_kernels/vendor_squares.cuh"
-#include "examples/support/seeded_values.hpp"
+#include "benchmarks/shared/driver.cuh"
+#include "common/command_line/command_line.hpp"
+#include "common/command_line/matrix_options.hpp"
+#include "common/gpu/pool.cuh"
+#include "common/measurement/placement.hpp"
+#include "common/systems/matrix_source.hpp"
+#include "common/systems/seeded_values.hpp"
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/host/structure.hpp"
 #include "sptrsv/policy/column_block.hpp"
 #include "sptrsv/policy/row_block.hpp"
 
 namespace sptrsv_benchmarks::block_kernels {
-namespace {
 
-constexpr const char* usage_text =
-    "usage: sptrsv_block_kernels [OPTIONS]\n"
-    "\n"
-    "  --matrices DIR      one triangle of each .mtx file of a directory\n"
-    "  --generated WHICH   names of generated matrices, none, small, grids, or all: a choice (default)\n"
-    "  --csv FILE          write the times of the parts there, and compare squares with cuSPARSE; without "
-    "it\n"
-    "                      parts are not measured\n"
-    "  --time-limit S      begin no further system after S seconds\n"
-    "  --help              this text\n";
+namespace common = sptrsv_common;
+
+namespace {
 
 constexpr const char* chosen_systems =
     "laplace5_1024x1024,laplace7_128x128x128,laplace27_128x128x128,random_2000000_6,random_400000_24,"
     "power_law_both,kkt_two_levels,kronecker_18,random_geometric_400000,ilu0_random,cholesky_400x400";
 
 struct fit_options {
-  bench_options systems;
-  std::string csv;
-  double time_limit = 0;
-  bool help = false;
+  common::matrix_selection systems{"", chosen_systems};
+  std::string csv;        ///< path; empty: parts are not measured
+  double time_limit = 0;  ///< seconds; 0: none
 };
 
-fit_options parse(int argc, char** argv) {
-  fit_options made;
-  made.systems.generated = chosen_systems;
-  support::argument_list arguments(argc, argv);
-  while (!arguments.empty()) {
-    const std::string option = arguments.take();
-    if (option == "--matrices") {
-      made.systems.directory = arguments.value_of(option);
-    } else if (option == "--generated") {
-      made.systems.generated = arguments.value_of(option);
-    } else if (option == "--csv") {
-      made.csv = arguments.value_of(option);
-    } else if (option == "--time-limit") {
-      made.time_limit = static_cast<double>(arguments.number_of(option, 1, 1000000));
-    } else if (option == "--help" || option == "-h") {
-      made.help = true;
-    } else {
-      throw support::usage_error("there is no option " + option);
-    }
-  }
-  return made;
+void add_fit_options(common::command_line& to, fit_options& target) {
+  add_matrix_options(to, target.systems, "the lower triangle", "a choice of 11 matrices");
+  to.begin_group("Measurement");
+  to.add_integer("--time-limit", target.time_limit, 1, 1000000, "S",
+                 "Start no further system after S seconds.");
+  to.begin_group("Output");
+  to.add_text(
+      "-o,--csv", target.csv, "FILE",
+      "Measure every kernel on every part, write these times to this file, and compare the squares with "
+      "cuSPARSE. Without it, only solves are measured.");
+  to.add_footer(
+      "Exit status: 0 if all solutions are right, 1 if one is wrong or an error occurs, 2 for an error in "
+      "the "
+      "command line, 77 without a GPU.");
 }
 
-/// The lower triangle.
+/// A lower triangular system in host memory.
 struct host_system {
-  explicit host_system(const matrix_source& source)
+  explicit host_system(const common::matrix_source& source)
       : name(source.name),
-        matrix(source.made != nullptr ? generate_triangle<scalar>(*source.made, sptrsv::uplo::lower).matrix
-                                      : read_triangle<scalar>(source.path, sptrsv::uplo::lower).matrix),
-        b(support::seeded_vector<scalar>(matrix.rows, 3)) {}
+        matrix(common::make_triangle<scalar>(source, sptrsv::uplo::lower).matrix),
+        b(common::seeded_vector<scalar>(matrix.rows, 3)) {}
 
   std::string name;
   sptrsv::csr_matrix<scalar, index> matrix;
   std::vector<scalar> b;
 };
+
 using clock = std::chrono::steady_clock;
 
 double seconds_since(clock::time_point start) {
   return std::chrono::duration<double>(clock::now() - start).count();
 }
 
+/// The same in device memory.
 struct device_system {
   explicit device_system(const host_system& s)
       : matrix(sptrsv::to_device(s.matrix, cudaStream_t{})),
@@ -101,7 +88,7 @@ struct device_system {
   sptrsv::buffer<scalar> x;
 };
 
-/// Prints a line; whether the solution is right.
+/// Measures a policy and prints its line. Returns whether the solution is right.
 template <class Policy>
 bool print_solve(const std::string& name, const Policy& policy, const host_system& s, device_system& d) {
   const sptrsv::system_options options;
@@ -114,27 +101,28 @@ bool print_solve(const std::string& name, const Policy& policy, const host_syste
       sptrsv::analyze(policy, d.matrix, options));
   SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
   const double analysis = 1e3 * seconds_since(start);
-  stopwatch watch;
   const auto solve = [&] { solver->solve(d.b, d.x); };
-  const double first = watch.time(solve) * 1e-6;
+  const double first = common::device_time(solve);
   const int count = first > 20 ? 1 : static_cast<int>(20 / first) + 1;
   std::vector<double> samples;
   for (int k = 0; k < 3; ++k) {
-    samples.push_back(watch.time([&] {
-      for (int i = 0; i < count; ++i) {
-        solve();
-      }
-    }) * 1e-6 / count);
+    samples.push_back(common::device_time([&] {
+                        for (int i = 0; i < count; ++i) {
+                          solve();
+                        }
+                      }) /
+                      count);
   }
-  const double time = median(samples);
+  const double time = common::median(samples);
   const std::vector<scalar> x = sptrsv::to_host(d.x, cudaStream_t{});
   const auto checked = sptrsv::backward_error(s.matrix, options, s.b, x);
   std::printf("  %-20s %10.4f %10.3f %8.1f  %s %s\n", name.c_str(), time, analysis, analysis / time,
-              checked.ok() ? "ok   " : "WRONG", solver->info().kernels.at(1).c_str());
+              checked.ok() ? "ok   " : "WRONG", solver->info().kernels.at(1).text.c_str());
   std::fflush(stdout);
   return checked.ok();
 }
 
+/// Measures the block policies with several numbers of blocks. Returns whether all solutions are right.
 bool print_solves(const host_system& s, device_system& d) {
   bool right = true;
   right = print_solve("recursive_block", sptrsv::policy::recursive_block{}, s, d) && right;
@@ -152,6 +140,7 @@ bool print_solves(const host_system& s, device_system& d) {
   return right;
 }
 
+/// Writes the times of all parts.
 void write_parts(const host_system& s, const device_system& d, vendor_spmv<scalar, index>& vendor,
                  vendor_comparison& squares, std::FILE* csv) {
   const executor on;
@@ -180,22 +169,16 @@ void write_parts(const host_system& s, const device_system& d, vendor_spmv<scala
   }
 }
 
-int run(int argc, char** argv) {
-  const fit_options options = parse(argc, argv);
-  if (options.help) {
-    std::fputs(usage_text, stdout);
-    return 0;
+int run(const fit_options& options) {
+  if (!common::has_gpu()) {
+    std::fprintf(stderr, "sptrsv_block_kernels: this machine has no GPU\n");
+    return common::exit_no_gpu;
   }
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::fprintf(stderr, "sptrsv_block_kernels: no GPU\n");
-    return 77;
-  }
-  keep_pool_memory();
+  sptrsv_common::keep_pool_memory();
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> csv(
       options.csv.empty() ? nullptr : std::fopen(options.csv.c_str(), "w"), &std::fclose);
   if (!options.csv.empty() && csv == nullptr) {
-    throw support::usage_error("cannot write " + options.csv);
+    throw common::usage_error("cannot write " + options.csv);
   }
   if (csv != nullptr) {
     std::fputs("matrix,depth,part,shape,rows,rows_with_entries,entries,levels,kernel,microseconds\n",
@@ -203,15 +186,15 @@ int run(int argc, char** argv) {
   }
   std::printf("%s; driver: CUDA %s; runtime: CUDA %s\n", executor().device_name().c_str(),
               driver_version().c_str(), runtime_version().c_str());
-  std::printf("%-22s %10s %10s %8s\n", "", "solve ms", "analyse ms", "solves");
+  std::printf("%-22s %10s %10s %8s\n", "", "solve ms", "analyse ms", "ratio");
   const auto start = clock::now();
   bool right = true;
   vendor_spmv<scalar, index> vendor;
   vendor_comparison squares;
-  const generator_registry registry;
-  for (const matrix_source& source : choose_sources(options.systems, registry, true)) {
+  const common::generator_registry registry;
+  for (const common::matrix_source& source : common::choose_sources(options.systems, registry)) {
     if (options.time_limit > 0 && seconds_since(start) > options.time_limit) {
-      std::printf("time is up before %s\n", source.name.c_str());
+      std::printf("time limit: stopped before %s\n", source.name.c_str());
       break;
     }
     try {
@@ -240,13 +223,11 @@ int run(int argc, char** argv) {
 }  // namespace sptrsv_benchmarks::block_kernels
 
 int main(int argc, char** argv) {
-  try {
-    return sptrsv_benchmarks::block_kernels::run(argc, argv);
-  } catch (const sptrsv_examples::usage_error& e) {
-    std::fprintf(stderr, "sptrsv_block_kernels: %s\n", e.what());
-    return 2;
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "sptrsv_block_kernels: %s\n", e.what());
-    return 1;
-  }
+  sptrsv_common::command_line arguments("sptrsv_block_kernels",
+                                        "Measures the block policies: the solve and the analysis for several "
+                                        "numbers of blocks and, with --csv, "
+                                        "every kernel on every part of the system.");
+  sptrsv_benchmarks::block_kernels::fit_options options;
+  add_fit_options(arguments, options);
+  return arguments.run(argc, argv, [&] { return sptrsv_benchmarks::block_kernels::run(options); });
 }

@@ -1,9 +1,6 @@
-// What it costs to hand one value from a producer to a consumer, from the registers of a lane to another GPU:
-// the figures behind the choice of a method. Needs no matrix and no Google Benchmark.
-//
-//   sptrsv_hand_off [a word of the names of the lines to measure]
-//
-// A line is a chain of dependent links; nanoseconds of one link, the median of several chains.
+// sptrsv_hand_off: measures the time in which one value passes from a producer to a consumer by different
+// methods, from the registers of a lane to another GPU. A chain of dependent links measures a method; the
+// result is the median time of one link. `--help` lists the options.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -11,27 +8,30 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/bench/driver.cuh"
 #include "benchmarks/hand_off/clusters.cuh"
 #include "benchmarks/hand_off/inside_sm.cuh"
 #include "benchmarks/hand_off/launches.cuh"
 #include "benchmarks/hand_off/peers.cuh"
 #include "benchmarks/hand_off/routes.cuh"
+#include "benchmarks/shared/driver.cuh"
+#include "common/command_line/command_line.hpp"
+#include "common/measurement/placement.hpp"
 
 namespace {
 
 namespace hand_off = sptrsv_benchmarks::hand_off;
 using sptrsv_benchmarks::measure_hop_ns;
 
-std::vector<hand_off::rung> ladder(int processors) {
+/// Returns all methods, from the registers of a lane to another GPU.
+std::vector<hand_off::method> methods(int processors) {
   using namespace hand_off;
   return {
       {"registers: fma + mul", [] { return measure_step<multiply_add_and_multiply>(1); }},
       {"registers: fma + warp shuffle", [] { return measure_step<multiply_add_and_shuffle>(32); }},
       {"registers: fp64 subtract + divide", [] { return measure_step<subtract_and_divide>(1); }},
       {"shared memory: store + load by one lane", [] { return measure_step<store_and_load>(1); }},
-      {"shared memory: value polled, 8 warps in turn", [] { return measure_between_warps(8); }},
-      {"shared memory: value polled, 32 warps in turn", [] { return measure_between_warps(32); }},
+      {"shared memory: value polled, 8 warps round-robin", [] { return measure_between_warps(8); }},
+      {"shared memory: value polled, 32 warps round-robin", [] { return measure_between_warps(32); }},
       {"__syncthreads: 1 warp", [] { return measure_barrier(1); }},
       {"__syncthreads: 4 warps", [] { return measure_barrier(4); }},
       {"__syncthreads: 16 warps", [] { return measure_barrier(16); }},
@@ -49,7 +49,7 @@ std::vector<hand_off::rung> ladder(int processors) {
        [=] { return measure_hop_ns<counted_sum>(processors, nullptr); }},
       {"device memory: value + __threadfence + volatile flag",
        [=] { return measure_hop_ns<fenced_flag>(processors, nullptr); }},
-      {"grid.sync: a block of 256 threads an SM", [=] { return measure_grid_barrier(processors); }},
+      {"grid.sync: one block of 256 threads per SM", [=] { return measure_grid_barrier(processors); }},
       {"kernel node of a graph", [] { return measure_graph_node(); }},
       {"kernel launch, back to back", [] { return measure_launch(); }},
       {"two devices: remote store, local poll", [] { return measure_between_devices(true); }},
@@ -57,15 +57,15 @@ std::vector<hand_off::rung> ladder(int processors) {
   };
 }
 
-/// Whether the line was measured or had a reason not to be.
-bool print(const hand_off::rung& rung) {
-  std::printf("%-58s ", rung.name);
+/// Measures a method and prints its line. Returns false if the measurement failed.
+bool print(const hand_off::method& method) {
+  std::printf("%-58s ", method.name);
   std::fflush(stdout);
   try {
-    const double nanoseconds = rung.measure();
+    const double nanoseconds = method.measure();
     std::printf("%9.1f ns\n", nanoseconds);
     return true;
-  } catch (const hand_off::not_here& reason) {
+  } catch (const hand_off::not_available& reason) {
     std::printf("        - (%s)\n", reason.what());
     return true;
   } catch (const std::exception& e) {
@@ -74,30 +74,36 @@ bool print(const hand_off::rung& rung) {
   }
 }
 
+/// `word`: measures the methods whose name contains it.
+int run(const std::string& word) {
+  if (!sptrsv_common::has_gpu()) {
+    std::fprintf(stderr, "sptrsv_hand_off: this machine has no GPU\n");
+    return sptrsv_common::exit_no_gpu;
+  }
+  cudaDeviceProp properties{};
+  SPTRSV_CUDA_CHECK(cudaGetDeviceProperties(&properties, 0));
+  std::printf("%s, %d SMs, compute capability %d.%d; driver: CUDA %s; runtime: CUDA %s\n", properties.name,
+              properties.multiProcessorCount, properties.major, properties.minor,
+              sptrsv_benchmarks::driver_version().c_str(), sptrsv_benchmarks::runtime_version().c_str());
+  bool right = true;
+  for (const hand_off::method& method : methods(properties.multiProcessorCount)) {
+    if (std::string(method.name).find(word) != std::string::npos) {
+      right = print(method) && right;
+    }
+  }
+  return right ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::fprintf(stderr, "sptrsv_hand_off: no GPU\n");
-    return 77;
-  }
-  try {
-    cudaDeviceProp properties{};
-    SPTRSV_CUDA_CHECK(cudaGetDeviceProperties(&properties, 0));
-    std::printf("%s, %d SMs, compute capability %d.%d; driver: CUDA %s; runtime: CUDA %s\n", properties.name,
-                properties.multiProcessorCount, properties.major, properties.minor,
-                sptrsv_benchmarks::driver_version().c_str(), sptrsv_benchmarks::runtime_version().c_str());
-    const std::string word = argc > 1 ? argv[1] : "";
-    bool right = true;
-    for (const hand_off::rung& rung : ladder(properties.multiProcessorCount)) {
-      if (std::string(rung.name).find(word) != std::string::npos) {
-        right = print(rung) && right;
-      }
-    }
-    return right ? 0 : 1;
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "sptrsv_hand_off: %s\n", e.what());
-    return 1;
-  }
+  sptrsv_common::command_line arguments(
+      "sptrsv_hand_off",
+      "Measures the time in which one value passes from a producer to a consumer, by different methods.");
+  std::string word;
+  arguments.add_positional("WORD", word, false, "Measure only the methods whose name contains this text.");
+  arguments.add_footer(
+      "Exit status: 0 for success, 1 if a measurement fails, 2 for an error in the command line, 77 without "
+      "a GPU.");
+  return arguments.run(argc, argv, [&] { return run(word); });
 }

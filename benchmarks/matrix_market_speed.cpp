@@ -1,26 +1,25 @@
-// How fast Matrix Market files are read, in MB (10^6 bytes) of the file per second on one core.
-//
-//   matrix_market_speed FILE...    reads these files
-//   matrix_market_speed DIRECTORY  writes a file of about 100 MB there, reads it and removes it
-//
-// The best of three reads counts, so the file is in the page cache.
+// matrix_market_speed: measures how fast Matrix Market files are read, in MB (10^6 bytes) of the file per
+// second on one core. The best of three reads counts, so the file is in the page cache. `--help` lists the
+// arguments.
 
 #include <algorithm>
 #include <chrono>
 #include <complex>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
 #include <limits>
 #include <random>
 #include <string>
+#include <vector>
 
+#include "common/command_line/command_line.hpp"
 #include "sptrsv/io/matrix_market.hpp"
 
 namespace {
 
-// Random rows and columns, values with all their digits: what a dump of doubles looks like.
+/// Returns a matrix with random rows, columns and values. The values have all their digits, as in a file that
+/// a program wrote.
 sptrsv::coordinate_matrix<double> random_matrix() {
   constexpr std::int32_t dimension = 1'000'000;
   constexpr int entries = 3'000'000;
@@ -36,6 +35,7 @@ sptrsv::coordinate_matrix<double> random_matrix() {
   return matrix;
 }
 
+/// Reads a file and returns its number of entries.
 template <class Value>
 std::size_t read(const std::string& path) {
   sptrsv::matrix_market_options options;
@@ -43,6 +43,7 @@ std::size_t read(const std::string& path) {
   return sptrsv::read_matrix_market<Value>(path, nullptr, options).values.size();
 }
 
+/// Measures a file and prints its line.
 void measure(const std::string& path) {
   const bool is_complex = sptrsv::read_matrix_market_header(path).field == sptrsv::mm_field::complex;
   double seconds = std::numeric_limits<double>::infinity();
@@ -58,6 +59,7 @@ void measure(const std::string& path) {
               megabytes / seconds, path.c_str());
 }
 
+/// Measures a file of about 100 MB that it writes to the directory and removes.
 void measure_generated(const std::filesystem::path& directory) {
   const auto path = directory / "matrix_market_speed.mtx";
   sptrsv::write_matrix_market(path.string(), random_matrix());
@@ -68,21 +70,21 @@ void measure_generated(const std::filesystem::path& directory) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fprintf(stderr, "usage: %s FILE... | DIRECTORY\n", argv[0]);
-    return 2;
-  }
-  try {
-    for (int k = 1; k < argc; ++k) {
-      if (std::filesystem::is_directory(argv[k])) {
-        measure_generated(argv[k]);
+  sptrsv_common::command_line arguments("matrix_market_speed",
+                                        "Measures how fast Matrix Market files are read on one core.");
+  std::vector<std::string> paths;
+  arguments.add_positionals(
+      "PATH", paths,
+      "Files to read, or directories. In a directory the program writes a file of about "
+      "100 MB, reads it and removes it.");
+  return arguments.run(argc, argv, [&] {
+    for (const std::string& path : paths) {
+      if (std::filesystem::is_directory(path)) {
+        measure_generated(path);
       } else {
-        measure(argv[k]);
+        measure(path);
       }
     }
-  } catch (const std::exception& failure) {
-    std::fprintf(stderr, "%s: %s\n", argv[0], failure.what());
-    return 1;
-  }
-  return 0;
+    return 0;
+  });
 }

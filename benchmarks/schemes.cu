@@ -1,6 +1,6 @@
-// sptrsv_schemes: what each scheme of policy::scheme takes on each system, what the model chooses and what a
-// search finds: the data of `benchmarks/python train-schemes` and `scheme-study`. `--check` looks
-// whether all schemes solve right. Exit status 1 if one does not. Needs no Google Benchmark.
+// sptrsv_schemes: measures the time of each scheme of policy::scheme on each system, the choice of the model
+// and the result of a search. The scripts train_schemes.py and scheme_study.py read the file of --json. With
+// --check it checks that all schemes solve right.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -17,100 +17,87 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/bench/json.hpp"
-#include "benchmarks/bench/matrix_source.hpp"
-#include "benchmarks/generators/renumberings.hpp"
+#include "benchmarks/shared/json.hpp"
+#include "common/command_line/command_line.hpp"
+#include "common/command_line/matrix_options.hpp"
+#include "common/generators/renumberings.hpp"
+#include "common/gpu/pool.cuh"
+#include "common/measurement/placement.hpp"
+#include "common/systems/matrix_source.hpp"
+#include "common/systems/seeded_values.hpp"
 #include "sptrsv/device_matrix.hpp"
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/scheme/search.hpp"
 
 namespace sptrsv_benchmarks::schemes {
+
+namespace common = sptrsv_common;
+
 namespace {
 
 using index = std::int32_t;
 using clock = std::chrono::steady_clock;
-using host_system = support::triangular_system<double, index>;
-
-constexpr const char* usage_text =
-    "usage: sptrsv_schemes [OPTIONS]\n"
-    "\n"
-    "  --matrices DIR      the lower triangle of each .mtx file of a directory\n"
-    "  --generated WHICH   all (default), small, grids, none, or names of generated matrices\n"
-    "  --renumbered K[,K]  instead, each of those systems in other orders: reversed, half (the leading "
-    "rows),\n"
-    "                      random, blocks, rcm, colours, or all\n"
-    "  --schemes WHICH     all (default), or plain: without those that hardly ever win (fenced, buffered,\n"
-    "                      lists by load or locality)\n"
-    "  --seconds S         what the search may take on a system (default: 2)\n"
-    "  --time-limit S      begin no further system after S seconds; the order of systems is random\n"
-    "  --check             look whether all schemes solve right; measures nothing\n"
-    "  --json FILE         write the results there, after each system\n"
-    "  --help              this text\n";
+using host_system = common::triangular_system<double, index>;
 
 struct program_options {
-  bench_options systems;
-  std::vector<std::string> renumbered;
+  common::matrix_selection matrices{"", "all"};
+  std::vector<std::string> renumbered;  ///< kinds of renumberings
   bool plain = false;
   double seconds = 2;
-  double time_limit = std::numeric_limits<double>::infinity();
+  double time_limit = std::numeric_limits<double>::infinity();  ///< seconds
   bool check = false;
-  std::string json;
-  bool help = false;
+  std::string json;  ///< path; empty: no file
 };
 
-program_options parse_options(int argc, char** argv) {
-  program_options made;
-  support::argument_list arguments(argc, argv);
-  while (!arguments.empty()) {
-    const std::string option = arguments.take();
-    if (option == "--matrices") {
-      made.systems.directory = arguments.value_of(option);
-    } else if (option == "--generated") {
-      made.systems.generated = arguments.value_of(option);
-    } else if (option == "--renumbered") {
-      std::vector<std::string> kinds = renumberings();
-      kinds.emplace_back("all");
-      made.renumbered = take_choices(arguments, option, kinds);
-      if (made.renumbered.front() == "all") {
-        made.renumbered = renumberings();
-      }
-    } else if (option == "--schemes") {
-      made.plain = take_choice(arguments, option, {"all", "plain"}) == "plain";
-    } else if (option == "--seconds") {
-      made.seconds = static_cast<double>(arguments.number_of(option, 1, 100000));
-    } else if (option == "--time-limit") {
-      made.time_limit = static_cast<double>(arguments.number_of(option, 1, 1000000));
-    } else if (option == "--check") {
-      made.check = true;
-    } else if (option == "--json") {
-      made.json = arguments.value_of(option);
-    } else if (option == "--help" || option == "-h") {
-      made.help = true;
-    } else {
-      throw support::usage_error("there is no option " + option);
-    }
-  }
-  return made;
+void add_options(common::command_line& to, program_options& target) {
+  add_matrix_options(to, target.matrices, "the lower triangle", "all");
+  const auto kinds = common::words(common::renumberings());
+  to.add_value("--renumbered", common::joined_words(kinds, "|", "|") + ",...|all",
+               "Take each of these matrices in other orders instead: last row first, the leading half of the "
+               "rows, all rows or blocks of rows in random order, reverse Cuthill-McKee, or by colours.",
+               [&target, kinds](const std::string& text) {
+                 target.renumbered =
+                     text == "all" ? common::renumberings() : common::parse_choices(text, kinds);
+               });
+
+  to.begin_group("Measurement");
+  to.add_choice(
+      "--schemes", target.plain, {{"all", false}, {"plain", true}},
+      "Schemes to measure. plain leaves out the schemes that hardly ever win: fenced flags, buffered "
+      "values, lists by load or locality. Default: all.");
+  to.add_integer("-s,--seconds", target.seconds, 1, 100000, "S",
+                 "Time of the search on a system. Default: 2.");
+  to.add_integer("--time-limit", target.time_limit, 1, 1000000, "S",
+                 "Start no further system after S seconds. The order of the systems is random.");
+  to.add_flag("--check", target.check, "Only check that all schemes solve right; measure nothing.");
+
+  to.begin_group("Output");
+  to.add_text("-o,--json", target.json, "FILE", "Write the results to this file, after each system.");
+  to.add_footer(
+      "Exit status: 0 for success, 1 if a solution is wrong or an error occurs, 2 for an error in the "
+      "command line, 77 "
+      "without a GPU.");
 }
 
 double seconds_since(clock::time_point start) {
   return std::chrono::duration<double>(clock::now() - start).count();
 }
 
-/// A matrix, in its own order or another.
+/// A matrix in its own order or in another one.
 struct system_source {
-  matrix_source matrix;
-  std::string renumbering;  ///< empty: its own
+  common::matrix_source matrix;
+  std::string renumbering;  ///< empty: its own order
 
   [[nodiscard]] std::string name() const {
     return renumbering.empty() ? matrix.name : matrix.name + "/" + renumbering;
   }
 };
 
+/// Returns the matrices of the options, in their own order or in each of the other orders.
 std::vector<system_source> choose_systems(const program_options& options,
-                                          const generator_registry& registry) {
+                                          const common::generator_registry& registry) {
   std::vector<system_source> made;
-  for (const matrix_source& source : choose_sources(options.systems, registry, true)) {
+  for (const common::matrix_source& source : common::choose_sources(options.matrices, registry)) {
     if (options.renumbered.empty()) {
       made.push_back({source, ""});
     }
@@ -121,36 +108,37 @@ std::vector<system_source> choose_systems(const program_options& options,
   return made;
 }
 
+/// Reads or generates a system. A renumbered system has seeded values.
 host_system make_system(const system_source& source) {
-  const matrix_source& matrix = source.matrix;
-  host_system own = matrix.made != nullptr ? generate_triangle<double>(*matrix.made, sptrsv::uplo::lower)
-                                           : read_triangle<double>(matrix.path, sptrsv::uplo::lower);
+  host_system own = common::make_triangle<double>(source.matrix, sptrsv::uplo::lower);
   if (source.renumbering.empty()) {
     return own;
   }
-  pattern p = renumbered({own.matrix.row_offsets, own.matrix.column_indices, {}}, source.renumbering);
+  common::pattern p =
+      common::renumbered({own.matrix.row_offsets, own.matrix.column_indices, {}}, source.renumbering);
   host_system made;
   made.matrix.rows = made.matrix.columns = p.rows();
   made.matrix.row_offsets = std::move(p.row_offsets);
   made.matrix.column_indices = std::move(p.columns);
   made.matrix.values.resize(made.matrix.column_indices.size());
-  support::seed_values(made);
+  common::seed_values(made);
   return made;
 }
 
-/// Schemes that hardly ever win are not plain.
+/// Returns whether a scheme is plain: the other schemes hardly ever win.
 bool is_plain(const sptrsv::scheme& s) {
   return s.signal == sptrsv::hand_off::value && !s.buffered &&
          (s.warps == sptrsv::warp_scheduling::hardware || s.warps == sptrsv::warp_scheduling::round_robin);
 }
 
-/// Systems of one kind, which a model is not to know from its training when it is judged.
-std::string family_of(const matrix_source& source) {
-  return source.made != nullptr ? source.made->kind
-                                : "file " + source.name.substr(0, source.name.find_first_of("0123456789_-"));
+/// Returns the family of a matrix. A model is tested on families that its training does not contain.
+std::string family_of(const common::matrix_source& source) {
+  return source.generated != nullptr
+             ? source.generated->kind
+             : "file " + source.name.substr(0, source.name.find_first_of("0123456789_-"));
 }
 
-/// Made ahead on other threads, a few at a time.
+/// Systems that other threads prepare ahead, a few at a time.
 class system_queue {
  public:
   explicit system_queue(std::vector<system_source> sources) : sources_(std::move(sources)) { fill(); }
@@ -177,10 +165,11 @@ class system_queue {
   std::deque<std::future<host_system>> ahead_;
 };
 
-/// Whether all schemes of the reduced space solve the system right, or refuse it; says which do not.
+/// Solves a system with all schemes of the reduced space and prints the wrong solutions. Returns whether
+/// there are none; schemes may refuse the system.
 bool check(const std::string& name, const host_system& host) {
   const auto a = sptrsv::to_device(host.matrix, cudaStream_t{});
-  const auto b = support::seeded_vector<double>(host.matrix.rows, 3);
+  const auto b = common::seeded_vector<double>(host.matrix.rows, 3);
   const auto device_b = sptrsv::to_device(b, cudaStream_t{});
   struct solved {
     sptrsv::scheme use;
@@ -205,7 +194,7 @@ bool check(const std::string& name, const host_system& host) {
     try {
       auto solver = sptrsv::analyze(sptrsv::policy::scheme{s}, a, host.options(), cudaStream_t{});
       auto x = sptrsv::to_device(std::vector<double>(b.size()), cudaStream_t{});
-      for (int i = 0; i < 2; ++i) {  // the second finds what the first left behind
+      for (int i = 0; i < 2; ++i) {  // the second solve finds the state that the first one leaves
         solver.solve(device_b, x, cudaStream_t{});
       }
       pending.push_back(
@@ -225,19 +214,20 @@ bool check(const std::string& name, const host_system& host) {
   while (!pending.empty()) {
     finish_one();
   }
-  std::printf("%-26s %4d right, %3d refused, %3d wrong; error at most %.2g of the bound\n", name.c_str(),
+  std::printf("%-26s %4d right, %3d refused, %3d wrong; largest error over its bound %.2g\n", name.c_str(),
               right, refused, wrong, worst);
   std::fflush(stdout);
   return wrong == 0;
 }
 
-/// Milliseconds of the analysis and of a solve with the scheme that the model chooses.
+/// The scheme that the model chooses, with the milliseconds of its analysis and of a solve.
 struct model_choice {
   std::string scheme;
   double analysis_ms = 0;
   double ms = 0;
 };
 
+/// Measures the scheme that the model chooses.
 template <class Matrix>
 model_choice measure_model(const Matrix& a, const sptrsv::system_options& options) {
   const sptrsv::detail::cuda_executor on;
@@ -267,7 +257,7 @@ model_choice measure_model(const Matrix& a, const sptrsv::system_options& option
   return made;
 }
 
-/// One system.
+/// Measures one system. `seconds`: of the search. `plain`: only plain schemes.
 json_text measure(const system_source& source, const host_system& host, double seconds, bool plain) {
   namespace library = sptrsv::detail::schemes;
   const sptrsv::detail::cuda_executor on;
@@ -332,6 +322,7 @@ json_text measure(const system_source& source, const host_system& host, double s
       .text();
 }
 
+/// Writes the results to a file, if there is a path.
 void write(const std::string& path, const std::vector<json_text>& systems) {
   if (path.empty()) {
     return;
@@ -346,30 +337,16 @@ void write(const std::string& path, const std::vector<json_text>& systems) {
   SPTRSV_EXPECTS(out.flush().good(), sptrsv::errc::io_error, path + " cannot be written");
 }
 
-/// Without this the pool gives its memory back to the driver at every synchronisation.
-void keep_pool_memory() {
-  cudaMemPool_t pool = nullptr;
-  std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
-  SPTRSV_CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
-  SPTRSV_CUDA_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
-}
-
-int run(int argc, char** argv) {
-  const program_options options = parse_options(argc, argv);
-  if (options.help) {
-    std::fputs(usage_text, stdout);
-    return 0;
-  }
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::fprintf(stderr, "sptrsv_schemes: no GPU\n");
-    return 77;
+int run(const program_options& options) {
+  if (!common::has_gpu()) {
+    std::fprintf(stderr, "sptrsv_schemes: this machine has no GPU\n");
+    return common::exit_no_gpu;
   }
   const auto start = clock::now();
-  const generator_registry registry;
+  const common::generator_registry registry;
   std::vector<system_source> sources = choose_systems(options, registry);
   std::shuffle(sources.begin(), sources.end(), std::mt19937(1));
-  keep_pool_memory();
+  sptrsv_common::keep_pool_memory();
   std::printf("%zu systems, %zu schemes\n", sources.size(), sptrsv::reduced_schemes().size());
   std::vector<json_text> measured;
   bool right = true;
@@ -395,13 +372,10 @@ int run(int argc, char** argv) {
 }  // namespace sptrsv_benchmarks::schemes
 
 int main(int argc, char** argv) {
-  try {
-    return sptrsv_benchmarks::schemes::run(argc, argv);
-  } catch (const sptrsv_examples::usage_error& e) {
-    std::fprintf(stderr, "sptrsv_schemes: %s (--help)\n", e.what());
-    return 2;
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "sptrsv_schemes: %s\n", e.what());
-    return 1;
-  }
+  sptrsv_common::command_line arguments(
+      "sptrsv_schemes",
+      "Measures the time of each scheme on each system, the choice of the model and the result of a search.");
+  sptrsv_benchmarks::schemes::program_options options;
+  add_options(arguments, options);
+  return arguments.run(argc, argv, [&] { return sptrsv_benchmarks::schemes::run(options); });
 }

@@ -1,8 +1,8 @@
-// The phases of an analysis, each on the CPU (one core) and on the GPU: the transposition of the pattern, the
-// dependency counts, and the levels by Kahn's algorithm level by level and without synchronisation between
-// levels. After Li and Zhang, Efficient Parallel Implementations of Sparse Triangular Solves for GPU
-// Architectures, 2020, section 4.4 and Table 4.1. Exit status 1 if the levels differ. Needs no Google
-// Benchmark.
+// sptrsv_setup_phases: measures the phases of an analysis, each on the CPU (one core) and on the GPU: the
+// transposition of the pattern, the dependency counts, and the levels, by Kahn's algorithm level by level and
+// without synchronisation between levels. It repeats section 4.4 and Table 4.1 of Li and Zhang, Efficient
+// Parallel Implementations of Sparse Triangular Solves for GPU Architectures, 2020. It also checks that all
+// levels are equal.
 #include <cuda_runtime.h>
 
 #include <chrono>
@@ -13,11 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/bench/driver.cuh"
-#include "benchmarks/bench/options.hpp"
-#include "benchmarks/bench/pool.cuh"
-#include "benchmarks/bench/statistics.hpp"
 #include "benchmarks/setup_phases/systems.hpp"
+#include "benchmarks/shared/driver.cuh"
+#include "common/command_line/command_line.hpp"
+#include "common/command_line/matrix_options.hpp"
+#include "common/gpu/pool.cuh"
+#include "common/measurement/placement.hpp"
+#include "common/measurement/statistics.hpp"
 #include "sptrsv/detail/analysis/kahn_levels.hpp"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #include "sptrsv/device_matrix.hpp"
@@ -29,15 +31,8 @@ using index = std::int32_t;
 using clock = std::chrono::steady_clock;
 using namespace sptrsv::detail;
 
-constexpr const char* usage_text =
-    "usage: sptrsv_setup_phases [OPTIONS]\n"
-    "\n"
-    "  --matrices DIR      one triangle of each .mtx file of a directory\n"
-    "  --generated WHICH   names of generated matrices, none, or all: the grids of Li and Zhang (default)\n"
-    "  --help              this text\n";
-
-/// Milliseconds of `work` by the clock of the host, the median of up to five calls that take half a second
-/// together. On the GPU each call ends with a synchronisation, and one that is not timed goes before.
+/// Returns the median milliseconds of up to five calls of `work` that take about half a second together, by
+/// the clock of the host.
 template <class Work>
 double time_of(const Work& work) {
   std::vector<double> milliseconds;
@@ -48,8 +43,10 @@ double time_of(const Work& work) {
     milliseconds.push_back(std::chrono::duration<double, std::milli>(clock::now() - start).count());
     total += milliseconds.back();
   }
-  return median(milliseconds);
+  return common::median(milliseconds);
 }
+
+/// The same for work on the GPU: each call ends with a synchronisation, and the first call is not timed.
 template <class Work>
 double time_on(const cuda_executor& on, const Work& work) {
   const auto whole = [&] {
@@ -60,23 +57,24 @@ double time_on(const cuda_executor& on, const Work& work) {
   return time_of(whole);
 }
 
-/// Milliseconds.
+/// Times of the phases in milliseconds.
 struct phases {
   double transposition = 0;
-  double in_degrees = 0;
+  double in_degrees = 0;  ///< the dependency counts
   double kahn = 0;
-  double rows = 0;      ///< levels without synchronisation: on the CPU, the rows one after the other
-  double transfer = 0;  ///< the pattern to the host (GPU: column), the levels to the device (CPU: column)
+  double rows = 0;      ///< levels without synchronisation; on the CPU, one row after the other
+  double transfer = 0;  ///< `gpu`: of the pattern to the host; `cpu`: of the levels to the device
 };
 
+/// The results of one matrix.
 struct row {
   phases cpu;
   phases gpu;
   std::int64_t levels = 0;
-  bool same = true;
+  bool same = true;  ///< whether all methods find the same levels
 };
 
-/// Level of each row, from rows in level order.
+/// Returns the level of each row. `offsets`: of the levels in `rows`. `rows`: in level order.
 std::vector<index> level_of_rows(const std::vector<index>& offsets, const std::vector<index>& rows) {
   std::vector<index> level(rows.size(), -1);
   for (std::size_t l = 0; l + 1 < offsets.size(); ++l) {
@@ -87,7 +85,7 @@ std::vector<index> level_of_rows(const std::vector<index>& offsets, const std::v
   return level;
 }
 
-/// Returns the level of each row.
+/// Measures the phases on the CPU. Returns the level of each row.
 std::vector<index> measure_cpu(const triangle& t, row& made) {
   host_columns<index, index> columns;
   std::vector<index> degrees;
@@ -102,6 +100,7 @@ std::vector<index> measure_cpu(const triangle& t, row& made) {
   return std::move(levels.level_of_row);
 }
 
+/// Measures the phases on the GPU and compares the levels with `expected`, the level of each row.
 void measure_gpu(const triangle& t, const std::vector<index>& expected, row& made) {
   const cuda_executor on;
   sptrsv::memory_resource& resource = on.default_resource();
@@ -153,68 +152,34 @@ void print(const std::string& name, const triangle& t, const row& r) {
   std::fflush(stdout);
 }
 
-/// Empty if only the usage is asked for.
-std::vector<system_source> choose_systems(int argc, char** argv) {
-  const generator_registry registry;
-  std::vector<system_source> chosen;
-  std::string generated = "all";
-  support::argument_list arguments(argc, argv);
-  while (!arguments.empty()) {
-    const std::string option = arguments.take();
-    if (option == "--matrices") {
-      chosen = files_of(arguments.value_of(option));
-    } else if (option == "--generated") {
-      generated = arguments.value_of(option);
-    } else if (option == "--help" || option == "-h") {
-      return {};
-    } else {
-      throw support::usage_error("there is no option " + option);
-    }
+int run(common::matrix_selection selection) {
+  if (!common::has_gpu()) {
+    std::fprintf(stderr, "sptrsv_setup_phases: this machine has no GPU\n");
+    return common::exit_no_gpu;
   }
-  if (generated == "all") {
-    const auto grids = laplacian_grids(registry);
-    chosen.insert(chosen.end(), grids.begin(), grids.end());
-  } else if (generated != "none") {
-    for (const std::string& name : split_list(generated)) {
-      const generator* const g = registry.find(name);
-      if (g == nullptr) {
-        throw support::usage_error(registry.why_absent(name));
-      }
-      chosen.push_back(generated_system(*g));
-    }
+  if (selection.generated == "all") {  // all matrices of the paper
+    selection.generated = "grids";
   }
-  if (chosen.empty()) {
-    throw support::usage_error("there is nothing to measure");
+  const common::generator_registry registry;
+  const auto sources = common::choose_sources(selection, registry);
+  if (sources.empty()) {
+    throw common::usage_error("the options choose no matrix");
   }
-  return chosen;
-}
-
-int run(int argc, char** argv) {
-  const std::vector<system_source> systems = choose_systems(argc, argv);
-  if (systems.empty()) {
-    std::fputs(usage_text, stdout);
-    return 0;
-  }
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::fprintf(stderr, "sptrsv_setup_phases: no GPU\n");
-    return 77;
-  }
-  keep_pool_memory();
+  sptrsv_common::keep_pool_memory();
   std::printf("%s; driver: CUDA %s; runtime: CUDA %s\n", cuda_executor().device_name().c_str(),
               driver_version().c_str(), runtime_version().c_str());
   print_heading();
   bool right = true;
-  for (const system_source& s : systems) {
+  for (const common::matrix_source& source : sources) {
     try {
-      const triangle t = s.make();
+      const triangle t = make_pattern(source);
       row made;
       const std::vector<index> levels = measure_cpu(t, made);
       measure_gpu(t, levels, made);
-      print(s.name, t, made);
+      print(source.name, t, made);
       right = right && made.same;
     } catch (const std::exception& e) {
-      std::printf("%-26s FAILED: %s\n", s.name.c_str(), e.what());
+      std::printf("%-26s FAILED: %s\n", source.name.c_str(), e.what());
       right = false;
     }
   }
@@ -225,13 +190,14 @@ int run(int argc, char** argv) {
 }  // namespace sptrsv_benchmarks::setup_phases
 
 int main(int argc, char** argv) {
-  try {
-    return sptrsv_benchmarks::setup_phases::run(argc, argv);
-  } catch (const sptrsv_examples::usage_error& e) {
-    std::fprintf(stderr, "sptrsv_setup_phases: %s\n", e.what());
-    return 2;
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "sptrsv_setup_phases: %s\n", e.what());
-    return 1;
-  }
+  sptrsv_common::command_line arguments(
+      "sptrsv_setup_phases",
+      "Measures the phases of an analysis, each on one core of the CPU and on the GPU.");
+  sptrsv_common::matrix_selection selection{"", "grids"};
+  add_matrix_options(arguments, selection, "the lower triangle", "grids; all also stands for grids here");
+  arguments.add_footer(
+      "Exit status: 0 for success, 1 if the levels differ or an error occurs, 2 for an error in the command "
+      "line, 77 "
+      "without a GPU.");
+  return arguments.run(argc, argv, [&] { return sptrsv_benchmarks::setup_phases::run(selection); });
 }

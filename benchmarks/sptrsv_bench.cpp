@@ -1,9 +1,9 @@
-// sptrsv_bench: policies side by side on triangular systems, with floors, errors and the vendor's solver in
-// every result. `--help` says how to use it. Compiled by nvcc it measures the GPU, otherwise the host.
+// sptrsv_bench: measures policies side by side on triangular systems. Each result has the backward error, the
+// bandwidth floor, the time of the inter-block latency model, and the speed-up over cuSPARSE. Compiled by
+// nvcc it measures the GPU, otherwise the host. `--help` lists the options.
 #include <complex>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <string>
 #include <vector>
 
@@ -13,18 +13,19 @@
 namespace sptrsv_benchmarks {
 namespace {
 
-void print_list(const generator_registry& registry) {
-  for (const support::form_entry& form : bench_forms()) {
+void print_list(const common::generator_registry& registry) {
+  for (const common::form_entry& form : bench_forms()) {
     std::printf("%-34s %-7s  %s\n", form.name.c_str(), form.is_default ? "default" : "",
                 form.description.c_str());
   }
   std::printf("\n");
-  for (const generator& g : registry.all()) {
-    std::printf("%-28s %-6s  %s\n", g.name.c_str(), g.size == size_class::small ? "small" : "",
+  for (const common::generator& g : registry.all()) {
+    std::printf("%-28s %-6s  %s\n", g.name.c_str(), g.size == common::size_class::small ? "small" : "",
                 g.description.c_str());
   }
 }
 
+/// Returns the description of the machine, with its measured limits.
 environment describe(const bench_options& options, machines& available) {
   environment made;
   made.command = options.command;
@@ -44,30 +45,31 @@ void run_types(const bench_options& options, const std::vector<std::string>& for
   bench_run<Value, Index>(options, forms, cases, available, record).run();
 }
 
-/// What is measured with one combination of types.
+/// The measurements with one combination of types.
 struct typed_run {
   decltype(&run_types<double, std::int32_t>) call;
-  std::vector<std::string> forms;
+  std::vector<std::string> forms;  ///< names
 };
 
-/// Throws support::usage_error for a form that was named and is not compiled for these types.
+/// Chooses the forms that are measured with these types. Throws usage_error if the options name a form that
+/// is not compiled for them.
 template <class Value, class Index>
 typed_run make_run(const bench_options& options, const std::string& types) {
   std::vector<std::string> compiled;
   for_each_bench_form<Value, Index>([&](const auto& form) { compiled.push_back(form.name); });
   typed_run made{run_types<Value, Index>, {}};
-  for (const std::string& form : choose_forms(options.policies, support::has_gpu())) {
+  for (const std::string& form : common::choose_forms(bench_forms(), options.policies, common::has_gpu())) {
     if (is_one_of(form, compiled)) {
       made.forms.push_back(form);
     } else if (is_one_of(form, options.policies)) {
-      throw support::usage_error("the policy " + form + " is not compiled for " + types);
+      throw common::usage_error("the policy " + form + " is not compiled for " + types);
     }
   }
   return made;
 }
 
-/// The combinations of types that are compiled: one of each kind of number, both indices. Throws
-/// support::usage_error for others.
+/// The same for the types by name. Throws usage_error for a combination that this program is not compiled
+/// for.
 typed_run make_run(const bench_options& options, const std::string& value) {
   const std::string types = value + " with " + options.index;
   if (types == "f64 with i32") {
@@ -82,25 +84,26 @@ typed_run make_run(const bench_options& options, const std::string& value) {
   if (types == "f64 with i64") {
     return make_run<double, std::int64_t>(options, types);
   }
-  throw support::usage_error(types +
-                             " is not compiled into this program; there are f64, f32 and c128 with i32, " +
-                             "and f64 with i64");
+  throw common::usage_error("this program is not compiled for " + types +
+                            "; it has f64, f32 and c128 with i32, and f64 with i64");
 }
 
-int run(int argc, char** argv) {
-  const bench_options options = parse_options(argc, argv);
-  const generator_registry registry;
-  if (options.help || options.list) {
-    options.help ? static_cast<void>(std::fputs(usage, stdout)) : print_list(registry);
+int run(bench_options options) {
+  const common::generator_registry registry;
+  if (options.list) {
+    print_list(registry);
     return 0;
   }
   std::vector<typed_run> runs;
   for (const std::string& value : options.values) {
     runs.push_back(make_run(options, value));
   }
-  const auto cases = cases_of(options, choose_sources(options, registry, support::has_gpu()));
+  if (options.matrices.generated.empty()) {
+    options.matrices.generated = common::has_gpu() ? "all" : "small";
+  }
+  const auto cases = cases_of(options, common::choose_sources(options.matrices, registry));
   if (cases.empty()) {
-    throw support::usage_error("there is nothing to measure");
+    throw common::usage_error("the options choose no matrix");
   }
   machines available;
   run_record record(options, describe(options, available), baseline_name(available.has_gpu()),
@@ -115,13 +118,12 @@ int run(int argc, char** argv) {
 }  // namespace sptrsv_benchmarks
 
 int main(int argc, char** argv) {
-  try {
-    return sptrsv_benchmarks::run(argc, argv);
-  } catch (const sptrsv_examples::usage_error& e) {
-    std::fprintf(stderr, "sptrsv_bench: %s (--help)\n", e.what());
-    return 2;
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "sptrsv_bench: %s\n", e.what());
-    return 1;
+  sptrsv_common::command_line arguments(
+      "sptrsv_bench", "Measures policies side by side on triangular systems and checks their solutions.");
+  sptrsv_benchmarks::bench_options options;
+  for (int k = 0; k < argc; ++k) {
+    options.command += (k > 0 ? " " : "") + std::string(argv[k]);
   }
+  add_bench_options(arguments, options);
+  return arguments.run(argc, argv, [&] { return sptrsv_benchmarks::run(options); });
 }

@@ -1,7 +1,7 @@
-# Finds CHOLMOD and UMFPACK of SuiteSparse, whose older versions (Debian 12 has 5.12) have no CMake packages.
+# Finds CHOLMOD and UMFPACK of SuiteSparse. Older versions (Debian 12 has 5.12) have no CMake packages.
 #
-# Sets SuiteSparse_FOUND and defines SuiteSparse::CHOLMOD and SuiteSparse::UMFPACK. Libraries that cannot be linked
-# as they are (static ones need the rest of SuiteSparse and BLAS) count as not found.
+# Sets SuiteSparse_FOUND and defines SuiteSparse::CHOLMOD and SuiteSparse::UMFPACK. Libraries that do not link on
+# their own (static ones need the rest of SuiteSparse and BLAS) count as not found.
 
 find_path(SuiteSparse_INCLUDE_DIR NAMES umfpack.h PATH_SUFFIXES suitesparse)
 find_library(SuiteSparse_CHOLMOD_LIBRARY NAMES cholmod)

@@ -1,14 +1,14 @@
-# Finds what the library can do without: a CUDA compiler, OpenMP and zlib; SptrsvGenerators.cmake, what its
-# benchmarks can do without. Each has a cache variable with the
-# values AUTO (use it if it is there), ON (stop if it is not) and OFF.
+# Finds what the library can do without: a CUDA compiler, OpenMP and zlib. SptrsvCommon.cmake finds what the examples
+# and benchmarks can do without. Each has a cache variable with the values AUTO (use it if it is there), ON (stop if it
+# is not there) and OFF.
 
 function(sptrsv_tristate variable help)
   set(${variable} AUTO CACHE STRING "${help}: AUTO, ON or OFF")
   set_property(CACHE ${variable} PROPERTY STRINGS AUTO ON OFF)
 endfunction()
 
-# sptrsv_find_optional(<SUFFIX> <package> [<arguments of find_package>...]): sets sptrsv_has_<suffix>. A macro,
-# because the packages set variables that the caller needs.
+# sptrsv_find_optional(<SUFFIX> <package> [<arguments of find_package>...]): sets sptrsv_has_<suffix>. It is a macro,
+# because packages set variables in the caller's scope.
 macro(sptrsv_find_optional suffix package)
   sptrsv_tristate(SPTRSV_WITH_${suffix} "Use ${package}")
   string(TOLOWER sptrsv_has_${suffix} sptrsv_has_it)
@@ -22,8 +22,8 @@ macro(sptrsv_find_optional suffix package)
   endif()
 endmacro()
 
-# The architecture of this machine's GPU, else 90: what a developer runs here, compiled once. Whoever ships
-# binaries sets CMAKE_CUDA_ARCHITECTURES.
+# The architecture of this machine's GPU, else 90, so that developers compile for one architecture only. To build
+# binaries for others, set CMAKE_CUDA_ARCHITECTURES.
 function(sptrsv_default_cuda_architectures result)
   set(architectures 90)
   find_program(SPTRSV_NVIDIA_SMI nvidia-smi)
@@ -41,8 +41,8 @@ function(sptrsv_default_cuda_architectures result)
   set(${result} "${architectures}" PARENT_SCOPE)
 endfunction()
 
-# Sets sptrsv_has_cuda and says in one line what it found. The language itself is enabled only if something is
-# compiled here: the library, an interface target, needs none. A macro, because languages are enabled at file scope.
+# Sets sptrsv_has_cuda and prints one line with the result. The language is enabled only if this repository compiles
+# something, because the library is an interface target. It is a macro, because languages are enabled at file scope.
 macro(sptrsv_find_cuda)
   sptrsv_tristate(SPTRSV_ENABLE_CUDA "Build device code with nvcc")
   set(sptrsv_has_cuda FALSE)

@@ -1,12 +1,12 @@
-# Helpers for the programs of this repository; nothing in here reaches a consumer of the library.
+# Helpers for the programs of this repository. Consumers of the library do not get them.
 
-# One target per part, so that the scripts build only what they run.
+# One target per group of programs, so that the scripts build only what they run.
 add_custom_target(sptrsv_tests)
 add_custom_target(sptrsv_gpu_tests)  # minutes of nvcc, worth it where they can run
 add_custom_target(sptrsv_examples)
 add_custom_target(sptrsv_benchmarks)
 
-# What every program of ours is built with. CMAKE_COMPILE_WARNING_AS_ERROR makes the warnings errors.
+# The compile options of all programs of this repository. CMAKE_COMPILE_WARNING_AS_ERROR turns warnings into errors.
 function(sptrsv_configure_target target)
   target_link_libraries(${target} PRIVATE sptrsv::sptrsv)
   target_compile_options(${target} PRIVATE
@@ -17,7 +17,7 @@ function(sptrsv_configure_target target)
     CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF)
 endfunction()
 
-# For programs that run kernels on a GPU; the policy `cusparse` needs the vendor's library.
+# The options of programs that run kernels on a GPU. The policy `cusparse` needs the vendor's library.
 function(sptrsv_link_cuda_libraries target)
   if(TARGET CUDA::cusparse)
     target_link_libraries(${target} PRIVATE CUDA::cusparse)
@@ -26,13 +26,13 @@ endfunction()
 
 # sptrsv_add_test(<name> SOURCES <file>... [CUDA] [SANITIZE] [SHARDS <n>] [LABELS <label>...])
 #
-# One GoogleTest program. CTest runs the whole program as one test (or as n, each with its share of the cases),
-# since a process for each of thousands of typed cases would take longer than the cases; its report goes to
+# Adds a GoogleTest program. CTest runs it as one test, or as <n> tests with a share of the cases each, because a
+# process for each of thousands of typed cases would take longer than the cases. The report is written to
 # test-results/, where scripts/count_tests.py counts the cases.
-#   CUDA      the sources, .cpp too, are compiled by nvcc; without a CUDA compiler the program is left out
-#   SANITIZE  built with AddressSanitizer and UndefinedBehaviorSanitizer
-#   LABELS    labels of CTest; tests labelled `gpu` are skipped on a machine without a GPU, those labelled `types`
-#             are not part of sptrsv_tests
+#   CUDA      compile all sources with nvcc, .cpp too; without a CUDA compiler the program is left out
+#   SANITIZE  build with AddressSanitizer and UndefinedBehaviorSanitizer
+#   LABELS    labels of CTest: `gpu` tests are skipped on a machine without a GPU, `types` tests are not part of
+#             sptrsv_tests
 function(sptrsv_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA;SANITIZE" "SHARDS" "SOURCES;LABELS")
   if(NOT arg_SOURCES OR (arg_CUDA AND NOT sptrsv_has_cuda))

@@ -1,5 +1,5 @@
-// Solves L x = b for a small lower triangle: on the GPU if this was compiled by nvcc and there is one, else
-// on the host.
+// Solves L x = b for a small lower triangle: on the GPU if nvcc compiled this program and there is a GPU,
+// otherwise on the host.
 #include <cstdio>
 #include <vector>
 
@@ -10,7 +10,7 @@ std::vector<double> solve(const sptrsv::csr_matrix<double>& lower, const std::ve
   if (int gpus = 0; cudaGetDeviceCount(&gpus) == cudaSuccess) {
     auto solver = sptrsv::analyze(sptrsv::to_device(lower));  // with the default policy
     auto x = sptrsv::to_device(b);
-    solver.solve(x, x);  // enqueued on the default stream; x takes the place of b
+    solver.solve(x, x);  // enqueued on the default stream; x holds b before and x after it
     return sptrsv::to_host(x);
   }
 #endif

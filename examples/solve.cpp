@@ -1,32 +1,32 @@
-// Solves a sparse triangular system, from a file or from a model problem, with the default policy or the one
-// asked for, and prints what it took. `solve --help` says the rest.
+// Solves a sparse triangular system of a file or of a model problem, checks the solution, and prints the
+// times. `solve --help` lists the options.
 #include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/command_line/command_line.hpp"
+#include "common/measurement/floors.hpp"
+#include "common/policies/policy_list.hpp"
+#include "common/systems/seeded_values.hpp"
+#include "common/terminal/progress.hpp"
+#include "common/terminal/table.hpp"
+#include "solve/measurement.hpp"
+#include "solve/options.hpp"
+#include "solve/problem.hpp"
 #include "sptrsv/sptrsv.hpp"
-#include "support/floors.hpp"
-#include "support/measurement.hpp"
-#include "support/policies.hpp"
-#include "support/problem.hpp"
-#include "support/progress.hpp"
-#include "support/seeded_values.hpp"
-#include "support/solve_options.hpp"
-#include "support/table.hpp"
 
 namespace {
 
+using namespace sptrsv_common;
 using namespace sptrsv_examples;
 
-/// Whether the host shall solve. Says so if nobody asked for it; throws if the GPU was asked for and is
-/// missing.
+/// Returns whether the host solves, and prints a note if it does so because there is no GPU. Throws if the
+/// options ask for the GPU and there is none, or if the policy runs on the other side.
 bool choose_host(const solve_options& options) {
   side wanted = options.where;
   for_each_policy(all_policies{}, [&](auto policy) {
@@ -41,7 +41,7 @@ bool choose_host(const solve_options& options) {
     return wanted == side::host;
   }
 #ifdef __CUDACC__
-  const char* const reason = "no GPU answers on this machine";
+  const char* const reason = "this machine has no GPU";
 #else
   const char* const reason = "this program was built without CUDA";
 #endif
@@ -50,8 +50,8 @@ bool choose_host(const solve_options& options) {
   return true;
 }
 
-/// Calls `visit(policy)` for the policy asked for, or for all of the side that shall solve if it is to be the
-/// fastest.
+/// Calls `visit(policy)` for the policy that the options name, or for all policies of the side that solves if
+/// the options ask for the fastest.
 template <class Visit>
 void for_each_candidate(const solve_options& options, bool on_host, Visit visit) {
   const std::string wanted = options.policy.empty() ? default_policy(on_host) : options.policy;
@@ -63,21 +63,22 @@ void for_each_candidate(const solve_options& options, bool on_host, Visit visit)
   });
 }
 
+/// The results of one step of a problem.
 struct step_report {
   std::string name;
   sptrsv::triangle_structure structure;
-  std::vector<std::string> trials;
+  std::vector<std::string> trials;  ///< policies with their times in the trial
   measurement result;
   double bandwidth_floor_ms = 0;
-  std::optional<double> hop_floor_ms;
+  std::optional<double> latency_ms;  ///< of the inter-block latency model; the host has none
 
-  [[nodiscard]] double larger_floor_ms() const {
-    return std::max(bandwidth_floor_ms, hop_floor_ms.value_or(0));
+  [[nodiscard]] double larger_estimate_ms() const {
+    return std::max(bandwidth_floor_ms, latency_ms.value_or(0));
   }
 };
 
-/// Solves one step, `b` becoming its solution, with the fastest candidate. A trial also loads the kernels, so
-/// that the times that follow do not hold it.
+/// Solves one step with the fastest candidate and replaces `b` by the solution. The trial also loads the
+/// kernels, so that the measured times do not include loading.
 template <class Value>
 step_report run_step(const problem_step& step, const sptrsv::csr_matrix<Value>& matrix, std::vector<Value>& b,
                      const solve_options& options, bool on_host, progress_line& progress) {
@@ -107,6 +108,7 @@ step_report run_step(const problem_step& step, const sptrsv::csr_matrix<Value>& 
   return report;
 }
 
+/// Returns the bytes per millisecond of a copy in the memory of the side that solves.
 double bandwidth_of(bool on_host) {
 #ifdef __CUDACC__
   if (!on_host) {
@@ -117,6 +119,7 @@ double bandwidth_of(bool on_host) {
   return copy_bandwidth(host_placement{});
 }
 
+/// Returns "OK", or "WRONG" with the reason.
 std::string verdict(const measurement& m) {
   if (!m.status.ok()) {
     const bool pivot = m.status.code == sptrsv::solve_status::kind::zero_pivot;
@@ -145,16 +148,15 @@ void print(const std::vector<step_report>& reports, double bytes_per_ms) {
   add("analysis", [](const step_report& r) { return in_milliseconds(r.result.analysis_ms); });
   add("solve, median", [](const step_report& r) { return in_milliseconds(r.result.solve_ms); });
   add("bandwidth floor", [](const step_report& r) { return in_milliseconds(r.bandwidth_floor_ms); });
-  add("hop floor", [](const step_report& r) {
-    return r.hop_floor_ms ? in_milliseconds(*r.hop_floor_ms) : std::string("-");
-  });
-  add("solve / larger floor", [](const step_report& r) {
-    return r.larger_floor_ms() > 0 ? formatted("%.1f", r.result.solve_ms / r.larger_floor_ms()) : "-";
+  add("latency model",
+      [](const step_report& r) { return r.latency_ms ? in_milliseconds(*r.latency_ms) : std::string("-"); });
+  add("solve / larger of both", [](const step_report& r) {
+    return r.larger_estimate_ms() > 0 ? formatted("%.1f", r.result.solve_ms / r.larger_estimate_ms()) : "-";
   });
   add("solver holds", [](const step_report& r) { return in_bytes(r.result.info.solver_bytes); });
   add("workspace holds", [](const step_report& r) { return in_bytes(r.result.info.workspace_bytes); });
   add("backward error", [](const step_report& r) { return formatted("%.2e", r.result.quality.error); });
-  add("its bound", [](const step_report& r) { return formatted("%.2e", r.result.quality.bound); });
+  add("bound of the error", [](const step_report& r) { return formatted("%.2e", r.result.quality.bound); });
   add("solution", [](const step_report& r) { return verdict(r.result); });
 
   std::printf("\n");
@@ -165,8 +167,8 @@ void print(const std::vector<step_report>& reports, double bytes_per_ms) {
     if (!r.result.info.plan.empty()) {
       std::printf("  %s\n", r.result.info.plan.c_str());
     }
-    for (const std::string& kernel : r.result.info.kernels) {
-      std::printf("  %s\n", kernel.c_str());
+    for (const sptrsv::kernel_info& kernel : r.result.info.kernels) {
+      std::printf("  %s\n", kernel.text.c_str());
     }
     if (r.trials.size() > 1) {
       std::printf("  in the trial:");
@@ -176,15 +178,17 @@ void print(const std::vector<step_report>& reports, double bytes_per_ms) {
       std::printf("\n");
     }
   }
-  std::printf("The bandwidth floor moves each byte once, as fast as a copy in main memory: %.1f GB/s.\n",
-              bytes_per_ms / 1e6);
-  if (reports[0].hop_floor_ms) {
-    std::printf("The hop floor hands a value on through the L2 cache once a level, in %.0f ns.\n",
-                device_hop * 1e6);
+  std::printf(
+      "Bandwidth floor: every byte of the system moves once, at the bandwidth of a copy, %.1f GB/s.\n",
+      bytes_per_ms / 1e6);
+  if (reports[0].latency_ms) {
+    std::printf(
+        "Inter-block latency model: a value passes through the L2 cache once per level, in %.0f ns.\n",
+        device_hop * 1e6);
   }
 }
 
-/// Whether all solutions are right.
+/// Solves all steps of a problem and prints the results. Returns whether all solutions are right.
 template <class Value>
 bool solve_problem(problem<Value> p, const solve_options& options, bool on_host, progress_line& progress) {
   progress.clear();
@@ -204,7 +208,7 @@ bool solve_problem(problem<Value> p, const solve_options& options, bool on_host,
     report.bandwidth_floor_ms =
         bytes_of_solve<Value, std::int32_t, std::int32_t>(report.structure, options.rhs) / bytes_per_ms;
     if (!on_host) {
-      report.hop_floor_ms = static_cast<double>(report.structure.levels) * device_hop;
+      report.latency_ms = static_cast<double>(report.structure.levels) * device_hop;
     }
   }
   progress.clear();
@@ -230,19 +234,9 @@ bool run(const solve_options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const solve_options options = parse_solve_options({argc, argv});
-    if (options.help) {
-      std::printf("%s%s\n", solve_usage, policy_names().c_str());
-      return 0;
-    }
-    return run(options) ? 0 : 1;
-  } catch (const usage_error& e) {
-    std::fprintf(stderr, "solve: %s (see solve --help)\n", e.what());
-  } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "solve: the host has not enough memory\n");
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "solve: %s\n", e.what());
-  }
-  return 1;
+  command_line arguments("solve",
+                         "Solves a sparse triangular system, checks the solution, and prints the times.");
+  solve_options options;
+  add_solve_options(arguments, options);
+  return arguments.run(argc, argv, [&] { return run(options) ? 0 : 1; });
 }

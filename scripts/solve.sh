@@ -10,7 +10,7 @@ preset=examples
 has_gpu || preset=host_examples
 
 {
-  install_missing build zlib python
+  install_missing build zlib cli11 python
   configure "$preset"
   compile "$preset" solve
 } >&2

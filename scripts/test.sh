@@ -18,7 +18,7 @@ else
   echo "test.sh: preset $preset; this machine has no GPU: the tests of the GPU are skipped"
 fi
 
-install_missing build gtest zlib python
+install_missing build gtest zlib cli11 python
 configure "$preset"
 compile "$preset" "${targets[@]}"
 

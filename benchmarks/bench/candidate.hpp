@@ -1,4 +1,4 @@
-// A policy on a system, behind an interface that the measuring loop can shuffle.
+// A policy on a system, behind one interface for all policies.
 #pragma once
 
 #include <cstring>
@@ -22,10 +22,11 @@
 
 namespace sptrsv_benchmarks {
 
+/// A policy that is measured on a system.
 class candidate {
  public:
   candidate(std::string policy, machine& where) : policy_(std::move(policy)), where_(&where) {}
-  candidate(const candidate&) = delete;  // holds memory of a machine
+  candidate(const candidate&) = delete;  // owns memory of a machine
   candidate& operator=(const candidate&) = delete;
   virtual ~candidate() = default;
 
@@ -33,24 +34,25 @@ class candidate {
   [[nodiscard]] machine& where() const { return *where_; }
   result_row row;
 
-  /// Throws what analyze throws.
+  /// Throws the exceptions of sptrsv::analyze.
   virtual void analyze() = 0;
-  /// Gives the analysis and its memory back.
+  /// Destroys the solver and frees its memory.
   virtual void discard() = 0;
   virtual void update_values() = 0;
   virtual void solve() = 0;
-  /// Captures a solve; false where there are no graphs.
+  /// Captures a solve as a CUDA graph. Returns false on the host, which has no graphs.
   virtual bool record() = 0;
   virtual void replay() = 0;
   [[nodiscard]] virtual sptrsv::solver_info info() const = 0;
 
-  /// Solves into poisoned memory and starts to compute the error of the result on another thread.
+  /// Solves into memory that was filled with NaNs, and starts to compute the error of the solution on another
+  /// thread.
   virtual void start_check() = 0;
-  /// Waits until the thread is done, so that it does not disturb what is measured on the host.
+  /// Waits until that thread has finished, so that it does not disturb measurements on the host.
   virtual void await_check() const = 0;
-  /// The same with what runs now: a graph, if one was recorded.
+  /// The same after the measurements, with the graph if one was captured.
   virtual void start_last_check() = 0;
-  /// Waits for both: the worse of the two.
+  /// Waits for both checks and returns the larger error.
   [[nodiscard]] virtual sptrsv::backward_error_result finish_checks() = 0;
 
  private:
@@ -58,7 +60,7 @@ class candidate {
   machine* where_;
 };
 
-/// A system where a policy can reach it, stored in one way.
+/// A system in the memory of a machine, stored by rows or by columns.
 template <class Machine, class Value, class Index>
 struct placed_system {
   template <class T>
@@ -72,12 +74,13 @@ struct placed_system {
   std::shared_ptr<const array<Value>> b;
 };
 
-/// What the candidates on a machine share: the system in the ways of storing that are asked for.
+/// The copies of a system in the memory of a machine, which all candidates on it share.
 template <class Machine, class Value, class Index>
 class shared_placement {
  public:
   using placed = placed_system<Machine, Value, Index>;
 
+  /// Returns the system, stored by columns or by rows. The first call copies it.
   std::shared_ptr<const placed> get(const bench_system<Value, Index>& system, bool columns, std::int64_t rhs,
                                     const Machine& where) {
     if (b_ == nullptr) {
@@ -97,12 +100,13 @@ class shared_placement {
   std::shared_ptr<const placed> by_columns_;
 };
 
+/// A candidate with the type of its policy.
 template <class Machine, class Policy, class Value, class Index>
 class policy_candidate final : public candidate {
   using placed = placed_system<Machine, Value, Index>;
 
  public:
-  policy_candidate(const support::policy_form<Policy>& form, Machine& where,
+  policy_candidate(const common::policy_form<Policy>& form, Machine& where,
                    std::shared_ptr<const bench_system<Value, Index>> system,
                    std::shared_ptr<const placed> there, std::int64_t rhs)
       : candidate(form.name, where),
@@ -126,7 +130,7 @@ class policy_candidate final : public candidate {
 
   bool record() override {
 #ifdef __CUDACC__
-    if constexpr (!support::runs_on_host<Policy>) {
+    if constexpr (!common::runs_on_host<Policy>) {
       graph_ = where_->on().record([&](const auto& recording) { solve_on(recording.stream()); });
       return true;
     }
@@ -135,7 +139,7 @@ class policy_candidate final : public candidate {
   }
   void replay() override {
 #ifdef __CUDACC__
-    if constexpr (!support::runs_on_host<Policy>) {
+    if constexpr (!common::runs_on_host<Policy>) {
       where_->on().replay(graph_);
     }
 #endif
@@ -206,16 +210,16 @@ class policy_candidate final : public candidate {
 #endif
   std::vector<Value> first_x_;
   std::vector<Value> last_x_;
-  // Last: they wait for the threads that read the others.
+  // Declared last: their destructors wait for the threads that read the members above.
   std::future<sptrsv::backward_error_result> first_error_;
   std::future<sptrsv::backward_error_result> last_error_;
 };
 
-/// The machines of this process; that of the GPU is null without one.
+/// The machines of this process; `device` is null without a GPU.
 struct machines {
   host_machine host;
 #ifdef __CUDACC__
-  std::unique_ptr<device_machine> device = support::has_gpu() ? std::make_unique<device_machine>() : nullptr;
+  std::unique_ptr<device_machine> device = common::has_gpu() ? std::make_unique<device_machine>() : nullptr;
   [[nodiscard]] bool has_gpu() const { return device != nullptr; }
   machine& main() { return has_gpu() ? static_cast<machine&>(*device) : host; }
 #else
@@ -226,7 +230,7 @@ struct machines {
 
 using candidate_list = std::vector<std::unique_ptr<candidate>>;
 
-/// The forms of that name on a system, none of them analysed yet.
+/// Returns the forms with these names as candidates on a system. None of them is analysed yet.
 template <class Value, class Index>
 candidate_list make_candidates(machines& available, std::shared_ptr<const bench_system<Value, Index>> system,
                                std::int64_t rhs, const bench_options& options,
@@ -252,11 +256,11 @@ candidate_list make_candidates(machines& available, std::shared_ptr<const bench_
     if (!is_one_of(form.name, names)) {
       return;
     }
-    if constexpr (support::runs_on_host<policy_type>) {
+    if constexpr (common::runs_on_host<policy_type>) {
       add(form, available.host, on_host);
     }
 #ifdef __CUDACC__
-    if constexpr (!support::runs_on_host<policy_type>) {
+    if constexpr (!common::runs_on_host<policy_type>) {
       add(form, *available.device, on_device);
     }
 #endif

@@ -1,21 +1,23 @@
-// The GPU as a machine: one stream, CUDA events for a clock, the L2 cache.
+// The GPU as a machine: one stream, the clock of CUDA events, the L2 cache.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include <cstdint>
+#include <cstddef>
+#include <deque>
 #include <string>
 #include <vector>
 
-#include "driver.cuh"
-#include "hop.cuh"
+#include "benchmarks/shared/driver.cuh"
+#include "benchmarks/shared/hop.cuh"
+#include "common/gpu/cuda_handles.cuh"
+#include "common/gpu/pool.cuh"
 #include "machine.hpp"
-#include "pool.cuh"
 #include "sptrsv/device_matrix.hpp"
 
 namespace sptrsv_benchmarks {
 
-/// Writes everything anew with lines that L2 gives up before all others.
+/// Overwrites `data` with cache lines that L2 evicts first.
 static __global__ void rewrite_evict_first(uint4* data, std::size_t size) {
   const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < size; i += step) {
@@ -23,49 +25,25 @@ static __global__ void rewrite_evict_first(uint4* data, std::size_t size) {
   }
 }
 
-class cuda_stream {
- public:
-  cuda_stream() { SPTRSV_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  ~cuda_stream() { static_cast<void>(cudaStreamDestroy(stream_)); }
-  cuda_stream(const cuda_stream&) = delete;  // owns the stream
-  cuda_stream& operator=(const cuda_stream&) = delete;
-  [[nodiscard]] cudaStream_t get() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
-
-/// Events of one stream, used again and again.
+/// Events that are created once and recorded many times.
 class event_list {
  public:
-  event_list() = default;
-  ~event_list() {
-    for (const cudaEvent_t event : events_) {
-      static_cast<void>(cudaEventDestroy(event));
-    }
-  }
-  event_list(const event_list&) = delete;  // owns the events
-  event_list& operator=(const event_list&) = delete;
-
   void record(std::size_t k, cudaStream_t stream) {
     while (events_.size() <= k) {
-      cudaEvent_t event = nullptr;
-      SPTRSV_CUDA_CHECK(cudaEventCreate(&event));
-      events_.push_back(event);
+      events_.emplace_back();
     }
-    SPTRSV_CUDA_CHECK(cudaEventRecord(events_[k], stream));
+    events_[k].record(stream);
   }
+  /// Waits for event `last`. Returns milliseconds.
   [[nodiscard]] double between(std::size_t first, std::size_t last) const {
-    float milliseconds = 0;
-    SPTRSV_CUDA_CHECK(cudaEventSynchronize(events_[last]));
-    SPTRSV_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, events_[first], events_[last]));
-    return milliseconds;
+    return events_[last].milliseconds_since(events_[first]);
   }
 
  private:
-  std::vector<cudaEvent_t> events_;
+  std::deque<common::cuda_event> events_;
 };
 
+/// The GPU.
 class device_machine final : public machine {
  public:
   using stream_type = cudaStream_t;
@@ -75,7 +53,7 @@ class device_machine final : public machine {
   using matrix = sptrsv::device_csr_matrix<Value, Index>;
 
   device_machine() {
-    keep_pool_memory();
+    sptrsv_common::keep_pool_memory();
     SPTRSV_CUDA_CHECK(cudaGetDeviceProperties(&properties_, 0));
     const std::size_t twice = 2 * static_cast<std::size_t>(properties_.l2CacheSize);
     flushed_ = array<uint4>(twice / sizeof(uint4), resource(), stream());
@@ -116,12 +94,12 @@ class device_machine final : public machine {
     events_.record(1, stream());
     return events_.between(0, 1) / count;
   }
-  /// One event between two calls: while the GPU is busy with a call the host has enqueued the next, so what
-  /// is timed is the GPU's work and not the host's way to it.
+  /// Records one event between two calls. The host enqueues the next call while the GPU works on the current
+  /// one, so the times do not include the launch latency.
   void each_warm(const work& todo, int count, std::vector<double>& to) override {
     empty_l2();
     todo();
-    todo();  // the first brings the data, from the second on the times are steady
+    todo();  // the first solve loads the data; the times are steady from the second one
     events_.record(0, stream());
     for (int k = 1; k <= count; ++k) {
       todo();
@@ -140,7 +118,8 @@ class device_machine final : public machine {
       to.push_back(events_.between(0, 1));
     }
   }
-  /// Events stand around the solve alone; emptying the cache covers the host's way to it.
+  /// The events enclose the solve only. The GPU empties the cache while the host enqueues the solve, so the
+  /// times do not include the launch latency.
   void each_cold(const work& todo, int count, std::vector<double>& to) override {
     for (int k = 0; k < count; ++k) {
       empty_l2();
@@ -159,16 +138,17 @@ class device_machine final : public machine {
     to.l2_bytes = properties_.l2CacheSize;
     to.driver = driver_version();
     to.cuda_runtime = runtime_version();
-    to.copy_bandwidth_gb_s = support::copy_bandwidth(support::device_placement{}) * 1e-6;
+    to.copy_bandwidth_gb_s = common::copy_bandwidth(common::device_placement{}) * 1e-6;
     to.hop_ns = measure_hop_ns(properties_.multiProcessorCount, stream());
   }
 
  private:
   sptrsv::memory_resource& resource() const { return on().default_resource(); }
 
-  /// Leaves lines in L2 that whatever comes displaces. The fill throws out what was there, but its own lines
-  /// are ordinary ones, which evict-first loads do not displace: cuSPARSE's SpSV, which reads its matrix so,
-  /// would from then on read it from memory in every solve. The rewriting alone does not throw out all.
+  /// Fills L2 with lines that any later access evicts. The fill evicts all earlier data, but its own lines
+  /// have normal priority, and evict-first loads do not evict such lines: SpSV of cuSPARSE, which reads its
+  /// matrix with evict-first loads, would then read the matrix from memory in every solve. The rewriting
+  /// alone does not evict all earlier data.
   void empty_l2() {
     on().fill_bytes(flushed_.data(), 0, flushed_.bytes());
     const auto blocks = static_cast<unsigned>(4 * properties_.multiProcessorCount);
@@ -176,7 +156,7 @@ class device_machine final : public machine {
     SPTRSV_CUDA_CHECK(cudaGetLastError());
   }
 
-  cuda_stream stream_;
+  common::cuda_stream stream_;
   event_list events_;
   cudaDeviceProp properties_{};
   array<uint4> flushed_;  // twice the L2 cache

@@ -1,4 +1,4 @@
-// Where the benchmark ran, and what that machine can do at best.
+// The machine on which the benchmark runs, with its measured limits.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,12 @@
 
 #include <benchmark/benchmark.h>
 
-#include "json.hpp"
-#include "sptrsv/version.hpp"
+#include "benchmarks/shared/json.hpp"
+#include "common/command_line/command_line.hpp"
 
 namespace sptrsv_benchmarks {
 
+/// The machine and the program. Values of the GPU are empty on the host.
 struct environment {
   std::string command;
   std::optional<std::string> device;
@@ -23,17 +24,12 @@ struct environment {
   std::optional<std::string> cuda_runtime;
   std::optional<std::string> cusparse;
   double copy_bandwidth_gb_s = 0;
-  std::optional<double> hop_ns;
+  std::optional<double> hop_ns;  ///< time in which a value passes from one SM to another
   std::optional<std::int64_t> l2_bytes;
   std::string host;
 
   [[nodiscard]] json_text json() const;
 };
-
-inline std::string program_version() {
-  return std::to_string(sptrsv::version_major) + "." + std::to_string(sptrsv::version_minor) + "." +
-         std::to_string(sptrsv::version_patch);
-}
 
 inline json_text environment::json() const {
   const std::time_t now = std::time(nullptr);
@@ -41,7 +37,7 @@ inline json_text environment::json() const {
   std::strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
   return json_object()
       .add("program", "sptrsv_bench")
-      .add("version", program_version())
+      .add("version", sptrsv_common::version_text())
       .add("date_utc", date)
       .add("command", command)
       .add("device", device)
@@ -56,7 +52,8 @@ inline json_text environment::json() const {
       .text();
 }
 
-/// The value of the first line of a file that holds `key`, after a colon; empty if there is none.
+/// Returns the text after the colon in the first line of a file that contains `key`; empty if there is no
+/// such line.
 inline std::string line_with(const char* file, const std::string& key) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -68,13 +65,14 @@ inline std::string line_with(const char* file, const std::string& key) {
   return "";
 }
 
+/// Returns the model and the number of cores of the CPU.
 inline std::string host_description() {
   const std::string model = line_with("/proc/cpuinfo", "model name");
   return (model.empty() ? "unknown CPU" : model) + ", " + std::to_string(benchmark::CPUInfo::Get().num_cpus) +
          " cores";
 }
 
-/// Bytes of the largest cache of the host.
+/// Returns the bytes of the largest cache of the host.
 inline std::size_t host_cache_bytes() {
   int bytes = 1 << 20;
   for (const auto& cache : benchmark::CPUInfo::Get().caches) {

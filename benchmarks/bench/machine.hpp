@@ -1,4 +1,4 @@
-// Where policies compute: its clock, its caches, its memory.
+// The machines on which policies solve: clock, caches and memory.
 #pragma once
 
 #include <algorithm>
@@ -9,40 +9,43 @@
 
 #include <benchmark/benchmark.h>
 
+#include "common/measurement/floors.hpp"
 #include "environment.hpp"
-#include "examples/support/floors.hpp"
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/matrix.hpp"
 
 namespace sptrsv_benchmarks {
 
-namespace support = sptrsv_examples;
+namespace common = sptrsv_common;
 
-/// Work is what enqueues one solve. All times are milliseconds of the clock that counts there.
+/// A machine that measures work. `work` is a function that enqueues one solve. All times are milliseconds by
+/// the clock of the machine.
 class machine {
  public:
   using work = std::function<void()>;
   machine() = default;
-  machine(const machine&) = delete;  // has clocks and caches
+  machine(const machine&) = delete;  // owns clocks and buffers
   machine& operator=(const machine&) = delete;
   virtual ~machine() = default;
 
-  /// From the call of `todo` until all that it enqueued is complete, the host's time included.
+  /// Returns the time from the call of `todo` until its enqueued work is complete, including the time of the
+  /// host.
   virtual double elapsed(const work& todo) = 0;
-  /// Average of `count` calls back to back.
+  /// Returns the average time of `count` calls back to back.
   virtual double batch(const work& todo, int count) = 0;
-  /// Appends the time of each of `count` calls, after some that are not timed. They, and what is called next,
-  /// find the caches as `todo` alone leaves them, whatever was there before.
+  /// Appends the time of each of `count` calls, after some calls that are not timed. The timed calls, and the
+  /// work after them, find the caches as `todo` alone leaves them, whatever ran before.
   virtual void each_warm(const work& todo, int count, std::vector<double>& to) = 0;
-  /// Appends the time of each of `count` calls, before each of which the machine was idle: the host's way to
-  /// it counts. The caches are as they are.
+  /// Appends the time of each of `count` calls. The machine is idle before each call, so the launch latency
+  /// counts. The caches stay as they are.
   virtual void each_alone(const work& todo, int count, std::vector<double>& to) = 0;
-  /// Appends the time of each of `count` calls, before each of which the caches were filled with other data.
+  /// Appends the time of each of `count` calls. Other data fills the caches before each call.
   virtual void each_cold(const work& todo, int count, std::vector<double>& to) = 0;
-  /// Describes itself; measures its limits.
+  /// Measures the limits of the machine and describes it.
   virtual void describe(environment& to) = 0;
 };
 
+/// The host.
 class host_machine final : public machine {
  public:
   using stream_type = sptrsv::host_stream;
@@ -94,18 +97,18 @@ class host_machine final : public machine {
     }
   }
   void each_cold(const work& todo, int count, std::vector<double>& to) override {
-    // Some servers have caches of a GB: what they keep of a solve after this much is little.
-    constexpr std::size_t most = std::size_t{1} << 28;
-    flushed_.resize(std::min(2 * host_cache_bytes(), most));
+    // Some servers have caches of a gigabyte. After 256 MiB of other data they keep little of a solve.
+    constexpr std::size_t max_bytes = std::size_t{1} << 28;
+    flushed_.resize(std::min(2 * host_cache_bytes(), max_bytes));
     for (int k = 0; k < count; ++k) {
       std::fill(flushed_.begin(), flushed_.end(), static_cast<unsigned char>(++flushes_));
       benchmark::ClobberMemory();
       to.push_back(elapsed(todo));
     }
   }
-  /// A core hands values on to itself: there is no hop.
+  /// Measures no hop: the inter-block latency model does not apply to the host.
   void describe(environment& to) override {
-    to.copy_bandwidth_gb_s = support::copy_bandwidth(support::host_placement{}) * 1e-6;
+    to.copy_bandwidth_gb_s = common::copy_bandwidth(common::host_placement{}) * 1e-6;
   }
 
  private:

@@ -1,9 +1,9 @@
-// The measuring loop: all candidates of a system in turn, in an order that is shuffled for each round, so
-// that whatever drifts (clocks, temperature, neighbours) meets all of them alike.
+// The measuring loop. Each round measures all candidates of a system in a random order, so that a drift of
+// the machine (clocks, temperature, other programs) affects all candidates alike.
 //
-// Google Benchmark's own loop does not do that: its random interleaving shuffles the repetitions of all
-// registered benchmarks at once, so that those of one policy may all come early, it wants every system in
-// memory from start to end, shows nothing before all is done, and keeps no samples for percentiles.
+// The loop of Google Benchmark does not fit: its random interleaving shuffles the repetitions of all
+// registered benchmarks together, so all repetitions of one policy may come early; it needs every system in
+// memory from start to end, prints nothing before the end, and keeps no samples for percentiles.
 #pragma once
 
 #include <algorithm>
@@ -14,27 +14,28 @@
 #include <vector>
 
 #include "candidate.hpp"
-#include "statistics.hpp"
+#include "common/measurement/statistics.hpp"
 
 namespace sptrsv_benchmarks {
 
-/// How much is measured; all times in milliseconds.
+/// The amount of measurements; all times in milliseconds.
 struct effort {
-  double measurement = 60;  ///< what one kind of measurement of a candidate may take, all rounds together
-  double system = 4000;     ///< what all rounds of a system may take; then there are fewer rounds
-  double analysis = 500;    ///< after this much of it no analysis is repeated
-  double small = 2;         ///< solves that are faster are measured alone, in batches and as graphs, too
+  double measurement = 60;  ///< limit of one kind of measurement of a candidate in all rounds
+  double system = 4000;     ///< limit of all rounds of a system; it reduces the number of rounds
+  double analysis = 500;    ///< limit after which no analysis of a candidate is repeated
+  double small = 2;         ///< faster solves are also measured alone, in batches and as graphs
   int analyses = 3;
   int max_rounds = 9;
-  int least_rounds = 3;
+  int min_rounds = 3;
   int max_in_batch = 100;
 };
 
+/// The measurement of the candidates of a system.
 class measurement {
  public:
   using report = std::function<void(const std::string&)>;
 
-  /// `rounds`: 0 for as many as the effort allows.
+  /// `rounds`: 0 for as many rounds as the effort allows.
   measurement(candidate_list& candidates, int rounds, bool cold, const effort& limits,
               std::mt19937& shuffling)
       : candidates_(candidates), rounds_(rounds), cold_(cold), limits_(limits), shuffling_(shuffling) {}
@@ -73,7 +74,7 @@ class measurement {
     });
   }
 
-  /// A candidate that throws is out, the others go on.
+  /// Runs a step of a candidate. A candidate that throws is not measured further; the others are.
   template <class Step>
   static void guarded(candidate& c, Step step) {
     const auto stop = [&](row_status status, const std::string& message) {
@@ -133,7 +134,10 @@ class measurement {
         c.row.update.push_back(c.where().batch([&] { c.update_values(); }, 5));
       }
       const sptrsv::solver_info info = c.info();
-      c.row.kernels = info.kernels;
+      c.row.kernels.clear();
+      for (const sptrsv::kernel_info& kernel : info.kernels) {
+        c.row.kernels.push_back(kernel.text);
+      }
       c.row.solver_bytes = info.solver_bytes;
       c.row.workspace_bytes = info.workspace_bytes;
     });
@@ -148,7 +152,7 @@ class measurement {
       p.graph = p.solve_ms < limits_.small && record(c);
     });
   }
-  /// A solver that cannot be captured is measured without.
+  /// Captures a solve. A solver that cannot be captured is measured without a graph.
   static bool record(candidate& c) {
     try {
       return c.record();
@@ -166,14 +170,14 @@ class measurement {
   [[nodiscard]] int affordable_rounds() const {
     double round = 0;
     for (const plan& p : plans_) {
-      round += p.solve_ms * (cold_ ? 4 : 3);  // two to warm up, one warm, one cold
+      round += p.solve_ms * (cold_ ? 4 : 3);  // two solves to warm up, one warm, one cold
     }
-    return std::clamp(static_cast<int>(limits_.system / std::max(round, 1e-6)), limits_.least_rounds,
+    return std::clamp(static_cast<int>(limits_.system / std::max(round, 1e-6)), limits_.min_rounds,
                       limits_.max_rounds);
   }
-  /// Calls of `ms` milliseconds in each of `rounds`.
-  [[nodiscard]] int calls(double ms, int rounds, int most) const {
-    return std::clamp(static_cast<int>(limits_.measurement / (rounds * std::max(ms, 1e-6))), 1, most);
+  /// Returns the number of calls of `ms` milliseconds in each of `rounds` rounds.
+  [[nodiscard]] int calls(double ms, int rounds, int max_calls) const {
+    return std::clamp(static_cast<int>(limits_.measurement / (rounds * std::max(ms, 1e-6))), 1, max_calls);
   }
 
   void measure(candidate& c, int rounds) {
@@ -209,8 +213,8 @@ class measurement {
     if (!quality.ok()) {
       c.row.status = row_status::wrong;
       char text[128];
-      std::snprintf(text, sizeof(text), "the backward error is %.3g, what it should stay under is %.3g",
-                    quality.error, quality.bound);
+      std::snprintf(text, sizeof(text), "the backward error is %.3g, its bound is %.3g", quality.error,
+                    quality.bound);
       c.row.message = text;
     }
   }

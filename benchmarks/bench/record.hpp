@@ -1,4 +1,4 @@
-// What a run has measured so far, over all types: on the terminal, in the file of results, and how far it is.
+// The results of a run over all types: on the terminal, in the file of results, and the progress.
 #pragma once
 
 #include <chrono>
@@ -8,28 +8,29 @@
 #include <utility>
 #include <vector>
 
-#include "examples/support/progress.hpp"
+#include "common/terminal/progress.hpp"
 #include "options.hpp"
 #include "sptrsv/error.hpp"
 #include "terminal.hpp"
 
 namespace sptrsv_benchmarks {
 
+/// The results so far.
 class run_record {
  public:
-  /// `systems`: how many are to be measured.
+  /// `systems`: number of systems to measure.
   run_record(const bench_options& options, environment where, const std::string& baseline,
              std::size_t systems)
       : options_(options),
         environment_(std::move(where)),
         systems_(systems),
-        progress_(options.progress || support::stderr_is_terminal()) {
+        progress_(options.progress || common::stderr_is_terminal()) {
     print_environment(environment_);
     print_heading(baseline);
     write_json();
   }
 
-  /// The rows of one system, the first of which names it.
+  /// Adds and prints the rows of one system.
   void add(const std::vector<result_row>& rows) {
     progress_.clear();
     for (const result_row& row : rows) {
@@ -44,14 +45,15 @@ class run_record {
     std::printf("%-34s FAILED: %s\n", matrix.c_str(), what.c_str());
     failed_ = true;
   }
-  /// A system is done: a run that is interrupted leaves what it has.
+  /// Counts a finished system and writes the file, so that an interrupted run leaves its results.
   void finish_system() {
     ++done_;
     write_json();
   }
 
-  /// Whether the time limit allows no further system.
+  /// Returns whether the time limit has passed.
   [[nodiscard]] bool is_over() const { return options_.time_limit > 0 && seconds() > options_.time_limit; }
+  /// Shows what the program does now, with an estimate of the remaining time.
   void show(const std::string& what) {
     std::string left;
     if (done_ > 0) {
@@ -61,11 +63,11 @@ class run_record {
     progress_.begin("[" + std::to_string(done_ + 1) + "/" + std::to_string(systems_) + left + "] " + what);
   }
 
-  /// Prints the totals; the exit status of the program.
+  /// Prints the totals. Returns the exit status of the program.
   int finish() {
     progress_.clear();
     if (done_ < systems_) {
-      std::printf("the time limit left out %zu of %zu systems\n", systems_ - done_, systems_);
+      std::printf("time limit: %zu of %zu systems were not measured\n", systems_ - done_, systems_);
     }
     std::printf("\n");
     print_totals(rows_, environment_);
@@ -95,7 +97,7 @@ class run_record {
   bench_options options_;
   environment environment_;
   std::size_t systems_;
-  support::progress_line progress_;
+  common::progress_line progress_;
   std::size_t done_ = 0;
   std::vector<result_row> rows_;
   bool failed_ = false;

@@ -1,4 +1,4 @@
-// One line of the results: a policy on a system, what was measured and what follows from it.
+// One row of the results: the measurements of a policy on a system, and the values that follow from them.
 #pragma once
 
 #include <algorithm>
@@ -8,18 +8,20 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/shared/json.hpp"
+#include "common/measurement/statistics.hpp"
 #include "environment.hpp"
-#include "json.hpp"
 #include "sptrsv/host/structure.hpp"
-#include "statistics.hpp"
 
 namespace sptrsv_benchmarks {
 
-/// What is solved, whoever solves it.
+namespace common = sptrsv_common;
+
+/// A system, independent of the policy.
 struct case_description {
   std::string matrix;
   std::string source;  ///< "file" or "generated"
-  std::string kind;
+  std::string kind;    ///< family of a generated matrix; empty for a file
   std::string value;
   std::string index;
   std::string part;
@@ -27,11 +29,11 @@ struct case_description {
   std::int64_t rhs = 1;
   sptrsv::triangle_structure structure;
   double matrix_bytes = 0;
-  /// Every entry with its column, the row offsets, and three vectors (right-hand side in, solution out and
-  /// in again): what no solve can do without.
+  /// Bytes that every solve moves: each entry with its column index, the row offsets, and three vectors for
+  /// each right-hand side (the right-hand side is read, the solution is written and read).
   double bytes_moved = 0;
 
-  /// The matrix, with what is not usual about the system.
+  /// Returns the name of the matrix with the properties of the system that differ from the defaults.
   [[nodiscard]] std::string label() const {
     std::string words;
     const auto add = [&](bool unusual, const std::string& word) {
@@ -51,34 +53,37 @@ struct case_description {
   [[nodiscard]] double bandwidth_floor_ms(const environment& where) const {
     return bytes_moved / where.copy_bandwidth_gb_s * 1e-6;
   }
+  /// Returns the time of the inter-block latency model: levels times hop. It is no lower bound. The name is
+  /// that of the column in the results.
   [[nodiscard]] std::optional<double> hop_floor_ms(const environment& where) const {
     return where.hop_ns ? std::optional(static_cast<double>(structure.levels) * *where.hop_ns * 1e-6)
                         : std::nullopt;
   }
 };
 
-/// Milliseconds of one solve.
+/// Samples of the time of one solve in milliseconds.
 struct solve_times {
-  std::vector<double> single;  ///< each between two events
-  std::vector<double> alone;   ///< each on an idle machine; empty where that was not measured
-  std::vector<double> batch;   ///< back-to-back solves divided by their number; empty with a cold cache
-  std::vector<double> graph;   ///< the same, a captured graph replayed; empty where that was not measured
+  std::vector<double> single;  ///< each solve between two events
+  std::vector<double> alone;   ///< each solve on an idle machine; empty if not measured
+  std::vector<double> batch;   ///< solves back to back, divided by their number; empty with a cold cache
+  std::vector<double> graph;   ///< the same with a captured graph; empty if not measured
 
   [[nodiscard]] bool empty() const { return single.empty(); }
-  /// A cold solve has no neighbours to be batched with: there it is the single one.
-  [[nodiscard]] double batch_ms() const { return median(batch.empty() ? single : batch); }
+  /// Returns the time of a solve back to back, or of a single solve if there are no batches, as with a cold
+  /// cache.
+  [[nodiscard]] double batch_ms() const { return common::median(batch.empty() ? single : batch); }
 
   [[nodiscard]] std::optional<json_text> json() const {
     if (empty()) {
       return std::nullopt;
     }
     return json_object()
-        .add("median_ms", median(single))
-        .add("p5_ms", quantile(single, 0.05))
-        .add("p95_ms", quantile(single, 0.95))
+        .add("median_ms", common::median(single))
+        .add("p5_ms", common::quantile(single, 0.05))
+        .add("p95_ms", common::quantile(single, 0.95))
         .add("batch_ms", batch_ms())
-        .add("graph_ms", graph.empty() ? std::nullopt : std::optional(median(graph)))
-        .add("alone_ms", alone.empty() ? std::nullopt : std::optional(median(alone)))
+        .add("graph_ms", graph.empty() ? std::nullopt : std::optional(common::median(graph)))
+        .add("alone_ms", alone.empty() ? std::nullopt : std::optional(common::median(alone)))
         .add("samples", single.size())
         .text();
   }
@@ -91,9 +96,10 @@ inline const char* name_of(row_status status) {
   return names[static_cast<int>(status)];
 }
 
+/// The result of a policy on a system.
 struct result_row {
   case_description system;
-  std::string policy;   ///< the name of its form
+  std::string policy;   ///< name of its form
   std::string storage;  ///< of the matrix: "csr" or "csc"
   row_status status = row_status::ok;
   std::string message;
@@ -113,9 +119,9 @@ struct result_row {
   std::optional<double> break_even;
 
   [[nodiscard]] bool is_timed() const { return !warm.empty(); }
-  /// The time that all comparisons are made with.
+  /// Returns the time that all comparisons use.
   [[nodiscard]] double solve_ms() const { return warm.batch_ms(); }
-  [[nodiscard]] double analysis_ms() const { return median(analysis); }
+  [[nodiscard]] double analysis_ms() const { return common::median(analysis); }
 
   [[nodiscard]] double gb_s() const { return system.bytes_moved / solve_ms() * 1e-6; }
   [[nodiscard]] double ns_per_level() const {
@@ -125,7 +131,8 @@ struct result_row {
     return solve_ms() / std::max(system.bandwidth_floor_ms(where), system.hop_floor_ms(where).value_or(0));
   }
 
-  /// Sets what is relative to the row of the baseline in the same run; null: it was not measured.
+  /// Sets the values relative to the baseline. `other`: the row of the baseline in the same run; null if it
+  /// was not measured.
   void compare_with(const result_row* other) {
     if (other == nullptr || other->status != row_status::ok || status != row_status::ok) {
       return;
@@ -134,8 +141,9 @@ struct result_row {
     if (!cold.empty() && !other->cold.empty()) {
       speedup_cold = other->cold.batch_ms() / cold.batch_ms();
     }
-    // After how many solves the analysis has paid for itself: 0 if it costs no more than the baseline's,
-    // never if the solve is not faster (then any lead of a cheaper analysis is lost after some solves).
+    // The number of solves after which analysis and solves together are faster than the baseline: 0 if the
+    // analysis is not slower, none if the solve is not faster (then the lead of a faster analysis is lost
+    // after some solves).
     const double extra = analysis_ms() - other->analysis_ms();
     const double gain = other->solve_ms() - solve_ms();
     if (other != this && gain > 0) {
@@ -171,7 +179,7 @@ inline json_text result_row::json(const environment& where) const {
       .add("message", message)
       .add("kernels", if_ready(kernels))
       .add("analysis_ms", if_ready(analysis_ms()))
-      .add("update_ms", if_ready(median(update)))
+      .add("update_ms", if_ready(common::median(update)))
       .add("warm", warm.json())
       .add("cold", cold.json())
       .add("bytes_moved", system.bytes_moved)

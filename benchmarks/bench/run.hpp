@@ -1,5 +1,5 @@
-// A run of the benchmark with one type of values and of indices: prepares systems ahead on other threads and
-// measures one after the other.
+// A run of the benchmark with one type of values and one type of indices. Other threads prepare systems
+// ahead; the systems are measured one after the other.
 #pragma once
 
 #include <algorithm>
@@ -18,16 +18,17 @@
 
 namespace sptrsv_benchmarks {
 
-/// A triangle that is measured.
+/// One triangle of a matrix.
 struct bench_case {
-  matrix_source source;
+  common::matrix_source source;
   sptrsv::uplo part;
 };
 
+/// Returns the triangles to measure: those of the options for each matrix.
 inline std::vector<bench_case> cases_of(const bench_options& options,
-                                        const std::vector<matrix_source>& sources) {
+                                        const std::vector<common::matrix_source>& sources) {
   std::vector<bench_case> cases;
-  for (const matrix_source& source : sources) {
+  for (const common::matrix_source& source : sources) {
     for (const sptrsv::uplo part : options.parts) {
       cases.push_back({source, part});
     }
@@ -35,13 +36,14 @@ inline std::vector<bench_case> cases_of(const bench_options& options,
   return cases;
 }
 
+/// The run. `run()` measures all cases.
 template <class Value, class Index>
 class bench_run {
   using system = bench_system<Value, Index>;
   using prepared = std::future<std::shared_ptr<const system>>;
 
  public:
-  /// `forms`: the names of those that are measured.
+  /// `forms`: names of the forms to measure.
   bench_run(const bench_options& options, std::vector<std::string> forms, std::vector<bench_case> cases,
             machines& available, run_record& record)
       : options_(options),
@@ -49,7 +51,7 @@ class bench_run {
         cases_(std::move(cases)),
         machines_(available),
         record_(record),
-        // None where the host is what is measured: it must be quiet then.
+        // No system is prepared ahead if policies of the host are measured: other threads would disturb them.
         systems_ahead_(any_on_host(forms_) ? 0
                                            : std::clamp(std::thread::hardware_concurrency() / 4, 1u, 3u)) {
     limits_.measurement = options.budget;
@@ -110,7 +112,7 @@ class bench_run {
   effort limits_;
   std::mt19937 shuffling_{1};
   std::size_t next_ = 0;
-  std::deque<prepared> ahead_;  // last: waits for threads that use the others
+  std::deque<prepared> ahead_;  // declared last: its destructor waits for threads that read the members above
 };
 
 }  // namespace sptrsv_benchmarks

@@ -1,29 +1,20 @@
-// How a triangular system is made of each matrix that is measured.
+// Makes a triangular system of each matrix that is measured.
 #pragma once
 
-#include <complex>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "examples/support/seeded_values.hpp"
-#include "matrix_source.hpp"
+#include "common/systems/matrix_source.hpp"
+#include "common/systems/seeded_values.hpp"
 #include "options.hpp"
 #include "row.hpp"
 #include "sptrsv/host/structure.hpp"
 
 namespace sptrsv_benchmarks {
 
-template <class Value>
-constexpr const char* value_name() {
-  return std::is_same_v<Value, float>                 ? "f32"
-         : std::is_same_v<Value, double>              ? "f64"
-         : std::is_same_v<Value, std::complex<float>> ? "c64"
-                                                      : "c128";
-}
-
-/// A matrix with what is to be solved with it.
+/// A triangular matrix with the options of its system.
 template <class Value, class Index>
 struct stored_triangle {
   sptrsv::csr_matrix<Value, Index> matrix;
@@ -35,15 +26,16 @@ template <class Value, class Index>
 struct bench_system {
   case_description description;  ///< for one right-hand side
   stored_triangle<Value, Index> by_rows;
-  /// The same system stored by columns, which are the rows of the transposed matrix; empty if nobody asks.
+  /// The same system stored by columns, as the rows of the transposed matrix; empty if no policy needs it.
   stored_triangle<Value, Index> by_columns;
-  std::vector<Value> b;  ///< of the largest number of right-hand sides, column by column
+  std::vector<Value> b;  ///< the largest number of right-hand sides, one after the other
 
   [[nodiscard]] std::int64_t rows() const { return by_rows.matrix.rows; }
-  /// The right-hand sides of a case.
+  /// Returns the first `count` right-hand sides.
   [[nodiscard]] std::vector<Value> right_hand_sides(std::int64_t count) const {
     return {b.begin(), b.begin() + static_cast<std::ptrdiff_t>(rows() * count)};
   }
+  /// Returns the description for `rhs` right-hand sides.
   [[nodiscard]] case_description describe(std::int64_t rhs) const {
     case_description made = description;
     made.rhs = rhs;
@@ -52,13 +44,14 @@ struct bench_system {
   }
 };
 
-/// Whether a policy gets the matrix stored by columns. "own" stores the columns of op(T) for policies that
-/// work on columns, and its rows for the others.
+/// Returns whether a policy gets the matrix stored by columns. The storage "own" stores the columns of op(T)
+/// for policies that work on columns, and the rows of op(T) for the others.
 inline bool takes_columns(const bench_options& options, bool works_by_columns) {
   return options.storage == "csc" ||
          (options.storage == "own" && works_by_columns != (options.operation == sptrsv::op::transpose));
 }
 
+/// Converts the indices of a matrix.
 template <class Index, class Value>
 sptrsv::csr_matrix<Value, Index> with_indices_as(sptrsv::csr_matrix<Value>&& a) {
   if constexpr (std::is_same_v<Index, std::int32_t>) {
@@ -72,7 +65,7 @@ sptrsv::csr_matrix<Value, Index> with_indices_as(sptrsv::csr_matrix<Value>&& a) 
   }
 }
 
-/// The system with its columns in the place of rows.
+/// Returns the system stored by columns: the rows of its matrix are the columns of the given one.
 template <class Value, class Index>
 stored_triangle<Value, Index> stored_by_columns(const stored_triangle<Value, Index>& by_rows) {
   auto columns = sptrsv::to_csc(by_rows.matrix);
@@ -86,28 +79,28 @@ stored_triangle<Value, Index> stored_by_columns(const stored_triangle<Value, Ind
   return made;
 }
 
+/// Reads or generates one triangle of a matrix and makes its system.
 template <class Value, class Index>
-bench_system<Value, Index> make_bench_system(const matrix_source& source, sptrsv::uplo part,
+bench_system<Value, Index> make_bench_system(const common::matrix_source& source, sptrsv::uplo part,
                                              const bench_options& options) {
   bench_system<Value, Index> made;
   auto& [matrix, system_options] = made.by_rows;
-  matrix = with_indices_as<Index>(source.made != nullptr ? generate_triangle<Value>(*source.made, part).matrix
-                                                         : read_triangle<Value>(source.path, part).matrix);
+  matrix = with_indices_as<Index>(common::make_triangle<Value>(source, part).matrix);
   system_options.part = part;
   system_options.operation = options.operation;
   if (takes_columns(options, true) || takes_columns(options, false)) {
     made.by_columns = stored_by_columns(made.by_rows);
   }
-  made.b = support::seeded_vector<Value>(matrix.rows * options.max_rhs(), 3);
+  made.b = common::seeded_vector<Value>(matrix.rows * options.max_rhs(), 3);
 
   case_description& d = made.description;
   d.matrix = source.name;
-  d.source = source.made != nullptr ? "generated" : "file";
-  d.kind = source.made != nullptr ? source.made->kind : "";
-  d.value = value_name<Value>();
+  d.source = source.generated != nullptr ? "generated" : "file";
+  d.kind = source.generated != nullptr ? source.generated->kind : "";
+  d.value = common::value_name<Value>();
   d.index = sizeof(Index) == 4 ? "i32" : "i64";
-  d.part = part == sptrsv::uplo::lower ? "lower" : "upper";
-  d.operation = options.operation == sptrsv::op::none ? "none" : "transpose";
+  d.part = common::name_of(part);
+  d.operation = common::name_of(options.operation);
   d.structure = sptrsv::structure_of(matrix, system_options);
   const auto entries = static_cast<double>(d.structure.entries);
   const auto rows = static_cast<double>(d.structure.rows);

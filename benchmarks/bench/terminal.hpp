@@ -1,4 +1,4 @@
-// What is shown on the terminal: a line per result, and the totals.
+// Prints the results on the terminal: one line per result, and the totals.
 #pragma once
 
 #include <cstdio>
@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "common/measurement/statistics.hpp"
+#include "common/terminal/table.hpp"
 #include "environment.hpp"
-#include "examples/support/table.hpp"
 #include "row.hpp"
-#include "statistics.hpp"
 
 namespace sptrsv_benchmarks {
 
@@ -20,20 +20,22 @@ inline void print_environment(const environment& e) {
                 e.cusparse.value_or("none").c_str());
   }
   std::printf("%s\n", e.host.c_str());
-  std::printf("floors: copy %.0f GB/s", e.copy_bandwidth_gb_s);
+  std::printf("bandwidth of a copy %.0f GB/s", e.copy_bandwidth_gb_s);
   if (e.hop_ns) {
-    std::printf(", hop %.0f ns per level", *e.hop_ns);
+    std::printf(", hop between two SMs %.0f ns", *e.hop_ns);
   }
   std::printf("\n");
 }
 
+/// Prints the meaning and the names of the columns.
 inline void print_heading(const std::string& baseline) {
   std::printf(
-      "\nTimes in ms, medians. solve: back to back; call: one between two events; alone: one on an idle\n"
-      "machine; graph: captured and replayed; cold: the cache flushed before. All others are warm: on a\n"
-      "GPU, L2 emptied, then solves of this policy only. floor: solve over the larger floor. x: speed-up\n"
-      "over %s; even: solves after which analysis and solves together cost less than with it. err:\n"
-      "backward error over its bound.\n\n",
+      "\nMedian times in ms. solve: solves back to back; call: one solve between two events; alone: one\n"
+      "solve on an idle machine; graph: a captured solve that is replayed; cold: one solve after the cache\n"
+      "was flushed. All other times are with a warm cache: on a GPU, L2 is emptied, then only this policy\n"
+      "solves. floor: solve over the larger of the bandwidth floor and the inter-block latency model\n"
+      "(levels x hop). x: speed-up over %s; even: number of solves after which analysis and solves together\n"
+      "take less time than with it. err: backward error over its bound.\n\n",
       baseline.c_str());
   std::printf(
       "%-34s %8s %9s %7s | %-26s %8s %8s | %9s %9s %9s %9s %9s | %6s %8s %7s | %6s %6s %7s | %7s %6s\n",
@@ -41,11 +43,12 @@ inline void print_heading(const std::string& baseline) {
       "cold", "GB/s", "ns/level", "floor", "x", "x cold", "even", "MB", "err");
 }
 
-/// With a blank where there is nothing.
+/// Returns the formatted value, or "-" if there is none.
 inline std::string cell(bool is_there, const char* format, double value) {
-  return is_there ? support::formatted(format, value) : "-";
+  return is_there ? common::formatted(format, value) : "-";
 }
 
+/// Prints a row; the first row of a system has the name of the system.
 inline void print_row(const result_row& row, const environment& where, bool is_first) {
   const auto& s = row.system.structure;
   if (is_first) {
@@ -61,10 +64,10 @@ inline void print_row(const result_row& row, const environment& where, bool is_f
   }
   const bool has_graph = !row.warm.graph.empty();
   std::printf(" %8.3f %8.4f | %9.4f %9.4f %9s %9s %9s | %6.1f %8.1f %7.2f | %6s %6s %7s | %7.1f %6.2g%s\n",
-              row.analysis_ms(), median(row.update), row.solve_ms(), median(row.warm.single),
-              cell(!row.warm.alone.empty(), "%.4f", median(row.warm.alone)).c_str(),
-              cell(has_graph, "%.4f", median(row.warm.graph)).c_str(),
-              cell(!row.cold.empty(), "%.4f", median(row.cold.single)).c_str(), row.gb_s(),
+              row.analysis_ms(), common::median(row.update), row.solve_ms(), common::median(row.warm.single),
+              cell(!row.warm.alone.empty(), "%.4f", common::median(row.warm.alone)).c_str(),
+              cell(has_graph, "%.4f", common::median(row.warm.graph)).c_str(),
+              cell(!row.cold.empty(), "%.4f", common::median(row.cold.single)).c_str(), row.gb_s(),
               row.ns_per_level(), row.ratio_to_floor(where),
               cell(row.speedup.has_value(), "%.2f", row.speedup.value_or(0)).c_str(),
               cell(row.speedup_cold.has_value(), "%.2f", row.speedup_cold.value_or(0)).c_str(),
@@ -74,7 +77,8 @@ inline void print_row(const result_row& row, const environment& where, bool is_f
               row.status == row_status::wrong ? "  WRONG" : "");
 }
 
-/// Geometric means over the baseline, by the parallelism that a matrix offers.
+/// Prints geometric means of each policy by rows per level, the parallelism of a matrix, and the number of
+/// results of each status.
 inline void print_totals(const std::vector<result_row>& rows, const environment& where) {
   struct group {
     const char* name;
@@ -97,9 +101,9 @@ inline void print_totals(const std::vector<result_row>& rows, const environment&
   }
   for (const std::string& policy : policies) {
     for (const group& g : groups) {
-      ratio_summary warm;
-      ratio_summary cold;
-      ratio_summary floor;
+      common::ratio_summary warm;
+      common::ratio_summary cold;
+      common::ratio_summary floor;
       std::string baseline;
       for (const result_row& row : rows) {
         const double width = row.system.rows_per_level();
@@ -119,14 +123,14 @@ inline void print_totals(const std::vector<result_row>& rows, const environment&
       if (floor.count() == 0) {
         continue;
       }
-      std::printf("%-26s %-23s %4d systems, %6.2f floors", policy.c_str(), g.name, floor.count(),
+      std::printf("%-26s %-23s %4d systems, %6.2f x floor", policy.c_str(), g.name, floor.count(),
                   1 / floor.mean());
       if (warm.count() > 0 && policy != baseline) {
-        std::printf(", %5.2fx %s (worst %.2fx: %s)", warm.mean(), baseline.c_str(), warm.worst(),
+        std::printf(", speed-up over %s %5.2f (worst %.2f: %s)", baseline.c_str(), warm.mean(), warm.worst(),
                     warm.worst_name().c_str());
       }
       if (cold.count() > 0 && policy != baseline) {
-        std::printf(", cold %5.2fx (worst %.2fx)", cold.mean(), cold.worst());
+        std::printf(", cold %5.2f (worst %.2f)", cold.mean(), cold.worst());
       }
       std::printf("\n");
     }

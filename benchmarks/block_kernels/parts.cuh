@@ -1,4 +1,4 @@
-// Every part of a triangle that is cut into blocks, with every kernel that can take it.
+// Measures every kernel on every part, a triangle or a square, of a system that is cut into blocks.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/bench/stopwatch.cuh"
 #include "benchmarks/block_kernels/vendor_squares.cuh"
 #include "sptrsv/device_matrix.hpp"
 #include "sptrsv/policy/recursive_block.hpp"
@@ -22,9 +21,9 @@ using block_agent = block::agent<tuning, scalar, index, index, 1>;
 using sptrsv::policy::square_kernel;
 using sptrsv::policy::triangle_kernel;
 
-/// Microseconds of a launch that does one part.
+/// The time of a launch that solves or multiplies one part.
 struct part_time {
-  std::size_t number;  ///< of the part, of those with entries or pivots
+  std::size_t number;  ///< of the part, counted over the parts with entries or pivots
   const block::planned_part& part;
   const char* kernel;
   double microseconds;
@@ -33,8 +32,8 @@ struct part_time {
 constexpr const char* names_of_triangles[] = {"", "level_set", "sync_free", "serial"};
 constexpr const char* names_of_squares[] = {"", "scalar_csr", "vector_csr", "scalar_dcsr", "vector_dcsr"};
 
-/// Whether a triangle with this kernel is worth a measurement: a step for each of many levels, or one thread
-/// block for many rows, takes its time.
+/// Returns whether to measure a triangle with this kernel. The level-set kernel takes too long for many
+/// levels, the serial kernel (one thread block) for many rows.
 inline bool is_plausible(const block::planned_part& p, triangle_kernel kernel) {
   const block::triangle_facts& t = p.triangle;
   switch (kernel) {
@@ -47,11 +46,11 @@ inline bool is_plausible(const block::planned_part& p, triangle_kernel kernel) {
   }
 }
 
-/// Solves parts one by one: the steps of a part are a launch of their own. What lies before a part is taken
-/// to be solved, with values that do not matter.
+/// Runs parts one by one: one launch runs the steps of one part. The components of x before the part count as
+/// solved and have arbitrary values.
 class part_runner {
  public:
-  /// `numbers`: of the system's entries and pivots, in its order.
+  /// `numbers`: values of the entries and pivots, in the order of the system.
   part_runner(const block::block_system<index, index>& system,
               const sptrsv::detail::device_values<scalar, executor>& numbers, const executor& on)
       : system_(system), numbers_(numbers), on_(on) {
@@ -61,7 +60,7 @@ class part_runner {
     sums_ = sptrsv::buffer<scalar>(ones.size(), on.default_resource(), on.stream());
   }
 
-  /// Microseconds.
+  /// Returns microseconds.
   double run(const block::planned_part& part) {
     const std::vector<block::step>& all = system_.host_steps.steps;
     std::vector<block::step> steps(all.begin() + static_cast<std::ptrdiff_t>(part.first_step),
@@ -80,7 +79,8 @@ class part_runner {
     sptrsv::detail::double_buffer_storage<scalar> pages(system_.size, 1, on_, on_.default_resource());
     on_.fill_bytes(sums_.data(), 0, sums_.bytes());
     for (const auto page : pages.pages().solved) {
-      on_.fill_bytes(page, 0x3f, static_cast<std::size_t>(system_.size) * sizeof(scalar));  // some number
+      on_.fill_bytes(page, 0x3f,
+                     static_cast<std::size_t>(system_.size) * sizeof(scalar));  // any finite number
       if (part.is_triangle) {
         on_.fill_bytes(page + part.first_row, 0xff,
                        static_cast<std::size_t>(part.triangle.rows) * sizeof(scalar));
@@ -99,7 +99,7 @@ class part_runner {
            system_.numbers.data(), system_.warps.first_solve_index.data(), system_.gates.data(),
            system_.level_offsets.data(), finished.data()});
     };
-    return microseconds_of(watch_, launch);
+    return microseconds_of(launch);
   }
 
  private:
@@ -109,11 +109,11 @@ class part_runner {
   sptrsv::buffer<scalar> b_;
   sptrsv::buffer<scalar> x_;
   sptrsv::buffer<scalar> sums_;
-  stopwatch watch_;
 };
 
-/// Calls `visit` with the time of each part with each kernel, and of each square by the vendor. `t`: in the
-/// order of substitution; `stored`: the values of the matrix that it was made from, in device memory.
+/// Calls `visit` with the time of each part with each kernel, and of each square with cuSPARSE. `t`: the
+/// triangle in the order of substitution. `stored`: the values of its matrix, in device memory. `depth`: the
+/// system is cut into 2^depth triangles.
 inline void measure_parts(const sptrsv::detail::device_triangle<index, index>& t, const scalar* stored,
                           int depth, vendor_spmv<scalar, index>& vendor, const executor& on,
                           const std::function<void(const part_time&)>& visit) {

@@ -1,5 +1,5 @@
-// Squares multiplied by cuSPARSE, each in a launch of its own: what the library's solve, which is one launch,
-// does without.
+// Multiplies squares by cuSPARSE, each with a call of its own, to compare them with the kernels of the
+// library, which solve the whole system in one launch.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/bench/statistics.hpp"
-#include "benchmarks/bench/stopwatch.cuh"
+#include "common/gpu/cuda_handles.cuh"
+#include "common/measurement/statistics.hpp"
 #include "sptrsv/detail/block/system.hpp"
 #include "sptrsv/detail/cusparse/handles.cuh"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
@@ -21,39 +21,40 @@ namespace sptrsv_benchmarks::block_kernels {
 
 inline constexpr const char* vendor_kernel = "cusparse_spmv";
 
-/// Microseconds of a launch: the median of five pairs, after one that does not count.
+/// Returns the microseconds of a launch: the median of five pairs of launches, after one launch that is not
+/// timed.
 template <class Launch>
-double microseconds_of(stopwatch& watch, const Launch& launch) {
+double microseconds_of(const Launch& launch) {
   launch();
   std::vector<double> samples;
   for (int k = 0; k < 5; ++k) {
-    samples.push_back(watch.time([&] {
-      launch();
-      launch();
-    }) / 2000);
+    samples.push_back(500 * sptrsv_common::device_time([&] {
+                        launch();
+                        launch();
+                      }));
   }
-  return median(samples);
+  return sptrsv_common::median(samples);
 }
 
+/// An empty kernel.
 struct do_nothing {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context&, std::int64_t) const {}
 };
 
-/// Of an empty kernel, many of which are launched one after the other.
+/// Returns the microseconds per launch of many empty kernels that are launched one after the other.
 inline double microseconds_of_a_launch(const sptrsv::detail::cuda_executor& on) {
   constexpr int launches = 1000;
-  stopwatch watch;
   const auto launch_all = [&] {
     for (int i = 0; i < launches; ++i) {
       sptrsv::detail::simt::for_each(on, 1, do_nothing{});
     }
   };
-  watch.time(launch_all);
-  return watch.time(launch_all) / (1e3 * launches);
+  launch_all();  // loads the kernel
+  return sptrsv_common::device_time(launch_all) * 1e3 / launches;
 }
 
-/// to[i] = from[i] - shift.
+/// Computes to[i] = from[i] - shift.
 template <class Index>
 struct shift_down {
   const Index* from;
@@ -66,7 +67,7 @@ struct shift_down {
   }
 };
 
-/// y += A x by cusparseSpMV, A a square in CSR.
+/// Computes y += A x by cusparseSpMV, where A is a square in CSR.
 template <class Scalar, class Index>
 class vendor_spmv {
   using executor = sptrsv::detail::cuda_executor;
@@ -74,8 +75,8 @@ class vendor_spmv {
  public:
   vendor_spmv() { sptrsv::detail::cusparse::check(cusparseCreate(handle_.address()), "cusparseCreate"); }
 
-  /// Microseconds of the faster of CUSPARSE_SPMV_CSR_ALG1 and CUSPARSE_SPMV_CSR_ALG2, both preprocessed.
-  /// `part`: a square of a recursive cut whose rows are all stored.
+  /// Returns the microseconds of the faster of CUSPARSE_SPMV_CSR_ALG1 and CUSPARSE_SPMV_CSR_ALG2, both
+  /// preprocessed. `part`: a square of a recursive cut with all rows stored.
   double run(const sptrsv::detail::block::block_system<Index, Index>& system, const Scalar* values,
              const sptrsv::detail::block::planned_part& part, const executor& on) {
     namespace cusparse = sptrsv::detail::cusparse;
@@ -85,7 +86,7 @@ class vendor_spmv {
         system.offsets.data() + system.host_steps.steps[part.first_step].offsets + part.first_row;
     Index first = 0;
     on.download(&first, offsets, sizeof(first));
-    // Arrays of its own: cuSPARSE has offsets begin at 0, and likes them aligned.
+    // The square is copied: cuSPARSE needs offsets that start at 0, and the arrays should be aligned.
     auto own_offsets = make<Index>(rows + 1, on);
     auto own_columns = make<Index>(entries, on);
     auto own_values = make<Scalar>(entries, on);
@@ -104,7 +105,7 @@ class vendor_spmv {
     cusparse::check(cusparseCreateDnVec(y_there.address(), rows, y.data(), type), "cusparseCreateDnVec");
     double least = std::numeric_limits<double>::infinity();
     for (const cusparseSpMVAlg_t algorithm : {CUSPARSE_SPMV_CSR_ALG1, CUSPARSE_SPMV_CSR_ALG2}) {
-      cusparse::sparse_matrix square;  // keeps what the preprocessing finds
+      cusparse::sparse_matrix square;  // holds the result of the preprocessing
       cusparse::check(cusparseCreateCsr(square.address(), rows, part.columns, entries, own_offsets.data(),
                                         own_columns.data(), own_values.data(), cusparse::index_type<Index>,
                                         cusparse::index_type<Index>, CUSPARSE_INDEX_BASE_ZERO, type),
@@ -120,7 +121,7 @@ class vendor_spmv {
           cusparseSpMV_preprocess(handle_.get(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, square.get(),
                                   x_there.get(), &one, y_there.get(), type, algorithm, scratch.data()),
           "cusparseSpMV_preprocess");
-      const double time = microseconds_of(watch_, [&] {
+      const double time = microseconds_of([&] {
         cusparse::check(cusparseSpMV(handle_.get(), CUSPARSE_OPERATION_NON_TRANSPOSE, &one, square.get(),
                                      x_there.get(), &one, y_there.get(), type, algorithm, scratch.data()),
                         "cusparseSpMV");
@@ -137,10 +138,9 @@ class vendor_spmv {
   }
 
   sptrsv::detail::cusparse::library_handle handle_;
-  stopwatch watch_;
 };
 
-/// Times of the squares of many systems, by the library's fastest kernel and by cuSPARSE.
+/// Times of the squares of many systems with the fastest kernel of the library and with cuSPARSE.
 class vendor_comparison {
  public:
   void add(const std::string& matrix, int depth, std::size_t number, const std::string& kernel,
@@ -150,13 +150,14 @@ class vendor_comparison {
     time = microseconds < time ? microseconds : time;
   }
 
-  /// `launch`: microseconds. A square that another kernel multiplies parts the solve's launch: two more.
+  /// Prints the comparison. `launch`: microseconds of a launch. A square that cuSPARSE multiplies splits the
+  /// launch of the solve, which costs two launches more.
   void print(double launch) const {
-    ratio_summary ratios;
+    sptrsv_common::ratio_summary ratios;
     int faster = 0;
     std::printf("\nsquares by cuSPARSE; a launch takes %.2f us\n", launch);
     std::printf("%-26s %5s %7s %6s %9s %22s\n", "", "depth", "squares", "faster", "saved, us",
-                "less two launches each");
+                "minus 2 launches each");
     for (const auto& [cut, squares] : cuts_) {
       int faster_here = 0;
       double saved = 0;

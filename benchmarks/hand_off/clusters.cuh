@@ -1,16 +1,16 @@
-// Handing on between the blocks of a cluster, through distributed shared memory (compute capability 9.0 and
-// above).
+// Methods to hand a value on between the thread blocks of a cluster, through distributed shared memory
+// (compute capability 9.0 and above).
 #pragma once
 
 #include <cooperative_groups.h>
 
-#include "benchmarks/bench/hop.cuh"
+#include "benchmarks/shared/hop.cuh"
 #include "timing.cuh"
 
 namespace sptrsv_benchmarks::hand_off {
 
-/// The blocks of a cluster in turn, one thread each: a block waits for its own slot to hold the number of its
-/// link, and stores the next number into the slot of the next block.
+/// The blocks of a cluster take the links round-robin, with one thread each. A block waits until its own slot
+/// holds the number of its link and stores the next number into the slot of the next block.
 static __global__ void pass_in_cluster([[maybe_unused]] int links, [[maybe_unused]] outcome* out) {
 #if __CUDA_ARCH__ >= 900
   __shared__ double slot;
@@ -21,16 +21,16 @@ static __global__ void pass_in_cluster([[maybe_unused]] int links, [[maybe_unuse
   cluster.sync();
   volatile double* const mine = &slot;
   volatile double* const next = cluster.map_shared_rank(&slot, static_cast<unsigned>((rank + 1) % blocks));
-  double turn = rank;
+  double expected = rank;
   for (int i = rank; i < links; i += blocks) {
-    if (!poll_until([&] { return *mine == turn; })) {
+    if (!poll_until([&] { return *mine == expected; })) {
       out->broken = 1;
       break;
     }
-    *next = turn + 1;
-    turn += blocks;
+    *next = expected + 1;
+    expected += blocks;
   }
-  cluster.sync();  // nobody leaves while others store into its memory
+  cluster.sync();  // no block ends while others store into its shared memory
   if (rank == 0) {
     out->last = slot;
   }
@@ -46,7 +46,7 @@ static __global__ void repeat_cluster_barrier([[maybe_unused]] int links, [[mayb
 #endif
 }
 
-/// Launches one cluster of `blocks` blocks; throws not_here where the device has none of this size.
+/// Launches one cluster of `blocks` blocks. Throws not_available if the device has no clusters of this size.
 class cluster_launch {
  public:
   using kernel = void (*)(int, outcome*);
@@ -57,7 +57,7 @@ class cluster_launch {
     SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
     SPTRSV_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
     if (major < 9) {
-      throw not_here("the device has no clusters");
+      throw not_available("the device has no clusters");
     }
     config_.gridDim = dim3(static_cast<unsigned>(blocks));
     config_.blockDim = dim3(static_cast<unsigned>(threads));
@@ -73,10 +73,10 @@ class cluster_launch {
     int clusters = 0;
     if (cudaOccupancyMaxActiveClusters(&clusters, run, &config_) != cudaSuccess || clusters < 1) {
       static_cast<void>(cudaGetLastError());
-      throw not_here("the device has no clusters of this size");
+      throw not_available("the device has no clusters of this size");
     }
   }
-  cluster_launch(const cluster_launch&) = delete;  // config_ points into it
+  cluster_launch(const cluster_launch&) = delete;  // config_ points to attribute_
   cluster_launch& operator=(const cluster_launch&) = delete;
 
   void operator()(int links, outcome* out) const {

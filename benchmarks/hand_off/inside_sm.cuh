@@ -1,12 +1,13 @@
-// Handing on inside an SM: registers, shuffles, shared memory, barriers.
+// Methods to hand a value on inside an SM: registers, shuffles, shared memory, barriers.
 #pragma once
 
-#include "benchmarks/bench/hop.cuh"
+#include "benchmarks/shared/hop.cuh"
 #include "timing.cuh"
 
 namespace sptrsv_benchmarks::hand_off {
 
-/// One lane, or one warp, that applies `Step` again and again; `Step` is a dependent operation.
+/// Applies the operation `Step` repeatedly in one thread or one warp. Each application needs the result of
+/// the one before.
 template <class Step>
 static __global__ void repeat_step(int links, double a, double b, outcome* out) {
   __shared__ double slots[32];
@@ -50,8 +51,8 @@ double measure_step(int threads) {
   });
 }
 
-/// The warps of a block in turn: each waits for its slot to hold the number of its link, and writes the next
-/// number into the slot of the next warp. The value is its own flag.
+/// The warps of a block take the links round-robin. A warp waits until its slot holds the number of its link
+/// and writes the next number into the slot of the next warp. The value is its own flag.
 static __global__ void pass_between_warps(int links, outcome* out) {
   __shared__ volatile double slots[32];
   const int warps = static_cast<int>(blockDim.x) / 32;
@@ -60,14 +61,14 @@ static __global__ void pass_between_warps(int links, outcome* out) {
     slots[threadIdx.x] = threadIdx.x == 0 ? 0 : -1;
   }
   __syncthreads();
-  double turn = warp;
+  double expected = warp;
   for (int i = warp; threadIdx.x % 32 == 0 && i < links; i += warps) {
-    if (!poll_until([&] { return slots[warp] == turn; })) {
+    if (!poll_until([&] { return slots[warp] == expected; })) {
       out->broken = 1;
       break;
     }
-    slots[(warp + 1) % warps] = turn + 1;
-    turn += warps;
+    slots[(warp + 1) % warps] = expected + 1;
+    expected += warps;
   }
   __syncthreads();
   if (threadIdx.x == 0) {

@@ -1,4 +1,4 @@
-// Handing on by a barrier of the whole grid or by the end of a kernel.
+// Methods to hand a value on by a barrier of the whole grid or by the end of a kernel.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -14,14 +14,14 @@ static __global__ void repeat_grid_barrier(int links) {
   }
 }
 
-/// One block of 256 threads an SM.
+/// Measures a barrier of a grid with one block of 256 threads per SM.
 inline double measure_grid_barrier(int processors) {
   int device = 0;
   int cooperative = 0;
   SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
   SPTRSV_CUDA_CHECK(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device));
   if (cooperative == 0) {
-    throw not_here("the device has no cooperative launches");
+    throw not_available("the device has no cooperative launches");
   }
   return time_of_link(10000, [&](int links) {
     void* arguments[] = {&links};
@@ -40,7 +40,7 @@ inline double measure_launch() {
   });
 }
 
-/// A chain of kernel nodes, ready to be launched.
+/// An instantiated graph that is a chain of kernel nodes.
 class node_chain {
  public:
   explicit node_chain(int nodes) {

@@ -1,32 +1,32 @@
-// Handing on between two GPUs that can access each other's memory.
+// Methods to hand a value on between two GPUs that can access each other's memory.
 #pragma once
 
 #include <chrono>
 #include <cuda/atomic>
 
-#include "benchmarks/bench/hop.cuh"
+#include "benchmarks/shared/hop.cuh"
 #include "timing.cuh"
 
 namespace sptrsv_benchmarks::hand_off {
 
-/// One of two threads that count in turn, each on its GPU: it waits for `in` to hold the number of its link
-/// and stores the next into `out`.
-static __global__ void count_in_turn(double* in, double* out, int first, int links, outcome* result) {
+/// One of two threads, on two GPUs, that take the links alternately. It waits until `in` holds the number of
+/// its link and stores the next number into `out`.
+static __global__ void count_alternately(double* in, double* out, int first, int links, outcome* result) {
   const cuda::atomic_ref<double, cuda::thread_scope_system> mine(*in);
   const cuda::atomic_ref<double, cuda::thread_scope_system> other(*out);
-  double turn = first;
+  double expected = first;
   for (int i = first; i < links; i += 2) {
-    if (!poll_until([&] { return mine.load(cuda::memory_order_relaxed) == turn; })) {
+    if (!poll_until([&] { return mine.load(cuda::memory_order_relaxed) == expected; })) {
       result->broken = 1;
       return;
     }
-    other.store(turn + 1, cuda::memory_order_relaxed);
-    turn += 2;
+    other.store(expected + 1, cuda::memory_order_relaxed);
+    expected += 2;
   }
 }
 
-/// What one of the two GPUs holds: the slot for its own count and the outcome of its kernels. The runtime's
-/// own allocation, since memory of a pool is not open to peers.
+/// The memory and the stream of one of the two GPUs: a slot for a number and the outcome of its kernels. It
+/// is allocated by cudaMalloc, because a peer cannot access the memory of a pool.
 class peer_side {
  public:
   explicit peer_side(int device) : device_(device) {
@@ -46,12 +46,12 @@ class peer_side {
   peer_side(const peer_side&) = delete;  // owns memory
   peer_side& operator=(const peer_side&) = delete;
 
-  /// Lets kernels of this device access the memory of `other`.
+  /// Allows kernels of this device to access the memory of the device `other`.
   void open(int other) const {
     int can = 0;
     SPTRSV_CUDA_CHECK(cudaDeviceCanAccessPeer(&can, device_, other));
     if (can == 0) {
-      throw not_here("the devices cannot access each other's memory");
+      throw not_available("the devices cannot access each other's memory");
     }
     SPTRSV_CUDA_CHECK(cudaSetDevice(device_));
     const cudaError_t status = cudaDeviceEnablePeerAccess(other, 0);
@@ -60,14 +60,14 @@ class peer_side {
       SPTRSV_CUDA_CHECK(status);
     }
   }
-  /// Synchronises.
+  /// Writes a number into the slot. Synchronises.
   void set(double value) const {
     SPTRSV_CUDA_CHECK(cudaSetDevice(device_));
     SPTRSV_CUDA_CHECK(cudaMemcpy(slot, &value, sizeof(value), cudaMemcpyHostToDevice));
   }
   void enqueue(double* in, double* out, int first, int links) const {
     SPTRSV_CUDA_CHECK(cudaSetDevice(device_));
-    count_in_turn<<<1, 1, 0, stream>>>(in, out, first, links, result);
+    count_alternately<<<1, 1, 0, stream>>>(in, out, first, links, result);
     SPTRSV_CUDA_CHECK(cudaGetLastError());
   }
   void finish() const {
@@ -76,7 +76,7 @@ class peer_side {
     outcome seen{};
     SPTRSV_CUDA_CHECK(cudaMemcpy(&seen, result, sizeof(seen), cudaMemcpyDeviceToHost));
     if (seen.broken != 0) {
-      throw std::runtime_error("a value that was handed on did not arrive");
+      throw std::runtime_error("a value that a kernel waited for did not arrive");
     }
   }
 
@@ -88,20 +88,22 @@ class peer_side {
   int device_;
 };
 
-/// Devices 0 and 1, by the clock of the host. With `remote_store` a thread polls its own device's memory and
-/// stores into the other's, without it polls the other's and stores into its own.
+/// Measures devices 0 and 1 by the clock of the host. With `remote_store` a thread polls the memory of its
+/// own device and stores into that of the other; without, it polls the memory of the other device and stores
+/// into its own.
 inline double measure_between_devices(bool remote_store) {
   int devices = 0;
   SPTRSV_CUDA_CHECK(cudaGetDeviceCount(&devices));
   if (devices < 2) {
-    throw not_here("there is one device");
+    throw not_available("there is one device");
   }
   const peer_side left(0);
   const peer_side right(1);
   left.open(1);
   right.open(0);
   return slope_of(20000, [&](int links) {
-    // Whoever polls looks into `in`: link 0 is there from the beginning, for the left one.
+    // Each thread polls its `in`. The number of link 0 is there from the beginning, for the thread of the
+    // left device.
     double* const left_in = remote_store ? left.slot : right.slot;
     double* const right_in = remote_store ? right.slot : left.slot;
     (remote_store ? left : right).set(0);

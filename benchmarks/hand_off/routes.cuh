@@ -1,12 +1,12 @@
-// Handing on from SM to SM through device memory: the routes that a chain of bench/hop.cuh may take beside
-// the value that is its own flag.
+// Methods to hand a value on from SM to SM through device memory, for the chain of shared/hop.cuh: those in
+// which the value is not its own flag.
 #pragma once
 
-#include "benchmarks/bench/hop.cuh"
+#include "benchmarks/shared/hop.cuh"
 
 namespace sptrsv_benchmarks::hand_off {
 
-/// st.release and ld.acquire of a flag beside the value.
+/// A flag beside the value, with st.release and ld.acquire.
 struct released_flag {
   static constexpr unsigned char unset_value = 0;
 
@@ -23,7 +23,7 @@ struct released_flag {
   }
 };
 
-/// The hand-off of the first sync-free codes: the value, __threadfence, a volatile flag.
+/// The method of the first sync-free codes: the value, __threadfence, a volatile flag.
 struct fenced_flag {
   static constexpr unsigned char unset_value = 0;
 
@@ -43,7 +43,7 @@ struct fenced_flag {
   }
 };
 
-/// What column-wise methods do, as it is published: atomicAdd on the sum, __threadfence, atomicSub on the
+/// The published method of column-wise solvers: atomicAdd on the sum, __threadfence, atomicSub on the
 /// counter.
 struct counted_sum {
   static constexpr unsigned char unset_value = 0;
@@ -63,8 +63,8 @@ struct counted_sum {
   }
 };
 
-/// The same as the policies of the library do it: reductions, a release fence between them; relaxed looks,
-/// then an acquire fence.
+/// The method of the column-wise policies of the library: two reductions with a release fence between them;
+/// relaxed polling, then an acquire fence.
 struct reduced_sum {
   static constexpr unsigned char unset_value = 0;
 

@@ -1,29 +1,19 @@
-// Whose levels are looked for: the pattern of a strictly lower triangle.
+// The patterns whose levels are computed.
 #pragma once
 
-#include <algorithm>
-#include <complex>
 #include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <string>
 #include <vector>
 
-#include "benchmarks/generators/registry.hpp"
-#include "examples/support/triangular_system.hpp"
+#include "common/systems/matrix_source.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
-#include "sptrsv/io/matrix_market.hpp"
 
 namespace sptrsv_benchmarks::setup_phases {
 
+namespace common = sptrsv_common;
 using triangle = sptrsv::detail::host_triangle<std::int32_t, std::int32_t>;
 
-struct system_source {
-  std::string name;
-  std::function<triangle()> make;
-};
-
-/// `offsets` and `indices` are those of a lower triangle by rows.
+/// Returns the pattern of a strictly lower triangle. `offsets` and `indices`: of a lower triangle stored by
+/// rows.
 inline triangle strictly_lower(const std::vector<std::int32_t>& offsets,
                                const std::vector<std::int32_t>& indices) {
   const auto size = static_cast<std::int64_t>(offsets.size()) - 1;
@@ -32,49 +22,14 @@ inline triangle strictly_lower(const std::vector<std::int32_t>& offsets,
   return sptrsv::detail::build_on_host(pattern, {sptrsv::system_options{}, false});
 }
 
-inline system_source generated_system(const generator& g) {
-  return {g.name, [build = g.build] {
-            const pattern p = build();
-            return strictly_lower(p.row_offsets, p.columns);
-          }};
-}
-
-/// The grids of Li and Zhang, 2020, Table 5.1, with the stencils of their section 5.1.
-inline std::vector<system_source> laplacian_grids(const generator_registry& registry) {
-  std::vector<system_source> found;
-  for (const generator& g : registry.all()) {
-    if (g.size == size_class::normal && g.name.rfind("laplace", 0) == 0) {
-      found.push_back(generated_system(g));
-    }
+/// Reads or generates the lower triangle of a matrix and returns its strictly lower pattern.
+inline triangle make_pattern(const common::matrix_source& source) {
+  if (source.generated != nullptr) {
+    const common::pattern p = source.generated->build();
+    return strictly_lower(p.row_offsets, p.columns);
   }
-  return found;
-}
-
-/// The lower triangles of the .mtx files of a directory, by name.
-inline std::vector<system_source> files_of(const std::string& directory) {
-  std::vector<system_source> found;
-  for (const auto& file : std::filesystem::directory_iterator(directory)) {
-    const std::string path = file.path().string();
-    const std::string name = file.path().filename().string();
-    const std::size_t end = name.find(".mtx");
-    if (end == std::string::npos || (name.substr(end) != ".mtx" && name.substr(end) != ".mtx.gz")) {
-      continue;
-    }
-    found.push_back({name.substr(0, end), [path] {
-                       sptrsv::matrix_market_header header = sptrsv::read_matrix_market_header(path);
-                       const auto lower = [&](const auto& file_matrix) {
-                         const auto system = sptrsv_examples::make_triangular_system(file_matrix, header,
-                                                                                     sptrsv::uplo::lower);
-                         return strictly_lower(system.matrix.row_offsets, system.matrix.column_indices);
-                       };
-                       return header.field == sptrsv::mm_field::complex
-                                  ? lower(sptrsv::read_matrix_market<std::complex<double>>(path, &header))
-                                  : lower(sptrsv::read_matrix_market<double>(path, &header));
-                     }});
-  }
-  std::sort(found.begin(), found.end(),
-            [](const system_source& a, const system_source& b) { return a.name < b.name; });
-  return found;
+  const auto matrix = common::read_triangle<double>(source.path, sptrsv::uplo::lower).matrix;
+  return strictly_lower(matrix.row_offsets, matrix.column_indices);
 }
 
 }  // namespace sptrsv_benchmarks::setup_phases

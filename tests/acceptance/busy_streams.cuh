@@ -1,5 +1,4 @@
-// Other work on the GPU while something is tested: solves and copies on streams of their own, without a
-// pause.
+// Other work on the GPU during a test: solves and copies on other streams, without a pause.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,16 +12,17 @@
 #include <utility>
 #include <vector>
 
-#include "examples/support/poisson.hpp"
-#include "examples/support/seeded_values.hpp"
+#include "common/gpu/cuda_handles.cuh"
+#include "common/systems/poisson.hpp"
+#include "common/systems/seeded_values.hpp"
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/sptrsv.hpp"
 
 namespace sptrsv_acceptance {
 
-namespace support = sptrsv_examples;
+namespace common = sptrsv_common;
 
-/// Copies by few blocks, so that it lasts.
+/// Copies with few thread blocks, so that the copy takes long.
 __global__ void copy_slowly(const uint4* from, uint4* to, std::size_t size) {
   const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
   for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < size; i += step) {
@@ -30,44 +30,39 @@ __global__ void copy_slowly(const uint4* from, uint4* to, std::size_t size) {
   }
 }
 
-/// A stream with the work of one turn, some solves and a copy.
+/// A stream with the work of one round: some solves and a copy.
 class busy_stream {
  public:
   busy_stream() {
-    SPTRSV_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_.handle, cudaStreamNonBlocking));
-    for (owned_event& event : turn_done_) {
-      SPTRSV_CUDA_CHECK(
-          cudaEventCreateWithFlags(&event.handle, cudaEventDisableTiming | cudaEventBlockingSync));
-    }
-    from_ = array<uint4>(copied, pool_, stream_.handle);
-    to_ = array<uint4>(copied, pool_, stream_.handle);
-    SPTRSV_CUDA_CHECK(cudaMemsetAsync(from_.data(), 0, from_.bytes(), stream_.handle));
+    from_ = array<uint4>(copied, pool_, stream_.get());
+    to_ = array<uint4>(copied, pool_, stream_.get());
+    SPTRSV_CUDA_CHECK(cudaMemsetAsync(from_.data(), 0, from_.bytes(), stream_.get()));
   }
   busy_stream(const busy_stream&) = delete;  // owns a stream
   busy_stream& operator=(const busy_stream&) = delete;
-  ~busy_stream() { static_cast<void>(cudaStreamSynchronize(stream_.handle)); }
+  ~busy_stream() { static_cast<void>(cudaStreamSynchronize(stream_.get())); }
 
-  /// What is solved in each turn.
+  /// Sets the policy of the solves.
   template <class Policy>
   void solve_with(const Policy& policy) {
-    const auto made = std::make_shared<other_system<Policy>>(policy, stream_.handle);
+    const auto made = std::make_shared<other_system<Policy>>(policy, stream_.get());
     solve_ = [made] { made->solve(); };
     is_right_ = [made] { return made->is_right(); };
   }
 
-  /// Waits until the turn before the last is done, so that the stream has work all the time.
-  void enqueue_turn(std::uint64_t turn) {
-    owned_event& event = turn_done_[turn % 2];
-    SPTRSV_CUDA_CHECK(cudaEventSynchronize(event.handle));
+  /// Waits until the last round but one has finished, then enqueues a round. So the stream always has work.
+  void enqueue_round(std::uint64_t round) {
+    common::cuda_event& event = round_done_[round % 2];
+    event.synchronize();
     for (int k = 0; k < 4; ++k) {
       solve_();
     }
-    copy_slowly<<<128, 256, 0, stream_.handle>>>(from_.data(), to_.data(), to_.size());
+    copy_slowly<<<128, 256, 0, stream_.get()>>>(from_.data(), to_.data(), to_.size());
     SPTRSV_CUDA_CHECK(cudaGetLastError());
-    SPTRSV_CUDA_CHECK(cudaEventRecord(event.handle, stream_.handle));
+    event.record(stream_.get());
   }
 
-  /// Whether the last solution is; synchronises.
+  /// Returns whether the last solution is right. Synchronises.
   [[nodiscard]] bool is_right() const { return is_right_(); }
 
  private:
@@ -75,22 +70,7 @@ class busy_stream {
   template <class T>
   using array = sptrsv::buffer<T>;
 
-  struct owned_stream {
-    owned_stream() = default;
-    owned_stream(const owned_stream&) = delete;
-    owned_stream& operator=(const owned_stream&) = delete;
-    ~owned_stream() { static_cast<void>(cudaStreamDestroy(handle)); }
-    cudaStream_t handle = nullptr;
-  };
-  struct owned_event {
-    owned_event() = default;
-    owned_event(const owned_event&) = delete;
-    owned_event& operator=(const owned_event&) = delete;
-    ~owned_event() { static_cast<void>(cudaEventDestroy(handle)); }
-    cudaEvent_t handle = nullptr;
-  };
-
-  /// Small, so that the kernels of all streams are on the device together.
+  /// A small system, so that the kernels of all streams run on the device at the same time.
   template <class Policy>
   class other_system {
    public:
@@ -105,8 +85,8 @@ class busy_stream {
     }
 
    private:
-    sptrsv::csr_matrix<double> matrix_ = support::assemble_poisson(10);
-    std::vector<double> b_ = support::seeded_vector<double>(matrix_.rows, 5);
+    sptrsv::csr_matrix<double> matrix_ = common::assemble_poisson(10);
+    std::vector<double> b_ = common::seeded_vector<double>(matrix_.rows, 5);
     cudaStream_t stream_;
     decltype(sptrsv::analyze(std::declval<Policy>(), std::declval<sptrsv::device_csr_matrix<double>>(),
                              sptrsv::system_options{}, std::declval<cudaStream_t>())) solver_;
@@ -115,15 +95,16 @@ class busy_stream {
   };
 
   sptrsv::pool_memory_resource pool_;
-  owned_stream stream_;  // before all that gives memory back on it
-  owned_event turn_done_[2];
+  common::cuda_stream stream_;  // declared before the buffers, which free their memory on it
+  static constexpr unsigned event_flags = cudaEventDisableTiming | cudaEventBlockingSync;
+  common::cuda_event round_done_[2] = {common::cuda_event(event_flags), common::cuda_event(event_flags)};
   array<uint4> from_;
   array<uint4> to_;
   std::function<void()> solve_;
   std::function<bool()> is_right_;
 };
 
-/// Keeps streams busy, from a thread of its own, as long as it lives.
+/// Keeps streams busy from a thread of its own until finish() or destruction.
 class busy_streams {
  public:
   explicit busy_streams(std::int64_t count) {
@@ -144,22 +125,22 @@ class busy_streams {
           streams_.back()->solve_with(sptrsv::policy::level_set{});
       }
     }
-    enqueue_turn();
+    enqueue_round();
     worker_ = std::thread([this] {
       try {
         while (!stop_) {
-          enqueue_turn();
+          enqueue_round();
         }
       } catch (...) {
         failure_ = std::current_exception();
       }
     });
   }
-  busy_streams(const busy_streams&) = delete;  // its thread knows it
+  busy_streams(const busy_streams&) = delete;  // its thread holds its address
   busy_streams& operator=(const busy_streams&) = delete;
   ~busy_streams() { stop(); }
 
-  /// Ends the work; whether its own solutions are right. Throws what the thread threw.
+  /// Ends the work and returns whether its solutions are right. Throws the exception of the thread, if any.
   [[nodiscard]] bool finish() {
     stop();
     if (failure_) {
@@ -171,15 +152,15 @@ class busy_streams {
     }
     return right;
   }
-  /// Of each stream; after `finish`.
-  [[nodiscard]] std::uint64_t turns() const { return turns_; }
+  /// Returns the number of rounds of each stream. Call it after finish().
+  [[nodiscard]] std::uint64_t rounds() const { return rounds_; }
 
  private:
-  void enqueue_turn() {
+  void enqueue_round() {
     for (const auto& stream : streams_) {
-      stream->enqueue_turn(turns_);
+      stream->enqueue_round(rounds_);
     }
-    ++turns_;
+    ++rounds_;
   }
   void stop() {
     stop_ = true;
@@ -189,7 +170,7 @@ class busy_streams {
   }
 
   std::vector<std::unique_ptr<busy_stream>> streams_;
-  std::uint64_t turns_ = 0;
+  std::uint64_t rounds_ = 0;
   std::exception_ptr failure_;
   std::atomic<bool> stop_{false};
   std::thread worker_;

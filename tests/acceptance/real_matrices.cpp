@@ -1,6 +1,7 @@
-// Acceptance: every policy on real matrices, in every value type, both triangles, then again and again to see
-// that each bit stays, or the error within its bound. See `usage` in options.hpp. The last line is "N passed,
-// N failed".
+// Acceptance test: solves real matrices with every policy in several value types and with both triangles,
+// then repeats solves and checks that every bit is the same or, if the policy does not guarantee that, that
+// the backward error stays within its bound. `--help` lists the options. The last line of the output is "N
+// passed, N failed".
 #include <algorithm>
 #include <chrono>
 #include <complex>
@@ -14,11 +15,13 @@
 #include <utility>
 #include <vector>
 
-#include "examples/support/arguments.hpp"
-#include "examples/support/placement.hpp"
-#include "examples/support/policy_forms.hpp"
-#include "examples/support/seeded_values.hpp"
-#include "examples/support/triangular_system.hpp"
+#include "common/command_line/command_line.hpp"
+#include "common/command_line/option_types.hpp"
+#include "common/measurement/placement.hpp"
+#include "common/policies/policy_forms.hpp"
+#include "common/systems/matrix_source.hpp"
+#include "common/systems/seeded_values.hpp"
+#include "common/systems/triangular_system.hpp"
 #include "options.hpp"
 #include "repeat_solves.hpp"
 #include "sptrsv/sptrsv.hpp"
@@ -36,7 +39,7 @@ struct totals {
   void count(bool ok) { ++(ok ? passed : failed); }
 };
 
-/// What one policy did on one matrix, over value types and triangles.
+/// The results of one policy on one matrix over all value types and triangles.
 struct outcome {
   double worst_ratio = 0;   ///< backward error over its bound
   double milliseconds = 0;  ///< of the lower system in double
@@ -44,26 +47,20 @@ struct outcome {
   std::vector<std::string> failures;
 };
 
-template <class Value>
-constexpr const char* type_name() {
-  return std::is_same_v<Value, float>    ? "float"
-         : std::is_same_v<Value, double> ? "double"
-                                         : "complex<double>";
-}
-
-/// Whether a form refused a system that it may refuse.
+/// Returns whether a form refused a system that it may refuse.
 template <class Form>
 bool is_refusal(const Form& form, const std::exception& thrown) {
   const auto* const error = dynamic_cast<const sptrsv::error*>(&thrown);
   return form.may_refuse && error != nullptr && error->code() == sptrsv::errc::unsupported;
 }
 
-/// One system, one form: the ratio of the backward error to its bound, and the time of a solve if asked.
+/// Solves a system with a form. Returns the backward error over its bound, and the time of a solve in
+/// milliseconds if `timed`, otherwise 0.
 template <class Policy, class Value>
-std::pair<double, double> run_case(const support::policy_form<Policy>& form,
-                                   const support::triangular_system<Value>& system, bool timed) {
-  using placement = support::placement_of<Policy>;
-  const auto b = support::seeded_vector<Value>(system.matrix.rows, 3);
+std::pair<double, double> run_case(const common::policy_form<Policy>& form,
+                                   const common::triangular_system<Value>& system, bool timed) {
+  using placement = common::placement_of<Policy>;
+  const auto b = common::seeded_vector<Value>(system.matrix.rows, 3);
   auto solver = sptrsv::analyze(form.policy, placement::put_matrix(system.matrix), system.options());
   const auto device_b = placement::put(b);
   auto device_x = placement::put(std::vector<Value>(b.size(), Value(7)));
@@ -71,38 +68,40 @@ std::pair<double, double> run_case(const support::policy_form<Policy>& form,
   const std::vector<Value> x = placement::get(device_x);
   const auto quality = sptrsv::backward_error(system.matrix, system.options(), b, x);
   const double time =
-      timed ? support::median_time<placement>(5, [&] { solver.solve(device_b, device_x); }) : 0;
+      timed ? common::median_time<placement>(5, [&] { solver.solve(device_b, device_x); }) : 0;
   return {quality.error / (form.growth * quality.bound), time};
 }
 
-/// The system of a file in one value type; seeded where the file's values do not serve in that type. Those of
-/// a real file in a complex type do not: they would leave half of the arithmetic untested.
+/// Converts the system of a file to a value type and a triangle. The values are seeded if substitution with
+/// the values of the file does not stay finite, and if only one of the types is complex: real values would
+/// leave half of complex arithmetic untested.
 template <class Value, class FileValue>
-support::triangular_system<Value> system_in(const support::triangular_system<FileValue>& lower,
-                                            sptrsv::uplo part) {
-  auto system = support::with_values_as<Value>(lower);
+common::triangular_system<Value> system_in(const common::triangular_system<FileValue>& lower,
+                                           sptrsv::uplo part) {
+  auto system = common::with_values_as<Value>(lower);
   if (part == sptrsv::uplo::upper) {
-    system = support::transposed(system);
+    system = common::transposed(system);
   }
   if (lower.seeded || std::is_floating_point_v<Value> != std::is_floating_point_v<FileValue> ||
-      !support::has_finite_solution(system)) {
-    support::seed_values(system);
+      !common::has_finite_solution(system)) {
+    common::seed_values(system);
   }
   return system;
 }
 
-/// Calls `use` with the lower system of a file, in the file's own kind of values.
+/// Calls `use` with the lower system of a file, in double or in complex<double> as the file.
 template <class Use>
 void with_lower_system(const std::string& path, Use use) {
   sptrsv::matrix_market_header header = sptrsv::read_matrix_market_header(path);
   const auto read = [&](auto type) {
     using value = decltype(type);
     const auto file = sptrsv::read_matrix_market<value>(path, &header);
-    use(support::make_triangular_system(file, header, sptrsv::uplo::lower));
+    use(common::make_triangular_system(file, header, sptrsv::uplo::lower));
   };
   header.field == sptrsv::mm_field::complex ? read(std::complex<double>{}) : read(double{});
 }
 
+/// The test.
 class acceptance {
  public:
   explicit acceptance(options chosen) : options_(std::move(chosen)) {}
@@ -118,10 +117,11 @@ class acceptance {
     }
     if (!options_.only_repeats) {
       std::printf(
-          "%zu matrices, each in 3 value types and as a lower and an upper system; in so many of the six "
-          "with\n"
-          "the file's own values. Worst backward error over its bound, time of the lower system in "
-          "double.\n\n",
+          "%zu matrices, each in 3 types of values and as a lower and an upper system. \"own values\": how "
+          "many\n"
+          "of these 6 systems have the values of the file. err/bound: largest backward error over its "
+          "bound.\n"
+          "ms: time of a solve of the lower system in double.\n\n",
           files.size());
       print_heading();
       for (const std::string& path : files) {
@@ -139,11 +139,11 @@ class acceptance {
   }
 
  private:
-  /// Calls `visit(form, place)` for each chosen form that is compiled for the type, `place` being that in
+  /// Calls `visit(form, index)` for each chosen form that is compiled for the type. `index`: of its name in
   /// options_.forms.
   template <class Value, class Visit>
   void for_each_chosen(Visit visit) const {
-    support::for_each_form<Value, std::int32_t>([&](const auto& form) {
+    common::for_each_form<Value, std::int32_t>([&](const auto& form) {
       const auto at = std::find(options_.forms.begin(), options_.forms.end(), form.name);
       if (at != options_.forms.end()) {
         visit(form, static_cast<std::size_t>(at - options_.forms.begin()));
@@ -151,7 +151,7 @@ class acceptance {
     });
   }
 
-  /// A file that cannot be used counts as one failure.
+  /// Runs a check. An exception counts as one failure.
   template <class Check>
   void guarded(const std::string& path, Check check) {
     try {
@@ -163,10 +163,7 @@ class acceptance {
     std::fflush(stdout);
   }
 
-  static std::string name_of(const std::string& path) {
-    const std::string name = std::filesystem::path(path).filename().string();
-    return name.substr(0, name.find(".mtx"));
-  }
+  static std::string name_of(const std::string& path) { return common::matrix_name(path); }
 
   void print_heading() const {
     std::printf("%-34s %8s %9s %7s", "", "", "", "own");
@@ -191,24 +188,24 @@ class acceptance {
     });
   }
 
-  /// Returns how many of the two systems have the values of the file.
+  /// Returns the number of systems, of the two, that have the values of the file.
   template <class Value, class FileValue>
-  int check_type(const support::triangular_system<FileValue>& lower, std::vector<outcome>& outcomes) {
+  int check_type(const common::triangular_system<FileValue>& lower, std::vector<outcome>& outcomes) {
     int with_own_values = 0;
     for (const auto part : {sptrsv::uplo::lower, sptrsv::uplo::upper}) {
       const auto system = system_in<Value>(lower, part);
       with_own_values += system.seeded ? 0 : 1;
       for_each_chosen<Value>(
-          [&](const auto& form, std::size_t place) { check_case(form, system, outcomes[place]); });
+          [&](const auto& form, std::size_t index) { check_case(form, system, outcomes[index]); });
     }
     return with_own_values;
   }
 
   template <class Form, class Value>
-  void check_case(const Form& form, const support::triangular_system<Value>& system, outcome& result) {
+  void check_case(const Form& form, const common::triangular_system<Value>& system, outcome& result) {
     const bool timed = std::is_same_v<Value, double> && system.part == sptrsv::uplo::lower;
     const std::string what =
-        form.name + ", " + type_name<Value>() + (system.part == sptrsv::uplo::lower ? ", lower" : ", upper");
+        form.name + ", " + common::value_name<Value>() + ", " + common::name_of(system.part);
     bool ok = false;
     try {
       const auto [ratio, time] = run_case(form, system, timed);
@@ -263,14 +260,14 @@ class acceptance {
       guarded("the other streams", [&] {
         const bool right = others->finish();
         totals_.count(right);
-        std::printf("the other streams: %llu turns of solves and copies each, %s\n",
-                    static_cast<unsigned long long>(others->turns()), right ? "right" : "FAILED: wrong");
+        std::printf("the other streams: %llu rounds of solves and copies each, %s\n",
+                    static_cast<unsigned long long>(others->rounds()), right ? "right" : "FAILED: wrong");
       });
     }
 #endif
   }
 
-  /// The name stands there before the solves: should one never end, it can be seen which.
+  /// Prints the name before the solves, so that the output shows which solve does not end.
   void repeat_file(const std::string& path) {
     with_lower_system(path, [&](const auto& lower) {
       const auto system = system_in<double>(lower, sptrsv::uplo::lower);
@@ -305,17 +302,17 @@ class acceptance {
 }  // namespace sptrsv_acceptance
 
 int main(int argc, char** argv) {
-  try {
-    const auto options = sptrsv_acceptance::parse_options({argc, argv});
-    if (options.help) {
-      std::fputs(sptrsv_acceptance::usage, stdout);
-      return 0;
-    }
+  sptrsv_common::command_line arguments(
+      "sptrsv_acceptance",
+      "Solves the lower triangle, and its transpose as an upper triangle, of every Matrix Market file in "
+      "DIRECTORY, in float, double and complex<double>, with each policy, and checks the backward errors. "
+      "Then "
+      "solves some of them many times and checks that every bit is the same or, with policies that do not "
+      "guarantee this, that the backward error stays within its bound.");
+  sptrsv_acceptance::options options;
+  add_options(arguments, options);
+  return arguments.run(argc, argv, [&] {
+    complete(options);
     return sptrsv_acceptance::acceptance(options).run();
-  } catch (const sptrsv_examples::usage_error& e) {
-    std::fprintf(stderr, "sptrsv_acceptance: %s\n\n%s", e.what(), sptrsv_acceptance::usage);
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "sptrsv_acceptance: %s\n", e.what());
-  }
-  return 1;
+  });
 }

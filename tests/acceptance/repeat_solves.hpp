@@ -1,34 +1,35 @@
-// Solves a system many times and counts the solutions that are not as they should be: the same in every bit
-// as the first, where the solver promises that, else within the bound of the backward error.
+// Solves a system many times and counts the wrong solutions. If the solver guarantees equal bits, a solution
+// is wrong if a bit differs from the first solution; otherwise, if its backward error exceeds the bound.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
-#include "examples/support/placement.hpp"
-#include "examples/support/policy_forms.hpp"
-#include "examples/support/triangular_system.hpp"
+#include "common/measurement/placement.hpp"
+#include "common/policies/policy_forms.hpp"
+#include "common/systems/triangular_system.hpp"
 #include "sptrsv/host/backward_error.hpp"
 
 namespace sptrsv_acceptance {
 
-namespace support = sptrsv_examples;
+namespace common = sptrsv_common;
 
+/// The result of repeated solves.
 struct repeat_result {
-  bool by_bits = true;     ///< or by the backward error
-  std::int64_t wrong = 0;  ///< solves
+  bool by_bits = true;     ///< whether bits were compared; otherwise backward errors
+  std::int64_t wrong = 0;  ///< wrong solves
 };
 
-/// Looks at vectors where they are.
+/// Checks solutions in host memory.
 class host_check {
   using array = std::vector<double>;
 
  public:
-  host_check(const support::triangular_system<double>& system, bool by_bits)
+  host_check(const common::triangular_system<double>& system, bool by_bits)
       : system_(system), by_bits_(by_bits) {}
 
-  /// x solves the system for b; `first`: what it was the first time.
+  /// Checks `x`, the solution for `b`. `first`: the first solution for `b`.
   void check(const array& x, const array& first, const array& b) {
     const bool ok =
         by_bits_ ? std::memcmp(x.data(), first.data(), x.size() * sizeof(double)) == 0
@@ -43,7 +44,7 @@ class host_check {
     return sptrsv::dense_view<const double>::column_major(v.data(), size, 1, size);
   }
 
-  const support::triangular_system<double>& system_;
+  const common::triangular_system<double>& system_;
   bool by_bits_;
   std::int64_t wrong_ = 0;
 };
@@ -59,8 +60,9 @@ __global__ void mark_difference(const std::uint64_t* x, const std::uint64_t* fir
   }
 }
 
-/// Sets `seen[solve]` if in a row the residual exceeds `bound` times the size of its terms; a warp a row. The
-/// sums are rounded themselves, by an eighth of the bound of backward_error at most.
+/// Sets `seen[solve]` if the residual of a row exceeds `bound` times the sum of the absolute values of its
+/// terms. One warp per row. The rounding errors of the sums here are at most an eighth of the bound of
+/// backward_error.
 __global__ void mark_error(sptrsv::csr_view<double> a, const double* x, const double* b, double bound,
                            std::int64_t solve, unsigned char* seen) {
   const std::int64_t row = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
@@ -83,17 +85,17 @@ __global__ void mark_error(sptrsv::csr_view<double> a, const double* x, const do
   }
 }
 
-/// Only enqueues, so that solves follow one another without a pause.
+/// Checks solutions in device memory. `check` only enqueues a kernel, so that the GPU solves without a pause.
 class device_check {
   using array = sptrsv::buffer<double>;
 
  public:
-  /// `a`: the triangle, on the device. `bound`: of the backward error.
+  /// `a`: the triangle in device memory. `bound`: of the backward error.
   device_check(sptrsv::csr_view<double> a, double bound, bool by_bits, std::int64_t solves)
       : a_(a),
         bound_(bound),
         by_bits_(by_bits),
-        seen_(support::device_placement::put(std::vector<unsigned char>(static_cast<std::size_t>(solves)))) {}
+        seen_(common::device_placement::put(std::vector<unsigned char>(static_cast<std::size_t>(solves)))) {}
 
   void check(const array& x, const array& first, const array& b) {
     constexpr std::int64_t block = 256;
@@ -110,7 +112,7 @@ class device_check {
   }
   [[nodiscard]] std::int64_t wrong() const {
     std::int64_t count = 0;
-    for (const unsigned char seen : support::device_placement::get(seen_)) {
+    for (const unsigned char seen : common::device_placement::get(seen_)) {
       count += seen;
     }
     return count;
@@ -126,14 +128,14 @@ class device_check {
 
 #endif
 
-/// How many of `repeats` solves are not as they should be; the first two, for two right-hand sides, are held
-/// against the bound on the host and count, too. The right-hand sides take turns: were a row to read what an
-/// earlier solve left behind, repeating one b would hide it. The turns have a period of three, because
-/// solvers may alternate between two buffers.
+/// Solves `repeats` times and counts the wrong solutions. The first solutions of two right-hand sides are
+/// checked on the host and count, too. The solves alternate between the two right-hand sides, because
+/// repeating one b would hide a row that reads a value of an earlier solve. The sequence of right-hand sides
+/// has a period of three, because solvers may alternate between two buffers.
 template <class Policy>
-repeat_result count_wrong_solves(const support::policy_form<Policy>& form,
-                                 const support::triangular_system<double>& system, std::int64_t repeats) {
-  using placement = support::placement_of<Policy>;
+repeat_result count_wrong_solves(const common::policy_form<Policy>& form,
+                                 const common::triangular_system<double>& system, std::int64_t repeats) {
+  using placement = common::placement_of<Policy>;
   const std::int64_t n = system.matrix.rows;
   if (n == 0) {
     return {};
@@ -142,8 +144,8 @@ repeat_result count_wrong_solves(const support::policy_form<Policy>& form,
   auto solver = sptrsv::analyze(form.policy, a, system.options());
   repeat_result result;
   result.by_bits = solver.info().bit_reproducible;
-  const auto host_b0 = support::seeded_vector<double>(n, 3);
-  const auto host_b1 = support::seeded_vector<double>(n, 4);
+  const auto host_b0 = common::seeded_vector<double>(n, 3);
+  const auto host_b1 = common::seeded_vector<double>(n, 4);
   const auto b0 = placement::put(host_b0);
   const auto b1 = placement::put(host_b1);
   const std::vector<double> zeros(static_cast<std::size_t>(n));
@@ -168,7 +170,7 @@ repeat_result count_wrong_solves(const support::policy_form<Policy>& form,
     }
     result.wrong += check.wrong();
   };
-  if constexpr (support::runs_on_host<Policy>) {
+  if constexpr (common::runs_on_host<Policy>) {
     run(host_check(system, result.by_bits));
   } else {
 #ifdef __CUDACC__

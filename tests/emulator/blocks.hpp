@@ -1,4 +1,4 @@
-// The beginning and the end of blocks and threads. Included by scheduler.hpp.
+// The start and the end of blocks and threads. Included by scheduler.hpp.
 #pragma once
 
 #include "emulator/scheduler.hpp"

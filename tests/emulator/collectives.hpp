@@ -1,4 +1,5 @@
-// Barriers and tile collectives: where threads wait for each other by name. Included by scheduler.hpp.
+// Barriers and tile collectives: the operations at which threads wait for each other. Included by
+// scheduler.hpp.
 #pragma once
 
 #include "emulator/scheduler.hpp"
@@ -62,7 +63,7 @@ inline void scheduler::numbered_barrier(thread& t, int id, int threads, bool wai
   }
 }
 
-/// Waits until `threads` threads, the first ones of the block, have come.
+/// Counts `t` at a barrier and blocks it until the first `threads` threads of the block have arrived.
 inline void scheduler::meet(thread& t, int& come, int threads) {
   block& b = *t.owner;
   if (++come < threads) {
@@ -93,7 +94,7 @@ inline void scheduler::rendezvous(thread& t, const exchange& e) {
   if ((w.exited & mine) != 0) {
     diverges("but a lane of it has ended");
   }
-  // Two lanes that wait for each other in tiles of different sizes wait for ever.
+  // Two lanes that wait for each other in tiles of different sizes would deadlock.
   const bool others_wait = (w.in_tiles & ~w.waiting[log2_of(e.lanes)] & mine) != 0;
   for (int log2 = 0; others_wait && log2 < 6; ++log2) {
     if (log2 != log2_of(e.lanes) && (w.waiting[log2] & mine & tile_mask(lane, 1 << log2)) != 0) {
@@ -122,7 +123,7 @@ inline void scheduler::rendezvous(thread& t, const exchange& e) {
   complete(t, mine, e);
 }
 
-/// All of `lanes` have come, `last` at last: it hands out the results and releases the others.
+/// All `lanes` have arrived, `last` as the last one: hands out the results and releases the others.
 inline void scheduler::complete(thread& last, std::uint32_t lanes, const exchange& e) {
   const int first_lane = __builtin_ctz(lanes);
   thread* const tile = &last.owner->threads[static_cast<std::size_t>(last.rank / 32 * 32 + first_lane)];
@@ -164,7 +165,8 @@ inline void scheduler::complete(thread& last, std::uint32_t lanes, const exchang
   }
 }
 
-/// A lane that `t` waits for and that can run: usually the best choice, as nobody else can release `t`.
+/// Returns a lane that `t` waits for and that can run, or null. It is usually the best choice, because only
+/// these lanes can release `t`.
 inline thread* scheduler::companion(thread& t, std::uint32_t missing) {
   if (random_order_ && random_.below(8) == 0) {
     return nullptr;
@@ -172,7 +174,8 @@ inline thread* scheduler::companion(thread& t, std::uint32_t missing) {
   const auto lane_of = [&](int lane) -> thread& {
     return t.owner->threads[static_cast<std::size_t>(t.rank / 32 * 32 + lane)];
   };
-  // The lanes from `start` on, then those before it; or descending.
+  // The lanes from `start` on come first, then the lanes before it; in descending order for
+  // schedule::reverse.
   const int start = random_order_ ? static_cast<int>(random_.below(32)) : 0;
   std::uint32_t left = start == 0 ? missing : missing >> start | missing << (32 - start);
   while (left != 0) {

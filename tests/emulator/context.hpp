@@ -1,5 +1,5 @@
-// The execution context of the emulator: sptrsv/detail/simt/context.hpp says what it offers. T of any
-// trivially copyable type is accepted where CUDA needs no atomicity; a large T is stored as separate words.
+// The execution context of the emulator; sptrsv/detail/simt/context.hpp documents the interface. Where CUDA
+// needs no atomicity, T may be any trivially copyable type; a large T is stored as several words.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,8 @@
 
 namespace sptrsv::emulator {
 
-/// The bytes that one instruction stores: others may see one word of a larger T before the next.
+/// Returns the number of bytes that one instruction stores. Other threads may see one word of a larger T
+/// before the next one.
 template <class T>
 constexpr std::size_t word_of() {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -38,7 +39,7 @@ class tile {
   T shuffle(T value, int source) const {
     return exchange_values(collective::shuffle, value, source);
   }
-  /// Lanes whose source would lie beyond the tile keep their value.
+  /// Lanes whose source would be outside the tile keep their value.
   template <class T>
   T shuffle_down(T value, int delta) const {
     check(delta >= 0, "shuffle_down by", delta);
@@ -54,7 +55,7 @@ class tile {
   }
   [[nodiscard]] bool any(bool vote) const { return meet<bool>(collective::any, &vote, sizeof(vote), 0); }
   [[nodiscard]] bool all(bool vote) const { return meet<bool>(collective::all, &vote, sizeof(vote), 0); }
-  /// Orders memory among the lanes, as __syncwarp does; the other collectives do not.
+  /// Orders memory among the lanes, like __syncwarp. The other collectives do not.
   void sync() const {
     const bool nothing = false;
     meet<bool>(collective::sync, &nothing, 0, 0);
@@ -250,7 +251,7 @@ class context {
     scheduler_->memory().publish_to_block(*thread_);
   }
 
-  /// Done now or at the wait, as the schedule will have it; until it is done the target holds garbage.
+  /// Copies now or at the wait, depending on the schedule. Until then the target holds garbage.
   template <int Bytes>
   void copy_async(void* shared, const void* global) {
     static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16);
@@ -282,7 +283,7 @@ class context {
   }
 
   void begin_bulk(std::uint64_t* arrival) { *arrival_word(arrival, "begin_bulk") = 0; }
-  /// Done now or when somebody waits for it, as the schedule will have it.
+  /// Copies now or when a thread waits for the copy, depending on the schedule.
   void copy_bulk(void* shared, const void* global, int bytes, std::uint64_t* arrival, int lane) {
     scheduler_->step(*thread_);
     if (lane != 0) {
@@ -352,7 +353,7 @@ class context {
   template <class T>
   static constexpr bool is_atomic = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
 
-  /// That one instruction may access all of them.
+  /// Throws unless one instruction may access all `bytes` bytes.
   void expect_aligned(const void* p, std::size_t bytes, const char* what) {
     static_cast<void>(resolve(*thread_, address_of(p), bytes, bytes, what));
   }

@@ -1,11 +1,12 @@
-// Waking pollers that nobody has released, and the report when that does not help. Included by scheduler.hpp.
+// Wakes pollers that no write has released, and reports a deadlock if that does not help. Included by
+// scheduler.hpp.
 #pragma once
 
 #include "emulator/scheduler.hpp"
 
 namespace sptrsv::emulator {
 
-/// False: there are none.
+/// Wakes all pollers. Returns false if no thread is ready then.
 inline bool scheduler::wake_pollers() {
   for (const auto& b : resident_) {
     for (thread& t : b->threads) {

@@ -1,4 +1,4 @@
-// An emulated device: how it schedules, what it counts, and its memory.
+// An emulated device: its schedule, its counters and its memory.
 #pragma once
 
 #include <cstddef>
@@ -15,39 +15,43 @@ namespace sptrsv::emulator {
 
 /// The order in which blocks start and threads run.
 enum class schedule {
-  in_order,  ///< blocks and threads ascending; a thread runs until it waits
-  reverse,   ///< the same, descending
+  in_order,  ///< blocks and threads in ascending order; a thread runs until it waits
+  reverse,   ///< the same in descending order
   random     ///< blocks start in random order; any thread may be interrupted at any step
 };
 
 struct device_settings {
   schedule order = schedule::in_order;
-  std::uint64_t seed = 0;             ///< of everything random; each launch draws a new sequence from it
-  std::uint32_t resident_blocks = 0;  ///< blocks that run at a time; 0: all
-  std::uint32_t occupancy = 8;        ///< what `executor::resident_blocks` reports where all are resident
-  double switch_probability = 0.1;    ///< per step, `random` only: another thread goes on
-  double drain_probability = 0.1;     ///< per step: one pending store becomes visible; 0: only when forced
-  double spurious_wake_probability = 0.2;  ///< per switch, `random` only: some poller looks again
-  double stale_probability = 0.5;          ///< per weak load, `random` only: an old value, where that may be
-  int wake_rounds = 16;  ///< how often all pollers look again in vain before it is a deadlock
-  std::uint64_t step_limit = 1'000'000'000;                            ///< per launch
+  /// Seed of all random decisions; each launch derives a new sequence from it.
+  std::uint64_t seed = 0;
+  std::uint32_t resident_blocks = 0;  ///< number of blocks that run at the same time; 0: all
+  std::uint32_t occupancy = 8;        ///< result of `executor::resident_blocks` if resident_blocks is 0
+  double switch_probability = 0.1;    ///< per step, `random` only: switch to another thread
+  /// Per step: one pending store becomes visible; 0: only when forced.
+  double drain_probability = 0.1;
+  /// Per switch, `random` only: one poller is woken without a write.
+  double spurious_wake_probability = 0.2;
+  /// Per weak load, `random` only: return an old value, where the memory model permits it.
+  double stale_probability = 0.5;
+  int wake_rounds = 16;  ///< rounds in which all pollers are woken before a deadlock is reported
+  std::uint64_t step_limit = 1'000'000'000;                            ///< steps per launch
   std::size_t shared_limit = 227 * 1024;                               ///< bytes of shared memory per block
   int thread_limit = 1024;                                             ///< threads per block
   std::size_t memory_limit = std::numeric_limits<std::size_t>::max();  ///< bytes of live buffers
-  bool check_initialised = true;                                       ///< see `uninitialised_read`
+  bool check_initialised = true;  ///< throw `uninitialised_read` for such reads
 };
 
-/// What has happened on a device so far.
+/// The events on a device so far.
 struct device_counters {
   std::uint64_t launches = 0;
-  std::uint64_t steps = 0;     ///< operations on memory that others may see, collectives and pauses
-  std::uint64_t switches = 0;  ///< from one thread to another
+  std::uint64_t steps = 0;     ///< memory operations that other threads may see, collectives and pauses
+  std::uint64_t switches = 0;  ///< switches from one thread to another
   std::uint64_t allocations = 0;
-  std::uint64_t synchronizations = 0;  ///< uploads and downloads included
+  std::uint64_t synchronizations = 0;  ///< with uploads and downloads
   std::uint64_t replays = 0;
 };
 
-/// Settings may be changed between launches. Outlives the buffers that were allocated from it.
+/// An emulated device. Settings may be changed between launches. The device must outlive its buffers.
 class device {
  public:
   explicit device(const device_settings& s = {}) : settings(s), memory_(*this) {}
@@ -61,11 +65,11 @@ class device {
 
   device_settings settings;
   device_counters counters;
-  bool capturing = false;  ///< the stream is recording a graph; tests set it for the user's
+  bool capturing = false;  ///< true while the stream records a graph; tests set it in place of the user
 
   [[nodiscard]] memory_resource& resource() { return memory_; }
 
-  /// Bytes allocated from `resource()` and not given back.
+  /// Returns the number of bytes allocated from `resource()` and not freed.
   [[nodiscard]] std::size_t live_bytes() const {
     memory_space& space = memory_space::instance();
     const std::lock_guard<std::recursive_mutex> lock(space.mutex());
@@ -104,7 +108,8 @@ class device {
   device_memory memory_;
 };
 
-/// The device that a null stream means: default settings, alive to the end of the process.
+/// Returns the device that a null stream stands for. It has default settings and exists until the process
+/// ends.
 inline device& default_device() {
   static auto* const d = new device;
   return *d;

@@ -1,8 +1,8 @@
-// The executor of the emulator: sptrsv/detail/simt/executor.hpp says what it offers. Every call is complete
-// when it returns.
+// The executor of the emulator; sptrsv/detail/simt/executor.hpp documents the interface. Every call is
+// complete when it returns.
 //
-// Device addresses cannot be dereferenced, neither by host code nor by a kernel: go through the executor
-// (upload, download, copy, fill_bytes) or the context. Calls from several host threads take turns.
+// Device addresses cannot be dereferenced, neither by host code nor by a kernel. Use the executor (upload,
+// download, copy, fill_bytes) or the context. Calls from several host threads are serialised.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 
 namespace sptrsv::emulator {
 
-/// What has been enqueued while it was recorded.
+/// The operations that were enqueued while the graph was recorded.
 class graph {
  public:
   graph() = default;
@@ -41,7 +41,7 @@ class executor {
  public:
   using stream_type = device*;  ///< null: `default_device()`
   using graph_type = graph;
-  static constexpr bool has_arenas = false;  // the emulator watches the bounds of each array
+  static constexpr bool has_arenas = false;  // the emulator checks the bounds of each array
 
   executor(stream_type stream = nullptr) : device_(stream != nullptr ? stream : &default_device()) {}
 
@@ -96,7 +96,7 @@ class executor {
       }
     });
   }
-  /// Bytes that nobody has written stay unwritten in the copy.
+  /// Copies bytes together with their state: bytes that were not written count as not written in the copy.
   void copy(void* to, const void* from, std::size_t bytes) const {
     enqueue([=] {
       const guard lock(space().mutex());
@@ -135,8 +135,8 @@ class executor {
   void sort_pairs(const Key* keys_in, Key* keys_out, const T* values_in, T* values_out, std::int64_t count,
                   int key_bits, memory_resource&) const;
 
-  /// Nothing that `enqueue` enqueues on the executor that it is given runs now; what synchronises or
-  /// allocates throws.
+  /// Records what `enqueue` enqueues on the executor that it is given, without running it. Calls that
+  /// synchronise or allocate throw.
   template <class Enqueue>
   graph_type record(Enqueue&& enqueue) const {
     refuse_capture("record");

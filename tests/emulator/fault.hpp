@@ -1,4 +1,4 @@
-// What the emulator reports: one exception type per kind of misbehaviour of a kernel or of its launch.
+// The errors that the emulator reports: one exception type per kind of error in a kernel or in its launch.
 #pragma once
 
 #include <stdexcept>
@@ -6,8 +6,8 @@
 
 namespace sptrsv::emulator {
 
-/// Base of everything below. Thrown by `executor::launch`, unless said otherwise; memory then holds what had
-/// become visible so far, and the device stays usable.
+/// Base class of all errors below. `executor::launch` throws them unless stated otherwise. After an error
+/// memory holds what was visible at that time, and the device stays usable.
 class fault : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -19,61 +19,61 @@ class launch_failure : public fault {
   using fault::fault;
 };
 
-/// A call that may not be made while a graph is recorded (it synchronises or allocates).
+/// A call that is not allowed while a graph is recorded, because it synchronises or allocates.
 class capture_violation : public fault {
  public:
   using fault::fault;
 };
 
-/// An address outside every live buffer; also thrown by the host-side copies.
+/// An address outside of all live buffers. The host-side copies throw it, too.
 class out_of_bounds : public fault {
  public:
   using fault::fault;
 };
 
-/// An address in a buffer that has been given back.
+/// An address in a buffer that was freed.
 class use_after_free : public out_of_bounds {
  public:
   using out_of_bounds::out_of_bounds;
 };
 
-/// An address that is no multiple of the type's alignment.
+/// An address that is not a multiple of the type's alignment.
 class misaligned_access : public fault {
  public:
   using fault::fault;
 };
 
-/// Bytes that nobody has written were read.
+/// A read of bytes that were never written.
 class uninitialised_read : public fault {
  public:
   using fault::fault;
 };
 
-/// Memory was read with `load_constant` and written in one launch.
+/// Memory that one launch reads with `load_constant` and also writes.
 class constant_violation : public fault {
  public:
   using fault::fault;
 };
 
-/// A barrier that some thread of the block can no longer reach.
+/// A barrier that some thread of the block cannot reach any more.
 class barrier_divergence : public fault {
  public:
   using fault::fault;
 };
 
-/// A tile collective that its lanes do not reach together.
+/// A tile collective that the lanes of the tile do not reach together.
 class tile_divergence : public fault {
  public:
   using fault::fault;
 };
 
-/// Every live thread waits, and nothing that is still on its way can release one.
+/// All live threads wait, and no pending store or start of a block can release one.
 class deadlock : public fault {
  public:
   using fault::fault;
 };
 
-/// More steps than `device_settings::step_limit`: a live-lock, or a limit that is too low.
+/// More steps than `device_settings::step_limit`: either a livelock or a limit that is too low.
 class step_limit_exceeded : public fault {
  public:
   using fault::fault;

@@ -1,5 +1,5 @@
-// Fibers: one stack per CUDA thread, switched by hand. On x86-64 a switch is a dozen instructions;
-// elsewhere (or with SPTRSV_EMULATOR_PORTABLE_FIBERS) ucontext starts a fiber and `_setjmp` / `_longjmp`
+// Fibers: one stack per CUDA thread with explicit switches. On x86-64 a switch takes a dozen instructions. On
+// other machines (or with SPTRSV_EMULATOR_PORTABLE_FIBERS) ucontext starts a fiber and `_setjmp` / `_longjmp`
 // switch it, because `swapcontext` makes two system calls for the signal mask.
 #pragma once
 
@@ -30,18 +30,18 @@
 #include <setjmp.h>
 #include <ucontext.h>
 #if defined(SPTRSV_EMULATOR_ASAN) || (defined(_FORTIFY_SOURCE) && _FORTIFY_SOURCE > 0)
-#define SPTRSV_EMULATOR_SWAPCONTEXT 1  // both check that a long jump stays on one stack
+#define SPTRSV_EMULATOR_SWAPCONTEXT 1  // ASan and fortify check that a long jump stays on one stack
 #endif
 #endif
 
 namespace sptrsv::emulator {
 
-/// A suspended flow of control. The host's own is a fiber without a stack of its own.
+/// A suspended thread of execution. The host's own fiber has no stack of its own.
 struct fiber {
   unsigned char* stack = nullptr;
   std::size_t stack_bytes = 0;
   bool started = false;
-  void* fake_stack = nullptr;  // AddressSanitizer's
+  void* fake_stack = nullptr;  // used by AddressSanitizer
 #ifdef SPTRSV_EMULATOR_PORTABLE_FIBERS
   ucontext_t start;
   jmp_buf resume;
@@ -52,9 +52,9 @@ struct fiber {
 
 namespace fiber_detail {
 
-inline fiber* previous = nullptr;  // the fiber that was left by the switch in progress
+inline fiber* previous = nullptr;  // the fiber that the current switch has left
 
-/// Every fiber begins with this, on both sides of a switch.
+/// Every switch begins with leave() in the old fiber and ends with arrive() in the new one.
 inline void leave([[maybe_unused]] fiber& from, [[maybe_unused]] fiber& to) {
   previous = &from;
 #ifdef SPTRSV_EMULATOR_ASAN
@@ -66,7 +66,7 @@ inline void arrive([[maybe_unused]] fiber& self) {
   const void* bottom = nullptr;
   std::size_t bytes = 0;
   __sanitizer_finish_switch_fiber(self.fake_stack, &bottom, &bytes);
-  // The host's bounds are known only to the sanitizer, and only once a fiber has been entered from it.
+  // Only the sanitizer knows the bounds of the host's stack, and only after a fiber was entered from it.
   previous->stack = static_cast<unsigned char*>(const_cast<void*>(bottom));
   previous->stack_bytes = bytes;
 #endif
@@ -75,7 +75,7 @@ inline void arrive([[maybe_unused]] fiber& self) {
 inline constexpr std::uint64_t canary = 0x5ca1ab1e5ca1ab1eu;
 
 #ifndef SPTRSV_EMULATOR_PORTABLE_FIBERS
-/// Saves what the System V ABI lets a callee keep and continues on the other stack.
+/// Saves the callee-saved registers of the System V ABI and continues on the other stack.
 __attribute__((naked, noinline)) inline void switch_stack(void** /*save*/, void* /*to*/) {
   __asm__(
       "pushq %rbp\n\t"
@@ -98,17 +98,18 @@ __attribute__((naked, noinline)) inline void switch_stack(void** /*save*/, void*
 
 }  // namespace fiber_detail
 
-/// The word below the stack: in the uppermost page of the next one, which is in use anyway.
+/// Returns the word below the stack. It is in the uppermost page of the neighbouring stack, which is in use
+/// anyway.
 inline std::uint64_t* canary_of(const fiber& f) { return reinterpret_cast<std::uint64_t*>(f.stack) - 1; }
 
-/// Makes `f` begin with `entry`, which never returns and calls `fiber_entered` first.
+/// Makes `f` start with `entry`, which never returns and calls `fiber_entered` first.
 inline void prepare(fiber& f, void (*entry)(), std::size_t colour) {
 #ifdef SPTRSV_EMULATOR_ASAN
   __asan_unpoison_memory_region(f.stack, f.stack_bytes);
   f.fake_stack = nullptr;
 #endif
   *canary_of(f) = fiber_detail::canary;
-  // Not all stacks begin at the same offset in a page: they would compete for one set of the cache.
+  // Stacks start at different offsets in their pages; otherwise they would compete for one set of the cache.
   const std::size_t usable = f.stack_bytes - 64 - (colour % 64) * 64;
 #ifdef SPTRSV_EMULATOR_PORTABLE_FIBERS
   getcontext(&f.start);
@@ -117,8 +118,8 @@ inline void prepare(fiber& f, void (*entry)(), std::size_t colour) {
   f.start.uc_link = nullptr;
   makecontext(&f.start, entry, 0);
 #else
-  // Six registers, then `entry` as a return address, then a null one for the unwinder to stop at. The stack
-  // is 8 modulo 16 when `entry` begins, as after a call.
+  // The stack holds six registers, then `entry` as a return address, then a null return address at which the
+  // unwinder stops. The stack pointer is 8 modulo 16 when `entry` starts, as after a call.
   void** top = reinterpret_cast<void**>(f.stack + usable);
   *--top = nullptr;
   *--top = reinterpret_cast<void*>(entry);
@@ -132,7 +133,7 @@ inline void prepare(fiber& f, void (*entry)(), std::size_t colour) {
 
 inline bool overflowed(const fiber& f) { return *canary_of(f) != fiber_detail::canary; }
 
-/// Suspends `from`, which is running, and continues `to`.
+/// Suspends the running fiber `from` and continues `to`.
 inline void switch_fiber(fiber& from, fiber& to) {
   fiber_detail::leave(from, to);
 #if defined(SPTRSV_EMULATOR_SWAPCONTEXT)
@@ -153,18 +154,19 @@ inline void switch_fiber(fiber& from, fiber& to) {
 
 inline void fiber_entered(fiber& self) { fiber_detail::arrive(self); }
 
-/// All fibers of the process. They are kept: a stack that has been touched once is cheap to use again.
+/// All fibers of the process. Fibers are reused, because the pages of a used stack are mapped already.
 class fiber_pool {
  public:
 #ifdef SPTRSV_EMULATOR_ASAN
   static constexpr std::size_t stack_bytes = 256 * 1024;
 #else
-  static constexpr std::size_t stack_bytes = 68 * 1024;  // not a power of two, for the cache's sake
+  // Not a power of two, to spread stacks over the sets of the cache.
+  static constexpr std::size_t stack_bytes = 68 * 1024;
 #endif
 
   explicit fiber_pool(void (*entry)()) : entry_(entry) {}
 
-  /// A fiber at its beginning, or waiting where `entry` last switched away with nothing left to do.
+  /// Returns a fiber that is at its start, or in `entry` after its last thread has ended.
   fiber& acquire() {
     if (free_.empty()) {
       grow();
@@ -175,8 +177,8 @@ class fiber_pool {
   }
   void release(fiber& f) { free_.push_back(&f); }
 
-  /// Takes back every fiber, also those that an error has left in the middle of a kernel. No destructors
-  /// run on those: agents own nothing.
+  /// Takes back all fibers, also those that an error has left in the middle of a kernel. Destructors do not
+  /// run on their stacks; agents own nothing.
   void reset() {
     free_.clear();
     for (std::size_t i = all_.size(); i-- > 0;) {
@@ -187,8 +189,9 @@ class fiber_pool {
 
  private:
   void grow() {
-    constexpr std::size_t page = 4096;  // for the lowest canary
-    constexpr std::size_t slab = 64;    // stacks per mapping; a guard page each would exhaust the map count
+    constexpr std::size_t page = 4096;  // for the canary of the first stack
+    // Stacks per mapping; a guard page per stack would exceed the number of mappings of a process.
+    constexpr std::size_t slab = 64;
     void* const memory = mmap(nullptr, page + slab * stack_bytes, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {

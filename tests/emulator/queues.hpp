@@ -1,4 +1,4 @@
-// Where threads are kept that do not run: the ready ones, and the pollers by the address that they poll.
+// The threads that do not run: a set of ready threads, and lists of pollers by the address that they poll.
 #pragma once
 
 #include <array>
@@ -11,7 +11,8 @@
 
 namespace sptrsv::emulator {
 
-/// Threads that can go on. First in, first out, or any, by the schedule; any one can be taken out.
+/// The threads that can run. take() returns the first one added or a random one, depending on the schedule;
+/// any thread can be removed.
 class ready_set {
  public:
   ready_set(bool random_order, random_source& random) : random_order_(random_order), random_(random) {}
@@ -45,7 +46,7 @@ class ready_set {
     (t.ready_next != nullptr ? t.ready_next->ready_previous : last_) = t.ready_previous;
   }
 
-  /// Not empty.
+  /// Removes and returns a thread. The set must not be empty.
   thread& take() {
     thread& t = random_order_ ? *any_[random_.below(any_.size())] : *first_;
     remove(t);
@@ -61,14 +62,14 @@ class ready_set {
   thread* last_ = nullptr;
 };
 
-/// Threads that wait for a write to an address.
+/// The threads that wait for a write to an address.
 class poll_lists {
  public:
   static constexpr std::size_t largest_poll = 32;
 
   explicit poll_lists(ready_set& ready) : ready_(ready), heads_(4096, nullptr) {}
 
-  /// 0 < size <= largest_poll.
+  /// Parks `t` until a write to [address, address + size). 0 < size <= largest_poll.
   void park(thread& t, address_type address, std::size_t size) {
     t.state = thread_state::polling;
     t.polled = address;
@@ -79,14 +80,14 @@ class poll_lists {
     }
   }
 
-  /// Readies the pollers of [address, address + size), which lies in one 8-byte word.
+  /// Makes the pollers of [address, address + size) ready. The range is in one 8-byte word.
   void wake(address_type address, std::size_t size) {
     thread::wait_link* next = nullptr;
     for (thread::wait_link* l = heads_[index(address)]; l != nullptr; l = next) {
       thread& t = *l->owner;
       next = l->next;
       if (t.polled < address + size && address < t.polled + t.polled_size) {
-        // The other link of this thread may be the next one.
+        // The other link of this thread may be the next one in the list.
         if (next != nullptr && next->owner == &t) {
           next = next->next;
         }

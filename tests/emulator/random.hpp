@@ -1,4 +1,5 @@
-// The emulator's random numbers: one draw per step, so xorshift64* rather than <random>.
+// The emulator's random numbers. Each step draws one, so the generator is xorshift64* and not one of
+// <random>.
 #pragma once
 
 #include <cstddef>
@@ -6,14 +7,14 @@
 
 namespace sptrsv::emulator {
 
-/// An event's probability, in units of 2^-32.
+/// The probability of an event, in units of 2^-32.
 using chance = std::uint64_t;
 
 inline chance chance_of(double probability) { return static_cast<chance>(probability * 4294967296.0); }
 
 class random_source {
  public:
-  /// Neighbouring seeds give unrelated sequences (the mixer of splitmix64).
+  /// Mixes the seed as splitmix64 does, so that neighbouring seeds give unrelated sequences.
   explicit random_source(std::uint64_t seed) {
     seed += 0x9e3779b97f4a7c15u;
     seed = (seed ^ (seed >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -28,7 +29,7 @@ class random_source {
     return state_ * 0x2545f4914f6cdd1du;
   }
 
-  /// In [0, count), for count < 2^32.
+  /// Returns a number in [0, count), for count < 2^32.
   std::size_t below(std::size_t count) { return static_cast<std::size_t>(((next() >> 32) * count) >> 32); }
 
   bool happens(chance probability) { return (next() >> 32) < probability; }

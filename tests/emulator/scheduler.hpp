@@ -1,7 +1,8 @@
-// One launch: starts blocks, decides which thread runs next, and knows when none can.
+// The scheduler of one launch: starts blocks, chooses the thread that runs next, and detects when none can
+// run.
 //
-// Threads switch to each other directly; the host's own stack only begins the launch and takes it back when
-// it has ended. Whoever gives up the processor picks its successor.
+// Threads switch to each other directly: a thread that stops running chooses its successor. The host's stack
+// only starts the launch and continues when the launch has ended.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@ namespace sptrsv::emulator {
 
 class scheduler;
 
-/// A kernel without its types.
+/// A kernel with its types erased.
 struct kernel {
   std::uint32_t blocks = 0;
   int threads = 0;
@@ -34,13 +35,14 @@ class scheduler {
   scheduler(const scheduler&) = delete;
   scheduler& operator=(const scheduler&) = delete;
 
-  /// Returns when all blocks have ended; throws what a thread has thrown.
+  /// Runs the launch and returns when all blocks have ended. Rethrows the exception of a thread.
   void run();
 
   [[nodiscard]] const kernel& launched() const { return kernel_; }
   [[nodiscard]] memory_model& memory() { return memory_; }
 
-  /// Before every operation that other threads may notice: here the schedule may interfere.
+  /// Call it before every operation that other threads may observe. Here the schedule may make a store
+  /// visible or switch to another thread.
   void step(thread& t) {
     if (++steps_ > settings_.step_limit) {
       throw step_limit_exceeded(name_of(t) + ": the launch exceeds " + std::to_string(settings_.step_limit) +
@@ -55,14 +57,14 @@ class scheduler {
     }
   }
 
-  /// Lets others run.
+  /// Lets other threads run.
   void yield(thread& t) {
     t.slice = 0;
     ready_.add(t);
     dispatch(t, nullptr);
   }
 
-  /// Between two polls of [a, a + size): returns after a write to it, or when the schedule feels like it.
+  /// Call it between two polls of [a, a + size). Returns after a write to the range, or spuriously.
   void pause(thread& t, address_type a, std::size_t size) {
     step(t);
     if (!memory_.unchanged(t, a, size)) {
@@ -73,24 +75,26 @@ class scheduler {
     dispatch(t, nullptr);
   }
 
-  /// Whether a copy that may be done at any time from its start to its wait is done at its start.
+  /// Returns true if an asynchronous copy is performed at its start, false if at its wait.
   [[nodiscard]] bool copies_at_once() {
     return random_order_ ? random_.below(2) == 0 : settings_.order == schedule::reverse;
   }
 
-  /// All threads of the block meet here.
+  /// Waits until all threads of the block have arrived.
   void barrier(thread& t);
-  /// The first `threads` threads of the block meet here.
+  /// Waits until the first `threads` threads of the block have arrived.
   void partial_barrier(thread& t, int threads);
-  /// Counts `t` at the block's barrier `id`, which opens when `threads` have come; `t` waits for that, or
-  /// not.
+  /// Counts `t` at the block's barrier `id`, which opens when `threads` threads have arrived. `t` waits for
+  /// that only if `waits`.
   void numbered_barrier(thread& t, int id, int threads, bool waits);
 
-  /// All lanes of the tile of `e.lanes` lanes around `t` meet here and take what the operation gives them.
+  /// Waits until all lanes of the tile of `e.lanes` lanes around `t` have arrived, then exchanges their
+  /// values.
   void rendezvous(thread& t, const exchange& e);
 
  private:
-  static constexpr std::uint32_t longest_slice = 4096;  // so that polling without pause() ends, too
+  // Ends the slice of a thread that polls without pause().
+  static constexpr std::uint32_t longest_slice = 4096;
 
   void dispatch(thread& t, thread* preferred);
   thread* pick();
@@ -132,7 +136,7 @@ class scheduler {
   std::vector<std::unique_ptr<block>> spare_;
   std::uint64_t steps_ = 0;
   std::uint64_t switches_ = 0;
-  std::uint64_t progress_ = 0;  // blocks started and threads ended
+  std::uint64_t progress_ = 0;  // number of blocks started and threads ended
   std::uint64_t seen_progress_ = 0;
   int rounds_ = 0;
 
@@ -163,14 +167,14 @@ inline scheduler::scheduler(device& where, const kernel& what)
     for (std::size_t i = block_order_.size(); i > 1; --i) {
       std::swap(block_order_[i - 1], block_order_[random_.below(i)]);
     }
-    // What a kernel must not find in shared memory that it has not written: a NaN, a zero, anything.
+    // The initial contents of shared memory, which a kernel must not rely on: a NaN, zero, or other patterns.
     constexpr unsigned char patterns[] = {0xcd, 0xff, 0x00, 0x7f};
     poison_ = patterns[random_.below(4)];
   }
   host_.started = true;
 }
 
-/// The thread to run next, no longer in the ready set; null when the launch has ended.
+/// Returns the thread that runs next, removed from the ready set; null when the launch has ended.
 inline thread* scheduler::pick() {
   for (;;) {
     if (random_order_) {
@@ -194,9 +198,9 @@ inline thread* scheduler::pick() {
     if (memory_.drain_one()) {
       continue;
     }
-    // All wait. Some may poll several addresses and have paused at one that is not the one which changed:
-    // each looks again, and only if that changes nothing they wait for ever. Several rounds, because a
-    // kernel may count its polls and do something else after a few.
+    // All threads wait. A thread may poll several addresses and pause at one that did not change although
+    // another did. So all pollers are woken; if nothing changes, the launch is deadlocked. Several rounds are
+    // needed, because a kernel may count its polls and do something else after a few.
     if (const std::uint64_t now = memory_.changes() + progress_; now != seen_progress_) {
       seen_progress_ = now;
       rounds_ = 0;
@@ -207,7 +211,7 @@ inline thread* scheduler::pick() {
   }
 }
 
-/// In random order a block starts before the others have come to a stop, too.
+/// Returns true if a new block starts although others still run; random order only.
 inline bool scheduler::starts_early() { return can_start() && (ready_.empty() || random_.below(4) == 0); }
 
 }  // namespace sptrsv::emulator

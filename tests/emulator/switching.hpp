@@ -1,4 +1,4 @@
-// How a launch runs on fibers: its beginning and end, and the switch from one thread to another. Included by
+// Runs a launch on fibers: its start and end, and the switch from one thread to another. Included by
 // scheduler.hpp.
 #pragma once
 
@@ -32,7 +32,7 @@ inline void scheduler::run() {
   }
 }
 
-/// What every fiber runs: a thread from its first to its last instruction, then another one.
+/// The function of every fiber: runs a thread from its first to its last instruction, then another one.
 inline void scheduler::fiber_main() {
   fiber_entered(*active_->current_->stack);
   for (;;) {
@@ -67,7 +67,8 @@ inline void scheduler::fiber_main() {
   }
 }
 
-/// `t`, which is running, gives way: to `preferred` if there is one. Returns when it is its turn again.
+/// Suspends the running thread `t` and continues `preferred`, or a thread of the scheduler's choice if it is
+/// null. Returns when `t` is scheduled again.
 inline void scheduler::dispatch(thread& t, thread* preferred) {
   thread* const next = preferred != nullptr ? preferred : pick();
   next->state = thread_state::running;

@@ -1,4 +1,4 @@
-// What the emulator keeps about a CUDA thread, its warp and its block.
+// The emulator's state of a CUDA thread, its warp and its block.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ inline const char* name_of(collective op) {
   return names[static_cast<int>(op)];
 }
 
-/// Most copies are of one word, which the compiler then does without a call.
+/// Copies bytes. Most copies are one word, for which the compiler emits no call.
 inline void copy_bytes(void* to, const void* from, std::size_t size) {
   if (size == 8) {
     std::memcpy(to, from, 8);
@@ -39,8 +39,8 @@ inline void copy_bytes(void* to, const void* from, std::size_t size) {
   }
 }
 
-/// The last value that a thread has seen at an address, if it fits: what tells `pause` whether a change has
-/// been missed.
+/// The last value that a thread has seen at an address, if it fits. With it `pause` detects a change since
+/// then.
 struct sighting {
   static constexpr std::size_t capacity = 32;
   address_type address = 0;
@@ -54,17 +54,17 @@ struct sighting {
   }
 };
 
-/// What a lane brings to a tile collective and takes from it; the pointers are into its own stack.
+/// A lane's arguments and result of a tile collective. The pointers point to the lane's own stack.
 struct exchange {
   collective op = collective::sync;
   int lanes = 0;
-  int source = 0;  // the lane, within the tile, whose value it takes
+  int source = 0;  // lane of the tile whose value it receives
   std::size_t size = 0;
   const void* in = nullptr;
   void* out = nullptr;
 };
 
-/// A copy to shared memory that has not been done yet.
+/// A copy to shared memory that is not performed yet.
 struct pending_copy {
   void* to = nullptr;
   address_type from = 0;
@@ -72,7 +72,7 @@ struct pending_copy {
   std::uint64_t group = 0;
 };
 
-/// The same of a copy that counts in a word of shared memory when it is done.
+/// A bulk copy that is not performed yet. It increments a word of shared memory when it is performed.
 struct bulk_copy {
   std::uint64_t* arrival;
   unsigned char* to;
@@ -87,12 +87,12 @@ struct thread {
   fiber* stack = nullptr;  // null before the thread has run
   std::uint32_t slice = 0;
 
-  // One of: the links of the ready list, or the place in the ready vector.
+  // Links of the ready list, or the index in the ready vector, depending on the schedule.
   thread* ready_previous = nullptr;
   thread* ready_next = nullptr;
   std::size_t ready_index = 0;
 
-  // A poller waits in the lists of the first and the last 32-byte sector of what it polls.
+  // A poller is in the lists of the first and the last 32-byte sector of the range that it polls.
   struct wait_link {
     thread* owner = nullptr;
     wait_link* previous = nullptr;
@@ -102,25 +102,25 @@ struct thread {
   std::size_t polled_size = 0;
   wait_link links[2];
 
-  const int* come = nullptr;  // how many threads have come to the barrier that it is in
-  int awaited = 0;            // of how many
+  const int* come = nullptr;  // number of threads that have arrived at its barrier
+  int awaited = 0;            // number of threads that the barrier waits for
   exchange tile;
-  sighting seen;                  // by the last load
-  sighting paused;                // at the last pause
-  std::uint64_t acquired_at = 0;  // it sees all that memory held then, or later
+  sighting seen;                  // value at the last load
+  sighting paused;                // value at the last pause
+  std::uint64_t acquired_at = 0;  // time of the last acquire: weak loads see what memory held then or later
   store_buffer pending;
   std::vector<pending_copy> copies;  // in the order of their groups
-  std::uint64_t copy_groups = 0;     // committed so far
+  std::uint64_t copy_groups = 0;     // number of groups committed so far
 };
 
-/// Which lanes of a warp wait in collectives, by the logarithm of the tile size.
+/// The lanes of a warp that wait in collectives, by the logarithm of the tile size.
 struct warp {
   std::uint32_t waiting[6] = {};
-  std::uint32_t in_tiles = 0;  // all of these
+  std::uint32_t in_tiles = 0;  // all lanes in `waiting`
   std::uint32_t exited = 0;
 };
 
-/// A piece of a block's shared memory.
+/// One piece of a block's shared memory.
 class shared_region {
  public:
   shared_region() = default;
@@ -140,10 +140,10 @@ class shared_region {
   std::size_t bytes_ = 0;
 };
 
-/// A barrier that threads come to by its number, to wait or to arrive only.
+/// A numbered barrier; threads come to it to wait or only to arrive.
 struct numbered_barrier {
   int come = 0;
-  int awaited = 0;  // of the first who came
+  int awaited = 0;  // set by the first thread that arrives
   std::vector<thread*> waiting;
 };
 
@@ -155,11 +155,11 @@ struct block {
   std::array<int, 33> in_partial_barrier{};  // by the number of warps that meet
   std::array<numbered_barrier, 16> numbered;
   int exited = 0;
-  std::size_t slot = 0;  // among the resident blocks
+  std::size_t slot = 0;  // index among the resident blocks
   std::vector<bulk_copy> bulk_copies;
-  store_buffer pending;  // visible in this block only
+  store_buffer pending;  // visible only in this block
   stale_cache cache;
-  // Separate pieces of the heap, so that AddressSanitizer sees an overrun of either.
+  // Two separate allocations, so that AddressSanitizer detects an overrun of either.
   shared_region static_shared;
   shared_region dynamic_shared;
 };
@@ -168,7 +168,7 @@ inline std::string name_of(const thread& t) {
   return "block " + std::to_string(t.owner->rank) + ", thread " + std::to_string(t.rank);
 }
 
-/// The lanes of the tile of `lanes` lanes that `lane` is in, as bits of its warp.
+/// Returns the lanes of the tile of `lanes` lanes that contains `lane`, as bits of its warp.
 inline std::uint32_t tile_mask(int lane, int lanes) {
   const std::uint32_t ones = lanes == 32 ? ~0u : (1u << lanes) - 1u;
   return ones << (lane & ~(lanes - 1));

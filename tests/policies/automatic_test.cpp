@@ -10,7 +10,7 @@
 #include "contract/contract_suite.hpp"
 #include "contract/resource_suite.hpp"
 #include "contract/schedule_suite.hpp"
-#include "sptrsv/detail/cusparse/policy.hpp"
+#include "sptrsv/policy/cusparse.hpp"
 #include "support/emulator_target.hpp"
 #include "support/kernel_fields.hpp"
 
@@ -29,13 +29,13 @@ using priced_dataflow = policy::basic_dataflow<priced<small_groups, Nanoseconds>
 /// The tuning of a policy whose cost model keeps its arguments, and predicts a short time for few levels
 /// only.
 struct watched_tuning : small_thread_blocks {
-  static inline detail::system_profile seen;
+  static inline system_profile seen;
 };
 using watched = policy::basic_sync_free_thread<watched_tuning>;
 
 }  // namespace sptrsv::testing
 
-namespace sptrsv::detail {
+namespace sptrsv {
 
 template <int Nanoseconds>
 struct fixed_price {
@@ -74,7 +74,7 @@ struct cost_model<policy::host_parallel> {
   }
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv
 
 namespace sptrsv::testing {
 
@@ -154,7 +154,7 @@ TEST_F(Automatic, TellsTheModelsWhatTheSystemIs) {
   for (const form& f : all_forms(content::general)) {
     SCOPED_TRACE(f.name());
     info_with(takes_both::make(), p, f, 3);
-    const detail::system_profile seen = watched_tuning::seen;
+    const system_profile seen = watched_tuning::seen;
     EXPECT_EQ(seen.rows, 9);
     EXPECT_EQ(seen.entries, 9 + 8 + 4);
     EXPECT_EQ(seen.levels, 3);
@@ -245,22 +245,22 @@ TEST(AutomaticOnTheHost, ChoosesToo) {
 
 TEST(CostModel, IsMissedWhereThereIsNone) {
   struct unknown {};
-  EXPECT_TRUE(detail::has_cost_model<policy::dataflow>);
-  EXPECT_TRUE(detail::has_cost_model<policy::level_set>);
-  EXPECT_TRUE(detail::has_cost_model<policy::recursive_block>);
-  EXPECT_TRUE(detail::has_cost_model<policy::self_scheduled>);
-  EXPECT_TRUE(detail::has_cost_model<policy::sync_free_fused>);
-  EXPECT_TRUE(detail::has_cost_model<policy::sync_free_thread>);
-  EXPECT_TRUE(detail::has_cost_model<policy::sync_free_warp>);
-  EXPECT_TRUE(detail::has_cost_model<policy::cusparse>);
-  EXPECT_FALSE(detail::has_cost_model<policy::sync_free_column>);
-  EXPECT_FALSE(detail::has_cost_model<unknown>);
+  EXPECT_TRUE(has_cost_model<policy::dataflow>);
+  EXPECT_TRUE(has_cost_model<policy::level_set>);
+  EXPECT_TRUE(has_cost_model<policy::recursive_block>);
+  EXPECT_TRUE(has_cost_model<policy::self_scheduled>);
+  EXPECT_TRUE(has_cost_model<policy::sync_free_fused>);
+  EXPECT_TRUE(has_cost_model<policy::sync_free_thread>);
+  EXPECT_TRUE(has_cost_model<policy::sync_free_warp>);
+  EXPECT_TRUE(has_cost_model<policy::cusparse>);
+  EXPECT_FALSE(has_cost_model<policy::sync_free_column>);
+  EXPECT_FALSE(has_cost_model<unknown>);
 }
 
-inline constexpr detail::linear_cost two_ways[] = {{1000, 10, 2, 0.5, 3}, {3000, 0, 0, 0, 0}};
+inline constexpr linear_cost two_ways[] = {{1000, 10, 2, 0.5, 3}, {3000, 0, 0, 0, 0}};
 
 TEST(CostModel, AddsUpItsConstantsAndSweepsForFourRightHandSides) {
-  detail::system_profile system;
+  system_profile system;
   system.rows = 10;
   system.entries = 30;  // 2 a row beside the diagonal
   system.levels = 4;
@@ -275,18 +275,18 @@ TEST(CostModel, AddsUpItsConstantsAndSweepsForFourRightHandSides) {
   EXPECT_DOUBLE_EQ(two_ways[0](system), 1000 + hops + 0.5 * (matrix + 3 * 10 * 8 * 4));
   system.rhs = 5;
   EXPECT_DOUBLE_EQ(two_ways[0](system), 1000 + 2 * hops + 0.5 * (2 * matrix + 3 * 10 * 8 * 5));
-  const auto least = [&] { return detail::linear_cost_model<two_ways>::nanoseconds(0, system); };
+  const auto least = [&] { return linear_cost_model<two_ways>::nanoseconds(0, system); };
   EXPECT_DOUBLE_EQ(least(), two_ways[0](system));
   system.levels = 1000;
   EXPECT_DOUBLE_EQ(least(), 3000);
-  EXPECT_DOUBLE_EQ(two_ways[0](detail::system_profile{}), 1000) << "of nothing";
+  EXPECT_DOUBLE_EQ(two_ways[0](system_profile{}), 1000) << "of nothing";
 }
 
 TEST(CostModel, PrefersRecursiveBlockWhereEntriesAreMany) {
-  detail::system_profile system;
+  system_profile system;
   system.value_bytes = 8;
   system.index_bytes = system.offset_bytes = 4;
-  const auto nanoseconds = [&](const auto& policy) { return detail::predicted_nanoseconds(policy, system); };
+  const auto nanoseconds = [&](const auto& policy) { return predicted_nanoseconds(policy, system); };
   system.rows = 400'000;
   system.entries = 25 * system.rows;
   system.levels = 500;
@@ -301,19 +301,18 @@ TEST(CostModel, PrefersRecursiveBlockWhereEntriesAreMany) {
 
 TEST(CostModel, PrefersNothingToWhatItCannotTellOrWillBeRefused) {
   const double never = std::numeric_limits<double>::infinity();
-  detail::system_profile system;
+  system_profile system;
   system.index_bytes = 4;
   system.offset_bytes = 8;
-  EXPECT_EQ(detail::predicted_nanoseconds(policy::sync_free_warp{policy::row_order::natural}, system), never);
-  EXPECT_LT(detail::predicted_nanoseconds(policy::sync_free_warp{}, system), never);
-  EXPECT_LT(detail::predicted_nanoseconds(policy::recursive_block{}, system), never);
-  EXPECT_EQ(detail::predicted_nanoseconds(policy::recursive_block{0}, system), never);
-  EXPECT_EQ(
-      detail::predicted_nanoseconds(policy::recursive_block{-1, {policy::block_selector::paper}}, system),
-      never);
-  EXPECT_EQ(detail::predicted_nanoseconds(policy::cusparse{}, system), never);
+  EXPECT_EQ(predicted_nanoseconds(policy::sync_free_warp{policy::row_order::natural}, system), never);
+  EXPECT_LT(predicted_nanoseconds(policy::sync_free_warp{}, system), never);
+  EXPECT_LT(predicted_nanoseconds(policy::recursive_block{}, system), never);
+  EXPECT_EQ(predicted_nanoseconds(policy::recursive_block{0}, system), never);
+  EXPECT_EQ(predicted_nanoseconds(policy::recursive_block{-1, {policy::block_selector::paper}}, system),
+            never);
+  EXPECT_EQ(predicted_nanoseconds(policy::cusparse{}, system), never);
   system.offset_bytes = 4;
-  EXPECT_LT(detail::predicted_nanoseconds(policy::cusparse{}, system), never);
+  EXPECT_LT(predicted_nanoseconds(policy::cusparse{}, system), never);
 }
 
 }  // namespace

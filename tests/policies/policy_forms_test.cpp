@@ -5,8 +5,8 @@
 #include <string>
 #include <type_traits>
 
+#include "common/policies/policy_forms.hpp"
 #include "contract/contract_fixture.hpp"
-#include "examples/support/policy_forms.hpp"
 #include "support/emulator_target.hpp"
 #include "support/kernel_fields.hpp"
 
@@ -16,8 +16,8 @@ namespace {
 /// Calls `visit(form)` for all of the GPU.
 template <class Visit>
 void for_each_device_form(Visit visit) {
-  sptrsv_examples::for_each_form(sptrsv_examples::device_policies{}, visit);
-  sptrsv_examples::for_each_form(sptrsv_examples::tuned_device_policies{}, visit);
+  sptrsv_common::for_each_form(sptrsv_common::device_policies{}, visit);
+  sptrsv_common::for_each_form(sptrsv_common::tuned_device_policies{}, visit);
 }
 
 TEST(PolicyForms, HaveNamesOfTheirOwn) {
@@ -27,14 +27,14 @@ TEST(PolicyForms, HaveNamesOfTheirOwn) {
     EXPECT_FALSE(form.description.empty()) << form.name;
   };
   for_each_device_form(add);
-  sptrsv_examples::for_each_form(sptrsv_examples::host_policies{}, add);
+  sptrsv_common::for_each_form(sptrsv_common::host_policies{}, add);
   EXPECT_GE(names.size(), 20u);
 }
 
 /// A default form is the policy as it is without any choice.
 TEST(PolicyForms, EachPolicyHasItsDefaultUnderItsOwnName) {
   std::map<std::string, int> defaults;
-  sptrsv_examples::for_each_form(sptrsv_examples::device_policies{}, [&](const auto& form) {
+  sptrsv_common::for_each_form(sptrsv_common::device_policies{}, [&](const auto& form) {
     using policy_type = std::decay_t<decltype(form.policy)>;
     defaults[policy_type::name] += form.is_default() ? 1 : 0;
     EXPECT_EQ(form.name.rfind(policy_type::name, 0), 0u) << form.name;
@@ -43,8 +43,8 @@ TEST(PolicyForms, EachPolicyHasItsDefaultUnderItsOwnName) {
   for (const auto& [name, count] : defaults) {
     EXPECT_EQ(count, name == "automatic" ? 0 : 1) << name;
   }
-  sptrsv_examples::for_each_form(sptrsv_examples::tuned_device_policies{},
-                                 [](const auto& form) { EXPECT_FALSE(form.is_default()) << form.name; });
+  sptrsv_common::for_each_form(sptrsv_common::tuned_device_policies{},
+                               [](const auto& form) { EXPECT_FALSE(form.is_default()) << form.name; });
 }
 
 class SolvedForms : public on_target<case_types<emulator_target, double, std::int32_t, std::int32_t>> {
@@ -67,7 +67,7 @@ TEST_F(SolvedForms, SolveAndAddInAFixedOrderIfTheyWorkByRows) {
 
 TEST_F(SolvedForms, DefaultsAreWhatThePoliciesAreByThemselves) {
   const auto a = make(patterns::stencil_2d(9, 12), {});
-  sptrsv_examples::for_each_form(sptrsv_examples::device_policies{}, [&](const auto& form) {
+  sptrsv_common::for_each_form(sptrsv_common::device_policies{}, [&](const auto& form) {
     using policy_type = std::decay_t<decltype(form.policy)>;
     if (form.is_default()) {
       const auto kernels_of = [&](const policy_type& policy) {

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/systems/seeded_values.hpp"
+
 namespace sptrsv::testing {
 
 /// SplitMix64 (Steele, Lea and Flood 2014).
@@ -13,12 +15,7 @@ class random_source {
  public:
   explicit random_source(std::uint64_t seed) : state_(seed) {}
 
-  std::uint64_t bits() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
+  std::uint64_t bits() { return sptrsv_common::split_mix(state_ += 0x9e3779b97f4a7c15u); }
   /// In [0, bound).
   std::int64_t below(std::int64_t bound) {
     return static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(bound));

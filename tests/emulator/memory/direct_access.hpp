@@ -1,4 +1,4 @@
-// Says why the process dies when host code or a kernel dereferences a device address.
+// Explains why the process dies when host code or a kernel dereferences a device address.
 #pragma once
 
 #include <unistd.h>
@@ -9,7 +9,8 @@
 
 namespace sptrsv::emulator {
 
-/// Prints a sentence for faults at addresses for which `is_device` holds, then lets the fault happen.
+/// A handler for SIGSEGV: prints a message if `is_device` returns true for the address, then lets the fault
+/// happen.
 class direct_access_report {
  public:
   static void install(bool (*is_device)(std::uintptr_t)) {
@@ -31,10 +32,10 @@ class direct_access_report {
                         "or the context\n",
                         info->si_addr);
       if (write(STDERR_FILENO, text, static_cast<std::size_t>(length)) < 0) {
-        // Nowhere to say so.
+        // The write failed; there is no other channel for the message.
       }
     }
-    sigaction(SIGSEGV, &previous_, nullptr);  // the instruction is tried again, and fails for good
+    sigaction(SIGSEGV, &previous_, nullptr);  // the instruction is executed again and the process dies
   }
 
   inline static bool (*is_device_)(std::uintptr_t) = nullptr;

@@ -1,7 +1,6 @@
-// The emulator's device memory. A device address names no memory of the host's: it lies in a range that is
-// reserved but not accessible, so that a kernel or an engine which dereferences one directly dies at once,
-// as it would on a GPU. The bytes are kept elsewhere, with one byte of state beside each. Addresses are never
-// handed out twice, so that a stale pointer is always known as one.
+// The emulator's device memory. Device addresses are in a range that is reserved but not accessible, so a
+// kernel or an engine that dereferences one dies at once, as on a GPU. The bytes are stored elsewhere, with
+// one byte of state for each. No address is used for two buffers, so stale pointers are always detected.
 #pragma once
 
 #include <sys/mman.h>
@@ -25,27 +24,27 @@
 
 namespace sptrsv::emulator {
 
-/// A device address as a number.
+/// A device address as an integer.
 using address_type = std::uintptr_t;
 
 inline address_type address_of(const void* p) { return reinterpret_cast<address_type>(p); }
 
-/// What is known about one byte; the last two are about the current launch.
+/// The state of one byte. `constant` and `written` refer to the current launch.
 namespace shadow {
 inline constexpr unsigned char initialised = 1;
 inline constexpr unsigned char constant = 2;  // read by load_constant
 inline constexpr unsigned char written = 4;
 }  // namespace shadow
 
-/// One buffer.
+/// A buffer in device memory.
 struct allocation {
   address_type base = 0;
   std::size_t size = 0;
   unsigned id = 0;
-  const void* owner = nullptr;  // the device
+  const void* owner = nullptr;  // the device that it was allocated from
   std::vector<unsigned char> bytes;
   std::vector<unsigned char> state;
-  bool touched = false;  // state has bits of the current launch
+  bool touched = false;  // true: `state` has bits of the current launch
 
   [[nodiscard]] bool contains(address_type a) const { return a - base < size; }
   unsigned char* bytes_at(address_type a) { return bytes.data() + (a - base); }
@@ -62,11 +61,12 @@ inline std::string hex(address_type a) {
 class memory_space {
  public:
   static memory_space& instance() {
-    static auto* const space = new memory_space;  // outlives every static that owns device memory
+    static auto* const space = new memory_space;  // outlives every static object that owns device memory
     return *space;
   }
 
-  /// Held for a whole launch: devices share the process' fibers, so launches take turns.
+  /// The mutex that a launch holds until it ends: all devices share the fibers of the process, so launches
+  /// are serialised.
   std::recursive_mutex& mutex() { return mutex_; }
 
   void* allocate(std::size_t bytes, const void* owner) {
@@ -92,7 +92,7 @@ class memory_space {
     cache_.fill(nullptr);
   }
 
-  /// The buffer that holds `a`, or null.
+  /// Returns the buffer that contains `a`, or null.
   allocation* find(address_type a) {
     allocation*& cached = cache_[(a >> 12) % cache_.size()];
     if (cached != nullptr && cached->contains(a)) {
@@ -105,7 +105,8 @@ class memory_space {
     return cached = &above->second;
   }
 
-  /// The buffer that holds [p, p + bytes); throws `out_of_bounds`, which begins with `who`.
+  /// Returns the buffer that contains [p, p + bytes). Otherwise throws `out_of_bounds` with a message that
+  /// starts with `who`.
   allocation& checked(const void* p, std::size_t bytes, const std::string& who) {
     allocation* const a = find(address_of(p));
     if (a == nullptr || bytes > a->size - (address_of(p) - a->base)) {
@@ -127,7 +128,8 @@ class memory_space {
     throw out_of_bounds(text + describe(a));
   }
 
-  /// "buffer #4 + 24 (of 64 bytes)", or the buffer that `a` misses by least.
+  /// Describes an address, for example "buffer #4 + 24 (of 64 bytes)". An address outside of all buffers is
+  /// described relative to the nearest buffer below it.
   std::string describe(address_type a) {
     if (a == 0) {
       return "null";
@@ -158,7 +160,7 @@ class memory_space {
     return sum;
   }
 
-  /// Forgets what the launch that ends has noted in `a.state`.
+  /// Clears the state bits of the launch that ends.
   static void end_launch(std::vector<allocation*>& touched) {
     for (allocation* a : touched) {
       for (unsigned char& s : a->state) {
@@ -182,7 +184,8 @@ class memory_space {
     });
   }
 
-  /// A new range of addresses, aligned to 256, with a gap below it that catches small overruns.
+  /// Reserves a new range of addresses, aligned to 256 bytes, with a gap below it that detects small
+  /// overruns.
   address_type reserve(std::size_t bytes) {
     constexpr std::size_t gap = 4096;
     if (bytes > (std::size_t{1} << 40)) {
@@ -207,7 +210,7 @@ class memory_space {
   std::recursive_mutex mutex_;
   std::map<address_type, allocation> live_;
   std::map<address_type, freed_range> freed_;
-  std::array<allocation*, 256> cache_{};  // by page of the address
+  std::array<allocation*, 256> cache_{};  // by 4 KiB page of the address
   address_type next_ = 0, end_ = 0, lowest_ = 0;
   unsigned next_id_ = 0;
 };

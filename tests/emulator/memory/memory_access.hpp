@@ -1,4 +1,4 @@
-// From an address in a kernel to the bytes that it means, or to the error that it is.
+// Translates an address of a kernel to the bytes that it refers to, or throws the error of the access.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace sptrsv::emulator {
 
 namespace shadow {
 
-/// One for each of 8 bytes.
+/// The value 1 in each of 8 bytes.
 inline constexpr std::uint64_t of_all = 0x0101010101010101;
 
 inline std::uint64_t word_of(const unsigned char* state) {
@@ -56,14 +56,14 @@ inline void mark(unsigned char* state, std::size_t size, unsigned char bits) {
 
 }  // namespace shadow
 
-/// Accessible bytes.
+/// Bytes that a kernel may access, with their state.
 struct region {
   unsigned char* bytes;
   unsigned char* state;  // null for shared memory
   allocation* buffer;    // null for shared memory
 };
 
-/// "buffer #4 + 24 (of 64 bytes)", or the like for shared memory.
+/// Describes an address, for example "buffer #4 + 24 (of 64 bytes)", also in shared memory.
 inline std::string describe(const thread& t, address_type a) {
   const block& b = *t.owner;
   if (b.static_shared.contains(a)) {
@@ -75,7 +75,8 @@ inline std::string describe(const thread& t, address_type a) {
   return memory_space::instance().describe(a);
 }
 
-/// [a, a + size), which `t` accesses in words of `word` bytes; `what` is the operation, for messages.
+/// Returns the bytes [a, a + size), which `t` accesses in words of `word` bytes. `what` is the name of the
+/// operation for error messages.
 inline region resolve(const thread& t, address_type a, std::size_t size, std::size_t word, const char* what) {
   if (a % word != 0) {
     throw misaligned_access(name_of(t) + ": " + what + " of " + std::to_string(word) + " bytes at " + hex(a) +
@@ -100,7 +101,7 @@ inline region resolve(const thread& t, address_type a, std::size_t size, std::si
                            " (" + describe(t, a) + "), which nobody has written");
 }
 
-/// The bytes at `a` as other blocks see them, for messages.
+/// Returns the bytes at `a` as other blocks see them, as text for messages.
 inline std::string bytes_text(const thread& t, address_type a, std::size_t size) {
   const region r = resolve(t, a, size, 1, "report");
   std::ostringstream text;

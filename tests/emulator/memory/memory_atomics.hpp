@@ -1,4 +1,4 @@
-// The atomics of the memory model. Included by memory_model.hpp.
+// The atomic operations of the memory model. Included by memory_model.hpp.
 #pragma once
 
 #include "emulator/memory/memory_model.hpp"

@@ -1,5 +1,5 @@
-// When a store becomes visible, and to whom. Loads read what is visible at that moment, stores become visible
-// late and out of order unless a fence, a release or a barrier orders them.
+// The memory model: when a store becomes visible, and to which threads. Loads read what is visible at that
+// time. Stores become visible late and out of order unless a fence, a release or a barrier orders them.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +24,14 @@ class memory_model {
   memory_model(const memory_model&) = delete;
   memory_model& operator=(const memory_model&) = delete;
 
-  /// Counts writes that changed something: without any, a thread that polls sees what it has seen.
+  /// Returns the number of writes that changed a value. While it is constant a polling thread sees the same
+  /// value again.
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
   [[nodiscard]] bool has_pending() const { return !listed_.empty(); }
 
-  /// `word` is what one instruction accesses: the type's size, or a part of it for large types. A weak load
-  /// may see what memory held at any time since the thread's last acquire.
+  /// Loads [a, a + size). `word` is the number of bytes that one instruction accesses: the size of the type,
+  /// or a part of it for large types. A weak load may return what memory held at any time since the thread's
+  /// last acquire.
   void load(thread& t, address_type a, std::size_t size, std::size_t word, void* out, const char* what,
             bool weak = false) {
     const region r = resolve(t, a, size, word, what);
@@ -37,7 +39,7 @@ class memory_model {
     t.seen.set(a, out, size);
   }
 
-  /// What others had made visible by now, `t` sees from now on.
+  /// Later weak loads of `t` see all that is visible now.
   void acquire(thread& t) { t.acquired_at = changes_; }
 
   void load_constant(thread& t, address_type a, std::size_t size, std::size_t word, void* out) {
@@ -70,26 +72,26 @@ class memory_model {
     drain_beyond(t.pending, thread_capacity);
   }
 
-  /// `update(old)` gives the new value; both are seen at once by everybody.
+  /// Replaces the value by update(old), visible to all threads at once. Returns the old value.
   template <class T, class Update>
   T atomic(thread& t, address_type a, Update update, const char* what);
-  /// Adds; it waits among the stores of `t` until it becomes visible.
+  /// Adds to the value. The addition is pending among the stores of `t` until it becomes visible.
   template <class T>
   void reduce_add(thread& t, address_type a, T value);
 
-  /// All that `t` has stored, and all that it can see of its block's, is visible to everybody.
+  /// Makes all stores of `t`, and all stores of its block that it can see, visible to all threads.
   void release(thread& t) {
     drain_all(t.owner->pending);
     drain_all(t.pending);
   }
-  /// And `t` sees what the others have made visible.
+  /// Releases and acquires.
   void fence(thread& t) {
     release(t);
     acquire(t);
   }
 
-  /// What `count` threads of one block have stored or acquired, each of them sees. That the rest of the
-  /// block sees the stores, too, is more than CUDA promises for a tile.
+  /// Makes the stores and acquires of `count` threads of one block visible to each of them. The stores also
+  /// become visible to the rest of the block, which is more than CUDA guarantees for a tile.
   void synchronize(thread* threads, int count) {
     std::uint64_t acquired = 0;
     for (int i = 0; i < count; ++i) {
@@ -101,7 +103,7 @@ class memory_model {
     }
   }
 
-  /// All that `t` has stored is visible to its block.
+  /// Makes all stores of `t` visible to its block.
   void publish_to_block(thread& t) {
     for (const pending_store& s : t.pending.entries()) {
       if (s.state == nullptr) {
@@ -114,7 +116,7 @@ class memory_model {
     drain_beyond(t.owner->pending, block_capacity);
   }
 
-  /// What a finished block has not made visible stays pending until somebody forces it or the launch ends.
+  /// Keeps the pending stores of a finished block until they are forced or the launch ends.
   void retire(block& b) {
     for (const pending_store& s : b.pending.entries()) {
       push(retired_, s);
@@ -131,7 +133,7 @@ class memory_model {
     drain_beyond(retired_, block_capacity);
   }
 
-  /// Makes one pending store visible, any; false: there is none.
+  /// Makes one pending store visible, chosen at random. Returns false if there is none.
   bool drain_one() {
     if (listed_.empty()) {
       return false;
@@ -141,7 +143,7 @@ class memory_model {
     return true;
   }
 
-  /// Does `t` see at `a` what it saw when it loaded from there, or at its last pause?
+  /// Returns true if `t` sees the same value at `a` as in its last load from there or at its last pause.
   bool unchanged(thread& t, address_type a, std::size_t size) {
     const region r = resolve(t, a, size, 1, "pause");
     sighting now;
@@ -156,7 +158,7 @@ class memory_model {
   }
 
  private:
-  // More than these are never pending: older ones become visible first.
+  // Largest number of pending stores. Older ones become visible first.
   static constexpr std::size_t thread_capacity = 32;
   static constexpr std::size_t block_capacity = 256;
 
@@ -182,7 +184,7 @@ class memory_model {
     }
   }
 
-  /// What `t` sees: memory, its block's pending stores over it, its own over those.
+  /// Reads what `t` sees: memory, overlaid by the pending stores of its block, overlaid by its own.
   void view(const thread& t, const region& r, address_type a, std::size_t size, unsigned char* out,
             const char* what, bool weak = false) {
     copy_bytes(out, r.bytes, size);
@@ -206,7 +208,7 @@ class memory_model {
     }
   }
 
-  /// Replaces by older values, sector by sector, as chance will have it.
+  /// Replaces bytes by older values, each sector at random.
   void view_cache(const thread& t, allocation& buffer, address_type a, std::size_t size, unsigned char* out) {
     constexpr std::size_t sector = stale_cache::sector_bytes;
     for (std::size_t at = 0; at < size;) {
@@ -266,7 +268,7 @@ class memory_model {
     b.drain_at(i, committer());
     unlist_if_empty(b);
   }
-  /// The oldest of those beyond `capacity`.
+  /// Makes the oldest stores beyond `capacity` visible.
   void drain_beyond(store_buffer& b, std::size_t capacity) {
     if (b.size() <= capacity) {
       return;
@@ -291,7 +293,7 @@ class memory_model {
   bool check_initialised_;
   chance stale_;
   std::uint64_t changes_ = 0;
-  std::vector<store_buffer*> listed_;  // the non-empty ones
+  std::vector<store_buffer*> listed_;  // the buffers that are not empty
   store_buffer retired_;
   std::vector<allocation*> touched_;
 };

@@ -1,6 +1,6 @@
-// Why a weak load may return an old value: the first-level cache of an SM is not coherent. A weak load brings
-// a sector in, and until an acquire or a fence later weak loads may be served from it, whatever a relaxed
-// load of the same or another address has seen meanwhile.
+// Stale values of weak loads: the first-level cache of an SM is not coherent. A weak load caches a sector.
+// Until an acquire or a fence later weak loads may be served from the cache, even if a relaxed load of the
+// same or another address has seen a newer value.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace sptrsv::emulator {
 
-/// One block's. The clock is the count of changes to memory.
+/// The cache of one block. Its clock is the number of changes to memory.
 class stale_cache {
  public:
   static constexpr std::size_t sector_bytes = 32;
@@ -23,16 +23,15 @@ class stale_cache {
     written_.reset();
   }
 
-  /// The block writes these words: from now on its threads read them where the order of their accesses is
-  /// kept.
+  /// Excludes words that the block itself writes: its threads read them in program order.
   void note_write(address_type a, std::size_t size) {
     for (address_type w = a >> 3; w <= (a + size - 1) >> 3; ++w) {
       written_.set(slot(w, written_.size()));
     }
   }
 
-  /// Replaces in `bytes`, a copy of [a, a + size) which lies in one sector, by the older values, if the
-  /// sector has been read at `since` or later.
+  /// Replaces bytes of `bytes`, a copy of [a, a + size) in one sector, by the cached values, if the sector
+  /// was cached at time `since` or later.
   void overlay(address_type a, std::size_t size, std::uint64_t since, unsigned char* bytes) const {
     const line& l = lines_[slot(a / sector_bytes, lines_.size())];
     if (l.sector != a / sector_bytes || l.read_at < since) {
@@ -46,7 +45,7 @@ class stale_cache {
     }
   }
 
-  /// Reads the sector of `a` from its buffer, unless it is there and no older than `since`.
+  /// Caches the sector of `a` from its buffer, unless it was cached at time `since` or later.
   void fill(address_type a, allocation& from, std::uint64_t since, std::uint64_t now) {
     const address_type sector = a / sector_bytes;
     line& l = lines_[slot(sector, lines_.size())];
@@ -69,14 +68,14 @@ class stale_cache {
   struct line {
     address_type sector = 0;
     std::uint64_t read_at = 0;
-    std::uint32_t valid = 0;  // by byte
+    std::uint32_t valid = 0;  // one bit per byte
     std::array<unsigned char, sector_bytes> bytes{};
   };
 
   static std::size_t slot(address_type a, std::size_t count) { return (a ^ (a >> 7)) % count; }
 
   std::array<line, 64> lines_;
-  std::bitset<4096> written_;  // by a hash of the word; a collision only costs adversity
+  std::bitset<4096> written_;  // by a hash of the word; a collision only makes the emulator less adversarial
 };
 
 }  // namespace sptrsv::emulator

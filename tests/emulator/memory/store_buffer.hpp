@@ -1,5 +1,5 @@
-// Stores that have been issued and are not visible yet: those of one thread to all others, those of one block
-// (after a barrier) to other blocks.
+// Stores that were issued and are not visible yet: the stores of one thread, not visible to other threads,
+// and the stores of one block (after a barrier), not visible to other blocks.
 #pragma once
 
 #include <algorithm>
@@ -13,20 +13,20 @@
 
 namespace sptrsv::emulator {
 
-/// At most 8 bytes within one aligned 8-byte word; larger values are several of these.
+/// A store of at most 8 bytes within one aligned 8-byte word. Larger values are several of these.
 struct pending_store {
   address_type address;
   unsigned char* target;
-  unsigned char* state;  // shadow bytes; null for shared memory
+  unsigned char* state;  // state of the bytes (shadow); null for shared memory
   std::uint64_t bits;
   std::uint32_t size;
-  /// Not null: `bits` is added to what `bytes` holds, of the same type, instead of replacing it.
+  /// If not null, `bits` is added to the value at `bytes`, which has the same type, instead of replacing it.
   void (*combine)(unsigned char* bytes, std::uint64_t bits) = nullptr;
 
   [[nodiscard]] address_type word() const { return address >> 3; }
 };
 
-/// For `combine`: adds a T to a T.
+/// Adds a T to a T; a function for `combine`.
 template <class T>
 void add_to_bytes(unsigned char* bytes, std::uint64_t bits) {
   T sum;
@@ -37,13 +37,14 @@ void add_to_bytes(unsigned char* bytes, std::uint64_t bits) {
   std::memcpy(bytes, &sum, sizeof(T));
 }
 
-/// In order of age. Stores to one word leave in that order, others in any. `commit` makes one visible.
+/// Pending stores in order of age. Stores to the same word become visible in this order, others in any order.
+/// `commit` makes one store visible.
 class store_buffer {
  public:
   static constexpr std::size_t unlisted = static_cast<std::size_t>(-1);
 
-  std::size_t slot = unlisted;    // where the memory model lists the non-empty buffers
-  store_buffer* older = nullptr;  // holds stores that precede all of these (a thread's block's)
+  std::size_t slot = unlisted;    // index in the memory model's list of non-empty buffers
+  store_buffer* older = nullptr;  // a buffer whose stores precede all of these
 
   [[nodiscard]] bool empty() const { return entries_.empty(); }
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
@@ -59,7 +60,7 @@ class store_buffer {
     filter_.fill(0);
   }
 
-  /// False: no entry lies in the words of [address, address + size).
+  /// Returns false if no entry is in the words of [address, address + size).
   [[nodiscard]] bool may_hold(address_type address, std::size_t size) const {
     if (entries_.empty()) {
       return false;
@@ -73,8 +74,8 @@ class store_buffer {
     return false;
   }
 
-  /// Replaces in `bytes`, a copy of [address, address + size), what the entries would; `covered[i]` becomes 1
-  /// for the bytes replaced.
+  /// Applies the entries to `bytes`, a copy of [address, address + size). Sets covered[i] to 1 for the bytes
+  /// replaced.
   void overlay(address_type address, std::size_t size, unsigned char* bytes, unsigned char* covered) const {
     if (!may_hold(address, size)) {
       return;
@@ -83,7 +84,7 @@ class store_buffer {
       if (s.address + s.size <= address || address + size <= s.address) {
         continue;
       }
-      if (s.combine != nullptr) {  // what is read of a sum is the whole sum
+      if (s.combine != nullptr) {  // a load sees the complete sum
         s.combine(bytes + (s.address - address), s.bits);
         continue;
       }
@@ -98,7 +99,7 @@ class store_buffer {
     }
   }
 
-  /// Commits the oldest entry of the word that entry `i` lies in.
+  /// Commits the oldest entry in the word of entry `i`.
   template <class Commit>
   void drain_at(std::size_t i, Commit&& commit) {
     const address_type word = entries_[i].word();
@@ -111,7 +112,7 @@ class store_buffer {
     }
     commit(s);
   }
-  /// Commits the `count` oldest entries, which are not all.
+  /// Commits the `count` oldest entries; there must be more than `count`.
   template <class Commit>
   void drain_oldest(std::size_t count, Commit&& commit) {
     const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(count);

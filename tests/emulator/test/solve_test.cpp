@@ -36,7 +36,7 @@ struct look_back_agent {
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const int i = ctx.thread_rank();
-    const std::uint32_t place = simt::take_ticket(ctx, shared.place, p.ticket);
+    const std::uint32_t place = draw_block_ticket(ctx, shared.place, p.ticket);
     shared.values[i] = ctx.load_constant(p.in + place * block_threads + i);
     ctx.barrier();
     std::uint32_t sum = 0;

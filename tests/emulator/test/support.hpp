@@ -1,4 +1,4 @@
-// Shared by the tests of the emulator: kernels written as lambdas, and vectors to and from a device.
+// Utilities of the emulator's own tests: kernels written as lambdas, and vectors copied to and from a device.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace sptrsv::emulator::testing {
 
 struct nothing {};
 
-/// The agent that calls `body(ctx, shared)`.
+/// An agent that calls body(ctx, shared).
 template <int Threads, class Shared, class Body>
 struct body_agent {
   static constexpr int block_threads = Threads;
@@ -63,7 +63,7 @@ inline device_settings with_schedule(schedule order, std::uint32_t resident_bloc
   return s;
 }
 
-/// Returns in how many of `count` random schedules `succeeds(executor)` is true.
+/// Returns the number of random schedules, of `count`, for which succeeds(executor) is true.
 template <class Succeeds>
 int successes(int count, const Succeeds& succeeds, std::uint32_t resident_blocks = 0) {
   int found = 0;

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/bench/matrix_source.hpp"
-#include "benchmarks/generators/factors.hpp"
-#include "benchmarks/generators/registry.hpp"
-#include "benchmarks/generators/suitesparse.hpp"
+#include "common/generators/factors.hpp"
+#include "common/generators/registry.hpp"
+#include "common/generators/suitesparse.hpp"
+#include "common/systems/matrix_source.hpp"
 
-namespace sptrsv_benchmarks {
+namespace sptrsv_common {
 namespace {
 
 using matrix = sptrsv::csr_matrix<double>;
@@ -274,4 +274,4 @@ TEST(CompleteFactors, SystemsHaveTheirValues) {
 }
 
 }  // namespace
-}  // namespace sptrsv_benchmarks
+}  // namespace sptrsv_common

@@ -1,13 +1,13 @@
 // The list of generated systems of a program without SuiteSparse.
-#include "benchmarks/generators/registry.hpp"
+#include "common/generators/registry.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "benchmarks/bench/matrix_source.hpp"
+#include "common/systems/matrix_source.hpp"
 
-namespace sptrsv_benchmarks {
+namespace sptrsv_common {
 namespace {
 
 TEST(GeneratorRegistry, FactorsBySuiteSparseAreAbsentWithoutIt) {
@@ -24,22 +24,20 @@ TEST(GeneratorRegistry, FactorsBySuiteSparseAreAbsentWithoutIt) {
 
 TEST(GeneratorRegistry, NamesAreSaidToBeUnknownOrAbsent) {
   const generator_registry registry;
-  bench_options options;
   const auto error_for = [&](const std::string& names) -> std::string {
-    options.generated = names;
     try {
-      static_cast<void>(choose_sources(options, registry, false));
-    } catch (const support::usage_error& e) {
+      static_cast<void>(choose_sources({"", names}, registry));
+    } catch (const usage_error& e) {
       return e.what();
     }
     return "";
   };
   EXPECT_EQ(error_for("chain_1000"), "");
   EXPECT_EQ(error_for("chain_1000,chian_1000"),
-            "no generated matrix is called 'chian_1000': see sptrsv_bench --list");
+            "no generated matrix is called 'chian_1000'; sptrsv_bench --list prints the names");
   EXPECT_NE(error_for("chain_1000,lu_lower_24x24").find("built without CHOLMOD and UMFPACK"),
             std::string::npos);
 }
 
 }  // namespace
-}  // namespace sptrsv_benchmarks
+}  // namespace sptrsv_common

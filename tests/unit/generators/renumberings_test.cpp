@@ -1,5 +1,5 @@
 // Systems in other orders: renumberings of a lower triangle.
-#include "benchmarks/generators/renumberings.hpp"
+#include "common/generators/renumberings.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/generators/grids.hpp"
+#include "common/generators/grids.hpp"
 
-namespace sptrsv_benchmarks {
+namespace sptrsv_common {
 namespace {
 
 void expect_lower_triangle(const pattern& p) {
@@ -98,4 +98,4 @@ TEST(Renumberings, UnknownOnesAreRefused) {
 }
 
 }  // namespace
-}  // namespace sptrsv_benchmarks
+}  // namespace sptrsv_common

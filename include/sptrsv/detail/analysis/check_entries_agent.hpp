@@ -7,9 +7,15 @@
 
 namespace sptrsv::detail::triangle_kernels {
 
-/// A thread per row (column) of the storage and per entry, as many as the larger number says: whether the
-/// offsets are sound; range and order of the indices, lengths of the system's rows, places of its diagonal.
-/// What it says of entries means something only where the offsets are sound, but it never leaves the arrays.
+/// Checks the stored matrix and counts the entries of the system's rows. Thread i does two things:
+///
+///   1. For stored row (column) i: check that the offsets are sound.
+///   2. For stored entry i: check its index and its order within the stored row, record the diagonal entry,
+///      and count the entry for its row of the system. The lanes of a warp first combine the counts of
+///      neighbours in the same row.
+///
+/// The findings about entries are valid only if all offsets are sound, but the kernel never reads outside the
+/// arrays.
 template <class Index, class Offset>
 struct check_entries_agent {
   static constexpr int block_threads = 256;
@@ -17,9 +23,11 @@ struct check_entries_agent {
   struct params {
     pattern_view<Index, Offset> a;
     triangle_form form;
-    Offset* row_lengths;       ///< by position, strictly lower
-    Offset* diagonal_sources;  ///< by position; null if the diagonal is unit
-    report* found;
+    /// Strictly lower entries of each row, by substitution index; must be 0 before.
+    Offset* row_lengths;
+    /// By substitution index, must be -1 before; null if the diagonal is unit.
+    Offset* diagonal_sources;
+    report* found;  ///< the findings
   };
 
   template <class Context>
@@ -36,9 +44,10 @@ struct check_entries_agent {
   }
 
  private:
+  /// A stored entry of the system, if it lies in the strictly lower triangle.
   struct counted {
-    Index row = -1;  ///< -1 if there is none
-    bool is_below = false;
+    Index row = -1;         ///< substitution index; -1 if there is none
+    bool is_below = false;  ///< true if the entry lies below the diagonal
   };
 
   template <class Context>
@@ -59,7 +68,7 @@ struct check_entries_agent {
       ctx.atomic_min(&p.found->index, m);
       return {};
     }
-    const auto at = solve_index_of(p.form, static_cast<Index>(p.a.size - 1), static_cast<Index>(m), minor);
+    const auto at = triangle_entry_of(p.form, static_cast<Index>(p.a.size - 1), static_cast<Index>(m), minor);
     if (e > 0 && e > static_cast<std::int64_t>(ctx.load_constant(p.a.offsets + m))) {
       const Index before = ctx.load_constant(p.a.indices + e - 1);
       if (before > minor) {
@@ -76,7 +85,8 @@ struct check_entries_agent {
     return {at.row, at.column < at.row};
   }
 
-  /// Neighbours in the same row are counted before they are added: additions to one word take turns.
+  /// Adds the entries of the warp to the lengths of their rows: one atomic addition per run of lanes with the
+  /// same row, because additions to the same word are serialised.
   template <class Context>
   SPTRSV_DEVICE static void add_lengths(Context& ctx, const params& p, const counted& entry) {
     const auto warp = ctx.template group<32>();
@@ -87,7 +97,8 @@ struct check_entries_agent {
     if ((firsts >> rank & 1u) == 0) {
       return;
     }
-    const std::uint32_t next = rank < 31 ? firsts >> (rank + 1) : 0u;  // the first lane of another row
+    // The lowest bit is the first lane of the next row.
+    const std::uint32_t next = rank < 31 ? firsts >> (rank + 1) : 0u;
     const int lanes = next != 0 ? simt::lowest_bit(next) + 1 : 32 - rank;
     const std::uint32_t own = below >> rank & (lanes < 32 ? (1u << lanes) - 1u : ~0u);
     if (own != 0) {

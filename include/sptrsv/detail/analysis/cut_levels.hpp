@@ -1,33 +1,34 @@
-// A triangle cut in two after one of its levels.
+// Cuts a triangle in two after one of its levels.
 #pragma once
 
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/analysis/split_rows.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::detail {
 
-/// The rows of the first levels, and the others, each in the order of substitution.
+/// The rows of the first levels and the remaining rows, each half in the order of substitution.
 template <class Index, class Offset>
 struct cut_triangle {
   split_triangle<Index, Offset> first;
   device_levels<Index> first_levels;
-  /// Columns from the number of its rows on are rows of `first`, counted from there.
+  /// Columns below the number of rows of `rest` are rows of `rest`. Column rest size + k is row k of `first`.
   split_triangle<Index, Offset> rest;
   device_levels<Index> rest_levels;
-  buffer<Index> rest_level_of_row;  ///< counted from 1
+  buffer<Index> rest_level_of_row;  ///< level of each row of `rest`, counted from 1
 };
 
 namespace cut_kernels {
 
-/// Per row, and once for the end.
+/// Marks the rows of the first levels with 1. Runs once per row and once for the end.
 template <class Index>
 struct mark_first_rows {
   std::int64_t size;
-  const Index* level_of_row;
+  const Index* level_of_row;  ///< by row, counted from 1
   Index last_level;
-  Index* is_first;
+  Index* is_first;  ///< by row, size + 1
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
@@ -36,19 +37,19 @@ struct mark_first_rows {
   }
 };
 
-/// Per row: its number in its half.
+/// Numbers the rows of each half. Runs once per row.
 template <class Index>
 struct number_rows {
-  const Index* firsts_before;  ///< by row: rows of the first levels before it
+  const Index* firsts_before;  ///< by row: number of rows of the first levels before it
   std::int64_t rest_size;
-  const Index* substitution_indices;  ///< null: a row is its position
+  const Index* substitution_indices;  ///< by row; null: a row is its substitution index
   const Index* level_of_row;
   Index last_level;
-  /// By row of a half: its row, and its position.
+  /// Indexed by the half, then by the row of the half: its row of the whole, and its substitution index.
   Index* rows[2];
   Index* half_substitution_indices[2];
-  Index* rest_level_of_row;
-  Index* solve_indices;  ///< by row: as a column of the rest
+  Index* rest_level_of_row;  ///< by row of the rest, counted from 1
+  Index* solve_indices;      ///< by row: its column index in the rest
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
@@ -67,7 +68,7 @@ struct number_rows {
   }
 };
 
-/// Per element.
+/// Subtracts `what` from each element.
 template <class Index>
 struct subtract {
   const Index* from;
@@ -80,13 +81,13 @@ struct subtract {
   }
 };
 
-/// Per place in level order: the row's number in its half.
+/// Translates rows of the whole to rows of a half. Runs once per row in level order.
 template <class Index>
-struct take_values {
-  const Index* rows;
-  const Index* solve_indices;
-  Index first_solve_index;
-  Index* numbers;
+struct translate_rows {
+  const Index* rows;           ///< by solve index: the row of the whole
+  const Index* solve_indices;  ///< by row of the whole, from number_rows
+  Index first_solve_index;     ///< solve index of the first row of the half
+  Index* numbers;              ///< output by solve index: the row of the half
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
@@ -97,8 +98,8 @@ struct take_values {
 
 }  // namespace cut_kernels
 
-/// `level_of_row`: counted from 1; `first_levels`, which have `first_rows` rows: fewer than all.
-/// Synchronises.
+/// Cuts the triangle after its first `first_levels` levels, which hold `first_rows` rows, fewer than all.
+/// `level_of_row` counts from 1. Synchronises.
 template <class Index, class Offset, class Executor>
 cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>& split,
                                             const device_levels<Index>& levels,
@@ -106,35 +107,34 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
                                             std::int64_t first_rows, const Executor& on,
                                             const analysis_memory& memory) {
   const device_triangle<Index, Offset>& t = split.triangle;
-  const auto make = [&](std::int64_t count) {
-    return buffer<Index>(static_cast<std::size_t>(count), memory.kept, on.stream());
-  };
   const std::int64_t rest_rows = t.size - first_rows;
   const auto last_level = static_cast<Index>(first_levels);
   cut_triangle<Index, Offset> made;
   made.first.has_partial_rows = made.rest.has_partial_rows = split.has_partial_rows;
-  made.first.substitution_indices = make(first_rows);
-  made.rest.substitution_indices = make(rest_rows);
-  made.rest_level_of_row = make(rest_rows);
-  const buffer<Index> firsts_before = make(t.size + 1);
-  const buffer<Index> first_values = make(first_rows);
-  const buffer<Index> rest_values = make(rest_rows);
-  const buffer<Index> solve_indices = make(t.size);
+  made.first.substitution_indices = make_buffer<Index>(first_rows, on, memory.kept);
+  made.rest.substitution_indices = make_buffer<Index>(rest_rows, on, memory.kept);
+  made.rest_level_of_row = make_buffer<Index>(rest_rows, on, memory.kept);
+  const buffer<Index> firsts_before = make_buffer<Index>(t.size + 1, on, memory.kept);
+  const buffer<Index> first_values = make_buffer<Index>(first_rows, on, memory.kept);
+  const buffer<Index> rest_values = make_buffer<Index>(rest_rows, on, memory.kept);
+  const buffer<Index> solve_indices = make_buffer<Index>(t.size, on, memory.kept);
   simt::for_each(
       on, t.size + 1,
       cut_kernels::mark_first_rows<Index>{t.size, level_of_row.data(), last_level, firsts_before.data()});
   on.exclusive_scan(firsts_before.data(), firsts_before.data(), t.size + 1, memory.scratch);
-  simt::for_each(on, t.size,
-                 cut_kernels::number_rows<Index>{
-                     firsts_before.data(),
-                     rest_rows,
-                     split.substitution_indices.data(),
-                     level_of_row.data(),
-                     last_level,
-                     {first_values.data(), rest_values.data()},
-                     {made.first.substitution_indices.data(), made.rest.substitution_indices.data()},
-                     made.rest_level_of_row.data(),
-                     solve_indices.data()});
+  cut_kernels::number_rows<Index> body{};
+  body.firsts_before = firsts_before.data();
+  body.rest_size = rest_rows;
+  body.substitution_indices = split.substitution_indices.data();
+  body.level_of_row = level_of_row.data();
+  body.last_level = last_level;
+  body.rows[0] = first_values.data();
+  body.rows[1] = rest_values.data();
+  body.half_substitution_indices[0] = made.first.substitution_indices.data();
+  body.half_substitution_indices[1] = made.rest.substitution_indices.data();
+  body.rest_level_of_row = made.rest_level_of_row.data();
+  body.solve_indices = solve_indices.data();
+  simt::for_each(on, t.size, body);
   made.first.triangle =
       select_rows(t,
                   row_selection<Index>{first_rows, first_values.data(), solve_indices.data(),
@@ -147,14 +147,15 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
                                std::int64_t first_row, std::int64_t rows) {
     device_levels<Index> taken;
     taken.count = count;
-    taken.level_offsets = make(count + 1);
-    taken.rows = make(rows);
+    taken.level_offsets = make_buffer<Index>(count + 1, on, memory.kept);
+    taken.rows = make_buffer<Index>(rows, on, memory.kept);
     simt::for_each(on, count + 1,
                    cut_kernels::subtract<Index>{levels.level_offsets.data() + first,
                                                 static_cast<Index>(first_row), taken.level_offsets.data()});
-    simt::for_each(on, rows,
-                   cut_kernels::take_values<Index>{levels.rows.data() + first_row, solve_indices.data(),
-                                                   static_cast<Index>(first_solve_index), taken.rows.data()});
+    simt::for_each(
+        on, rows,
+        cut_kernels::translate_rows<Index>{levels.rows.data() + first_row, solve_indices.data(),
+                                           static_cast<Index>(first_solve_index), taken.rows.data()});
     return taken;
   };
   made.first_levels = take_levels(0, first_levels, rest_rows, 0, first_rows);
@@ -162,11 +163,12 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
   return made;
 }
 
-/// Columns of the rest that are rows of the first become places of them: `first_rows[place]`.
+/// Renumbers the columns of the rest that are rows of the first half: row r becomes the solve index
+/// solve_index_of_first[r]. Runs once per entry of the rest.
 template <class Index>
 struct renumber_first_columns {
   std::int64_t rest_size;
-  const Index* place_of_first;
+  const Index* solve_index_of_first;
   Index* columns;
 
   template <class Context>
@@ -174,7 +176,7 @@ struct renumber_first_columns {
     const auto column = static_cast<std::int64_t>(ctx.load(columns + e));
     if (column >= rest_size) {
       ctx.store(columns + e,
-                static_cast<Index>(rest_size + ctx.load_constant(place_of_first + column - rest_size)));
+                static_cast<Index>(rest_size + ctx.load_constant(solve_index_of_first + column - rest_size)));
     }
   }
 };

@@ -1,21 +1,23 @@
-// The triangle by columns on the device, for the policies that scatter, and the in-degrees of its unknowns.
+// The triangle by columns on the device, for the policies that scatter updates, and the in-degrees of its
+// unknowns.
 #pragma once
 
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::detail {
 
 /// The strictly lower triangle of the system by columns, rows ascending; in device memory. Columns and rows
-/// stand in the order of substitution, or in level order where the triangle that it was made from did.
+/// are in the order of substitution, or in the order of the triangle that the columns were made from.
 template <class Index, class Offset>
 struct device_columns {
   std::int64_t size = 0;
-  buffer<Offset> column_offsets;    ///< size + 1
-  buffer<Index> rows;               ///< entries
-  buffer<Offset> sources;           ///< entries
-  buffer<Offset> diagonal_sources;  ///< size; empty if the diagonal is unit
+  buffer<Offset> column_offsets;    ///< by column, size + 1
+  buffer<Index> rows;               ///< by entry: its row
+  buffer<Offset> sources;           ///< by entry: its index in the stored matrix
+  buffer<Offset> diagonal_sources;  ///< by column, size; empty if the diagonal is unit
 
   [[nodiscard]] std::int64_t entries() const { return static_cast<std::int64_t>(rows.size()); }
   [[nodiscard]] std::size_t bytes() const {
@@ -23,7 +25,7 @@ struct device_columns {
   }
 };
 
-/// Per element: `from` backwards, each number taken from `top`, or as it is where `top` is -1.
+/// Copies `from` in reverse order. Each element v becomes top - v; if `top` is -1, it stays v.
 template <class T>
 struct reverse_array {
   const T* from;
@@ -38,14 +40,14 @@ struct reverse_array {
   }
 };
 
-/// The columns in the order of substitution, with the checks of build_on_device. No entry is sorted where the
-/// storage has these columns as its rows or columns. Synchronises.
+/// Builds the columns in the order of substitution, with the checks of build_on_device. No sort is needed if
+/// the storage has these columns as its rows or columns. Synchronises.
 template <class Index, class Offset, class Executor>
 device_columns<Index, Offset> build_columns_on_device(const pattern_view<Index, Offset>& a,
                                                       const triangle_form& form, const Executor& on,
                                                       memory_resource& resource) {
-  // The columns of a lower triangle, from the last to the first, are the rows of the lower triangle that its
-  // transpose is when it is counted from the end.
+  // The columns of a lower triangle L, from the last to the first, are the rows of L^T in reversed order,
+  // which is again a lower triangle.
   triangle_form flipped = form;
   flipped.transposed = !form.transposed;
   flipped.reversed = !form.reversed;
@@ -66,7 +68,8 @@ device_columns<Index, Offset> build_columns_on_device(const pattern_view<Index, 
   return c;
 }
 
-/// Per column, and one past the last: its first entry among all, which are sorted by column.
+/// Finds each column's first entry in the entries sorted by column. Runs once per column and once for the
+/// end.
 template <class Index, class Offset>
 struct find_column_offsets {
   const Index* sorted_columns;
@@ -80,11 +83,11 @@ struct find_column_offsets {
   }
 };
 
-/// Per entry in the order of columns: its row and source.
+/// Finds the row and the source of each entry in column order.
 template <class Index, class Offset>
 struct take_rows {
   std::int64_t size;
-  const Offset* order;  ///< entry by rows
+  const Offset* order;  ///< index of the entry in row order
   const Offset* row_offsets;
   const Offset* row_sources;
   Index* rows;
@@ -98,14 +101,14 @@ struct take_rows {
   }
 };
 
-/// The columns of a triangle by rows, whatever their order; diagonal_sources stays empty.
+/// Returns the columns of a triangle that is stored by rows, in any order. diagonal_sources stays empty.
 template <class Index, class Offset, class Executor>
 device_columns<Index, Offset> columns_of(const device_triangle<Index, Offset>& t, const Executor& on,
                                          memory_resource& resource) {
   const auto entries = static_cast<std::size_t>(t.entries());
   device_columns<Index, Offset> c;
   c.size = t.size;
-  c.column_offsets = buffer<Offset>(static_cast<std::size_t>(t.size) + 1, resource, on.stream());
+  c.column_offsets = make_buffer<Offset>(t.size + 1, on, resource);
   c.rows = buffer<Index>(entries, resource, on.stream());
   c.sources = buffer<Offset>(entries, resource, on.stream());
   if (entries == 0) {
@@ -128,23 +131,24 @@ device_columns<Index, Offset> columns_of(const device_triangle<Index, Offset>& t
   return c;
 }
 
-/// How many entries each row of the triangle has: the unknowns that it waits for.
+/// The number of entries of each row of the triangle, that is, of the unknowns that the row waits for.
 template <class Index>
 struct in_degrees {
-  buffer<Index> total;
-  buffer<Index> inside;  ///< from columns of the row's own block; empty if blocks were not asked for
+  buffer<Index> total;  ///< by row
+  /// By row: the entries in columns of the row's own block; empty if no block size was given.
+  buffer<Index> inside;
   std::int64_t longest = 0;
 
   [[nodiscard]] std::size_t bytes() const { return total.bytes() + inside.bytes(); }
 };
 
-/// Per entry (Liu et al., Algorithm 2, lines 4 to 6).
+/// Counts the entries of the rows, one thread per entry (Liu et al., Algorithm 2, lines 4 to 6).
 template <class Index, class Offset>
 struct count_in_degrees {
   std::int64_t size;
   const Offset* column_offsets;
   const Index* rows;
-  std::int64_t block;  ///< unknowns that make a block; 0: none
+  std::int64_t block;  ///< unknowns per block; 0: no blocks
   Index* total;
   Index* inside;
 
@@ -158,7 +162,8 @@ struct count_in_degrees {
   }
 };
 
-/// One pass over the entries. `block`: unknowns of which a thread block takes care, or 0. Synchronises.
+/// Counts the in-degrees in one pass over the entries. `block` is the number of unknowns that one thread
+/// block solves, or 0. Synchronises.
 template <class Index, class Offset, class Executor>
 in_degrees<Index> count_in_degrees_on_device(const device_columns<Index, Offset>& c, std::int64_t block,
                                              const Executor& on, memory_resource& resource) {

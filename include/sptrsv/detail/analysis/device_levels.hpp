@@ -1,4 +1,4 @@
-// Levels on the device, and the rows in level order.
+// Levels on the device: the level of each row, and the rows in level order.
 #pragma once
 
 #include <algorithm>
@@ -8,16 +8,17 @@
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/levels_agent.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::detail {
 
-/// Per place in level order: where levels begin.
+/// Finds where each level begins. Runs once per row in level order.
 template <class Index>
 struct find_level_offsets {
-  const Index* sorted_levels;
-  Index* level_offsets;
+  const Index* sorted_levels;  ///< by solve index: the level, counted from 1, ascending
+  Index* level_offsets;        ///< by level, count + 1
   std::int64_t size;
-  std::int64_t count;
+  std::int64_t count;  ///< number of levels
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t p) const {
@@ -31,17 +32,17 @@ struct find_level_offsets {
   }
 };
 
-/// Rows in level order, in device memory: level l holds `rows[level_offsets[l]]` up to
-/// `rows[level_offsets[l + 1] - 1]`, ascending.
+/// Rows in level order, in device memory, ascending within a level. Level l holds
+/// rows[level_offsets[l]] ... rows[level_offsets[l + 1] - 1].
 template <class Index>
 struct device_levels {
   std::int64_t count = 0;
   buffer<Index> level_offsets;  ///< count + 1
-  buffer<Index> rows;           ///< size
+  buffer<Index> rows;           ///< by solve index: the row; size elements
 
   [[nodiscard]] std::size_t bytes() const { return level_offsets.bytes() + rows.bytes(); }
 
-  /// Where `row` stands; `row` itself if there is no order. Synchronises, linear time.
+  /// Returns the solve index of `row`, or `row` itself if there is no order. Synchronises, linear time.
   template <class Executor>
   [[nodiscard]] std::int64_t solve_index_of(std::int64_t row, const Executor& on) const {
     std::vector<Index> all(rows.size());
@@ -50,7 +51,7 @@ struct device_levels {
   }
 };
 
-/// Per row, before its level is known; also writes the rows' numbers.
+/// Sets each row's level to unknown (0) and writes the row indices 0, 1, 2, ...
 template <class Index>
 struct start_levels {
   Index* levels;
@@ -63,12 +64,12 @@ struct start_levels {
   }
 };
 
-/// The level of each row, counted from 1: one more than the largest among the rows that it needs. In scratch
-/// memory. `numbers`: takes 0, 1, 2, ...
+/// Returns the level of each row, counted from 1: one more than the largest level of the rows that it needs.
+/// The buffer is in scratch memory. `numbers` receives 0, 1, 2, ...
 template <class Index, class Offset, class Executor>
 buffer<Index> levels_of_rows(const device_triangle<Index, Offset>& t, const buffer<Index>& numbers,
                              const Executor& on, const analysis_memory& memory) {
-  buffer<Index> levels(static_cast<std::size_t>(t.size), memory.scratch, on.stream());
+  auto levels = make_buffer<Index>(t.size, on, memory.scratch);
   const buffer<std::uint32_t> tickets(1, memory.scratch, on.stream());
   simt::for_each(on, t.size, start_levels<Index>{levels.data(), numbers.data()});
   on.fill_bytes(tickets.data(), 0, tickets.bytes());
@@ -81,7 +82,7 @@ buffer<Index> levels_of_rows(const device_triangle<Index, Offset>& t, const buff
   return levels;
 }
 
-/// Of at least one row. Synchronises.
+/// Returns the number of levels of at least one row. Synchronises.
 template <class Index, class Executor>
 std::int64_t count_levels(const buffer<Index>& level_of_row, const Executor& on,
                           const analysis_memory& memory) {
@@ -94,26 +95,25 @@ std::int64_t count_levels(const buffer<Index>& level_of_row, const Executor& on,
   return found;
 }
 
-/// `level_of_row`: where it is given, takes the level of each row, as levels_of_rows. Synchronises.
+/// Returns the rows in level order. If `level_of_row` is given, it receives the result of levels_of_rows.
+/// Synchronises.
 template <class Index, class Offset, class Executor>
 device_levels<Index> levels_on_device(const device_triangle<Index, Offset>& t, const Executor& on,
                                       const analysis_memory& memory, buffer<Index>* level_of_row = nullptr) {
-  const auto make = [&](std::int64_t count, memory_resource& from) {
-    return buffer<Index>(static_cast<std::size_t>(count), from, on.stream());
-  };
   device_levels<Index> result;
-  result.rows = make(t.size, memory.kept);
+  result.rows = make_buffer<Index>(t.size, on, memory.kept);
   if (t.size == 0) {
-    result.level_offsets = make(1, memory.kept);
+    result.level_offsets = make_buffer<Index>(1, on, memory.kept);
     on.fill_bytes(result.level_offsets.data(), 0, result.level_offsets.bytes());
     return result;
   }
-  const auto numbers = make(t.size, memory.scratch);
+  const auto numbers = make_buffer<Index>(t.size, on, memory.scratch);
   buffer<Index> levels = levels_of_rows(t, numbers, on, memory);
-  // How many there are saves the sort a pass or two of a large system; a small one would only wait longer.
+  // The number of levels saves the sort a pass or two in a large system. In a small system the download costs
+  // more.
   const bool is_large = t.size >= std::int64_t{1} << 16;
   result.count = is_large ? count_levels(levels, on, memory) : t.size;
-  const auto sorted_levels = make(t.size, memory.scratch);
+  const auto sorted_levels = make_buffer<Index>(t.size, on, memory.scratch);
   using key = std::make_unsigned_t<Index>;
   on.sort_pairs(reinterpret_cast<const key*>(levels.data()), reinterpret_cast<key*>(sorted_levels.data()),
                 numbers.data(), result.rows.data(), t.size,
@@ -123,7 +123,7 @@ device_levels<Index> levels_on_device(const device_triangle<Index, Offset>& t, c
     on.download(&last, sorted_levels.data() + t.size - 1, sizeof(last));
     result.count = last;
   }
-  result.level_offsets = make(result.count + 1, memory.kept);
+  result.level_offsets = make_buffer<Index>(result.count + 1, on, memory.kept);
   simt::for_each(
       on, t.size,
       find_level_offsets<Index>{sorted_levels.data(), result.level_offsets.data(), t.size, result.count});

@@ -7,24 +7,27 @@
 
 #include "sptrsv/detail/analysis/check_entries_agent.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scratch_arena.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail {
 
 /// The strictly lower triangle of the system by rows, in the order of substitution, columns ascending; in
-/// device memory. See host_triangle for the arrays.
+/// device memory.
 template <class Index, class Offset>
 struct device_triangle {
   std::int64_t size = 0;
   std::int64_t longest_row = 0;
-  /// Whether the entries of a row that have a source stand in the stored matrix without gaps, ascending (if
-  /// substitution goes backwards: descending) up to the diagonal, which is next.
+  /// True if the entries of each row that have a source are adjacent in the stored matrix, in ascending order
+  /// (descending if substitution starts at the last row), and the diagonal entry follows them.
   bool rows_are_stored_runs = false;
-  buffer<Offset> row_offsets;       ///< size + 1
-  buffer<Index> columns;            ///< entries
-  buffer<Offset> sources;           ///< entries
-  buffer<Offset> diagonal_sources;  ///< size; empty if the diagonal is unit
+  buffer<Offset> row_offsets;  ///< by row, size + 1
+  buffer<Index> columns;       ///< by entry: its column
+  /// By entry: its index in the stored matrix, or -1, or minus_one_source.
+  buffer<Offset> sources;
+  /// By row: index of the diagonal entry in the stored matrix; empty if the diagonal is unit.
+  buffer<Offset> diagonal_sources;
 
   [[nodiscard]] std::int64_t entries() const { return static_cast<std::int64_t>(columns.size()); }
   [[nodiscard]] std::size_t bytes() const {
@@ -32,7 +35,7 @@ struct device_triangle {
   }
 };
 
-/// Number of bits that hold all of 0 ... count - 1.
+/// Returns the number of bits that represent 0 ... count - 1.
 inline int bits_for(std::uint64_t count) {
   int bits = 1;
   while (bits < 64 && (std::uint64_t{1} << bits) < count) {
@@ -41,6 +44,8 @@ inline int bits_for(std::uint64_t count) {
   return bits;
 }
 
+/// Throws the first fault of `found`, in the order of pattern_fault. A row that is not below `size` means no
+/// fault.
 inline void throw_if_any(const triangle_kernels::report& found, std::int64_t size, bool by_columns) {
   const auto check = [&](pattern_fault fault, std::int64_t major) {
     if (major < size) {
@@ -53,7 +58,14 @@ inline void throw_if_any(const triangle_kernels::report& found, std::int64_t siz
   check(pattern_fault::diagonal, found.diagonal);
 }
 
-/// Builds the triangle; synchronises. Throws for the first offending row, as validate_on_host does.
+/// Builds the triangle; synchronises. Throws for the first offending row, as validate_on_host does. The
+/// kernels run in this order:
+///
+///   1. start_rows initialises lengths, diagonal sources and the report.
+///   2. check_entries_agent checks the storage and counts the entries of each row.
+///   3. A scan turns the lengths into row offsets; check_rows finds missing diagonal entries.
+///   4. If the storage is sorted by rows of the system, write_ascending_entries writes the entries. Otherwise
+///      write_keys, a sort by (row, column) and take_columns do.
 template <class Index, class Offset, class Executor>
 class device_triangle_builder {
  public:
@@ -64,14 +76,14 @@ class device_triangle_builder {
   device_triangle<Index, Offset> build() {
     device_triangle<Index, Offset> t;
     t.size = a_.size;
-    t.row_offsets = make<Offset>(a_.size + 1);
+    t.row_offsets = make_buffer<Offset>(a_.size + 1, on_, memory_.kept);
     if (a_.size == 0) {
       on_.fill_bytes(t.row_offsets.data(), 0, t.row_offsets.bytes());
       return t;
     }
     SPTRSV_EXPECTS(a_.size <= (std::int64_t{1} << 32), errc::unsupported,
                    "the analysis on the device takes at most 2^32 rows");
-    t.diagonal_sources = make<Offset>(form_.unit ? 0 : a_.size);
+    t.diagonal_sources = make_buffer<Offset>(form_.unit ? 0 : a_.size, on_, memory_.kept);
     measure_rows(t);
     const report found = read_report();
     const bool ascends = !form_.transposed && found.unsorted == 0;
@@ -80,11 +92,11 @@ class device_triangle_builder {
     }
     t.longest_row = found.longest_row;
     t.rows_are_stored_runs = ascends;
-    t.columns = make<Index>(found.entries);
-    t.sources = make<Offset>(found.entries);
+    t.columns = make_buffer<Index>(found.entries, on_, memory_.kept);
+    t.sources = make_buffer<Offset>(found.entries, on_, memory_.kept);
     if (ascends) {
       simt::for_each(on_, a_.entries,
-                     triangle_kernels::place_ascending_entries<Index, Offset>{
+                     triangle_kernels::write_ascending_entries<Index, Offset>{
                          a_, form_, t.row_offsets.data(), t.columns.data(), t.sources.data()});
     } else {
       sort_entries(t);
@@ -95,15 +107,6 @@ class device_triangle_builder {
 
  private:
   using report = triangle_kernels::report;
-
-  template <class T>
-  buffer<T> make(std::int64_t count) const {
-    return buffer<T>(static_cast<std::size_t>(count), memory_.kept, on_.stream());
-  }
-  template <class T>
-  buffer<T> make_scratch(std::int64_t count) const {
-    return buffer<T>(static_cast<std::size_t>(count), memory_.scratch, on_.stream());
-  }
 
   report read_report() const {
     report found;
@@ -129,14 +132,14 @@ class device_triangle_builder {
 
   void sort_entries(device_triangle<Index, Offset>& t) const {
     const std::int64_t entries = t.entries();
-    const auto cursors = make_scratch<Offset>(a_.size);
-    const auto keys = make_scratch<std::uint64_t>(entries);
-    const auto sorted_keys = make_scratch<std::uint64_t>(entries);
-    const auto sources = make_scratch<Offset>(entries);
+    const auto cursors = make_buffer<Offset>(a_.size, on_, memory_.scratch);
+    const auto keys = make_buffer<std::uint64_t>(entries, on_, memory_.scratch);
+    const auto sorted_keys = make_buffer<std::uint64_t>(entries, on_, memory_.scratch);
+    const auto sources = make_buffer<Offset>(entries, on_, memory_.scratch);
     on_.copy(cursors.data(), t.row_offsets.data(), cursors.bytes());
     simt::for_each(
         on_, a_.entries,
-        triangle_kernels::place_keys<Index, Offset>{a_, form_, cursors.data(), keys.data(), sources.data()});
+        triangle_kernels::write_keys<Index, Offset>{a_, form_, cursors.data(), keys.data(), sources.data()});
     const auto size = static_cast<std::uint64_t>(a_.size);
     on_.sort_pairs(keys.data(), sorted_keys.data(), sources.data(), t.sources.data(), entries,
                    size == (std::uint64_t{1} << 32) ? 64 : bits_for(size * size), memory_.scratch);
@@ -152,6 +155,7 @@ class device_triangle_builder {
   buffer<report> report_;
 };
 
+/// Builds the triangle of the system in device memory. Synchronises.
 template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> build_on_device(const pattern_view<Index, Offset>& a,
                                                const triangle_form& form, const Executor& on,

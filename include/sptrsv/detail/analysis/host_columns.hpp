@@ -1,5 +1,5 @@
-// The pattern of a triangle by columns on the host, and the in-degrees of its unknowns: what the device's
-// analysis finds in device_columns.hpp, by one core.
+// The pattern of a triangle by columns on the host, and the in-degrees of its unknowns. Counterpart of
+// device_columns.hpp on one core.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@ namespace sptrsv::detail {
 /// The strictly lower triangle by columns, rows ascending.
 template <class Index, class Offset>
 struct host_columns {
-  std::vector<Offset> column_offsets;  ///< size + 1
-  std::vector<Index> rows;             ///< entries
+  std::vector<Offset> column_offsets;  ///< by column, size + 1
+  std::vector<Index> rows;             ///< by entry: its row
 };
 
-/// Transposes the pattern of a triangle by rows: a counting sort, linear time.
+/// Transposes the pattern of a triangle that is stored by rows. A counting sort, linear time.
 template <class Index, class Offset>
 host_columns<Index, Offset> columns_on_host(const std::vector<Offset>& row_offsets,
                                             const std::vector<Index>& columns) {
@@ -38,7 +38,7 @@ host_columns<Index, Offset> columns_on_host(const std::vector<Offset>& row_offse
   return made;
 }
 
-/// Entries of each row: the unknowns that it waits for.
+/// Returns the number of entries of each row, that is, of the unknowns that the row waits for.
 template <class Index, class Offset>
 std::vector<Index> in_degrees_on_host(const host_columns<Index, Offset>& c) {
   std::vector<Index> degrees(c.column_offsets.size() - 1, Index{0});

@@ -9,8 +9,8 @@
 
 namespace sptrsv::detail {
 
-/// Calls `visit(position, column, entry)` for every stored entry of the triangle, in storage order; both are
-/// positions of substitution and column <= position.
+/// Calls visit(row, column, entry) for every stored entry of the triangle, in storage order. `row` and
+/// `column` are substitution indices with column <= row; `entry` is the index in the stored matrix.
 template <class Index, class Offset, class Visit>
 void for_each_triangle_entry(const pattern_view<Index, Offset>& a, const triangle_form& form, Visit visit) {
   const auto last = static_cast<Index>(a.size - 1);
@@ -32,8 +32,8 @@ void for_each_triangle_entry(const pattern_view<Index, Offset>& a, const triangl
   }
 }
 
-/// Throws for the first row (column) of the storage whose offsets or indices are wrong, that holds an entry
-/// of the triangle twice, or that lacks its diagonal entry; the faults are looked for in this order.
+/// Throws for the first row (column) of the storage with a fault. The faults are checked in this order: wrong
+/// offsets, indices out of range, entries of the triangle that are stored twice, missing diagonal entries.
 template <class Index, class Offset>
 void validate_on_host(const pattern_view<Index, Offset>& a, const triangle_form& form) {
   for (std::int64_t m = 0; m < a.size; ++m) {
@@ -50,11 +50,12 @@ void validate_on_host(const pattern_view<Index, Offset>& a, const triangle_form&
     }
   }
   std::vector<Index> seen_by(static_cast<std::size_t>(a.size),
-                             Index{-1});  // by minor index: the last major one
+                             // By minor index: the last major index with an entry there.
+                             Index{-1});
   std::vector<char> has_diagonal(static_cast<std::size_t>(a.size), form.unit ? 1 : 0);
   for_each_triangle_entry(a, form, [&](Index substitution_index, Index column, Offset e) {
     if (substitution_index == column && form.unit) {
-      return;  // stored diagonal entries are ignored then
+      return;  // stored diagonal entries are ignored if the diagonal is unit
     }
     Index major = form.transposed ? column : substitution_index;
     major = form.reversed ? static_cast<Index>(a.size - 1 - major) : major;
@@ -76,10 +77,11 @@ void validate_on_host(const pattern_view<Index, Offset>& a, const triangle_form&
 /// The strictly lower triangle of the system by rows, in the order of substitution, columns ascending.
 template <class Index, class Offset>
 struct host_triangle {
-  std::vector<Offset> row_offsets;
-  std::vector<Index> columns;
-  std::vector<Offset> sources;           ///< for each entry, its place among the entries of the stored matrix
-  std::vector<Offset> diagonal_sources;  ///< likewise for the diagonal; empty if it is unit
+  std::vector<Offset> row_offsets;  ///< by row, size + 1
+  std::vector<Index> columns;       ///< by entry: its column
+  std::vector<Offset> sources;      ///< by entry: its index in the stored matrix
+  /// By row: index of the diagonal entry in the stored matrix; empty if the diagonal is unit.
+  std::vector<Offset> diagonal_sources;
 
   [[nodiscard]] std::int64_t longest_row() const {
     Offset longest = 0;
@@ -90,6 +92,7 @@ struct host_triangle {
   }
 };
 
+/// Builds the triangle of a valid pattern (validate_on_host).
 template <class Index, class Offset>
 host_triangle<Index, Offset> build_on_host(const pattern_view<Index, Offset>& a, const triangle_form& form) {
   const auto size = static_cast<std::size_t>(a.size);
@@ -130,17 +133,17 @@ host_triangle<Index, Offset> build_on_host(const pattern_view<Index, Offset>& a,
   return t;
 }
 
-/// Rows in level order: level l holds `rows[level_offsets[l]]` up to `rows[level_offsets[l + 1] - 1]`,
-/// ascending.
+/// Rows in level order: level l holds rows[level_offsets[l]] ... rows[level_offsets[l + 1] - 1], ascending.
 template <class Index>
 struct host_levels {
-  std::vector<Index> level_of_row;  ///< counted from 0
-  std::vector<Index> level_offsets;
-  std::vector<Index> rows;
+  std::vector<Index> level_of_row;   ///< by row, counted from 0
+  std::vector<Index> level_offsets;  ///< by level, count + 1
+  std::vector<Index> rows;           ///< by solve index: the row
 
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(level_offsets.size()) - 1; }
 };
 
+/// Returns the levels of a triangle. Linear time.
 template <class Index, class Offset>
 host_levels<Index> levels_on_host(const std::vector<Offset>& row_offsets, const std::vector<Index>& columns) {
   const std::size_t size = row_offsets.size() - 1;

@@ -1,11 +1,11 @@
-// Levels by Kahn's algorithm, level by level: the set-up phase of Li and Zhang, Efficient Parallel
-// Implementations of Sparse Triangular Solves for GPU Architectures, 2020, section 4.4.1. Names of arrays are
-// those of the paper.
+// Levels by Kahn's algorithm, one level at a time: the set-up phase of Li and Zhang, Efficient Parallel
+// Implementations of Sparse Triangular Solves for GPU Architectures, 2020, section 4.4.1. Arrays have the
+// paper's names.
 //
-// An alternative to levels_on_device and levels_on_host, for comparison: it needs the triangle by columns and
-// its in-degrees, and on the device a kernel and a read by the host per level. The levels are the same;
-// within a level rows stand in the order in which they became free, which on the device differs from run to
-// run.
+// This is an alternative to levels_on_device and levels_on_host, for comparison. It needs the triangle by
+// columns and its in-degrees, and on the device one launch and one download per level. The levels are the
+// same. Within a level the rows are in the order in which they became free, which on the device differs from
+// run to run.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ namespace sptrsv::detail {
 
 namespace kahn {
 
-/// FIND_LEVEL0, per row: those that wait for nothing.
+/// FIND_LEVEL0, once per row: appends the rows without entries to jlev.
 template <class Index>
 struct find_first_level {
-  const Index* dp;  ///< in-degrees
-  Index* jlev;
-  Index* last;  ///< rows in jlev; starts at 0
+  const Index* dp;  ///< in-degrees, by row
+  Index* jlev;      ///< output: rows in level order
+  Index* last;      ///< number of rows in jlev; must be 0 before
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
@@ -35,20 +35,20 @@ struct find_first_level {
   }
 };
 
-/// FIND_LEVEL: a warp for each row of the current level, which releases the rows that wait for it; those that
-/// wait for nothing any more make the next level.
+/// FIND_LEVEL: one warp per row of the current level. The warp decrements the in-degree of each row that the
+/// column has an entry in. A row that reaches 0 is appended to jlev and belongs to the next level.
 template <class Index, class Offset>
 struct find_level {
   static constexpr int block_threads = 256;
   struct shared_storage {};
   struct params {
-    const Offset* ib;  ///< column offsets
-    const Index* jb;   ///< rows of the entries, by columns
-    Index* dp;         ///< what each row still waits for
-    Index* jlev;
-    Index first;  ///< of the current level, in jlev
-    Index count;  ///< of its rows
-    Index* last;  ///< rows in jlev
+    const Offset* ib;  ///< column offsets, by row
+    const Index* jb;   ///< by entry, column by column: its row
+    Index* dp;         ///< by row: the number of unsolved rows that it still needs
+    Index* jlev;       ///< rows in level order
+    Index first;       ///< index in jlev of the current level's first row
+    Index count;       ///< number of rows of the current level
+    Index* last;       ///< number of rows in jlev
   };
 
   template <class Context>
@@ -72,7 +72,7 @@ struct find_level {
 
 }  // namespace kahn
 
-/// Synchronises once per level.
+/// Returns the rows in level order. Synchronises once per level.
 template <class Index, class Offset, class Executor>
 device_levels<Index> kahn_levels_on_device(const device_columns<Index, Offset>& c,
                                            const in_degrees<Index>& degrees, const Executor& on,
@@ -105,7 +105,7 @@ device_levels<Index> kahn_levels_on_device(const device_columns<Index, Offset>& 
   return result;
 }
 
-/// One core, linear time.
+/// Returns the rows in level order on one core, in linear time.
 template <class Index, class Offset>
 host_levels<Index> kahn_levels_on_host(const host_columns<Index, Offset>& c, std::vector<Index> degrees) {
   std::vector<Index>& dp = degrees;

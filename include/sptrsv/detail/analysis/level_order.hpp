@@ -1,24 +1,25 @@
-// A triangle with its rows, and so its columns, renumbered in level order.
+// Renumbers the rows, and with them the columns, of a triangle in level order.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_levels.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::detail {
 
-/// Per row of the new order, and once for the end: its length, where its pivot stands in the stored matrix,
-/// and where it stands itself.
+/// Finds the length and the diagonal source of each row of the new order, and the inverse of the order. Runs
+/// once per new row and once for the end.
 template <class Index, class Offset>
 struct measure_rows {
-  std::int64_t size;  ///< of the new order
-  const Offset* row_offsets;
-  const Offset* diagonal_sources;  ///< null: none are held
-  const Index* rows;               ///< new row -> row
-  Offset* new_lengths;
-  Offset* new_diagonal_sources;
-  Index* solve_index_of_row;  ///< null: it is known
+  std::int64_t size;               ///< number of new rows
+  const Offset* row_offsets;       ///< by old row
+  const Offset* diagonal_sources;  ///< by old row; null: there are none
+  const Index* rows;               ///< by new row: the old row
+  Offset* new_lengths;             ///< by new row, size + 1
+  Offset* new_diagonal_sources;    ///< by new row
+  Index* solve_index_of_row;       ///< output by old row: the new row; null: it is known
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r) const {
@@ -38,20 +39,21 @@ struct measure_rows {
   }
 };
 
-/// Per entry of the new order: its column and source. Entries of a row keep their order.
+/// Moves column and source of each entry to the new order. Entries of a row keep their order. Runs once per
+/// entry of the new order.
 template <class Index, class Offset>
 struct move_entries {
-  std::int64_t size;      ///< of the new order
-  std::int64_t old_size;  ///< columns from there on stay as they are
-  const Offset* row_offsets;
-  const Index* columns;
-  const Offset* sources;  ///< null: none are held
-  const Index* rows;
-  const Index* solve_index_of_row;
-  Index first_solve_index;  ///< column 0
-  const Offset* new_row_offsets;
-  Index* new_columns;
-  Offset* new_sources;
+  std::int64_t size;                ///< number of new rows
+  std::int64_t old_size;            ///< columns from here on stay as they are
+  const Offset* row_offsets;        ///< by old row
+  const Index* columns;             ///< by old entry
+  const Offset* sources;            ///< by old entry; null: there are none
+  const Index* rows;                ///< by new row: the old row
+  const Index* solve_index_of_row;  ///< by old row: its solve index
+  Index first_solve_index;          ///< solve index that becomes column 0
+  const Offset* new_row_offsets;    ///< by new row
+  Index* new_columns;               ///< by new entry
+  Offset* new_sources;              ///< by new entry
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
@@ -69,17 +71,18 @@ struct move_entries {
   }
 };
 
-/// Which rows of a triangle to take, in which order, and the columns that they become.
+/// A selection of rows of a triangle in a given order, and the columns that all its rows become.
 template <class Index>
 struct row_selection {
-  std::int64_t size;
-  const Index* rows;
-  Index* solve_index_of_row;    ///< of all rows of the triangle
-  Index first_solve_index = 0;  ///< column 0
-  bool is_known = false;        ///< solve_index_of_row; otherwise it becomes the inverse of `rows`
+  std::int64_t size;            ///< number of selected rows
+  const Index* rows;            ///< by new row: the old row
+  Index* solve_index_of_row;    ///< by row of the triangle, for all its rows
+  Index first_solve_index = 0;  ///< solve index that becomes column 0
+  /// True: solve_index_of_row is given; false: select_rows writes the inverse of `rows`.
+  bool is_known = false;
 };
 
-/// Synchronises where these are not all rows.
+/// Returns the selected rows. Synchronises if they are fewer than all rows.
 template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>& t,
                                            const row_selection<Index>& s, const Executor& on,
@@ -104,34 +107,43 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
   const auto count = static_cast<std::size_t>(entries);
   moved.columns = buffer<Index>(count, memory.kept, stream);
   moved.sources = buffer<Offset>(t.sources.size() == 0 ? 0 : count, memory.kept, stream);
-  simt::for_each(
-      on, moved.entries(),
-      move_entries<Index, Offset>{s.size, t.size, t.row_offsets.data(), t.columns.data(), t.sources.data(),
-                                  s.rows, s.solve_index_of_row, s.first_solve_index, moved.row_offsets.data(),
-                                  moved.columns.data(), moved.sources.data()});
+  move_entries<Index, Offset> body{};
+  body.size = s.size;
+  body.old_size = t.size;
+  body.row_offsets = t.row_offsets.data();
+  body.columns = t.columns.data();
+  body.sources = t.sources.data();
+  body.rows = s.rows;
+  body.solve_index_of_row = s.solve_index_of_row;
+  body.first_solve_index = s.first_solve_index;
+  body.new_row_offsets = moved.row_offsets.data();
+  body.new_columns = moved.columns.data();
+  body.new_sources = moved.sources.data();
+  simt::for_each(on, moved.entries(), body);
   return moved;
 }
 
+/// Returns the triangle with rows and columns renumbered in level order.
 template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> in_level_order(const device_triangle<Index, Offset>& t,
                                               const device_levels<Index>& levels, const Executor& on,
                                               const analysis_memory& memory) {
-  const buffer<Index> solve_index_of_row(static_cast<std::size_t>(t.size), memory.scratch, on.stream());
+  const auto solve_index_of_row = make_buffer<Index>(t.size, on, memory.scratch);
   return select_rows(t, row_selection<Index>{t.size, levels.rows.data(), solve_index_of_row.data()}, on,
                      memory);
 }
 
-/// Per place in level order: the piece of a level that it is in and, in the low bits, what `KeyOfLength`
-/// makes of the row's length.
+/// Computes the sort key of each row. Key: (level + solve_index / scope) << bits | key of the row's length.
+/// Runs once per solve index.
 template <class Index, class Offset, class KeyOfLength>
 struct find_level_keys {
-  const Offset* row_offsets;  ///< in the order of substitution
-  const Index* rows;
-  const Index* level_offsets;
+  const Offset* row_offsets;   ///< by substitution index
+  const Index* rows;           ///< by solve index: the row
+  const Index* level_offsets;  ///< by level, levels + 1
   std::int64_t levels;
-  std::int64_t scope;
+  std::int64_t scope;  ///< largest number of rows that are sorted together
   KeyOfLength key_of;
-  std::uint64_t* keys;
+  std::uint64_t* keys;  ///< by solve index
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
@@ -139,13 +151,14 @@ struct find_level_keys {
     const auto length = static_cast<std::int64_t>(ctx.load_constant(row_offsets + substitution_index + 1) -
                                                   ctx.load_constant(row_offsets + substitution_index));
     const std::int64_t piece =
-        triangle_kernels::major_of(ctx, level_offsets, levels, solve_index) + solve_index / scope;  // ascends
+        // Ascends with the solve index and changes with the level and with every `scope` rows.
+        triangle_kernels::major_of(ctx, level_offsets, levels, solve_index) + solve_index / scope;
     ctx.store(keys + solve_index, static_cast<std::uint64_t>(piece) << KeyOfLength::bits | key_of(length));
   }
 };
 
-/// Reorders the rows within pieces of their levels, of at most `scope` rows, by a key of their lengths, of
-/// KeyOfLength::bits bits; rows of one key keep their order. Returns piece and key by place.
+/// Sorts the rows of each level by a key of their lengths, in pieces of at most `scope` rows. The key has
+/// KeyOfLength::bits bits; rows of equal key keep their order. Returns the sorted keys by solve index.
 template <class Index, class Offset, class KeyOfLength, class Executor>
 buffer<std::uint64_t> sort_within_levels(const device_triangle<Index, Offset>& t,
                                          device_levels<Index>& levels, std::int64_t scope,

@@ -1,61 +1,77 @@
-// The kernel that finds the levels of a triangle, without a host round trip per level.
+// The kernel that finds the levels of a triangle without a host round trip per level.
 //
-// A row's level is one more than the largest level among the rows it needs: a triangular solve over (max, +),
-// and so it is computed, by polling the levels of earlier rows. Li and Zhang (2020, section 6) name a set-up
-// phase without global synchronisation as future work.
+// The level of a row is one more than the largest level of the rows that it needs. This is a triangular solve
+// over the (max, +) semiring, so the kernel solves it as the synchronisation-free policies solve Lx = b: rows
+// poll the levels of earlier rows. Li and Zhang (2020, section 6) name a set-up phase without global
+// synchronisation as future work.
 #pragma once
 
 #include <cstdint>
 
 #include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/sync/tickets.hpp"
 
 namespace sptrsv::detail {
 
-/// A warp finds the levels of 32 consecutive rows, a lane each. Levels of other warps' rows are polled; what
-/// the 32 rows need of each other goes by shuffles, so a row that depends on its predecessor costs
-/// nanoseconds, not a trip through memory. A row is published as soon as it is known. Long rows are taken by
-/// the whole warp, in every turn each as far as it is known.
+/// One warp finds the levels of 32 consecutive rows, one lane per row. Per warp:
+///
+///   1. Draw a ticket per block, so that blocks take rows in the order of substitution.
+///   2. Each lane takes its row's next entries (8 at a time). An entry in a row of the same warp becomes a
+///      bit of `needs`; the levels of other rows are polled in global memory.
+///   3. Rows with more than 64 entries are taken by the whole warp instead: in each round the warp goes
+///      through the entries of a long row up to the first one whose level is not known (advance_long_row).
+///   4. Publish each row that misses no level any more and shuffle its level to the rows of the warp that
+///      need it, which may then be published in turn (publish_ready).
+///   5. Repeat steps 2 to 4. When no row misses a level of another warp, finish the warp in 32 shuffles
+///      (publish_rest).
+///
+/// A row that depends on its predecessor in the warp costs a shuffle and no memory round trip. Progress: a
+/// warp polls only rows with smaller indices, whose blocks have smaller tickets and have started; rows of one
+/// warp never block one another because all lanes go through the rounds together.
 template <class Index, class Offset>
 struct levels_agent {
   static constexpr int block_threads = 256;
-  static constexpr int entries_at_once = 8;  ///< that a lane polls together
-  static constexpr int long_row = 64;        ///< entries
+  /// Entries that a lane polls together.
+  static constexpr int entries_at_once = 8;
+  /// Longest row, in entries, that one lane takes.
+  static constexpr int long_row = 64;
 
   struct shared_storage {
     std::uint32_t ticket;
   };
   struct params {
     std::int64_t size;
-    const Offset* row_offsets;
-    const Index* columns;
-    Index* levels;  ///< counted from 1; 0 until known
+    const Offset* row_offsets;  ///< by row, size + 1
+    const Index* columns;       ///< by entry
+    Index* levels;              ///< by row, counted from 1; 0 until known
     std::uint32_t* tickets;
   };
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const auto warp = ctx.template group<32>();
-    const std::uint32_t ticket = simt::take_ticket(ctx, shared.ticket, p.tickets);
+    const std::uint32_t ticket = draw_block_ticket(ctx, shared.ticket, p.tickets);
     const std::int64_t base = static_cast<std::int64_t>(ticket) * block_threads + warp.index() * 32;
     if (base >= p.size) {
       return;
     }
     row_state row = open_row(ctx, p, base + warp.rank());
     row.waits = row.end - row.next > long_row;
-    std::uint32_t long_rows = warp.ballot(row.waits);  // that have entries left
-    std::uint32_t known_rows = 0;                      // of the warp, a bit each
+    // Rows that the whole warp takes and that have entries left, one bit per lane.
+    std::uint32_t long_rows = warp.ballot(row.waits);
+    std::uint32_t known_rows = 0;  // published rows of the warp, one bit per lane
     if ((long_rows >> warp.rank() & 1u) == 0) {
       take_entries(ctx, p, base, known_rows, row);
     } else {
-      wait_for_none(row);
+      wait_for_nothing(row);
     }
     for (;;) {
       for (std::uint32_t rows = long_rows; rows != 0; rows &= rows - 1) {
         const int r = simt::lowest_bit(rows);
-        long_rows ^= go_on_with(ctx, warp, p, base, known_rows, r, row) ? 1u << r : 0u;
+        long_rows ^= advance_long_row(ctx, warp, p, base, known_rows, r, row) ? 1u << r : 0u;
       }
       if (!row.done && (long_rows >> warp.rank() & 1u) == 0) {
-        poll(ctx, p, base, known_rows, row);
+        poll_or_take(ctx, p, base, known_rows, row);
       }
       warp.sync();
       if (warp.all(!row.waits)) {
@@ -68,14 +84,15 @@ struct levels_agent {
 
  private:
   struct row_state {
-    Offset next;  ///< first entry not taken yet
+    Offset next;  ///< first entry that was not taken yet
     Offset end;
-    Index column[entries_at_once];  ///< of the entries taken
-    Index known[entries_at_once];   ///< their levels: 0 not known yet, -1 nothing to wait for
-    Index level = 0;                ///< the largest level met so far
-    std::uint32_t needs = 0;        ///< rows of this warp that the row needs, a bit each
-    bool waits = false;             ///< for one of the entries taken
-    bool done;
+    Index column[entries_at_once];  ///< column of each entry taken; -1 if there is none
+    /// Level of each of these columns: 0 not known yet, -1 nothing to wait for.
+    Index known[entries_at_once];
+    Index level = 0;          ///< largest level found so far
+    std::uint32_t needs = 0;  ///< rows of this warp that the row needs, one bit per lane
+    bool waits = false;       ///< true while the level of an entry taken is unknown
+    bool done;                ///< true once the row is published
   };
 
   template <class Context>
@@ -87,14 +104,15 @@ struct levels_agent {
     return row;
   }
 
-  SPTRSV_DEVICE static void wait_for_none(row_state& row) {
+  SPTRSV_DEVICE static void wait_for_nothing(row_state& row) {
     for (Index& known : row.known) {
       known = -1;
     }
   }
 
-  /// Takes the next entries and looks at none. What lies among the warp's rows becomes a need; but what is
-  /// known of them already has gone by, and is found in memory like the others.
+  /// Takes the row's next entries without polling them. An entry in a row of this warp becomes a bit of
+  /// `needs`, unless that row is published already: then its level was shuffled before this entry was taken,
+  /// so it is read from memory like the others.
   template <class Context>
   SPTRSV_DEVICE static void take_entries(Context& ctx, const params& p, std::int64_t base,
                                          std::uint32_t known_rows, row_state& row) {
@@ -122,9 +140,10 @@ struct levels_agent {
     }
   }
 
-  /// Looks at all the levels that the row waits for. Returns one that is not known yet; null if all are.
+  /// Polls all levels that the row waits for, once. Returns the address of one that is not known yet; null if
+  /// all are known.
   template <class Context>
-  SPTRSV_DEVICE static const Index* look(Context& ctx, const params& p, row_state& row) {
+  SPTRSV_DEVICE static const Index* poll_once(Context& ctx, const params& p, row_state& row) {
     const Index* pending = nullptr;
     for (int i = 0; i < entries_at_once; ++i) {
       if (row.known[i] == 0) {
@@ -136,21 +155,22 @@ struct levels_agent {
     return pending;
   }
 
-  /// Looks; when nothing is left to wait for, takes the next entries.
+  /// Polls once. If no level is missing, takes the next entries.
   template <class Context>
-  SPTRSV_DEVICE static void poll(Context& ctx, const params& p, std::int64_t base, std::uint32_t known_rows,
-                                 row_state& row) {
-    const Index* const pending = look(ctx, p, row);
+  SPTRSV_DEVICE static void poll_or_take(Context& ctx, const params& p, std::int64_t base,
+                                         std::uint32_t known_rows, row_state& row) {
+    const Index* const pending = poll_once(ctx, p, row);
     row.waits = pending != nullptr;
     if (row.waits) {
       ctx.spin(pending);
     } else if (row.next < row.end) {
       take_entries(ctx, p, base, known_rows, row);
-      row.waits = true;  // until it has looked at them
+      row.waits = true;  // until they have been polled
     }
   }
 
-  /// Publishes every row that misses nothing any more, then those that missed these, and so on.
+  /// Publishes every row that misses nothing any more, then the rows that these were missing for, and so on.
+  /// Returns the published rows of the warp.
   template <class Context, class Warp>
   SPTRSV_DEVICE static std::uint32_t publish_ready(Context& ctx, const Warp& warp, const params& p,
                                                    std::int64_t base, row_state& row,
@@ -174,7 +194,8 @@ struct levels_agent {
     }
   }
 
-  /// Publishes all rows when nothing outside the warp is missing any more: one row after the other is final.
+  /// Publishes all remaining rows when no level of another warp is missing any more. Row r is final after r
+  /// rounds.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void publish_rest(Context& ctx, const Warp& warp, const params& p, std::int64_t base,
                                          row_state& row) {
@@ -187,21 +208,23 @@ struct levels_agent {
     }
   }
 
-  /// Takes the entries of the warp's row r up to the first that are not known yet. Whether that were all.
+  /// Takes the entries of the warp's row r up to the first whose level is not known yet. Returns true if it
+  /// took all of them.
   template <class Context, class Warp>
-  SPTRSV_DEVICE static bool go_on_with(Context& ctx, const Warp& warp, const params& p, std::int64_t base,
-                                       std::uint32_t known_rows, int r, row_state& row) {
+  SPTRSV_DEVICE static bool advance_long_row(Context& ctx, const Warp& warp, const params& p,
+                                             std::int64_t base, std::uint32_t known_rows, int r,
+                                             row_state& row) {
     const Offset end = warp.shuffle(row.end, r);
     Offset first = warp.shuffle(row.next, r);
-    row_state part;  // this lane's share of the row: runs of entries, as if it were a row
-    load_share(ctx, warp, p, first, end, part);
+    row_state share;  // this lane's share of the entries of row r
+    load_share(ctx, warp, p, first, end, share);
     while (first < end) {
       constexpr Offset taken = 32 * entries_at_once;
       const Offset next = end - first > taken ? first + taken : end;
       row_state ahead;
       load_share(ctx, warp, p, next, end, ahead);
-      find_needs(base, known_rows, part);
-      const Index* const pending = look(ctx, p, part);
+      find_needs(base, known_rows, share);
+      const Index* const pending = poll_once(ctx, p, share);
       if (warp.any(pending != nullptr)) {
         if (pending != nullptr) {
           ctx.spin(pending);
@@ -210,31 +233,31 @@ struct levels_agent {
       }
       first = next;
       for (int i = 0; i < entries_at_once; ++i) {
-        part.column[i] = ahead.column[i];
+        share.column[i] = ahead.column[i];
       }
     }
     for (int mask = 16; mask > 0; mask /= 2) {
-      const Index level = warp.shuffle_xor(part.level, mask);
-      part.level = part.level < level ? level : part.level;
-      part.needs |= warp.shuffle_xor(part.needs, mask);
+      const Index level = warp.shuffle_xor(share.level, mask);
+      share.level = share.level < level ? level : share.level;
+      share.needs |= warp.shuffle_xor(share.needs, mask);
     }
     if (warp.rank() == r) {
-      row.level = row.level < part.level ? part.level : row.level;
-      row.needs |= part.needs;
+      row.level = row.level < share.level ? share.level : row.level;
+      row.needs |= share.needs;
       row.next = first;
       row.waits = first < end;
     }
     return first >= end;
   }
 
-  /// This lane's columns of those from `first` on; -1 past the end.
+  /// Loads this lane's columns of the entries from `first` on; -1 past the end.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void load_share(Context& ctx, const Warp& warp, const params& p, Offset first,
-                                       Offset end, row_state& part) {
+                                       Offset end, row_state& share) {
     const Offset mine = static_cast<Offset>(warp.rank() * entries_at_once);
-    part.end = end;
-    part.next = first < end && mine < end - first ? first + mine : end;
-    load_columns(ctx, p, part);
+    share.end = end;
+    share.next = first < end && mine < end - first ? first + mine : end;
+    load_columns(ctx, p, share);
   }
 };
 

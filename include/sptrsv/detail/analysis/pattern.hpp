@@ -1,5 +1,5 @@
-// The pattern of the stored matrix, how the system lies in it, and the errors that both the host's and the
-// device's analysis report.
+// The pattern of the stored matrix, how the system is stored in it, and the errors that the analyses on host
+// and device report.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,28 @@
 
 namespace sptrsv::detail {
 
-/// A compressed matrix without its values: `size` rows (columns, if `by_columns`).
+/// A compressed matrix without its values: `size` rows (columns if `by_columns`).
 template <class Index, class Offset>
 struct pattern_view {
   std::int64_t size;
   std::int64_t entries;
-  const Offset* offsets;
-  const Index* indices;
+  const Offset* offsets;  ///< by row (column), size + 1
+  const Index* indices;   ///< by entry: its column (row)
   bool by_columns;
 };
 
-/// With its numbers, for engines whose plan depends on them.
+/// A pattern with its values, for engines whose plan depends on the values.
 template <class Scalar, class Index, class Offset>
 struct valued_pattern : pattern_view<Index, Offset> {
-  const Scalar* values;
+  const Scalar* values;  ///< by entry
 };
 
-/// How the lower-triangular system that is solved lies in the stored matrix. Its rows are called positions:
-/// the rows of op(T) in the order of substitution. An upper system counts them from the end.
+/// How the lower triangular system that is solved is stored in the matrix. Rows of the system are numbered by
+/// substitution index: the rows of op(T) in the order of substitution, that is, from the last row if the
+/// triangle is upper.
 struct triangle_form {
   bool transposed;  ///< the rows of op(T) are the minor dimension of the storage
-  bool reversed;    ///< position p is row size - 1 - p of op(T)
+  bool reversed;    ///< substitution index p is row size - 1 - p of op(T)
   bool unit;        ///< the diagonal is one
   bool conjugated;  ///< values are conjugated
 
@@ -42,9 +43,10 @@ struct triangle_form {
         conjugated(options.operation == op::conj_transpose) {}
 };
 
+/// The faults of a pattern, in the order in which they are reported.
 enum class pattern_fault { offsets, index, duplicate, diagonal };
 
-/// Throws the error for the first offending row (column, if `by_columns`).
+/// Throws the error for the first offending row (column if `by_columns`).
 [[noreturn]] inline void throw_pattern_fault(pattern_fault fault, std::int64_t major, bool by_columns) {
   const std::string unit = by_columns ? "column " : "row ";
   const std::string where = unit + std::to_string(major);
@@ -65,7 +67,7 @@ enum class pattern_fault { offsets, index, duplicate, diagonal };
   }
 }
 
-/// The checks that need no look at the arrays.
+/// Checks the arguments that can be checked without reading the arrays.
 template <class Index, class Offset>
 void check_shape(std::int64_t rows, std::int64_t columns, const pattern_view<Index, Offset>& a,
                  const void* values, const system_options& options) {

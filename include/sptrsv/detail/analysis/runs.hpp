@@ -1,8 +1,9 @@
-// Where runs of consecutive elements begin.
+// Finds where runs of consecutive elements begin.
 #pragma once
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scratch_arena.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
@@ -15,12 +16,12 @@ struct runs {
   buffer<Index> first;  ///< count + 1; empty if there are no elements
 };
 
-/// Per element, and once for the end: whether a run starts there.
+/// Marks the elements at which a run starts with 1. Runs once per element and once for the end.
 template <class Index, class Starts>
 struct mark_starts {
   Starts starts;
   std::int64_t size;
-  Index* numbers;
+  Index* numbers;  ///< output by element, size + 1
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
@@ -29,12 +30,12 @@ struct mark_starts {
   }
 };
 
-/// Per element: the run that starts there.
+/// Writes the first element of each run. Runs once per element.
 template <class Index>
 struct row_starts {
   std::int64_t size;
-  const Index* numbers;  ///< runs that start before each element
-  Index* first;
+  const Index* numbers;  ///< by element: number of runs that start before it
+  Index* first;          ///< output by run, number of runs + 1
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
@@ -49,7 +50,8 @@ struct row_starts {
   }
 };
 
-/// `starts(ctx, i)` says whether a run starts at element i; one does at the first. Synchronises.
+/// Finds the runs. `starts(ctx, i)` returns true if a run starts at element i; it must return true for
+/// element 0. Synchronises.
 template <class Index, class Starts, class Executor>
 runs<Index> make_runs(std::int64_t size, const Starts& starts, const Executor& on,
                       const analysis_memory& memory) {
@@ -57,13 +59,13 @@ runs<Index> make_runs(std::int64_t size, const Starts& starts, const Executor& o
   if (size == 0) {
     return made;
   }
-  const buffer<Index> numbers(static_cast<std::size_t>(size) + 1, memory.scratch, on.stream());
+  const auto numbers = make_buffer<Index>(size + 1, on, memory.scratch);
   simt::for_each(on, size + 1, mark_starts<Index, Starts>{starts, size, numbers.data()});
   on.exclusive_scan(numbers.data(), numbers.data(), size + 1, memory.scratch);
   Index count = 0;
   on.download(&count, numbers.data() + size, sizeof(count));
   made.count = count;
-  made.first = buffer<Index>(static_cast<std::size_t>(count) + 1, memory.kept, on.stream());
+  made.first = make_buffer<Index>(count + 1, on, memory.kept);
   simt::for_each(on, size, row_starts<Index>{size, numbers.data(), made.first.data()});
   return made;
 }

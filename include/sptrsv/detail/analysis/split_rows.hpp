@@ -1,94 +1,100 @@
-// Cuts long rows: a row of m entries hands them to partial rows of at most `most` entries each, whose sum it
-// takes over with the factor -1, and so on until rows are short enough.
+// Splits long rows. A row with more than max_entries entries hands its first entries to partial rows of
+// max_entries entries each and keeps one entry per partial row, with factor -1. This repeats until rows are
+// short enough.
 //
-// A partial row has no right-hand side, no place in x, and a unit pivot: its value is minus the sum of its
-// products. So a row that would keep one warp busy for long is shared by many.
+// A partial row has no right-hand side, no component of x and a unit pivot: its value is minus the sum of its
+// products. This way many warps share the work of a row that would keep one warp busy for long.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::detail {
 
-/// A triangle of which some rows are partial rows.
+/// A triangle some rows of which are partial rows.
 template <class Index, class Offset>
 struct split_triangle {
-  device_triangle<Index, Offset> triangle;  ///< sources may be `minus_one_source`, diagonal_sources -1
+  device_triangle<Index, Offset> triangle;  ///< sources may be minus_one_source, diagonal sources -1
   bool has_partial_rows = false;
-  buffer<Index> substitution_indices;  ///< by row: its position in the system, -1 for partial rows; empty: it
-                                       ///< is the row
+  /// By row: its substitution index in the system, -1 for partial rows. Empty: a row is its substitution
+  /// index.
+  buffer<Index> substitution_indices;
 };
 
 namespace split_kernels {
 
-/// Partial rows that a row of `length` entries hands its oldest ones to.
-SPTRSV_HOST_DEVICE constexpr std::int64_t parts_of(std::int64_t length, std::int64_t most) {
-  const std::int64_t needed = length <= most ? 0 : (length - most + most - 2) / (most - 1);
-  return needed < length / most ? needed : length / most;
+/// Returns the number of partial rows of a row of `length` entries: as few as leave the row at most
+/// max_entries entries, and not more than there are entries for.
+SPTRSV_HOST_DEVICE constexpr std::int64_t partial_rows_of(std::int64_t length, std::int64_t max_entries) {
+  const std::int64_t needed =
+      length <= max_entries ? 0 : (length - max_entries + max_entries - 2) / (max_entries - 1);
+  return needed < length / max_entries ? needed : length / max_entries;
 }
 
-/// The rows before and after.
+/// Maps the rows before the split to the rows after it.
 template <class Index, class Offset>
 struct cut {
   std::int64_t size;
-  std::int64_t most;
-  const Offset* old_offsets;
-  const Index* parts_before;  ///< by old row: partial rows of the rows before it
-  const Offset* new_offsets;
+  std::int64_t max_entries;   ///< largest number of entries of a partial row
+  const Offset* old_offsets;  ///< by old row
+  const Index* parts_before;  ///< by old row: number of partial rows of the rows before it
+  const Offset* new_offsets;  ///< by new row
 
   template <class Context>
   SPTRSV_DEVICE std::int64_t length(Context& ctx, std::int64_t row) const {
     return static_cast<std::int64_t>(ctx.load_constant(old_offsets + row + 1) -
                                      ctx.load_constant(old_offsets + row));
   }
-  /// Its partial rows stand right before it.
+  /// Returns the new index of an old row. Its partial rows come directly before it.
   template <class Context>
   SPTRSV_DEVICE std::int64_t new_row(Context& ctx, std::int64_t row) const {
     return row + static_cast<std::int64_t>(ctx.load_constant(parts_before + row)) +
-           parts_of(length(ctx, row), most);
+           partial_rows_of(length(ctx, row), max_entries);
   }
 };
 
-/// Per old row.
+/// Counts the partial rows of each old row.
 template <class Index, class Offset>
-struct count_parts {
-  std::int64_t most;
+struct count_partial_rows {
+  std::int64_t max_entries;
   const Offset* offsets;
-  Index* parts;
+  Index* parts;  ///< output by old row
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
     const auto length =
         static_cast<std::int64_t>(ctx.load_constant(offsets + row + 1) - ctx.load_constant(offsets + row));
-    ctx.store(parts + row, static_cast<Index>(parts_of(length, most)));
+    ctx.store(parts + row, static_cast<Index>(partial_rows_of(length, max_entries)));
   }
 };
 
-/// Per old row: lengths, positions and pivots of the new rows that it becomes.
+/// Writes length, substitution index and diagonal source of the new rows that each old row becomes. Runs once
+/// per old row.
 template <class Index, class Offset>
 struct make_rows {
   cut<Index, Offset> c;
-  const Index* old_substitution_indices;  ///< null: a row is its position
-  const Offset* old_pivots;               ///< null: the diagonal is unit
-  Offset* lengths;
-  Index* substitution_indices;
-  Offset* pivots;
+  const Index* old_substitution_indices;  ///< by old row; null: a row is its substitution index
+  const Offset* old_pivots;               ///< by old row; null: the diagonal is unit
+  Offset* lengths;                        ///< by new row
+  Index* substitution_indices;            ///< by new row
+  Offset* pivots;                         ///< by new row
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
     const std::int64_t length = c.length(ctx, row);
-    const std::int64_t parts = parts_of(length, c.most);
+    const std::int64_t parts = partial_rows_of(length, c.max_entries);
     const std::int64_t to = c.new_row(ctx, row);
-    for (std::int64_t part = to - parts; part < to; ++part) {
-      ctx.store(lengths + part, static_cast<Offset>(c.most));
-      ctx.store(substitution_indices + part, Index{-1});
+    for (std::int64_t partial = to - parts; partial < to; ++partial) {
+      ctx.store(lengths + partial, static_cast<Offset>(c.max_entries));
+      ctx.store(substitution_indices + partial, Index{-1});
       if (old_pivots != nullptr) {
-        ctx.store(pivots + part, Offset{-1});
+        ctx.store(pivots + partial, Offset{-1});
       }
     }
-    ctx.store(lengths + to, static_cast<Offset>(length - parts * c.most + parts));
+    ctx.store(lengths + to, static_cast<Offset>(length - parts * c.max_entries + parts));
     ctx.store(substitution_indices + to, old_substitution_indices == nullptr
                                              ? static_cast<Index>(row)
                                              : ctx.load_constant(old_substitution_indices + row));
@@ -98,7 +104,7 @@ struct make_rows {
   }
 };
 
-/// Per old entry: the partial rows take the first ones.
+/// Moves the entries: the partial rows take the first ones of their row. Runs once per old entry.
 template <class Index, class Offset>
 struct move_entries {
   cut<Index, Offset> c;
@@ -111,11 +117,11 @@ struct move_entries {
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
     const std::int64_t row = triangle_kernels::major_of(ctx, c.old_offsets, c.size, e);
     const std::int64_t k = e - static_cast<std::int64_t>(ctx.load_constant(c.old_offsets + row));
-    const std::int64_t parts = parts_of(c.length(ctx, row), c.most);
+    const std::int64_t parts = partial_rows_of(c.length(ctx, row), c.max_entries);
     const std::int64_t own = c.new_row(ctx, row);
-    const bool handed_over = k < parts * c.most;
-    const std::int64_t to = handed_over ? own - parts + k / c.most : own;
-    const std::int64_t at = handed_over ? k % c.most : parts + k - parts * c.most;
+    const bool handed_over = k < parts * c.max_entries;
+    const std::int64_t to = handed_over ? own - parts + k / c.max_entries : own;
+    const std::int64_t at = handed_over ? k % c.max_entries : parts + k - parts * c.max_entries;
     const std::int64_t slot = static_cast<std::int64_t>(ctx.load_constant(c.new_offsets + to)) + at;
     ctx.store(columns + slot, static_cast<Index>(c.new_row(
                                   ctx, static_cast<std::int64_t>(ctx.load_constant(old_columns + e)))));
@@ -123,7 +129,8 @@ struct move_entries {
   }
 };
 
-/// Per old row: its links to its partial rows, which are its first entries.
+/// Writes the entries of each row for its partial rows. They are the row's first entries. Runs once per old
+/// row.
 template <class Index, class Offset>
 struct make_links {
   cut<Index, Offset> c;
@@ -132,30 +139,29 @@ struct make_links {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    const std::int64_t parts = parts_of(c.length(ctx, row), c.most);
+    const std::int64_t parts = partial_rows_of(c.length(ctx, row), c.max_entries);
     const std::int64_t own = c.new_row(ctx, row);
     const auto first = static_cast<std::int64_t>(ctx.load_constant(c.new_offsets + own));
-    for (std::int64_t part = 0; part < parts; ++part) {
-      ctx.store(columns + first + part, static_cast<Index>(own - parts + part));
-      ctx.store(sources + first + part, static_cast<Offset>(triangle_kernels::minus_one_source));
+    for (std::int64_t partial = 0; partial < parts; ++partial) {
+      ctx.store(columns + first + partial, static_cast<Index>(own - parts + partial));
+      ctx.store(sources + first + partial, static_cast<Offset>(triangle_kernels::minus_one_source));
     }
   }
 };
 
 }  // namespace split_kernels
 
-/// One round. `positions`: of the rows of `t`, empty if none was cut before. Synchronises.
+/// Splits the rows once. `substitution_indices` belongs to the rows of `t`; empty if no row was split before.
+/// Synchronises.
 template <class Index, class Offset, class Executor>
 split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t,
-                                         const buffer<Index>& substitution_indices, std::int64_t most,
+                                         const buffer<Index>& substitution_indices, std::int64_t max_entries,
                                          const Executor& on, const analysis_memory& memory) {
-  const auto make = [&](auto element, std::int64_t size) {
-    return buffer<decltype(element)>(static_cast<std::size_t>(size), memory.kept, on.stream());
-  };
-  const buffer<Index> parts(static_cast<std::size_t>(t.size) + 1, memory.scratch, on.stream());
+  const auto parts = make_buffer<Index>(t.size + 1, on, memory.scratch);
   on.fill_bytes(parts.data(), 0, parts.bytes());
-  simt::for_each(on, t.size,
-                 split_kernels::count_parts<Index, Offset>{most, t.row_offsets.data(), parts.data()});
+  simt::for_each(
+      on, t.size,
+      split_kernels::count_partial_rows<Index, Offset>{max_entries, t.row_offsets.data(), parts.data()});
   on.exclusive_scan(parts.data(), parts.data(), t.size + 1, memory.scratch);
   Index added = 0;
   on.download(&added, parts.data() + t.size, sizeof(added));
@@ -164,13 +170,15 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   made.has_partial_rows = true;
   device_triangle<Index, Offset>& n = made.triangle;
   n.size = t.size + static_cast<std::int64_t>(added);
-  n.rows_are_stored_runs = t.rows_are_stored_runs;  // links, which have no sources, come first
-  n.row_offsets = make(Offset{}, n.size + 1);
-  n.columns = make(Index{}, t.entries() + added);
-  n.sources = make(Offset{}, t.entries() + added);
-  n.diagonal_sources = make(Offset{}, t.diagonal_sources.size() == 0 ? 0 : n.size);
-  made.substitution_indices = make(Index{}, n.size);
-  split_kernels::cut<Index, Offset> c{t.size, most, t.row_offsets.data(), parts.data(), n.row_offsets.data()};
+  // The entries for partial rows have no sources and come first.
+  n.rows_are_stored_runs = t.rows_are_stored_runs;
+  n.row_offsets = make_buffer<Offset>(n.size + 1, on, memory.kept);
+  n.columns = make_buffer<Index>(t.entries() + added, on, memory.kept);
+  n.sources = make_buffer<Offset>(t.entries() + added, on, memory.kept);
+  n.diagonal_sources = make_buffer<Offset>(t.diagonal_sources.size() == 0 ? 0 : n.size, on, memory.kept);
+  made.substitution_indices = make_buffer<Index>(n.size, on, memory.kept);
+  split_kernels::cut<Index, Offset> c{t.size, max_entries, t.row_offsets.data(), parts.data(),
+                                      n.row_offsets.data()};
   on.fill_bytes(n.row_offsets.data(), 0, n.row_offsets.bytes());
   simt::for_each(on, t.size,
                  split_kernels::make_rows<Index, Offset>{
@@ -181,23 +189,27 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
                  split_kernels::move_entries<Index, Offset>{c, t.columns.data(), t.sources.data(),
                                                             n.columns.data(), n.sources.data()});
   simt::for_each(on, t.size, split_kernels::make_links<Index, Offset>{c, n.columns.data(), n.sources.data()});
-  // Where there are more than enough partial rows, their links are still many.
-  n.longest_row = t.longest_row < most * (most - 1) ? most : t.longest_row / most + most - 1;
+  // A row with many partial rows keeps as many entries for them and may still be long.
+  n.longest_row = t.longest_row < max_entries * (max_entries - 1)
+                      ? max_entries
+                      : t.longest_row / max_entries + max_entries - 1;
   return made;
 }
 
-/// No row of the result has more than 2 * `most` - 3 entries, `most` >= 4, and partial rows have `most` of
-/// them: a row of q * most + r entries, q + r > most, keeps q + r, and a round only for these would cost more
-/// than it gives. Moves `triangle` where nothing is to be cut. Synchronises.
+/// Splits long rows until none has more than 2 * max_entries - 3 entries; max_entries >= 4. Partial rows have
+/// max_entries entries. A row of q * max_entries + r entries with q + r > max_entries keeps q + r entries:
+/// another round only for such rows would cost more than it saves. Moves from `triangle` if no row is long.
+/// Synchronises.
 template <class Index, class Offset, class Executor>
-split_triangle<Index, Offset> split_long_rows(device_triangle<Index, Offset>& triangle, std::int64_t most,
-                                              const Executor& on, const analysis_memory& memory) {
-  if (triangle.longest_row <= most) {
+split_triangle<Index, Offset> split_long_rows(device_triangle<Index, Offset>& triangle,
+                                              std::int64_t max_entries, const Executor& on,
+                                              const analysis_memory& memory) {
+  if (triangle.longest_row <= max_entries) {
     return {std::move(triangle), false, {}};
   }
-  split_triangle<Index, Offset> split = split_once(triangle, buffer<Index>(), most, on, memory);
-  while (split.triangle.longest_row > most) {
-    split = split_once(split.triangle, split.substitution_indices, most, on, memory);
+  split_triangle<Index, Offset> split = split_once(triangle, buffer<Index>(), max_entries, on, memory);
+  while (split.triangle.longest_row > max_entries) {
+    split = split_once(split.triangle, split.substitution_indices, max_entries, on, memory);
   }
   return split;
 }

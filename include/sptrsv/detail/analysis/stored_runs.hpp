@@ -1,4 +1,4 @@
-// Rows whose entries stand side by side in the stored matrix: to find them there, a number a row will do.
+// Rows whose entries are adjacent in the stored matrix. One number per row suffices to find their values.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,12 @@
 
 namespace sptrsv::detail {
 
-/// Counts the stored entries of a row from its diagonal, which is number 0: they are 1, 2, ... from there.
+/// Addresses the stored entries of a row relative to its diagonal entry: entry 0 is the diagonal entry,
+/// entries 1, 2, ... follow in the direction away from it.
 template <class Offset>
 struct stored_run {
-  Offset diagonal;  ///< where it is stored, or would be
-  bool reversed;    ///< see triangle_form
+  Offset diagonal;  ///< index in the stored matrix, or where it would be if the diagonal is not stored
+  bool reversed;    ///< true if substitution starts at the last row
 
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr Offset source(std::int64_t number) const {
     return static_cast<Offset>(reversed ? diagonal + static_cast<Offset>(number)
@@ -19,15 +20,15 @@ struct stored_run {
   }
 };
 
-/// Finds the runs of a triangle that has them (device_triangle::rows_are_stored_runs).
+/// Finds the run of a row of a triangle with device_triangle::rows_are_stored_runs.
 template <class Offset>
 struct stored_run_reader {
-  const Offset* row_offsets;
-  const Offset* sources;
-  const Offset* diagonal_sources;  ///< null if the diagonal is unit
+  const Offset* row_offsets;       ///< by row, size + 1
+  const Offset* sources;           ///< by entry
+  const Offset* diagonal_sources;  ///< by row; null if the diagonal is unit
   bool reversed;
 
-  /// Of the row; of no use where it has neither stored entries nor a pivot.
+  /// Returns the run of `row`. The result is meaningless if the row has neither stored entries nor a pivot.
   template <class Context>
   SPTRSV_DEVICE stored_run<Offset> operator()(Context& ctx, std::int64_t row) const {
     const Offset pivot = diagonal_sources == nullptr ? Offset{-1} : ctx.load_constant(diagonal_sources + row);

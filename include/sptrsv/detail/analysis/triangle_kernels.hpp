@@ -1,4 +1,4 @@
-// The kernels of the device's analysis, one thread an element (see device_triangle.hpp for their order).
+// The kernels of the analysis on the device, one thread per element. See device_triangle.hpp for their order.
 #pragma once
 
 #include <cstdint>
@@ -8,28 +8,28 @@
 
 namespace sptrsv::detail::triangle_kernels {
 
-/// The first offending row (column) of each fault; anything not below the size means none.
+/// The first offending row (column) of each fault; a number not below the size means no fault.
 struct report {
   std::int64_t offsets = INT64_MAX;
   std::int64_t index = INT64_MAX;
   std::int64_t duplicate = INT64_MAX;
   std::int64_t diagonal = INT64_MAX;
   std::int64_t longest_row = 0;
-  std::int64_t entries = 0;    ///< of the triangle, without the diagonal
-  std::uint64_t unsorted = 0;  ///< not 0: some row of the storage does not ascend; 64 bits leave no padding
+  std::int64_t entries = 0;    ///< entries of the triangle without the diagonal
+  std::uint64_t unsorted = 0;  ///< not 0: a row of the storage is not sorted. 64 bits avoid padding
 };
 
-/// Where an entry of the storage lies in the system: positions of substitution, column <= row inside the
-/// triangle.
+/// Row and column of a stored entry as substitution indices; column <= row inside the triangle.
 template <class Index>
-struct solve_index {
+struct triangle_entry {
   Index row;
   Index column;
 };
 
+/// Returns the substitution indices of the stored entry (major, minor). `last` is size - 1.
 template <class Index>
-SPTRSV_HOST_DEVICE solve_index<Index> solve_index_of(const triangle_form& form, Index last, Index major,
-                                                     Index minor) {
+SPTRSV_HOST_DEVICE triangle_entry<Index> triangle_entry_of(const triangle_form& form, Index last, Index major,
+                                                           Index minor) {
   const Index row = form.transposed ? minor : major;
   const Index column = form.transposed ? major : minor;
   if (form.reversed) {
@@ -38,7 +38,8 @@ SPTRSV_HOST_DEVICE solve_index<Index> solve_index_of(const triangle_form& form, 
   return {row, column};
 }
 
-/// The row (column) of the storage that holds entry `e`: the last one whose offset does not exceed it.
+/// Returns the row (column) of the storage that holds entry `e`: the last one whose offset does not exceed
+/// `e`.
 template <class Context, class Offset>
 SPTRSV_DEVICE std::int64_t major_of(Context& ctx, const Offset* offsets, std::int64_t size, std::int64_t e) {
   std::int64_t low = 0;
@@ -54,7 +55,7 @@ SPTRSV_DEVICE std::int64_t major_of(Context& ctx, const Offset* offsets, std::in
   return low;
 }
 
-/// How many of the ascending `sorted` are smaller than `key`.
+/// Returns how many elements of the ascending `sorted` are smaller than `key`.
 template <class Context, class T, class Key>
 SPTRSV_DEVICE std::int64_t count_below(Context& ctx, const T* sorted, std::int64_t count, Key key) {
   std::int64_t low = 0;
@@ -70,12 +71,12 @@ SPTRSV_DEVICE std::int64_t count_below(Context& ctx, const T* sorted, std::int64
   return low;
 }
 
-/// Per position, and once for the end: what the following kernels start from.
+/// Initialises the arrays of the following kernels. Runs once per row and once for the end.
 template <class Offset>
 struct start_rows {
   std::int64_t size;
-  Offset* row_lengths;       ///< size + 1
-  Offset* diagonal_sources;  ///< null if the diagonal is unit
+  Offset* row_lengths;       ///< by substitution index, size + 1
+  Offset* diagonal_sources;  ///< by substitution index; null if the diagonal is unit
   report* found;
 
   template <class Context>
@@ -90,12 +91,12 @@ struct start_rows {
   }
 };
 
-/// Per position, after check_entries_agent: missing diagonal entries, and how many entries there are. Gives
-/// the length of the row.
+/// Checks the rows after check_entries_agent: records missing diagonal entries and the number of entries.
+/// Returns the length of the row. Runs once per row.
 template <class Offset>
 struct check_rows {
-  const Offset* row_offsets;
-  const Offset* diagonal_sources;  ///< null if the diagonal is unit
+  const Offset* row_offsets;       ///< by substitution index, size + 1
+  const Offset* diagonal_sources;  ///< by substitution index; null if the diagonal is unit
   std::int64_t size;
   bool reversed;
   report* found;
@@ -113,20 +114,21 @@ struct check_rows {
   }
 };
 
-/// Per entry, where the storage is by rows of the system and ascends: each entry knows its place.
+/// Writes the entries if the storage is sorted and by rows of the system: the slot of each entry follows from
+/// the offsets. Runs once per stored entry.
 template <class Index, class Offset>
-struct place_ascending_entries {
+struct write_ascending_entries {
   pattern_view<Index, Offset> a;
   triangle_form form;
-  const Offset* row_offsets;
-  Index* columns;
-  Offset* sources;
+  const Offset* row_offsets;  ///< by substitution index, size + 1
+  Index* columns;             ///< output by entry of the triangle
+  Offset* sources;            ///< output by entry of the triangle
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
     const std::int64_t m = major_of(ctx, a.offsets, a.size, e);
-    const auto at = solve_index_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
-                                   ctx.load_constant(a.indices + e));
+    const auto at = triangle_entry_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
+                                      ctx.load_constant(a.indices + e));
     if (at.column < at.row) {
       const std::int64_t rank = form.reversed
                                     ? static_cast<std::int64_t>(ctx.load_constant(a.offsets + m + 1)) - 1 - e
@@ -138,20 +140,22 @@ struct place_ascending_entries {
   }
 };
 
-/// Per entry, in the general case: (row, column) as a key to be sorted by.
+/// Writes the sort key row * size + column of each entry, in any order within its row. Runs once per stored
+/// entry.
 template <class Index, class Offset>
-struct place_keys {
+struct write_keys {
   pattern_view<Index, Offset> a;
   triangle_form form;
-  Offset* cursors;  ///< by position; start at the row offsets
-  std::uint64_t* keys;
-  Offset* sources;
+  /// Next free slot of each row, by substitution index; must be the row offsets before.
+  Offset* cursors;
+  std::uint64_t* keys;  ///< output by slot
+  Offset* sources;      ///< output by slot
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
     const std::int64_t m = major_of(ctx, a.offsets, a.size, e);
-    const auto at = solve_index_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
-                                   ctx.load_constant(a.indices + e));
+    const auto at = triangle_entry_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
+                                      ctx.load_constant(a.indices + e));
     if (at.column < at.row) {
       const Offset slot = ctx.atomic_add(cursors + at.row, Offset{1});
       ctx.store(keys + slot, static_cast<std::uint64_t>(at.row) * static_cast<std::uint64_t>(a.size) +
@@ -161,7 +165,7 @@ struct place_keys {
   }
 };
 
-/// Per sorted key: the column, and entries given twice.
+/// Writes the column of each sorted key and records entries that are stored twice. Runs once per key.
 template <class Index>
 struct take_columns {
   const std::uint64_t* keys;
@@ -183,17 +187,17 @@ struct take_columns {
   }
 };
 
-/// The source of an entry which is -1 whatever the stored matrix holds.
+/// Source of an entry whose value is -1 whatever the stored matrix holds.
 inline constexpr int minus_one_source = -2;
 
-/// Per entry of a triangle: its value out of the stored matrix; zero where the source is -1, in padding.
+/// Gathers the value of each entry from the stored matrix. Runs once per entry.
 template <class Scalar, class Offset>
 struct gather_values {
   const Scalar* values;
   const Offset* sources;
   Scalar* to;
   bool conjugated;
-  Scalar absent{};  ///< stands where the source is -1
+  Scalar absent{};  ///< value for source -1
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
@@ -207,7 +211,7 @@ struct gather_values {
   }
 };
 
-/// Per entry, then per pivot.
+/// Gathers the values of the entries, then of the pivots.
 template <class Scalar, class Offset>
 struct gather_all_values {
   gather_values<Scalar, Offset> of_entries;
@@ -220,7 +224,7 @@ struct gather_all_values {
   }
 };
 
-/// Per element.
+/// Writes `value` to each element.
 template <class T>
 struct fill_with {
   T value;
@@ -232,6 +236,7 @@ struct fill_with {
   }
 };
 
+/// Returns element i of an array.
 template <class T>
 struct element_of {
   const T* values;
@@ -242,7 +247,7 @@ struct element_of {
   }
 };
 
-/// Per element: to[i] = from[order[i]].
+/// to[i] = from[order[i]].
 template <class T, class Index>
 struct take_in_order {
   const T* from;
@@ -255,7 +260,7 @@ struct take_in_order {
   }
 };
 
-/// Per element of an order: to[order[i]] = i.
+/// to[order[i]] = i.
 template <class Index>
 struct invert_order {
   const Index* order;
@@ -267,7 +272,7 @@ struct invert_order {
   }
 };
 
-/// Per element: its number.
+/// to[i] = i.
 template <class Index>
 struct write_iota {
   Index* to;

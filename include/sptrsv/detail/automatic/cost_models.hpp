@@ -1,12 +1,14 @@
-// The cost models of this library's policies; none is included for it. sync_free_column has none: its rows
-// stand in the order of substitution, and the time of that is not told by a profile. Nor has scheme: a
-// profile does not tell which scheme it chooses, and on systems with some long rows it takes ten times what a
-// line fitted to its times promises. column_block, row_block and the host policies have none either.
+// The cost models of this library's policies. The policies are declared, not included.
+//
+// Some policies have no model. sync_free_column solves rows in the order of substitution, and a profile does
+// not determine the time of that order. For scheme a profile does not determine which scheme is chosen, and
+// on systems with some long rows it takes ten times as long as a fitted line predicts. column_block,
+// row_block and the host policies have no model either.
 #pragma once
 
 #include <limits>
 
-#include "sptrsv/detail/automatic/cost_model.hpp"
+#include "sptrsv/cost_model.hpp"
 #include "sptrsv/policy/row_order.hpp"
 
 namespace sptrsv::policy {
@@ -29,10 +31,11 @@ struct cusparse;
 
 }  // namespace sptrsv::policy
 
-namespace sptrsv::detail {
+namespace sptrsv {
+namespace detail {
 
 /// {launch, level, level_entry, byte, long_entry}, as `benchmarks/python fit-costs` prints them, for the
-/// default form of each policy; fp64, one right-hand side, one NVIDIA H200.
+/// default form of each policy: fp64, one right-hand side, one NVIDIA H200.
 namespace costs {
 
 // Fitted to the 107 systems of docs/benchmark/report.md by `benchmarks/python fit-costs results.json --paths
@@ -50,8 +53,8 @@ inline constexpr linear_cost recursive_block[]{{4.53e+03, 642, 7.98, 0.000953, 7
 
 }  // namespace costs
 
-/// A policy with rows in level order, as it was measured. In the order of substitution its time depends on
-/// how dependent rows lie, so that form is not preferred to anything.
+/// The model of a policy with rows in level order, as it was measured. In the order of substitution the time
+/// depends on where dependent rows are, so that form is never preferred.
 template <const auto& Paths>
 struct level_order_cost_model {
   template <class Policy>
@@ -61,13 +64,15 @@ struct level_order_cost_model {
   }
 };
 
-template <class Tuning>
-struct cost_model<policy::basic_dataflow<Tuning>> : linear_cost_model<costs::dataflow> {};
-template <class Tuning>
-struct cost_model<policy::basic_level_set<Tuning>> : linear_cost_model<costs::level_set> {};
+}  // namespace detail
 
-/// With the number of blocks and the kernels that it chooses itself, as it was measured; other forms are not
-/// preferred to anything.
+template <class Tuning>
+struct cost_model<policy::basic_dataflow<Tuning>> : linear_cost_model<detail::costs::dataflow> {};
+template <class Tuning>
+struct cost_model<policy::basic_level_set<Tuning>> : linear_cost_model<detail::costs::level_set> {};
+
+/// The model of recursive_block with its own choice of the number of blocks and of the kernels, as it was
+/// measured. Other forms are never preferred.
 template <class Tuning>
 struct cost_model<policy::basic_recursive_block<Tuning>> {
   template <class Policy>
@@ -76,29 +81,32 @@ struct cost_model<policy::basic_recursive_block<Tuning>> {
     const bool was_measured = chosen.depth < 0 && chosen.kernels.selector == kernels{}.selector &&
                               chosen.kernels.triangle == kernels{}.triangle &&
                               chosen.kernels.square == kernels{}.square;
-    return was_measured ? linear_cost_model<costs::recursive_block>::nanoseconds(chosen, system)
+    return was_measured ? linear_cost_model<detail::costs::recursive_block>::nanoseconds(chosen, system)
                         : std::numeric_limits<double>::infinity();
   }
 };
 
 template <class Tuning>
-struct cost_model<policy::basic_self_scheduled<Tuning>> : level_order_cost_model<costs::self_scheduled> {};
+struct cost_model<policy::basic_self_scheduled<Tuning>>
+    : detail::level_order_cost_model<detail::costs::self_scheduled> {};
 template <class Tuning>
-struct cost_model<policy::basic_sync_free_fused<Tuning>> : level_order_cost_model<costs::sync_free_fused> {};
+struct cost_model<policy::basic_sync_free_fused<Tuning>>
+    : detail::level_order_cost_model<detail::costs::sync_free_fused> {};
 template <class Tuning>
-struct cost_model<policy::basic_sync_free_thread<Tuning>> : level_order_cost_model<costs::sync_free_thread> {
-};
+struct cost_model<policy::basic_sync_free_thread<Tuning>>
+    : detail::level_order_cost_model<detail::costs::sync_free_thread> {};
 template <class Tuning>
-struct cost_model<policy::basic_sync_free_warp<Tuning>> : level_order_cost_model<costs::sync_free_warp> {};
+struct cost_model<policy::basic_sync_free_warp<Tuning>>
+    : detail::level_order_cost_model<detail::costs::sync_free_warp> {};
 
 template <>
 struct cost_model<policy::cusparse> {
   template <class Policy>
   static double nanoseconds(const Policy& chosen, const system_profile& system) {
-    return system.offset_bytes == system.index_bytes  // what cuSPARSE does not refuse
-               ? linear_cost_model<costs::cusparse>::nanoseconds(chosen, system)
+    return system.offset_bytes == system.index_bytes  // cuSPARSE refuses other systems
+               ? linear_cost_model<detail::costs::cusparse>::nanoseconds(chosen, system)
                : std::numeric_limits<double>::infinity();
   }
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv

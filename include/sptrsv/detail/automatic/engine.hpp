@@ -1,4 +1,4 @@
-// The engine of automatic: that of the candidate with the least predicted time.
+// The engine of automatic: the engine of the candidate with the smallest predicted time.
 #pragma once
 
 #include <algorithm>
@@ -17,42 +17,17 @@
 #include "sptrsv/detail/automatic/profile.hpp"
 #include "sptrsv/detail/base/plan_text.hpp"
 #include "sptrsv/detail/dataflow/engine.hpp"
+#include "sptrsv/policy/automatic.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// The default: one of its candidates, that whose cost model promises the fastest solve of `max_rhs`
-/// right-hand sides. `automatic<>` is automatic<dataflow>: on the benchmark's systems dataflow is the fastest
-/// or close to it, and every further candidate costs compile time.
-///
-/// - One candidate is analysed without further ado and needs no cost model. Several take a profile of the
-///   system first (rows, entries, levels, lengths; about what the analysis of sync_free_thread takes); then
-///   only the chosen one is analysed.
-/// - A candidate is any policy with a detail::cost_model (a static_assert names those without); all run on
-///   the same side, GPU or host. Of equal predictions the first counts.
-/// - Everything else is the chosen policy's: what runs, what a solve's bits do, what `analyze` refuses.
-///   `info().plan` names it, with all predictions.
-template <class... Candidates>
-struct automatic {
-  static constexpr const char* name = "automatic";
-  using candidate_list = std::conditional_t<sizeof...(Candidates) == 0, std::tuple<dataflow>,  //
-                                            std::tuple<Candidates...>>;
-  using default_stream = typename std::tuple_element_t<0, candidate_list>::default_stream;
-
-  /// The candidates with their own knobs.
-  candidate_list candidates{};
-};
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 namespace automatic {
 
+/// The engine for a std::tuple of candidates.
 template <class Candidates, class Scalar, class Index, class Offset, class Executor>
 class engine_of;
 
-/// One candidate.
+/// The engine for one candidate.
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
 class engine_of<std::tuple<Policy>, Scalar, Index, Offset, Executor>
     : public engine<Policy, Scalar, Index, Offset, Executor> {
@@ -82,7 +57,8 @@ auto at_index(std::size_t index, const Visit& visit) {
   return visit(std::integral_constant<std::size_t, First>{});
 }
 
-/// Several candidates.
+/// The engine for several candidates: profiles the system and analyses it with the candidate of the smallest
+/// predicted time.
 template <class... Policies, class Scalar, class Index, class Offset, class Executor>
 class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
   using first_stream = typename std::tuple_element_t<0, std::tuple<Policies...>>::default_stream;
@@ -91,7 +67,8 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
 
   template <class Policy>
   using engine_for = engine<Policy, Scalar, Index, Offset, Executor>;
-  /// By number: candidates may be of one type, with other knobs.
+  /// Indexed by the candidate's number, because two candidates may be of the same type with different
+  /// settings.
   using engines = std::variant<std::unique_ptr<engine_for<Policies>>...>;
 
  public:
@@ -162,7 +139,7 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
  private:
   static constexpr std::size_t count = sizeof...(Policies);
 
-  /// Calls `use(engine, number)` with that of the chosen candidate.
+  /// Calls use(engine, number) with the engine and the number of the chosen candidate.
   template <class Use>
   auto visit(const Use& use) const {
     return at_index<count>(engine_.index(), [&](auto number) {
@@ -170,7 +147,7 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
     });
   }
 
-  std::array<double, count> nanoseconds_{};
+  std::array<double, count> nanoseconds_{};  ///< by candidate
   engines engine_;
 };
 
@@ -187,5 +164,4 @@ class engine<policy::automatic<Candidates...>, Scalar, Index, Offset, Executor>
                              Executor>(policy.candidates, a, form, max_rhs, on, resource) {}
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail

@@ -1,4 +1,4 @@
-// The profile of a system, on the device or on the host.
+// Computes the profile of a system, on the device or on the host.
 #pragma once
 
 #include <algorithm>
@@ -6,18 +6,19 @@
 #include <cstdint>
 #include <vector>
 
+#include "sptrsv/cost_model.hpp"
 #include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
-#include "sptrsv/detail/automatic/cost_model.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/host/executor.hpp"
 
 namespace sptrsv::detail::automatic {
 
-/// Per entry: the lengths of columns.
+/// Counts the entries of each column. Runs once per entry.
 template <class Index>
 struct count_columns {
   const Index* columns;
-  Index* lengths;  ///< start at 0
+  Index* lengths;  ///< by column; must be 0 before
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
@@ -25,10 +26,11 @@ struct count_columns {
   }
 };
 
+/// Returns the number of entries of the longest column. Synchronises.
 template <class Index, class Offset, class Executor>
 std::int64_t longest_column(const device_triangle<Index, Offset>& t, const Executor& on,
                             memory_resource& resource) {
-  const buffer<Index> lengths(static_cast<std::size_t>(t.size), resource, on.stream());
+  const auto lengths = make_buffer<Index>(t.size, on, resource);
   const buffer<std::int64_t> longest(1, resource, on.stream());
   on.fill_bytes(lengths.data(), 0, lengths.bytes());
   on.fill_bytes(longest.data(), 0, longest.bytes());
@@ -39,7 +41,8 @@ std::int64_t longest_column(const device_triangle<Index, Offset>& t, const Execu
   return found;
 }
 
-/// Throws what the analyses of the candidates would throw of the pattern; synchronises.
+/// Computes entries, levels, and the longest row and column. Throws the errors that the candidates' analyses
+/// would throw for this pattern. Synchronises.
 template <class Index, class Offset, class Executor>
 system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const triangle_form& form,
                                   const Executor& on, memory_resource& resource) {
@@ -54,6 +57,7 @@ system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const tr
   return found;
 }
 
+/// The same on the host.
 template <class Index, class Offset>
 system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const triangle_form& form,
                                   const host_executor&, memory_resource&) {
@@ -70,6 +74,7 @@ system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const tr
   return found;
 }
 
+/// Returns the profile of a system for solves with `max_rhs` right-hand sides.
 template <class Scalar, class Index, class Offset, class Executor>
 system_profile profile_of(const pattern_view<Index, Offset>& a, const triangle_form& form,
                           std::int64_t max_rhs, const Executor& on, memory_resource& resource) {

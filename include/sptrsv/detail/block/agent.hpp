@@ -1,8 +1,17 @@
-// The kernel of the block algorithms: the steps of a solve, from the first to the last, in one launch.
+// The kernel of the block algorithms (Lu, Niu, Liu 2020, Algorithms 4 to 6). One launch executes all steps of
+// a solve in order. A step is one of: add a square (or rectangle) to the sums of its rows, solve one level of
+// a triangle, solve a triangle with rows that poll one another, solve a triangle with one thread block
+// (plan.hpp).
 //
-// A thread block draws a ticket for one task; tasks are numbered in the order of the steps. Before its first
-// look at x it waits until all tasks of the step before have been counted. So it waits for blocks with
-// smaller tickets only, and a step may read what all steps before it have written as plain memory.
+// Per thread block:
+//   1. Draw a ticket, which is the number of a task. Tasks are numbered in the order of the steps.
+//   2. Wait until all tasks of the previous step have been counted, then fence.
+//   3. Execute the task (take): rows of a square or a level, warps of a polled step, or all levels of a
+//      serial step.
+//   4. Fence, then count the task for its step. Counters never go back: they count the tasks of all solves.
+//
+// Progress: a block waits only for tasks of smaller numbers, whose blocks have started. Since step s ends
+// after step s - 1, a step may read everything that earlier steps wrote with plain loads.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +22,17 @@
 
 namespace sptrsv::detail::block {
 
-/// The system, and what squares have summed up for its rows.
+/// Parameters of the system, and the sums of the squares.
 template <class Scalar, class Index, class Offset>
 struct block_params {
-  row_wise::system_params<Scalar, Index, Offset> whole;  ///< offsets of the rows of all parts
-  Scalar* sums;  ///< column-major, by place; null: there are no squares
+  row_wise::system_params<Scalar, Index, Offset> whole;  ///< row_offsets holds the rows of all parts
+  /// By solve index; column-major, size x right-hand sides: what the squares have added for a row so far.
+  /// Null: there are no squares.
+  Scalar* sums;
 };
 
-/// Rows of a triangle. What the squares have summed up for a row is kept beside x and set back to zero by the
-/// one who takes it: every solve finds zeros.
+/// The rows of a triangle, as the row-wise kernels see them. When a row's sum of the squares is read it is
+/// set back to zero, so every solve starts with zeros.
 template <class Scalar, class Index, class Offset>
 struct triangle_rows {
   using scalar = Scalar;
@@ -31,8 +42,8 @@ struct triangle_rows {
   using row = typename row_wise::system_params<Scalar, Index, Offset>::row;
 
   const block_params<Scalar, Index, Offset>& p;
-  std::int64_t offsets;  ///< of row 0, among all
-  bool has_sums;
+  std::int64_t offsets;  ///< index of row 0 in row_offsets; may be negative
+  bool has_sums;         ///< true if squares have added to the rows' sums
   const double_buffer<Scalar>& buffers = p.whole.buffers;
   const Index* columns = p.whole.columns;
   const Scalar* values = p.whole.values;
@@ -52,7 +63,8 @@ struct triangle_rows {
     return p.whole.open(ctx, solve_index, p.whole.row_offsets + offsets + solve_index);
   }
 
-  /// alpha b less what the squares have summed up; once for each row and right-hand side.
+  /// Returns alpha b minus the sum of the squares, and sets the sum to zero. Call it once per row and
+  /// right-hand side.
   template <class Context>
   SPTRSV_DEVICE Scalar load_b(Context& ctx, const row& r, std::int64_t column) const {
     const Scalar b = p.whole.alpha * p.whole.load_b(ctx, r, column);
@@ -72,7 +84,7 @@ struct triangle_rows {
   }
 };
 
-/// `Columns` right-hand sides are solved in one sweep over a row, further ones in further sweeps.
+/// Executes the steps. One sweep over a row solves `Columns` right-hand sides.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
@@ -81,27 +93,33 @@ struct agent {
   using rows = triangle_rows<Scalar, Index, Offset>;
   using polled_rows = row_wise::fused_rows<entries_at_once, Columns, rows>;
   using gathered = gathered_row<entries_at_once, Columns, Scalar, Index, Offset>;
-  /// For the rows of a task, a bit each.
+  /// Words of a bit mask over the rows of a task.
   static constexpr int mask_words = block_threads * Tuning::max_rounds / 32;
   static_assert(mask_words <= block_threads);
   struct shared_storage {
     block_start start;
-    std::int64_t number;  ///< of the step
+    std::int64_t number;  ///< index of the step
     step work;
-    std::uint32_t wide_rows;         ///< of the task, which all of the block's threads share
-    std::uint32_t wide[mask_words];  ///< which they are, a bit each
+    std::uint32_t wide_rows;  ///< number of rows in `wide`
+    /// By row of the task, one bit each: rows that all threads of the block share.
+    std::uint32_t wide[mask_words];
+    /// By warp and right-hand side: partial sums of a wide row.
     Scalar parts[warps_per_block][Columns];
   };
   struct params {
     block_params<Scalar, Index, Offset> system;
-    const step* steps;
-    const std::int32_t* step_of_task;
-    std::int64_t last_step;
-    const Index* numbers;                    ///< of the rows that are stored without the empty ones
-    const Index* first_solve_index_of_warp;  ///< of the polled rows, and the end
-    const Index* gates;            ///< by warp: a place some levels earlier, -1 if none; null: no gates
-    const Index* level_offsets;    ///< of the levels of all triangles
-    unsigned long long* finished;  ///< by step: tasks that have ended, of all solves
+    const step* steps;                 ///< by step
+    const std::int32_t* step_of_task;  ///< by task
+    std::int64_t last_step;            ///< index of the last step
+    /// Row of each stored row of the parts that do not store empty rows.
+    const Index* numbers;
+    /// By warp of the polled steps: solve index of its first row; one more for the end.
+    const Index* first_solve_index_of_warp;
+    /// By warp: solve index of its gate, -1 if it has none; null: no gates.
+    const Index* gates;
+    /// By level of all triangles: solve index of its first row; one more for the end.
+    const Index* level_offsets;
+    unsigned long long* finished;  ///< by step: tasks finished in all solves
   };
 
   template <class Context>
@@ -160,7 +178,7 @@ struct agent {
       last = ctx.load_constant(p.level_offsets + level + 1);
     }
     for (;;) {
-      // The bounds of the next level are on the way while one is solved.
+      // Load the bounds of the next level while this level is solved.
       ++level;
       const bool is_last = !is_serial || level == end;
       const std::int64_t next_last = is_last ? 0 : ctx.load_constant(p.level_offsets + level + 1);
@@ -174,7 +192,8 @@ struct agent {
     }
   }
 
-  /// A component of the first right-hand side, in this triangle or in one that has been solved.
+  /// Polls the gate of the warp, a component some levels earlier, for the first right-hand side. The gate is
+  /// in this triangle or in one that is already solved.
   template <class Context>
   SPTRSV_DEVICE static void wait_for_gate(Context& ctx, const params& p, std::uint32_t half,
                                           std::int64_t warp) {
@@ -186,7 +205,9 @@ struct agent {
     }
   }
 
-  /// The rows [first, last) of a square or of a level, or with the numbers of which these are the numbers.
+  /// Takes the items [first, last) of a step with rows: rows of a square or of a level, or indices into
+  /// `numbers`. A group of `lanes` lanes takes one row. Rows longer than Tuning::block_row are collected in
+  /// `wide` and then taken by all threads of the block.
   template <class Context>
   SPTRSV_DEVICE static void take_rows(Context& ctx, shared_storage& shared, const params& p,
                                       const rows& system, std::int64_t first, std::int64_t last) {
@@ -226,7 +247,8 @@ struct agent {
     }
   }
 
-  /// One after the other, by all threads of the block.
+  /// Takes the rows in `wide`, one after the other, with all threads of the block: each warp adds its share,
+  /// the first threads add the partial sums of the warps.
   template <class Context>
   SPTRSV_DEVICE static void take_wide_rows(Context& ctx, shared_storage& shared, const params& p,
                                            const rows& system, std::int64_t first, std::int64_t last) {
@@ -263,7 +285,8 @@ struct agent {
     }
   }
 
-  /// `sum`: of the products of the row, or of the row whose number is number `item`.
+  /// Uses the sum of the products of the item's row: in a square adds it to the row's sum, in a triangle
+  /// solves the row.
   template <class Context>
   SPTRSV_DEVICE static void finish_row(Context& ctx, const shared_storage& shared, const params& p,
                                        const rows& system, std::int64_t item, std::int64_t rhs, Scalar sum) {

@@ -1,62 +1,31 @@
-// Which kernel a part gets: the decision tree of Lu, Niu, Liu 2020 (algorithm 7), and one whose thresholds
-// are of this library's kernels.
+// Chooses the kernel of each part: by the decision tree of Lu, Niu, Liu 2020 (Algorithm 7), or by one with
+// thresholds that were fitted to this library's kernels.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
 #include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/policy/block_tuning.hpp"
 
-namespace sptrsv {
-namespace policy {
+namespace sptrsv::detail::block {
 
-/// Which decision tree chooses the kernels of the blocks.
-enum class block_selector {
-  fitted,  ///< thresholds for this library's kernels (block_tuning)
-  paper    ///< those of the paper, measured on a Titan RTX
-};
-
-/// The kernel of all triangles.
-enum class triangle_kernel {
-  chosen,     ///< for each by the selector
-  level_set,  ///< a step a level; of a diagonal alone there is one
-  sync_free,  ///< a thread or a warp a row, every value its own flag
-  serial      ///< one thread block, level after level
-};
-
-/// The kernel of all squares and rectangles.
-enum class square_kernel {
-  chosen,       ///< for each by the selector
-  scalar_csr,   ///< a thread a row
-  vector_csr,   ///< several lanes a row
-  scalar_dcsr,  ///< a thread a row that is not empty
-  vector_dcsr   ///< several lanes a row that is not empty
-};
-
-/// How the kernels of the blocks are chosen.
-struct block_kernels {
-  block_selector selector = block_selector::fitted;
-  triangle_kernel triangle = triangle_kernel::chosen;
-  square_kernel square = square_kernel::chosen;
-};
-
-}  // namespace policy
-
-namespace detail::block {
-
+/// What the choice of a triangle's kernel depends on.
 struct triangle_facts {
   std::int64_t rows;
-  std::int64_t entries;  ///< without the diagonal
+  std::int64_t entries;  ///< entries without the diagonal
   std::int64_t levels;
 };
 
+/// What the choice of a square's kernel depends on.
 struct square_facts {
   std::int64_t rows;
-  std::int64_t rows_with_entries;  ///< at least 1
+  std::int64_t rows_with_entries;  ///< rows that have entries, at least 1
   std::int64_t entries;
 };
 
-/// The paper counts the diagonal among the entries of a row, and rows in whole entries.
+/// Returns the paper's kernel for a triangle. The paper counts the diagonal among the entries of a row and
+/// rounds the length down to a whole number.
 inline policy::triangle_kernel paper_triangle(const triangle_facts& t) {
   const std::int64_t row_length = t.entries / t.rows + 1;
   if (t.levels == 1) {
@@ -77,12 +46,14 @@ inline policy::square_kernel square_of(bool is_scalar, bool is_compressed) {
   return is_compressed ? policy::square_kernel::vector_dcsr : policy::square_kernel::vector_csr;
 }
 
+/// Returns the paper's kernel for a square.
 inline policy::square_kernel paper_square(const square_facts& s) {
   const bool is_scalar = s.entries <= 12 * s.rows;
   const std::int64_t empty_percent = 100 * (s.rows - s.rows_with_entries);
   return square_of(is_scalar, empty_percent > (is_scalar ? 50 : 15) * s.rows);
 }
 
+/// Returns this library's choice of a kernel for a triangle.
 template <class Tuning>
 policy::triangle_kernel fitted_triangle(const triangle_facts& t) {
   const double rows_per_level = static_cast<double>(t.rows) / static_cast<double>(t.levels);
@@ -94,10 +65,12 @@ policy::triangle_kernel fitted_triangle(const triangle_facts& t) {
              : policy::triangle_kernel::sync_free;
 }
 
+/// Returns the average number of entries of the rows with entries.
 inline double entries_per_row(const square_facts& s) {
   return static_cast<double>(s.entries) / static_cast<double>(s.rows_with_entries);
 }
 
+/// Returns this library's choice of a kernel for a square.
 template <class Tuning>
 policy::square_kernel fitted_square(const square_facts& s) {
   const bool is_scalar =
@@ -106,8 +79,8 @@ policy::square_kernel fitted_square(const square_facts& s) {
   return square_of(is_scalar, empty > (is_scalar ? Tuning::scalar_empty_ratio : Tuning::vector_empty_ratio));
 }
 
-/// Diagonal blocks where nobody asks for a number. `entries`: without the diagonal; `resident`: thread blocks
-/// that the device holds at once.
+/// Returns the number of diagonal blocks if the user asks for none. `entries` does not count the diagonal;
+/// `resident` is the number of thread blocks that the device holds at once.
 template <class Tuning>
 std::int64_t blocks_by_default(std::int64_t rows, std::int64_t entries, std::int64_t resident) {
   const std::int64_t warps = resident * (Tuning::block_threads / 32);
@@ -116,6 +89,7 @@ std::int64_t blocks_by_default(std::int64_t rows, std::int64_t entries, std::int
                                                                                    : 1;
 }
 
+/// Returns the kernel that the policy asks for, or the selector's choice.
 template <class Tuning>
 policy::triangle_kernel choose_triangle(const policy::block_kernels& kernels, const triangle_facts& t) {
   if (kernels.triangle != policy::triangle_kernel::chosen) {
@@ -124,6 +98,7 @@ policy::triangle_kernel choose_triangle(const policy::block_kernels& kernels, co
   return kernels.selector == policy::block_selector::paper ? paper_triangle(t) : fitted_triangle<Tuning>(t);
 }
 
+/// Returns the kernel that the policy asks for, or the selector's choice.
 template <class Tuning>
 policy::square_kernel choose_square(const policy::block_kernels& kernels, const square_facts& s) {
   if (kernels.square != policy::square_kernel::chosen) {
@@ -132,14 +107,17 @@ policy::square_kernel choose_square(const policy::block_kernels& kernels, const 
   return kernels.selector == policy::block_selector::paper ? paper_square(s) : fitted_square<Tuning>(s);
 }
 
+/// Returns true if the kernel stores only rows with entries (DCSR).
 inline bool is_compressed(policy::square_kernel kernel) {
   return kernel == policy::square_kernel::scalar_dcsr || kernel == policy::square_kernel::vector_dcsr;
 }
+/// Returns true if one lane takes a row.
 inline bool is_scalar(policy::square_kernel kernel) {
   return kernel == policy::square_kernel::scalar_csr || kernel == policy::square_kernel::scalar_dcsr;
 }
 
-/// Lanes for a row of `entries` entries that several lanes share; a power of two. The paper's are a warp.
+/// Returns the lanes for a row of `entries` entries that several lanes share, a power of two. The paper uses
+/// a warp.
 template <class Tuning>
 int shared_row_lanes(policy::block_selector selector, double entries) {
   if (selector == policy::block_selector::paper) {
@@ -149,5 +127,4 @@ int shared_row_lanes(policy::block_selector selector, double entries) {
   return wanted >= 32 ? 32 : std::max(2, simt::ceil_power_of_two(static_cast<int>(wanted)));
 }
 
-}  // namespace detail::block
-}  // namespace sptrsv
+}  // namespace sptrsv::detail::block

@@ -1,4 +1,4 @@
-// The engine that column_block, row_block and recursive_block share.
+// The base class of the engines of column_block, row_block and recursive_block.
 #pragma once
 
 #include <algorithm>
@@ -9,18 +9,20 @@
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/block/agent.hpp"
 #include "sptrsv/detail/block/system.hpp"
-#include "sptrsv/detail/block/tuning.hpp"
+#include "sptrsv/policy/block_tuning.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv::detail::block {
 
-/// How a triangle is to be cut.
+/// How to cut a triangle.
 struct cutting {
   scheme cut;
-  std::int64_t blocks;  ///< 0: as blocks_by_default
+  std::int64_t blocks;  ///< number of diagonal blocks; 0: blocks_by_default
   policy::block_kernels kernels;
 };
 
+/// Holds the analysed system and launches the kernel. The engines of the three policies differ in the
+/// cutting.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine_base {
   template <int Columns>
@@ -111,7 +113,7 @@ class engine_base {
   [[nodiscard]] std::uint32_t thread_blocks() const {
     return static_cast<std::uint32_t>(system_.host_steps.tasks());
   }
-  /// Of a workspace: none where nothing lies between triangles.
+  /// Returns the number of sums in a workspace: 0 if there are no squares.
   [[nodiscard]] std::size_t sums() const {
     return system_.blocks > 1 ? static_cast<std::size_t>(system_.size * max_rhs_) : 0;
   }
@@ -119,15 +121,29 @@ class engine_base {
   template <int Columns>
   void launch(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
               const Executor& on) const {
-    const block_params<Scalar, Index, Offset> rows{
-        {system_.size, form_.reversed, system_.offsets.data(), system_.columns.data(), values_.values(),
-         values_.diagonal(), system_.order.rows.data(), scratch.buffers.buffers(), alpha, b, x},
-        scratch.sums.data()};
-    on.template launch<agent_of<Columns>>(
-        thread_blocks(), {rows, system_.steps.data(), system_.step_of_task.data(),
-                          static_cast<std::int64_t>(system_.steps.size()) - 1, system_.numbers.data(),
-                          system_.warps.first_solve_index.data(), system_.gates.data(),
-                          system_.level_offsets.data(), scratch.finished.data()});
+    typename agent_of<Columns>::params p{};
+    row_wise::system_params<Scalar, Index, Offset>& whole = p.system.whole;
+    whole.size = system_.size;
+    whole.reversed = form_.reversed;
+    whole.row_offsets = system_.offsets.data();
+    whole.columns = system_.columns.data();
+    whole.values = values_.values();
+    whole.diagonal = values_.diagonal();
+    whole.substitution_indices = system_.order.rows.data();
+    whole.buffers = scratch.buffers.buffers();
+    whole.alpha = alpha;
+    whole.b = b;
+    whole.x = x;
+    p.system.sums = scratch.sums.data();
+    p.steps = system_.steps.data();
+    p.step_of_task = system_.step_of_task.data();
+    p.last_step = static_cast<std::int64_t>(system_.steps.size()) - 1;
+    p.numbers = system_.numbers.data();
+    p.first_solve_index_of_warp = system_.warps.first_solve_index.data();
+    p.gates = system_.gates.data();
+    p.level_offsets = system_.level_offsets.data();
+    p.finished = scratch.finished.data();
+    on.template launch<agent_of<Columns>>(thread_blocks(), p);
   }
 
   triangle_form form_;

@@ -1,11 +1,12 @@
-// The entries of the parts, part after part in the order of execution: triangles and squares by rows, squares
-// with many empty rows without these (DCSR). Lu, Niu, Liu 2020, figure 3.
+// Stores the entries part by part in the order of execution: triangles and squares by rows; squares with many
+// empty rows store only the rows with entries (DCSR). Lu, Niu, Liu 2020, Figure 3.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/block/layout.hpp"
 #include "sptrsv/detail/block/renumber.hpp"
 
@@ -13,17 +14,17 @@ namespace sptrsv::detail::block {
 
 using entry_key = std::uint64_t;
 
-/// Per entry in the order of substitution: its part and its row.
+/// Computes the sort key part * size + row of each entry. Runs once per entry in the order of substitution.
 template <class Index, class Offset>
 struct find_entry_keys {
   std::int64_t size;
-  const Offset* row_offsets;
-  const Index* columns;
-  const Index* solve_indices;
+  const Offset* row_offsets;   ///< by substitution index, size + 1
+  const Index* columns;        ///< by entry
+  const Index* solve_indices;  ///< by substitution index
   device_bounds blocks;
   scheme cut;
-  entry_key* keys;
-  Offset* numbers;
+  entry_key* keys;  ///< output by entry
+  Offset* numbers;  ///< output by entry: its index
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
@@ -36,15 +37,15 @@ struct find_entry_keys {
   }
 };
 
-/// Per entry in its final order.
+/// Takes the solve index of the column and the source of each entry. Runs once per entry in the final order.
 template <class Index, class Offset>
 struct take_entries {
-  const Offset* order;
-  const Index* old_columns;
-  const Offset* old_sources;
-  const Index* solve_indices;
-  Index* columns;
-  Offset* sources;
+  const Offset* order;         ///< by final index: the entry
+  const Index* old_columns;    ///< by entry
+  const Offset* old_sources;   ///< by entry
+  const Index* solve_indices;  ///< by substitution index
+  Index* columns;              ///< by final index
+  Offset* sources;             ///< by final index
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
@@ -54,7 +55,7 @@ struct take_entries {
   }
 };
 
-/// Per element: how many of the sorted keys are below `first + i * stride`.
+/// Finds, for each i, how many of the sorted keys are below first + i * stride.
 template <class Offset>
 struct find_offsets {
   const entry_key* sorted;
@@ -70,7 +71,7 @@ struct find_offsets {
   }
 };
 
-/// Per key: how many of the ascending `sorted` are below it.
+/// Finds, for each key, how many elements of the ascending `sorted` are below it.
 template <class T, class Key>
 struct count_below_each {
   const T* sorted;
@@ -85,13 +86,13 @@ struct count_below_each {
   }
 };
 
-/// Per row with entries: its number.
+/// Finds the row of each row with entries, from the key of its first entry.
 template <class Index, class Offset>
-struct take_row_values {
-  const entry_key* sorted;
-  const Offset* row_starts;
+struct take_row_numbers {
+  const entry_key* sorted;   ///< by final index of an entry, ascending
+  const Offset* row_starts;  ///< by row with entries: its first entry
   std::int64_t size;
-  Index* rows;
+  Index* rows;  ///< output by row with entries
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
@@ -100,46 +101,45 @@ struct take_row_values {
   }
 };
 
-/// What a part holds.
+/// The size of a part.
 struct part_size {
   std::int64_t entries;
-  std::int64_t rows;  ///< that have entries
+  std::int64_t rows;  ///< rows that have entries
 };
 
-/// How a part's rows are stored.
+/// How the rows of a part are stored.
 struct row_storage {
-  bool is_compressed;    ///< only rows with entries
-  std::int64_t offsets;  ///< where the offsets of its rows begin, one more than rows are stored
-  std::int64_t numbers;  ///< where the numbers of its rows begin, if it is compressed
-  std::int64_t rows;     ///< stored
+  bool is_compressed;    ///< true: only rows with entries are stored
+  std::int64_t offsets;  ///< index of its first row offset; the part has rows + 1 of them
+  std::int64_t numbers;  ///< index of its first row number, if it is compressed
+  std::int64_t rows;     ///< number of stored rows
 };
 
-/// The entries sorted, and what is known of the parts; then their rows.
+/// Sorts the entries by part and row, measures the parts, and then stores their rows.
 template <class Index, class Offset, class Executor>
 class part_entries {
  public:
-  /// `t`: in the order of substitution. Synchronises.
+  /// Sorts the entries of `t`, which is in the order of substitution. `substitution_indices` is by solve
+  /// index. Synchronises.
   part_entries(const device_triangle<Index, Offset>& t, const buffer<Index>& substitution_indices, scheme cut,
                const std::vector<std::int64_t>& bounds, const Executor& on, const analysis_memory& memory)
       : size_(t.size), entries_(t.entries()), parts_(2 * static_cast<std::int64_t>(bounds.size()) - 3) {
-    const auto make = [&](auto element, std::int64_t count, memory_resource& from) {
-      return buffer<decltype(element)>(static_cast<std::size_t>(count), from, on.stream());
-    };
     memory_resource& scratch = memory.scratch;
     const buffer<std::int64_t> on_device =
-        make(std::int64_t{}, static_cast<std::int64_t>(bounds.size()), scratch);
+        make_buffer<std::int64_t>(static_cast<std::int64_t>(bounds.size()), on, scratch);
     on.upload(on_device.data(), bounds.data(), on_device.bytes());
     const device_bounds blocks{on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1, bounds.back()};
-    const buffer<Index> solve_indices = make(Index{}, t.size, scratch);
+    const buffer<Index> solve_indices = make_buffer<Index>(t.size, on, scratch);
     simt::for_each(on, t.size,
                    triangle_kernels::invert_order<Index>{substitution_indices.data(), solve_indices.data()});
-    const buffer<entry_key> keys = make(entry_key{}, entries_, scratch);
-    const buffer<Offset> numbers = make(Offset{}, entries_, scratch);
-    const buffer<Offset> order = make(Offset{}, entries_, scratch);
-    sorted_ = make(entry_key{}, entries_, scratch);
-    columns_ = make(Index{}, entries_, memory.kept);
-    sources_ = make(Offset{}, entries_, memory.kept);
-    diagonal_sources_ = make(Offset{}, static_cast<std::int64_t>(t.diagonal_sources.size()), memory.kept);
+    const buffer<entry_key> keys = make_buffer<entry_key>(entries_, on, scratch);
+    const buffer<Offset> numbers = make_buffer<Offset>(entries_, on, scratch);
+    const buffer<Offset> order = make_buffer<Offset>(entries_, on, scratch);
+    sorted_ = make_buffer<entry_key>(entries_, on, scratch);
+    columns_ = make_buffer<Index>(entries_, on, memory.kept);
+    sources_ = make_buffer<Offset>(entries_, on, memory.kept);
+    diagonal_sources_ =
+        make_buffer<Offset>(static_cast<std::int64_t>(t.diagonal_sources.size()), on, memory.kept);
     if (entries_ > 0) {
       simt::for_each(
           on, entries_,
@@ -158,7 +158,7 @@ class part_entries {
     measure(on, memory.all_scratch());
   }
 
-  /// By part.
+  /// Returns the size of each part.
   [[nodiscard]] std::vector<part_size> sizes() const {
     std::vector<part_size> made;
     for (std::size_t p = 0; p < static_cast<std::size_t>(parts_); ++p) {
@@ -168,7 +168,7 @@ class part_entries {
     return made;
   }
 
-  /// Fills `offsets` and `numbers` as `storage` says, a part each.
+  /// Fills `offsets` and `numbers`; storage[p] says how part p is stored.
   void store_rows(const std::vector<part>& parts, const std::vector<row_storage>& storage, Offset* offsets,
                   Index* numbers, const Executor& on) const {
     for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -177,7 +177,7 @@ class part_entries {
         const Offset* const starts = row_starts_.first.data() + rows_before_[p];
         on.copy(offsets + s.offsets, starts, static_cast<std::size_t>(s.rows + 1) * sizeof(Offset));
         simt::for_each(on, s.rows,
-                       take_row_values<Index, Offset>{sorted_.data(), starts, size_, numbers + s.numbers});
+                       take_row_numbers<Index, Offset>{sorted_.data(), starts, size_, numbers + s.numbers});
       } else if (s.rows > 0) {
         const auto first = static_cast<entry_key>(static_cast<std::int64_t>(p) * size_ + parts[p].first_row);
         simt::for_each(on, s.rows + 1,
@@ -186,7 +186,7 @@ class part_entries {
     }
   }
 
-  /// Once the rows are stored.
+  /// Moves the results out. Call after store_rows.
   buffer<Index> take_columns() { return std::move(columns_); }
   buffer<Offset> take_sources() { return std::move(sources_); }
   buffer<Offset> take_diagonal_sources() { return std::move(diagonal_sources_); }

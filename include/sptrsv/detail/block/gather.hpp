@@ -1,4 +1,4 @@
-// Rows whose unknowns are all known: the sums of their products, by one lane a row or by several.
+// Sums of products of rows whose components of x are all known.
 #pragma once
 
 #include <cstdint>
@@ -7,20 +7,21 @@
 
 namespace sptrsv::detail::block {
 
-/// Components are loaded, not polled: the thread must have been ordered after what solved them. `Columns`
-/// right-hand sides at once; a lane takes `Entries` entries together.
+/// Sums the products of a row for `Columns` right-hand sides; a lane loads `Entries` entries together.
+/// Components are loaded and not polled: a fence must order the thread after the threads that solved them.
 template <int Entries, int Columns, class Scalar, class Index, class Offset>
 struct gathered_row {
   using flag = value_flag<Scalar>;
 
-  const Index* columns;
-  const Scalar* values;
+  const Index* columns;  ///< by entry
+  const Scalar* values;  ///< by entry
   const double_buffer<Scalar>& buffers;
   std::uint32_t half;
   std::int64_t first_rhs;
-  std::int64_t rhs_count;  ///< of the solve
+  std::int64_t rhs_count;  ///< right-hand sides of the solve
 
-  /// sums[k] += a_e x_k for the entries begin + rank, begin + rank + lanes, ... below `end`, in this order.
+  /// Adds a_e x_e to sums[k] for the entries begin + rank, begin + rank + lanes, ... below `end`, in this
+  /// order.
   template <class Context>
   SPTRSV_DEVICE void add(Context& ctx, Offset begin, Offset end, int rank, int lanes,
                          Scalar (&sums)[Columns]) const {
@@ -53,9 +54,9 @@ struct gathered_row {
     }
   }
 
-  /// The sums of a row [begin, end), over a group of `lanes` lanes, of which this is lane `rank`; each group
-  /// of the warp has a row of its own, all lanes call it. Lane k % lanes of a group gets sum k. Where a lane
-  /// has a row, the warp shares those that are longer than `shared_row`.
+  /// Computes the sums of a row [begin, end) with each aligned group of `lanes` lanes. Each group of the warp
+  /// has a row of its own, and all lanes of the warp call it. All lanes of a group receive the sums. If
+  /// `lanes` is 1, the whole warp takes the rows that are longer than `shared_row`.
   template <class Context, class Warp>
   SPTRSV_DEVICE void sum(Context& ctx, const Warp& warp, Offset begin, Offset end, int lanes,
                          Offset shared_row, Scalar (&sums)[Columns]) const {

@@ -1,8 +1,9 @@
 // How the three block algorithms cut a triangle: Lu, Niu, Liu, Efficient Block Algorithms for Parallel Sparse
-// Triangular Solve, 2020, figure 2 and algorithms 4 to 6.
+// Triangular Solve, 2020, Figure 2 and Algorithms 4 to 6.
 //
-// All three have the same diagonal blocks, the triangles, and differ in what lies below them. In the order of
-// execution triangle i is part 2 i; between it and triangle i - 1 there is one rectangle, part 2 i - 1.
+// A part is one submatrix of the cut: a triangle (diagonal block) or a rectangle below the diagonal blocks.
+// All three algorithms have the same triangles and differ in the rectangles. In the order of execution
+// triangle i is part 2 i, and the rectangle between triangles i - 1 and i is part 2 i - 1.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +13,30 @@
 
 namespace sptrsv::detail::block {
 
+/// The three algorithms.
 enum class scheme : std::uint8_t {
-  columns,   ///< below each triangle all rows of its columns: used once they are solved
-  rows,      ///< left of each triangle all columns of its rows: taken when they are needed
-  recursive  ///< halves: triangle, square, triangle, the triangles likewise
+  columns,  ///< below each triangle one rectangle with all rows, used once the triangle is solved
+  /// Left of each triangle one rectangle with all columns, used before the triangle is solved.
+  rows,
+  recursive  ///< triangle, square, triangle; both triangles are cut likewise
 };
 
-/// Part `i` of 2 * blocks - 1, in places of rows and columns.
+/// One of the 2 * blocks - 1 parts. Rows and columns are solve indices.
 struct part {
   bool is_triangle;
   std::int64_t first_row;
-  std::int64_t last_row;  ///< one past the end
+  std::int64_t last_row;  ///< one past the last row
   std::int64_t first_column;
-  std::int64_t last_column;  ///< one past the end
+  std::int64_t last_column;  ///< one past the last column
 
   [[nodiscard]] std::int64_t rows() const { return last_row - first_row; }
 };
 
-/// The power of two that a square's triangle `block`, the first of its rows, is a multiple of: the side of
-/// the square in blocks.
+/// Returns the side, in blocks, of the square whose first block row is `block`: the largest power of two that
+/// divides `block`.
 SPTRSV_HOST_DEVICE std::int64_t side_of_square(std::int64_t block) { return block & -block; }
 
-/// The part of the entries in block row `row` and block column `column` <= `row`.
+/// Returns the part of the entries in block row `row` and block column `column` <= `row`.
 SPTRSV_HOST_DEVICE std::int64_t part_of(scheme cut, std::int64_t row, std::int64_t column) {
   if (row == column) {
     return 2 * row;
@@ -46,7 +49,8 @@ SPTRSV_HOST_DEVICE std::int64_t part_of(scheme cut, std::int64_t row, std::int64
     default:
       break;
   }
-  // The square of the largest side that has `row` and not `column` in its rows.
+  // Find the largest square whose rows include block row `row` and whose rows begin after block column
+  // `column`.
   std::int64_t first = row;
   while (first - side_of_square(first) > column) {
     first -= side_of_square(first);
@@ -54,7 +58,8 @@ SPTRSV_HOST_DEVICE std::int64_t part_of(scheme cut, std::int64_t row, std::int64
   return 2 * first - 1;
 }
 
-/// Block i has the rows bounds[i] ... bounds[i + 1] - 1; halving the blocks keeps every second bound.
+/// Returns the bounds of the blocks: block i has the rows bounds[i] ... bounds[i + 1] - 1. Halving the number
+/// of blocks keeps every second bound.
 inline std::vector<std::int64_t> even_bounds(std::int64_t size, std::int64_t blocks) {
   std::vector<std::int64_t> bounds;
   for (std::int64_t i = 0; i <= blocks; ++i) {
@@ -63,7 +68,8 @@ inline std::vector<std::int64_t> even_bounds(std::int64_t size, std::int64_t blo
   return bounds;
 }
 
-/// In the order of execution. `bounds`: of a power of two of blocks if the scheme is recursive.
+/// Returns the parts in the order of execution. If the scheme is recursive, `bounds` must describe a power of
+/// two of blocks.
 inline std::vector<part> parts_of(scheme cut, const std::vector<std::int64_t>& bounds) {
   const auto blocks = static_cast<std::int64_t>(bounds.size()) - 1;
   const auto bound = [&](std::int64_t block) { return bounds[static_cast<std::size_t>(block)]; };

@@ -1,4 +1,5 @@
-// What the blocks of threads do: steps, of which each begins when the one before has ended, and their tasks.
+// The plan of a solve: its steps, each of which begins when the previous one has ended, and their tasks. A
+// task is the work of one thread block.
 #pragma once
 
 #include <algorithm>
@@ -13,29 +14,32 @@
 
 namespace sptrsv::detail::block {
 
+/// What a step does.
 enum class step_kind : std::int32_t {
-  square,  ///< rows of a square are added to what is summed up for them
-  level,   ///< rows of a level, or of a diagonal, are solved
-  polled,  ///< rows of a triangle are solved, by tasks of warps that wait for one another
-  serial   ///< levels are solved one after the other, by the one task of the step
+  square,  ///< adds the products of a square to the sums of its rows
+  level,   ///< solves the rows of one level, or of a diagonal
+  polled,  ///< solves a triangle whose rows poll one another; items are warps
+  serial   ///< solves all levels of a triangle, one after the other, in one task
 };
 
+/// A step, as the kernel reads it.
 struct step {
   step_kind kind;
-  std::int32_t lanes;       ///< for a row; a power of two up to 32
-  std::int64_t first_item;  ///< items are rows, tasks of warps (polled), or levels (serial)
+  std::int32_t lanes;       ///< lanes per row; a power of two up to 32
+  std::int64_t first_item;  ///< items are rows (square, level), warps (polled) or levels (serial)
   std::int64_t items;
   std::int64_t items_per_task;
-  std::int64_t offsets;        ///< of the entries of item 0 or, with dense rows, of row 0: may be negative
-  std::int64_t numbers;        ///< of the row of item 0; -1: rows are dense
-  std::int64_t first_task;     ///< tasks of the steps before
-  std::int64_t awaited_tasks;  ///< of the step before: 0 if there is none
-  bool has_sums;               ///< a triangle below squares
+  /// Index of item 0's row offset, or of row 0's if all rows are stored; may be negative.
+  std::int64_t offsets;
+  std::int64_t numbers;        ///< index of item 0's row number; -1: all rows are stored
+  std::int64_t first_task;     ///< number of tasks of the steps before
+  std::int64_t awaited_tasks;  ///< tasks of the previous step; 0 if there is none
+  bool has_sums;               ///< true for a triangle that has squares to its left
 
   [[nodiscard]] std::int64_t tasks() const { return simt::ceil_div(items, items_per_task); }
 };
 
-/// A part and the steps that do it.
+/// A part and the range of its steps.
 struct planned_part {
   bool is_triangle;
   triangle_facts triangle;
@@ -46,13 +50,14 @@ struct planned_part {
   std::int64_t stored_rows;
   std::int64_t columns;
   std::size_t first_step;
-  std::size_t last_step;  ///< one past the end
+  std::size_t last_step;  ///< one past the last step
 };
 
+/// The steps in order.
 struct step_list {
   std::vector<step> steps;
-  std::vector<std::int32_t> step_of_task;
-  std::vector<planned_part> parts;  ///< those that have steps
+  std::vector<std::int32_t> step_of_task;  ///< by task
+  std::vector<planned_part> parts;         ///< parts that have steps
 
   [[nodiscard]] std::int64_t tasks() const { return static_cast<std::int64_t>(step_of_task.size()); }
   [[nodiscard]] bool has(step_kind kind) const {
@@ -60,21 +65,21 @@ struct step_list {
   }
 };
 
-/// What is known of a triangle beside its rows.
+/// The levels and the warps of a triangle.
 template <class Index>
-struct triangle_solve_indices {
+struct triangle_levels {
   triangle_facts facts;
-  const Index* level_offsets;  ///< places; facts.levels + 1
-  std::int64_t first_level;    ///< its number among the levels of all triangles
-  std::int64_t first_warp;     ///< of those that solve its rows where they wait for one another
-  std::int64_t last_warp;      ///< one past the end
+  const Index* level_offsets;  ///< solve indices; facts.levels + 1
+  std::int64_t first_level;    ///< index of its first level among the levels of all triangles
+  std::int64_t first_warp;     ///< first warp that solves its rows if they poll one another
+  std::int64_t last_warp;      ///< one past the last warp
 };
 
-/// To be told the parts in their order.
+/// Makes the steps. Add the parts in the order of execution.
 template <class Tuning, class Index>
 class step_planner {
  public:
-  /// `resident`: thread blocks that the device holds at once.
+  /// `resident` is the number of thread blocks that the device holds at once.
   step_planner(const policy::block_kernels& kernels, std::int64_t resident)
       : kernels_(kernels), resident_(resident) {}
 
@@ -82,7 +87,10 @@ class step_planner {
                   const row_storage& storage) {
     const int lanes =
         is_scalar(kernel) ? 1 : shared_row_lanes<Tuning>(kernels_.selector, entries_per_row(facts));
-    begin({false, {}, facts, {}, kernel, p.first_row, storage.rows, p.last_column - p.first_column, 0, 0});
+    planned_part planned{};
+    planned.square = facts;
+    planned.of_square = kernel;
+    begin(planned, p, storage);
     if (storage.is_compressed) {
       add_rows(step_kind::square, lanes, 0, storage.rows, storage.offsets, storage.numbers, true);
     } else {
@@ -90,42 +98,70 @@ class step_planner {
     }
   }
 
-  void add_triangle(const part& p, const triangle_solve_indices<Index>& t, policy::triangle_kernel kernel,
+  void add_triangle(const part& p, const triangle_levels<Index>& t, policy::triangle_kernel kernel,
                     const row_storage& storage) {
     const double length = static_cast<double>(t.facts.entries) / static_cast<double>(t.facts.rows);
     const int lanes =
         length <= Tuning::scalar_entries ? 1 : shared_row_lanes<Tuning>(kernels_.selector, length);
     const std::int64_t offsets = storage.offsets - p.first_row;
     const bool has_sums = p.first_row > 0;
-    begin({true, t.facts, {}, kernel, {}, p.first_row, storage.rows, p.last_column - p.first_column, 0, 0});
+    planned_part planned{};
+    planned.is_triangle = true;
+    planned.triangle = t.facts;
+    planned.of_triangle = kernel;
+    begin(planned, p, storage);
     if (kernel == policy::triangle_kernel::level_set) {
       for (std::int64_t level = 0; level < t.facts.levels; ++level) {
         const std::int64_t first = t.level_offsets[level];
         add_rows(step_kind::level, lanes, first, t.level_offsets[level + 1] - first, offsets, -1, has_sums);
       }
-    } else if (kernel == policy::triangle_kernel::serial) {
-      add({step_kind::serial, lanes, t.first_level, t.facts.levels, t.facts.levels, offsets, -1, 0, 0,
-           has_sums});
-    } else {
-      add({step_kind::polled, 32, t.first_warp, t.last_warp - t.first_warp, Tuning::block_threads / 32,
-           offsets, -1, 0, 0, has_sums});
+      return;
     }
+    step s{};
+    s.offsets = offsets;
+    s.numbers = -1;
+    s.has_sums = has_sums;
+    if (kernel == policy::triangle_kernel::serial) {
+      s.kind = step_kind::serial;
+      s.lanes = lanes;
+      s.first_item = t.first_level;
+      s.items = t.facts.levels;
+      s.items_per_task = t.facts.levels;
+    } else {
+      s.kind = step_kind::polled;
+      s.lanes = 32;
+      s.first_item = t.first_warp;
+      s.items = t.last_warp - t.first_warp;
+      s.items_per_task = Tuning::block_threads / 32;
+    }
+    add(s);
   }
 
   step_list build() { return std::move(made_); }
 
  private:
-  void begin(planned_part part) {
-    part.first_step = part.last_step = made_.steps.size();
-    made_.parts.push_back(part);
+  void begin(planned_part planned, const part& p, const row_storage& storage) {
+    planned.first_row = p.first_row;
+    planned.stored_rows = storage.rows;
+    planned.columns = p.last_column - p.first_column;
+    planned.first_step = planned.last_step = made_.steps.size();
+    made_.parts.push_back(planned);
   }
 
   void add_rows(step_kind kind, int lanes, std::int64_t first, std::int64_t rows, std::int64_t offsets,
                 std::int64_t numbers, bool has_sums) {
     const std::int64_t rows_at_once = Tuning::block_threads / lanes;
     const std::int64_t rounds = simt::ceil_div(rows, rows_at_once) / (2 * resident_);
-    add({kind, lanes, first, rows, rows_at_once * std::clamp<std::int64_t>(rounds, 1, Tuning::max_rounds),
-         offsets, numbers, 0, 0, has_sums});
+    step s{};
+    s.kind = kind;
+    s.lanes = lanes;
+    s.first_item = first;
+    s.items = rows;
+    s.items_per_task = rows_at_once * std::clamp<std::int64_t>(rounds, 1, Tuning::max_rounds);
+    s.offsets = offsets;
+    s.numbers = numbers;
+    s.has_sums = has_sums;
+    add(s);
   }
 
   void add(step s) {
@@ -142,8 +178,9 @@ class step_planner {
   step_list made_;
 };
 
-/// "triangles: 2 sync-free; squares: 1 scalar-CSR; 1.50 n sums updated, 0.50 n of x read": what tables 1 and
-/// 2 of the paper count, of squares without the rows that are not stored. `size`: n.
+/// Describes the steps, for example "triangles: 2 sync-free; squares: 1 scalar-CSR; 1.50 n sums updated, 0.50
+/// n of x read". The traffic is that of Tables 1 and 2 of the paper, without the rows of squares that are not
+/// stored. `size` is n.
 inline std::string describe_steps(const step_list& steps, std::int64_t size) {
   constexpr int kinds = 8;
   const char* const names[kinds] = {"diagonal",   "level-set",  "sync-free",   "serial",

@@ -1,7 +1,9 @@
-// Rows in level order, and again inside every diagonal block, block by block: Lu, Niu, Liu 2020, section 3.3.
+// Renumbers the rows in level order, and again by the levels of each diagonal block: Lu, Niu, Liu 2020,
+// section 3.3.
 //
-// One pass for all blocks of a recursion level: entries between blocks drop out, the levels of what is left
-// are those of each block by itself, and rows are sorted by block and level.
+// One pass renumbers all diagonal blocks of a recursion level: drop the entries outside the diagonal blocks,
+// compute the levels of the remaining triangle, which are those of each block by itself, and sort the rows by
+// block and level.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +12,15 @@
 
 #include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/analysis/runs.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::detail::block {
 
-/// Bounds of blocks in device memory: of one block nobody asks for any.
+/// Bounds of diagonal blocks in device memory. They are not read if there is one block.
 struct device_bounds {
-  const std::int64_t* bounds;
+  const std::int64_t* bounds;  ///< by block, blocks + 1
   std::int64_t blocks;
-  std::int64_t size;  ///< of all
+  std::int64_t size;  ///< number of rows
 
   template <class Context>
   SPTRSV_DEVICE std::int64_t block_of(Context& ctx, std::int64_t row) const {
@@ -33,15 +36,16 @@ struct device_bounds {
   }
 };
 
-/// Per entry, and once for the end: whether its column lies in the block of its row.
+/// Marks the entries whose column lies in the block of their row with 1. Runs once per entry and once for the
+/// end.
 template <class Index, class Offset>
 struct mark_inside {
   std::int64_t size;
   std::int64_t entries;
-  const Offset* row_offsets;
-  const Index* columns;
+  const Offset* row_offsets;  ///< by row, size + 1
+  const Index* columns;       ///< by entry
   device_bounds blocks;
-  Offset* inside;
+  Offset* inside;  ///< output by entry
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
@@ -55,12 +59,12 @@ struct mark_inside {
   }
 };
 
-/// Per entry: its column, if it stays.
+/// Moves the column of each entry that is kept.
 template <class Index, class Offset>
 struct keep_columns {
-  const Offset* kept_before;  ///< of the entries; one more than there are
-  const Index* columns;
-  Index* kept;
+  const Offset* kept_before;  ///< by entry, entries + 1: number of kept entries before it
+  const Index* columns;       ///< by entry
+  Index* kept;                ///< output by kept entry
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
@@ -71,13 +75,13 @@ struct keep_columns {
   }
 };
 
-/// The entries inside diagonal blocks; sources are left out. Synchronises.
+/// Returns the entries inside diagonal blocks, without sources. Synchronises.
 template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offset>& t,
                                               const device_bounds& blocks, const Executor& on,
                                               const analysis_memory& memory) {
   const std::int64_t entries = t.entries();
-  const buffer<Offset> kept_before(static_cast<std::size_t>(entries) + 1, memory.scratch, on.stream());
+  const auto kept_before = make_buffer<Offset>(entries + 1, on, memory.scratch);
   simt::for_each(on, entries + 1,
                  mark_inside<Index, Offset>{t.size, entries, t.row_offsets.data(), t.columns.data(), blocks,
                                             kept_before.data()});
@@ -87,7 +91,7 @@ device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offse
   device_triangle<Index, Offset> inside;
   inside.size = t.size;
   inside.row_offsets = buffer<Offset>(t.row_offsets.size(), memory.kept, on.stream());
-  inside.columns = buffer<Index>(static_cast<std::size_t>(kept), memory.kept, on.stream());
+  inside.columns = make_buffer<Index>(kept, on, memory.kept);
   simt::for_each(on, t.size + 1,
                  triangle_kernels::take_in_order<Offset, Offset>{kept_before.data(), t.row_offsets.data(),
                                                                  inside.row_offsets.data()});
@@ -98,13 +102,13 @@ device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offse
 
 using level_key = std::uint64_t;
 
-/// Per row: its block and its level in it.
+/// Computes the sort key of each row: its block, then its level in the block.
 template <class Index>
 struct find_level_keys {
-  const Index* levels;  ///< counted from 1
+  const Index* levels;  ///< by row, counted from 1
   device_bounds blocks;
   std::int64_t max_levels;
-  level_key* keys;
+  level_key* keys;  ///< output by row
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
@@ -113,7 +117,7 @@ struct find_level_keys {
   }
 };
 
-/// A run starts where the key is another one than before.
+/// A run starts where the key changes.
 struct starts_with_key {
   const std::uint64_t* keys;
 
@@ -126,18 +130,22 @@ struct starts_with_key {
 /// A triangle in its final order.
 template <class Index, class Offset>
 struct block_order {
-  std::int64_t levels = 0;                ///< of the whole triangle
-  buffer<Index> substitution_indices;     ///< place -> position of substitution
-  device_triangle<Index, Offset> inside;  ///< the entries of the diagonal blocks; sources if there is one
-  buffer<Index> level_offsets;            ///< places at which levels of diagonal blocks begin, and the size
+  std::int64_t levels = 0;             ///< number of levels of the whole triangle
+  buffer<Index> substitution_indices;  ///< by solve index
+  /// Entries of the diagonal blocks; with sources only if there is one block.
+  device_triangle<Index, Offset> inside;
+  /// Solve indices at which the levels of the diagonal blocks begin, and the size.
+  buffer<Index> level_offsets;
 };
 
+/// Renumbers a triangle: first in level order, then by the levels of its diagonal blocks.
 template <class Index, class Offset, class Executor>
 class renumbering {
  public:
   renumbering(const Executor& on, const analysis_memory& memory) : on_(on), memory_(memory) {}
 
-  /// `passes`: the bounds of the blocks of each pass after the first, which is of one block. Synchronises.
+  /// Renumbers `t`. `passes` holds the bounds of the blocks of each pass after the first; the first pass has
+  /// one block. Synchronises.
   block_order<Index, Offset> run(const device_triangle<Index, Offset>& t,
                                  const std::vector<std::vector<std::int64_t>>& passes) {
     block_order<Index, Offset> made;
@@ -155,7 +163,7 @@ class renumbering {
   }
 
  private:
-  /// Rows by block and level, those that are alike in their old order.
+  /// Sorts the rows by block and level. Rows of equal key keep their order.
   void divide(block_order<Index, Offset>& made, const std::vector<std::int64_t>& bounds) {
     const buffer<std::int64_t> on_device(bounds.size(), memory_.scratch, on_.stream());
     on_.upload(on_device.data(), bounds.data(), on_device.bytes());
@@ -168,7 +176,7 @@ class renumbering {
     const std::int64_t max_levels = count_levels(levels, on_, memory_);
     const buffer<level_key> keys(size, memory_.scratch, on_.stream());
     const buffer<level_key> sorted(size, memory_.scratch, on_.stream());
-    device_levels<Index> rows;  // place -> place before this pass
+    device_levels<Index> rows;  // new solve index -> solve index before this pass
     rows.rows = buffer<Index>(size, memory_.scratch, on_.stream());
     simt::for_each(on_, inside.size, find_level_keys<Index>{levels.data(), blocks, max_levels, keys.data()});
     on_.sort_pairs(

@@ -1,5 +1,5 @@
-// A triangle cut into blocks, in device memory, and the steps of its solve: what the policies of the block
-// algorithms analyse.
+// The analysis of the block policies: a triangle cut into parts, in device memory, and the steps of its
+// solve.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/block/entries.hpp"
 #include "sptrsv/detail/block/plan.hpp"
 #include "sptrsv/detail/block/renumber.hpp"
@@ -17,10 +18,10 @@
 
 namespace sptrsv::detail::block {
 
-/// Per place: whether a warp's rows start there. Rows of several blocks do not share a warp.
+/// Says at which solve indices the rows of a warp start. Rows of different blocks do not share a warp.
 template <class Offset>
 struct starts_in_block {
-  const Offset* row_offsets;  ///< of the entries inside diagonal blocks
+  const Offset* row_offsets;  ///< offsets of the entries inside diagonal blocks
   device_bounds blocks;
   std::int64_t entries_for_a_warp;
 
@@ -32,21 +33,22 @@ struct starts_in_block {
   }
 };
 
-/// Rows and columns are places: the final order.
+/// The analysed system. Rows and columns are solve indices of the final order.
 template <class Index, class Offset>
 struct block_system {
   std::int64_t size = 0;
   std::int64_t longest_row = 0;
   std::int64_t blocks = 0;
-  device_levels<Index> order;       ///< places -> positions; the levels of the whole triangle are counted
-  buffer<Index> columns;            ///< entries
-  buffer<Offset> sources;           ///< entries
-  buffer<Offset> diagonal_sources;  ///< size; empty if the diagonal is unit
-  buffer<Offset> offsets;           ///< of the stored rows of each part
-  buffer<Index> numbers;            ///< of the rows of compressed parts
+  /// Solve index -> substitution index; `count` counts the levels of the whole triangle.
+  device_levels<Index> order;
+  buffer<Index> columns;            ///< by entry, part by part
+  buffer<Offset> sources;           ///< by entry, part by part
+  buffer<Offset> diagonal_sources;  ///< by solve index, size; empty if the diagonal is unit
+  buffer<Offset> offsets;           ///< row offsets of the stored rows, part by part
+  buffer<Index> numbers;            ///< row of each stored row of the compressed parts
   row_wise::warp_tasks<Index> warps;
   buffer<Index> gates;          ///< by warp; empty if there are none
-  buffer<Index> level_offsets;  ///< of the triangles' levels; empty if no step needs them
+  buffer<Index> level_offsets;  ///< levels of the triangles; empty if no step needs them
   buffer<step> steps;
   buffer<std::int32_t> step_of_task;
   step_list host_steps;
@@ -59,7 +61,7 @@ struct block_system {
   }
 };
 
-/// Builds it. All calls synchronise.
+/// Builds a block_system. All calls synchronise.
 template <class Tuning, class Index, class Offset, class Executor>
 class system_builder {
  public:
@@ -67,8 +69,8 @@ class system_builder {
                  const analysis_memory& memory)
       : kernels_(kernels), resident_(resident_blocks), on_(on), memory_(memory) {}
 
-  /// `t`: in the order of substitution, at least one row. `blocks`: a power of two if the cut is recursive,
-  /// at most as many as rows.
+  /// Builds the system of `t`, which is in the order of substitution and has at least one row. `blocks` is at
+  /// most the number of rows, and a power of two if the cut is recursive.
   block_system<Index, Offset> build(const device_triangle<Index, Offset>& t, scheme cut,
                                     std::int64_t blocks) {
     std::vector<std::vector<std::int64_t>> passes;
@@ -94,8 +96,8 @@ class system_builder {
       part_entries<Index, Offset, Executor> entries(t, order.substitution_indices, cut, bounds, on_, memory_);
       take_level_offsets(order);
       choose(parts, entries.sizes());
-      made.offsets = make<Offset>(stored_rows_);
-      made.numbers = make<Index>(stored_values_);
+      made.offsets = make_buffer<Offset>(stored_rows_, on_, memory_.kept);
+      made.numbers = make_buffer<Index>(stored_numbers_, on_, memory_.kept);
       entries.store_rows(parts, storage_, made.offsets.data(), made.numbers.data(), on_);
       made.columns = entries.take_columns();
       made.sources = entries.take_sources();
@@ -109,10 +111,6 @@ class system_builder {
 
  private:
   template <class T>
-  buffer<T> make(std::int64_t count) const {
-    return buffer<T>(static_cast<std::size_t>(count), memory_.kept, on_.stream());
-  }
-  template <class T>
   buffer<T> upload(const std::vector<T>& values, memory_resource& to) const {
     buffer<T> there(values.size(), to, on_.stream());
     on_.upload(there.data(), values.data(), there.bytes());
@@ -124,7 +122,7 @@ class system_builder {
     on_.download(level_offsets_.data(), order.level_offsets.data(), order.level_offsets.bytes());
   }
 
-  /// The same as `choose` of a triangle that is not cut.
+  /// Chooses the kernel of a triangle that is not cut.
   void choose_whole(const triangle_facts& facts, const block_order<Index, Offset>& order) {
     chosen made{};
     made.triangle = facts;
@@ -136,7 +134,7 @@ class system_builder {
     storage_.push_back({false, 0, 0, facts.rows});
   }
 
-  /// A kernel for each part, and how it stores its rows.
+  /// Chooses the kernel of each part and how its rows are stored.
   void choose(const std::vector<part>& parts, const std::vector<part_size>& sizes) {
     auto level = level_offsets_.begin();
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -156,8 +154,8 @@ class system_builder {
         made.square = {p.rows(), size.rows, size.entries};
         made.of_square = choose_square<Tuning>(kernels_, made.square);
         if (is_compressed(made.of_square)) {
-          s = {true, stored_rows_, stored_values_, size.rows};
-          stored_values_ += s.rows;
+          s = {true, stored_rows_, stored_numbers_, size.rows};
+          stored_numbers_ += s.rows;
         }
       }
       stored_rows_ += s.rows > 0 ? s.rows + 1 : 0;
@@ -176,8 +174,8 @@ class system_builder {
         const std::size_t block = i / 2;
         planner.add_triangle(
             parts[i],
-            triangle_solve_indices<Index>{c.triangle, level_offsets_.data() + c.first_level, c.first_level,
-                                          first_warps[block], first_warps[block + 1]},
+            triangle_levels<Index>{c.triangle, level_offsets_.data() + c.first_level, c.first_level,
+                                   first_warps[block], first_warps[block + 1]},
             c.of_triangle, storage_[i]);
       } else if (c.square.entries > 0) {
         planner.add_square(parts[i], c.square, c.of_square, storage_[i]);
@@ -191,7 +189,8 @@ class system_builder {
     }
   }
 
-  /// By block, and once for the end: the warps before those of its rows, where rows of any block are polled.
+  /// Returns, for each block and for the end, the number of polling warps before its rows. All are 0 if no
+  /// triangle polls.
   std::vector<std::int64_t> plan_warps(block_system<Index, Offset>& made,
                                        const std::vector<std::int64_t>& bounds,
                                        const block_order<Index, Offset>& order) const {
@@ -209,9 +208,9 @@ class system_builder {
                                                                    Tuning::entries_for_a_warp},
                                            on_, memory_);
       const auto levels = static_cast<std::int64_t>(order.level_offsets.size()) - 1;
-      // Levels of earlier blocks have been solved when one of them is a gate.
+      // A gate in an earlier block is solved already.
       if (Tuning::gate_levels > 0 && levels > Tuning::gate_levels) {
-        made.gates = make<Index>(made.warps.count);
+        made.gates = make_buffer<Index>(made.warps.count, on_, memory_.kept);
         simt::for_each(on_, made.warps.count,
                        row_wise::find_gates<Index>{order.level_offsets.data(), levels, Tuning::gate_levels,
                                                    made.warps.first_solve_index.data(), made.gates.data()});
@@ -219,7 +218,8 @@ class system_builder {
       if (made.blocks == 1) {
         return {0, made.warps.count};
       }
-      const auto found = make<std::int64_t>(static_cast<std::int64_t>(bounds.size()));
+      const auto found =
+          make_buffer<std::int64_t>(static_cast<std::int64_t>(bounds.size()), on_, memory_.kept);
       simt::for_each(on_, static_cast<std::int64_t>(bounds.size()),
                      count_below_each<Index, std::int64_t>{made.warps.first_solve_index.data(),
                                                            made.warps.count, on_device.data(), found.data()});
@@ -242,9 +242,10 @@ class system_builder {
   analysis_memory memory_;
   std::vector<chosen> chosen_;
   std::vector<row_storage> storage_;
-  std::vector<Index> level_offsets_;  ///< of block_order, where a kernel needs them on the host
+  /// The level_offsets of block_order, if a kernel needs them on the host.
+  std::vector<Index> level_offsets_;
   std::int64_t stored_rows_ = 0;
-  std::int64_t stored_values_ = 0;
+  std::int64_t stored_numbers_ = 0;
 };
 
 }  // namespace sptrsv::detail::block

@@ -1,32 +1,34 @@
-// The system as cuSPARSE is told of it: a CSR matrix, a triangle of it, and an operation.
+// The system in the form that cuSPARSE takes: a CSR matrix, one of its triangles, and an operation.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/cusparse/kernels.hpp"
 
 namespace sptrsv::detail::cusparse {
 
-/// Its arrays are on the device.
+/// A CSR matrix on the device and how the system is stored in it.
 template <class Index, class Offset>
 struct csr_system {
   std::int64_t size = 0;
-  std::int64_t entries = 0;      ///< stored ones
+  std::int64_t entries = 0;      ///< number of stored entries
   std::int64_t longest_row = 0;  ///< 0: not known
-  bool upper = false;            ///< the triangle, as stored
+  bool upper = false;            ///< true: the system is the upper triangle of the stored matrix
   bool unit = false;
-  bool transposed = false;         ///< the system is the transpose of what is stored,
-  bool conjugated = false;         ///< and its conjugate
-  bool conjugated_values = false;  ///< what is stored is the conjugate of A's values
-  buffer<Offset> offsets;
-  buffer<Index> indices;
-  buffer<Offset> sources;  ///< where A holds the entries; empty: all of them, in A's order
+  bool transposed = false;         ///< the system is the transpose of the stored matrix
+  bool conjugated = false;         ///< ... and its conjugate (only if transposed)
+  bool conjugated_values = false;  ///< the stored values are the conjugates of A's values
+  buffer<Offset> offsets;          ///< by row, size + 1
+  buffer<Index> indices;           ///< by stored entry: its column
+  /// By stored entry: its index in A. Empty: the stored entries are those of A, in A's order.
+  buffer<Offset> sources;
 
   [[nodiscard]] std::size_t bytes() const { return offsets.bytes() + indices.bytes() + sources.bytes(); }
 
-  /// The array of values for the stored entries, out of A's.
+  /// Writes the values of the stored entries to `values`. `stored` are A's values.
   template <class Scalar, class Executor>
   void take_values(const Scalar* stored, const buffer<Scalar>& values, const Executor& on) const {
     if (sources.size() > 0) {
@@ -40,7 +42,7 @@ struct csr_system {
     }
   }
 
-  /// The stored entry on the diagonal of `row`; -1 if there is none. Synchronises.
+  /// Returns the index of the stored diagonal entry of `row`; -1 if there is none. Synchronises.
   template <class Executor>
   [[nodiscard]] std::int64_t find_diagonal(std::int64_t row, const Executor& on) const {
     Offset range[2];
@@ -56,28 +58,30 @@ struct csr_system {
   }
 };
 
-/// A's arrays as they are, unchecked. The CSC arrays of A are the CSR arrays of its transpose.
+/// Copies A's arrays, unchecked. The CSC arrays of A are the CSR arrays of its transpose.
 template <class Index, class Offset, class Executor>
 csr_system<Index, Offset> copy_as_stored(const pattern_view<Index, Offset>& a, const triangle_form& form,
                                          const Executor& on, memory_resource& resource) {
   csr_system<Index, Offset> s;
   s.size = a.size;
   s.entries = a.entries;
-  s.upper = form.reversed != form.transposed;  // the system's triangle is the mirrored one, if transposed
+  // A transposed system is the other triangle of the stored matrix.
+  s.upper = form.reversed != form.transposed;
   s.unit = form.unit;
   s.transposed = form.transposed;
   s.conjugated = form.transposed && form.conjugated;
   s.conjugated_values = !form.transposed && form.conjugated;
   if (a.size > 0) {
-    s.offsets = buffer<Offset>(static_cast<std::size_t>(a.size + 1), resource, on.stream());
-    s.indices = buffer<Index>(static_cast<std::size_t>(a.entries), resource, on.stream());
+    s.offsets = make_buffer<Offset>(a.size + 1, on, resource);
+    s.indices = make_buffer<Index>(a.entries, on, resource);
     on.copy(s.offsets.data(), a.offsets, s.offsets.bytes());
     on.copy(s.indices.data(), a.indices, s.indices.bytes());
   }
   return s;
 }
 
-/// The rows of op(T), checked and sorted, and nothing else: cuSPARSE need not transpose or skip anything.
+/// Returns the rows of op(T), checked and sorted, without the other entries of A. So cuSPARSE never
+/// transposes or skips entries.
 template <class Index, class Offset, class Executor>
 csr_system<Index, Offset> rows_of_system(const pattern_view<Index, Offset>& a, const triangle_form& form,
                                          const Executor& on, memory_resource& resource) {
@@ -90,19 +94,20 @@ csr_system<Index, Offset> rows_of_system(const pattern_view<Index, Offset>& a, c
   s.unit = form.unit;
   s.conjugated_values = form.conjugated;
   if (a.size > 0) {
-    s.offsets = buffer<Offset>(static_cast<std::size_t>(a.size + 1), resource, on.stream());
-    s.indices = buffer<Index>(static_cast<std::size_t>(s.entries), resource, on.stream());
-    s.sources = buffer<Offset>(static_cast<std::size_t>(s.entries), resource, on.stream());
-    const row_writer<Index, Offset> to{s.size,
-                                       s.entries,
-                                       form.reversed,
-                                       triangle.row_offsets.data(),
-                                       triangle.columns.data(),
-                                       triangle.sources.data(),
-                                       triangle.diagonal_sources.data(),
-                                       s.offsets.data(),
-                                       s.indices.data(),
-                                       s.sources.data()};
+    s.offsets = make_buffer<Offset>(a.size + 1, on, resource);
+    s.indices = make_buffer<Index>(s.entries, on, resource);
+    s.sources = make_buffer<Offset>(s.entries, on, resource);
+    row_writer<Index, Offset> to{};
+    to.size = s.size;
+    to.entries = s.entries;
+    to.reversed = form.reversed;
+    to.row_offsets = triangle.row_offsets.data();
+    to.columns = triangle.columns.data();
+    to.entry_sources = triangle.sources.data();
+    to.diagonal_sources = triangle.diagonal_sources.data();
+    to.offsets = s.offsets.data();
+    to.indices = s.indices.data();
+    to.sources = s.sources.data();
     simt::for_each(on, s.size + 1, write_rows<Index, Offset>{to});
     simt::for_each(on, triangle.entries(), write_entries<Index, Offset>{to});
   }

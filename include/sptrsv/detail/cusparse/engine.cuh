@@ -1,4 +1,5 @@
-// The engine of the policy cusparse: around the calls of cuSPARSE, what the contract of this library adds.
+// The engine of the policy cusparse: calls cuSPARSE and adds what this library's interface promises beyond
+// it.
 #pragma once
 
 #include <algorithm>
@@ -9,16 +10,17 @@
 #include <string>
 #include <vector>
 
-#include "sptrsv/detail/cusparse/policy.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/cusparse/prepared_solve.cuh"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
+#include "sptrsv/policy/cusparse.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv::detail {
 
 template <class Scalar, class Index, class Offset>
 class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
-  /// The analyses of one workspace.
+  /// The cuSPARSE analyses of one workspace.
   struct plans {
     std::optional<cusparse::prepared_spsv<Scalar>> one_rhs;
     std::optional<cusparse::prepared_spsm<Scalar>> many_rhs;
@@ -30,9 +32,11 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
 
  public:
   struct workspace {
-    std::shared_ptr<plans> prepared;  ///< null where there is nothing to solve
+    std::shared_ptr<plans> prepared;  ///< null if there is nothing to solve
+    /// For arrays that cuSPARSE cannot use in place.
     buffer<Scalar> packed;
     buffer<std::int64_t> first_nonfinite;
+    /// The x of the last solve.
     dense_view<const Scalar> last_x;
   };
 
@@ -43,11 +47,11 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
         max_rhs_(max_rhs),
         system_(policy.validate ? cusparse::rows_of_system(a, form, on, resource)
                                 : cusparse::copy_as_stored(a, form, on, resource)),
-        values_(static_cast<std::size_t>(system_.entries), resource, on.stream()) {
+        values_(make_buffer<Scalar>(system_.entries, on, resource)) {
     if (is_trivial()) {
       return;
     }
-    // The analysis comes before the values, but it reads them.
+    // The analysis of cuSPARSE reads the values, which are not known yet.
     simt::for_each(on, system_.entries, cusparse::write_ones<Scalar>{values_.data()});
     cusparse::check(cusparseCreate(handle_.address()), "cusparseCreate");
   }
@@ -85,7 +89,7 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
       made.prepared->many_rhs.emplace(handle_.get(), system_, values_,
                                       packed_view(made, max_rhs_, policy_.layout), resource, on.stream());
     }
-    on.synchronize();  // later solves may come on other streams
+    on.synchronize();  // later solves may run on other streams
     live_.erase(std::remove_if(live_.begin(), live_.end(), [](const auto& known) { return known.expired(); }),
                 live_.end());
     live_.push_back(made.prepared);
@@ -160,16 +164,17 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
   }
 
  private:
-  /// cuSPARSE asks for the size of an element, which for a complex number is more than C++ does; 16 bytes is
-  /// the most of them, and lets it load vectors.
+  /// cuSPARSE requires arrays to be aligned to the size of an element, which for complex values is more than
+  /// C++ requires. 16 bytes is the largest element size and permits vector loads.
   static constexpr std::int64_t alignment = 16;
   static constexpr std::int64_t aligned_elements =
       sizeof(Scalar) < alignment ? alignment / static_cast<std::int64_t>(sizeof(Scalar)) : 1;
 
-  /// An empty triangle with a unit diagonal (or nothing at all): x = alpha b.
+  /// Returns true if the stored matrix has no entries (an empty triangle with a unit diagonal, or size 0):
+  /// then x = alpha b.
   [[nodiscard]] bool is_trivial() const { return system_.entries == 0; }
 
-  /// Whether SpSM solves so many columns.
+  /// Returns true if SpSM solves this number of columns.
   [[nodiscard]] bool is_whole(std::int64_t columns) const { return columns > 1 && columns == max_rhs_; }
 
   static std::int64_t padded(std::int64_t count) {
@@ -189,7 +194,7 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
                                                   padded(system_.size));
   }
 
-  /// Whether cuSPARSE can use the array as it is.
+  /// Returns true if cuSPARSE can use the array in place.
   [[nodiscard]] bool can_take(dense_view<const Scalar> v) const {
     if (reinterpret_cast<std::uintptr_t>(v.data) % alignment != 0) {
       return false;
@@ -202,7 +207,7 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
     return v.row_stride == 1 && (v.columns == 1 || v.column_stride % aligned_elements == 0);
   }
 
-  /// `b` and `x` are such as cuSPARSE can take.
+  /// Solves with arrays that cuSPARSE can use in place (can_take).
   void solve_in(const workspace& scratch, const Scalar& alpha, dense_view<const Scalar> b,
                 dense_view<Scalar> x, const cuda_executor& on) const {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -239,9 +244,10 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
   cusparse::csr_system<Index, Offset> system_;
   buffer<Scalar> values_;
   cusparse::library_handle handle_;
-  mutable std::mutex mutex_;  ///< for the handle and the two below
+  mutable std::mutex mutex_;  ///< protects the handle and the two members below
+  /// The analyses of all workspaces that exist.
   mutable std::vector<std::weak_ptr<plans>> live_;
-  mutable std::size_t plan_bytes_ = 0;
+  mutable std::size_t plan_bytes_ = 0;  ///< bytes of the last analysis
 };
 
 }  // namespace sptrsv::detail

@@ -1,4 +1,4 @@
-// What cuSPARSE hands out, owned; its errors as exceptions; its names of our types.
+// Owners of cuSPARSE's descriptors and handles, its errors as exceptions, and its constants for our types.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -17,7 +17,7 @@
 
 namespace sptrsv::detail::cusparse {
 
-/// The version of the library that is linked.
+/// Returns the version of the linked library.
 inline std::string version() {
   int part[3] = {0, 0, 0};
   static_cast<void>(cusparseGetProperty(MAJOR_VERSION, &part[0]));
@@ -27,7 +27,7 @@ inline std::string version() {
 }
 
 [[noreturn]] inline void throw_error(cusparseStatus_t status, const char* call, const std::string& subject) {
-  static_cast<void>(cudaGetLastError());  // an error that is reported here is not to be found again by others
+  static_cast<void>(cudaGetLastError());  // clears the error that is reported here
   errc code = errc::cuda_error;
   if (status == CUSPARSE_STATUS_ALLOC_FAILED || status == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES) {
     code = errc::out_of_memory;
@@ -40,7 +40,7 @@ inline std::string version() {
                         ", " + cusparseGetErrorString(status));
 }
 
-/// Throws if the call failed; `subject` says what it was for.
+/// Throws if the call failed. `subject` says what the call was for.
 inline void check(cusparseStatus_t status, const char* call, const std::string& subject) {
   if (status != CUSPARSE_STATUS_SUCCESS) {
     throw_error(status, call, subject);
@@ -52,7 +52,7 @@ inline void check(cusparseStatus_t status, const char* call) {
   }
 }
 
-/// A descriptor or a handle, empty until cuSPARSE has written to `address()`; move-only.
+/// Owns a descriptor or a handle. Empty until cuSPARSE has written to address(); move-only.
 template <class Descriptor, auto Destroy>
 class owned {
  public:

@@ -1,4 +1,4 @@
-// The kernels around cuSPARSE, one thread an element.
+// The kernels around cuSPARSE, one thread per element.
 #pragma once
 
 #include <cstdint>
@@ -8,41 +8,42 @@
 
 namespace sptrsv::detail::cusparse {
 
-/// No position is that large, and filling bytes writes it.
+/// No substitution index is that large, and a memset by bytes writes it.
 inline constexpr unsigned char all_finite_byte = 0x7f;
 inline constexpr std::int64_t all_finite = 0x7f7f7f7f7f7f7f7f;
 
-/// A strictly lower triangle in the order of substitution, and the matrix made of it: rows in their natural
-/// order, columns ascending, the diagonal included. An upper system runs backwards, so that all its entries
-/// change their places with the mirrored ones.
+/// Converts a strictly lower triangle in the order of substitution to a CSR matrix with rows in natural
+/// order, ascending columns and the diagonal. If substitution starts at the last row, the order of all
+/// entries is reversed.
 template <class Index, class Offset>
 struct row_writer {
   std::int64_t size;
-  std::int64_t entries;  ///< diagonal included
-  bool reversed;
-  const Offset* row_offsets;
-  const Index* columns;
-  const Offset* entry_sources;
-  const Offset* diagonal_sources;  ///< null if the diagonal is unit
-  Offset* offsets;
-  Index* indices;
-  Offset* sources;
+  std::int64_t entries;            ///< number of entries with the diagonal
+  bool reversed;                   ///< true if substitution starts at the last row
+  const Offset* row_offsets;       ///< by substitution index, size + 1
+  const Index* columns;            ///< by entry of the triangle
+  const Offset* entry_sources;     ///< by entry of the triangle
+  const Offset* diagonal_sources;  ///< by substitution index; null if the diagonal is unit
+  Offset* offsets;                 ///< output by row, size + 1
+  Index* indices;                  ///< output by slot
+  Offset* sources;                 ///< output by slot
 
-  /// Where the entry goes that is number `k` of the strict triangle and has `diagonals` pivots before it.
+  /// Returns the slot of entry `k` of the strict triangle, which has `diagonals` diagonal entries before it.
   SPTRSV_HOST_DEVICE std::int64_t slot(std::int64_t k, std::int64_t diagonals) const {
     const std::int64_t forwards = k + (diagonal_sources != nullptr ? diagonals : 0);
     return reversed ? entries - 1 - forwards : forwards;
   }
 };
 
-/// Per row, and once more for the end: the offset, the diagonal entry.
+/// Writes the offset and the diagonal entry of each row. Runs once per row and once for the end.
 template <class Index, class Offset>
 struct write_rows {
   row_writer<Index, Offset> to;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    const std::int64_t begin = to.reversed ? to.size - row : row;  // positions before or, reversed, behind it
+    // Rows before this row; if reversed, rows from it on.
+    const std::int64_t begin = to.reversed ? to.size - row : row;
     const std::int64_t before = ctx.load_constant(to.row_offsets + begin);
     const std::int64_t forwards = to.slot(before, begin);
     ctx.store(to.offsets + row, static_cast<Offset>(to.reversed ? forwards + 1 : forwards));
@@ -56,7 +57,7 @@ struct write_rows {
   }
 };
 
-/// Per entry of the strict triangle.
+/// Writes the entries of the strict triangle. Runs once per entry.
 template <class Index, class Offset>
 struct write_entries {
   row_writer<Index, Offset> to;
@@ -70,6 +71,7 @@ struct write_entries {
   }
 };
 
+/// Sets all values to one.
 template <class Scalar>
 struct write_ones {
   Scalar* to;
@@ -80,6 +82,7 @@ struct write_ones {
   }
 };
 
+/// Copies the conjugates of the values.
 template <class Scalar>
 struct write_conjugated {
   const Scalar* from;
@@ -91,7 +94,7 @@ struct write_conjugated {
   }
 };
 
-/// Per element of a dense matrix; `from` may be `to`.
+/// Copies a dense matrix, scaled by alpha if `scaled`. Runs once per element; `from` may be `to`.
 template <class Scalar>
 struct copy_dense {
   dense_view<const Scalar> from;
@@ -108,12 +111,12 @@ struct copy_dense {
   }
 };
 
-/// Per element of x: the first position (in the order of substitution) that is not finite.
+/// Finds the smallest substitution index at which x is not finite. Runs once per element of x.
 template <class Scalar>
 struct find_nonfinite {
   dense_view<const Scalar> x;
   bool reversed;
-  std::int64_t* first_nonfinite;  ///< starts at all_finite
+  std::int64_t* first_nonfinite;  ///< must be all_finite before
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {

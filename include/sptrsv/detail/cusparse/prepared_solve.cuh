@@ -1,8 +1,8 @@
-// One analysis of cuSPARSE with the buffer that it lives in: SpSV for vectors, SpSM for matrices.
+// An analysis of cuSPARSE together with its buffer: SpSV for vectors, SpSM for matrices.
 //
-// cuSPARSE calls for the same arguments from the size of the buffer to the solve, and for a buffer that
-// nobody else touches; only the arrays of b and x may change, and the values through updateMatrix. Each plan
-// has a description of the matrix of its own, because cuSPARSE may keep in there what belongs to one buffer.
+// cuSPARSE requires the same arguments from the query of the buffer size to the solve, and a buffer that
+// nothing else writes. Only the arrays of b and x may change, and the values through updateMatrix. Each plan
+// has its own description of the matrix, because cuSPARSE may store data there that belong to one buffer.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace sptrsv::detail::cusparse {
 
-/// What the calls for one system have in common.
+/// The arguments that all calls for one system share.
 template <class Scalar>
 struct system_description {
   std::int64_t size = 0;
   cusparseOperation_t operation = CUSPARSE_OPERATION_NON_TRANSPOSE;
   sparse_matrix matrix;
-  std::string name;  ///< for messages
+  std::string name;  ///< for error messages
 
   template <class Index, class Offset>
   system_description(const csr_system<Index, Offset>& s, const buffer<Scalar>& values) : size(s.size) {
@@ -44,11 +44,11 @@ struct system_description {
   }
 };
 
-/// For one vector; its elements are neighbours.
+/// Solves for one vector with contiguous elements.
 template <class Scalar>
 class prepared_spsv {
  public:
-  /// Analyses. `vector` is any array of the right size and alignment.
+  /// Runs the analysis. `vector` is any array of the right size and alignment.
   template <class Index, class Offset>
   prepared_spsv(cusparseHandle_t handle, const csr_system<Index, Offset>& s, const buffer<Scalar>& values,
                 Scalar* vector, memory_resource& resource, stream_handle stream)
@@ -61,7 +61,8 @@ class prepared_spsv {
     check(cusparseSpSV_bufferSize(handle, system_.operation, &one, system_.matrix.get(), b_.get(), x_.get(),
                                   value_type<Scalar>, CUSPARSE_SPSV_ALG_DEFAULT, plan_.get(), &bytes),
           "cusparseSpSV_bufferSize", system_.name);
-    buffer_ = buffer<unsigned char>(bytes == 0 ? 1 : bytes, resource, stream);  // null is refused
+    // cuSPARSE refuses a null pointer.
+    buffer_ = buffer<unsigned char>(bytes == 0 ? 1 : bytes, resource, stream);
     check(cusparseSpSV_analysis(handle, system_.operation, &one, system_.matrix.get(), b_.get(), x_.get(),
                                 value_type<Scalar>, CUSPARSE_SPSV_ALG_DEFAULT, plan_.get(), buffer_.data()),
           "cusparseSpSV_analysis", system_.name);
@@ -90,11 +91,11 @@ class prepared_spsv {
   buffer<unsigned char> buffer_;
 };
 
-/// For a fixed number of columns in a fixed order.
+/// Solves for a matrix with a fixed number of columns and a fixed order (row- or column-major).
 template <class Scalar>
 class prepared_spsm {
  public:
-  /// Analyses. `matrix` is any matrix of the right size, order and alignment.
+  /// Runs the analysis. `matrix` is any matrix of the right size, order and alignment.
   template <class Index, class Offset>
   prepared_spsm(cusparseHandle_t handle, const csr_system<Index, Offset>& s, const buffer<Scalar>& values,
                 dense_view<Scalar> matrix, memory_resource& resource, stream_handle stream)
@@ -134,7 +135,7 @@ class prepared_spsm {
   [[nodiscard]] std::size_t bytes() const { return buffer_.bytes(); }
 
  private:
-  /// The description of a dense matrix, made anew where the leading dimension changes.
+  /// The description of a dense matrix, recreated when the leading dimension changes.
   class operand {
    public:
     void point_at(const prepared_spsm& plan, dense_view<Scalar> at) {

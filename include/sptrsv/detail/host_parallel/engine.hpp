@@ -14,30 +14,14 @@
 #endif
 
 #include "sptrsv/detail/host_parallel/schedule.hpp"
+#include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// Level-scheduled substitution with OpenMP (on one thread in a translation unit built without it); workers
-/// wait for one another point to point. Row-wise with a fixed order of additions: bit-reproducible.
-struct host_parallel {
-  static constexpr const char* name = "host_parallel";
-  using default_stream = host_stream;
-
-  /// Workers; 0: as many as OpenMP would start, but not more than the levels of the matrix have work for.
-  int workers = 0;
-  /// Entries of a level, on average, that make one worker worth while; for `workers` = 0.
-  static constexpr std::int64_t entries_per_worker = 2000;
-};
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 
 template <class Scalar, class Index, class Offset>
 class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
-  /// How many levels a worker has finished; padded, because each is written by one core and polled by others.
+  /// The number of levels that a worker has finished. Padded, because one core writes it and others poll it.
   struct alignas(64) progress {
     std::atomic<std::int64_t> levels{0};
   };
@@ -84,8 +68,8 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     }
     std::atomic<std::int64_t> first_nonfinite{std::numeric_limits<std::int64_t>::max()};
     const auto run = [&](int thread, int threads) {
-      // A thread takes its workers' tasks level by level and waits for lower levels only, so any number of
-      // threads, one included, makes progress: OpenMP may start fewer than were asked for.
+      // A thread executes the tasks of its workers level by level and waits for lower levels only. So any
+      // number of threads makes progress, also a single one: OpenMP may start fewer threads than requested.
       for (std::int64_t level = 0; level < schedule_.levels; ++level) {
         for (int w = thread; w < schedule_.workers; w += threads) {
           run_task(level, w, alpha, b, x, scratch, first_nonfinite);
@@ -196,5 +180,4 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
   std::vector<Scalar> diagonal_;
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail

@@ -1,8 +1,9 @@
-// The schedule of host_parallel: which worker solves which rows of a level, and for whom it waits before.
+// The schedule of host_parallel: which worker solves which rows of a level, and for which workers it waits
+// before.
 //
 // Park, Smelyanskiy, Sundaram, Dubey: Sparsifying Synchronization for High-Performance Shared-Memory Sparse
-// Triangular Solver, ISC 2014: the levels give the order, but a worker waits for the workers it depends on,
-// not for a barrier, and only where an earlier wait does not already imply it.
+// Triangular Solver, ISC 2014. Workers take the levels in order. There is no barrier after a level: a worker
+// waits for the workers that it depends on, and only if an earlier wait does not imply this one.
 #pragma once
 
 #include <algorithm>
@@ -13,26 +14,28 @@
 
 namespace sptrsv::detail {
 
-/// "Wait until `worker` has finished all its rows of levels up to and including `level`."
+/// A wait: until `worker` has finished its rows of all levels up to and including `level`.
 template <class Index>
 struct host_wait {
   int worker;
   Index level;
 };
 
+/// The tasks and the waits of all workers.
 template <class Index>
 struct host_schedule {
   int workers = 1;
   std::int64_t levels = 0;
-  /// Task (l, w) = l * workers + w: rows[task_offsets[task]] up to rows[task_offsets[task + 1] - 1].
+  /// Task (l, w) has the index l * workers + w. It solves
+  /// rows[task_offsets[task]] ... rows[task_offsets[task + 1] - 1].
   std::vector<Index> task_offsets;
   std::vector<Index> rows;
-  /// Task (l, w) waits for waits[wait_offsets[task]] up to waits[wait_offsets[task + 1] - 1].
+  /// Task (l, w) first waits for waits[wait_offsets[task]] ... waits[wait_offsets[task + 1] - 1].
   std::vector<std::size_t> wait_offsets;
   std::vector<host_wait<Index>> waits;
 };
 
-/// Cuts each level into `workers` runs of about equal numbers of entries.
+/// Cuts each level into `workers` runs of consecutive rows with about equal numbers of entries.
 template <class Index, class Offset>
 void cut_levels(host_schedule<Index>& s, const host_levels<Index>& levels,
                 const std::vector<Offset>& row_offsets) {
@@ -60,6 +63,8 @@ void cut_levels(host_schedule<Index>& s, const host_levels<Index>& levels,
   s.task_offsets.push_back(static_cast<Index>(levels.rows.size()));
 }
 
+/// Makes the schedule for a triangle and its levels. A wait is left out if an earlier wait of the same worker
+/// implies it.
 template <class Index, class Offset>
 host_schedule<Index> make_schedule(const host_levels<Index>& levels, const std::vector<Offset>& row_offsets,
                                    const std::vector<Index>& columns, int workers) {
@@ -78,7 +83,8 @@ host_schedule<Index> make_schedule(const host_levels<Index>& levels, const std::
           static_cast<int>(task % n_workers);
     }
   }
-  std::vector<Index> waited(n_workers * n_workers, Index{-1});  // [w][other]: the last level w has waited for
+  // [w][other]: the last level of `other` that w has waited for.
+  std::vector<Index> waited(n_workers * n_workers, Index{-1});
   std::vector<Index> needed(n_workers);
   for (std::size_t task = 0; task < tasks; ++task) {
     s.wait_offsets.push_back(s.waits.size());

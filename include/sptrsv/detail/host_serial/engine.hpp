@@ -1,23 +1,13 @@
-// The engine of host_serial: written to be read, it shares no analysis with the other policies.
+// The engine of host_serial. It is written to be read and shares only the validation with the other policies.
 #pragma once
 
 #include <vector>
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/policy/host_serial.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// Forward or backward substitution on one core of the host. Stores a copy of the matrix and nothing else.
-struct host_serial {
-  static constexpr const char* name = "host_serial";
-  using default_stream = host_stream;
-};
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 
 template <class Scalar, class Index, class Offset>
 class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
@@ -80,7 +70,7 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
     info.device = on.device_name();
     info.kernels = {
         kernel_info{form_.transposed ? "serial substitution by columns" : "serial substitution by rows"}};
-    std::vector<std::int64_t> length(static_cast<std::size_t>(size_), 0);  // of the rows of op(T)
+    std::vector<std::int64_t> length(static_cast<std::size_t>(size_), 0);  // by row of op(T)
     info.entries = form_.unit ? 0 : size_;
     for (std::int64_t m = 0; m < size_; ++m) {
       for (Offset e = begin(m); e < begin(m + 1); ++e) {
@@ -100,8 +90,8 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
   Index index(Offset e) const { return indices_[static_cast<std::size_t>(e)]; }
   Scalar value(Offset e) const { return values_[static_cast<std::size_t>(e)]; }
 
-  /// Whether the entry (major i, minor j) lies strictly inside the triangle. By rows, j was solved before i;
-  /// by columns, j is still to be solved.
+  /// Returns true if the entry (major i, minor j) is strictly inside the triangle. By rows, x_j is solved
+  /// before x_i; by columns, x_j is solved after x_i.
   bool inside_triangle(std::int64_t i, std::int64_t j) const {
     return form_.transposed == form_.reversed ? j < i : j > i;
   }
@@ -115,7 +105,7 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
     return Scalar{};
   }
 
-  /// x_i = (x_i - sum over the solved j of a_ij x_j) / a_ii
+  /// Computes x_i = (x_i - sum of a_ij x_j over the solved j) / a_ii.
   template <class Element>
   void substitute_row(std::int64_t i, Element element) const {
     Scalar sum = element(i);
@@ -127,7 +117,7 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
     element(i) = form_.unit ? sum : divide(sum, diagonal(i));
   }
 
-  /// x_i = x_i / a_ii, then x_j = x_j - a_ji x_i for the unsolved j
+  /// Computes x_i = x_i / a_ii, then x_j = x_j - a_ji x_i for the unsolved j.
   template <class Element>
   void eliminate_column(std::int64_t i, Element element) const {
     if (!form_.unit) {
@@ -147,5 +137,4 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
   std::vector<Scalar> values_;
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail

@@ -1,38 +1,39 @@
-// The kernels of level_set: unknowns of one level, and a run of narrow levels inside one block; by rows
-// (LEVR) and by columns (LEVC), algorithms 1 and 2 of Li and Zhang, Efficient Parallel Implementations of
-// Sparse Triangular Solves for GPU Architectures, 2020.
+// The kernels of level_set: one launch per wide level, and one block for a run of consecutive narrow levels;
+// by rows (LEVR, Algorithm 1) and by columns (LEVC, Algorithm 2) of Li and Zhang, Efficient Parallel
+// Implementations of Sparse Triangular Solves for GPU Architectures, 2020, section 4.1.
 #pragma once
 
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/base/nonfinite.hpp"
 #include "sptrsv/detail/base/scalar_words.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/policy/orientation.hpp"
 
 namespace sptrsv::detail::level_set {
 
+/// Written by gather_rhs, read by the kernels of the same solve.
 struct solve_state {
-  std::int64_t columns;          ///< right-hand sides of the solve under way
-  std::int64_t first_nonfinite;  ///< the first position of substitution whose x is not finite
+  std::int64_t columns;          ///< right-hand sides of the current solve
+  std::int64_t first_nonfinite;  ///< the smallest substitution index with a non-finite x
 };
-inline constexpr std::int64_t all_finite = INT64_MAX;
 
-/// Rows and columns stand in level order, and so do the components of x: `x` holds alpha b before, the
-/// solution after.
+/// Parameters of a solve. Rows, columns and components of x are in level order. `x` holds alpha b before the
+/// solve and the solution after it.
 template <class Scalar, class Index, class Offset>
 struct system_params {
-  std::int64_t size;
-  const Offset* offsets;  ///< of the entries of each row or, by columns, of each column
-  const Index* indices;   ///< of the entries: their columns or, by columns, their rows
-  const Scalar* values;
-  const Scalar* diagonal;             ///< null if it is unit
-  const Index* substitution_indices;  ///< place in level order -> position of substitution
-  Scalar* x;                          ///< column-major, `size` components a right-hand side
+  std::int64_t size;       ///< number of rows
+  const Offset* offsets;   ///< row offsets (LEVR) or column offsets (LEVC) by solve index, size + 1
+  const Index* indices;    ///< by stored entry: its column (LEVR) or its row (LEVC), as a solve index
+  const Scalar* values;    ///< by stored entry
+  const Scalar* diagonal;  ///< by solve index; null if the diagonal is unit
+  const Index* substitution_indices;  ///< by solve index
+  Scalar* x;                          ///< by solve index; column-major, size x right-hand sides
   solve_state* state;
 };
 
-/// Stores component `r` of a right-hand side.
+/// Stores component `r` of one right-hand side and records it if it is not finite.
 template <class Context, class Scalar, class Index, class Offset>
 SPTRSV_DEVICE void finish(Context& ctx, const system_params<Scalar, Index, Offset>& p, std::int64_t r,
                           Scalar* component, Scalar solved) {
@@ -43,8 +44,12 @@ SPTRSV_DEVICE void finish(Context& ctx, const system_params<Scalar, Index, Offse
   }
 }
 
-/// LEVR: solves row `r` with the lanes of `tile`. `Columns` == 1: the solve has one right-hand side;
-/// otherwise the state says how many, and `Columns` of them are solved in one sweep over the row.
+/// LEVR: solves row `r` with the lanes of `tile`. One sweep over the row solves `Columns` right-hand sides of
+/// `column_count`.
+///
+///   1. Multiply the entries with the solved components; a lane takes every Lanes-th entry.
+///   2. Add the lanes' sums in a butterfly of fixed order.
+///   3. Lane k % Lanes computes x = (alpha b - sum) / pivot of right-hand side first + k.
 template <int Columns, class Context, class Tile, class Scalar, class Index, class Offset>
 SPTRSV_DEVICE void solve_row(Context& ctx, const Tile& tile, const system_params<Scalar, Index, Offset>& p,
                              std::int64_t r, std::int64_t column_count) {
@@ -74,9 +79,12 @@ SPTRSV_DEVICE void solve_row(Context& ctx, const Tile& tile, const system_params
   }
 }
 
-/// LEVC: solves component `c` with the lanes of `tile`, of which one divides for all, and takes its column,
-/// scaled by the solution, off the components that depend on it. Others may do so at the same time: hence the
-/// atomics.
+/// LEVC: solves component `c` with the lanes of `tile`. One sweep over the column solves `Columns` right-hand
+/// sides of `column_count`.
+///
+///   1. Lane k % Lanes divides right-hand side first + k by the pivot and shuffles the solution to the tile.
+///   2. Subtract value * x from the component of each row that the column has an entry in; a lane takes every
+///      Lanes-th entry. Other tiles may update the same component at the same time, so updates are atomic.
 template <int Columns, class Context, class Tile, class Scalar, class Index, class Offset>
 SPTRSV_DEVICE void solve_column(Context& ctx, const Tile& tile, const system_params<Scalar, Index, Offset>& p,
                                 std::int64_t c, std::int64_t column_count) {
@@ -108,6 +116,7 @@ SPTRSV_DEVICE void solve_column(Context& ctx, const Tile& tile, const system_par
   }
 }
 
+/// Solves unknown `r` by rows (LEVR) or by columns (LEVC).
 template <policy::orientation By, int Columns, class Context, class Tile, class Scalar, class Index,
           class Offset>
 SPTRSV_DEVICE void solve_unknown(Context& ctx, const Tile& tile,
@@ -120,7 +129,8 @@ SPTRSV_DEVICE void solve_unknown(Context& ctx, const Tile& tile,
   }
 }
 
-/// A tile of `Lanes` lanes per unknown of one level.
+/// Solves one level: one tile of `Lanes` lanes per unknown. The launch boundary orders it after earlier
+/// levels.
 template <class Tuning, class Scalar, class Index, class Offset, policy::orientation By, int Lanes,
           int Columns>
 struct wide_agent {
@@ -129,8 +139,8 @@ struct wide_agent {
   struct shared_storage {};
   struct params {
     system_params<Scalar, Index, Offset> system;
-    std::int64_t first_row;
-    std::int64_t last_row;  ///< one past the end
+    std::int64_t first_row;  ///< first row of the level
+    std::int64_t last_row;   ///< one past the last row of the level
   };
 
   template <class Context>
@@ -145,15 +155,16 @@ struct wide_agent {
   }
 };
 
-/// One block walks the levels [first_level, last_level) with a barrier after each.
+/// Solves the levels [first_level, last_level) with one block and a barrier after each level. The barrier
+/// makes the components of a level visible to the next one.
 template <class Tuning, class Scalar, class Index, class Offset, policy::orientation By, int Columns>
 struct narrow_agent {
   static constexpr int block_threads = Tuning::narrow_block_threads;
   struct shared_storage {};
   struct params {
     system_params<Scalar, Index, Offset> system;
-    const Index* level_offsets;
-    const std::int32_t* level_lanes;  ///< lanes that a row of the level gets: 1, 8 or 32
+    const Index* level_offsets;       ///< by level: solve index of the first row; levels + 1
+    const std::int32_t* level_lanes;  ///< by level: lanes per row, 1, 8 or 32
     std::int64_t first_level;
     std::int64_t last_level;
   };
@@ -165,7 +176,7 @@ struct narrow_agent {
     std::int64_t end = ctx.load_constant(p.level_offsets + p.first_level + 1);
     std::int32_t lanes = ctx.load_constant(p.level_lanes + p.first_level);
     for (std::int64_t level = p.first_level; level < p.last_level; ++level) {
-      // The bounds of the next level are on the way while this one is solved.
+      // Load the bounds of the next level while this level is solved.
       const std::int64_t next = level + 1 < p.last_level ? level + 1 : level;
       const std::int64_t next_end = ctx.load_constant(p.level_offsets + next + 1);
       const std::int32_t next_lanes = ctx.load_constant(p.level_lanes + next);
@@ -194,13 +205,13 @@ struct narrow_agent {
   }
 };
 
-/// Per row (column) in level order: the longest of its level.
+/// Finds the length of the longest row (column) of each level. Runs once per row in level order.
 template <class Index, class Offset>
 struct measure_levels {
-  const Offset* row_offsets;
-  const Index* level_offsets;
+  const Offset* row_offsets;   ///< by solve index, size + 1
+  const Index* level_offsets;  ///< by level, levels + 1
   std::int64_t levels;
-  std::int64_t* longest;  ///< by level; start at 0
+  std::int64_t* longest;  ///< by level; must be 0 before
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
@@ -213,15 +224,15 @@ struct measure_levels {
   }
 };
 
-/// Per component: alpha b into level order.
+/// Copies alpha b into level order. Runs once per component and right-hand side.
 template <class Scalar, class Index>
 struct gather_rhs {
   std::int64_t size;
   bool reversed;
-  const Index* substitution_indices;
+  const Index* substitution_indices;  ///< by solve index
   Scalar alpha;
   dense_view<const Scalar> b;
-  Scalar* x;
+  Scalar* x;  ///< by solve index; column-major, size x right-hand sides
   solve_state* state;
 
   template <class Context>
@@ -237,13 +248,13 @@ struct gather_rhs {
   }
 };
 
-/// Per component: the solution out of level order.
+/// Copies the solution from level order to the user's x. Runs once per component and right-hand side.
 template <class Scalar, class Index>
 struct scatter_solution {
   std::int64_t size;
   bool reversed;
-  const Index* substitution_indices;
-  const Scalar* solved;
+  const Index* substitution_indices;  ///< by solve index
+  const Scalar* solved;               ///< by solve index; column-major, size x right-hand sides
   dense_view<Scalar> x;
 
   template <class Context>

@@ -8,42 +8,13 @@
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/level_set/agent.hpp"
 #include "sptrsv/detail/level_set/plan.hpp"
-#include "sptrsv/detail/level_set/tuning.hpp"
+#include "sptrsv/policy/level_set.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// How level_set launches its levels.
-enum class level_launches {
-  fused,    ///< neighbouring narrow levels together, by one block; all launches are replayed as a CUDA graph
-  separate  ///< as in Li and Zhang: each level is a launch, each unknown a warp's, nothing is recorded
-};
-
-/// Level scheduling (Anderson and Saad 1989; Li and Zhang 2020, section 4.1): the unknowns of a level depend
-/// on earlier levels only and are solved together, by rows (LEVR, Algorithm 1) or by columns (LEVC, Algorithm
-/// 2). A wide level is a launch of its own, neighbouring narrow levels share one launch of one block with a
-/// barrier between levels, and the launches are replayed as a CUDA graph. Suited to few, wide levels.
-///
-/// By rows the result is the same in every bit from solve to solve. By columns it is not: components are
-/// updated by atomics, in any order, to the same backward error; updates of floats that end subnormal end at
-/// zero.
-template <class Tuning = level_set_tuning>
-struct basic_level_set {
-  static constexpr const char* name = "level_set";
-  using default_stream = stream_handle;
-  using tuning = Tuning;
-
-  orientation by = orientation::rows;
-  level_launches launches = level_launches::fused;
-};
-using level_set = basic_level_set<>;
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
@@ -79,9 +50,9 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    workspace made{buffer<Scalar>(static_cast<std::size_t>(triangle_.size * max_rhs_), resource, on.stream()),
+    workspace made{make_buffer<Scalar>(triangle_.size * max_rhs_, on, resource),
                    buffer<solve_state>(1, resource, on.stream()), graph{}, graph{}};
-    const solve_state start{0, level_set::all_finite};
+    const solve_state start{0, all_finite};
     on.upload(made.state.data(), &start, sizeof(start));
     if (is_recorded()) {
       made.one_rhs = on.record([&](const Executor& recording) { enqueue_levels<1>(made, recording); });
@@ -100,7 +71,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     simt::for_each(on, components,
                    level_set::gather_rhs<Scalar, Index>{triangle_.size, form_.reversed, rows, alpha, b,
                                                         scratch.x.data(), scratch.state.data()});
-    // A graph cannot be launched into another's capture: give it the launches themselves.
+    // A graph cannot be launched into a capture, so a capturing stream gets the launches themselves.
     if (!is_recorded() || on.is_capturing()) {
       x.columns == 1 ? enqueue_levels<1>(scratch, on) : enqueue_levels<Tuning::rhs_per_sweep>(scratch, on);
     } else {
@@ -114,7 +85,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
     solve_state state;
     on.download(&state, scratch.state.data(), sizeof(state));
-    return state.first_nonfinite == level_set::all_finite ? -1 : state.first_nonfinite;
+    return reported_index(state.first_nonfinite);
   }
 
   bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
@@ -177,9 +148,15 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   }
   template <policy::orientation By, int Columns>
   void enqueue_levels(const workspace& scratch, const Executor& on) const {
-    const level_set::system_params<Scalar, Index, Offset> p{
-        triangle_.size,     triangle_.row_offsets.data(), triangle_.columns.data(), values_.values(),
-        values_.diagonal(), levels_.rows.data(),          scratch.x.data(),         scratch.state.data()};
+    level_set::system_params<Scalar, Index, Offset> p{};
+    p.size = triangle_.size;
+    p.offsets = triangle_.row_offsets.data();
+    p.indices = triangle_.columns.data();
+    p.values = values_.values();
+    p.diagonal = values_.diagonal();
+    p.substitution_indices = levels_.rows.data();
+    p.x = scratch.x.data();
+    p.state = scratch.state.data();
     for (const level_set::segment& s : segments_) {
       if (s.narrow) {
         using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, By, Columns>;
@@ -208,11 +185,11 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   std::int64_t max_rhs_;
   policy::basic_level_set<Tuning> policy_;
   device_levels<Index> levels_;
-  device_triangle<Index, Offset> triangle_;  ///< in level order; by columns its rows are the system's columns
+  /// In level order; LEVC stores the system's columns in its rows.
+  device_triangle<Index, Offset> triangle_;
   device_values<Scalar, Executor> values_;
-  buffer<std::int32_t> level_lanes_;
+  buffer<std::int32_t> level_lanes_;  ///< by level: lanes per row
   std::vector<level_set::segment> segments_;
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail

@@ -1,4 +1,4 @@
-// The plan of level_set: how many lanes a row of a level gets, and which levels share a launch.
+// The plan of level_set: the lanes per row of each level, and which levels share a launch.
 #pragma once
 
 #include <cstdint>
@@ -6,23 +6,24 @@
 
 namespace sptrsv::detail::level_set {
 
-/// A launch: one wide level, or a run of narrow ones.
+/// A launch: one wide level, or a run of consecutive narrow levels.
 struct segment {
   std::int64_t first_level;
-  std::int64_t last_level;  ///< one past the end
+  std::int64_t last_level;  ///< one past the last level
   std::int64_t first_row;
-  std::int64_t last_row;  ///< one past the end
-  int lanes;              ///< of a wide level
-  bool narrow;
+  std::int64_t last_row;  ///< one past the last row
+  int lanes;              ///< lanes per row of a wide level
+  bool narrow;            ///< true for a run of narrow levels
 };
 
+/// The launches in order, and the lanes per row of each level.
 struct level_plan {
   std::vector<segment> segments;
   std::vector<std::int32_t> level_lanes;
 };
 
-/// Steps that a level of `rows` rows takes if `lanes` lanes share a row and `available` lanes work at once. A
-/// row's entries are taken one after the other by its lanes, then added up.
+/// Returns the number of steps of a level of `rows` rows if `lanes` lanes share a row and `available` lanes
+/// work at once. The lanes of a row take its entries one after the other and then add their sums.
 inline std::int64_t level_steps(std::int64_t rows, std::int64_t longest_row, int lanes,
                                 std::int64_t available) {
   const std::int64_t rounds = (rows * lanes + available - 1) / available;
@@ -30,6 +31,7 @@ inline std::int64_t level_steps(std::int64_t rows, std::int64_t longest_row, int
   return rounds * ((longest_row + lanes - 1) / lanes + addition + 1);
 }
 
+/// Returns the lanes per row, 1, 8 or 32, with the fewest steps.
 inline int best_lanes(std::int64_t rows, std::int64_t longest_row, std::int64_t available) {
   int best = 1;
   for (const int lanes : {8, 32}) {
@@ -40,8 +42,8 @@ inline int best_lanes(std::int64_t rows, std::int64_t longest_row, std::int64_t 
   return best;
 }
 
-/// `level_offsets`: levels + 1; `longest`: the longest row of each level. `fused`: otherwise each level is a
-/// launch and each row a warp's.
+/// Makes the plan. `level_offsets` has one element more than there are levels; `longest` holds the longest
+/// row of each level. If not `fused`, each level is a launch and each row gets one warp.
 template <class Tuning, class Index>
 level_plan make_plan(const std::vector<Index>& level_offsets, const std::vector<std::int64_t>& longest,
                      bool fused) {

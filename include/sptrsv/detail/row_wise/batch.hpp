@@ -1,5 +1,5 @@
-// Some entries of a row, and the components of x that they wait for: polled together, so that the last one to
-// come is followed by one trip to memory.
+// A batch of entries of one row and the components of x that they need. All components of the batch are
+// polled together, so after the last one has arrived one memory round trip is left.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace sptrsv::detail::row_wise {
 
-/// Up to `Entries` entries for the right-hand sides first ... first + Columns - 1.
-/// `System`: a system_params, or what offers the same.
+/// Up to `Entries` entries of a row, for the right-hand sides first ... first + Columns - 1. `System` is a
+/// system_params or a type with the same interface.
 template <int Entries, int Columns, class System>
 class batch {
   using Scalar = typename System::scalar;
@@ -21,7 +21,7 @@ class batch {
   using flag = typename System::flag;
   using word = typename flag::word;
 
-  /// Entries are taken if their columns lie in [from, to).
+  /// Range of columns [from, to); take() skips entries outside of it.
   struct range {
     std::int64_t from;
     std::int64_t to;
@@ -31,8 +31,8 @@ class batch {
   SPTRSV_DEVICE batch(const params& p, std::uint32_t half, std::int64_t first)
       : p_(p), page_(half), first_(first) {}
 
-  /// Takes e, e + stride, ... as far as they are below `end`, and looks at their components. Returns how many
-  /// it took.
+  /// Takes the entries e, e + stride, ... that lie below `end` and in the columns `wanted`, and loads their
+  /// components once. Returns the number of entries taken.
   template <class Context>
   SPTRSV_DEVICE int take(Context& ctx, Offset e, Offset end, Offset stride, const range& wanted) {
     int taken = 0;
@@ -52,7 +52,8 @@ class batch {
     return taken;
   }
 
-  /// Looks once more at what was pending. Returns a word that still is; null if all are known.
+  /// Loads the pending components once more. Returns the address of a word that is still pending; null if all
+  /// components are known.
   template <class Context>
   SPTRSV_DEVICE const word* poll(Context& ctx) {
     const word* missing = nullptr;
@@ -67,7 +68,7 @@ class batch {
     return missing;
   }
 
-  /// Polls until all are known. Only for rows whose producers go on while this lane waits.
+  /// Polls until all components are known. Call it only if no row that is waited for depends on this warp.
   template <class Context>
   SPTRSV_DEVICE void wait(Context& ctx) {
     for (;;) {
@@ -79,7 +80,7 @@ class batch {
     }
   }
 
-  /// In the order of the entries. What was not taken adds zero.
+  /// Adds value * component to `sums`, in the order of the entries. Entries that were not taken add zero.
   SPTRSV_DEVICE void add_to(Scalar (&sums)[Columns]) const {
     for (int i = 0; i < Entries; ++i) {
       for (int k = 0; k < Columns; ++k) {
@@ -90,14 +91,15 @@ class batch {
 
  private:
   SPTRSV_DEVICE auto component(int i, int k) const {
-    const std::int64_t rhs = first_ + k < p_.x.columns ? first_ + k : first_;  // past the end: any that comes
+    // A right-hand side past the end reads the first one instead, so that the poll ends.
+    const std::int64_t rhs = first_ + k < p_.x.columns ? first_ + k : first_;
     return p_.buffers.component(page_, rhs, static_cast<std::int64_t>(column_[i]));
   }
 
   const params& p_;
   std::uint32_t page_;
   std::int64_t first_;
-  Index column_[Entries];  ///< -1 where there is no entry
+  Index column_[Entries];  ///< -1 if there is no entry
   Scalar value_[Entries];
   typename flag::reading seen_[Entries][Columns];
 };

@@ -1,5 +1,5 @@
-// What the engines of the row-wise polling policies share: the triangle in the order in which its rows are
-// taken up, its numbers, and the pages of a solve.
+// The base class of the engines of the row-wise policies that poll values: the triangle in solve order, its
+// values, and the double buffer of a solve.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 
 namespace sptrsv::detail::row_wise {
 
+/// Holds the triangle, its values and its order. The engines derive from it and launch their own kernel.
 template <class Scalar, class Index, class Offset, class Executor>
 class engine_base {
  public:
@@ -36,7 +37,7 @@ class engine_base {
   }
 
  protected:
-  /// The triangle stands in the order of substitution until it is renumbered.
+  /// Builds the triangle in the order of substitution; renumber() may change its order.
   engine_base(const pattern_view<Index, Offset>& a, const triangle_form& form, std::int64_t max_rhs,
               const Executor& on, memory_resource& resource)
       : form_(form),
@@ -49,7 +50,7 @@ class engine_base {
       renumber(levels_on_device(triangle_, on, resource), on, resource);
     }
   }
-  /// Rows of a level may stand in any order.
+  /// Renumbers the triangle in level order. Rows of one level may have any order in `levels`.
   void renumber(device_levels<Index> levels, const Executor& on, memory_resource& resource) {
     levels_ = std::move(levels);
     triangle_ = in_level_order(triangle_, levels_, on, resource);
@@ -58,7 +59,7 @@ class engine_base {
   [[nodiscard]] const device_triangle<Index, Offset>& triangle() const { return triangle_; }
   [[nodiscard]] std::int64_t max_rhs() const { return max_rhs_; }
 
-  /// To be said once: every solve has so many blocks.
+  /// Sets the number of blocks of every solve. Call it once.
   void launch_with(std::int64_t work, int work_per_block) {
     blocks_ = static_cast<std::uint32_t>(simt::ceil_div(work, work_per_block));
   }
@@ -68,21 +69,23 @@ class engine_base {
   [[nodiscard]] system_params<Scalar, Index, Offset, Buffers> system(Scalar alpha, dense_view<const Scalar> b,
                                                                      dense_view<Scalar> x,
                                                                      const Buffers& buffers) const {
-    return {triangle_.size,
-            form_.reversed,
-            triangle_.row_offsets.data(),
-            triangle_.columns.data(),
-            values_.values(),
-            values_.diagonal(),
-            levels_.rows.data(),
-            buffers,
-            alpha,
-            b,
-            x};
+    system_params<Scalar, Index, Offset, Buffers> p{};
+    p.size = triangle_.size;
+    p.reversed = form_.reversed;
+    p.row_offsets = triangle_.row_offsets.data();
+    p.columns = triangle_.columns.data();
+    p.values = values_.values();
+    p.diagonal = values_.diagonal();
+    p.substitution_indices = levels_.rows.data();
+    p.buffers = buffers;
+    p.alpha = alpha;
+    p.b = b;
+    p.x = x;
+    return p;
   }
 
-  /// Describes all but the memory that the policy holds beside the triangle. `kernel`: its text says what the
-  /// threads of a block do.
+  /// Fills in `info`, except for memory that the policy holds in addition to the triangle. `kernel.text` says
+  /// what the threads of a block do.
   void describe_rows(solver_info& info, const std::string& name, int block_threads, kernel_info kernel,
                      const Executor& on) const {
     info.device = on.device_name();
@@ -102,7 +105,7 @@ class engine_base {
   triangle_form form_;
   std::int64_t max_rhs_;
   std::uint32_t blocks_ = 0;
-  device_levels<Index> levels_;  ///< empty where rows keep the order of substitution
+  device_levels<Index> levels_;  ///< empty if rows keep the order of substitution
   device_triangle<Index, Offset> triangle_;
   device_values<Scalar, Executor> values_;
 };

@@ -1,4 +1,4 @@
-// A warp solves 32 neighbouring rows, a lane each, or one row.
+// One warp solves either 32 consecutive rows with one lane per row, or one row with 32 lanes.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace sptrsv::detail::row_wise {
 
-/// Whether a warp's rows start at `place`, where rows [begin, end) are to be shared: 32 neighbours get a warp
-/// each if they have at least `entries_for_a_warp` entries on average, and one warp if they have fewer.
+/// Returns true if a warp's rows start at `solve_index`. The rows [begin, end) are divided into groups of 32:
+/// a group with at least `entries_for_a_warp` entries per row on average gets one warp per row, another group
+/// gets one warp for all its rows.
 template <class Context, class Offset>
 SPTRSV_DEVICE bool starts_by_average(Context& ctx, const Offset* row_offsets, std::int64_t begin,
                                      std::int64_t end, std::int64_t solve_index,
@@ -21,14 +22,14 @@ SPTRSV_DEVICE bool starts_by_average(Context& ctx, const Offset* row_offsets, st
   return solve_index == first || entries >= entries_for_a_warp * (last - first);
 }
 
-/// `Columns` right-hand sides are solved in one sweep over the rows, further ones in further sweeps.
+/// Solves the rows of one warp. One sweep over the rows solves `Columns` right-hand sides.
 template <int Entries, int Columns, class System>
 struct fused_rows {
   using by_lanes = lane_rows<Entries, Columns, System>;
   using by_warp = tile_rows<Entries, Columns, System>;
 
-  /// Solves the rows [first_solve_index, end_solve_index), at least one, and makes them pending on the other
-  /// page.
+  /// Solves the rows [first_solve_index, end_solve_index), at least one, and resets their components in the
+  /// other buffer to pending.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const System& p, const block_start& start,
                                   std::int64_t first_solve_index, std::int64_t end_solve_index) {

@@ -1,5 +1,6 @@
-// Gates: what a warp looks at while the solve is still some levels away. Otherwise thousands of warps would
-// ask for all that they need again and again, and slow down those whose turn it is.
+// Gates. A gate is one component some levels before the rows of a warp. The warp polls its gate alone before
+// it polls the components that it needs. Without gates thousands of warps poll components that are far from
+// ready and slow down the memory accesses of the warps that could go on.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +9,16 @@
 
 namespace sptrsv::detail::row_wise {
 
-/// Per warp: a place `distance` levels before that of its first row, about as far from the beginning of its
-/// level; -1 if there is none.
+/// Finds the gate of each warp: a solve index `distance` levels before the level of the warp's first row, at
+/// about the same relative offset within its level. The gate is -1 if there is no such level.
 template <class Index>
 struct find_gates {
-  const Index* level_offsets;
+  const Index* level_offsets;  ///< levels + 1 solve indices: where each level begins
   std::int64_t levels;
   int distance;
-  const Index* first_solve_index;  ///< of each warp; null: each has 32 rows
-  Index* gates;
+  /// Solve index of each warp's first row. Null: warp w begins with row 32 w.
+  const Index* first_solve_index;
+  Index* gates;  ///< output by warp: the solve index of the gate, or -1
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t warp) const {

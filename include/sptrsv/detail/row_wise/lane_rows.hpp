@@ -1,4 +1,4 @@
-// A lane per row: a warp solves 32 rows, which may depend on one another.
+// One lane solves one row. The 32 rows of a warp may depend on one another.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,19 @@
 
 namespace sptrsv::detail::row_wise {
 
-/// `Columns` right-hand sides are solved in one sweep over the rows, further ones in further sweeps; a lane
-/// polls `Entries` entries of its row together.
+/// Solves 32 rows per warp. One sweep over the rows solves `Columns` right-hand sides; a lane polls `Entries`
+/// entries of its row together.
+///
+/// CapelliniSpTRSV (Su, Zhang, Liu et al., ICPP 2020), per lane and sweep:
+///   1. Load the row's offsets, pivot and right-hand side.
+///   2. Two-phase form only (`earlier` > 0): take the entries in columns before `earlier`, a batch at a
+///      time, and poll each batch until its components are known. The rows of these columns belong to
+///      earlier warps, which do not wait for this warp, so a loop of the lane's own cannot deadlock.
+///   3. Take the remaining entries in rounds that all lanes execute together (add_in_rounds): poll the
+///      batch once; if all its components are known, add it to the sum and take the next batch; after the
+///      last batch publish the component.
+///
+/// A lane never loops in step 3 on its own, so a lane that other lanes of the warp wait for can always go on.
 template <int Entries, int Columns, class System>
 struct lane_rows {
   using Scalar = typename System::scalar;
@@ -17,9 +28,9 @@ struct lane_rows {
   using row = typename params::row;
   using entry_batch = batch<Entries, Columns, System>;
 
-  /// This lane has the row at `place` (some row's place) if it is `present`. Where `earlier` is not 0 lanes
-  /// first wait for what they need of rows before that place, which do not wait for this warp, and only then
-  /// for one another. All lanes call it.
+  /// Solves the row at `solve_index` if `present`; a lane without a row passes the solve index of any row. If
+  /// `earlier` > 0, lanes first wait for the components before solve index `earlier`, whose rows do not wait
+  /// for this warp, and only then for components of one another. All lanes of the warp call it.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const params& p, std::uint32_t half,
                                   std::int64_t solve_index, bool present, std::int64_t earlier) {
@@ -38,7 +49,7 @@ struct lane_rows {
         const bool any_left = add_earlier(ctx, entries, r, earlier, sums);
         wanted.from = earlier;
         begin = any_left ? begin : r.end;
-        warp.sync();  // lanes that waited for different values go on together
+        warp.sync();  // lanes that waited for different components go on together
       }
       const auto finish = [&] {
         for (int k = 0; k < Columns; ++k) {
@@ -47,13 +58,13 @@ struct lane_rows {
           }
         }
       };
-      add_in_turns(ctx, warp, entries, begin, r.end, wanted, present, sums, finish);
+      add_in_rounds(ctx, warp, entries, begin, r.end, wanted, present, sums, finish);
     }
   }
 
  private:
-  /// Entries whose producers are in earlier warps, which do not wait for this one. Returns whether the row
-  /// has others.
+  /// Adds the entries whose components are solved by earlier warps, which do not wait for this one. Returns
+  /// true if the row has other entries.
   template <class Context>
   SPTRSV_DEVICE static bool add_earlier(Context& ctx, entry_batch& entries, const row& r,
                                         std::int64_t earlier, Scalar (&sums)[Columns]) {
@@ -66,12 +77,13 @@ struct lane_rows {
     return left > 0;
   }
 
-  /// No lane holds up another: in each turn a lane looks once at what it misses, consumes what has come, and
-  /// finishes its row if that was all. So a lane that waits for another of its warp lets it go on.
+  /// Adds the entries [e, end) and calls `finish` after the last one. In each round a lane polls its pending
+  /// components once, adds the batch if all are known, and finishes its row after the last batch. No lane
+  /// blocks the others, so lanes of one warp can wait for each other.
   template <class Context, class Warp, class Finish>
-  SPTRSV_DEVICE static void add_in_turns(Context& ctx, const Warp& warp, entry_batch& entries, Offset e,
-                                         Offset end, const typename entry_batch::range& wanted, bool present,
-                                         Scalar (&sums)[Columns], const Finish& finish) {
+  SPTRSV_DEVICE static void add_in_rounds(Context& ctx, const Warp& warp, entry_batch& entries, Offset e,
+                                          Offset end, const typename entry_batch::range& wanted, bool present,
+                                          Scalar (&sums)[Columns], const Finish& finish) {
     bool done = !present;
     if (!done) {
       entries.take(ctx, e, end, 1, wanted);

@@ -1,4 +1,4 @@
-// The system as the kernels of the row-wise polling policies see it.
+// The triangular system as the kernels of the row-wise polling policies see it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace sptrsv::detail::row_wise {
 
-/// `Pages`: where solved components stand and how they are handed on.
+/// Parameters of a solve. `Buffers` holds the solved components and publishes them to other rows.
 template <class Scalar, class Index, class Offset, class Buffers = double_buffer<Scalar>>
 struct system_params {
   using scalar = Scalar;
@@ -15,25 +15,26 @@ struct system_params {
   using offset = Offset;
   using flag = typename Buffers::flag;
 
-  std::int64_t size;
-  bool reversed;
-  const Offset* row_offsets;
-  const Index* columns;
-  const Scalar* values;
-  const Scalar* diagonal;             ///< null if it is unit
-  const Index* substitution_indices;  ///< null where rows are solved in the order of substitution
-  Buffers buffers;                    ///< by place
+  std::int64_t size;          ///< number of rows
+  bool reversed;              ///< true if substitution begins with the last row
+  const Offset* row_offsets;  ///< by solve index, size + 1
+  const Index* columns;       ///< by stored entry: the solve index of the component that the entry needs
+  const Scalar* values;       ///< by stored entry
+  const Scalar* diagonal;     ///< by solve index; null if the diagonal is unit
+  /// By solve index; null if rows are solved in the order of substitution.
+  const Index* substitution_indices;
+  Buffers buffers;  ///< components of x by solve index
   Scalar alpha;
   dense_view<const Scalar> b;
   dense_view<Scalar> x;
 
-  /// What is known of a row before any component of x.
+  /// The data of a row that do not depend on x.
   struct row {
     std::int64_t solve_index;
-    std::int64_t substitution_index;  ///< of substitution
-    std::int64_t number;              ///< in b and x
-    Offset begin;
-    Offset end;
+    std::int64_t substitution_index;
+    std::int64_t number;  ///< row index in b and x
+    Offset begin;         ///< first entry
+    Offset end;           ///< one past the last entry
     pivot_divisor<Scalar> pivot;
   };
 
@@ -58,7 +59,8 @@ struct system_params {
   SPTRSV_DEVICE row open(Context& ctx, std::int64_t solve_index, const pivot_divisor<Scalar>& pivot) const {
     return open(ctx, solve_index, row_offsets + solve_index, pivot);
   }
-  /// `offsets`: where the row's entries begin, and end.
+  /// Loads the data of a row. `offsets` points to the offset of the row's first entry; the next element is
+  /// the end.
   template <class Context>
   SPTRSV_DEVICE row open(Context& ctx, std::int64_t solve_index, const Offset* offsets) const {
     return open(ctx, solve_index, offsets, pivot_divisor<Scalar>(pivot(ctx, solve_index)));
@@ -85,7 +87,7 @@ struct system_params {
     return ctx.load(b.data + r.number * b.row_stride + column * b.column_stride);
   }
 
-  /// `sum`: of the row's products.
+  /// Divides alpha b - sum by the pivot and publishes the result. `sum` is the sum of the row's products.
   template <class Context>
   SPTRSV_DEVICE void finish(Context& ctx, const row& r, std::uint32_t half, std::int64_t column,
                             Scalar b_value, Scalar sum) const {

@@ -1,4 +1,5 @@
-// Some lanes per row: a warp solves one row, or several that do not depend on one another.
+// One group of lanes solves one row. A warp solves one row, or several rows that do not depend on one
+// another.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,15 @@
 
 namespace sptrsv::detail::row_wise {
 
-/// `Columns` right-hand sides are solved in one sweep over the rows, further ones in further sweeps; a lane
-/// polls `Entries` entries together.
+/// One sweep over the rows solves `Columns` right-hand sides; a lane polls `Entries` entries together.
+///
+/// Per row and sweep:
+///   1. Lane k of the row loads the right-hand side first + k.
+///   2. The lanes share the row's entries round-robin. Each lane polls its components and adds its products.
+///   3. The lanes add their sums in a butterfly of fixed order.
+///   4. Lane k divides by the pivot and publishes right-hand side first + k.
+///
+/// A lane waits in a loop of its own (step 2). The rows of a warp must therefore not depend on one another.
 template <int Entries, int Columns, class System>
 struct tile_rows {
   using Scalar = typename System::scalar;
@@ -16,20 +24,22 @@ struct tile_rows {
   using params = System;
   using row = typename params::row;
 
-  /// This lane helps to solve the row at `place` (some row's place), if it is `present`, with the others of
-  /// its aligned group of `lanes` lanes: a power of two, the same in the whole warp. All lanes call it.
+  /// Solves the row at `solve_index`, if `present`, together with the other lanes of the aligned group of
+  /// `lanes` lanes. `lanes` is a power of two and the same in the whole warp; a group without a row passes
+  /// the solve index of any row. All lanes of the warp call it.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const params& p, std::uint32_t half,
                                   std::int64_t solve_index, bool present, int lanes) {
     const int rank = warp.rank() & (lanes - 1);
     row r = p.open(ctx, solve_index);
     r.end = present ? r.end : r.begin;
-    const bool is_short = lanes == 32 && r.end - r.begin <= 32;  // and the only one of its warp
-    // With several right-hand sides lanes without entries need the sum, too.
+    const bool is_short = lanes == 32 && r.end - r.begin <= 32;  // the row is the only one of its warp
+    // With several right-hand sides a lane without entries can be the one that finishes and needs the sum,
+    // too.
     const int summed_lanes =
         is_short && Columns == 1 ? simt::ceil_power_of_two(static_cast<int>(r.end - r.begin)) : lanes;
     for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
-      // Lane k of the row finishes right-hand side first + k; its b is on the way while the row waits.
+      // Lane k of the row finishes right-hand side first + k. Its b is loaded before the wait.
       const auto finishes = [&](int k) {
         return present && rank == (k & (lanes - 1)) && first + k < p.x.columns;
       };
@@ -43,8 +53,8 @@ struct tile_rows {
       } else {
         add_entries<Entries>(ctx, p, half, r, rank, lanes, first, sums);
       }
-      warp.sync();  // lanes that waited for different values go on together: shuffles of a diverged warp are
-                    // slow
+      // Lanes that waited for different components go on together: shuffles of a diverged warp are slow.
+      warp.sync();
       for (int k = 0; k < Columns; ++k) {
         const Scalar sum = simt::tile_sum(warp, sums[k], summed_lanes);
         if (finishes(k)) {
@@ -55,7 +65,7 @@ struct tile_rows {
   }
 
  private:
-  /// sums[k] += a_e x_k for this lane's entries of the row.
+  /// Adds a_e x_e to sums[k] for this lane's entries of the row.
   template <int Count, class Context>
   SPTRSV_DEVICE static void add_entries(Context& ctx, const params& p, std::uint32_t half, const row& r,
                                         int rank, int lanes, std::int64_t first, Scalar (&sums)[Columns]) {

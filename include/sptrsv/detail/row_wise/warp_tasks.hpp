@@ -1,4 +1,4 @@
-// What each warp does where warps do different things: consecutive places, found by the analysis.
+// The rows of each warp, where warps solve different numbers of rows. The analysis finds them.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,16 @@
 
 namespace sptrsv::detail::row_wise {
 
-/// Warp w solves the rows at the places first_solve_index[w] ... first_solve_index[w + 1] - 1: at most 32.
+/// Warp w solves the rows with solve indices first_solve_index[w] ... first_solve_index[w + 1] - 1, at most
+/// 32.
 template <class Index>
 struct warp_tasks {
   std::int64_t count = 0;
-  buffer<Index> first_solve_index;  ///< count + 1
+  buffer<Index> first_solve_index;  ///< by warp; count + 1 elements
 };
 
-/// `starts(ctx, place)` says whether a task starts at the place: it does at the first, and after 32 places
-/// without one. Synchronises.
+/// Makes the tasks. `starts(ctx, solve_index)` returns true if a task starts at this row. It must return true
+/// for row 0 and after at most 32 rows. Synchronises.
 template <class Index, class Starts, class Executor>
 warp_tasks<Index> make_warp_tasks(std::int64_t size, const Starts& starts, const Executor& on,
                                   const analysis_memory& memory) {

@@ -1,4 +1,4 @@
-// The kernel of scheme, one template for all variants (Hu et al. 2024, section 4.2).
+// The kernel of scheme: one template for all code variants of AG-SpTRSV (Hu et al. 2024, section 4.2).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace sptrsv::detail::schemes {
 
-/// Elimination of waits: all that a row needs was solved by earlier launches.
+/// Elimination of waits: buffers for rows that need only components of earlier launches. Components are read
+/// with plain loads and never polled.
 template <class Buffers>
 struct settled_buffers : Buffers {
   struct flag : Buffers::flag {
@@ -29,15 +30,16 @@ struct settled_buffers : Buffers {
   };
 };
 
-/// A view of one right-hand side: that it is one is known to the compiler.
+/// A view of one right-hand side, whose number is a compile-time constant.
 template <class Scalar>
 struct one_column {
   static constexpr std::int64_t columns = 1;
   SPTRSV_DEVICE explicit one_column(const dense_view<Scalar>&) {}
 };
 
-/// The system as one lane sees it: its rows' entries may stand in shared memory. It refers to the kernel's
-/// parameters, which a copy would take to local memory, and keeps of a row what fits into few registers.
+/// The system as one lane sees it. The entries of its rows may be in shared memory. The object refers to the
+/// kernel's parameters, because the compiler would put a copy into local memory, and keeps the data of a row
+/// in few registers.
 template <class Scalar, class Index, class Offset, class Buffers, bool Buffered, int Columns>
 class lane_system {
  public:
@@ -49,10 +51,11 @@ class lane_system {
 
   struct row {
     Index solve_index;
-    Index number;  ///< in b and x
-    Offset begin;
-    Offset end;
-    Scalar divisor;  ///< the pivot; where it is divided by early its reciprocal, or must_divide
+    Index number;  ///< row index in b and x
+    Offset begin;  ///< first entry
+    Offset end;    ///< one past the last entry
+    /// The pivot. With early division: its reciprocal, or must_divide if the reciprocal is not safe.
+    Scalar divisor;
   };
 
   std::conditional_t<Columns == 1, one_column<Scalar>, const dense_view<Scalar>&> x;
@@ -61,8 +64,8 @@ class lane_system {
   SPTRSV_DEVICE lane_system(const system_params& p, bool divides_early)
       : x(p.x), buffers(p.buffers), p_(p), divides_early_(divides_early) {}
 
-  /// Entry e stands at e + shift in these arrays.
-  SPTRSV_DEVICE void hold(const Index* columns, const Scalar* values, std::int64_t shift) {
+  /// Uses entries in shared memory: entry e is at index e + shift of both arrays.
+  SPTRSV_DEVICE void use_buffer(const Index* columns, const Scalar* values, std::int64_t shift) {
     columns_ = columns;
     values_ = values;
     shift_ = shift;
@@ -115,39 +118,51 @@ class lane_system {
   }
 
  private:
-  /// From a position of substitution to a row's number, and back.
+  /// Maps a substitution index to a row index, and back.
   SPTRSV_DEVICE std::int64_t mirrored(std::int64_t at) const { return p_.reversed ? p_.size - 1 - at : at; }
 
   const system_params& p_;
   bool divides_early_;
-  const Index* columns_ = nullptr;  ///< in shared memory; null: the row's entries are not held
+  const Index* columns_ = nullptr;  ///< in shared memory; null: the entries are read from global memory
   const Scalar* values_ = nullptr;
   std::int64_t shift_ = 0;
 };
 
-/// Nodes as kernels see them. Group g has the nodes at g * sub_warps ... (g + 1) * sub_warps - 1: runs of
-/// consecutive places, empty ones at the end.
+/// The nodes of the computation graph as kernels see them. A node is a run of consecutive solve indices.
+/// Group g has the nodes g * sub_warps ... (g + 1) * sub_warps - 1; its last ones may be empty.
 template <class Index>
 struct node_groups {
-  const Index* first;  ///< place; null: node n is the row at place n
-  const Index* rows;
+  const Index* first;  ///< solve index of each node's first row; null: node n is row n
+  const Index* rows;   ///< by node: its number of rows
 };
 
-/// How the rows of a node are shared among the lanes of a sub-warp.
+/// How the lanes of a sub-warp share the rows of a node.
 enum class row_sharing {
-  together,  ///< one by one, all lanes together
-  apart,     ///< each lane one
-  by_length  ///< the one or the other, by the average of their entries
+  together,  ///< one row after the other, all lanes together
+  apart,     ///< one row per lane
+  by_length  ///< one or the other, by the average length of the node's rows
 };
 
-/// `Pages` says how values are handed on, and whether rows wait. `Columns` right-hand sides are solved in one
-/// sweep over the rows, further ones in further sweeps.
+/// One warp solves one group of nodes at a time; a sub-warp solves one node. `Buffers` defines how components
+/// are published and whether rows wait for them. One sweep over a row solves `Columns` right-hand sides.
+///
+///   1. One thread per block draws a ticket and decides with the other blocks of the launch whether warps
+///      take groups as assigned or by ticket (assignment.hpp).
+///   2. For each group of the warp:
+///      a. Find the rows of each sub-warp's node.
+///      b. Collaborative read (`Buffered`): copy the entries of all nodes to shared memory, if they fit.
+///      c. Solve the rows of each node, all lanes on one row (row_wise/tile_rows.hpp) or one lane per row
+///         (row_wise/lane_rows.hpp).
+///      d. Reset the rows' components in the other half of the double buffer to pending.
+///
+/// Progress: a group waits only for earlier groups in topological order. assignment.hpp explains why the
+/// warps of these groups run.
 template <class Tuning, class Scalar, class Index, class Offset, class Buffers, bool Buffered, int Columns>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int warps_per_processor = Columns == 1 ? Tuning::warps_per_processor : 16;
   static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
-  static constexpr int held =
+  static constexpr int max_buffered =
       Buffered ? Tuning::buffer_bytes / static_cast<int>(sizeof(Scalar) + sizeof(Index)) : 1;
   using system_params = row_wise::system_params<Scalar, Index, Offset, Buffers>;
   using system_type = lane_system<Scalar, Index, Offset, Buffers, Buffered, Columns>;
@@ -155,8 +170,8 @@ struct agent {
   using by_tile = row_wise::tile_rows<entries_at_once, Columns, system_type>;
 
   struct warp_buffer {
-    Scalar values[held];
-    Index columns[held];
+    Scalar values[max_buffered];
+    Index columns[max_buffered];
   };
   struct shared_storage {
     block_start start;
@@ -168,10 +183,10 @@ struct agent {
     system_params system;
     assignment<Index> work;
     node_groups<Index> nodes;
-    std::uint32_t solve_blocks;  ///< in all launches of a solve
+    std::uint32_t solve_blocks;  ///< blocks in all launches of a solve
     int lane_bits;               ///< a sub-warp has 2^lane_bits lanes
-    row_sharing sharing;
-    int together_above;  ///< entries, by length
+    row_sharing sharing;         ///< how lanes share the rows of a node
+    int together_above;          ///< by_length: average entries per row above which the lanes work together
     bool early_division;
   };
 
@@ -184,8 +199,8 @@ struct agent {
     ctx.barrier();
     const auto warps = static_cast<std::uint32_t>(ctx.block_threads() / 32);
     const auto block = static_cast<std::uint32_t>(shared.start.block);
-    turn<Index> work(ctx, warp, p.work, block * warps + static_cast<std::uint32_t>(warp.index()),
-                     p.work.blocks * warps, shared.by_ticket != 0, shared.start.half);
+    group_sequence<Index> work(ctx, warp, p.work, block * warps + static_cast<std::uint32_t>(warp.index()),
+                               p.work.blocks * warps, shared.by_ticket != 0, shared.start.half);
     for (; work.has_group(); work.next(ctx, warp)) {
       solve_group(ctx, warp, shared, p, work.group(ctx));
     }
@@ -195,7 +210,7 @@ struct agent {
   template <class Context>
   SPTRSV_DEVICE static void begin(Context& ctx, shared_storage& shared, const params& p) {
     block_start& start = shared.start;
-    draw_start(ctx, start, p.system.buffers.state, p.system.x.columns, p.solve_blocks);
+    take_block(ctx, start, p.system.buffers.state, p.system.x.columns, p.solve_blocks);
     start.block -= p.work.first_block;
     shared.half = Buffers::half_of(start.solve);
     shared.by_ticket = 0;
@@ -218,12 +233,12 @@ struct agent {
     if (Buffered || p.sharing == row_sharing::by_length) {
       const Offset begin = ctx.load_constant(p.system.row_offsets + first);
       const Offset end = ctx.load_constant(p.system.row_offsets + first + rows);
-      if (p.sharing == row_sharing::by_length) {  // entries with the diagonal
+      if (p.sharing == row_sharing::by_length) {  // entries and diagonals
         together = static_cast<std::int64_t>(end - begin) + rows >
                    static_cast<std::int64_t>(p.together_above) * rows;
       }
       if constexpr (Buffered) {
-        hold_entries(ctx, warp, shared.buffers[warp.index()], p, lanes, begin, end, system);
+        buffer_entries(ctx, warp, shared.buffers[warp.index()], p, lanes, begin, end, system);
       }
     }
     for (int k = 0; warp.any(together && k < rows); ++k) {
@@ -239,11 +254,11 @@ struct agent {
     }
   }
 
-  /// Collaborative read: the warp reads the entries of all its nodes in one stroke each, if they fit and are
-  /// enough to be worth it.
+  /// Collaborative read: the warp copies the entries of all its nodes to shared memory with coalesced loads,
+  /// if they fit and are at least Tuning::min_buffered.
   template <class Context, class Warp>
-  SPTRSV_DEVICE static void hold_entries(Context& ctx, const Warp& warp, warp_buffer& to, const params& p,
-                                         int lanes, Offset begin, Offset end, system_type& system) {
+  SPTRSV_DEVICE static void buffer_entries(Context& ctx, const Warp& warp, warp_buffer& to, const params& p,
+                                           int lanes, Offset begin, Offset end, system_type& system) {
     const auto own = static_cast<std::int64_t>(end - begin);
     std::int64_t before = 0;
     std::int64_t all = 0;
@@ -252,10 +267,10 @@ struct agent {
       before += other < warp.rank() / lanes * lanes ? entries : 0;
       all += entries;
     }
-    if (all > held || all < Tuning::min_buffered) {
+    if (all > max_buffered || all < Tuning::min_buffered) {
       return;
     }
-    warp.sync();  // what was held before is not needed any more
+    warp.sync();  // no lane needs the previous contents any more
     for (int other = 0; other < 32; other += lanes) {
       const auto from = warp.shuffle(begin, other);
       const auto entries = static_cast<int>(warp.shuffle(own, other));
@@ -266,7 +281,7 @@ struct agent {
       }
     }
     warp.sync();
-    system.hold(to.columns, to.values, before - static_cast<std::int64_t>(begin));
+    system.use_buffer(to.columns, to.values, before - static_cast<std::int64_t>(begin));
   }
 };
 

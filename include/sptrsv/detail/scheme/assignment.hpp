@@ -1,10 +1,14 @@
-// Who solves which groups of nodes in a launch, and why nobody waits for ever.
+// Which warp solves which groups of nodes in a launch, and why the launch cannot deadlock.
 //
-// Groups stand in topological order: a group waits for groups before it only. With a warp for each group,
-// blocks take them by ticket. Groups that are assigned to warps may be solved as assigned only if all blocks
-// of the launch run at the same time, and CUDA does not promise that: the block that draws the last ticket
-// knows that all have started; a block that has looked for it long enough gives up. Whichever comes first
-// decides for all, and where a block gave up warps take the groups one after the other by ticket.
+// Groups are in topological order: a group waits for earlier groups only. If each warp solves one group,
+// blocks take the groups by ticket, and a block waits only for blocks that have started. Groups that are
+// assigned to warps may be solved as assigned only if all blocks of the launch are resident at the same time.
+// CUDA does not guarantee this, so the blocks of a launch decide it together:
+//
+//   - the block that draws the last ticket knows that all blocks have started and votes for "as assigned";
+//   - a block that has polled for the decision `patience` times votes for "by ticket".
+//
+// The first vote decides for all blocks. By ticket, each warp draws one group after the other, in order.
 #pragma once
 
 #include <cstdint>
@@ -13,34 +17,38 @@
 
 namespace sptrsv::detail::schemes {
 
+/// How the groups of a launch are solved; `none`: not decided yet.
 enum class decision : std::uint32_t { none, as_assigned, by_ticket };
 
-/// Of a launch of assigned groups whose rows wait; by solve, odd and even. Starts at 0.
+/// State of a launch whose groups are assigned and whose rows wait. Indexed by the parity of the solve;
+/// starts at 0.
 struct assignment_state {
-  std::uint32_t decided[2];
-  std::uint32_t claims[2];   ///< blocks that wanted to decide
-  std::uint32_t tickets[2];  ///< groups taken
+  std::uint32_t decided[2];  ///< value of `decision`
+  std::uint32_t claims[2];   ///< number of blocks that voted
+  std::uint32_t tickets[2];  ///< number of groups taken by ticket
 };
 
-/// Of one launch.
+/// The groups of one launch.
 template <class Index>
 struct assignment {
   std::int64_t first_group;
-  std::int64_t groups;       ///< fewer than 2^30, and so are the warps
-  std::int64_t first_block;  ///< blocks of the solve's launches before
+  std::int64_t groups;       ///< number of groups; fewer than 2^30, as are the warps
+  std::int64_t first_block;  ///< number of blocks in earlier launches of the solve
   std::uint32_t blocks;
-  const Index* queue_first;  ///< of each warp, and the end, in `queue`; null: round robin, which for a warp
-                             ///< for each group is one round
-  const Index* queue;        ///< groups, counted from the launch's first
-  assignment_state* state;   ///< null where rows wait for nothing
+  /// By warp: index of its first group in `queue`; one more for the end. Null: round-robin over the warps,
+  /// which gives each warp one group if there are as many warps as groups.
+  const Index* queue_first;
+  const Index* queue;       ///< group indices, relative to first_group
+  assignment_state* state;  ///< null if no row of the launch waits
 };
 
-/// One thread of each block calls it. Returns whether groups are solved as assigned.
+/// Decides how the groups of this launch are solved. One thread of each block calls it. Returns true if
+/// groups are solved as assigned.
 template <class Context, class Index>
 SPTRSV_DEVICE bool decide(Context& ctx, const assignment<Index>& a, std::int64_t block, std::uint32_t parity,
                           int patience) {
   assignment_state& state = *a.state;
-  if (block == 0) {  // for the next solve; the last one is over
+  if (block == 0) {  // for the next solve; the previous one has ended
     ctx.store_relaxed(&state.decided[parity ^ 1u], std::uint32_t{0});
     ctx.store_relaxed(&state.claims[parity ^ 1u], std::uint32_t{0});
     ctx.store_relaxed(&state.tickets[parity ^ 1u], std::uint32_t{0});
@@ -48,7 +56,7 @@ SPTRSV_DEVICE bool decide(Context& ctx, const assignment<Index>& a, std::int64_t
   std::uint32_t* const decided = &state.decided[parity];
   const bool all_started = block + 1 == a.blocks;
   std::uint32_t seen = ctx.load_relaxed(decided);
-  for (int looks = 0; !all_started && seen == 0 && looks < patience; ++looks) {
+  for (int polls = 0; !all_started && seen == 0 && polls < patience; ++polls) {
     seen = ctx.load_relaxed(decided);
   }
   if (seen == 0) {
@@ -62,14 +70,15 @@ SPTRSV_DEVICE bool decide(Context& ctx, const assignment<Index>& a, std::int64_t
   return seen == static_cast<std::uint32_t>(decision::as_assigned);
 }
 
-/// The groups of one warp, one after the other.
+/// Iterates over the groups of one warp.
 template <class Index>
-class turn {
+class group_sequence {
  public:
-  /// `worker`: the warp's number in the launch, of `workers`. All lanes call it.
+  /// `worker` is the index of the warp in the launch, of `workers` warps. All lanes call it.
   template <class Context, class Warp>
-  SPTRSV_DEVICE turn(Context& ctx, const Warp& warp, const assignment<Index>& a, std::uint32_t worker,
-                     std::uint32_t workers, bool by_ticket, std::uint32_t parity)
+  SPTRSV_DEVICE group_sequence(Context& ctx, const Warp& warp, const assignment<Index>& a,
+                               std::uint32_t worker, std::uint32_t workers, bool by_ticket,
+                               std::uint32_t parity)
       : a_(a),
         at_(worker),
         end_(static_cast<std::uint32_t>(a.groups)),
@@ -107,13 +116,14 @@ class turn {
 
   template <class Context, class Warp>
   SPTRSV_DEVICE void draw(Context& ctx, const Warp& warp) {
-    at_ = warp.shuffle(warp.rank() == 0 ? ctx.atomic_add(&a_.state->tickets[step_ & 1u], 1u) : 0u, 0);
+    at_ = draw_warp_ticket(ctx, warp, &a_.state->tickets[step_ & 1u]);
   }
 
   const assignment<Index>& a_;
   std::uint32_t at_;
   std::uint32_t end_;
-  std::uint32_t step_;  ///< `tickets` and the parity of the solve: groups are drawn
+  /// Distance to the warp's next group; by ticket: `tickets` | parity of the solve.
+  std::uint32_t step_;
 };
 
 }  // namespace sptrsv::detail::schemes

@@ -12,8 +12,8 @@
 #include "sptrsv/detail/row_wise/engine.hpp"
 #include "sptrsv/detail/scheme/launches.hpp"
 #include "sptrsv/detail/scheme/model.hpp"
-#include "sptrsv/detail/scheme/policy.hpp"
 #include "sptrsv/detail/scheme/queues.hpp"
+#include "sptrsv/policy/scheme.hpp"
 #include "sptrsv/scheme/text.hpp"
 
 namespace sptrsv::detail {
@@ -28,9 +28,9 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
 
  public:
   struct workspace {
-    double_buffer_storage<Scalar> buffers;  ///< of no columns where values are not their own flags
+    double_buffer_storage<Scalar> buffers;  ///< no right-hand sides if values are not their own flags
     fenced_storage<Scalar> fenced;
-    buffer<assignment_state> assignments;  ///< by launch; empty where nothing is assigned
+    buffer<assignment_state> assignments;  ///< by launch; empty if groups are not assigned
   };
 
   engine(const policy::basic_scheme<Tuning>& policy, const pattern_view<Index, Offset>& a,
@@ -98,7 +98,7 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     schemes::node_launch what;
     std::int64_t first_block;
     std::uint32_t blocks;
-    std::size_t queue_first;  ///< in the arrays of all launches
+    std::size_t queue_first;  ///< index in queue_first_ of all launches
     std::size_t queue;
   };
 
@@ -161,7 +161,7 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     }
   }
 
-  /// In their order, one in a group: kernels need not look them up.
+  /// Returns true if group g is row g, so that kernels need no arrays of nodes.
   [[nodiscard]] bool groups_are_rows() const {
     return scheme_.reorder && scheme_.merge == node_merging::none && scheme_.sub_warps == 1;
   }
@@ -172,8 +172,8 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     }
     return bits;
   }
-  /// A row has more than 0 entries with the diagonal, and if it has no more than that one lanes together are
-  /// as fast as one.
+  /// Returns how lanes share rows. Every row has more than 0 entries with the diagonal. A row of one entry is
+  /// as fast with all lanes as with one.
   [[nodiscard]] schemes::row_sharing sharing() const {
     if (scheme_.together_above == sptrsv::scheme::unlimited) {
       return schemes::row_sharing::apart;
@@ -183,7 +183,7 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     return always ? schemes::row_sharing::together : schemes::row_sharing::by_length;
   }
 
-  /// Of the kernels whose rows wait.
+  /// Returns the number of resident blocks of the kernels whose rows wait.
   template <class Buffers>
   [[nodiscard]] std::int64_t resident_blocks(const Executor& on) const {
     return scheme_.buffered ? resident_blocks<Buffers, true>(on) : resident_blocks<Buffers, false>(on);
@@ -200,7 +200,7 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     return on.template resident_blocks<Agent>(padding<Agent>(), threads_);
   }
 
-  /// Dynamic shared memory.
+  /// Returns the dynamic shared memory that limits the blocks per multiprocessor to blocks_per_processor_.
   template <class Agent>
   [[nodiscard]] std::size_t padding() const {
     return shared_bytes_ - std::min(shared_bytes_, sizeof(typename Agent::shared_storage));
@@ -259,31 +259,30 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   void launch(std::size_t i, const typename Agent::system_params& system, const workspace& scratch,
               const Executor& on) const {
     const launch_plan& l = launches_[i];
-    const schemes::assignment<Index> work{
-        l.what.first_group,
-        l.what.groups,
-        l.first_block,
-        l.blocks,
-        queued() ? queue_first_.data() + l.queue_first : nullptr,
-        queued() ? queue_.data() + l.queue : nullptr,
-        assigned() && l.what.waits ? scratch.assignments.data() + i : nullptr};
-    on.template launch<Agent>(l.blocks,
-                              {system,
-                               work,
-                               {groups_.first.data(), groups_.rows.data()},
-                               this->blocks(),
-                               lane_bits(),
-                               sharing(),
-                               scheme_.together_above,
-                               scheme_.early_division},
-                              padding<Agent>(), threads_);
+    typename Agent::params p{};
+    p.system = system;
+    p.work.first_group = l.what.first_group;
+    p.work.groups = l.what.groups;
+    p.work.first_block = l.first_block;
+    p.work.blocks = l.blocks;
+    p.work.queue_first = queued() ? queue_first_.data() + l.queue_first : nullptr;
+    p.work.queue = queued() ? queue_.data() + l.queue : nullptr;
+    p.work.state = assigned() && l.what.waits ? scratch.assignments.data() + i : nullptr;
+    p.nodes = {groups_.first.data(), groups_.rows.data()};
+    p.solve_blocks = this->blocks();
+    p.lane_bits = lane_bits();
+    p.sharing = sharing();
+    p.together_above = scheme_.together_above;
+    p.early_division = scheme_.early_division;
+    on.template launch<Agent>(l.blocks, p, padding<Agent>(), threads_);
   }
 
   sptrsv::scheme scheme_;
   int blocks_per_processor_;
-  int threads_;               ///< of a block
-  std::size_t shared_bytes_;  ///< of a block: so much that no further one fits a multiprocessor
-  std::int64_t levels_ = 0;   ///< of rows
+  int threads_;  ///< threads of a block
+  /// Shared memory of a block; so much that no further block fits a multiprocessor.
+  std::size_t shared_bytes_;
+  std::int64_t levels_ = 0;  ///< levels of rows
   std::int64_t nodes_ = 0;
   schemes::grouped_nodes<Index> groups_;
   std::vector<launch_plan> launches_;

@@ -1,4 +1,4 @@
-// What the model knows of a system: Table 3 of Hu et al. 2024, computed on the device.
+// The features of a system for the model: Table 3 of Hu et al. 2024, computed on the device.
 #pragma once
 
 #include <algorithm>
@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_levels.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::detail::schemes {
 
-/// Entries are counted with the diagonal.
+/// The features. Entries include the diagonal. Names at the right are the paper's.
 struct system_features {
   double rows = 0;             ///< m
   double entries = 0;          ///< nnz
@@ -23,7 +24,7 @@ struct system_features {
   double level_max = 0;        ///< lnnz max
   double level_variation = 0;  ///< lnnz cov
   double levels = 0;           ///< level num
-  double dependency = 0;       ///< dep dist: mean of 1 / distance to the nearest row that is needed
+  double dependency = 0;       ///< dep dist: mean of 1 / distance to the nearest row that a row needs
 
   static constexpr std::size_t count = 10;
   [[nodiscard]] std::array<double, count> values() const {
@@ -36,18 +37,18 @@ struct system_features {
   }
 };
 
-/// Per row in level order, and once for the end: what is summed up.
+/// Computes the terms of the sums. Runs once per row in level order and once for the end.
 template <class Index, class Offset>
 struct measure_features {
-  static constexpr double unit = 4294967296.0;  ///< of dependencies, which are summed as integers
+  static constexpr double unit = 4294967296.0;  ///< scale of the dependencies, which are added as integers
 
   std::int64_t size;
-  const Offset* row_offsets;
-  const Index* columns;
-  const Index* rows;
-  std::int64_t* lengths;
-  std::int64_t* squares;
-  std::int64_t* dependencies;
+  const Offset* row_offsets;   ///< by row
+  const Index* columns;        ///< by entry
+  const Index* rows;           ///< by solve index: the row
+  std::int64_t* lengths;       ///< output by solve index: entries of the row
+  std::int64_t* squares;       ///< output by solve index: square of it
+  std::int64_t* dependencies;  ///< output by solve index: 1 / distance, scaled by `unit`
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
@@ -65,12 +66,12 @@ struct measure_features {
   }
 };
 
-/// Per level, and once for the end: its first entry.
+/// Finds the number of entries before each level. Runs once per level and once for the end.
 template <class Index>
 struct find_level_entries {
-  const Index* level_offsets;
-  const std::int64_t* lengths_before;
-  std::int64_t* entries_before;
+  const Index* level_offsets;          ///< by level, levels + 1
+  const std::int64_t* lengths_before;  ///< by solve index, size + 1
+  std::int64_t* entries_before;        ///< output by level, levels + 1
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t level) const {
@@ -79,13 +80,13 @@ struct find_level_entries {
   }
 };
 
-/// Standard deviation over mean.
+/// Returns the standard deviation divided by the mean.
 inline double variation(double sum, double squares, double count) {
   const double mean = sum / count;
   return std::sqrt(std::max(squares / count - mean * mean, 0.0)) / mean;
 }
 
-/// `t`: in the order of substitution, columns ascending. Synchronises.
+/// Returns the features of `t`, which is in the order of substitution with ascending columns. Synchronises.
 template <class Index, class Offset, class Executor>
 system_features features_of(const device_triangle<Index, Offset>& t, const device_levels<Index>& levels,
                             const Executor& on, memory_resource& resource) {
@@ -93,12 +94,9 @@ system_features features_of(const device_triangle<Index, Offset>& t, const devic
   if (t.size == 0) {
     return found;
   }
-  const auto make = [&](std::int64_t size) {
-    return buffer<std::int64_t>(static_cast<std::size_t>(size), resource, on.stream());
-  };
-  const auto lengths = make(t.size + 1);
-  const auto squares = make(t.size + 1);
-  const auto dependencies = make(t.size + 1);
+  const auto lengths = make_buffer<std::int64_t>(t.size + 1, on, resource);
+  const auto squares = make_buffer<std::int64_t>(t.size + 1, on, resource);
+  const auto dependencies = make_buffer<std::int64_t>(t.size + 1, on, resource);
   const auto total = [&](const buffer<std::int64_t>& terms) {
     std::int64_t sum = 0;
     on.exclusive_scan(terms.data(), terms.data(), t.size + 1, resource);
@@ -116,7 +114,7 @@ system_features features_of(const device_triangle<Index, Offset>& t, const devic
   found.row_variation = variation(found.entries, total(squares), found.rows);
   found.dependency = total(dependencies) / measure::unit / found.rows;
 
-  const auto level_entries = make(levels.count + 1);
+  const auto level_entries = make_buffer<std::int64_t>(levels.count + 1, on, resource);
   simt::for_each(
       on, levels.count + 1,
       find_level_entries<Index>{levels.level_offsets.data(), lengths.data(), level_entries.data()});

@@ -1,26 +1,28 @@
-// Schedule, first hierarchy: nodes of a level in groups, one for a warp (Hu et al. 2024, section 4.4).
+// Scheduling, first hierarchy: groups nodes of one level; one warp solves one group (Hu et al. 2024, section
+// 4.4).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/scheme/agent.hpp"
 #include "sptrsv/detail/scheme/transform.hpp"
 
 namespace sptrsv::detail::schemes {
 
-/// rg_balance. Per node in level order: ascending by level, and within a level from nodes of many entries to
-/// nodes of few.
+/// rg_balance: computes the sort key of each node: ascending by level, and within a level from nodes of many
+/// entries to nodes of few. Runs once per node in level order.
 template <class Index, class Offset>
 struct find_balance_keys {
   static constexpr int entry_bits = 24;
 
-  const Offset* row_offsets;
-  const Index* first_solve_index;
-  const Index* level_offsets;
+  const Offset* row_offsets;       ///< by solve index
+  const Index* first_solve_index;  ///< by node, nodes + 1
+  const Index* level_offsets;      ///< by level, levels + 1
   std::int64_t levels;
-  const Index* nodes;
-  std::uint64_t* keys;
+  const Index* nodes;   ///< by index in level order: the node
+  std::uint64_t* keys;  ///< output by index in level order
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
@@ -34,13 +36,13 @@ struct find_balance_keys {
   }
 };
 
-/// Per level, and once for the end: its groups.
+/// Counts the groups of each level. Runs once per level and once for the end.
 template <class Index>
 struct count_groups {
-  const Index* level_offsets;
+  const Index* level_offsets;  ///< by level, levels + 1
   std::int64_t levels;
   int sub_warps;
-  Index* groups;
+  Index* groups;  ///< output by level, levels + 1
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t level) const {
@@ -51,20 +53,20 @@ struct count_groups {
   }
 };
 
-/// Per node in level order: its place in the groups.
+/// Writes each node to its slot in the groups. Runs once per node in level order.
 template <class Index>
 struct place_nodes {
-  const Index* level_offsets;
+  const Index* level_offsets;  ///< by level, levels + 1
   std::int64_t levels;
-  const Index* nodes;
-  const Index* first_solve_index;
-  const std::int32_t* inner;  ///< null where nodes are rows
-  const Index* group_offsets;
+  const Index* nodes;              ///< by index in level order: the node
+  const Index* first_solve_index;  ///< by node, nodes + 1
+  const std::int32_t* inner;       ///< by node: 1 if its rows need each other; null if nodes are rows
+  const Index* group_offsets;      ///< by level: its first group
   int sub_warps;
-  Index* first;
-  Index* rows;
-  std::int32_t* level_inner;
-  Index* group_of_node;  ///< null where nobody asks
+  Index* first;               ///< output by slot: solve index of the node's first row
+  Index* rows;                ///< output by slot: number of rows
+  std::int32_t* level_inner;  ///< output by level: 1 if a node's rows need each other
+  Index* group_of_node;       ///< output by node; null if it is not needed
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
@@ -86,33 +88,31 @@ struct place_nodes {
   }
 };
 
-/// The groups in topological order. `first` and `rows` stay on the device.
+/// The groups in topological order.
 template <class Index>
 struct grouped_nodes {
   std::int64_t count = 0;
   int sub_warps = 1;
+  /// By slot (group * sub_warps + sub-warp): solve index of the node's first row.
   buffer<Index> first;
-  buffer<Index> rows;
-  buffer<Index> group_of_node;            ///< where it was asked for
-  std::vector<Index> level_offsets;       ///< by level of nodes, and the end
-  std::vector<std::int32_t> level_inner;  ///< by level: whether nodes have rows that need each other
+  buffer<Index> rows;                     ///< by slot: number of rows, 0 if it has no node
+  buffer<Index> group_of_node;            ///< by node; empty if it was not asked for
+  std::vector<Index> level_offsets;       ///< by level of nodes: its first group; one more for the end
+  std::vector<std::int32_t> level_inner;  ///< by level: 1 if a node's rows need each other
 };
 
-/// Reorders the nodes within the levels of `graph`. Synchronises.
+/// Groups the nodes of each level; may reorder the nodes within the levels of `graph`. Synchronises.
 template <class Index, class Offset, class Executor>
 grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_graph<Index, Offset>& graph,
                                  const scheme& s, bool with_group_of_node, const Executor& on,
                                  memory_resource& resource) {
-  const auto make = [&](auto element, std::int64_t size) {
-    return buffer<decltype(element)>(static_cast<std::size_t>(size), resource, on.stream());
-  };
   const std::int64_t nodes = graph.nodes.count;
   device_levels<Index>& levels = graph.levels;
   if (s.grouping == node_grouping::balance && s.sub_warps > 1 && nodes > 0) {
     using find_keys = find_balance_keys<Index, Offset>;
-    const auto keys = make(std::uint64_t{}, nodes);
-    const auto sorted_keys = make(std::uint64_t{}, nodes);
-    auto sorted = make(Index{}, nodes);
+    const auto keys = make_buffer<std::uint64_t>(nodes, on, resource);
+    const auto sorted_keys = make_buffer<std::uint64_t>(nodes, on, resource);
+    auto sorted = make_buffer<Index>(nodes, on, resource);
     simt::for_each(on, nodes,
                    find_keys{t.row_offsets.data(), graph.nodes.first_solve_index.data(),
                              levels.level_offsets.data(), levels.count, levels.rows.data(), keys.data()});
@@ -123,7 +123,7 @@ grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_g
 
   grouped_nodes<Index> made;
   made.sub_warps = s.sub_warps;
-  const auto group_offsets = make(Index{}, levels.count + 1);
+  const auto group_offsets = make_buffer<Index>(levels.count + 1, on, resource);
   simt::for_each(
       on, levels.count + 1,
       count_groups<Index>{levels.level_offsets.data(), levels.count, s.sub_warps, group_offsets.data()});
@@ -132,18 +132,26 @@ grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_g
   on.download(made.level_offsets.data(), group_offsets.data(), group_offsets.bytes());
   made.count = made.level_offsets.back();
 
-  made.first = make(Index{}, made.count * s.sub_warps);
-  made.rows = make(Index{}, made.count * s.sub_warps);
-  made.group_of_node = make(Index{}, with_group_of_node ? nodes : 0);
-  const auto inner = make(std::int32_t{}, levels.count);
+  made.first = make_buffer<Index>(made.count * s.sub_warps, on, resource);
+  made.rows = make_buffer<Index>(made.count * s.sub_warps, on, resource);
+  made.group_of_node = make_buffer<Index>(with_group_of_node ? nodes : 0, on, resource);
+  const auto inner = make_buffer<std::int32_t>(levels.count, on, resource);
   on.fill_bytes(made.first.data(), 0, made.first.bytes());
   on.fill_bytes(made.rows.data(), 0, made.rows.bytes());
   on.fill_bytes(inner.data(), 0, inner.bytes());
-  simt::for_each(on, nodes,
-                 place_nodes<Index>{levels.level_offsets.data(), levels.count, levels.rows.data(),
-                                    graph.nodes.first_solve_index.data(), graph.inner.data(),
-                                    group_offsets.data(), s.sub_warps, made.first.data(), made.rows.data(),
-                                    inner.data(), made.group_of_node.data()});
+  place_nodes<Index> body{};
+  body.level_offsets = levels.level_offsets.data();
+  body.levels = levels.count;
+  body.nodes = levels.rows.data();
+  body.first_solve_index = graph.nodes.first_solve_index.data();
+  body.inner = graph.inner.data();
+  body.group_offsets = group_offsets.data();
+  body.sub_warps = s.sub_warps;
+  body.first = made.first.data();
+  body.rows = made.rows.data();
+  body.level_inner = inner.data();
+  body.group_of_node = made.group_of_node.data();
+  simt::for_each(on, nodes, body);
   made.level_inner.resize(inner.size());
   on.download(made.level_inner.data(), inner.data(), inner.bytes());
   return made;

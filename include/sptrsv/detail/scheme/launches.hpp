@@ -1,4 +1,4 @@
-// Schedule, third hierarchy: levels of nodes in launches (Hu et al. 2024, section 4.4).
+// Scheduling, third hierarchy: assigns the levels of nodes to launches (Hu et al. 2024, section 4.4).
 #pragma once
 
 #include <algorithm>
@@ -9,19 +9,20 @@
 
 namespace sptrsv::detail::schemes {
 
+/// A launch: the groups of one or more levels.
 struct node_launch {
   std::int64_t first_group;
   std::int64_t groups;
-  bool waits;    ///< for rows of the same launch
-  bool signals;  ///< that its values are there: rows of this or a later launch wait
+  bool waits;    ///< true: rows wait for rows of the same launch
+  bool signals;  ///< true: rows of this or a later launch wait, so values must be signalled
 };
 
-/// A level of more than `threshold` groups is a launch of its own, neighbouring smaller ones share one. Rows
-/// of one level wait for nothing unless they are in one node.
+/// Makes the launches. A level of more than `threshold` groups is a launch of its own; consecutive smaller
+/// levels share one launch. Rows of one level do not wait for one another unless they are in one node.
 template <class Index>
 std::vector<node_launch> make_launches(const grouped_nodes<Index>& groups, double threshold) {
   std::vector<node_launch> made;
-  bool open = false;  // the last launch takes further levels
+  bool open = false;  // true: the last launch takes further levels
   for (std::size_t level = 0; level + 1 < groups.level_offsets.size(); ++level) {
     const std::int64_t first = groups.level_offsets[level];
     const std::int64_t count = groups.level_offsets[level + 1] - first;

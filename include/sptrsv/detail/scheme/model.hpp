@@ -1,6 +1,7 @@
-// Select by a learned model: perceptrons of two hidden layers say of each scheme how likely it is within 15
-// per cent of the best (Hu et al. 2024, section 4.5), and their mean counts: they were trained from different
-// random starts. Their numbers stand in model_table.hpp, which `benchmarks/python train-schemes` writes.
+// Selects a scheme with a learned model. Perceptrons with two hidden layers estimate for each scheme the
+// probability that it is within 15 per cent of the best (Hu et al. 2024, section 4.5). Several perceptrons
+// were trained from different random starts; their mean counts. The weights are in model_table.hpp, which
+// `benchmarks/python train-schemes` writes.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 
 namespace sptrsv::detail::schemes {
 
+/// Returns weights * in + bias, with negative elements set to zero if `rectify`.
 template <std::size_t Out, std::size_t In>
 std::vector<double> layer(const float (&weights)[Out][In], const float (&bias)[Out],
                           const std::vector<double>& in, bool rectify) {
@@ -31,7 +33,7 @@ std::vector<double> layer(const float (&weights)[Out][In], const float (&bias)[O
   return out;
 }
 
-/// By scheme of Table: the sum of the perceptrons' probabilities.
+/// Returns, for each scheme of Table, the sum of the perceptrons' probabilities.
 template <class Table>
 std::vector<double> scores(const system_features& features) {
   const auto values = features.values();
@@ -52,7 +54,7 @@ std::vector<double> scores(const system_features& features) {
   return sums;
 }
 
-/// The schemes that the model knows, from the likeliest on.
+/// Returns the schemes that the model knows, the most probable first.
 template <class Table = model_table>
 std::vector<scheme> likeliest_schemes(const system_features& features) {
   const std::vector<double> score = scores<Table>(features);
@@ -68,7 +70,7 @@ std::vector<scheme> likeliest_schemes(const system_features& features) {
   return made;
 }
 
-/// The likeliest of those that need at most `max_launches` launches.
+/// Returns the most probable scheme that needs at most `max_launches` launches.
 template <class Table = model_table>
 scheme choose_scheme(const system_features& features, std::int64_t max_launches) {
   const std::vector<scheme> known = likeliest_schemes<Table>(features);
@@ -78,15 +80,14 @@ scheme choose_scheme(const system_features& features, std::int64_t max_launches)
   return found != known.end() ? *found : scheme{};
 }
 
-/// What the model knows of `space` comes first, from the likeliest on; all else keeps its order.
+/// Sorts `space`: the schemes that the model knows come first, the most probable one at the start; the others
+/// keep their order.
 template <class Table = model_table>
 std::vector<scheme> likeliest_first(const system_features& features, std::vector<scheme> space) {
   const std::vector<scheme> known = likeliest_schemes<Table>(features);
-  const auto solve_index = [&](const scheme& s) {
-    return std::find(known.begin(), known.end(), s) - known.begin();
-  };
+  const auto rank = [&](const scheme& s) { return std::find(known.begin(), known.end(), s) - known.begin(); };
   std::stable_sort(space.begin(), space.end(),
-                   [&](const scheme& a, const scheme& b) { return solve_index(a) < solve_index(b); });
+                   [&](const scheme& a, const scheme& b) { return rank(a) < rank(b); });
   return space;
 }
 

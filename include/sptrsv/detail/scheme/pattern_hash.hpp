@@ -1,17 +1,18 @@
-// A number that tells patterns apart.
+// A hash of the pattern, to find the plan of a system again.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/memory_resource.hpp"
 #include "sptrsv/options.hpp"
 
 namespace sptrsv::detail::schemes {
 
-/// The mixing of splitmix64.
+/// The mixing function of splitmix64.
 SPTRSV_HOST_DEVICE std::uint64_t mixed(std::uint64_t v) {
   v += 0x9e3779b97f4a7c15u;
   v = (v ^ (v >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -19,7 +20,7 @@ SPTRSV_HOST_DEVICE std::uint64_t mixed(std::uint64_t v) {
   return v ^ (v >> 31);
 }
 
-/// Per element: what it adds to the hash, in place of the element; the sum does not depend on the order.
+/// Replaces each element by its contribution to the hash. The sum does not depend on the order of additions.
 template <class Integer>
 struct hash_elements {
   std::uint64_t seed;
@@ -34,10 +35,11 @@ struct hash_elements {
   }
 };
 
+/// Returns the sum of the elements' contributions. Synchronises.
 template <class Integer, class Executor>
 std::uint64_t hash_of(const Integer* elements, std::int64_t count, std::uint64_t seed, const Executor& on,
                       memory_resource& resource) {
-  const buffer<std::uint64_t> terms(static_cast<std::size_t>(count) + 1, resource, on.stream());
+  const auto terms = make_buffer<std::uint64_t>(count + 1, on, resource);
   simt::for_each(on, count + 1, hash_elements<Integer>{seed, count, elements, terms.data()});
   on.exclusive_scan(terms.data(), terms.data(), count + 1, resource);
   std::uint64_t sum = 0;
@@ -45,7 +47,8 @@ std::uint64_t hash_of(const Integer* elements, std::int64_t count, std::uint64_t
   return sum;
 }
 
-/// Of the stored pattern, the triangle that is solved, and the width of the types. Synchronises.
+/// Returns a hash of the stored pattern, the triangle that is solved, and the widths of the types.
+/// Synchronises.
 template <class Index, class Offset, class Executor>
 std::uint64_t pattern_hash(const pattern_view<Index, Offset>& a, const system_options& options,
                            std::size_t value_bytes, const Executor& on, memory_resource& resource) {

@@ -1,5 +1,5 @@
-// Schedule, second hierarchy: groups on warps (Hu et al. 2024, section 4.4). On the host: each group goes
-// where those before it have left least to do.
+// Scheduling, second hierarchy: assigns groups to warps (Hu et al. 2024, section 4.4). Runs on the host: each
+// group goes to a warp that has the smallest load so far.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +7,18 @@
 #include <numeric>
 #include <vector>
 
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/scheme/grouping.hpp"
 
 namespace sptrsv::detail::schemes {
 
-/// Per place in the groups: the entries of its node, with diagonals.
+/// Counts the entries of each node, with diagonals. Runs once per slot of the groups.
 template <class Index, class Offset>
 struct measure_nodes {
-  const Offset* row_offsets;
-  const Index* first;
-  const Index* rows;
-  std::int64_t* loads;
+  const Offset* row_offsets;  ///< by solve index
+  const Index* first;         ///< by slot: solve index of the node's first row
+  const Index* rows;          ///< by slot: number of rows
+  std::int64_t* loads;        ///< output by slot: entries of the node
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t at) const {
@@ -29,32 +30,34 @@ struct measure_nodes {
   }
 };
 
-/// Per edge of the graph: the parent of a node's group is the last of the groups that its nodes need.
+/// Finds the parent of each node: the last of the groups that the node needs. Runs once per edge of the
+/// graph.
 template <class Index, class Offset>
 struct find_parents {
   std::int64_t nodes;
-  const Offset* offsets;
-  const Index* edges;
-  const Index* group_of_node;
-  Index* parents;  ///< by node; starts at -1
+  const Offset* offsets;       ///< by node: first edge; one more for the end
+  const Index* edges;          ///< by edge: the node that is needed
+  const Index* group_of_node;  ///< by node
+  Index* parents;              ///< output by node: a group; must be -1 before
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
     const std::int64_t node = triangle_kernels::major_of(ctx, offsets, nodes, e);
     const Index group = ctx.load_constant(group_of_node + ctx.load_constant(edges + e));
-    if (group > ctx.load_relaxed(parents + node)) {  // most need no atomic
+    if (group > ctx.load_relaxed(parents + node)) {  // most edges need no atomic
       ctx.atomic_max(parents + node, group);
     }
   }
 };
 
-/// What the host needs to know of the groups.
+/// The facts about groups that the host needs.
 template <class Index>
 struct group_facts {
-  std::vector<std::int64_t> loads;             ///< by group: entries
+  std::vector<std::int64_t> loads;             ///< by group: number of entries
   std::vector<std::vector<Index>> parents_of;  ///< by group, ws_locality only
 };
 
+/// Computes the loads of the groups and, if `with_parents`, their parents. Synchronises.
 template <class Index, class Offset, class Executor>
 group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_graph<Index, Offset>& graph,
                             const grouped_nodes<Index>& groups, bool with_parents, const Executor& on,
@@ -74,7 +77,7 @@ group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_
   }
   if (with_parents) {
     const device_triangle<Index, Offset>& edges = graph.nodes_are_rows() ? t : graph.edges;
-    const buffer<Index> parents(static_cast<std::size_t>(graph.nodes.count), resource, on.stream());
+    const auto parents = make_buffer<Index>(graph.nodes.count, on, resource);
     on.fill_bytes(parents.data(), 0xff, parents.bytes());
     simt::for_each(on, edges.entries(),
                    find_parents<Index, Offset>{edges.size, edges.row_offsets.data(), edges.columns.data(),
@@ -93,30 +96,30 @@ group_facts<Index> facts_of(const device_triangle<Index, Offset>& t, const node_
   return facts;
 }
 
-/// Of a launch: queue[first[w]] ... queue[first[w + 1] - 1] are warp w's, counted from the launch's first
-/// group and ascending.
+/// The groups of each warp of a launch: warp w solves queue[first[w]] ... queue[first[w + 1] - 1]. Groups are
+/// relative to the launch's first group and ascend.
 template <class Index>
 struct warp_queues {
   std::vector<Index> first;
   std::vector<Index> queue;
 };
 
-/// Warps by what they have to do: a heap that knows where each warp stands.
+/// The loads of all warps, and a heap to find the warp with the smallest load.
 class warp_loads {
  public:
-  explicit warp_loads(std::size_t warps) : loads_(warps, 0), heap_(warps), place_(warps) {
+  explicit warp_loads(std::size_t warps) : loads_(warps, 0), heap_(warps), heap_index_(warps) {
     std::iota(heap_.begin(), heap_.end(), 0u);
-    std::iota(place_.begin(), place_.end(), 0u);
+    std::iota(heap_index_.begin(), heap_index_.end(), 0u);
   }
 
   [[nodiscard]] std::size_t size() const { return loads_.size(); }
   [[nodiscard]] std::int64_t of(std::uint32_t warp) const { return loads_[warp]; }
-  /// Of those with the least to do, the first.
+  /// Returns the first of the warps with the smallest load.
   [[nodiscard]] std::uint32_t least() const { return heap_.front(); }
 
   void add(std::uint32_t warp, std::int64_t load) {
     loads_[warp] += load;
-    std::size_t at = place_[warp];
+    std::size_t at = heap_index_[warp];
     for (std::size_t child = 2 * at + 1; child < heap_.size(); child = 2 * at + 1) {
       child += child + 1 < heap_.size() && is_before(heap_[child + 1], heap_[child]) ? 1 : 0;
       if (!is_before(heap_[child], warp)) {
@@ -134,15 +137,15 @@ class warp_loads {
   }
   void put(std::uint32_t warp, std::size_t at) {
     heap_[at] = warp;
-    place_[warp] = static_cast<std::uint32_t>(at);
+    heap_index_[warp] = static_cast<std::uint32_t>(at);
   }
 
-  std::vector<std::int64_t> loads_;   ///< by warp
-  std::vector<std::uint32_t> heap_;   ///< warps
-  std::vector<std::uint32_t> place_;  ///< by warp, in the heap
+  std::vector<std::int64_t> loads_;        ///< by warp
+  std::vector<std::uint32_t> heap_;        ///< warps; the one with the smallest load first
+  std::vector<std::uint32_t> heap_index_;  ///< by warp: its index in the heap
 };
 
-/// Deals the groups first_group ... first_group + groups - 1 to `blocks` blocks of `warps` warps.
+/// Assigns the groups first_group ... first_group + groups - 1 to `blocks` blocks of `warps` warps.
 template <class Index>
 class queue_maker {
  public:
@@ -178,13 +181,14 @@ class queue_maker {
   }
 
  private:
-  /// Of the warps in the blocks of its parents the one with the least to do; of all if it has none here.
+  /// Returns the warp with the smallest load among the blocks that solve the parents of group g; among all
+  /// warps if no parent is in this launch.
   [[nodiscard]] std::uint32_t near_parents(std::int64_t g) const {
     std::uint32_t best = loads_.least();
     bool found = false;
     for (const Index parent : facts_.parents_of[static_cast<std::size_t>(first_group_ + g)]) {
       if (parent < first_group_) {
-        continue;  // of an earlier launch
+        continue;  // parent is solved by an earlier launch
       }
       const std::uint32_t first =
           worker_of_[static_cast<std::size_t>(parent - first_group_)] / warps_ * warps_;
@@ -199,9 +203,9 @@ class queue_maker {
   const group_facts<Index>& facts_;
   std::int64_t first_group_;
   std::int64_t groups_;
-  std::uint32_t warps_;  ///< of a block
+  std::uint32_t warps_;  ///< warps of a block
   warp_loads loads_;
-  std::vector<std::uint32_t> worker_of_;  ///< by group
+  std::vector<std::uint32_t> worker_of_;  ///< by group of the launch: its warp
 };
 
 }  // namespace sptrsv::detail::schemes

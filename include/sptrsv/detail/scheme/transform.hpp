@@ -1,26 +1,27 @@
-// Transform: rows become nodes of the computation graph, runs of consecutive places (Hu et al. 2024, section
-// 4.3). All of it on the device.
+// Graph transformation: merges rows into nodes of the computation graph, runs of consecutive solve indices
+// (Hu et al. 2024, section 4.3). Runs on the device.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_levels.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/row_wise/warp_tasks.hpp"
 #include "sptrsv/scheme/scheme.hpp"
 
 namespace sptrsv::detail::schemes {
 
-/// Per place: whether a node starts there. Entries are counted with the diagonal.
+/// Says at which solve indices a node starts. Entries include the diagonal.
 template <class Index, class Offset>
 struct starts_node {
   node_merging merge;
   int max_rows;
   int max_entries;
   std::int64_t size;
-  const Offset* row_offsets;
-  const Index* long_before;  ///< merge_thresh: long rows before each place
-  const Index* long_rows;    ///< merge_thresh: of long rows, ascending
+  const Offset* row_offsets;  ///< by solve index
+  const Index* long_before;   ///< merge_thresh, by solve index: number of long rows before it
+  const Index* long_rows;     ///< merge_thresh: solve indices of the long rows, ascending
 
   template <class Context>
   SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t solve_index) const {
@@ -48,30 +49,31 @@ struct starts_node {
   }
 };
 
-/// Per place, and once for the end: whether the row is long.
+/// Marks the long rows with 1. Runs once per row and once for the end.
 template <class Index, class Offset>
 struct mark_long_rows {
   std::int64_t size;
   int max_entries;
-  const Offset* row_offsets;
-  Index* marks;
+  const Offset* row_offsets;  ///< by solve index
+  Index* marks;               ///< output by solve index, size + 1
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
-    const bool is_long =
-        solve_index<size&& static_cast<std::int64_t>(ctx.load_constant(row_offsets + solve_index + 1) -
-                                                     ctx.load_constant(row_offsets + solve_index)) +
-                    1>
-            max_entries;
+    bool is_long = false;
+    if (solve_index < size) {
+      const Offset begin = ctx.load_constant(row_offsets + solve_index);
+      const Offset end = ctx.load_constant(row_offsets + solve_index + 1);
+      is_long = static_cast<std::int64_t>(end - begin) + 1 > max_entries;
+    }
     ctx.store(marks + solve_index, is_long ? Index{1} : Index{0});
   }
 };
 
-/// Per place: lists it if its row is long.
+/// Lists the long rows. Runs once per row.
 template <class Index>
 struct list_long_rows {
-  const Index* long_before;
-  Index* long_rows;
+  const Index* long_before;  ///< by solve index, size + 1: number of long rows before it
+  Index* long_rows;          ///< output: solve indices, ascending
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
@@ -82,11 +84,11 @@ struct list_long_rows {
   }
 };
 
-/// Per node: says to its places which it is.
+/// Writes the node of each row. Runs once per node.
 template <class Index>
 struct number_rows_by_node {
-  const Index* first_solve_index;
-  Index* node_of_row;
+  const Index* first_solve_index;  ///< by node, nodes + 1
+  Index* node_of_row;              ///< output by solve index
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t node) const {
@@ -97,21 +99,23 @@ struct number_rows_by_node {
   }
 };
 
-/// Per entry, and once for the end: whether it is a dependency edge between nodes that few entries before it
-/// are not. Rows of a node mostly need the same nodes, and the search for levels goes through all edges. A
-/// node with an entry that is no edge has rows that need each other.
+/// Marks the entries that become dependency edges between nodes with 1: entries to another node, unless one
+/// of the few entries before it needs the same node. Rows of one node mostly need the same nodes, and the
+/// search for levels goes through all edges. An entry within a node marks the node in `inner`. Runs once per
+/// entry and once for the end.
 template <class Index, class Offset>
 struct mark_edges {
-  static constexpr int looked_back = 16;  ///< entries: a row of a grid's 27-point stencil and some
+  /// Earlier entries compared: somewhat more than the 13 entries of a row of a 27-point stencil.
+  static constexpr int entries_compared = 16;
 
   std::int64_t size;
   std::int64_t entries;
-  const Offset* row_offsets;
-  const Index* columns;
-  const Index* first_solve_index;
-  const Index* node_of_row;
-  Offset* marks;
-  std::int32_t* inner;  ///< of a node; starts at 0
+  const Offset* row_offsets;       ///< by solve index
+  const Index* columns;            ///< by entry
+  const Index* first_solve_index;  ///< by node
+  const Index* node_of_row;        ///< by solve index
+  Offset* marks;                   ///< output by entry, entries + 1
+  std::int32_t* inner;             ///< output by node: 1 if its rows need each other; must be 0 before
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
@@ -126,7 +130,7 @@ struct mark_edges {
       }
       const auto first = static_cast<std::int64_t>(
           ctx.load_constant(row_offsets + ctx.load_constant(first_solve_index + node)));
-      for (std::int64_t k = e - 1; is_edge && k >= first && k >= e - looked_back; --k) {
+      for (std::int64_t k = e - 1; is_edge && k >= first && k >= e - entries_compared; --k) {
         is_edge = node_needed(ctx, k) != needed;
       }
     }
@@ -140,13 +144,13 @@ struct mark_edges {
   }
 };
 
-/// Per entry: the edge that it is.
+/// Writes the edges. Runs once per entry.
 template <class Index, class Offset>
 struct write_edges {
-  const Index* columns;
-  const Index* node_of_row;
-  const Offset* edges_before;
-  Index* edges;
+  const Index* columns;        ///< by entry
+  const Index* node_of_row;    ///< by solve index
+  const Offset* edges_before;  ///< by entry, entries + 1: number of edges before it
+  Index* edges;                ///< output by edge: the node that is needed
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
@@ -157,13 +161,13 @@ struct write_edges {
   }
 };
 
-/// Per node, and once for the end: its first edge.
+/// Finds the first edge of each node. Runs once per node and once for the end.
 template <class Index, class Offset>
 struct find_first_edges {
-  const Index* first_solve_index;
-  const Offset* row_offsets;
-  const Offset* edges_before;
-  Offset* offsets;
+  const Index* first_solve_index;  ///< by node, nodes + 1
+  const Offset* row_offsets;       ///< by solve index, size + 1
+  const Offset* edges_before;      ///< by entry, entries + 1
+  Offset* offsets;                 ///< output by node, nodes + 1
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t node) const {
@@ -174,18 +178,20 @@ struct find_first_edges {
   }
 };
 
-/// The computation graph; in device memory.
+/// The computation graph, in device memory.
 template <class Index, class Offset>
 struct node_graph {
-  row_wise::warp_tasks<Index>
-      nodes;  ///< node k has the places first_solve_index[k] ... first_solve_index[k + 1] - 1
-  device_triangle<Index, Offset> edges;  ///< dependency edges by node; empty where nodes are rows
-  buffer<std::int32_t> inner;            ///< by node: whether its rows need each other; likewise
-  device_levels<Index> levels;           ///< of nodes
+  /// Node k has the solve indices first_solve_index[k] ... first_solve_index[k + 1] - 1.
+  row_wise::warp_tasks<Index> nodes;
+  device_triangle<Index, Offset> edges;  ///< dependency edges by node; empty if nodes are rows
+  /// By node: 1 if its rows need each other; empty if nodes are rows.
+  buffer<std::int32_t> inner;
+  device_levels<Index> levels;  ///< levels of nodes
 
   [[nodiscard]] bool nodes_are_rows() const { return inner.size() == 0; }
 };
 
+/// Returns the nodes: runs of consecutive rows, merged as the scheme says. Synchronises.
 template <class Index, class Offset, class Executor>
 row_wise::warp_tasks<Index> merge_rows(const device_triangle<Index, Offset>& t, const scheme& s,
                                        const Executor& on, memory_resource& resource) {
@@ -206,17 +212,16 @@ row_wise::warp_tasks<Index> merge_rows(const device_triangle<Index, Offset>& t, 
   return row_wise::make_warp_tasks<Index>(t.size, starts, on, resource);
 }
 
+/// Finds the dependency edges between the nodes of `graph`, and the nodes whose rows need each other.
+/// Synchronises.
 template <class Index, class Offset, class Executor>
 void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offset>& graph, const Executor& on,
                 memory_resource& resource) {
-  const auto make = [&](auto element, std::int64_t size) {
-    return buffer<decltype(element)>(static_cast<std::size_t>(size), resource, on.stream());
-  };
   const std::int64_t count = graph.nodes.count;
   const Index* const first_solve_index = graph.nodes.first_solve_index.data();
-  const auto node_of_row = make(Index{}, t.size);
-  const auto edges_before = make(Offset{}, t.entries() + 1);
-  graph.inner = make(std::int32_t{}, count);
+  const auto node_of_row = make_buffer<Index>(t.size, on, resource);
+  const auto edges_before = make_buffer<Offset>(t.entries() + 1, on, resource);
+  graph.inner = make_buffer<std::int32_t>(count, on, resource);
   on.fill_bytes(graph.inner.data(), 0, graph.inner.bytes());
   simt::for_each(on, count, number_rows_by_node<Index>{first_solve_index, node_of_row.data()});
   simt::for_each(on, t.entries() + 1,
@@ -227,8 +232,8 @@ void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offse
   Offset edges = 0;
   on.download(&edges, edges_before.data() + t.entries(), sizeof(edges));
   graph.edges.size = count;
-  graph.edges.row_offsets = make(Offset{}, count + 1);
-  graph.edges.columns = make(Index{}, static_cast<std::int64_t>(edges));
+  graph.edges.row_offsets = make_buffer<Offset>(count + 1, on, resource);
+  graph.edges.columns = make_buffer<Index>(static_cast<std::int64_t>(edges), on, resource);
   simt::for_each(on, t.entries(),
                  write_edges<Index, Offset>{t.columns.data(), node_of_row.data(), edges_before.data(),
                                             graph.edges.columns.data()});
@@ -237,17 +242,17 @@ void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offse
                                                  graph.edges.row_offsets.data()});
 }
 
-/// The levels of rows that stand in level order.
+/// Returns the levels of rows that are in level order already.
 template <class Index, class Executor>
 device_levels<Index> levels_in_order(buffer<Index> level_offsets, std::int64_t count, std::int64_t size,
                                      const Executor& on, memory_resource& resource) {
-  device_levels<Index> made{count, std::move(level_offsets),
-                            buffer<Index>(static_cast<std::size_t>(size), resource, on.stream())};
+  device_levels<Index> made{count, std::move(level_offsets), make_buffer<Index>(size, on, resource)};
   simt::for_each(on, size, triangle_kernels::write_iota<Index>{made.rows.data()});
   return made;
 }
 
-/// `rows`: the levels of the rows of `t`, which are those of the nodes where nothing is merged. Synchronises.
+/// Builds the computation graph. `rows` holds the levels of the rows of `t`; they are the levels of the nodes
+/// if no rows are merged. Synchronises.
 template <class Index, class Offset, class Executor>
 node_graph<Index, Offset> transform(const device_triangle<Index, Offset>& t, device_levels<Index> rows,
                                     const scheme& s, const Executor& on, memory_resource& resource) {

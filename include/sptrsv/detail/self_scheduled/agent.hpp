@@ -1,6 +1,6 @@
-// The kernels of self_scheduled: SLFR and SLFC of Li and Zhang, Efficient Parallel Implementations of Sparse
-// Triangular Solves for GPU Architectures, 2020, sections 4.2 and 4.3. Names of arrays are those of the
-// paper.
+// The kernels of self_scheduled: SLFR and SLFC (Algorithms 3 and 4, section 4.2) of Li and Zhang, Efficient
+// Parallel Implementations of Sparse Triangular Solves for GPU Architectures, 2020. Arrays have the paper's
+// names; line numbers are those of the paper's kernels SLFR and SLFC (section 4.3).
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,17 @@
 
 namespace sptrsv::detail::self_scheduled {
 
-/// What SLFR and SLFC share: the block's work, the wait, and line 28 of SLFR, which is line 20 of SLFC.
-/// `Solve` is one of the two below. `Lanes` lanes take an unknown; `Columns` right-hand sides are solved in
-/// one sweep.
+/// The frame of SLFR and SLFC. `Solve` is solve_row (SLFR) or solve_column (SLFC). One tile of `Lanes` lanes
+/// solves one unknown; one sweep over its row or column solves `Columns` right-hand sides.
+///
+///   1. Draw a ticket per block: tile t takes unknown wid = ticket * unknowns_per_block + t.
+///   2. Load what does not depend on x (the constructor of `Solve`).
+///   3. Wait until the unknown's counter has reached its in-degree (line 13 of both kernels).
+///   4. Solve the unknown and count for the unknowns that depend on it (`Solve`).
+///   5. Set the counter back to zero for the next solve.
+///
+/// Progress: an unknown waits only for unknowns with smaller wid. They are in blocks with smaller tickets,
+/// which have started, or in this block; tiles of one warp do not block one another (when_ready).
 template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns,
           template <class, class, class, class, int, int> class Solve>
 struct agent {
@@ -22,21 +30,18 @@ struct agent {
   static constexpr int unknowns_per_block = block_threads / Lanes;
   static_assert(Columns <= Lanes);
   using params = system_params<Scalar, Index, Offset>;
-  using shared_storage = ticket_slot;
+  using shared_storage = block_ticket;
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& start, const params& p) {
     const auto tile = ctx.template group<Lanes>();
-    if (ctx.thread_rank() == 0) {
-      take_block(ctx, start, p.unknowns.state);
-    }
-    ctx.barrier();
+    start_block(ctx, start, p.unknowns.state);
     const std::int64_t wid = start.block * unknowns_per_block + tile.index();
     const bool present = wid < p.size;
     Solve<Tuning, Scalar, Index, Offset, Lanes, Columns> solve(ctx, p, present ? wid : p.size - 1,
                                                                tile.rank());
     when_ready(ctx, tile, p, present, wid, solve.in_degree(), [&] {
-      solve(ctx, tile, p, start.parity);
+      solve(ctx, tile, p, start.half);
       if (tile.rank() == 0) {
         p.unknowns.restore_count(ctx, wid, solve.in_degree());
       }
@@ -44,8 +49,9 @@ struct agent {
   }
 
  private:
-  /// Line 13 of both kernels: one lane spins, the others wait for it. The counter counts up, so that it is
-  /// zero again for the next solve when it is set back.
+  /// Calls `work` when the unknown's counter has reached `in_degree` (line 13 of both kernels): one lane
+  /// polls, the other lanes wait for it. The counter counts up and not down as in the paper, so zero is its
+  /// value before every solve.
   template <class Context, class Tile, class Work>
   SPTRSV_DEVICE static void when_ready(Context& ctx, const Tile& tile, const params& p, bool present,
                                        std::int64_t wid, Index in_degree, Work work) {
@@ -58,8 +64,8 @@ struct agent {
         work();
       }
     } else {
-      // Unknowns of one warp may need each other: whichever is ready goes first, no part of the warp waits
-      // inside the loop.
+      // Unknowns of one warp may depend on one another. All tiles of the warp go through this loop together:
+      // a tile that is ready works at once, and no tile waits in a loop of its own.
       const auto warp = ctx.template group<32>();
       bool waits = present;
       while (warp.any(waits)) {
@@ -82,8 +88,15 @@ struct agent {
   }
 };
 
-/// SLFR, Algorithm 3: gathers the solutions that the row needs, then counts for those that need this one. All
-/// that does not depend on x is loaded at construction. The user's x, for which nobody waits, is stored last.
+/// SLFR, Algorithm 3: one tile solves one row.
+///
+///   1. Load the row, the column's pattern, the pivot and b ahead of the wait (constructor).
+///   2. Multiply the entries of the row with the solved components; a lane takes every Lanes-th entry
+///      (lines 15 and 16).
+///   3. Add the lanes' sums (lines 17 to 22).
+///   4. Lane k solves right-hand side first + k and stores it for other unknowns (line 24).
+///   5. Fence (line 25), then count for each row that the column has an entry in (line 28).
+///   6. Store the user's x, which no thread waits for.
 template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns>
 class solve_row {
   using params = system_params<Scalar, Index, Offset>;
@@ -97,11 +110,11 @@ class solve_row {
   SPTRSV_DEVICE Index in_degree() const { return length_; }
 
   template <class Context, class Tile>
-  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, const params& p, std::uint32_t parity) {
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, const params& p, std::uint32_t half) {
     Scalar x{};
     for (std::int64_t first = 0; first < unknown_.columns(p); first += Columns) {
       if (first > 0) {
-        finish(ctx, tile, p, first - Columns, x, parity);
+        finish(ctx, tile, p, first - Columns, x, half);
         unknown_.load_rhs(ctx, p, first, tile.rank());
       }
       Scalar sums[Columns] = {};
@@ -124,11 +137,11 @@ class solve_row {
     }
     tile.sync();
     if (column_.has(0)) {
-      ctx.fence_release();  // line 25, by the lanes that count: x is there before anybody counts it
+      ctx.fence_release();  // line 25, by the lanes that count: x is visible before a counter says so
     }
     column_.for_each(ctx, 0,
                      [&](Index j, Scalar) { ctx.reduce_add(p.unknowns.counts + j, Index{1}); });  // line 28
-    finish(ctx, tile, p, (unknown_.columns(p) - 1) / Columns * Columns, x, parity);
+    finish(ctx, tile, p, (unknown_.columns(p) - 1) / Columns * Columns, x, half);
   }
 
  private:
@@ -145,9 +158,9 @@ class solve_row {
 
   template <class Context, class Tile>
   SPTRSV_DEVICE void finish(Context& ctx, const Tile& tile, const params& p, std::int64_t first, Scalar x,
-                            std::uint32_t parity) const {
+                            std::uint32_t half) const {
     if (unknown_.finishes(p, first, tile.rank())) {
-      unknown_.store(ctx, p, first + tile.rank(), x, parity);
+      unknown_.store(ctx, p, first + tile.rank(), x, half);
     }
   }
 
@@ -158,9 +171,17 @@ class solve_row {
   pivot_divisor<Scalar> pivot_{pivot_divisor<Scalar>::one()};
 };
 
-/// SLFC, Algorithm 4: adds its column, scaled by the solution, to the sums of those that need it, and counts
-/// for them. x is not set to the right-hand side before the solve: sums start at zero, and whoever divides
-/// adds the right-hand side. What nobody waits for is stored last.
+/// SLFC, Algorithm 4: one tile solves one column.
+///
+///   1. Load the column, the pivot and b ahead of the wait (constructor).
+///   2. Lane k takes the sum of the updates for right-hand side first + k and solves it (line 14).
+///   3. Shuffle the solution to all lanes (line 16).
+///   4. Add value * x to the sum of each row that the column has an entry in, by atomics (lines 17 and 18).
+///   5. Fence (line 19), then count for these rows (line 20).
+///   6. Set the sum back to zero and store the user's x (line 22), which no thread waits for.
+///
+/// In the paper x starts as the right-hand side. Here sums start at zero and step 2 adds the right-hand side,
+/// so no launch has to initialise x.
 template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns>
 class solve_column {
   using params = system_params<Scalar, Index, Offset>;
@@ -174,11 +195,11 @@ class solve_column {
   SPTRSV_DEVICE Index in_degree() const { return in_degree_; }
 
   template <class Context, class Tile>
-  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, const params& p, std::uint32_t parity) {
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, const params& p, std::uint32_t half) {
     Scalar x{};
     for (std::int64_t first = 0; first < unknown_.columns(p); first += Columns) {
       if (first > 0) {
-        finish(ctx, tile, p, first - Columns, x, parity);
+        finish(ctx, tile, p, first - Columns, x, half);
         unknown_.load_rhs(ctx, p, first, tile.rank());
       }
       if (unknown_.finishes(p, first, tile.rank())) {  // line 14
@@ -202,7 +223,7 @@ class solve_column {
     }
     column_.for_each(ctx, 0,
                      [&](Index j, Scalar) { ctx.reduce_add(p.unknowns.counts + j, Index{1}); });  // line 20
-    finish(ctx, tile, p, (unknown_.columns(p) - 1) / Columns * Columns, x, parity);
+    finish(ctx, tile, p, (unknown_.columns(p) - 1) / Columns * Columns, x, half);
   }
 
  private:
@@ -218,12 +239,12 @@ class solve_column {
 
   template <class Context, class Tile>
   SPTRSV_DEVICE void finish(Context& ctx, const Tile& tile, const params& p, std::int64_t first, Scalar x,
-                            std::uint32_t parity) const {
+                            std::uint32_t half) const {
     if (unknown_.finishes(p, first, tile.rank())) {  // line 22
       if (in_degree_ > 0) {
         p.unknowns.restore_sum(ctx, unknown_.wid, first + tile.rank());
       }
-      unknown_.store(ctx, p, first + tile.rank(), x, parity);
+      unknown_.store(ctx, p, first + tile.rank(), x, half);
     }
   }
 

@@ -1,5 +1,5 @@
-// The system as the kernels of self_scheduled see it, and one of its unknowns. Names of arrays are those of
-// the paper (agent.hpp).
+// The system as the kernels of self_scheduled see it, and one unknown. Arrays have the paper's names
+// (agent.hpp).
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,29 @@
 
 namespace sptrsv::detail::self_scheduled {
 
-/// Unknowns stand in the order in which they are taken up, and so do rows and columns: unknown `wid` here is
+/// Parameters of a solve. Rows, columns and unknowns are numbered in solve order: unknown `wid` here is
 /// unknown jlev[wid] of the paper.
 template <class Scalar, class Index, class Offset>
 struct system_params {
-  std::int64_t size;
-  bool reversed;
-  const Offset* ia;                   ///< row offsets; null by columns
-  const Index* ja;                    ///< columns of the entries, by rows; null by columns
-  const Offset* ib;                   ///< column offsets
-  const Index* jb;                    ///< rows of the entries, by columns
-  const Scalar* values;               ///< a, by rows, or b, by columns
-  const Scalar* diagonal;             ///< d; null if it is unit
-  const Index* in_degree;             ///< what the counters count up to; null by rows: the length of the row
-  const Index* substitution_indices;  ///< jlev; null in the order of substitution
-  counted_unknowns<Scalar, Index> unknowns;  ///< dp, and x in the order of the unknowns
+  std::int64_t size;  ///< number of unknowns
+  bool reversed;      ///< true if substitution begins with the last row
+  const Offset* ia;   ///< row offsets by solve index, size + 1; null in SLFC
+  const Index* ja;    ///< by stored entry, row by row: the entry's column; null in SLFC
+  const Offset* ib;   ///< column offsets by solve index, size + 1
+  const Index* jb;    ///< by stored entry, column by column: the entry's row
+  /// By stored entry: a, row by row, in SLFR; b, column by column, in SLFC.
+  const Scalar* values;
+  const Scalar* diagonal;  ///< d, by solve index; null if the diagonal is unit
+  /// Final value of each counter, by solve index; null in SLFR, where it is the length of the row.
+  const Index* in_degree;
+  const Index* substitution_indices;         ///< jlev, by solve index; null in the order of substitution
+  counted_unknowns<Scalar, Index> unknowns;  ///< dp and x (SLFR) or the sums (SLFC), by solve index
   Scalar alpha;
   dense_view<const Scalar> b;
   dense_view<Scalar> x;
 };
 
-/// A range of entries.
+/// The entries [begin, end) of a row or column.
 template <class Offset>
 struct span {
   Offset begin;
@@ -41,13 +43,13 @@ struct span {
       : begin(ctx.load_constant(offsets + at)), end(ctx.load_constant(offsets + at + 1)) {}
 };
 
-/// The unknown's place in the user's arrays, and lane k's right-hand side first + k. Construction and
-/// load_rhs only load: nobody waits for what they bring before all loads are on their way.
+/// One unknown: its index in the user's arrays, its pivot and, in lane k, its right-hand side first + k. The
+/// constructor and load_rhs only issue loads, so that all loads are in flight before one is waited for.
 template <class Scalar, class Index, class Offset, int Columns>
 struct unknown {
   using params = system_params<Scalar, Index, Offset>;
 
-  std::int64_t wid;
+  std::int64_t wid;  ///< solve index
   Index substitution_index;
   Scalar diagonal;
   Scalar b{};
@@ -59,7 +61,7 @@ struct unknown {
                                                              : static_cast<Index>(at)),
         diagonal(p.diagonal != nullptr ? ctx.load_constant(p.diagonal + at) : pivot_divisor<Scalar>::one()) {}
 
-  /// Right-hand sides of the solve.
+  /// Returns the number of right-hand sides of the solve.
   SPTRSV_DEVICE static std::int64_t columns(const params& p) { return Columns == 1 ? 1 : p.x.columns; }
   SPTRSV_DEVICE static bool finishes(const params& p, std::int64_t first, int rank) {
     return rank < Columns && first + rank < columns(p);
@@ -76,10 +78,10 @@ struct unknown {
   }
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, const params& p, std::int64_t rhs, Scalar x,
-                           std::uint32_t parity) const {
+                           std::uint32_t half) const {
     ctx.store(p.x.data + row(p) * p.x.row_stride + rhs * p.x.column_stride, x);
     if (!is_finite(x)) {
-      p.unknowns.state->record_nonfinite(ctx, parity, static_cast<std::int64_t>(substitution_index));
+      p.unknowns.state->record_nonfinite(ctx, half, static_cast<std::int64_t>(substitution_index));
     }
   }
 };

@@ -97,17 +97,4 @@ void find_largest(const Executor& on, std::int64_t count, const Body& body, T* l
   }
 }
 
-/// The block's place in the order in which blocks really start. CUDA promises progress only to blocks that
-/// have started, so a block may wait for those with smaller tickets, and for no other. `counter` starts at 0.
-/// All threads of the block call it; `slot` is in shared memory and is not to be written again before a
-/// barrier.
-template <class Context>
-SPTRSV_DEVICE std::uint32_t take_ticket(Context& ctx, std::uint32_t& slot, std::uint32_t* counter) {
-  if (ctx.thread_rank() == 0) {
-    slot = ctx.atomic_add(counter, 1u);
-  }
-  ctx.barrier();
-  return slot;
-}
-
 }  // namespace sptrsv::detail::simt

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scalar_words.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 
@@ -19,7 +20,7 @@ struct counted_unknowns {
   Index* counts;   ///< by place
   Scalar* values;  ///< by place, `stride` right-hand sides each
   std::int64_t stride;
-  ticket_state* state;
+  solve_state* state;
 
   SPTRSV_DEVICE Scalar* value(std::int64_t solve_index, std::int64_t rhs) const {
     return values + solve_index * stride + rhs;
@@ -62,34 +63,34 @@ class counted_storage {
   template <class Executor>
   counted_storage(std::int64_t size, std::int64_t max_columns, const Executor& on, memory_resource& resource)
       : stride_(max_columns),
-        counts_(static_cast<std::size_t>(size), resource, on.stream()),
-        values_(static_cast<std::size_t>(size * max_columns), resource, on.stream()),
-        tickets_(on, resource) {
+        counts_(make_buffer<Index>(size, on, resource)),
+        values_(make_buffer<Scalar>(size * max_columns, on, resource)),
+        state_(on, resource) {
     on.fill_bytes(counts_.data(), 0, counts_.bytes());
     on.fill_bytes(values_.data(), 0, values_.bytes());
   }
 
   [[nodiscard]] counted_unknowns<Scalar, Index> unknowns() const {
-    return {counts_.data(), values_.data(), stride_, tickets_.data()};
+    return {counts_.data(), values_.data(), stride_, state_.data()};
   }
 
   /// Of the last solve, whose launches had `blocks` blocks; -1 if none. Synchronises.
   template <class Executor>
   [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t blocks, const Executor& on) const {
-    return tickets_.first_nonfinite_index(blocks, on);
+    return state_.first_nonfinite_index(blocks, on);
   }
 
   [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns) {
     return static_cast<std::size_t>(size) *
                (sizeof(Index) + static_cast<std::size_t>(max_columns) * sizeof(Scalar)) +
-           sizeof(ticket_state);
+           sizeof(solve_state);
   }
 
  private:
   std::int64_t stride_;
   buffer<Index> counts_;
   buffer<Scalar> values_;
-  ticket_storage tickets_;
+  solve_state_storage state_;
 };
 
 }  // namespace sptrsv::detail

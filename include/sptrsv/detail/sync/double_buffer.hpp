@@ -13,12 +13,6 @@
 
 namespace sptrsv::detail {
 
-struct solve_state {
-  alignas(128) unsigned long long tickets;  ///< every block writes it: a cache line of its own
-  alignas(128) std::int64_t used_rhs[2];    ///< by page: right-hand sides of the solve that filled it
-  std::int64_t first_nonfinite[2];          ///< by page: the first position whose x is not finite
-};
-
 /// The pages as kernels see them: column-major, `size` components a right-hand side, by place.
 template <class Scalar>
 struct double_buffer {
@@ -50,46 +44,43 @@ struct double_buffer {
   template <class Context>
   SPTRSV_DEVICE void record_nonfinite(Context& ctx, std::uint32_t half,
                                       std::int64_t substitution_index) const {
-    ctx.atomic_min(&state->first_nonfinite[half], substitution_index);
+    state->record_nonfinite(ctx, half, substitution_index);
   }
 };
 
-/// A block's work in a solve; in shared memory.
-struct block_start {
-  std::int64_t block;         ///< in the order of starting
-  std::int64_t rhs_to_reset;  ///< of the other page
-  unsigned long long solve;   ///< how many solves went before
-  std::uint32_t half;
+/// The share of a block in a solve that writes one buffer and resets the other; in shared memory.
+struct block_start : block_ticket {
+  std::int64_t rhs_to_reset;  ///< right-hand sides that the other buffer holds
+  unsigned long long solve;   ///< how many solves of the workspace went before
 };
 
-/// One thread of the block calls it; the others may read `start` after a barrier. The solve has `blocks`
-/// blocks in all its launches.
+/// Draws a ticket and stores the share of the block to `start`. One thread of the block calls it; the others
+/// may read `start` after a barrier. `columns`: right-hand sides of the solve. `blocks`: of all launches of
+/// the solve.
 template <class Context>
-SPTRSV_DEVICE void draw_start(Context& ctx, block_start& start, solve_state* state, std::int64_t columns,
+SPTRSV_DEVICE void take_block(Context& ctx, block_start& start, solve_state* state, std::int64_t columns,
                               std::uint32_t blocks) {
-  // Of both pages, of which this solve writes one: to load after the ticket would be a trip more.
+  // Both are loaded before the ticket says which one is needed: to load after it costs one more trip to
+  // memory.
   const std::int64_t used[2] = {ctx.load_relaxed(&state->used_rhs[0]), ctx.load_relaxed(&state->used_rhs[1])};
-  const solve_ticket drawn = draw_ticket(ctx, &state->tickets, blocks);
-  start.block = drawn.block;
-  start.solve = drawn.solve;
-  start.half = static_cast<std::uint32_t>(drawn.solve % 2);
+  start.solve = take_block(ctx, start, state, blocks);
   start.rhs_to_reset = start.half == 0 ? used[1] : used[0];
   if (start.block == 0) {
     ctx.store_relaxed(&state->used_rhs[start.half], columns);
-    ctx.store(&state->first_nonfinite[start.half ^ 1u], all_finite);
   }
 }
 
-/// All threads of the block call it. The solve has `blocks` blocks in all its launches.
+/// Calls take_block on one thread of the block and waits for it. All threads of the block call it. `blocks`:
+/// of all launches of the solve.
 template <class Context>
 SPTRSV_DEVICE void start_block(Context& ctx, block_start& start, solve_state* state, std::int64_t columns,
                                std::uint32_t blocks) {
   if (ctx.thread_rank() == 0) {
-    draw_start(ctx, start, state, columns, blocks);
+    take_block(ctx, start, state, columns, blocks);
   }
   ctx.barrier();
 }
-/// The same where the solve is one launch.
+/// Does the same where the solve is one launch.
 template <class Context>
 SPTRSV_DEVICE void start_block(Context& ctx, block_start& start, solve_state* state, std::int64_t columns) {
   start_block(ctx, start, state, columns, ctx.grid_blocks());
@@ -117,10 +108,8 @@ class double_buffer_storage {
       : size_(size),
         page_words_(words(size, max_columns)),
         solved_(2 * page_words_, resource, on.stream()),
-        state_(1, resource, on.stream()) {
+        state_(on, resource) {
     on.fill_bytes(solved_.data(), 0xff, solved_.bytes());
-    const solve_state start{0, {0, 0}, {all_finite, all_finite}};
-    on.upload(state_.data(), &start, sizeof(start));
   }
 
   [[nodiscard]] double_buffer<Scalar> buffers() const {
@@ -130,10 +119,7 @@ class double_buffer_storage {
   /// Of the last solve, whose launches had `blocks` blocks; -1 if none. Synchronises.
   template <class Executor>
   [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t blocks, const Executor& on) const {
-    solve_state state;
-    on.download(&state, state_.data(), sizeof(state));
-    const std::int64_t bad = state.first_nonfinite[(state.tickets / blocks + 1) % 2];
-    return bad == all_finite ? -1 : bad;
+    return state_.first_nonfinite_index(blocks, on);
   }
 
   [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns) {
@@ -148,7 +134,7 @@ class double_buffer_storage {
   std::int64_t size_;
   std::size_t page_words_;
   buffer<word> solved_;
-  buffer<solve_state> state_;
+  solve_state_storage state_;
 };
 
 }  // namespace sptrsv::detail

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/sync/double_buffer.hpp"
 
 namespace sptrsv::detail {
@@ -95,7 +96,7 @@ struct fenced_values {
   template <class Context>
   SPTRSV_DEVICE void record_nonfinite(Context& ctx, std::uint32_t half,
                                       std::int64_t substitution_index) const {
-    ctx.atomic_min(&state->first_nonfinite[half % 2], substitution_index);
+    state->record_nonfinite(ctx, half % 2, substitution_index);
   }
 };
 
@@ -108,8 +109,8 @@ class fenced_storage {
   template <class Executor>
   fenced_storage(std::int64_t size, std::int64_t max_columns, const Executor& on, memory_resource& resource)
       : size_(size),
-        values_(static_cast<std::size_t>(size * max_columns), resource, on.stream()),
-        flags_(static_cast<std::size_t>(size * max_columns), resource, on.stream()) {
+        values_(make_buffer<Scalar>(size * max_columns, on, resource)),
+        flags_(make_buffer<word>(size * max_columns, on, resource)) {
     on.fill_bytes(flags_.data(), 0, flags_.bytes());
   }
 

@@ -1,89 +1,128 @@
-// How blocks share the work of a solve: tickets that are never reset.
+// How blocks and warps share the work of a launch or a solve: tickets.
 //
-// Blocks draw tickets in the order in which they start. Solve number s of a workspace draws s * blocks ...
-// (s + 1) * blocks - 1, so a ticket tells the solve's number and the block's work: no solve needs a kernel or
-// a memset to begin, and a captured solve can be replayed. CUDA promises progress only to blocks that have
-// started: a block may wait for those with smaller tickets, and for no other.
+// Blocks draw tickets in the order in which they start. CUDA promises progress only to blocks that have
+// started: a block may wait for blocks with smaller tickets, and for no others.
+//
+// The functions stand in three layers:
+//
+//   draw_block_ticket, draw_warp_ticket   a counter that starts at 0 in each launch
+//   draw_solve_ticket                     a counter that is never reset and serves all solves of a workspace
+//   take_block, start_block               the same with the state that consecutive solves share
+//
+// Solve number s of a workspace draws the tickets s * blocks ... (s + 1) * blocks - 1, so a ticket gives the
+// number of the solve and the number of the block in the solve. No solve needs a kernel or a memset to begin,
+// and a captured solve can be replayed.
 #pragma once
 
 #include <cstdint>
 
-#include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/base/nonfinite.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::detail {
 
-inline constexpr std::int64_t all_finite = INT64_MAX;
+/// Returns the number of this block in the order in which the blocks of the launch start. `counter` starts at
+/// 0. All threads of the block call it; `slot` is in shared memory and is not written again before a barrier.
+template <class Context>
+SPTRSV_DEVICE std::uint32_t draw_block_ticket(Context& ctx, std::uint32_t& slot, std::uint32_t* counter) {
+  if (ctx.thread_rank() == 0) {
+    slot = ctx.atomic_add(counter, 1u);
+  }
+  ctx.barrier();
+  return slot;
+}
 
+/// Returns how many tickets other warps have drawn from `counter` before. All lanes of the warp call it.
+template <class Context, class Warp>
+SPTRSV_DEVICE std::uint32_t draw_warp_ticket(Context& ctx, const Warp& warp, std::uint32_t* counter) {
+  return warp.shuffle(warp.rank() == 0 ? ctx.atomic_add(counter, 1u) : 0u, 0);
+}
+
+/// What a ticket of a solve says.
 struct solve_ticket {
-  unsigned long long solve;  ///< how many solves went before
-  std::int64_t block;        ///< in the order of starting
+  unsigned long long solve;  ///< how many solves of the workspace went before
+  std::int64_t block;        ///< number of the block in the solve, in the order of starting
 };
 
-/// One thread of the block calls it. `tickets` starts at 0 and has a cache line of its own: every block
-/// writes it. `blocks`: of all launches of a solve.
+/// Draws a ticket for the block of the calling thread. `tickets` starts at 0 and has a cache line of its own,
+/// because every block writes it. `blocks`: of all launches of a solve.
 template <class Context>
-SPTRSV_DEVICE solve_ticket draw_ticket(Context& ctx, unsigned long long* tickets, std::uint32_t blocks) {
+SPTRSV_DEVICE solve_ticket draw_solve_ticket(Context& ctx, unsigned long long* tickets,
+                                             std::uint32_t blocks) {
   const unsigned long long ticket = ctx.atomic_add(tickets, 1ull);
   const unsigned long long solve = ticket / blocks;
   return {solve, static_cast<std::int64_t>(ticket - solve * blocks)};
 }
-template <class Context>
-SPTRSV_DEVICE solve_ticket draw_ticket(Context& ctx, unsigned long long* tickets) {
-  return draw_ticket(ctx, tickets, ctx.grid_blocks());
-}
 
-/// What a policy needs that has nothing else to keep from solve to solve.
-struct ticket_state {
-  alignas(128) unsigned long long tickets;
-  alignas(128) std::int64_t
-      first_nonfinite[2];  ///< by solve, odd and even: the first position whose x is not finite
+/// What consecutive solves of a workspace share, in device memory. Pairs are indexed by the number of the
+/// solve mod 2.
+struct solve_state {
+  alignas(128) unsigned long long tickets;  ///< drawn so far
+  alignas(128) std::int64_t used_rhs[2];    ///< right-hand sides of the solve; double buffers only
+  std::int64_t first_nonfinite[2];          ///< smallest substitution index whose x is not finite
 
+  /// Records that the component at `substitution_index` is not finite.
   template <class Context>
-  SPTRSV_DEVICE void record_nonfinite(Context& ctx, std::uint32_t parity, std::int64_t substitution_index) {
-    ctx.atomic_min(&first_nonfinite[parity], substitution_index);
+  SPTRSV_DEVICE void record_nonfinite(Context& ctx, std::uint32_t half, std::int64_t substitution_index) {
+    ctx.atomic_min(&first_nonfinite[half], substitution_index);
   }
 };
 
-/// A block's work in a solve; in shared memory.
-struct ticket_slot {
-  std::int64_t block;
-  std::uint32_t parity;  ///< of the solve's number
+/// The share of a block in a solve; in shared memory.
+struct block_ticket {
+  std::int64_t block;  ///< number of the block in the solve, in the order of starting
+  std::uint32_t half;  ///< number of the solve mod 2
 };
 
-/// One thread of the block calls it; the others may read `slot` after a barrier.
+/// Draws a ticket, stores it to `to` and returns the number of the solve. The first block of a solve prepares
+/// the state for the next solve. One thread of the block calls it; the others may read `to` after a barrier.
+/// `blocks`: of all launches of the solve.
 template <class Context>
-SPTRSV_DEVICE void take_block(Context& ctx, ticket_slot& slot, ticket_state* state) {
-  const solve_ticket drawn = draw_ticket(ctx, &state->tickets);
-  slot.block = drawn.block;
-  slot.parity = static_cast<std::uint32_t>(drawn.solve % 2);
+SPTRSV_DEVICE unsigned long long take_block(Context& ctx, block_ticket& to, solve_state* state,
+                                            std::uint32_t blocks) {
+  const solve_ticket drawn = draw_solve_ticket(ctx, &state->tickets, blocks);
+  to.block = drawn.block;
+  to.half = static_cast<std::uint32_t>(drawn.solve % 2);
   if (drawn.block == 0) {
-    ctx.store(&state->first_nonfinite[slot.parity ^ 1u], all_finite);
+    ctx.store(&state->first_nonfinite[to.half ^ 1u], all_finite);
   }
+  return drawn.solve;
 }
 
-/// The state's owner, for one solve in flight.
-class ticket_storage {
+/// Calls take_block on one thread of the block and waits for it. All threads of the block call it. The solve
+/// is one launch.
+template <class Context>
+SPTRSV_DEVICE void start_block(Context& ctx, block_ticket& to, solve_state* state) {
+  if (ctx.thread_rank() == 0) {
+    take_block(ctx, to, state, ctx.grid_blocks());
+  }
+  ctx.barrier();
+}
+
+/// Owns the solve_state of a workspace, which serves one solve at a time.
+class solve_state_storage {
  public:
   template <class Executor>
-  ticket_storage(const Executor& on, memory_resource& resource) : state_(1, resource, on.stream()) {
-    const ticket_state start{0, {all_finite, all_finite}};
+  solve_state_storage(const Executor& on, memory_resource& resource)
+      : state_(make_buffer<solve_state>(1, on, resource)) {
+    const solve_state start{0, {0, 0}, {all_finite, all_finite}};
     on.upload(state_.data(), &start, sizeof(start));
   }
 
-  [[nodiscard]] ticket_state* data() const { return state_.data(); }
+  [[nodiscard]] solve_state* data() const { return state_.data(); }
 
-  /// Of the last solve, whose launches had `blocks` blocks; -1 if none. Synchronises.
+  /// Returns the smallest substitution index whose x is not finite in the last solve; -1 if there is none.
+  /// `blocks`: of all launches of a solve. Synchronises.
   template <class Executor>
   [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t blocks, const Executor& on) const {
-    ticket_state state;
+    solve_state state;
     on.download(&state, state_.data(), sizeof(state));
-    const std::int64_t bad = state.first_nonfinite[(state.tickets / blocks + 1) % 2];
-    return bad == all_finite ? -1 : bad;
+    return reported_index(state.first_nonfinite[(state.tickets / blocks + 1) % 2]);
   }
 
  private:
-  buffer<ticket_state> state_;
+  buffer<solve_state> state_;
 };
 
 }  // namespace sptrsv::detail

@@ -1,6 +1,6 @@
 // The kernel of sync_free_column: the solving stage of Algorithm 2 of Liu, Li, Hogg, Duff and Vinter, A
-// Synchronization-Free Algorithm for Parallel Sparse Triangular Solves, Euro-Par 2016. Names of arrays are
-// those of the paper.
+// Synchronization-Free Algorithm for Parallel Sparse Triangular Solves, Euro-Par 2016. Arrays have the
+// paper's names where it names them.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,41 @@
 
 namespace sptrsv::detail::sync_free_column {
 
+/// Parameters of a solve. Components are numbered by substitution index.
 template <class Scalar, class Index, class Offset>
 struct system_params {
-  std::int64_t size;
-  bool reversed;
-  const Offset* column_offsets;
-  const Index* rows;
-  const Scalar* values;
-  const Scalar* diagonal;               ///< null if it is unit
-  const Index* in_degree;               ///< by component
-  const Index* in_degree_inside;        ///< from columns of the same block; null where all updates are global
-  counted_unknowns<Scalar, Index> far;  ///< d_in_degree and d_left_sum
+  std::int64_t size;             ///< number of components
+  bool reversed;                 ///< true if substitution begins with the last row
+  const Offset* column_offsets;  ///< by substitution index, size + 1
+  const Index* rows;             ///< by stored entry: the substitution index of the entry's row
+  const Scalar* values;          ///< by stored entry
+  const Scalar* diagonal;        ///< by substitution index; null if the diagonal is unit
+  const Index* in_degree;        ///< entries of each row, by substitution index
+  /// The part of in_degree from columns of the same block; null if all updates go to global memory.
+  const Index* in_degree_inside;
+  counted_unknowns<Scalar, Index> far;  ///< d_in_degree and d_left_sum, by substitution index
   Scalar alpha;
   dense_view<const Scalar> b;
   dense_view<Scalar> x;
 };
 
-/// `Columns` right-hand sides are solved in one sweep over the column, further ones in further sweeps.
+/// One warp solves one component and scatters its column. One sweep over the column solves `Columns`
+/// right-hand sides; further right-hand sides take further sweeps.
+///
+/// Algorithm 2, lines 8 to 26, per warp:
+///   1. Draw a ticket per block (ticket * columns_per_block is the block's first component), so blocks take
+///      components in the order of substitution (line 10).
+///   2. Load what does not depend on x: the first entries of the column, the pivot, b.
+///   3. Wait until as many columns of other blocks have counted as the row has entries there, then until the
+///      columns of this block have counted in shared memory (lines 11 to 13).
+///   4. x = (alpha b - d_left_sum - s_left_sum) / pivot (line 14); lane k does so for right-hand side k.
+///   5. Add value * x to the sum of each row that the column has an entry in: s_left_sum for a row of this
+///      block, d_left_sum for another row (lines 15, 18, 21). One lane takes one entry.
+///   6. Fence, then count for these rows (lines 19, 22).
+///   7. Set the row's counter and sum back to zero for the next solve.
+///
+/// Progress: a component waits only for components with smaller substitution indices. They belong to this
+/// block or to blocks with smaller tickets, which have started.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
@@ -36,16 +54,17 @@ struct agent {
   using entries = prefetched_entries<Scalar, Index, Offset, 32, Tuning::entries_ahead>;
 
   struct shared_storage {
-    ticket_slot start;
-    Index in_degree[columns_per_block];           ///< s_in_degree: counts up from 0
-    Scalar left_sum[columns_per_block][Columns];  ///< s_left_sum
+    block_ticket start;
+    Index in_degree[columns_per_block];  ///< s_in_degree, by warp: counts up from 0
+    /// s_left_sum, by warp and right-hand side of the sweep.
+    Scalar left_sum[columns_per_block][Columns];
   };
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const auto warp = ctx.template group<32>();
     if (ctx.thread_rank() == 0) {
-      take_block(ctx, shared.start, p.far.state);
+      take_block(ctx, shared.start, p.far.state, ctx.grid_blocks());
     }
     if (ctx.thread_rank() < columns_per_block) {
       shared.in_degree[ctx.thread_rank()] = 0;
@@ -55,7 +74,7 @@ struct agent {
     }
     ctx.barrier();
     const std::int64_t first_of_block = shared.start.block * columns_per_block;
-    if (first_of_block + warp.index() < p.size) {  // line 10: one warp for one component
+    if (first_of_block + warp.index() < p.size) {  // line 10: one warp per component
       solve_component(ctx, warp, shared, p, first_of_block);
     }
   }
@@ -73,19 +92,20 @@ struct agent {
     const Index inside = uses_shared ? ctx.load_constant(p.in_degree_inside + i) : Index{0};
     const Index outside = ctx.load_constant(p.in_degree + i) - inside;
     const std::int64_t row = p.reversed ? p.size - 1 - i : i;
-    // Rows ascend and a block has at most 32 components: of a lane's entries only the first can be of the
-    // block.
+    // Rows ascend within a column and a block has at most 32 components. So only a lane's first entry can lie
+    // in a row of this block.
     const bool near =
         uses_shared && column.has(0) && column.first_index() - first_of_block < columns_per_block;
 
     for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
-      // Lane k finishes right-hand side first + k; its b is on the way while the component waits.
+      // Lane k finishes right-hand side first + k. Its b is loaded before the wait.
       const std::int64_t mine = first + warp.rank();
       const bool finishes = warp.rank() < Columns && mine < p.x.columns;
       Scalar x = finishes ? p.alpha * ctx.load(p.b.data + row * p.b.row_stride + mine * p.b.column_stride)
                           : Scalar{};
-      // Lines 11 to 14. The paper compares one in-degree with the sum of both counts; here what comes from
-      // outside the block is waited for first, so that the hand-off inside it takes no look at global memory.
+      // Lines 11 to 14. The paper compares one in-degree with the sum of both counters. Here the warp waits
+      // for the columns of other blocks first, so the hand-off inside the block needs no load from global
+      // memory.
       if (first == 0) {
         p.far.wait(ctx, i, outside);
       }
@@ -95,7 +115,8 @@ struct agent {
       }
       if (first == 0) {
         wait_inside(ctx, shared, warp.index(), inside);
-        warp.sync();  // all lanes have looked, and go on together: shuffles of a diverged warp are slow
+        // All lanes have seen the counter and go on together: shuffles of a diverged warp are slow.
+        warp.sync();
         if (warp.rank() == 0) {
           p.far.restore_count(ctx, i, outside);
         }
@@ -123,12 +144,12 @@ struct agent {
       if (finishes) {
         ctx.store(p.x.data + row * p.x.row_stride + mine * p.x.column_stride, x);
         if (!is_finite(x)) {
-          p.far.state->record_nonfinite(ctx, shared.start.parity, i);
+          p.far.state->record_nonfinite(ctx, shared.start.half, i);
         }
       }
     }
     if (column.has(near ? 1 : 0)) {
-      ctx.fence_release();  // the sums are there before anybody counts them
+      ctx.fence_release();  // the sums are visible before a counter says so
     }
     column.for_each(ctx, near ? 1 : 0,
                     [&](Index rid, Scalar) { ctx.reduce_add(p.far.counts + rid, Index{1}); });  // line 22
@@ -145,7 +166,7 @@ struct agent {
     }
   }
 
-  /// Lines 17 to 19: the lane's first entry lies in row number `rid` of the block.
+  /// Lines 17 to 19 for the lane's first entry, which lies in row `rid` of the block.
   template <class Context>
   SPTRSV_DEVICE static void update_near(Context& ctx, shared_storage& shared, const entries& column, int rid,
                                         const Scalar (&solved)[Columns]) {

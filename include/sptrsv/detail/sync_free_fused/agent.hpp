@@ -1,4 +1,4 @@
-// The kernel of sync_free_fused: a warp solves 32 rows, or one.
+// The kernel of sync_free_fused: one warp solves 32 rows or one row.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,13 @@
 
 namespace sptrsv::detail::sync_free_fused {
 
-/// Per place: whether a warp's rows start there.
+/// Says at which solve indices the rows of a warp start, by the average length of 32 consecutive rows.
 template <class Offset>
 struct starts_by_average {
-  const Offset* row_offsets;
+  const Offset* row_offsets;  ///< by solve index, size + 1
   std::int64_t size;
-  std::int64_t entries_for_a_warp;  ///< on average
+  /// Smallest average number of entries for which each row gets one warp.
+  std::int64_t entries_for_a_warp;
 
   template <class Context>
   SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t solve_index) const {
@@ -20,7 +21,16 @@ struct starts_by_average {
   }
 };
 
-/// `Columns` right-hand sides are solved in one sweep over the rows, further ones in further sweeps.
+/// One warp solves either 32 consecutive short rows, one lane per row, or one long row (YuenyeungSpTRSV:
+/// Zhang, Su, Liu et al., TPDS 2021). One sweep over the rows solves `Columns` right-hand sides.
+///
+///   1. Draw a ticket per block: warp w takes task ticket * warps_per_block + w.
+///   2. Load the task, the range of the warp's rows. The analysis found it by the average row length.
+///   3. Solve the rows: 32 rows as in row_wise/lane_rows.hpp, one row as in row_wise/tile_rows.hpp.
+///   4. Reset the components of these rows in the other half of the double buffer to pending.
+///
+/// Progress: a row waits for rows of earlier tasks, whose blocks have started, and, among 32 short rows, for
+/// rows of its own warp, which no lane blocks.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
@@ -31,8 +41,8 @@ struct agent {
   using shared_storage = block_start;
   struct params {
     system_params system;
-    std::int64_t warps;
-    const Index* first_solve_index;  ///< of each warp, and the end
+    std::int64_t warps;              ///< number of warps that have rows
+    const Index* first_solve_index;  ///< solve index of each warp's first row; warps + 1 elements
   };
 
   template <class Context>

@@ -1,4 +1,4 @@
-// The kernel of sync_free_thread: a thread solves a row.
+// The kernel of sync_free_thread: one thread solves one row.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,15 @@
 
 namespace sptrsv::detail::sync_free_thread {
 
-/// `Columns` right-hand sides are solved in one sweep over the row, further ones in further sweeps.
+/// One thread solves one row (CapelliniSpTRSV: Su, Zhang, Liu et al., ICPP 2020). One sweep over the row
+/// solves `Columns` right-hand sides.
+///
+///   1. Draw a ticket per block: thread t takes row ticket * block_threads + t, in solve order.
+///   2. Solve the 32 rows of the warp, which may depend on one another (row_wise/lane_rows.hpp).
+///   3. Reset the row's component in the other half of the double buffer to pending.
+///
+/// Progress: rows of other warps that a row waits for have smaller solve indices, so their warps have
+/// started. Rows of the same warp go on because no lane of the warp waits for them in a loop of its own.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
@@ -16,7 +24,8 @@ struct agent {
   using shared_storage = block_start;
   struct params {
     row_wise::system_params<Scalar, Index, Offset> system;
-    bool waits_first;  ///< for the rows of earlier warps, before any of its own
+    /// True: wait for the rows of earlier warps in a loop first, then for the rows of the same warp.
+    bool waits_first;
   };
 
   template <class Context>

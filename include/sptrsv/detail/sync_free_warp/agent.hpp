@@ -1,4 +1,4 @@
-// The kernel of sync_free_warp: a warp solves a row.
+// The kernel of sync_free_warp: one warp solves one row.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,22 @@
 
 namespace sptrsv::detail::sync_free_warp {
 
-/// `Columns` right-hand sides are solved in one sweep over the row, further ones in further sweeps.
+/// One warp solves one row (Dufrechou and Ezzatti 2018). One sweep over the row solves `Columns` right-hand
+/// sides. Per block:
+///
+///   1. Draw a ticket: warp w of the block takes row ticket * rows_per_block + w, in solve order.
+///   2. Reset the row's component in the other half of the double buffer to pending (at the end, off the
+///      critical path).
+///
+/// Per warp and sweep:
+///   1. Lane k loads the right-hand side first + k. Its load overlaps the wait.
+///   2. The lanes take the row's entries round-robin, 32 at a time, and poll the components of x that the
+///      entries need. A component is its own flag (value_flag).
+///   3. Each lane adds its products; the lanes add their sums in a butterfly of fixed order.
+///   4. Lane k divides by the pivot and publishes component k; consumers see it by polling.
+///
+/// Progress: a row waits only for rows with smaller solve indices. They are in this block or in blocks with
+/// smaller tickets, which have started.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
@@ -39,7 +54,7 @@ struct agent {
     const int summed_lanes =
         r.end - r.begin >= 32 ? 32 : simt::ceil_power_of_two(static_cast<int>(r.end - r.begin));
     for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
-      // Lane k finishes right-hand side first + k; its b is on the way while the row waits.
+      // Lane k finishes right-hand side first + k. Its b is loaded before the wait.
       const std::int64_t mine = first + warp.rank();
       const bool finishes = warp.rank() < Columns && mine < p.x.columns;
       const Scalar b = finishes ? p.load_b(ctx, r, mine) : Scalar{};
@@ -49,8 +64,8 @@ struct agent {
         add_short_row(ctx, warp, p, half, e, r.end, first, sums);
       } else {
         add_long_row(ctx, p, half, e, r.end, first, sums);
-        warp.sync();  // lanes that waited for different values go on together: shuffles of a diverged warp
-                      // are slow
+        // Lanes that waited for different components go on together: shuffles of a diverged warp are slow.
+        warp.sync();
       }
       Scalar sum{};
       for (int k = 0; k < Columns; ++k) {
@@ -63,7 +78,7 @@ struct agent {
     }
   }
 
-  /// sums[k] += a_e x_k, an entry for each lane: the warp waits as one.
+  /// Adds a_e x_e to sums[k], at most one entry per lane. All lanes poll until no lane misses a component.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void add_short_row(Context& ctx, const Warp& warp, const params& p, std::uint32_t half,
                                           Offset e, Offset end, std::int64_t first, Scalar (&sums)[Columns]) {
@@ -104,8 +119,8 @@ struct agent {
     }
   }
 
-  /// sums[k] += a_e x_k for this lane's next `Entries` entries; all values are looked at before any is waited
-  /// for.
+  /// Adds a_e x_e to sums[k] for this lane's next `Entries` entries. All components are loaded once before
+  /// the lane waits for any of them.
   template <int Entries, class Context>
   SPTRSV_DEVICE static void add_entries(Context& ctx, const params& p, std::uint32_t half, Offset e,
                                         std::int64_t first, Scalar (&sums)[Columns]) {
@@ -129,7 +144,8 @@ struct agent {
 
   SPTRSV_DEVICE static const word* component(const params& p, std::uint32_t half, std::int64_t first, int k,
                                              std::int64_t column) {
-    const std::int64_t rhs = first + k < p.x.columns ? first + k : first;  // past the end: any that will come
+    // A right-hand side past the end reads the first one instead, so that the poll ends.
+    const std::int64_t rhs = first + k < p.x.columns ? first + k : first;
     return p.buffers.component(half, rhs, column);
   }
 };

@@ -1,4 +1,4 @@
-// Rows of a level that are about as long, side by side: several of them share a warp.
+// Groups the rows of a level by length, so that several rows of similar length share a warp.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace sptrsv::detail::sync_free_warp {
 
-/// Lanes for a row of `length` entries, as a power of two: 0 (one lane) to 5 (a warp).
+/// Returns log2 of the lanes for a row of `length` entries: 0 (one lane) to 5 (a warp).
 SPTRSV_HOST_DEVICE int lanes_exponent(std::int64_t length, int entries_per_lane) {
   int exponent = 0;
   while (exponent < 5 && (static_cast<std::int64_t>(entries_per_lane) << exponent) < length) {
@@ -17,7 +17,7 @@ SPTRSV_HOST_DEVICE int lanes_exponent(std::int64_t length, int entries_per_lane)
   return exponent;
 }
 
-/// Ascending from rows of many lanes to rows of few: 5 less the exponent.
+/// Sort key: rows of many lanes come before rows of few. The key is 5 minus the exponent.
 struct key_of_lanes {
   static constexpr int bits = 3;
   int entries_per_lane;
@@ -27,14 +27,15 @@ struct key_of_lanes {
   }
 };
 
-/// A warp takes as many rows of one key as its lanes serve.
+/// Says where a warp's rows start: a warp takes as many consecutive rows of one key as its lanes serve.
 struct starts_by_length {
-  const std::uint64_t* keys;  ///< ascending: level, and key_of_lanes
+  /// By solve index, ascending: (level << key_of_lanes::bits) | key_of_lanes.
+  const std::uint64_t* keys;
 
   template <class Context>
   SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t solve_index) const {
     const std::uint64_t key = ctx.load_constant(keys + solve_index);
-    std::int64_t first = 0;  // the first place with this key lies in [first, last]
+    std::int64_t first = 0;  // the first solve index with this key lies in [first, last]
     std::int64_t last = solve_index;
     while (first < last) {
       const std::int64_t middle = first + (last - first) / 2;
@@ -49,7 +50,7 @@ struct starts_by_length {
   }
 };
 
-/// Reorders the rows within their levels, and says which warp solves which. Synchronises.
+/// Reorders the rows within their levels by length and returns the rows of each warp. Synchronises.
 template <class Index, class Offset, class Executor>
 row_wise::warp_tasks<Index> group_by_length(const device_triangle<Index, Offset>& t,
                                             device_levels<Index>& levels, int entries_per_lane,

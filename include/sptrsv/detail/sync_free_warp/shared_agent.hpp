@@ -1,4 +1,4 @@
-// The kernel of sync_free_warp where rows of one level share a warp.
+// The kernel of sync_free_warp in the form in which rows of one level share a warp.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,10 @@
 
 namespace sptrsv::detail::sync_free_warp {
 
-/// `Columns` right-hand sides are solved in one sweep over the rows, further ones in further sweeps.
+/// One warp solves up to 32 rows of one level with 32 / rows lanes each (Dufrechou and Ezzatti 2020). One
+/// sweep over the rows solves `Columns` right-hand sides. The steps are the ones of agent.hpp, with the lanes
+/// of a row in place of the warp (row_wise/tile_rows.hpp). Rows of one level do not depend on one another, so
+/// the lanes of a row may wait in a loop of their own.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns>
 struct shared_agent {
   static constexpr int block_threads = Tuning::block_threads;
@@ -17,8 +20,8 @@ struct shared_agent {
   using shared_storage = block_start;
   struct params {
     row_wise::system_params<Scalar, Index, Offset> system;
-    std::int64_t warps;
-    const Index* first_solve_index;  ///< of each warp, and the end
+    std::int64_t warps;              ///< number of warps that have rows
+    const Index* first_solve_index;  ///< solve index of each warp's first row; warps + 1 elements
   };
 
   template <class Context>

@@ -132,6 +132,7 @@ class path {
     if (boxes.are_used()) {
       kernel.boxes = {boxes.count[0], boxes.count[1], boxes.count[2]};
     }
+    kernel.tiles = plan_.tiles;
     kernel.tile_rows = shape.tile_rows();
     kernel.x_ring_size = plan_.x_ring_size;
     kernel.rhs_together = rhs_together_;

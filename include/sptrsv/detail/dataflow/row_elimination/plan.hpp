@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/agents.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/rhs_agent.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
@@ -107,10 +108,17 @@ class plan {
     using agent = rewrite_rows_agent<Scalar, Index, Offset>;
     // The kernel that chose the rows may have rounded their growth differently.
     const auto max_growth = static_cast<real_t<Scalar>>(1.001) * max_growth_;
-    on.template launch<agent>(
-        blocks<agent>(row_blocks_),
-        {valued(stored), max_growth, eliminated_.data(), factor_offsets_.data(), factors_.data(),
-         row_offsets_.data(), columns_.data(), values_.data(), first_grown_.data()});
+    typename agent::params p{};
+    p.triangle = valued(stored);
+    p.max_growth = max_growth;
+    p.eliminated = eliminated_.data();
+    p.factor_offsets = factor_offsets_.data();
+    p.factors = factors_.data();
+    p.row_offsets = row_offsets_.data();
+    p.columns = columns_.data();
+    p.values = values_.data();
+    p.first_grown = first_grown_.data();
+    on.template launch<agent>(blocks<agent>(row_blocks_), p);
   }
 
   /// Returns the first row whose growth is too large by the values that were given last; -1 if there is none.
@@ -125,9 +133,17 @@ class plan {
   /// substitution index.
   void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const {
     using agent = eliminated_rhs_agent<Scalar, Offset>;
-    on.template launch<agent>(blocks<agent>(row_blocks_ * b.columns),
-                              {triangle_.size, row_blocks_, form_.reversed, eliminated_.data(),
-                               factor_offsets_.data(), factors_.data(), alpha, b, c});
+    typename agent::params p{};
+    p.size = triangle_.size;
+    p.row_blocks = row_blocks_;
+    p.reversed = form_.reversed;
+    p.eliminated = eliminated_.data();
+    p.factor_offsets = factor_offsets_.data();
+    p.factors = factors_.data();
+    p.alpha = alpha;
+    p.b = b;
+    p.c = c;
+    on.template launch<agent>(blocks<agent>(row_blocks_ * b.columns), p);
   }
 
   /// Returns how many bytes `transform` reads and writes for one right-hand side.
@@ -164,42 +180,46 @@ class plan {
 
   void choose(const Scalar* stored, double fill, std::int64_t least, const Executor& on,
               memory_resource& resource) {
-    const auto make = [&](auto element, std::int64_t size) {
-      return buffer<decltype(element)>(static_cast<std::size_t>(size), resource, on.stream());
-    };
     const std::int64_t size = triangle_.size;
-    const auto slots = make(Offset{}, size + 1);
+    const auto slots = make_buffer<Offset>(size + 1, on, resource);
     on.fill_bytes(slots.data(), 0, slots.bytes());
     simt::for_each(
         on, size,
         count_slots<Offset>{triangle_.row_offsets.data(), fill, static_cast<Offset>(least), slots.data()});
     on.exclusive_scan(slots.data(), slots.data(), size + 1, resource);
-    const auto listed = make(Index{}, last_of(slots, on));
-    const auto lengths = make(Offset{}, size);
-    const auto count = make(std::int64_t{}, 1);
+    const auto listed = make_buffer<Index>(last_of(slots, on), on, resource);
+    const auto lengths = make_buffer<Offset>(size, on, resource);
+    const auto count = make_buffer<std::int64_t>(1, on, resource);
     on.fill_bytes(count.data(), 0, count.bytes());
-    eliminated_ = make(std::uint32_t{}, size);
-    factor_offsets_ = make(Offset{}, row_blocks_ + 1);
+    eliminated_ = make_buffer<std::uint32_t>(size, on, resource);
+    factor_offsets_ = make_buffer<Offset>(row_blocks_ + 1, on, resource);
     on.fill_bytes(factor_offsets_.data(), 0, factor_offsets_.bytes());
     using agent = choose_rows_agent<Scalar, Index, Offset>;
-    on.template launch<agent>(blocks<agent>(row_blocks_),
-                              {valued(stored), max_growth_, slots.data(), listed.data(), lengths.data(),
-                               eliminated_.data(), factor_offsets_.data(), count.data()});
+    typename agent::params p{};
+    p.triangle = valued(stored);
+    p.max_growth = max_growth_;
+    p.slots = slots.data();
+    p.columns = listed.data();
+    p.lengths = lengths.data();
+    p.eliminated = eliminated_.data();
+    p.eliminated_entries = factor_offsets_.data();
+    p.rewritten = count.data();
+    on.template launch<agent>(blocks<agent>(row_blocks_), p);
     on.download(&rewritten_, count.data(), sizeof(rewritten_));
     if (rewritten_ == 0) {
       return;
     }
     on.exclusive_scan(factor_offsets_.data(), factor_offsets_.data(), row_blocks_ + 1, resource);
-    factors_ = make(Scalar{}, last_of(factor_offsets_, on));
-    row_offsets_ = make(Offset{}, size + 1);
+    factors_ = make_buffer<Scalar>(last_of(factor_offsets_, on), on, resource);
+    row_offsets_ = make_buffer<Offset>(size + 1, on, resource);
     on.fill_bytes(row_offsets_.data(), 0, row_offsets_.bytes());
     simt::for_each(
         on, size,
         count_entries<Offset>{lengths.data(), form_.unit ? Offset{0} : Offset{1}, row_offsets_.data()});
     on.exclusive_scan(row_offsets_.data(), row_offsets_.data(), size + 1, resource);
-    columns_ = make(Index{}, last_of(row_offsets_, on));
-    values_ = make(Scalar{}, static_cast<std::int64_t>(columns_.size()));
-    first_grown_ = make(std::int64_t{}, 1);
+    columns_ = make_buffer<Index>(last_of(row_offsets_, on), on, resource);
+    values_ = make_buffer<Scalar>(static_cast<std::int64_t>(columns_.size()), on, resource);
+    first_grown_ = make_buffer<std::int64_t>(1, on, resource);
     simt::for_each(on, size,
                    take_slots<Index, Offset>{slots.data(), listed.data(), lengths.data(), row_offsets_.data(),
                                              columns_.data(), !form_.unit});

@@ -11,6 +11,7 @@
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/analysis/split_rows.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/agent.hpp"
 #include "sptrsv/detail/row_wise/gates.hpp"
@@ -172,9 +173,6 @@ class path {
 
   void order_by_levels(const split_triangle<Index, Offset>& split, device_levels<Index>& levels,
                        const Executor& on, const analysis_memory& memory) {
-    const auto make = [&](std::int64_t size) {
-      return buffer<Index>(static_cast<std::size_t>(size), memory.kept, on.stream());
-    };
     levels_ = levels.count;
     if (split.triangle.longest_row * split.triangle.size > 2 * split.triangle.entries()) {
       sort_within_levels(split.triangle, levels, Tuning::length_scope, long_rows_first{}, on, memory);
@@ -185,7 +183,7 @@ class path {
       diagonal_sources_ = std::move(triangle.diagonal_sources);
     }
     if (Tuning::gate_levels > 0) {
-      gates_ = make(slices_.count);
+      gates_ = make_buffer<Index>(slices_.count, on, memory.kept);
       simt::for_each(on, slices_.count,
                      row_wise::find_gates<Index>{levels.level_offsets.data(), levels.count,
                                                  Tuning::gate_levels, nullptr, gates_.data()});
@@ -193,7 +191,7 @@ class path {
     if (split.substitution_indices.size() == 0) {
       substitution_indices_ = std::move(levels.rows);
     } else {
-      substitution_indices_ = make(triangle.size);
+      substitution_indices_ = make_buffer<Index>(triangle.size, on, memory.kept);
       simt::for_each(
           on, triangle.size,
           triangle_kernels::take_in_order<Index, Index>{split.substitution_indices.data(), levels.rows.data(),

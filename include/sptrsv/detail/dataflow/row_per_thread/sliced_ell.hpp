@@ -9,6 +9,7 @@
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/stored_runs.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 
 namespace sptrsv::detail::dataflow::row_per_thread {
 
@@ -142,23 +143,23 @@ sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t, b
   sliced_ell<Index, Offset> g;
   g.size = t.size;
   g.count = simt::ceil_div(t.size, slice_rows);
-  g.offsets = buffer<Offset>(static_cast<std::size_t>(g.count) + 1, memory.kept, on.stream());
+  g.offsets = make_buffer<Offset>(g.count + 1, on, memory.kept);
   simt::for_each(on, g.count + 1, measure_slices<Offset>{t.size, t.row_offsets.data(), g.offsets.data()});
   on.exclusive_scan(g.offsets.data(), g.offsets.data(), g.count + 1, memory.scratch);
   Offset slots = 0;
   on.download(&slots, g.offsets.data() + g.count, sizeof(Offset));
-  g.columns = buffer<Index>(static_cast<std::size_t>(slots), memory.kept, on.stream());
+  g.columns = make_buffer<Index>(slots, on, memory.kept);
   on.fill_bytes(g.columns.data(), 0xff, g.columns.bytes());
   if (t.rows_are_stored_runs) {
-    g.shifts = buffer<entry_shift>(static_cast<std::size_t>(slots), memory.kept, on.stream());
+    g.shifts = make_buffer<entry_shift>(slots, on, memory.kept);
     on.fill_bytes(g.shifts.data(), static_cast<unsigned char>(no_entry), g.shifts.bytes());
-    g.diagonals = buffer<Offset>(static_cast<std::size_t>(t.size), memory.kept, on.stream());
+    g.diagonals = make_buffer<Offset>(t.size, on, memory.kept);
     simt::for_each(
         on, t.size,
         find_diagonals<Offset>{{t.row_offsets.data(), t.sources.data(), t.diagonal_sources.data(), reversed},
                                g.diagonals.data()});
   } else {
-    g.sources = buffer<Offset>(static_cast<std::size_t>(slots), memory.kept, on.stream());
+    g.sources = make_buffer<Offset>(slots, on, memory.kept);
     on.fill_bytes(g.sources.data(), 0xff, g.sources.bytes());
   }
   using pack = pack_agent<Index, Offset>;

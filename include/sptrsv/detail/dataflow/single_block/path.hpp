@@ -8,6 +8,7 @@
 
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/single_block/agent.hpp"
 #include "sptrsv/detail/dataflow/single_block/values.hpp"
 #include "sptrsv/memory_resource.hpp"
@@ -19,7 +20,7 @@ class scratch {
  public:
   template <class Executor>
   scratch(std::int64_t max_columns, const Executor& on, memory_resource& resource)
-      : words_(static_cast<std::size_t>(1 + max_columns), resource, on.stream()) {
+      : words_(make_buffer<std::int64_t>(1 + max_columns, on, resource)) {
     on.fill_bytes(words_.data(), 0, words_.bytes());
   }
 
@@ -32,10 +33,9 @@ class scratch {
   [[nodiscard]] std::int64_t first_nonfinite_index(const Executor& on) const {
     std::int64_t columns = 0;
     on.download(&columns, used_rhs(), sizeof(columns));
-    std::vector<std::int64_t> bad(static_cast<std::size_t>(columns) + 1, all_finite);
-    on.download(bad.data(), first_nonfinite(), static_cast<std::size_t>(columns) * sizeof(std::int64_t));
-    const std::int64_t first = *std::min_element(bad.begin(), bad.end());
-    return first == all_finite ? -1 : first;
+    std::vector<std::int64_t> first(static_cast<std::size_t>(columns) + 1, all_finite);
+    on.download(first.data(), first_nonfinite(), static_cast<std::size_t>(columns) * sizeof(std::int64_t));
+    return reported_index(*std::min_element(first.begin(), first.end()));
   }
 
   [[nodiscard]] static std::size_t bytes(std::int64_t max_columns) {
@@ -73,7 +73,7 @@ class path {
         sources_(std::move(sources)),
         diagonal_sources_(std::move(diagonal_sources)),
         values_(operands_.size(), resource, on.stream()),
-        in_tile_(static_cast<std::size_t>(tiles_ * shape_.in_tile_entries), resource, on.stream()),
+        in_tile_(make_buffer<Scalar>(tiles_ * shape_.in_tile_entries, on, resource)),
         reciprocals_(rows_.size(), resource, on.stream()),
         pivots_(form.unit ? 0 : rows_.size(), resource, on.stream()),
         zero_and_sink_(2, resource, on.stream()) {
@@ -90,10 +90,17 @@ class path {
     simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
                    scatter_pivots<Scalar, Offset>{stored, diagonal_sources_.data(), row_slots_.data(),
                                                   pivots_.data(), reciprocals_.data(), form_.conjugated});
+    scatter_entries<Scalar, Offset> body{};
+    body.sources = sources_.data();
+    body.shape = shape_;
+    body.values = values_.data();
+    body.in_tile = in_tile_.data();
+    body.reciprocals = reciprocals_.data();
+    body.conjugated = form_.conjugated;
     for (int pass = 0; pass < 2; ++pass) {
-      scatter_entries<Scalar, Offset> body{
-          stored,          sources_.data(),     entry_slots_.data(), shape_,   values_.data(),
-          in_tile_.data(), reciprocals_.data(), form_.conjugated,    pass == 1};
+      body.second_pass = pass == 1;
+      body.stored = stored;
+      body.slots = entry_slots_.data();
       simt::for_each(on, static_cast<std::int64_t>(entry_slots_.size()), body);
       body.stored = nullptr;
       body.slots = link_slots_.data();
@@ -154,6 +161,7 @@ class path {
     kernel.warps = 1;
     kernel.lanes_per_row = shape_.lanes;
     kernel.partial_rows = static_cast<std::int64_t>(link_slots_.size());
+    kernel.tiles = tiles_;
     kernel.tile_rows = shape_.rows;
     kernel.x_ring_size = x_ring_size_;
     const auto count = [](std::int64_t n) { return std::to_string(n); };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/base/nonfinite.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/dataflow/single_block/schedule.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"

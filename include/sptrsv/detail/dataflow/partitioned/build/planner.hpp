@@ -19,6 +19,7 @@
 #include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/analysis/split_rows.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/order.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/pack.hpp"
 #include "sptrsv/detail/dataflow/partitioned/plan.hpp"
@@ -69,13 +70,14 @@ class planner {
     const std::int64_t longest_row = split.has_partial_rows ? 2 * triangle.longest_row : triangle.longest_row;
     if (triangle.rows_are_stored_runs && longest_row <= value_sources::max_row_entries &&
         stored_entries < (std::int64_t{1} << 32)) {
-      from.diagonals = make_kept<std::uint32_t>(plan_.solve_size);
-      from.row_entries = make_kept<std::uint8_t>(plan_.solve_size);
-      from.row_links = make_kept<std::uint16_t>(split.has_partial_rows ? plan_.solve_size : 0);
-      from.shared_entries = make_kept<std::uint32_t>(simt::ceil_div(stored_entries, 32));
+      from.diagonals = make_buffer<std::uint32_t>(plan_.solve_size, on_, memory_.kept);
+      from.row_entries = make_buffer<std::uint8_t>(plan_.solve_size, on_, memory_.kept);
+      from.row_links =
+          make_buffer<std::uint16_t>(split.has_partial_rows ? plan_.solve_size : 0, on_, memory_.kept);
+      from.shared_entries = make_buffer<std::uint32_t>(simt::ceil_div(stored_entries, 32), on_, memory_.kept);
       on_.fill_bytes(from.shared_entries.data(), 0, from.shared_entries.bytes());
     } else {
-      from.targets = make_kept<std::uint32_t>(stored_entries);
+      from.targets = make_buffer<std::uint32_t>(stored_entries, on_, memory_.kept);
       on_.fill_bytes(from.targets.data(), 0xff, from.targets.bytes());
     }
     pack_rows<Scalar, Index, Offset> pack{};
@@ -100,14 +102,6 @@ class planner {
   }
 
  private:
-  template <class T>
-  buffer<T> make(std::int64_t count) const {
-    return buffer<T>(static_cast<std::size_t>(count), memory_.scratch, on_.stream());
-  }
-  template <class T>
-  buffer<T> make_kept(std::int64_t count) const {
-    return buffer<T>(static_cast<std::size_t>(count), memory_.kept, on_.stream());
-  }
   /// Replaces counts, with a 0 past the end, by the sums of the counts before; returns the total.
   /// Synchronises.
   template <class Count>
@@ -124,10 +118,10 @@ class planner {
                                  const device_levels<Index>& levels) {
     using namespace kernels;
     const std::int64_t n = t.size;
-    const auto partitions = make<std::uint32_t>(n);
-    const auto level_order = make<Index>(n);
-    const auto sorted_level_order = make<Index>(n);
-    partition_of_ = make<std::uint32_t>(n);
+    const auto partitions = make_buffer<std::uint32_t>(n, on_, memory_.scratch);
+    const auto level_order = make_buffer<Index>(n, on_, memory_.scratch);
+    const auto sorted_level_order = make_buffer<Index>(n, on_, memory_.scratch);
+    partition_of_ = make_buffer<std::uint32_t>(n, on_, memory_.scratch);
     simt::for_each(on_, n,
                    find_partitions<Index, Offset>{
                        {t.row_offsets.data(), n, t.entries() + n, plan_.partitions, plan_.boxes},
@@ -136,33 +130,33 @@ class planner {
                        level_order.data()});
     on_.sort_pairs(partitions.data(), partition_of_.data(), level_order.data(), sorted_level_order.data(), n,
                    bits_for(static_cast<std::uint64_t>(plan_.partitions) + 1), memory_.scratch);
-    auto rows = make<Index>(n);
-    auto levels_before = make<std::int32_t>(n + 1);
+    auto rows = make_buffer<Index>(n, on_, memory_.scratch);
+    auto levels_before = make_buffer<std::int32_t>(n + 1, on_, memory_.scratch);
     simt::for_each(on_, n + 1,
                    find_partition_levels<Index>{n, levels.rows.data(), levels.level_offsets.data(),
                                                 levels.count, sorted_level_order.data(), partition_of_.data(),
                                                 rows.data(), levels_before.data()});
-    const auto level_begins = make<std::int32_t>(sum(levels_before));
+    const auto level_begins = make_buffer<std::int32_t>(sum(levels_before), on_, memory_.scratch);
     simt::for_each(on_, n, find_partition_level_begins{levels_before.data(), level_begins.data()});
-    tiles_before_ = make<std::int32_t>(n + 1);
+    tiles_before_ = make_buffer<std::int32_t>(n + 1, on_, memory_.scratch);
     simt::for_each(
         on_, n + 1,
         find_tiles{n, levels_before.data(), level_begins.data(), shape_.tile_rows(), tiles_before_.data()});
     plan_.tiles = sum(tiles_before_);
-    tile_begins_ = make<std::int32_t>(plan_.tiles + 1);
-    partition_tiles_ = make<std::int32_t>(plan_.partitions + 1);
-    plan_.partition_begins = make_kept<std::int32_t>(plan_.partitions + 1);
+    tile_begins_ = make_buffer<std::int32_t>(plan_.tiles + 1, on_, memory_.scratch);
+    partition_tiles_ = make_buffer<std::int32_t>(plan_.partitions + 1, on_, memory_.scratch);
+    plan_.partition_begins = make_buffer<std::int32_t>(plan_.partitions + 1, on_, memory_.kept);
     simt::for_each(on_, n,
                    find_begins{n, plan_.partitions, partition_of_.data(), tiles_before_.data(),
                                tile_begins_.data(), partition_tiles_.data(), plan_.partition_begins.data()});
-    const auto has_global = make<std::int32_t>(n);
+    const auto has_global = make_buffer<std::int32_t>(n, on_, memory_.scratch);
     simt::for_each(on_, n,
                    find_global_rows<Index, Offset>{
                        {t.row_offsets.data(), n, t.entries() + n, plan_.partitions, plan_.boxes},
                        rows.data(),
                        t.columns.data(),
                        has_global.data()});
-    auto ordered = make<Index>(n);
+    auto ordered = make_buffer<Index>(n, on_, memory_.scratch);
     simt::for_each(on_, n,
                    order_slices<Index>{shape_, tiles_before_.data(), tile_begins_.data(), has_global.data(),
                                        rows.data(), ordered.data()});
@@ -177,7 +171,7 @@ class planner {
     if (slices > max_slices) {
       return false;
     }
-    const auto counts = make<std::int32_t>(4 * slices);
+    const auto counts = make_buffer<std::int32_t>(4 * slices, on_, memory_.scratch);
     on_.fill_bytes(counts.data(), 0, counts.bytes());
     std::int32_t* const rows = counts.data();
     std::int32_t* const shared_width = rows + slices;
@@ -185,7 +179,8 @@ class planner {
     std::int32_t* const global_rows = global_width + slices;
     simt::for_each(on_, plan_.solve_size,
                    measure_slices<Index, Offset>{reader, rows, shared_width, global_width, global_rows});
-    auto offsets = make<std::uint64_t>(slices + 1);  // of packed slices, in units of 16 bytes
+    auto offsets = make_buffer<std::uint64_t>(slices + 1, on_,
+                                              memory_.scratch);  // of packed slices, in units of 16 bytes
     on_.fill_bytes(offsets.data(), 0, offsets.bytes());
     simt::for_each(
         on_, slices,
@@ -194,8 +189,8 @@ class planner {
     if (bytes > max_bytes) {
       return false;
     }
-    plan_.slice_begins = make_kept<std::uint32_t>(slices);
-    plan_.packed_slices = make_kept<unsigned char>(bytes);
+    plan_.slice_begins = make_buffer<std::uint32_t>(slices, on_, memory_.kept);
+    plan_.packed_slices = make_buffer<unsigned char>(bytes, on_, memory_.kept);
     on_.fill_bytes(plan_.packed_slices.data(), 0, plan_.packed_slices.bytes());
     write_slice_heads heads{};
     heads.format = format_;
@@ -211,7 +206,7 @@ class planner {
     heads.slice_begins = plan_.slice_begins.data();
     heads.packed_slices = plan_.packed_slices.data();
     simt::for_each(on_, slices, heads);
-    plan_.starts = make_kept<warp_start>(std::int64_t{plan_.partitions} * tile_stride);
+    plan_.starts = make_buffer<warp_start>(std::int64_t{plan_.partitions} * tile_stride, on_, memory_.kept);
     simt::for_each(on_, static_cast<std::int64_t>(plan_.starts.size()),
                    write_warp_starts{format_, tile_stride, partition_tiles_.data(), plan_.slice_begins.data(),
                                      plan_.packed_slices.data(), plan_.starts.data()});

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/level_counts.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
@@ -51,7 +52,7 @@ counted_level_tables count_level_tables(const std::vector<level_table>& tables, 
                                         const device_triangle<Index, Offset>& t,
                                         const buffer<Index>& level_of_row, std::int64_t levels,
                                         const Executor& on, memory_resource& scratch) {
-  const buffer<level_counts> counts(static_cast<std::size_t>(size), scratch, on.stream());
+  const auto counts = make_buffer<level_counts>(size, on, scratch);
   simt::for_each(on, size, triangle_kernels::fill_with<level_counts>{{0, -1, 0, 0}, counts.data()});
   const buffer<level_table_summary> summaries(tables.size(), scratch, on.stream());
   on.fill_bytes(summaries.data(), 0, summaries.bytes());
@@ -71,8 +72,8 @@ counted_level_tables count_level_tables(const std::vector<level_table>& tables, 
     on.template launch<agent>(static_cast<std::uint32_t>(simt::ceil_div(t.size, agent::block_threads)), p);
   }
   // Most partitions have no rows on most levels: only cells that have rows come to the host.
-  const buffer<std::int32_t> levels_before(static_cast<std::size_t>(size + 1), scratch, on.stream());
-  const buffer<partition_level> partition_levels(static_cast<std::size_t>(size), scratch, on.stream());
+  const auto levels_before = make_buffer<std::int32_t>(size + 1, on, scratch);
+  const auto partition_levels = make_buffer<partition_level>(size, on, scratch);
   simt::for_each(on, size + 1, kernels::mark_levels{size, counts.data(), levels_before.data()});
   on.exclusive_scan(levels_before.data(), levels_before.data(), size + 1, scratch);
   for (std::size_t i = 0; i < tables.size(); ++i) {
