@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/row_wise/batch.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail::row_wise {
 
