@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/row_wise/system.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::detail::sync_free_warp {
 
@@ -69,7 +70,7 @@ struct agent {
       }
       Scalar sum{};
       for (int k = 0; k < Columns; ++k) {
-        const Scalar total = simt::tile_sum(warp, sums[k], Columns > 1 ? 32 : summed_lanes);
+        const Scalar total = simt::reduce(warp, sums[k], Columns > 1 ? 32 : summed_lanes, simt::plus{});
         sum = warp.rank() == k ? total : sum;
       }
       if (finishes) {
