@@ -90,7 +90,7 @@ struct agent {
     typename flag::reading seen[Columns];
     for (int k = 0; k < Columns; ++k) {
       components[k] = component(p, half, first, k, column);
-      seen[k] = present ? flag::look(ctx, components[k]) : flag::zero();
+      seen[k] = present ? flag::try_load(ctx, components[k]) : flag::zero();
     }
     for (;;) {
       bool known = true;
@@ -133,7 +133,7 @@ struct agent {
       values[i] = ctx.load_constant(p.values + e + 32 * i);
       for (int k = 0; k < Columns; ++k) {
         components[i][k] = component(p, half, first, k, column);
-        seen[i][k] = flag::look(ctx, components[i][k]);
+        seen[i][k] = flag::try_load(ctx, components[i][k]);
       }
     }
     for (int i = 0; i < Entries; ++i) {
