@@ -137,8 +137,7 @@ class solver {
   /// allocate and does not synchronise, and it may be captured into a CUDA graph.
   ///
   /// @param b the right-hand sides, one for each column: a dense_view, a span or a contiguous container, in
-  /// the
-  ///   memory space of `analyze`; rows() rows and at most max_rhs() columns.
+  ///   the memory space of `analyze`; rows() rows and at most max_rhs() columns.
   /// @param x the solutions, as many as right-hand sides. x may be b, element for element; any other overlap
   ///   gives undefined values.
   /// @param alpha factor of b.

@@ -70,12 +70,10 @@ inline matrix_market_header read_matrix_market_header(std::unique_ptr<byte_sourc
 /// @param header if not null, it is set as soon as the header is read.
 /// @param options options of the reader.
 /// @throws parse_error, which names the line, if the text is malformed, if a value is too large for `Value`,
-/// or if
-///   the format is not "coordinate".
+///   or if the format is not "coordinate".
 /// @throws error errc::unsupported if the values are complex and `Value` is real, if the dimensions do not
-/// fit
-///   `Index`, or if the input is compressed and the build has no zlib; errc::io_error if the input cannot be
-///   read or its compressed data is damaged.
+///   fit `Index`, or if the input is compressed and the build has no zlib; errc::io_error if the input cannot
+///   be read or its compressed data is damaged.
 template <class Value, class Index = std::int32_t>
 coordinate_matrix<Value, Index> read_matrix_market(std::istream& stream,
                                                    matrix_market_header* header = nullptr,
@@ -110,12 +108,10 @@ inline matrix_market_header read_matrix_market_header(const std::string& path) {
 ///
 /// @param stream where the text is written.
 /// @param matrix the matrix. With a symmetry other than `general`, entries above the diagonal are left out:
-/// the
-///   matrix has either none of them, or all, each the mirror of one below, as the reader adds them.
+///   the matrix has either none of them, or all, each the mirror of one below, as the reader adds them.
 /// @param symmetry the symmetry. `hermitian` is written as "symmetric" if values have no imaginary part.
 /// @throws error errc::size_mismatch, errc::index_out_of_range, errc::not_square or errc::invalid_argument,
-/// with
-///   the row, if the matrix is not valid or does not have this symmetry; nothing is written then.
+///   with the row, if the matrix is not valid or does not have this symmetry; nothing is written then.
 ///   errc::io_error if writing fails, which may leave a part of the text.
 template <class Value, class Index>
 void write_matrix_market(std::ostream& stream, const coordinate_matrix<Value, Index>& matrix,

@@ -166,8 +166,7 @@ enum class dataflow_path {
 /// one row to the next; dataflow makes each hand-off as short as the matrix allows. It has four paths:
 ///
 /// - **row_per_thread**, for wide levels: consumers poll the components of x in global memory, each value
-/// being
-///   its own flag.
+///   being its own flag.
 /// - **partitioned**: a thread block solves one partition of the rows, level by level, with the latest
 ///   components of the partition in shared memory; its warp groups process the levels round-robin.
 /// - **single_block**, for very narrow levels: one thread block solves the system, several rows at a time.
@@ -185,12 +184,10 @@ enum class dataflow_path {
 /// - Its backward error may be up to `max_growth` times that of substitution, and is bounded for the 32 rows
 ///   together, relative to the largest of them, not for each row by itself.
 /// - A component is non-finite where that of substitution is non-finite, unless that overflows; but an
-/// infinite
-///   component may be NaN.
+///   infinite component may be NaN.
 /// - `analyze` rewrites no row whose growth, computed from its values, exceeds `max_growth`. If values given
-/// to
-///   `update_values` later exceed it in rewritten rows, solutions may be inaccurate, and `status()` reports
-///   solve_status::kind::growth. Such values need another `analyze`.
+///   to `update_values` later exceed it in rewritten rows, solutions may be inaccurate, and `status()`
+///   reports solve_status::kind::growth. Such values need another `analyze`.
 ///
 /// @tparam Tuning dataflow_tuning, or a struct derived from it.
 template <class Tuning = dataflow_tuning>
