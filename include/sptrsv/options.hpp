@@ -53,10 +53,10 @@ struct kernel_info {
   std::int64_t rewritten_rows = 0;    ///< rows that the analysis rewrote
   std::int64_t partitions = 0;        ///< partitions of the rows; for the block policies: diagonal blocks
   std::array<std::int64_t, 3> boxes{};  ///< partitions in each direction if they are boxes of a grid
-  std::int64_t tiles = 0;
-  std::int64_t tile_rows = 0;     ///< rows that are solved together
-  std::int64_t x_ring_size = 0;   ///< components of x in the ring buffer in shared memory
-  std::int64_t rhs_together = 1;  ///< right-hand sides that are solved together
+  std::int64_t tiles = 0;               ///< tiles of the whole system
+  std::int64_t tile_rows = 0;           ///< rows that are solved together
+  std::int64_t x_ring_size = 0;         ///< components of x in the ring buffer in shared memory
+  std::int64_t rhs_together = 1;        ///< right-hand sides that are solved together
 };
 
 /// The time that the cost model predicts for a solve by one of several candidates.

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "emulator/test/support.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/sync/tickets.hpp"
 
 namespace sptrsv::emulator::testing {
 namespace {
@@ -36,7 +38,7 @@ struct look_back_agent {
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const int i = ctx.thread_rank();
-    const std::uint32_t place = draw_block_ticket(ctx, shared.place, p.ticket);
+    const std::uint32_t place = detail::draw_block_ticket(ctx, shared.place, p.ticket);
     shared.values[i] = ctx.load_constant(p.in + place * block_threads + i);
     ctx.barrier();
     std::uint32_t sum = 0;
@@ -164,7 +166,7 @@ struct solve_agent {
       }
       sum += ctx.load_constant(p.values + e) * ctx.load(p.x + column);
     }
-    sum = simt::tile_sum(warp, sum, 32);
+    sum = simt::reduce(warp, sum, 32, simt::plus{});
     if (warp.rank() == 0) {
       ctx.store(p.x + row, (ctx.load_constant(p.b + row) - sum) / ctx.load_constant(p.values + diagonal));
       ctx.store_release(p.solved + row, 1);

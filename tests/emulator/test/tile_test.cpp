@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emulator/test/support.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::emulator::testing {
 namespace {
@@ -42,7 +43,11 @@ void check_tile(const executor& on) {
     }
     tile.sync();
     expect(!tile.any(false) && tile.all(true));
-    expect(simt::tile_sum(tile, me, Lanes) == Lanes * (Lanes - 1) / 2);
+    expect(simt::reduce(tile, me, Lanes, simt::plus{}) == Lanes * (Lanes - 1) / 2);
+    expect(simt::reduce(tile, me, Lanes, simt::maximum{}) == Lanes - 1);
+    expect(simt::reduce(tile, me, Lanes, simt::minimum{}) == 0);
+    expect(simt::reduce(tile, me, Lanes, simt::bit_or{}) == Lanes - 1);
+    expect(simt::exclusive_sum(tile, me) == me * (me - 1) / 2);
   });
   EXPECT_EQ(to_host(on, wrong)[0], 0) << Lanes << " lanes";
 }
@@ -68,8 +73,8 @@ TEST(Tile, SizesMayAlternate) {
       const auto large = ctx.template group<32>();
       int v = 1;
       for (int i = 0; i < 3; ++i) {
-        v = simt::tile_sum(small, v, 4);
-        v = simt::tile_sum(large, v, 32) / 32;
+        v = simt::reduce(small, v, 4, simt::plus{});
+        v = simt::reduce(large, v, 32, simt::plus{}) / 32;
       }
       ctx.store(out + ctx.thread_rank(), v);
     });

@@ -47,7 +47,7 @@ TYPED_TEST(flags, pass_every_value_on) {
                if (i < count && ctx.thread_rank() % 2 == 0) {
                  flag::publish(ctx, memory + i * flag::words, ctx.load_constant(in + i));
                } else if (i < count) {
-                 const auto seen = flag::look(ctx, memory + i * flag::words);
+                 const auto seen = flag::try_load(ctx, memory + i * flag::words);
                  ctx.store(out + i, flag::wait(ctx, memory + i * flag::words, seen));
                }
              });

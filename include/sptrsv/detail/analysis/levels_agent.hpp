@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 
@@ -236,11 +237,8 @@ struct levels_agent {
         share.column[i] = ahead.column[i];
       }
     }
-    for (int mask = 16; mask > 0; mask /= 2) {
-      const Index level = warp.shuffle_xor(share.level, mask);
-      share.level = share.level < level ? level : share.level;
-      share.needs |= warp.shuffle_xor(share.needs, mask);
-    }
+    share.level = simt::reduce(warp, share.level, 32, simt::maximum{});
+    share.needs = simt::reduce(warp, share.needs, 32, simt::bit_or{});
     if (warp.rank() == r) {
       row.level = row.level < share.level ? share.level : row.level;
       row.needs |= share.needs;

@@ -19,6 +19,7 @@
 #include "sptrsv/detail/block/gather.hpp"
 #include "sptrsv/detail/block/plan.hpp"
 #include "sptrsv/detail/row_wise/fused_rows.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::detail::block {
 
@@ -265,7 +266,7 @@ struct agent {
           Scalar sums[Columns] = {};
           row.add(ctx, begin, end, ctx.thread_rank(), block_threads, sums);
           for (int k = 0; k < Columns; ++k) {
-            const Scalar part = simt::tile_sum(warp, sums[k], 32);
+            const Scalar part = simt::reduce(warp, sums[k], 32, simt::plus{});
             if (warp.rank() == 0) {
               shared.parts[warp.index()][k] = part;
             }

@@ -1,4 +1,4 @@
-// The policy column_block.
+// The engine of column_block.
 #pragma once
 
 #include "sptrsv/detail/block/engine.hpp"

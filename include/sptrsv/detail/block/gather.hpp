@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/sync/double_buffer.hpp"
 
 namespace sptrsv::detail::block {
@@ -63,7 +64,7 @@ struct gathered_row {
     if (lanes > 1) {
       add(ctx, begin, end, warp.rank() % lanes, lanes, sums);
       for (int k = 0; k < Columns; ++k) {
-        sums[k] = simt::tile_sum(warp, sums[k], lanes);
+        sums[k] = simt::reduce(warp, sums[k], lanes, simt::plus{});
       }
       return;
     }
@@ -74,7 +75,7 @@ struct gathered_row {
       Scalar parts[Columns] = {};
       add(ctx, warp.shuffle(begin, r), warp.shuffle(end, r), warp.rank(), 32, parts);
       for (int k = 0; k < Columns; ++k) {
-        const Scalar total = simt::tile_sum(warp, parts[k], 32);
+        const Scalar total = simt::reduce(warp, parts[k], 32, simt::plus{});
         sums[k] = warp.rank() == r ? total : sums[k];
       }
     }

@@ -1,4 +1,4 @@
-// The policy recursive_block.
+// The engine of recursive_block.
 #pragma once
 
 #include "sptrsv/detail/block/engine.hpp"

@@ -1,4 +1,4 @@
-// The policy row_block.
+// The engine of row_block.
 #pragma once
 
 #include "sptrsv/detail/block/engine.hpp"

@@ -1,4 +1,5 @@
-// The engine of host_parallel.
+// The engine of host_parallel: solves the levels with several workers that wait for one another point to
+// point.
 #pragma once
 
 #include <algorithm>
@@ -86,8 +87,8 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
 #else
     run(0, 1);
 #endif
-    const std::int64_t bad = first_nonfinite.load();
-    scratch.first_nonfinite = bad == std::numeric_limits<std::int64_t>::max() ? -1 : bad;
+    const std::int64_t first = first_nonfinite.load();
+    scratch.first_nonfinite = first == std::numeric_limits<std::int64_t>::max() ? -1 : first;
   }
 
   std::int64_t first_nonfinite_index(const workspace& scratch, const host_executor&) const {

@@ -8,6 +8,7 @@
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/base/nonfinite.hpp"
 #include "sptrsv/detail/base/scalar_words.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/policy/orientation.hpp"
 
@@ -70,7 +71,7 @@ SPTRSV_DEVICE void solve_row(Context& ctx, const Tile& tile, const system_params
       }
     }
     for (int k = 0; k < Columns; ++k) {
-      const Scalar sum = simt::tile_sum(tile, sums[k], Tile::lanes);
+      const Scalar sum = simt::reduce(tile, sums[k], Tile::lanes, simt::plus{});
       if (tile.rank() == k % Tile::lanes && first + k < column_count) {
         Scalar* const component = p.x + (first + k) * p.size + r;
         finish(ctx, p, r, component, divide(ctx.load(component) - sum, pivot));

@@ -1,4 +1,5 @@
-// The engine of level_set.
+// The engine of level_set: numbers the rows in level order, divides the levels into launches, and records the
+// launches as CUDA graphs.
 #pragma once
 
 #include <cstdint>

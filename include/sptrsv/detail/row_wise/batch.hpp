@@ -29,7 +29,7 @@ class batch {
   SPTRSV_DEVICE static range everything() { return {0, INT64_MAX}; }
 
   SPTRSV_DEVICE batch(const params& p, std::uint32_t half, std::int64_t first)
-      : p_(p), page_(half), first_(first) {}
+      : p_(p), half_(half), first_(first) {}
 
   /// Takes the entries e, e + stride, ... that lie below `end` and in the columns `wanted`, and loads their
   /// components once. Returns the number of entries taken.
@@ -46,7 +46,7 @@ class batch {
     }
     for (int i = 0; i < Entries; ++i) {
       for (int k = 0; k < Columns; ++k) {
-        seen_[i][k] = column_[i] >= 0 ? flag::look(ctx, component(i, k)) : flag::zero();
+        seen_[i][k] = column_[i] >= 0 ? flag::try_load(ctx, component(i, k)) : flag::zero();
       }
     }
     return taken;
@@ -93,11 +93,11 @@ class batch {
   SPTRSV_DEVICE auto component(int i, int k) const {
     // A right-hand side past the end reads the first one instead, so that the poll ends.
     const std::int64_t rhs = first_ + k < p_.x.columns ? first_ + k : first_;
-    return p_.buffers.component(page_, rhs, static_cast<std::int64_t>(column_[i]));
+    return p_.buffers.component(half_, rhs, static_cast<std::int64_t>(column_[i]));
   }
 
   const params& p_;
-  std::uint32_t page_;
+  std::uint32_t half_;
   std::int64_t first_;
   Index column_[Entries];  ///< -1 if there is no entry
   Scalar value_[Entries];

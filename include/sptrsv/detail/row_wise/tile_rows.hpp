@@ -5,6 +5,8 @@
 #include <cstdint>
 
 #include "sptrsv/detail/row_wise/batch.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail::row_wise {
 
@@ -56,7 +58,7 @@ struct tile_rows {
       // Lanes that waited for different components go on together: shuffles of a diverged warp are slow.
       warp.sync();
       for (int k = 0; k < Columns; ++k) {
-        const Scalar sum = simt::tile_sum(warp, sums[k], summed_lanes);
+        const Scalar sum = simt::reduce(warp, sums[k], summed_lanes, simt::plus{});
         if (finishes(k)) {
           p.finish(ctx, r, half, first + k, b[k], sum);
         }

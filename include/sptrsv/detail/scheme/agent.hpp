@@ -20,7 +20,7 @@ struct settled_buffers : Buffers {
 
     SPTRSV_HOST_DEVICE static bool is_known(const reading&) { return true; }
     template <class Context, class Component>
-    SPTRSV_DEVICE static reading look(Context& ctx, const Component& at) {
+    SPTRSV_DEVICE static reading try_load(Context& ctx, const Component& at) {
       return Buffers::flag::read(ctx, at);
     }
     template <class Context, class Component>

@@ -1,4 +1,5 @@
-// The engine of scheme.
+// The engine of scheme: transforms the rows into nodes, groups the nodes, and divides the groups into
+// launches and queues of warps.
 #pragma once
 
 #include <algorithm>

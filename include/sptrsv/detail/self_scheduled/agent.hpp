@@ -7,6 +7,7 @@
 
 #include "sptrsv/detail/base/prefetched_entries.hpp"
 #include "sptrsv/detail/self_scheduled/unknown.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::detail::self_scheduled {
 
@@ -127,7 +128,7 @@ class solve_row {
       });
       Scalar sum{};
       for (int k = 0; k < Columns; ++k) {  // lines 17 to 22
-        const Scalar total = simt::tile_sum(tile, sums[k], Lanes);
+        const Scalar total = simt::reduce(tile, sums[k], Lanes, simt::plus{});
         sum = tile.rank() == k ? total : sum;
       }
       if (unknown_.finishes(p, first, tile.rank())) {

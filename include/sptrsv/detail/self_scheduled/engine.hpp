@@ -1,4 +1,5 @@
-// The engine of self_scheduled.
+// The engine of self_scheduled: stores rows or columns in the order in which unknowns are started, and
+// chooses the number of lanes per unknown.
 #pragma once
 
 #include <cstdint>

@@ -138,14 +138,4 @@ SPTRSV_HOST_DEVICE int bit_count(std::uint32_t mask) {
 #endif
 }
 
-/// Sum over the tile, the same bits in every lane: a butterfly, so the order of additions is fixed.
-/// `lanes` <= Tile size, a power of two and the same in every lane: only the first `lanes` lanes hold terms.
-template <class Tile, class T>
-SPTRSV_DEVICE T tile_sum(const Tile& tile, T value, int lanes) {
-  for (int mask = lanes / 2; mask > 0; mask /= 2) {
-    value = value + tile.shuffle_xor(value, mask);
-  }
-  return value;
-}
-
 }  // namespace sptrsv::detail::simt

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/executor.hpp"
 
 namespace sptrsv::detail::simt {
@@ -70,10 +71,7 @@ struct find_largest_agent {
       const T value = p.body(ctx, i);
       largest = largest < value ? value : largest;
     }
-    for (int mask = 16; mask > 0; mask /= 2) {
-      const T other = warp.shuffle_xor(largest, mask);
-      largest = largest < other ? other : largest;
-    }
+    largest = reduce(warp, largest, 32, maximum{});
     if (warp.rank() == 0) {
       shared.of_warp[warp.index()] = largest;
     }

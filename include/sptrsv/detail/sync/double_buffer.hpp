@@ -106,14 +106,14 @@ class double_buffer_storage {
   double_buffer_storage(std::int64_t size, std::int64_t max_columns, const Executor& on,
                         memory_resource& resource)
       : size_(size),
-        page_words_(words(size, max_columns)),
-        solved_(2 * page_words_, resource, on.stream()),
+        buffer_words_(words(size, max_columns)),
+        solved_(2 * buffer_words_, resource, on.stream()),
         state_(on, resource) {
     on.fill_bytes(solved_.data(), 0xff, solved_.bytes());
   }
 
   [[nodiscard]] double_buffer<Scalar> buffers() const {
-    return {{solved_.data(), solved_.data() + page_words_}, state_.data(), size_};
+    return {{solved_.data(), solved_.data() + buffer_words_}, state_.data(), size_};
   }
 
   /// Of the last solve, whose launches had `blocks` blocks; -1 if none. Synchronises.
@@ -132,7 +132,7 @@ class double_buffer_storage {
   }
 
   std::int64_t size_;
-  std::size_t page_words_;
+  std::size_t buffer_words_;
   buffer<word> solved_;
   solve_state_storage state_;
 };

@@ -34,7 +34,7 @@ struct fenced_flag {
   SPTRSV_HOST_DEVICE static bool is_known(const reading& seen) { return seen.known; }
 
   template <class Context>
-  SPTRSV_DEVICE static reading look(Context& ctx, const component& at) {
+  SPTRSV_DEVICE static reading try_load(Context& ctx, const component& at) {
     reading seen{Scalar{}, false};
     poll(ctx, at, seen);
     return seen;

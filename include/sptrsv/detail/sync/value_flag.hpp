@@ -60,7 +60,7 @@ struct value_flag {
   }
 
   template <class Context>
-  SPTRSV_DEVICE static reading look(Context& ctx, const word* component) {
+  SPTRSV_DEVICE static reading try_load(Context& ctx, const word* component) {
     reading seen;
     for (int w = 0; w < words; w += words_at_once) {
       ctx.template load_relaxed_words<words_at_once>(component + w, seen.bits + w);

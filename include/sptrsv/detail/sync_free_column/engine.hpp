@@ -1,4 +1,4 @@
-// The engine of sync_free_column.
+// The engine of sync_free_column: stores the columns of the system and the number of entries of each row.
 #pragma once
 
 #include <cstdint>

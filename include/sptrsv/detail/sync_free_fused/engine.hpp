@@ -1,4 +1,4 @@
-// The engine of sync_free_fused.
+// The engine of sync_free_fused: assigns 32 short rows or one long row to each warp.
 #pragma once
 
 #include <cstdint>

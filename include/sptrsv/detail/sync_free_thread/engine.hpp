@@ -1,4 +1,4 @@
-// The engine of sync_free_thread.
+// The engine of sync_free_thread: one thread for each row.
 #pragma once
 
 #include <cstdint>

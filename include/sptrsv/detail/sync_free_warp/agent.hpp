@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "sptrsv/detail/row_wise/system.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail::sync_free_warp {
 
@@ -69,7 +71,7 @@ struct agent {
       }
       Scalar sum{};
       for (int k = 0; k < Columns; ++k) {
-        const Scalar total = simt::tile_sum(warp, sums[k], Columns > 1 ? 32 : summed_lanes);
+        const Scalar total = simt::reduce(warp, sums[k], Columns > 1 ? 32 : summed_lanes, simt::plus{});
         sum = warp.rank() == k ? total : sum;
       }
       if (finishes) {
@@ -89,7 +91,7 @@ struct agent {
     typename flag::reading seen[Columns];
     for (int k = 0; k < Columns; ++k) {
       components[k] = component(p, half, first, k, column);
-      seen[k] = present ? flag::look(ctx, components[k]) : flag::zero();
+      seen[k] = present ? flag::try_load(ctx, components[k]) : flag::zero();
     }
     for (;;) {
       bool known = true;
@@ -132,7 +134,7 @@ struct agent {
       values[i] = ctx.load_constant(p.values + e + 32 * i);
       for (int k = 0; k < Columns; ++k) {
         components[i][k] = component(p, half, first, k, column);
-        seen[i][k] = flag::look(ctx, components[i][k]);
+        seen[i][k] = flag::try_load(ctx, components[i][k]);
       }
     }
     for (int i = 0; i < Entries; ++i) {

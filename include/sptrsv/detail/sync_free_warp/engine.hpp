@@ -1,4 +1,5 @@
-// The engine of sync_free_warp.
+// The engine of sync_free_warp: one warp for each row, or for rows of one level that have about the same
+// length.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/dataflow/row_elimination/rows.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::detail::dataflow::row_elimination {
 
@@ -193,7 +194,7 @@ struct rewrite_rows_agent {
       if (next >= 0) {
         term = is_own ? p.triangle.entry(ctx, next) : Scalar{} - factor * ctx.load(p.values + next);
       }
-      const Scalar sum = simt::tile_sum(warp, term, row_block_rows);
+      const Scalar sum = simt::reduce(warp, term, row_block_rows, simt::plus{});
       finite = finite && is_finite(sum);
       if (is_own) {
         ctx.store(p.values + to + index, sum);

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/dataflow/row_elimination/rows.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/types.hpp"
 
 namespace sptrsv::detail::dataflow::row_elimination {
@@ -46,11 +47,8 @@ struct eliminated_rhs_agent {
     }
     const int count = simt::bit_count(needs);
     Offset next = ctx.load_constant(p.factor_offsets + row_block) +
-                  static_cast<Offset>(sum_of_lower_lanes(warp, count));
-    std::uint32_t needed = needs;
-    for (int mask = 16; mask > 0; mask /= 2) {
-      needed |= warp.shuffle_xor(needed, mask);
-    }
+                  static_cast<Offset>(simt::exclusive_sum(warp, count));
+    std::uint32_t needed = simt::reduce(warp, needs, 32, simt::bit_or{});
     for (; needed != 0; needed &= needed - 1) {
       const int k = simt::lowest_bit(needed);
       const Scalar other = warp.shuffle(c, k);
@@ -62,17 +60,6 @@ struct eliminated_rhs_agent {
     if (present) {
       ctx.store(p.c + column * p.size + substitution_index, c);
     }
-  }
-
- private:
-  template <class Warp>
-  SPTRSV_DEVICE static int sum_of_lower_lanes(const Warp& warp, int value) {
-    int sum = value;
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const int other = warp.shuffle(sum, warp.rank() < distance ? 0 : warp.rank() - distance);
-      sum += warp.rank() < distance ? 0 : other;
-    }
-    return sum - value;
   }
 };
 

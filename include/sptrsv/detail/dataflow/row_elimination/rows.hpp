@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::detail::dataflow::row_elimination {
@@ -84,10 +85,7 @@ SPTRSV_DEVICE block_row<Offset> open_row(Context& ctx, const Warp& warp,
   made.has_entry = made.has_entry && column >= base;
   made.needs = made.has_entry ? static_cast<int>(column - base) : 0;
   made.inside = simt::bit_count(warp.ballot(made.has_entry));
-  made.all = made.has_entry ? 1u << made.needs : 0u;
-  for (int mask = 16; mask > 0; mask /= 2) {
-    made.all |= warp.shuffle_xor(made.all, mask);
-  }
+  made.all = simt::reduce(warp, made.has_entry ? 1u << made.needs : 0u, 32, simt::bit_or{});
   return made;
 }
 
@@ -120,7 +118,7 @@ SPTRSV_DEVICE row_elimination<Scalar> eliminate(Context& ctx, const Warp& warp,
     term = magnitude(divide(entry, t.pivot(ctx, row))) * sum_of_needed;
   }
   made.is_finite = warp.all(is_finite(made.factor));
-  made.inverse_sum = 1 + simt::tile_sum(warp, term, row_block_rows);
+  made.inverse_sum = 1 + simt::reduce(warp, term, row_block_rows, simt::plus{});
   return made;
 }
 
@@ -147,11 +145,7 @@ SPTRSV_DEVICE void merge(Context& ctx, const Warp& warp, sorted_list<Index, Offs
                          const Visit& visit) {
   Index first = list.first(ctx);
   for (Offset index = 0;; ++index) {
-    Index least = first;
-    for (int mask = 16; mask > 0; mask /= 2) {
-      const Index other = warp.shuffle_xor(least, mask);
-      least = other < least ? other : least;
-    }
+    const Index least = simt::reduce(warp, first, 32, simt::minimum{});
     const bool takes = first == least;
     if (least == list.none || !visit(least, takes ? list.next : Offset{-1}, index)) {
       return;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sptrsv/detail/dataflow/single_block/shared_memory.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::detail::dataflow::single_block {
 
@@ -60,7 +61,7 @@ class consumer {
         const Scalar* const in_tile = shared_.in_tile + stage % pipeline_tiles * Shape::in_tile_entries;
         ++stage;
         const tile_data next = read_tile(stage % pipeline_tiles, stage % (2 * pipeline_tiles));
-        const Scalar rest = simt::tile_sum(warp_, minus_products(rhs, now, component), lanes);
+        const Scalar rest = simt::reduce(warp_, minus_products(rhs, now, component), lanes, simt::plus{});
         last.target = now.target;
         last.x = solve_rows(now, in_tile, rest, s + k, solved);
         now = next;

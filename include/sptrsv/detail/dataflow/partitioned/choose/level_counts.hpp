@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/dataflow/partitioned/build/order.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 
@@ -113,16 +114,12 @@ struct count_levels_agent {
   }
 
   template <class Warp>
-  SPTRSV_DEVICE static level_counts add_up(const Warp& warp, level_counts sum) {
-    for (int mask = 16; mask > 0; mask /= 2) {
-      const std::int32_t need = warp.shuffle_xor(sum.need, mask);
-      const std::int32_t rounds = warp.shuffle_xor(sum.rounds, mask);
-      sum.rows += warp.shuffle_xor(sum.rows, mask);
-      sum.need = sum.need < need ? need : sum.need;
-      sum.global_entries += warp.shuffle_xor(sum.global_entries, mask);
-      sum.rounds = sum.rounds < rounds ? rounds : sum.rounds;
-    }
-    return sum;
+  SPTRSV_DEVICE static level_counts add_up(const Warp& warp, level_counts counts) {
+    counts.rows = simt::reduce(warp, counts.rows, 32, simt::plus{});
+    counts.need = simt::reduce(warp, counts.need, 32, simt::maximum{});
+    counts.global_entries = simt::reduce(warp, counts.global_entries, 32, simt::plus{});
+    counts.rounds = simt::reduce(warp, counts.rounds, 32, simt::maximum{});
+    return counts;
   }
 
   template <class Context>

@@ -27,6 +27,7 @@
 #include "sptrsv/detail/dataflow/partitioned/kernel/params.hpp"
 #include "sptrsv/detail/dataflow/partitioned/kernel/pipeline.hpp"
 #include "sptrsv/detail/dataflow/partitioned/kernel/rhs.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 
@@ -224,7 +225,7 @@ class partition_solver {
     for (int i = 0; i < entries; ++i) {
       sum[i % 2] = sum[i % 2] - value[i] * component[i];
     }
-    rest = simt::tile_sum(warp_, sum[0] + sum[1], lanes);
+    rest = simt::reduce(warp_, sum[0] + sum[1], lanes, simt::plus{});
     unknown x = rest * row.factor;
     if (some_divide) {
       const unknown quotient = divide(rest, divides ? row.factor : pivot_divisor<Scalar>::one());
