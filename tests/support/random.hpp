@@ -16,11 +16,11 @@ class random_source {
   explicit random_source(std::uint64_t seed) : state_(seed) {}
 
   std::uint64_t bits() { return sptrsv_common::split_mix(state_ += 0x9e3779b97f4a7c15u); }
-  /// In [0, bound).
+  /// Returns an integer in [0, bound).
   std::int64_t below(std::int64_t bound) {
     return static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(bound));
   }
-  /// In [0, 1), a multiple of 2^-20: exact in every type of ours.
+  /// Returns a value in [0, 1), a multiple of 2^-20: exact in every value type.
   double fraction() { return static_cast<double>(bits() >> 44) / 1048576.0; }
   double between(double low, double high) { return low + (high - low) * fraction(); }
   bool coin() { return (bits() >> 63) != 0; }

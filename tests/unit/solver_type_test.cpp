@@ -1,4 +1,4 @@
-// The type of a solver can be written down: a class may have a solver as a member.
+// The type of a solver has a name, so that a class may have a solver as a member.
 #include <gtest/gtest.h>
 
 #include <complex>

@@ -1,4 +1,4 @@
-// The list of generated systems of a program without SuiteSparse.
+// The list of generated systems in a program without SuiteSparse.
 #include "common/generators/registry.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Complete factors by SuiteSparse: that they are triangles, that their product is the permuted matrix, and
-// that the benchmark's systems have their values.
+// Complete factors by SuiteSparse: they are triangles, their product is the permuted matrix, and the systems
+// of the benchmark have their values.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ class dense {
   std::vector<double> values_;
 };
 
-/// Row k is row rows[k] of `a`, column k is column columns[k].
+/// Returns the permuted matrix: its row k is row rows[k] of `a`, its column k is column columns[k].
 dense permuted(const dense& a, const std::vector<std::int32_t>& rows,
                const std::vector<std::int32_t>& columns) {
   dense made(static_cast<std::int64_t>(a.size()));
@@ -64,8 +64,8 @@ dense transposed(const dense& a) {
   return made;
 }
 
-/// |A - LU| against n eps |L||U|, the bound of Gaussian elimination in any order (Higham 2002, Theorem 9.3);
-/// the most of their quotients over the entries.
+/// Returns the largest quotient, over the entries, of |A - LU| and n eps |L||U|, which is the bound of
+/// Gaussian elimination in any order (Higham 2002, Theorem 9.3).
 double backward_error_of_factors(const dense& a, const dense& lower, const dense& upper) {
   const double rounding = static_cast<double>(a.size()) * std::numeric_limits<double>::epsilon();
   double worst = 0;
@@ -90,7 +90,7 @@ bool is_permutation_of_rows(std::vector<std::int32_t> permutation, std::int64_t 
   return permutation == all;
 }
 
-/// What `pattern` promises.
+/// Expects the invariants of a lower triangle.
 void expect_lower_triangle(const std::vector<vertex>& offsets, const std::vector<vertex>& columns) {
   ASSERT_EQ(offsets.front(), 0);
   ASSERT_EQ(static_cast<std::size_t>(offsets.back()), columns.size());
@@ -104,8 +104,8 @@ void expect_lower_triangle(const std::vector<vertex>& offsets, const std::vector
   }
 }
 
-/// Full rows without a diagonal entry in the natural order, of very different size: rows must be exchanged
-/// and scaled.
+/// Returns a matrix of full rows without diagonal entries whose rows have values of very different size, so
+/// that rows must be exchanged and scaled.
 matrix needs_pivoting(vertex n) {
   random_stream random(5);
   matrix made{n, n, {0}, {}, {}};

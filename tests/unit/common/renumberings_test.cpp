@@ -1,4 +1,4 @@
-// Systems in other orders: renumberings of a lower triangle.
+// Renumberings of a lower triangle.
 #include "common/generators/renumberings.hpp"
 
 #include <gtest/gtest.h>
