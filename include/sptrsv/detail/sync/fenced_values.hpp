@@ -33,6 +33,7 @@ struct fenced_flag {
   SPTRSV_HOST_DEVICE static reading zero() { return {Scalar{}, true}; }
   SPTRSV_HOST_DEVICE static bool is_known(const reading& seen) { return seen.known; }
 
+  /// Returns the component if its flag is set; otherwise a reading that is not known.
   template <class Context>
   SPTRSV_DEVICE static reading try_load(Context& ctx, const component& at) {
     reading seen{Scalar{}, false};
@@ -40,21 +41,24 @@ struct fenced_flag {
     return seen;
   }
 
-  /// Of a component that an earlier launch has published.
+  /// Returns a component that an earlier launch has published.
   template <class Context>
   SPTRSV_DEVICE static reading read(Context& ctx, const component& at) {
     return {ctx.load(at.value), true};
   }
 
-  /// Returns the flag that is missing; null if none is.
+  /// Reads the component if it was not known in `seen` and its flag is set.
   template <class Context>
-  SPTRSV_DEVICE static const word* poll(Context& ctx, const component& at, reading& seen) {
-    if (ctx.load_relaxed(at.flag) != at.solve) {
-      return at.flag;
+  SPTRSV_DEVICE static void poll(Context& ctx, const component& at, reading& seen) {
+    if (!seen.known && ctx.load_relaxed(at.flag) == at.solve) {
+      ctx.fence_acquire();
+      seen = read(ctx, at);
     }
-    ctx.fence_acquire();
-    seen = read(ctx, at);
-    return nullptr;
+  }
+
+  /// Returns the address of the flag if the component is not known; null otherwise.
+  SPTRSV_DEVICE static const word* missing(const component& at, const reading& seen) {
+    return seen.known ? nullptr : at.flag;
   }
 
   template <class Context>

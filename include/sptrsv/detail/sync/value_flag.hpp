@@ -50,15 +50,6 @@ struct value_flag {
     return known;
   }
 
-  template <int Count>
-  SPTRSV_DEVICE static bool are_known(const reading (&seen)[Count]) {
-    bool known = true;
-    for (int i = 0; i < Count; ++i) {
-      known = known && is_known(seen[i]);
-    }
-    return known;
-  }
-
   template <class Context>
   SPTRSV_DEVICE static reading try_load(Context& ctx, const word* component) {
     reading seen;
@@ -89,17 +80,23 @@ struct value_flag {
     return seen;
   }
 
-  /// Looks once more at the words that were pending in `seen`. Returns one that still is; null if none.
+  /// Loads the words that are pending in `seen` once more.
   template <class Context>
-  SPTRSV_DEVICE static const word* poll(Context& ctx, const word* component, reading& seen) {
-    const word* missing = nullptr;
-    for (int w = 0; w < words; ++w) {
-      if (seen.bits[w] == pending) {
-        seen.bits[w] = ctx.load_relaxed(component + w);
-        missing = seen.bits[w] == pending ? component + w : missing;
+  SPTRSV_DEVICE static void poll(Context& ctx, const word* component, reading& seen) {
+    for (int w = 0; w < words; w += words_at_once) {
+      if (is_any_pending(seen.bits + w)) {
+        ctx.template load_relaxed_words<words_at_once>(component + w, seen.bits + w);
       }
     }
-    return missing;
+  }
+
+  /// Returns the address of a word that is pending in `seen`; null if none is.
+  SPTRSV_DEVICE static const word* missing(const word* component, const reading& seen) {
+    const word* pending_word = nullptr;
+    for (int w = 0; w < words; ++w) {
+      pending_word = seen.bits[w] == pending ? component + w : pending_word;
+    }
+    return pending_word;
   }
 
   /// Polls the words that were pending in `seen` until they are not.
@@ -112,47 +109,6 @@ struct value_flag {
       }
     }
     return seen.value();
-  }
-
-  /// Looks once at the words that are pending in `seen`; whether all are known then.
-  template <int Count, class Context>
-  SPTRSV_DEVICE static bool poll_all(Context& ctx, const word* const (&components)[Count],
-                                     reading (&seen)[Count]) {
-    for (int i = 0; i < Count; ++i) {  // all loads, then all tests: otherwise one waits for the other
-      for (int w = 0; w < words; w += words_at_once) {
-        if (is_any_pending(seen[i].bits + w)) {
-          ctx.template load_relaxed_words<words_at_once>(components[i] + w, seen[i].bits + w);
-        }
-      }
-    }
-    return are_known(seen);
-  }
-
-  /// One of the words that are pending in `seen`; null if none is.
-  template <int Count>
-  SPTRSV_DEVICE static const word* missing_of(const word* const (&components)[Count],
-                                              const reading (&seen)[Count]) {
-    const word* missing = nullptr;
-    for (int i = 0; i < Count; ++i) {
-      for (int w = 0; w < words; ++w) {
-        missing = seen[i].bits[w] == pending ? components[i] + w : missing;
-      }
-    }
-    return missing;
-  }
-
-  /// Polls the words that are pending in `seen` until no lane of the tile misses any. Lanes that went on one
-  /// by one would have to be brought together again, which takes longer than a look.
-  template <int Count, class Context, class Tile>
-  SPTRSV_DEVICE static void spin_together(Context& ctx, const Tile& tile,
-                                          const word* const (&components)[Count], reading (&seen)[Count]) {
-    bool known = are_known(seen);
-    while (tile.any(!known)) {
-      if (!known) {
-        ctx.spin(missing_of(components, seen));
-      }
-      known = poll_all(ctx, components, seen);
-    }
   }
 
   template <class Context>
