@@ -90,7 +90,7 @@ class polled_batch {
   template <class Context, class Tile, class Address>
   SPTRSV_DEVICE void wait_together(Context& ctx, const Tile& tile, const Address& at) {
     bool known = is_known();
-    while (tile.any(!known)) {
+    while (!tile.all(known)) {
       if (!known) {
         ctx.spin(missing(at));
       }
