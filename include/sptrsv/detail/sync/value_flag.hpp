@@ -74,7 +74,7 @@ struct value_flag {
     return seen;
   }
 
-  /// Loads a component that an earlier launch has published.
+  /// Loads a component that is known to be published, by an earlier launch or before a barrier.
   template <class Context>
   SPTRSV_DEVICE static reading read(Context& ctx, const word* component) {
     reading seen;
