@@ -14,7 +14,8 @@ has_gpu() { "$root/tests/run_if_gpu.sh" true > /dev/null; }
 has_header() { echo "#include <$1>" | "${CXX:-c++}" -E -x c++ - > /dev/null 2>&1; }
 
 # install_missing WHAT...: installs the Debian packages of those of WHAT that this machine lacks. WHAT is among
-# build, gtest, benchmark, zlib, suitesparse, cli11, python, venv, clang-format, clang-tidy, doxygen, shellcheck.
+# build, gtest, benchmark, zlib, suitesparse, cli11, python, matplotlib, venv, clang-format, clang-tidy, doxygen,
+# shellcheck.
 install_missing() {
   local what packages=()
   for what in "$@"; do
@@ -30,6 +31,10 @@ install_missing() {
       suitesparse) has_header suitesparse/umfpack.h || packages+=(libsuitesparse-dev) ;;
       cli11) has_header CLI/CLI.hpp || packages+=(libcli11-dev) ;;
       python) has_command python3 || packages+=(python3) ;;
+      matplotlib)
+        python3 -c 'import matplotlib' 2> /dev/null || /usr/bin/python3 -c 'import matplotlib' 2> /dev/null ||
+          packages+=(python3-matplotlib)
+        ;;
       venv) python3 -c 'import ensurepip' 2> /dev/null || packages+=(python3-venv) ;;
       clang-format) has_command clang-format || has_command clang-format-14 || packages+=(clang-format) ;;
       clang-tidy) has_command clang-tidy || has_command clang-tidy-14 || packages+=(clang-tidy) ;;

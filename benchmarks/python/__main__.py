@@ -6,7 +6,8 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-# The module of each command, which is imported only when it runs: train-schemes needs packages that others do not.
+# The module of each command, which is imported only when it runs: train-schemes needs packages that others do not. The
+# modules that draw figures, which need matplotlib, are imported only when there is something to draw.
 COMMANDS = {
     "check": ("sptrsv_results.format", "checks that files of results can be used"),
     "compare": ("sptrsv_results.compare", "compares two files of results, or one with a table of baseline times"),
@@ -37,11 +38,10 @@ def main(arguments: Sequence[str]) -> int:
     if arguments and arguments[0] in COMMANDS:
         module, _ = COMMANDS[arguments[0]]
         try:
-            command = importlib.import_module(module)
+            return importlib.import_module(module).main(arguments[1:])
         except ModuleNotFoundError as error:
             print(f"error: {arguments[0]} needs the Python package {error.name}", file=sys.stderr)
             return 2
-        return command.main(arguments[1:])
     asks_for_help = bool(arguments) and arguments[0] in ("-h", "--help")
     print(usage(), file=sys.stdout if asks_for_help else sys.stderr)
     if arguments and not asks_for_help:

@@ -1,8 +1,9 @@
-// Owning matrices on the device, transfers, and the conversions between CSR and CSC there.
+// Owning matrices in device memory, transfers, and the conversions between CSR and CSC on the device.
 //
-// `Stream` is cudaStream_t in translation units that nvcc compiles. Every function allocates from `resource`
-// (null: the default of the stream's device). Arrays are given back on the stream that they were allocated
-// on.
+// `Stream` is cudaStream_t in a translation unit that nvcc compiles. Every function allocates from
+// `resource`, which must outlive the result (null: the default of the stream's device). Arrays are given back
+// on the stream that they were allocated on, which must still exist then. All functions throw `error` with
+// errc::out_of_memory or errc::cuda_error.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +19,23 @@
 
 namespace sptrsv {
 
-/// Storage of an owning matrix on the device.
+/// Storage of an owning matrix in device memory.
 struct device_storage {
+  /// Type of the arrays.
   template <class T>
   using array = buffer<T>;
 };
 
+/// Matrix in compressed sparse rows in device memory.
 template <class Value, class Index = std::int32_t, class Offset = Index>
 using device_csr_matrix = csr_matrix<Value, Index, Offset, device_storage>;
+/// Matrix in compressed sparse columns in device memory.
 template <class Value, class Index = std::int32_t, class Offset = Index>
 using device_csc_matrix = csc_matrix<Value, Index, Offset, device_storage>;
 
 namespace detail {
 
+/// Returns a copy in device memory of `count` elements.
 template <class T, class Executor>
 buffer<T> upload_array(const T* host, std::int64_t count, const Executor& on, memory_resource& resource) {
   auto made = make_buffer<T>(count, on, resource);
@@ -38,6 +43,7 @@ buffer<T> upload_array(const T* host, std::int64_t count, const Executor& on, me
   return made;
 }
 
+/// Returns a copy in host memory of `count` elements. Synchronises.
 template <class T, class Executor>
 std::vector<T> download_array(const T* device, std::int64_t count, const Executor& on) {
   std::vector<T> made(static_cast<std::size_t>(count));
@@ -45,17 +51,18 @@ std::vector<T> download_array(const T* device, std::int64_t count, const Executo
   return made;
 }
 
-/// Number of offsets of `majors` rows; a matrix of size 0 may come without any.
+/// Returns the number of offsets of `majors` rows; a matrix of size 0 may have no array of offsets.
 inline std::int64_t offset_count(std::int64_t majors, const void* offsets) {
   return offsets == nullptr ? 0 : majors + 1;
 }
 
+/// Returns the resource, or the default one for null.
 template <class Executor>
 memory_resource& resource_or_default(memory_resource* resource, const Executor& on) {
   return resource != nullptr ? *resource : on.default_resource();
 }
 
-/// Per entry: how many fall to each minor index.
+/// For each entry: counts the entries of each minor index.
 template <class Index, class Offset>
 struct count_minor {
   const Index* indices;
@@ -67,7 +74,7 @@ struct count_minor {
   }
 };
 
-/// Per entry of the new order: its major index and its value.
+/// For each entry of the new order: stores its major index and its value.
 template <class Scalar, class Index, class Offset>
 struct move_recompressed {
   std::int64_t majors;
@@ -86,7 +93,7 @@ struct move_recompressed {
   }
 };
 
-/// The other compression of the same entries, on the device; see detail::recompress.
+/// Compresses the same entries by the other dimension, on the device; see detail::recompress.
 template <class Value, class Index, class Offset, class Executor>
 void recompress_on_device(std::int64_t majors, std::int64_t minors, std::int64_t entries,
                           const Offset* offsets, const Index* indices, const Value* values,
@@ -104,12 +111,12 @@ void recompress_on_device(std::int64_t majors, std::int64_t minors, std::int64_t
   on.exclusive_scan(new_offsets.data(), new_offsets.data(), minors + 1, resource);
 
   using key = std::make_unsigned_t<Index>;
-  const buffer<Offset> places(count, resource, on.stream());
+  const buffer<Offset> entry_indices(count, resource, on.stream());
   const buffer<Offset> order(count, resource, on.stream());
   const buffer<key> sorted(count, resource, on.stream());
-  simt::for_each(on, entries, triangle_kernels::write_iota<Offset>{places.data()});
-  on.sort_pairs(reinterpret_cast<const key*>(indices), sorted.data(), places.data(), order.data(), entries,
-                bits_for(static_cast<std::uint64_t>(minors)), resource);
+  simt::for_each(on, entries, triangle_kernels::write_iota<Offset>{entry_indices.data()});
+  on.sort_pairs(reinterpret_cast<const key*>(indices), sorted.data(), entry_indices.data(), order.data(),
+                entries, bits_for(static_cast<std::uint64_t>(minors)), resource);
   simt::for_each(
       on, entries,
       move_recompressed<scalar_t<Value>, Index, Offset>{majors, offsets, as_scalar(values), order.data(),
@@ -118,7 +125,8 @@ void recompress_on_device(std::int64_t majors, std::int64_t minors, std::int64_t
 
 }  // namespace detail
 
-/// Copies a host matrix to the device; synchronises.
+/// Returns a copy of a host matrix in device memory. The host arrays may be freed when the call returns: it
+/// synchronises `stream`, unless all arrays are so short that they are passed as kernel arguments.
 template <class Value, class Index, class Offset, class Stream = stream_handle>
 device_csr_matrix<Value, Index, Offset> to_device(const csr_view<Value, Index, Offset>& a, Stream stream = {},
                                                   memory_resource* resource = nullptr) {
@@ -129,6 +137,7 @@ device_csr_matrix<Value, Index, Offset> to_device(const csr_view<Value, Index, O
           detail::upload_array(a.column_indices, a.entries, on, from),
           detail::upload_array(a.values, a.entries, on, from)};
 }
+/// Returns a copy of a host matrix in device memory; see the overload for csr_view.
 template <class Value, class Index, class Offset, class Stream = stream_handle>
 device_csc_matrix<Value, Index, Offset> to_device(const csc_view<Value, Index, Offset>& a, Stream stream = {},
                                                   memory_resource* resource = nullptr) {
@@ -139,18 +148,21 @@ device_csc_matrix<Value, Index, Offset> to_device(const csc_view<Value, Index, O
           detail::upload_array(a.row_indices, a.entries, on, from),
           detail::upload_array(a.values, a.entries, on, from)};
 }
+/// Returns a copy of a host matrix in device memory; see the overload for csr_view.
 template <class Value, class Index, class Offset, class Stream = stream_handle>
 auto to_device(const csr_matrix<Value, Index, Offset>& a, Stream stream = {},
                memory_resource* resource = nullptr) {
   return to_device(a.view(), stream, resource);
 }
+/// Returns a copy of a host matrix in device memory; see the overload for csr_view.
 template <class Value, class Index, class Offset, class Stream = stream_handle>
 auto to_device(const csc_matrix<Value, Index, Offset>& a, Stream stream = {},
                memory_resource* resource = nullptr) {
   return to_device(a.view(), stream, resource);
 }
 
-/// Copies a host vector to the device; synchronises.
+/// Returns a copy of a host vector in device memory. The vector may be freed when the call returns, as for
+/// matrices.
 template <class T, class Stream = stream_handle>
 buffer<T> to_device(const std::vector<T>& v, Stream stream = {}, memory_resource* resource = nullptr) {
   const detail::executor_t<Stream> on(stream);
@@ -158,14 +170,14 @@ buffer<T> to_device(const std::vector<T>& v, Stream stream = {}, memory_resource
                               detail::resource_or_default(resource, on));
 }
 
-/// Copies a device vector to the host; synchronises.
+/// Returns a copy of a device array in host memory. Synchronises `stream`.
 template <class T, class Stream = stream_handle>
 std::vector<T> to_host(const buffer<T>& v, Stream stream = {}) {
   return detail::download_array(v.data(), static_cast<std::int64_t>(v.size()),
                                 detail::executor_t<Stream>(stream));
 }
 
-/// Copies a device matrix to the host; synchronises.
+/// Returns a copy of a device matrix in host memory. Synchronises `stream`.
 template <class Value, class Index, class Offset, class Stream = stream_handle>
 csr_matrix<Value, Index, Offset> to_host(const device_csr_matrix<Value, Index, Offset>& a,
                                          Stream stream = {}) {
@@ -176,6 +188,7 @@ csr_matrix<Value, Index, Offset> to_host(const device_csr_matrix<Value, Index, O
           detail::download_array(v.column_indices, v.entries, on),
           detail::download_array(v.values, v.entries, on)};
 }
+/// Returns a copy of a device matrix in host memory. Synchronises `stream`.
 template <class Value, class Index, class Offset, class Stream = stream_handle>
 csc_matrix<Value, Index, Offset> to_host(const device_csc_matrix<Value, Index, Offset>& a,
                                          Stream stream = {}) {
@@ -187,7 +200,9 @@ csc_matrix<Value, Index, Offset> to_host(const device_csc_matrix<Value, Index, O
           detail::download_array(v.values, v.entries, on)};
 }
 
-/// The same matrix by columns, on the device, entries of a column in ascending row; does not synchronise.
+/// Returns the matrix by columns, in device memory; the entries of a column are in the order of rows. Only
+/// enqueues. The matrix must be valid: offsets from 0 to the number of entries that never decrease, and
+/// indices in range.
 template <class Value, class Index, class Offset, class Stream = stream_handle>
 device_csc_matrix<Value, Index, Offset> to_csc(const device_csr_matrix<Value, Index, Offset>& a,
                                                Stream stream = {}, memory_resource* resource = nullptr) {
@@ -200,7 +215,8 @@ device_csc_matrix<Value, Index, Offset> to_csc(const device_csr_matrix<Value, In
   return made;
 }
 
-/// The same matrix by rows, on the device, entries of a row in ascending column; does not synchronise.
+/// Returns the matrix by rows, in device memory; the entries of a row are in the order of columns. Otherwise
+/// as to_csc.
 template <class Value, class Index, class Offset, class Stream = stream_handle>
 device_csr_matrix<Value, Index, Offset> to_csr(const device_csc_matrix<Value, Index, Offset>& a,
                                                Stream stream = {}, memory_resource* resource = nullptr) {

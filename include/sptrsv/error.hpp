@@ -1,4 +1,4 @@
-// Errors: what can go wrong, the exception that says so, and the precondition macro.
+// Errors: their codes, the exceptions, and the macro that checks a precondition.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,21 @@
 
 namespace sptrsv {
 
-/// What went wrong; `error::what()` says it in a sentence, `error::row()` says where.
+/// Code of an error. `error::what()` is a sentence about it, `error::row()` the row of the matrix.
 enum class errc {
-  invalid_argument,      ///< an argument that no other code names
-  not_square,            ///< the matrix has not as many columns as rows
-  offsets_not_monotone,  ///< row (column) offsets do not start at 0, decrease, or miss the entry count
-  index_out_of_range,    ///< a column (row) index is negative or not below the dimension
-  duplicate_entry,       ///< the triangle holds one entry twice
-  missing_diagonal,      ///< no diagonal entry in a row of a non-unit triangle
-  size_mismatch,         ///< b, x or the values have not the size of the system
+  invalid_argument,      ///< an invalid argument that has no code of its own
+  not_square,            ///< the numbers of rows and columns of the matrix differ
+  offsets_not_monotone,  ///< row (column) offsets do not start at 0, decrease, or do not end at the entry
+                         ///< count
+  index_out_of_range,    ///< a column (row) index is negative or not less than the dimension
+  duplicate_entry,       ///< the triangle has an entry twice
+  missing_diagonal,      ///< a row of a triangle with diag::non_unit has no diagonal entry
+  size_mismatch,         ///< the size of b, x or the values does not match the system
   too_many_rhs,          ///< more right-hand sides than `system_options::max_rhs`
   wrong_memory_space,    ///< a host pointer where a device pointer is needed, or the reverse
-  unsupported,           ///< a combination that the policy refuses
+  unsupported,           ///< a combination that the policy, the format or the build does not support
   out_of_memory,         ///< a memory resource could not serve a request
-  parse_error,           ///< malformed input text; see `parse_error`
+  parse_error,           ///< malformed input text; see the class parse_error
   io_error,              ///< a file could not be opened, read or written
   cuda_error             ///< a call of the CUDA runtime failed
 };
@@ -29,12 +30,15 @@ enum class errc {
 /// The exception of this library.
 class error : public std::runtime_error {
  public:
+  /// Constructs an error with a code, a message and, if the error concerns one, a row of the matrix.
   error(errc code, const std::string& message, std::optional<std::int64_t> row = std::nullopt)
       : std::runtime_error(message), code_(code), row_(row) {}
 
+  /// Returns the code.
   [[nodiscard]] errc code() const noexcept { return code_; }
 
-  /// The first offending row of the matrix (a column for CSC input), counted from 0, where there is one.
+  /// Returns the first offending row of the matrix (column, for CSC), counted from 0; empty if the error
+  /// concerns no row.
   [[nodiscard]] std::optional<std::int64_t> row() const noexcept { return row_; }
 
  private:
@@ -42,12 +46,14 @@ class error : public std::runtime_error {
   std::optional<std::int64_t> row_;
 };
 
-/// Malformed text; lines are counted from 1.
+/// The exception for malformed text, with the code errc::parse_error.
 class parse_error : public error {
  public:
+  /// Constructs an error for a line of the text, counted from 1; what() names the line.
   parse_error(const std::string& message, std::int64_t line)
       : error(errc::parse_error, "line " + std::to_string(line) + ": " + message), line_(line) {}
 
+  /// Returns the line, counted from 1.
   [[nodiscard]] std::int64_t line() const noexcept { return line_; }
 
  private:
@@ -56,7 +62,7 @@ class parse_error : public error {
 
 }  // namespace sptrsv
 
-/// Throws `sptrsv::error(code, message)` unless `condition` holds; `message` is evaluated only then.
+/// Throws `sptrsv::error(code, message)` if `condition` is false; `message` is evaluated only in this case.
 #define SPTRSV_EXPECTS(condition, code, message) \
   do {                                           \
     if (!(condition)) {                          \

@@ -1,8 +1,8 @@
 // Sparse matrices in compressed form: non-owning views, the owning types, and conversions between them.
 //
-// `Index` holds row and column numbers, `Offset` positions among the entries: 64-bit offsets with 32-bit
-// indices serve matrices with more than 2^31 entries. Rows and columns count from 0; the entries of a row
-// (column) may stand in any order.
+// `Index` is the type of row and column indices, `Offset` the type of offsets into the entries, both signed:
+// 64-bit offsets with 32-bit indices suit matrices with more than 2^31 entries. Rows and columns are counted
+// from 0; the entries of a row (column) may be in any order.
 #pragma once
 
 #include <cstdint>
@@ -14,56 +14,61 @@
 
 namespace sptrsv {
 
-/// Non-owning view of a matrix in compressed sparse rows; trivially copyable. The arrays live on the host or
-/// on the device, all in one place; each function says where it needs them.
+/// Non-owning view of a matrix in compressed sparse rows (CSR). Trivially copyable. The arrays are all in
+/// host memory or all in device memory: each function says which it needs. They must outlive the use of the
+/// view.
 template <class Value, class Index = std::int32_t, class Offset = Index>
 struct csr_view {
-  using view_type = csr_view;
-  using value_type = Value;
-  using index_type = Index;
-  using offset_type = Offset;
+  using view_type = csr_view;  ///< the view itself
+  using value_type = Value;    ///< type of values
+  using index_type = Index;    ///< type of indices
+  using offset_type = Offset;  ///< type of offsets
 
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::int64_t entries = 0;
-  const Offset* row_offsets = nullptr;    ///< rows + 1, from 0 to `entries`
-  const Index* column_indices = nullptr;  ///< entries
-  const Value* values = nullptr;          ///< entries
+  std::int64_t rows = 0;                  ///< number of rows
+  std::int64_t columns = 0;               ///< number of columns
+  std::int64_t entries = 0;               ///< number of entries
+  const Offset* row_offsets = nullptr;    ///< first entry of each row, from 0 to `entries`; rows + 1 elements
+  const Index* column_indices = nullptr;  ///< column of each entry; `entries` elements
+  const Value* values = nullptr;          ///< value of each entry; `entries` elements
 };
 
-/// Non-owning view of a matrix in compressed sparse columns; see csr_view.
+/// Non-owning view of a matrix in compressed sparse columns (CSC); otherwise as csr_view.
 template <class Value, class Index = std::int32_t, class Offset = Index>
 struct csc_view {
-  using view_type = csc_view;
-  using value_type = Value;
-  using index_type = Index;
-  using offset_type = Offset;
+  using view_type = csc_view;  ///< the view itself
+  using value_type = Value;    ///< type of values
+  using index_type = Index;    ///< type of indices
+  using offset_type = Offset;  ///< type of offsets
 
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::int64_t entries = 0;
-  const Offset* column_offsets = nullptr;  ///< columns + 1, from 0 to `entries`
-  const Index* row_indices = nullptr;      ///< entries
-  const Value* values = nullptr;           ///< entries
+  std::int64_t rows = 0;     ///< number of rows
+  std::int64_t columns = 0;  ///< number of columns
+  std::int64_t entries = 0;  ///< number of entries
+  const Offset* column_offsets =
+      nullptr;  ///< first entry of each column, from 0 to `entries`; columns + 1 elements
+  const Index* row_indices = nullptr;  ///< row of each entry; `entries` elements
+  const Value* values = nullptr;       ///< value of each entry; `entries` elements
 };
 
-/// Storage of an owning matrix on the host. Its twin on the device is `device_storage` (device_matrix.hpp).
+/// Storage of an owning matrix in host memory. device_storage (sptrsv/device_matrix.hpp) is the storage in
+/// device memory.
 struct host_storage {
+  /// Type of the arrays.
   template <class T>
   using array = std::vector<T>;
 };
 
-/// A matrix in compressed sparse rows that owns its arrays; converts to a view of them.
+/// Matrix in compressed sparse rows that owns its arrays. Converts to a csr_view.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Storage = host_storage>
 struct csr_matrix {
-  using view_type = csr_view<Value, Index, Offset>;
+  using view_type = csr_view<Value, Index, Offset>;  ///< type of the view
 
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  typename Storage::template array<Offset> row_offsets;
-  typename Storage::template array<Index> column_indices;
-  typename Storage::template array<Value> values;
+  std::int64_t rows = 0;                                   ///< number of rows
+  std::int64_t columns = 0;                                ///< number of columns
+  typename Storage::template array<Offset> row_offsets;    ///< first entry of each row; rows + 1 elements
+  typename Storage::template array<Index> column_indices;  ///< column of each entry
+  typename Storage::template array<Value> values;          ///< value of each entry
 
+  /// Returns a view of the arrays, valid as long as they are.
   [[nodiscard]] view_type view() const noexcept {
     return {rows,
             columns,
@@ -72,20 +77,23 @@ struct csr_matrix {
             column_indices.data(),
             values.data()};
   }
+  /// Returns a view of the arrays, valid as long as they are.
   operator view_type() const noexcept { return view(); }
 };
 
-/// A matrix in compressed sparse columns that owns its arrays; converts to a view of them.
+/// Matrix in compressed sparse columns that owns its arrays. Converts to a csc_view.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Storage = host_storage>
 struct csc_matrix {
-  using view_type = csc_view<Value, Index, Offset>;
+  using view_type = csc_view<Value, Index, Offset>;  ///< type of the view
 
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  typename Storage::template array<Offset> column_offsets;
-  typename Storage::template array<Index> row_indices;
-  typename Storage::template array<Value> values;
+  std::int64_t rows = 0;     ///< number of rows
+  std::int64_t columns = 0;  ///< number of columns
+  typename Storage::template array<Offset>
+      column_offsets;                                   ///< first entry of each column; columns + 1 elements
+  typename Storage::template array<Index> row_indices;  ///< row of each entry
+  typename Storage::template array<Value> values;       ///< value of each entry
 
+  /// Returns a view of the arrays, valid as long as they are.
   [[nodiscard]] view_type view() const noexcept {
     return {rows,
             columns,
@@ -94,13 +102,14 @@ struct csc_matrix {
             row_indices.data(),
             values.data()};
   }
+  /// Returns a view of the arrays, valid as long as they are.
   operator view_type() const noexcept { return view(); }
 };
 
 namespace detail {
 
-/// Groups entries by a key in [0, groups), keeping their order within a group (counting sort): writes the
-/// groups' offsets and returns, for each place in the grouped order, the entry that stands there.
+/// Sorts entries by a key in [0, groups) with a stable counting sort. Writes the offsets of the groups, and
+/// returns the entries in the sorted order.
 template <class Offset, class Index>
 std::vector<Offset> group_entries(const Index* keys, std::size_t entries, std::int64_t groups,
                                   std::vector<Offset>& offsets) {
@@ -119,8 +128,9 @@ std::vector<Offset> group_entries(const Index* keys, std::size_t entries, std::i
   return order;
 }
 
-/// The other compression of the same entries: `major_count` offsets in, `minor_count` offsets out. Entries of
-/// each new group ascend. The input must be valid (analyze() says what that means).
+/// Compresses the same entries by the other dimension: `major_count` + 1 offsets in, `minor_count` + 1
+/// offsets out. The entries of each new group ascend. The input must be valid: offsets as analyze() requires
+/// them, and indices in range.
 template <class Value, class Index, class Offset>
 void recompress(std::int64_t major_count, std::int64_t minor_count, const Offset* offsets,
                 const Index* indices, const Value* values, std::vector<Offset>& new_offsets,
@@ -143,7 +153,9 @@ void recompress(std::int64_t major_count, std::int64_t minor_count, const Offset
 
 }  // namespace detail
 
-/// The same matrix by columns; host memory, one core.
+/// Returns the matrix by columns; the entries of a column are in the order of rows. Host memory, one core.
+/// The matrix must be valid: offsets from 0 to the number of entries that never decrease, and indices in
+/// range.
 template <class Value, class Index, class Offset>
 csc_matrix<Value, Index, Offset> to_csc(const csr_view<Value, Index, Offset>& a) {
   csc_matrix<Value, Index, Offset> result{a.rows, a.columns, {}, {}, {}};
@@ -151,12 +163,13 @@ csc_matrix<Value, Index, Offset> to_csc(const csr_view<Value, Index, Offset>& a)
                      result.row_indices, result.values);
   return result;
 }
+/// Returns the matrix by columns; see the overload for views.
 template <class Value, class Index, class Offset>
 csc_matrix<Value, Index, Offset> to_csc(const csr_matrix<Value, Index, Offset>& a) {
   return to_csc(a.view());
 }
 
-/// The same matrix by rows; host memory, one core.
+/// Returns the matrix by rows; the entries of a row are in the order of columns. Otherwise as to_csc.
 template <class Value, class Index, class Offset>
 csr_matrix<Value, Index, Offset> to_csr(const csc_view<Value, Index, Offset>& a) {
   csr_matrix<Value, Index, Offset> result{a.rows, a.columns, {}, {}, {}};
@@ -164,13 +177,22 @@ csr_matrix<Value, Index, Offset> to_csr(const csc_view<Value, Index, Offset>& a)
                      result.column_indices, result.values);
   return result;
 }
+/// Returns the matrix by rows; see the overload for views.
 template <class Value, class Index, class Offset>
 csr_matrix<Value, Index, Offset> to_csr(const csc_matrix<Value, Index, Offset>& a) {
   return to_csr(a.view());
 }
 
-/// Rows from a list of entries (row, column, value), in any order; host memory. Entries of a row keep the
-/// order of the list, and entries given twice stay two. Throws where an index is out of range.
+/// Returns the matrix by rows from a list of entries in any order; host memory, one core. The entries of a
+/// row keep the order of the list; entries that are given twice are not added up.
+///
+/// @param rows number of rows of the matrix.
+/// @param columns number of columns of the matrix.
+/// @param row_indices row of each entry, counted from 0.
+/// @param column_indices column of each entry, counted from 0.
+/// @param values value of each entry.
+/// @tparam Offset type of the offsets; it is not deduced: `make_csr<std::int32_t>(...)`.
+/// @throws error errc::size_mismatch if the arrays have different sizes; errc::index_out_of_range.
 template <class Offset, class Value, class Index>
 csr_matrix<Value, Index, Offset> make_csr(std::int64_t rows, std::int64_t columns,
                                           const std::vector<Index>& row_indices,

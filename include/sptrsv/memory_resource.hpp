@@ -1,4 +1,4 @@
-// Where memory comes from: a stream-ordered resource, and the buffer that owns a piece of it.
+// Memory: the stream-ordered resource that it comes from, and the buffer that owns some of it.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,24 @@ struct CUstream_st;  // what cudaStream_t points to
 
 namespace sptrsv {
 
-/// `cudaStream_t`, named without CUDA's headers; always null where memory is not stream-ordered.
+/// The type of cudaStream_t, without CUDA's headers. Null where memory is not stream-ordered.
 using stream_handle = CUstream_st*;
 
-/// Source of memory. `allocate` returns at least `bytes` bytes aligned to 256, usable by work enqueued on
-/// `stream` after the call; `deallocate` may be called while work enqueued on `stream` still uses the memory.
-/// Both may be called from several threads. A resource must outlive everything that was allocated from it.
+/// Source of memory, ordered by streams. Derive from it to provide memory of your own.
+///
+/// Several host threads may call `allocate` and `deallocate` at the same time. A resource must outlive
+/// everything that was allocated from it.
 class memory_resource {
  public:
   virtual ~memory_resource() = default;
 
-  /// Throws `error(errc::out_of_memory)`.
+  /// Returns memory of at least `bytes` bytes, aligned to 256 bytes; null for 0 bytes. Work that is enqueued
+  /// on `stream` after the call may use it. Throws `error` with errc::out_of_memory.
   [[nodiscard]] void* allocate(std::size_t bytes, stream_handle stream) {
     return bytes == 0 ? nullptr : do_allocate(bytes, stream);
   }
+  /// Gives memory back: `p` and `bytes` are those of `allocate`; null is ignored. Work that was enqueued on
+  /// `stream` before the call may still use the memory.
   void deallocate(void* p, std::size_t bytes, stream_handle stream) noexcept {
     if (p != nullptr) {
       do_deallocate(p, bytes, stream);
@@ -32,23 +36,31 @@ class memory_resource {
   }
 
  private:
+  /// Implements allocate; `bytes` is not 0.
   virtual void* do_allocate(std::size_t bytes, stream_handle stream) = 0;
+  /// Implements deallocate; `p` is not null.
   virtual void do_deallocate(void* p, std::size_t bytes, stream_handle stream) noexcept = 0;
 };
 
-/// Uninitialised memory for `size()` elements of a trivially copyable type; move-only. It is given back on
-/// the stream that it was allocated on, which must still exist then.
+/// Owner of uninitialised memory for `size()` elements of a trivially copyable type; move-only. The memory is
+/// given back on the stream that it was allocated on, which must still exist then. The resource must outlive
+/// the buffer.
 template <class T>
 class buffer {
  public:
+  /// Constructs a buffer without memory.
   buffer() noexcept = default;
+  /// Allocates memory for `size` elements from `resource` on `stream`. Throws `error` with
+  /// errc::out_of_memory.
   buffer(std::size_t size, memory_resource& resource, stream_handle stream)
       : resource_(&resource), stream_(stream), size_(size) {
     SPTRSV_EXPECTS(size <= static_cast<std::size_t>(-1) / sizeof(T), errc::out_of_memory,
                    "a buffer of " + std::to_string(size) + " elements exceeds the address space");
     data_ = static_cast<T*>(resource.allocate(size * sizeof(T), stream));
   }
+  /// Takes the memory of `other`, which is empty then.
   buffer(buffer&& other) noexcept { swap(other); }
+  /// Gives its memory back and takes that of `other`, which is empty then.
   buffer& operator=(buffer&& other) noexcept {
     buffer(std::move(other)).swap(*this);
     return *this;
@@ -59,10 +71,14 @@ class buffer {
     }
   }
 
+  /// Returns the address of the first element; null if there are none.
   [[nodiscard]] T* data() const noexcept { return data_; }
+  /// Returns the number of elements.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Returns the size in bytes.
   [[nodiscard]] std::size_t bytes() const noexcept { return size_ * sizeof(T); }
 
+  /// Exchanges the memory of two buffers.
   void swap(buffer& other) noexcept {
     std::swap(resource_, other.resource_);
     std::swap(stream_, other.stream_);

@@ -1,4 +1,4 @@
-// What all policies share: the description of the system, and what a solve reports.
+// What all policies share: the options of a system, the status of a solve, and the description of a solver.
 #pragma once
 
 #include <array>
@@ -12,78 +12,81 @@
 
 namespace sptrsv {
 
-/// The system `op(T) x = alpha b`, where T is the `part` triangle of the stored matrix A. As in the BLAS,
-/// `part` speaks of A as stored, before `operation`.
+/// Options of the system `op(T) x = alpha b`, where T is a triangle of the stored matrix A.
 struct system_options {
-  uplo part = uplo::lower;
-  diag diagonal = diag::non_unit;
-  op operation = op::none;
-  /// The largest number of right-hand sides that one solve may have; scratch memory grows with it.
-  std::int64_t max_rhs = 1;
+  uplo part = uplo::lower;  ///< T; as in the BLAS, the triangle of A as it is stored, before `operation`
+  diag diagonal = diag::non_unit;  ///< the diagonal of T
+  op operation = op::none;         ///< op
+  std::int64_t max_rhs =
+      1;  ///< largest number of right-hand sides of one solve; scratch memory grows with it
 };
 
-/// What the last solve met, see `solver::status`.
+/// Status of a solve; see solver::status.
 struct solve_status {
+  /// What a solve met.
   enum class kind {
     ok,          ///< every component of x is finite
     zero_pivot,  ///< the pivot of `row` is zero
-    non_finite,  ///< x is NaN or infinite at `row`: from b, the values, or overflow
-    growth       ///< the values of the last `update_values` do not suit what the analysis planned by those of
-                 ///< `analyze`: x is finite but may be inaccurate, from `row` on; see policy::basic_dataflow
+    non_finite,  ///< x is NaN or infinite in `row`: from b, the values of the matrix, or overflow
+    /// x is finite but may be inaccurate from `row` on: the values of the last `update_values` do not suit
+    /// the plan that the analysis made by the values of `analyze`; see policy::basic_dataflow.
+    growth
   };
-  kind code = kind::ok;
-  /// The row of A where substitution first met it (the last row first, for an upper triangle).
+  kind code = kind::ok;  ///< what the solve met
+  /// The first such row of A in the order of substitution, which is from the last row on for an upper system;
+  /// empty if `code` is `ok`.
   std::optional<std::int64_t> row;
 
+  /// Returns whether every component of x is finite and accurate.
   [[nodiscard]] bool ok() const noexcept { return code == kind::ok; }
 };
 
-/// One kernel that a solve runs. Quantities that a kernel does not have are 0.
+/// A kernel that a solve runs. Numbers that a kernel does not have are 0.
 struct kernel_info {
-  std::string text;                   ///< one sentence: the kernel and its quantities
-  std::int64_t launches = 1;          ///< of one solve
-  std::int64_t waiting_launches = 0;  ///< those whose threads wait for values of other blocks
-  std::int64_t levels = 0;  ///< levels in whose order it solves rows; 0 if it keeps the order of substitution
-  std::int64_t warps = 0;   ///< that share the rows
-  std::int64_t lanes_per_row = 0;  ///< threads that share one row
-  std::int64_t partial_rows = 0;   ///< rows added because long rows were split
-  std::int64_t rewritten_rows = 0;
-  std::int64_t partitions = 0;          ///< of the rows; for policies by blocks: diagonal blocks
+  std::string text;                   ///< the kernel and its numbers in words
+  std::int64_t launches = 1;          ///< launches in one solve
+  std::int64_t waiting_launches = 0;  ///< launches whose threads wait for values of other blocks
+  std::int64_t levels = 0;            ///< levels in whose order rows are solved; 0: the order of substitution
+  std::int64_t warps = 0;             ///< warps that share the rows
+  std::int64_t lanes_per_row = 0;     ///< threads that share one row
+  std::int64_t partial_rows = 0;      ///< rows added because long rows were split
+  std::int64_t rewritten_rows = 0;    ///< rows that the analysis rewrote
+  std::int64_t partitions = 0;        ///< partitions of the rows; for the block policies: diagonal blocks
   std::array<std::int64_t, 3> boxes{};  ///< partitions in each direction if they are boxes of a grid
-  std::int64_t tiles = 0;
-  std::int64_t tile_rows = 0;     ///< rows that are solved together
-  std::int64_t x_ring_size = 0;   ///< components of x in the ring buffer in shared memory
-  std::int64_t rhs_together = 1;  ///< right-hand sides that are solved together
+  std::int64_t tiles = 0;               ///< tiles of the whole system
+  std::int64_t tile_rows = 0;           ///< rows that are solved together
+  std::int64_t x_ring_size = 0;         ///< components of x in the ring buffer in shared memory
+  std::int64_t rhs_together = 1;        ///< right-hand sides that are solved together
 };
 
 /// The time that the cost model predicts for a solve by one of several candidates.
 struct predicted_time {
-  std::string name;  ///< of the policy or path
-  double nanoseconds = 0;
+  std::string name;        ///< name of the policy or path
+  double nanoseconds = 0;  ///< predicted time of one solve in nanoseconds
 };
 
-/// What the analysis decided, and what the solver holds.
+/// Description of a solver: what the analysis decided, and how much memory the solver holds.
 struct solver_info {
-  std::string policy;  ///< name of the policy that was asked for
-  std::string device;  ///< where it runs
-  std::string chosen;  ///< name of the policy that solves: another one than `policy` with policy::automatic
-  std::string path;    ///< name of the policy's path that solves; empty if it has one only
+  std::string policy;  ///< name of the policy that was given to analyze
+  std::string device;  ///< name of the device
+  std::string chosen;  ///< name of the policy that policy::automatic chose; empty with other policies
+  std::string path;    ///< name of the path that solves the system; empty if the policy has no paths
   /// The candidates among which the cost model chose, policies before paths; empty if there was no choice.
   std::vector<predicted_time> predictions;
-  /// Which policy and path was chosen and why, in words; empty if there was no choice.
+  /// The choice of policy and path in words, with its reasons; empty if there was no choice.
   std::string plan;
-  std::vector<kernel_info> kernels;  ///< what one solve runs, in order
-  /// Whether the same system with the same right-hand sides gives the same bits in every solve. Otherwise
-  /// sums are added in another order each time, and only the backward error is the same.
+  std::vector<kernel_info> kernels;  ///< the kernels that one solve runs, in their order
+  /// Whether the same system with the same right-hand sides gives the same bits in every solve. Otherwise the
+  /// order of additions differs from solve to solve; the bound of the backward error is the same.
   bool bit_reproducible = true;
-  std::int64_t rows = 0;
-  std::int64_t entries = 0;  ///< of the triangle; with its diagonal unless that is unit
+  std::int64_t rows = 0;     ///< rows of the system
+  std::int64_t entries = 0;  ///< entries of the triangle, with the diagonal unless it is unit
   std::int64_t levels = 0;   ///< rows on the longest chain of dependent rows; 0 if they were not counted
   std::int64_t levels_solved = 0;   ///< levels of the system that is solved: fewer if rows were rewritten
   std::int64_t rewritten_rows = 0;  ///< rows that the analysis rewrote (policy::basic_dataflow::exact_order)
   std::int64_t longest_row = 0;     ///< entries in the longest row of op(T), without the diagonal
-  std::size_t solver_bytes = 0;     ///< device (or host) memory held for the pattern and the values
-  std::size_t workspace_bytes = 0;  ///< memory held for one solve in flight
+  std::size_t solver_bytes = 0;     ///< bytes of memory for the pattern and the values
+  std::size_t workspace_bytes = 0;  ///< bytes of memory of one workspace
 };
 
 }  // namespace sptrsv

@@ -1,4 +1,4 @@
-// All policies.
+// All policies except cusparse, which needs the library of that name (sptrsv/policy/cusparse.hpp).
 #pragma once
 
 #include "sptrsv/policy/automatic.hpp"

@@ -1,7 +1,7 @@
 // analyze() and the solver that it returns: the interface that all policies share.
 //
-// A policy is included by its own header (sptrsv/policy/<name>.hpp), which brings its engine; this header
-// brings none, so that a program compiles what it uses.
+// This header includes no policy, so that a program compiles only what it uses. The header of a policy
+// (sptrsv/policy/<name>.hpp) includes this one and the policy's engine.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +24,20 @@ namespace detail {
 /// The host side of a policy; specialised in detail/<policy>/engine.hpp. Scalar is scalar_t<Value>.
 ///
 ///   engine(const Policy&, const valued_pattern<Scalar, Index, Offset>&, const triangle_form&, max_rhs,
-///          executor, resource);    // most take its pattern_view: their plans do not depend on the numbers
+///          executor, resource);  // most engines take a pattern_view: they do not plan by values
 ///   void update_values(const Scalar* values, executor);
-///   workspace make_workspace(executor, resource) const;      // move-only; for one solve in flight
+///   workspace make_workspace(executor, resource) const;  // move-only; for one solve in flight
 ///   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace&, executor) const;
-///   std::int64_t first_nonfinite_index(workspace&, executor) const;   // -1 if none; synchronises
-///   bool is_zero_pivot(std::int64_t position, executor) const;     // synchronises
-///   std::int64_t first_grown_index(executor) const;  // optional: of solve_status::kind::growth;
-///                                                       // -1 if none; synchronises
+///   std::int64_t first_nonfinite_index(workspace&, executor) const;    // substitution index, or -1
+///   bool is_zero_pivot(std::int64_t substitution_index, executor) const;
+///   std::int64_t first_grown_index(executor) const;  // optional; see first_grown_index() below
 ///   void describe(solver_info&, const executor&) const;
+///
+/// update_values() and solve() enqueue only. The functions that return a value synchronise.
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
 class engine;
 
+/// Whether an engine has the optional function first_grown_index().
 template <class Engine, class Executor, class = void>
 inline constexpr bool knows_growth = false;
 template <class Engine, class Executor>
@@ -43,7 +45,8 @@ inline constexpr bool knows_growth<
     Engine, Executor,
     std::void_t<decltype(std::declval<const Engine&>().first_grown_index(std::declval<Executor>()))>> = true;
 
-/// -1 where the engine does not know of any.
+/// Returns the substitution index of the first row whose growth is too large; -1 if there is none, or if the
+/// engine does not compute growth.
 template <class Engine, class Executor>
 std::int64_t first_grown_index(const Engine& of, const Executor& on) {
   if constexpr (knows_growth<Engine, Executor>) {
@@ -53,56 +56,97 @@ std::int64_t first_grown_index(const Engine& of, const Executor& on) {
   }
 }
 
+/// The executor of a stream type.
 template <class Stream>
 using executor_t = typename executor_for<Stream>::type;
 
 }  // namespace detail
 
-/// A triangular system, analysed and ready to be solved; made by `analyze`. Move-only.
+/// A triangular system op(T) x = alpha b that is analysed and ready to be solved; the result of `analyze`.
 ///
-/// It owns all that it needs: the matrix may be changed or freed after `analyze`. Solves on the solver's own
-/// workspace must be ordered on one stream (or by events); further solves in flight take a workspace each.
-/// The solver and its workspaces give their memory back on the stream of `analyze` (of `make_workspace`),
-/// which must still exist then, and on which work of other streams that uses them must have been joined
-/// before.
-template <class Policy, class Value, class Index, class Offset, class Executor>
+/// The solver is move-only and owns all that it needs. It has no default state: a member of a class is
+/// initialised by `analyze`, or is a `std::optional<solver<...>>`. After a move, the source may only be
+/// destroyed or assigned to.
+///
+/// **Streams.** `update_values` and `solve` only enqueue work on the stream that they are given. Work on one
+/// stream is ordered; across streams, the caller orders it with events:
+/// - the first use of the solver on another stream, after `analyze`;
+/// - a solve, after earlier solves on the same workspace, and after the `update_values` whose values it uses;
+/// - `update_values`, after all earlier solves on all workspaces.
+///
+/// **Memory.** The solver and its workspaces give their memory back on the stream of `analyze` (of
+/// `make_workspace`). This stream must still exist then, and work of other streams that uses the memory must
+/// be ordered before. The memory resource must outlive the solver and its workspaces.
+///
+/// **Threads.** Several host threads may call const members at the same time, each with a workspace of its
+/// own. No other call may run at the same time as a call of a non-const member.
+///
+/// @tparam Policy a policy, for example policy::dataflow.
+/// @tparam Value float, double, std::complex or cuda::std::complex of one of them.
+/// @tparam Index signed integer type of the row and column indices of the matrix.
+/// @tparam Offset signed integer type of the row (column) offsets of the matrix.
+/// @tparam Stream stream type; the default is that of the policy: cudaStream_t on the GPU, host_stream on the
+///   host.
+template <class Policy, class Value, class Index = std::int32_t, class Offset = Index,
+          class Stream = typename Policy::default_stream>
 class solver {
+  using executor = detail::executor_t<Stream>;
   using scalar = detail::scalar_t<Value>;
-  using engine = detail::engine<Policy, scalar, Index, Offset, Executor>;
+  using engine = detail::engine<Policy, scalar, Index, Offset, executor>;
 
  public:
-  using policy_type = Policy;
-  using value_type = Value;
-  using index_type = Index;
-  using offset_type = Offset;
-  using stream_type = typename Executor::stream_type;
+  using policy_type = Policy;  ///< the policy
+  using value_type = Value;    ///< type of the values of the matrix, b and x
+  using index_type = Index;    ///< type of indices
+  using offset_type = Offset;  ///< type of offsets
+  using stream_type = Stream;  ///< type of streams
 
-  /// Scratch memory of one solve in flight.
+  /// Scratch memory of one solve in flight; made by make_workspace. Move-only. A workspace is used with the
+  /// solver that made it, by one solve at a time.
   class workspace {
     friend class solver;
     explicit workspace(typename engine::workspace&& state) : state_(std::move(state)) {}
     typename engine::workspace state_;
   };
 
-  /// Takes new numbers for the same pattern: the array of values of the stored matrix, in its order, in the
-  /// memory space of `analyze`. Only enqueues. Throws where the size is not the number of entries.
+  /// Replaces the values of the matrix; the pattern stays the same. Only enqueues; it may be captured into a
+  /// CUDA graph. The array must not be freed or changed before the enqueued work is complete.
+  ///
+  /// @param values the values of all entries of the stored matrix, in the order of its arrays, in the memory
+  ///   space of `analyze`.
+  /// @param stream the stream that the work is enqueued on.
+  /// @throws error errc::size_mismatch if the size is not the number of entries; errc::wrong_memory_space;
+  ///   errc::invalid_argument for a null pointer.
   void update_values(span<const Value> values, stream_type stream = {}) {
     SPTRSV_EXPECTS(static_cast<std::int64_t>(values.size()) == entries_, errc::size_mismatch,
                    "update_values got " + std::to_string(values.size()) + " values for a matrix of " +
                        std::to_string(entries_) + " entries");
     check_space(values.data(), values.size(), "the array of values");
-    engine_->update_values(detail::as_scalar(values.data()), Executor(stream));
+    engine_->update_values(detail::as_scalar(values.data()), executor(stream));
   }
 
-  /// Solves op(T) x = alpha b for one right-hand side or the columns of several (at most `max_rhs`). Only
-  /// enqueues: no allocation, no synchronisation; it may be captured into a CUDA graph. x may be b, element
-  /// for element; any other overlap gives undefined values. Throws where b or x do not fit the system.
+  /// Solves op(T) x = b on the solver's own workspace; otherwise as the last overload.
   void solve(dense_view<const Value> b, dense_view<Value> x, stream_type stream = {}) {
     solve(b, x, Value(1), own_, stream);
   }
+  /// Solves op(T) x = alpha b on the solver's own workspace; otherwise as the last overload.
   void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha, stream_type stream = {}) {
     solve(b, x, alpha, own_, stream);
   }
+  /// Solves op(T) x = alpha b for one or several right-hand sides. Only enqueues: the function does not
+  /// allocate and does not synchronise, and it may be captured into a CUDA graph.
+  ///
+  /// @param b the right-hand sides, one for each column: a dense_view, a span or a contiguous container, in
+  /// the
+  ///   memory space of `analyze`; rows() rows and at most max_rhs() columns.
+  /// @param x the solutions, as many as right-hand sides. x may be b, element for element; any other overlap
+  ///   gives undefined values.
+  /// @param alpha factor of b.
+  /// @param scratch scratch memory that no other solve in flight uses.
+  /// @param stream the stream that the work is enqueued on.
+  /// @throws error errc::size_mismatch if b or x have another number of rows than the system, or different
+  ///   numbers of columns; errc::too_many_rhs; errc::wrong_memory_space; errc::invalid_argument for a null
+  ///   pointer. Zero pivots, NaN and infinite values are no errors: see status.
   void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha, workspace& scratch,
              stream_type stream = {}) const {
     check_operand(b.data, b.rows, b.columns, "b");
@@ -118,28 +162,36 @@ class solver {
     const dense_view<const scalar> from(detail::as_scalar(b.data), b.rows, b.columns, b.row_stride,
                                         b.column_stride);
     const dense_view<scalar> to(detail::as_scalar(x.data), x.rows, x.columns, x.row_stride, x.column_stride);
-    engine_->solve(*detail::as_scalar(&alpha), from, to, scratch.state_, Executor(stream));
+    engine_->solve(*detail::as_scalar(&alpha), from, to, scratch.state_, executor(stream));
   }
 
-  /// Scratch memory for one more solve in flight; allocates, from the resource of `analyze` if none is given.
+  /// Returns scratch memory for one more solve in flight. Allocates; the first use of the workspace must be
+  /// ordered after the work that this function enqueues on `stream`.
+  ///
+  /// @param stream the stream on which memory is allocated, initialised and given back.
+  /// @param resource source of memory; null: the resource of `analyze`.
+  /// @throws error errc::out_of_memory.
   [[nodiscard]] workspace make_workspace(stream_type stream = {}, memory_resource* resource = nullptr) const {
-    return workspace(engine_->make_workspace(Executor(stream), resource != nullptr ? *resource : *resource_));
+    return workspace(engine_->make_workspace(executor(stream), resource != nullptr ? *resource : *resource_));
   }
 
-  /// Whether the last solve (on the solver's own workspace, or on `scratch`) met a zero pivot, a NaN or an
-  /// infinite value, and where first; and whether the values given last suit the plan. Synchronises `stream`,
-  /// which must be ordered after that solve.
+  /// Returns what the last solve on the solver's own workspace met; otherwise as the other overload.
   [[nodiscard]] solve_status status(stream_type stream = {}) { return status(own_, stream); }
+  /// Returns whether the last solve on `scratch` met a zero pivot, a NaN or an infinite value, and in which
+  /// row first; otherwise, whether the latest values suit the plan of the analysis
+  /// (solve_status::kind::growth). Synchronises `stream`, which must be ordered after that solve.
+  ///
+  /// @param scratch the workspace of the solve.
+  /// @param stream the stream that is synchronised.
   [[nodiscard]] solve_status status(workspace& scratch, stream_type stream = {}) const {
     solve_status result;
-    const Executor executor(stream);
-    std::int64_t substitution_index =
-        size_ == 0 ? -1 : engine_->first_nonfinite_index(scratch.state_, executor);
+    const executor on(stream);
+    std::int64_t substitution_index = size_ == 0 ? -1 : engine_->first_nonfinite_index(scratch.state_, on);
     if (substitution_index >= 0) {
-      result.code = engine_->is_zero_pivot(substitution_index, executor) ? solve_status::kind::zero_pivot
-                                                                         : solve_status::kind::non_finite;
+      result.code = engine_->is_zero_pivot(substitution_index, on) ? solve_status::kind::zero_pivot
+                                                                   : solve_status::kind::non_finite;
     } else if (size_ > 0) {
-      substitution_index = detail::first_grown_index(*engine_, executor);
+      substitution_index = detail::first_grown_index(*engine_, on);
       result.code = substitution_index >= 0 ? solve_status::kind::growth : solve_status::kind::ok;
     }
     if (substitution_index >= 0) {
@@ -148,50 +200,52 @@ class solver {
     return result;
   }
 
-  /// What was decided and what is held; may synchronise.
+  /// Returns what the analysis decided and how much memory the solver holds. May synchronise.
   [[nodiscard]] solver_info info() const {
     solver_info result;
     result.policy = Policy::name;
     result.rows = size_;
-    engine_->describe(result, Executor{});
+    engine_->describe(result, executor{});
     return result;
   }
 
+  /// Returns the number of rows of the system.
   [[nodiscard]] std::int64_t rows() const noexcept { return size_; }
+  /// Returns the largest number of right-hand sides of one solve.
   [[nodiscard]] std::int64_t max_rhs() const noexcept { return max_rhs_; }
 
  private:
-  template <class P, class Matrix, class Stream, class>
-  friend auto analyze(const P&, const Matrix&, const system_options&, Stream, memory_resource*);
+  template <class P, class Matrix, class S, class>
+  friend auto analyze(const P&, const Matrix&, const system_options&, S, memory_resource*);
 
   solver(const Policy& policy, const detail::pattern_view<Index, Offset>& pattern, const Value* values,
-         const system_options& options, const Executor& executor, memory_resource& resource)
+         const system_options& options, const executor& on, memory_resource& resource)
       : size_(pattern.size),
         entries_(pattern.entries),
         max_rhs_(options.max_rhs),
         reversed_(detail::triangle_form(options, pattern.by_columns).reversed),
         resource_(&resource),
-        engine_(checked_engine(policy, pattern, values, options, executor, resource)),
-        own_(engine_->make_workspace(executor, resource)) {
-    engine_->update_values(detail::as_scalar(values), executor);
+        engine_(checked_engine(policy, pattern, values, options, on, resource)),
+        own_(engine_->make_workspace(on, resource)) {
+    engine_->update_values(detail::as_scalar(values), on);
   }
 
   static std::unique_ptr<engine> checked_engine(const Policy& policy,
                                                 const detail::pattern_view<Index, Offset>& pattern,
                                                 const Value* values, const system_options& options,
-                                                const Executor& executor, memory_resource& resource) {
+                                                const executor& on, memory_resource& resource) {
     check_space(pattern.offsets, static_cast<std::size_t>(pattern.size), "the array of offsets");
     check_space(pattern.indices, static_cast<std::size_t>(pattern.entries), "the array of indices");
     check_space(values, static_cast<std::size_t>(pattern.entries), "the array of values");
     const detail::valued_pattern<scalar, Index, Offset> numbered{pattern, detail::as_scalar(values)};
     return std::make_unique<engine>(policy, numbered, detail::triangle_form(options, pattern.by_columns),
-                                    options.max_rhs, executor, resource);
+                                    options.max_rhs, on, resource);
   }
 
   static void check_space(const void* p, std::size_t size, const char* what) {
     SPTRSV_EXPECTS(size == 0 || p != nullptr, errc::invalid_argument,
                    std::string(what) + " is a null pointer");
-    SPTRSV_EXPECTS(size == 0 || Executor::can_access(p), errc::wrong_memory_space,
+    SPTRSV_EXPECTS(size == 0 || executor::can_access(p), errc::wrong_memory_space,
                    std::string(what) + " lies where " + Policy::name +
                        " cannot reach it: the GPU policies take " +
                        "device memory, the host policies host memory");
@@ -215,15 +269,32 @@ class solver {
   workspace own_;
 };
 
-/// Analyses the pattern of the `options.part` triangle of `a` for `policy`, takes its values, and returns the
-/// ready solver. `a` is a csr_view, csc_view, or an owning matrix, in the memory space that the policy works
-/// in; it is not needed after the call returns. `stream`: a cudaStream_t for the GPU policies; allocates from
-/// `resource` (null: the default of the stream's device) and synchronises the stream.
+/// Analyses the pattern of the `options.part` triangle of `a` for `policy`, takes the values, and returns the
+/// solver. There is an overload without `policy`, for the default policy (sptrsv/policy/automatic.hpp).
 ///
-/// Throws `error`: bad shapes, offsets or indices, an entry of the triangle given twice, a missing diagonal
-/// entry (with the first offending row), memory in the wrong space, or what the policy does not support.
+/// The function synchronises `stream` during the analysis, and enqueues the copy of the values on it before
+/// it returns. The solver keeps no reference to `a`: its arrays may be freed or changed as soon as this copy
+/// is complete.
 ///
-/// Without `policy` (sptrsv/policy/automatic.hpp): with the default policy, automatic<>.
+/// @param policy the policy with its members.
+/// @param a csr_view, csc_view or owning matrix, in the memory space that the policy works in: device memory
+///   for GPU policies, host memory for host policies. The entries of a row (column) may be in any order;
+///   entries outside the triangle are ignored.
+/// @param options the triangle, the operation, and the largest number of right-hand sides.
+/// @param stream the stream of the analysis: cudaStream_t for GPU policies, whose device must be the current
+///   one; host_stream for host policies.
+/// @param resource source of memory; null: the default of the stream's device (pool_memory_resource), or of
+///   the host (host_memory_resource). It must outlive the solver.
+/// @return a `solver<Policy, Value, Index, Offset>`, with the stream type as last argument if it is not the
+///   policy's default. Value, Index and Offset are the types of the matrix.
+/// @throws error with one of these codes, and the first offending row (column, for CSC) where there is one:
+///   - errc::not_square, errc::offsets_not_monotone, errc::index_out_of_range;
+///   - errc::duplicate_entry: the triangle has an entry twice;
+///   - errc::missing_diagonal: a row without a diagonal entry, and `options.diagonal` is diag::non_unit;
+///   - errc::invalid_argument: a null pointer, `max_rhs` < 1, or dimensions that Index or Offset cannot hold;
+///   - errc::wrong_memory_space: arrays that the policy cannot access;
+///   - errc::unsupported: the policy cannot solve this system, or not as its members ask;
+///   - errc::out_of_memory, errc::cuda_error.
 template <class Policy, class Matrix, class Stream = typename Policy::default_stream,
           class = decltype(Policy::name)>
 auto analyze(const Policy& policy, const Matrix& a, const system_options& options = {}, Stream stream = {},
@@ -258,14 +329,13 @@ typename Matrix::view_type view_of(const Matrix& a) {
 template <class Policy, class Matrix, class Stream, class>
 auto analyze(const Policy& policy, const Matrix& a, const system_options& options, Stream stream,
              memory_resource* resource) {
-  using executor = detail::executor_t<Stream>;
   const auto view = detail::view_of(a);
   using view_type = std::remove_const_t<decltype(view)>;
   const auto pattern = detail::pattern_of(view);
   detail::check_shape(view.rows, view.columns, pattern, view.values, options);
-  const executor on(stream);
+  const detail::executor_t<Stream> on(stream);
   return solver<Policy, typename view_type::value_type, typename view_type::index_type,
-                typename view_type::offset_type, executor>(
+                typename view_type::offset_type, Stream>(
       policy, pattern, view.values, options, on, resource != nullptr ? *resource : on.default_resource());
 }
 

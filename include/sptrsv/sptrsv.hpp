@@ -1,7 +1,9 @@
-// The whole library. A program that uses one policy compiles faster with that policy's header alone
-// (sptrsv/policy/<name>.hpp).
+// The whole library, except what needs other libraries (sptrsv/policy/cusparse.hpp), and the search for
+// schemes (sptrsv/scheme/search.hpp). A program that uses one policy compiles faster with the header of this
+// policy alone (sptrsv/policy/<name>.hpp).
 #pragma once
 
+#include "sptrsv/cost_model.hpp"
 #include "sptrsv/device_matrix.hpp"
 #include "sptrsv/error.hpp"
 #include "sptrsv/host/backward_error.hpp"

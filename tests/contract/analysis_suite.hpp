@@ -78,7 +78,7 @@ class analysis : public on_target<Types> {
     });
   }
 
-  /// Whatever the order of the rows of a level.
+  /// Returns whether levels are as expected; the rows of a level may be in any order.
   template <class Levels>
   static bool are_levels(const std::vector<index_type>& level_offsets, std::vector<index_type> rows,
                          const Levels& expected) {
@@ -91,7 +91,7 @@ class analysis : public on_target<Types> {
     return rows == expected.rows;
   }
 
-  /// Each column, its rows ascending.
+  /// Returns whether `seen` has the columns of the triangle `from`, with ascending rows in each column.
   template <class Columns, class Triangle>
   bool is_by_columns(const Columns& seen, const Triangle& from) {
     const std::size_t size = from.row_offsets.size() - 1;
@@ -132,7 +132,7 @@ class analysis : public on_target<Types> {
            seen.longest == from.longest_row();
   }
 
-  /// Rows renumbered by their place in `rows`, the entries of a row in their old order.
+  /// Renumbers the rows by their index in `rows`; keeps the order of the entries of a row.
   template <class Moved, class Triangle>
   bool is_in_level_order(const Moved& moved, const Triangle& from, const std::vector<index_type>& rows) {
     std::vector<index_type> place(rows.size());
@@ -159,7 +159,7 @@ class analysis : public on_target<Types> {
            this->where.download(moved.diagonal_sources) == expected.diagonal_sources;
   }
 
-  /// A rectangular matrix with empty rows and columns, entries of a row in any order.
+  /// Returns a rectangular matrix with empty rows and columns and unsorted rows.
   static csr_matrix<value_type, index_type, offset_type> rectangle(std::int64_t rows, std::int64_t columns,
                                                                    std::int64_t entries) {
     random_source source(static_cast<std::uint64_t>(rows + entries));
@@ -176,7 +176,7 @@ class analysis : public on_target<Types> {
 };
 TYPED_TEST_SUITE_P(analysis);
 
-/// All index types.
+/// All combinations of index types.
 template <class Target>
 using every_index = ::testing::Types<case_types<Target, double, std::int32_t, std::int32_t>,
                                      case_types<Target, double, std::int64_t, std::int64_t>,

@@ -1,4 +1,4 @@
-// Bad input is refused with an exception that names what is wrong and where, the same on every target.
+// Bad input is refused with an exception that names the mistake and its row, the same on every target.
 #pragma once
 
 #include <complex>
@@ -52,7 +52,7 @@ class bad_input : public contract<Types> {
     });
   }
 
-  /// A good system of three rows.
+  /// Returns a valid system of three rows.
   auto good_solver(std::int64_t max_rhs = 2) {
     return this->analyze(this->make(patterns::chain(3), {}), {}, max_rhs);
   }
@@ -62,7 +62,7 @@ SPTRSV_TEST_P(bad_input, shapes_and_offsets) { this->expect_refused(bad_shapes()
 
 SPTRSV_TEST_P(bad_input, entries_twice_and_missing_pivots) { this->expect_refused(bad_entries()); }
 
-/// The first offending row, whatever else is wrong: as the host's analysis finds it.
+/// The exception names the first wrong row, which is the one that the analysis on the host finds.
 SPTRSV_TEST_P(bad_input, random_accidents_are_named_as_on_the_host) {
   random_source source(1);
   int refused = 0;
@@ -156,7 +156,7 @@ SPTRSV_TEST_P(bad_input, a_refused_call_does_no_harm) {
   EXPECT_TRUE(same_bits(this->solve(solver, b), x));
 }
 
-/// Numbers that the index or the offset type cannot hold are refused before any array is looked at.
+/// Sizes that the index or the offset type cannot hold are refused before any array is read.
 SPTRSV_TEST_P(bad_input, more_rows_or_entries_than_the_types_can_count) {
   using view = csr_view<typename TypeParam::value, typename TypeParam::index, typename TypeParam::offset>;
   const auto there = this->where.upload(this->make(patterns::chain(3), {}).by_rows);
@@ -176,7 +176,7 @@ SPTRSV_TESTS(bad_input, shapes_and_offsets, entries_twice_and_missing_pivots,
              random_accidents_are_named_as_on_the_host, null_arrays, sizes_of_b_x_and_the_values,
              a_refused_call_does_no_harm, more_rows_or_entries_than_the_types_can_count);
 
-/// Memory that the policy cannot reach, from a vector on the host.
+/// Arrays of host memory, which a device policy cannot read.
 template <class Types>
 class host_memory_for_a_device_policy : public bad_input<Types> {
  public:

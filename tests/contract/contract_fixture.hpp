@@ -1,4 +1,4 @@
-// What the suites share: to analyse, solve and check on any target.
+// Base classes of the suites: analyse, solve and check on any target.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace sptrsv::testing {
 
-/// Without a policy.
+/// The base of tests that name their policies themselves.
 template <class Types>
 class on_target : public ::testing::Test {
  public:
@@ -33,14 +33,15 @@ class on_target : public ::testing::Test {
     return make_matrix<value_type, index_type, offset_type>(p, f, seed);
   }
 
-  /// The forms that a test tries in turn `turn`; on a slow target it leaves most to others.
+  /// Returns the forms that a test tries in its turn `turn`; on a slow target only two of them.
   static std::vector<form> forms_in_turn(std::size_t turn) {
     const std::vector<form> all = covering_forms(turn);
     const std::size_t k = turn / 3 % 3;  // k and k + 3 have the operation in common and nothing else
     return target::is_slow ? std::vector<form>{all[k], all[k + 3]} : all;
   }
 
-  /// b and x as `shape` says; x was poisoned, and its gaps must still be.
+  /// Solves with b and x in the layout `shape`. Fills x with a pattern first, and expects it to be left in
+  /// the gaps of x.
   template <class Solver>
   std::vector<value_type> solve(Solver& solver, const layout& shape, const std::vector<value_type>& b,
                                 value_type alpha = value_type(1)) {
@@ -83,8 +84,8 @@ class on_target : public ::testing::Test {
     });
   }
 
-  /// `x` is a solution, and where the policy promises it the same in every bit as `before`, that of an equal
-  /// system.
+  /// Expects that `x` is a solution; and that it equals `before`, a solution of an equal system, in every bit
+  /// if the policy guarantees this.
   template <class Solver>
   static void expect_repeated(const Solver& solver, const matrix& a, const form& f, const std::string& name,
                               const layout& shape, const std::vector<value_type>& b,
@@ -102,7 +103,7 @@ class on_target : public ::testing::Test {
     expect_repeated(solver, a, f, name, single(a.size()), b, x, before);
   }
 
-  /// What serial substitution on the host gives.
+  /// Returns the solution by serial substitution on the host.
   static std::vector<value_type> reference(const matrix& a, const form& f, const std::vector<value_type>& b,
                                            value_type alpha = value_type(1)) {
     return a.visit([&](const auto& stored) {
@@ -120,12 +121,12 @@ class contract : public on_target<Types> {
   using typename on_target<Types>::matrix;
   using typename on_target<Types>::value_type;
 
-  /// `policy` outlives the test.
+  /// `policy` must outlive the test.
   explicit contract(const tested_policy<Types>& policy) : policy_(policy) {}
 
   [[nodiscard]] const tested_policy<Types>& policy() const { return policy_; }
 
-  /// Within what the policy promises.
+  /// Expects a backward error within the bound of the policy.
   void expect_solved(const matrix& a, const form& f, const std::string& name, const layout& shape,
                      const std::vector<value_type>& b, const std::vector<value_type>& x,
                      value_type alpha = value_type(1)) const {
@@ -137,12 +138,12 @@ class contract : public on_target<Types> {
     expect_solved(a, f, name, single(a.size()), b, x, alpha);
   }
 
-  /// The forms that this case tries for the matrix number `i`.
+  /// Returns the forms that this case tries for matrix `i`.
   [[nodiscard]] std::vector<form> forms_for(std::size_t i) const {
     return on_target<Types>::forms_in_turn(i + turn_of(policy_.case_name));
   }
 
-  /// The target's copy of `a` does not outlive the call.
+  /// Analyses a copy of `a` in the target's memory; the copy is freed before the call returns.
   any_solver<Types> analyze(const matrix& a, const form& f, std::int64_t max_rhs = 1) {
     return a.visit([&](const auto& stored) {
       const auto there = this->where.upload(stored);
@@ -162,7 +163,7 @@ class contract : public on_target<Types> {
   const tested_policy<Types>& policy_;
 };
 
-/// For the tests of one policy.
+/// The base of the tests of one policy.
 template <class Case>
 class contract_of : public contract<typename Case::types> {
  public:

@@ -1,5 +1,5 @@
-// The contract: zero pivots, NaN and Inf give what serial substitution gives, and status() names the first
-// row.
+// The contract: with zero pivots, NaN and Inf the result is that of serial substitution, and status() names
+// the first row.
 #pragma once
 
 #include <cmath>
@@ -20,15 +20,15 @@ class ieee : public contract<Types> {
   static value_type infinity() { return make_value<value_type>(real_limits::infinity()); }
   static value_type nan() { return make_value<value_type>(real_limits::quiet_NaN()); }
 
-  /// The first of two rows, or columns, in the order of substitution.
+  /// Returns the one of two rows or columns that comes first in the order of substitution.
   static std::int64_t first_of(const form& f, std::int64_t low, std::int64_t high) {
     const bool ascending = (f.part == uplo::lower) == (f.operation == op::none);
     return ascending ? low : high;
   }
 
-  /// Finite, infinite (with its sign) or NaN. Which parts of a complex number are infinite or NaN depends on
-  /// the order of its additions, so there it is only finite or not, as where rows are not solved in the order
-  /// of substitution.
+  /// Returns the class of a component: finite, infinite (with its sign) or NaN. For complex numbers, and for
+  /// policies that do not solve rows in the order of substitution, it distinguishes finite and non-finite
+  /// only, because the order of the additions decides which parts are infinite or NaN.
   [[nodiscard]] int class_of(const value_type& v) const {
     if (detail::is_finite(*detail::as_scalar(&v))) {
       return 0;
@@ -62,8 +62,8 @@ class ieee : public contract<Types> {
     }
   }
 
-  /// For an x that overflows at `row`. A policy that does not go by the order of substitution may find finite
-  /// values for rows that need that one.
+  /// Compares an x that overflows at `row`. A policy that does not follow the order of substitution may find
+  /// finite values for rows that need this row.
   void expect_overflow(const typename contract<Types>::matrix& a, const form& f,
                        const std::vector<value_type>& b, std::int64_t row) {
     if (this->policy().growth == 1) {
@@ -80,7 +80,7 @@ class ieee : public contract<Types> {
     expect_status(solver, kind::non_finite, row, f);
   }
 
-  /// Solves, and compares with serial substitution and the expected status.
+  /// Solves, and compares the result with serial substitution and the status with the expected one.
   void expect_like_serial(const typename contract<Types>::matrix& a, const form& f,
                           const std::vector<value_type>& b, kind code, std::int64_t row) {
     auto solver = this->analyze(a, f);
@@ -173,7 +173,7 @@ SPTRSV_TEST_P(ieee, an_overflow_is_named_and_no_zero_pivot) {
   }
 }
 
-/// Where the reciprocal of a pivot overflows or is not exact enough, division must still be division.
+/// If the reciprocal of a pivot overflows or is too inexact, the policy must divide.
 SPTRSV_TEST_P(ieee, extreme_pivots_divide_as_ieee_says) {
   using value = typename TypeParam::value;
   using limits = typename TestFixture::real_limits;
@@ -199,8 +199,8 @@ SPTRSV_TEST_P(ieee, extreme_pivots_divide_as_ieee_says) {
   EXPECT_TRUE(solver.status(this->where.stream()).ok());
 }
 
-/// A NaN with all bits set is the mark of an unsolved component in some policies; from outside it must be a
-/// NaN like any other, in each part of a complex number too.
+/// Some policies mark unsolved components by a NaN with all bits set. As input this NaN must act like any
+/// other NaN, also in one part of a complex number.
 SPTRSV_TEST_P(ieee, the_reserved_nan_does_not_hang) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(8, 9);
@@ -216,7 +216,7 @@ SPTRSV_TEST_P(ieee, the_reserved_nan_does_not_hang) {
       this->expect_like_serial(a, f, b, solve_status::kind::non_finite, 20);
       b[20] = value(1);
     }
-    // All of b: the first row in the order of substitution is bad.
+    // All of b is NaN: the first row in the order of substitution is not finite.
     this->expect_like_serial(a, f, std::vector<value>(b.size(), reserved), solve_status::kind::non_finite,
                              this->first_of(f, 0, p.size - 1));
     if (f.diagonal == diag::non_unit) {
@@ -246,7 +246,7 @@ SPTRSV_TEST_P(ieee, status_speaks_of_the_last_solve) {
   }
 }
 
-/// The first row over all right-hand sides; the clean ones stay clean.
+/// status() names the first row over all right-hand sides; finite right-hand sides keep finite solutions.
 SPTRSV_TEST_P(ieee, of_several_right_hand_sides) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(6, 7);

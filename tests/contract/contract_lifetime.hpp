@@ -1,4 +1,4 @@
-// The contract: pattern, values and workspaces have lifetimes of their own.
+// The contract: the lifetimes of patterns, values and workspaces are independent.
 #pragma once
 
 #include "contract/contract_fixture.hpp"
@@ -25,7 +25,7 @@ SPTRSV_TEST_P(lifetimes, new_values_for_the_same_pattern) {
     {
       const auto values = this->where.upload(a.values());
       solver.update_values(values, this->where.stream());
-      // The array may go as soon as the call is complete on the stream.
+      // The array may be freed as soon as the call is complete on the stream.
     }
     this->expect_solved(a, f, p.name, b, this->solve(solver, b));
     solver.update_values(this->where.upload(old.values()), this->where.stream());
@@ -80,7 +80,7 @@ SPTRSV_TEST_P(lifetimes, the_matrix_may_be_overwritten_after_analyze) {
   }
 }
 
-/// Or solve the system again, where the policy does not promise the same bits.
+/// Policies without this guarantee must solve the system again within their bound.
 SPTRSV_TEST_P(lifetimes, repeated_solves_give_the_same_bits) {
   using value = typename TypeParam::value;
   const pattern p = patterns::random(90, 9, 2);
@@ -204,7 +204,7 @@ SPTRSV_TEST_P(lifetimes, info_tells_what_was_decided) {
   }
 }
 
-/// More right-hand sides need more scratch memory at most; the matrix alone decides what the solver holds.
+/// More right-hand sides may need more scratch memory only; the solver's own memory depends on the matrix.
 SPTRSV_TEST_P(lifetimes, bytes_depend_on_the_matrix_and_max_rhs_only) {
   const pattern p = patterns::stencil_2d(8, 9);
   const form f{};

@@ -59,8 +59,8 @@ SPTRSV_TEST_P(right_hand_sides, long_rows_and_deep_matrices) {
   }
 }
 
-/// A solver keeps scratch memory from solve to solve: what one leaves must not reach the next, whichever has
-/// more right-hand sides.
+/// A solver keeps its scratch memory between solves. Values that one solve leaves there must not reach the
+/// next solve, whether it has more or fewer right-hand sides.
 SPTRSV_TEST_P(right_hand_sides, in_changing_numbers_on_one_solver) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(6, 9);

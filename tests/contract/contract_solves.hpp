@@ -82,7 +82,7 @@ SPTRSV_TEST_P(solves, in_place) {
   }
 }
 
-/// Stored diagonal entries of a unit triangle are ignored, even such as would ruin everything.
+/// Stored diagonal entries of a unit triangle are ignored, even zeros and NaNs.
 SPTRSV_TEST_P(solves, a_unit_diagonal_stored_or_not) {
   using value = typename TypeParam::value;
   const pattern p = patterns::random(60, 4, 5);
@@ -110,7 +110,7 @@ SPTRSV_TEST_P(solves, a_unit_diagonal_stored_or_not) {
   }
 }
 
-/// The transpose of a real matrix is its conjugate transpose; that of a complex matrix is not.
+/// The transpose of a real matrix is its conjugate transpose; for a complex matrix they differ.
 SPTRSV_TEST_P(solves, conjugation_matters_to_complex_matrices_only) {
   using value = typename TypeParam::value;
   const pattern p = patterns::random(40, 4, 8);

@@ -1,5 +1,5 @@
-// The contract of include/sptrsv/solver.hpp as typed suites over target x policy x value x index x offset. A
-// new policy is a subject and a line in the lists of support/cases.hpp.
+// The contract of include/sptrsv/solver.hpp as typed suites over target x policy x value x index x offset. To
+// test a new policy, add a subject to support/subjects.hpp and a line to the lists of support/cases.hpp.
 #pragma once
 
 #include "contract/contract_ieee.hpp"
@@ -7,7 +7,7 @@
 #include "contract/contract_rhs.hpp"
 #include "contract/contract_solves.hpp"
 
-/// Runs all of them for `...`, a case_list. To be used in namespace sptrsv::testing.
+/// Runs all suites for `...`, a case_list. To be used in namespace sptrsv::testing.
 #define SPTRSV_TEST_CONTRACT(prefix, ...)                      \
   SPTRSV_TEST_POLICIES(prefix, solves, __VA_ARGS__);           \
   SPTRSV_TEST_POLICIES(prefix, right_hand_sides, __VA_ARGS__); \

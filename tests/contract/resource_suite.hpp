@@ -1,4 +1,4 @@
-// Memory, and what may not happen during a solve, in the emulator.
+// Memory of solvers in the emulator, and calls that a solve must not make.
 #pragma once
 
 #include "contract/contract_fixture.hpp"
@@ -96,7 +96,7 @@ SPTRSV_TEST_P(resources, solve_and_update_values_neither_allocate_nor_synchronis
   }
 }
 
-/// Whichever allocation fails, the error says so and nothing stays behind.
+/// If any allocation fails, the error says so and no memory is leaked.
 SPTRSV_TEST_P(resources, running_out_of_memory_leaks_nothing) {
   for (const bool by_columns : {false, true}) {
     const form f{uplo::lower, diag::non_unit, op::none, by_columns, content::general, true};
@@ -125,7 +125,7 @@ SPTRSV_TEST_P(resources, running_out_of_memory_leaks_nothing) {
   }
 }
 
-/// A solve reads and writes the last of its buffers before they are gone; the emulator knows freed memory.
+/// Solves after the temporaries of analyze are freed; the emulator refuses accesses to freed memory.
 SPTRSV_TEST_P(resources, nothing_refers_to_the_temporaries_of_analyze) {
   const pattern p = patterns::power_law(60, 1);
   for (const form& f : all_forms(content::general)) {

@@ -1,6 +1,6 @@
-// Device policies under schedules that no GPU would show for years: blocks start in any order, few at a time;
-// threads are interrupted anywhere; stores become visible late. Every solve must end, and with the
-// same bits where the policy promises them.
+// Device policies under schedules that are very rare on a GPU: blocks start in any order, few at a time;
+// threads are interrupted anywhere; stores become visible late. Every solve must end, with the same bits if
+// the policy guarantees them.
 #pragma once
 
 #include "contract/contract_fixture.hpp"
@@ -16,7 +16,7 @@ class schedules : public contract<Types> {
 
   emulator::device& device() { return this->where.device(); }
 
-  /// One solver, many solves: numbers of right-hand sides change, and so do the schedules.
+  /// Solves many times with one solver, with changing numbers of right-hand sides and changing schedules.
   void solve_under_all(const pattern& p, std::uint32_t resident, std::uint64_t count) {
     const form f = this->forms_for(p.entries.size() + resident).front();
     {
@@ -47,7 +47,7 @@ class schedules : public contract<Types> {
     EXPECT_EQ(device().live_bytes(), 0u);
   }
 
-  /// Analysis, values and a solve, all under the same schedule.
+  /// Analyses, updates values and solves under the same schedule.
   void analyze_under_all(const pattern& p, std::uint32_t resident, std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
       device().settings = hostile_settings(i, resident);
@@ -90,7 +90,7 @@ SPTRSV_TEST_P(schedules, of_the_analysis_and_a_solve) {
   }
 }
 
-/// NaN and Inf travel like any value, under any schedule.
+/// NaN and Inf reach the rows that need them under any schedule.
 SPTRSV_TEST_P(schedules, with_values_that_are_not_finite) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(6, 9);

@@ -1,4 +1,4 @@
-// The complex classes of CUDA and of Thrust give the bits that std::complex gives.
+// The complex classes of CUDA and of Thrust give the same bits as std::complex.
 #include <thrust/complex.h>
 
 #include <cuda/std/complex>

@@ -17,7 +17,7 @@ struct cusparse_row_major : subject<policy::cusparse> {
     return policy;
   }
 };
-/// A's own arrays: only cuSPARSE's analysis and its transposed solves.
+/// cuSPARSE on the arrays of A: its own analysis, and its transposed solves.
 struct cusparse_as_stored : subject<policy::cusparse> {
   static constexpr const char* name = "cusparse_as_stored";
   static policy_type make() {
@@ -26,7 +26,7 @@ struct cusparse_as_stored : subject<policy::cusparse> {
     return policy;
   }
 };
-/// As in a benchmark.
+/// The policy as benchmarks use it.
 struct cusparse_bare : subject<policy::cusparse> {
   static constexpr const char* name = "cusparse_bare";
   static policy_type make() {

@@ -1,4 +1,4 @@
-// cuSPARSE on A's own arrays: what it is told of transposition, of the triangle and of the diagonal.
+// cuSPARSE on the arrays of A: how transposition, triangle and diagonal are described to it.
 #include "gpu/gpu_cusparse.cuh"
 
 namespace sptrsv::testing {

@@ -19,7 +19,7 @@ using call_cases =
               suite_case<gpu_target, cusparse_bare, double, std::int64_t, std::int64_t>,
               suite_case<gpu_target, cusparse_bare, std::complex<float>, std::int32_t, std::int32_t>>;
 
-/// x is still there when `status` is called: without a watch it is looked through only then.
+/// x must exist until `status` is called: without `watch`, status reads x only then.
 SPTRSV_TEST_P(cusparse_calls, status_names_the_first_row_that_is_not_finite) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(8, 9);
@@ -84,7 +84,7 @@ SPTRSV_TEST_P(cusparse_calls, everything_comes_from_the_given_resource) {
   EXPECT_EQ(counted.mistakes(), 0u);
 }
 
-/// New values reach the workspaces that were made before them and those made after.
+/// New values reach the workspaces that were made before and after the update.
 SPTRSV_TEST_P(cusparse_calls, new_values_reach_every_workspace) {
   using value = typename TypeParam::value;
   const pattern p = patterns::random(300, 5, 2);
@@ -170,7 +170,7 @@ SPTRSV_TEST_P(cusparse_calls, streams_with_a_workspace_each) {
   }
 }
 
-/// C++ aligns complex numbers to their parts only, cuSPARSE wants more.
+/// C++ aligns complex numbers like their parts; cuSPARSE needs more.
 SPTRSV_TEST_P(cusparse_calls, arrays_that_are_not_aligned) {
   using value = typename TypeParam::value;
   using real = detail::real_t<value>;
@@ -196,7 +196,8 @@ SPTRSV_TESTS(cusparse_calls, status_names_the_first_row_that_is_not_finite,
              new_values_and_solves_in_one_graph, streams_with_a_workspace_each, arrays_that_are_not_aligned);
 SPTRSV_TEST_POLICIES(gpu, cusparse_calls, call_cases);
 
-/// What cuSPARSE does not take is refused by name; should it ever take it, the solution is right.
+/// Types that cuSPARSE does not support are refused by name; if a version supports them, the solution is
+/// right.
 TEST(CusparseRefusals, OffsetsWiderThanIndices) {
   using wide_case = suite_case<gpu_target, cusparse, double, std::int32_t, std::int64_t>;
   struct suite : contract_of<wide_case> {

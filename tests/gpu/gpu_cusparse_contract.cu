@@ -1,4 +1,5 @@
-// The contract for cuSPARSE behind our interface. What zero pivots and NaN give is not ours to promise.
+// The contract for the policy cusparse, without the suite `ieee`: cuSPARSE does not document its results for
+// zero pivots and NaN.
 #include "contract/bad_input_suite.hpp"
 #include "contract/contract_lifetime.hpp"
 #include "contract/contract_rhs.hpp"

@@ -1,4 +1,4 @@
-// What the suites that need a real GPU share: device policies, a few types, matrices large enough to fill it.
+// Shared by the suites that need a GPU: device policies, a few types, and matrices large enough to fill it.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace sptrsv::testing {
 
-/// An array on the device and the layout of what lies in it.
+/// An array on the device and the layout of the matrix in it.
 template <class Value>
 struct device_vector {
   layout shape;

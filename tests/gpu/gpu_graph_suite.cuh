@@ -1,5 +1,5 @@
-// Solves inside CUDA graphs of the user's. Capturing also proves that nothing synchronises or allocates: the
-// capture would fail.
+// Solves in CUDA graphs of the user. The capture also shows that nothing synchronises or allocates: it would
+// fail otherwise.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace sptrsv::testing {
 
-/// Records what `enqueue` puts on a stream; `launch` runs it.
+/// Records the work that `enqueue` puts on a stream; `launch` runs it.
 class recorded_graph {
  public:
   explicit recorded_graph(const std::function<void(cudaStream_t)>& enqueue) {
@@ -78,7 +78,7 @@ SPTRSV_TEST_P(gpu_graphs, several_right_hand_sides_in_place) {
   }
 }
 
-/// The step of an iterative solver: new values, then two solves that depend on each other, in one graph.
+/// One iteration of an iterative solver in one graph: new values, then two solves that depend on each other.
 SPTRSV_TEST_P(gpu_graphs, new_values_and_solves_in_one_graph) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_3d(9, 10, 11);

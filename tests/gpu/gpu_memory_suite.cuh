@@ -1,4 +1,4 @@
-// On the GPU: where memory comes from, that a solve only enqueues, and matrices that fill the device.
+// On the GPU: the source of memory, that a solve only enqueues, and matrices that fill the device.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace sptrsv::testing {
 
-/// Not the pool that is the library's default: what is taken from there does not go unnoticed.
+/// A memory resource other than the library's default pool, so that the test sees allocations from that pool.
 class plain_resource final : public memory_resource {
   void* do_allocate(std::size_t bytes, stream_handle) override {
     void* p = nullptr;
@@ -24,7 +24,8 @@ class plain_resource final : public memory_resource {
   }
 };
 
-/// The most that the library's default pool has given out at a time since the watch began.
+/// Watches the library's default pool: bytes_more() is the largest growth of its used memory since
+/// construction.
 class default_pool_watch {
  public:
   default_pool_watch() {
@@ -113,7 +114,7 @@ SPTRSV_TEST_P(gpu_memory, everything_comes_from_the_given_resource) {
   EXPECT_EQ(counted.streams(), std::set<stream_handle>{stream});
 }
 
-/// The stream cannot move while the calls are made: one that synchronised would not return.
+/// The stream is blocked during the calls: a call that synchronised would not return.
 SPTRSV_TEST_P(gpu_memory, solve_and_update_values_only_enqueue) {
   const pattern p = patterns::stencil_2d(30, 40);
   const form f{};

@@ -1,4 +1,4 @@
-// Several solves in flight on one solver, each on a stream and a workspace of its own.
+// Several solves in flight on one solver, each with its own stream and workspace.
 #pragma once
 
 #include <atomic>
@@ -10,8 +10,8 @@
 
 namespace sptrsv::testing {
 
-/// Lets what follows on the stream begin at once, and writes after a long way through `ring`, a permutation
-/// of one cycle, by one block.
+/// One block allows the next kernel of the stream to begin at once, then follows `ring`, a permutation with
+/// one cycle, for a long time, and writes only then.
 template <class Value>
 __global__ void copy_late(const Value* from, Value* to, std::int64_t count, const std::int32_t* ring,
                           int steps) {
@@ -33,12 +33,13 @@ class gpu_streams : public gpu_suite<Types> {
   using gpu_suite<Types>::gpu_suite;
   using typename contract<Types>::value_type;
 
-  /// `count` streams solve `rounds` times each; every solution is kept and compared with a lone solve's.
+  /// `count` streams solve `rounds` times each; every solution is compared with that of a solve alone.
   void solve_together(const pattern& p, std::size_t count, std::size_t rounds) {
     const form f = this->forms_for(count).front();
     const auto a = this->make(p, f);
     auto solver = this->analyze(a, f, 3);
-    // Three right-hand sides in turn: what an earlier solve left behind must not pass for a solution.
+    // Three right-hand sides take turns, so that values left by an earlier solve are not taken for a
+    // solution.
     struct lane {
       owned_stream stream;
       layout shape;
@@ -88,7 +89,7 @@ SPTRSV_TEST_P(gpu_streams, four) { this->solve_together(patterns::stencil_3d(14,
 SPTRSV_TEST_P(gpu_streams, four_with_deep_waits) { this->solve_together(patterns::chain(1500), 4, 15); }
 SPTRSV_TEST_P(gpu_streams, sixteen) { this->solve_together(patterns::random(700, 12, 3), 16, 20); }
 
-/// One stream after the other on the solver's own workspace, ordered by events.
+/// Several streams use the solver's own workspace one after the other, ordered by events.
 SPTRSV_TEST_P(gpu_streams, one_after_the_other_on_one_workspace) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(40, 50);
@@ -126,7 +127,7 @@ SPTRSV_TEST_P(gpu_streams, one_after_the_other_on_one_workspace) {
   }
 }
 
-/// What is before a solve or an update on the stream may let them begin early, and ends late.
+/// A kernel before a solve or an update on the stream allows them to begin early, and ends late.
 SPTRSV_TEST_P(gpu_streams, after_a_kernel_that_lets_others_begin_early) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(30, 40);
@@ -161,7 +162,7 @@ SPTRSV_TEST_P(gpu_streams, after_a_kernel_that_lets_others_begin_early) {
   }
 }
 
-/// What the thread knows of the device, it learns by the solve.
+/// The solve is the first use of the device by this thread.
 SPTRSV_TEST_P(gpu_streams, from_a_thread_that_has_not_used_the_device) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(20, 21);
@@ -183,7 +184,7 @@ SPTRSV_TEST_P(gpu_streams, from_a_thread_that_has_not_used_the_device) {
   this->expect_solved(a, f, p.name, this->where.download(b.memory), this->where.download(x.memory));
 }
 
-/// A solve on a workspace leaves the solver as it is: threads of the host may share it.
+/// A solve on a workspace does not change the solver: threads of the host may share it.
 SPTRSV_TEST_P(gpu_streams, four_from_four_threads) {
   using value = typename TypeParam::value;
   const pattern p = patterns::stencil_2d(30, 31);

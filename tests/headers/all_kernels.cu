@@ -1,5 +1,6 @@
 // Every kernel of the GPU policies for a real and a complex type: compiled for each architecture, never run.
 #include <complex>
+#include <type_traits>
 
 #include "sptrsv/sptrsv.hpp"
 
@@ -9,6 +10,7 @@ template <class Policy, class Value>
 void instantiate() {
   const sptrsv::csr_view<Value> a{};
   auto solver = sptrsv::analyze(Policy{}, a);
+  static_assert(std::is_same_v<decltype(solver), sptrsv::solver<Policy, Value>>);
   solver.solve(sptrsv::dense_view<const Value>{}, sptrsv::dense_view<Value>{});
 }
 

@@ -1,5 +1,5 @@
-// What is particular to automatic: which candidate it takes, what it tells their models, what it costs; and
-// the contract with each of several candidates taken.
+// The policy automatic: which candidate it takes, what it tells the cost models, what it costs; and the
+// contract with each of several candidates.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -10,13 +10,13 @@
 #include "contract/contract_suite.hpp"
 #include "contract/resource_suite.hpp"
 #include "contract/schedule_suite.hpp"
-#include "sptrsv/detail/cusparse/policy.hpp"
+#include "sptrsv/policy/cusparse.hpp"
 #include "support/emulator_target.hpp"
 #include "support/kernel_fields.hpp"
 
 namespace sptrsv::testing {
 
-/// A policy with a price instead of a measured cost.
+/// The tuning of a policy whose predicted time is a constant.
 template <class Tuning, int Nanoseconds>
 struct priced : Tuning {};
 template <int Nanoseconds>
@@ -26,15 +26,16 @@ using priced_threads = policy::basic_sync_free_thread<priced<small_thread_blocks
 template <int Nanoseconds>
 using priced_dataflow = policy::basic_dataflow<priced<small_groups, Nanoseconds>>;
 
-/// Its model keeps what it is told, and is cheap for systems of few levels only.
+/// The tuning of a policy whose cost model keeps its arguments, and predicts a short time for few levels
+/// only.
 struct watched_tuning : small_thread_blocks {
-  static inline detail::system_profile seen;
+  static inline system_profile seen;
 };
 using watched = policy::basic_sync_free_thread<watched_tuning>;
 
 }  // namespace sptrsv::testing
 
-namespace sptrsv::detail {
+namespace sptrsv {
 
 template <int Nanoseconds>
 struct fixed_price {
@@ -73,7 +74,7 @@ struct cost_model<policy::host_parallel> {
   }
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv
 
 namespace sptrsv::testing {
 
@@ -86,7 +87,7 @@ struct takes_second : subject<policy::automatic<priced_levels<3>, priced_threads
 struct takes_third : subject<policy::automatic<priced_levels<3>, priced_threads<2>, priced_dataflow<1>>> {
   static constexpr const char* name = "takes_third";
 };
-/// Takes one or the other from system to system.
+/// Takes one or the other candidate, depending on the system.
 struct takes_both : subject<policy::automatic<priced_levels<100>, watched>> {
   static constexpr const char* name = "takes_both";
 };
@@ -153,11 +154,11 @@ TEST_F(Automatic, TellsTheModelsWhatTheSystemIs) {
   for (const form& f : all_forms(content::general)) {
     SCOPED_TRACE(f.name());
     info_with(takes_both::make(), p, f, 3);
-    const detail::system_profile seen = watched_tuning::seen;
+    const system_profile seen = watched_tuning::seen;
     EXPECT_EQ(seen.rows, 9);
     EXPECT_EQ(seen.entries, 9 + 8 + 4);
     EXPECT_EQ(seen.levels, 3);
-    // Of op(T): the pattern may stand there transposed.
+    // Rows and columns are those of op(T), which may be the transposed pattern.
     EXPECT_EQ(std::max(seen.longest_row, seen.longest_column), 8);
     EXPECT_EQ(std::min(seen.longest_row, seen.longest_column), 5);
     EXPECT_EQ(seen.longest_row, info_with(level_set::make(), p, f).longest_row);
@@ -168,14 +169,15 @@ TEST_F(Automatic, TellsTheModelsWhatTheSystemIs) {
   }
 }
 
-TEST_F(Automatic, TakesTheFirstOfEqualOnesEachWithItsKnobs) {
+TEST_F(Automatic, TakesTheFirstOfEqualCandidatesEachWithItsMembers) {
   policy::automatic<priced_levels<1>, priced_levels<1>> levels;
   EXPECT_TRUE(info_with(levels, patterns::chain(4)).bit_reproducible);
   std::get<0>(levels.candidates).by = policy::orientation::columns;
   EXPECT_FALSE(info_with(levels, patterns::chain(4)).bit_reproducible);
 }
 
-/// By the library's own models: a level costs recursive_block less than level_set, and sync_free_warp least.
+/// In the library's own cost models a level takes recursive_block less time than level_set, and
+/// sync_free_warp the least time.
 TEST_F(Automatic, TakesRecursiveBlockIfItIsPredictedToBeFastest) {
   const auto a = make(patterns::chain(40), {});
   const auto there = where.upload(a.by_rows);
@@ -189,7 +191,7 @@ TEST_F(Automatic, TakesRecursiveBlockIfItIsPredictedToBeFastest) {
   EXPECT_EQ(info_with(another, patterns::chain(40)).chosen, "sync_free_warp");
 }
 
-/// Launches and allocations of an analysis.
+/// Compares launches and allocations of the analysis.
 TEST_F(Automatic, WithOneCandidateAnalysesNothingElse) {
   const auto a = where.upload(make(patterns::stencil_2d(6, 7), {}).by_rows);
   emulator::device_counters& counters = where.device().counters;
@@ -227,7 +229,7 @@ TEST_F(Automatic, ThrowsWhatItsCandidatesThrow) {
   }
 }
 
-/// On the host, with policies of the user's choice.
+/// The candidates may be host policies.
 TEST(AutomaticOnTheHost, ChoosesToo) {
   const policy::automatic<policy::host_serial, policy::host_parallel> either;
   const auto info_for = [&](const pattern& p) {
@@ -243,22 +245,22 @@ TEST(AutomaticOnTheHost, ChoosesToo) {
 
 TEST(CostModel, IsMissedWhereThereIsNone) {
   struct unknown {};
-  EXPECT_TRUE(detail::has_cost_model<policy::dataflow>);
-  EXPECT_TRUE(detail::has_cost_model<policy::level_set>);
-  EXPECT_TRUE(detail::has_cost_model<policy::recursive_block>);
-  EXPECT_TRUE(detail::has_cost_model<policy::self_scheduled>);
-  EXPECT_TRUE(detail::has_cost_model<policy::sync_free_fused>);
-  EXPECT_TRUE(detail::has_cost_model<policy::sync_free_thread>);
-  EXPECT_TRUE(detail::has_cost_model<policy::sync_free_warp>);
-  EXPECT_TRUE(detail::has_cost_model<policy::cusparse>);
-  EXPECT_FALSE(detail::has_cost_model<policy::sync_free_column>);
-  EXPECT_FALSE(detail::has_cost_model<unknown>);
+  EXPECT_TRUE(has_cost_model<policy::dataflow>);
+  EXPECT_TRUE(has_cost_model<policy::level_set>);
+  EXPECT_TRUE(has_cost_model<policy::recursive_block>);
+  EXPECT_TRUE(has_cost_model<policy::self_scheduled>);
+  EXPECT_TRUE(has_cost_model<policy::sync_free_fused>);
+  EXPECT_TRUE(has_cost_model<policy::sync_free_thread>);
+  EXPECT_TRUE(has_cost_model<policy::sync_free_warp>);
+  EXPECT_TRUE(has_cost_model<policy::cusparse>);
+  EXPECT_FALSE(has_cost_model<policy::sync_free_column>);
+  EXPECT_FALSE(has_cost_model<unknown>);
 }
 
-inline constexpr detail::linear_cost two_ways[] = {{1000, 10, 2, 0.5, 3}, {3000, 0, 0, 0, 0}};
+inline constexpr linear_cost two_ways[] = {{1000, 10, 2, 0.5, 3}, {3000, 0, 0, 0, 0}};
 
 TEST(CostModel, AddsUpItsConstantsAndSweepsForFourRightHandSides) {
-  detail::system_profile system;
+  system_profile system;
   system.rows = 10;
   system.entries = 30;  // 2 a row beside the diagonal
   system.levels = 4;
@@ -273,18 +275,18 @@ TEST(CostModel, AddsUpItsConstantsAndSweepsForFourRightHandSides) {
   EXPECT_DOUBLE_EQ(two_ways[0](system), 1000 + hops + 0.5 * (matrix + 3 * 10 * 8 * 4));
   system.rhs = 5;
   EXPECT_DOUBLE_EQ(two_ways[0](system), 1000 + 2 * hops + 0.5 * (2 * matrix + 3 * 10 * 8 * 5));
-  const auto least = [&] { return detail::linear_cost_model<two_ways>::nanoseconds(0, system); };
+  const auto least = [&] { return linear_cost_model<two_ways>::nanoseconds(0, system); };
   EXPECT_DOUBLE_EQ(least(), two_ways[0](system));
   system.levels = 1000;
   EXPECT_DOUBLE_EQ(least(), 3000);
-  EXPECT_DOUBLE_EQ(two_ways[0](detail::system_profile{}), 1000) << "of nothing";
+  EXPECT_DOUBLE_EQ(two_ways[0](system_profile{}), 1000) << "of nothing";
 }
 
 TEST(CostModel, PrefersRecursiveBlockWhereEntriesAreMany) {
-  detail::system_profile system;
+  system_profile system;
   system.value_bytes = 8;
   system.index_bytes = system.offset_bytes = 4;
-  const auto nanoseconds = [&](const auto& policy) { return detail::predicted_nanoseconds(policy, system); };
+  const auto nanoseconds = [&](const auto& policy) { return predicted_nanoseconds(policy, system); };
   system.rows = 400'000;
   system.entries = 25 * system.rows;
   system.levels = 500;
@@ -299,19 +301,18 @@ TEST(CostModel, PrefersRecursiveBlockWhereEntriesAreMany) {
 
 TEST(CostModel, PrefersNothingToWhatItCannotTellOrWillBeRefused) {
   const double never = std::numeric_limits<double>::infinity();
-  detail::system_profile system;
+  system_profile system;
   system.index_bytes = 4;
   system.offset_bytes = 8;
-  EXPECT_EQ(detail::predicted_nanoseconds(policy::sync_free_warp{policy::row_order::natural}, system), never);
-  EXPECT_LT(detail::predicted_nanoseconds(policy::sync_free_warp{}, system), never);
-  EXPECT_LT(detail::predicted_nanoseconds(policy::recursive_block{}, system), never);
-  EXPECT_EQ(detail::predicted_nanoseconds(policy::recursive_block{0}, system), never);
-  EXPECT_EQ(
-      detail::predicted_nanoseconds(policy::recursive_block{-1, {policy::block_selector::paper}}, system),
-      never);
-  EXPECT_EQ(detail::predicted_nanoseconds(policy::cusparse{}, system), never);
+  EXPECT_EQ(predicted_nanoseconds(policy::sync_free_warp{policy::row_order::natural}, system), never);
+  EXPECT_LT(predicted_nanoseconds(policy::sync_free_warp{}, system), never);
+  EXPECT_LT(predicted_nanoseconds(policy::recursive_block{}, system), never);
+  EXPECT_EQ(predicted_nanoseconds(policy::recursive_block{0}, system), never);
+  EXPECT_EQ(predicted_nanoseconds(policy::recursive_block{-1, {policy::block_selector::paper}}, system),
+            never);
+  EXPECT_EQ(predicted_nanoseconds(policy::cusparse{}, system), never);
   system.offset_bytes = 4;
-  EXPECT_LT(detail::predicted_nanoseconds(policy::cusparse{}, system), never);
+  EXPECT_LT(predicted_nanoseconds(policy::cusparse{}, system), never);
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// What is particular to the block algorithms: how they cut, which kernels they choose, and that a solve is
-// one launch.
+// The block policies: how they divide the rows, which kernels they choose, and that a solve is one launch.
 #include <cmath>
 
 #include "contract/contract_fixture.hpp"
@@ -17,7 +16,8 @@ struct traffic {
   double updated;
   double read;
 };
-/// Items of b updated and of x loaded, in n: every row once by its triangle, and those of the squares.
+/// Returns the elements of b that are updated and those of x that are loaded, in multiples of n: every row
+/// once by its triangle, and the rows and columns of the squares.
 traffic traffic_of(scheme cut, std::int64_t blocks) {
   constexpr std::int64_t size = 4096;
   traffic t{1, 0};
@@ -30,7 +30,7 @@ traffic traffic_of(scheme cut, std::int64_t blocks) {
   return t;
 }
 
-/// Lu, Niu, Liu 2020, Tables 1 and 2, with x iterations: 2^x triangles.
+/// The numbers are those of Lu, Niu, Liu 2020, Tables 1 and 2, for x iterations, which make 2^x triangles.
 TEST(BlockLayout, MovesWhatThePaperSays) {
   for (const int x : {0, 1, 2, 4, 8}) {
     const double blocks = std::pow(2, x);
@@ -142,8 +142,8 @@ std::string recursive_plan(const pattern& p, const policy::recursive_block& poli
   return block_form<policy::recursive_block>().steps(p, policy).text;
 }
 
-TEST(BlockPlans, TellBlocksKernelsAndTraffic) {
-  // Two levels of 20 rows: halves are diagonals, all entries are between them.
+TEST(BlockPlans, SayBlocksKernelsAndTraffic) {
+  // Two levels of 20 rows: each half is diagonal, and all entries connect the halves.
   const pattern p = patterns::layers(40, 20, 5);
   EXPECT_EQ(
       recursive_plan(p, {1}),
@@ -159,7 +159,7 @@ TEST(BlockPlans, TellBlocksKernelsAndTraffic) {
       "read");
 }
 
-/// Rows without entries stand before those with any in their level, and squares can leave them out.
+/// In their level, rows without entries come before the others, so that squares can leave them out.
 TEST(BlockPlans, LeaveEmptyRowsOut) {
   const pattern p = patterns::where("few", 40, [](auto i, auto j) { return i >= 36 && j < 4; });
   EXPECT_NE(recursive_plan(p, {1}).find("1 scalar-DCSR; 1.10 n sums updated, 0.50 n of x read"),
@@ -173,7 +173,7 @@ TEST(BlockPlans, AreDividedAsFarAsThereAreRows) {
   EXPECT_THROW(recursive_plan(patterns::diagonal(7), {31}), error);
 }
 
-/// On an H200, which holds 528 thread blocks of 256 threads.
+/// An H200 holds 528 thread blocks of 256 threads.
 TEST(BlockKernels, CutsByThemselvesWhereRowsAreLongAndBlocksFillTheDevice) {
   const auto blocks_of = [](std::int64_t rows, std::int64_t entries) {
     return detail::block::blocks_by_default<block_tuning>(rows, entries, 528);
@@ -188,7 +188,8 @@ TEST(BlockKernels, CutsByThemselvesWhereRowsAreLongAndBlocksFillTheDevice) {
 struct cuts_short_rows : small_block_tasks {
   static constexpr int entries_for_a_cut = 2;
 };
-/// Eight thread blocks of 64 threads are resident: 12 rows for each of 16 warps are 192, in four blocks 768.
+/// Eight thread blocks of 64 threads are resident: 12 rows for each of 16 warps are 192 rows, and 768 in four
+/// blocks.
 template <template <class> class Policy>
 void expect_cut_by_default() {
   using policy_type = Policy<cuts_short_rows>;

@@ -1,4 +1,4 @@
-// What is particular to dataflow, in the emulator: which path it takes, and which systems a path refuses.
+// The policy dataflow, in the emulator: which path it takes, and which systems a path refuses.
 #include <array>
 #include <iterator>
 #include <string>
@@ -117,7 +117,7 @@ class DataflowPath : public on_target<case_types<emulator_target, double, std::i
     EXPECT_NE(path_for(p, policy::basic_dataflow<Tuning>{}), "single_block") << p.name;
   }
 
-  /// The paths whose times were predicted, in order.
+  /// Returns the names of the predictions in their order; expects times between 0 and 1 ms.
   static std::vector<std::string> predicted_paths(const solver_info& info) {
     std::vector<std::string> names;
     for (const predicted_time& prediction : info.predictions) {
@@ -179,7 +179,7 @@ TEST_F(DataflowPath, IsTheOneAskedFor) {
   EXPECT_EQ(partitioned.kernels.at(0).partitions, 3);
 }
 
-/// The words that describe each kernel.
+/// Checks the words that describe each kernel; the other tests read fields.
 TEST_F(DataflowPath, SaysWhatItsKernelsDo) {
   const auto expect_words = [&](const pattern& p, const policy::dataflow& how, const std::string& words) {
     const std::string text = info_for(p, how).kernels.at(0).text;
@@ -211,7 +211,7 @@ TEST_F(DataflowPath, SaysWhatItPredicted) {
   EXPECT_EQ(natural.plan, "");
 }
 
-/// The words that describe the choice.
+/// Checks the words that describe the choice; the other tests read fields.
 TEST_F(DataflowPath, SaysWhyItChoseThePath) {
   const auto expect_start = [&](const pattern& p, const policy::dataflow& how, const std::string& start) {
     const std::string plan = info_for(p, how).plan;

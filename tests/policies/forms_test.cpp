@@ -1,4 +1,4 @@
-// The forms that a policy offers: what runs is what was asked for.
+// The forms that a policy offers: the kernels that run are those that were asked for.
 #include "contract/contract_fixture.hpp"
 #include "support/emulator_target.hpp"
 
@@ -10,7 +10,7 @@ class form_of : public contract_of<suite_case<emulator_target, Subject, double, 
  public:
   void TestBody() override {}
 
-  /// Launches and replays of a solve.
+  /// Returns the launches and the graph replays of a solve.
   emulator::device_counters solve_counts(const pattern& p) {
     const auto a = this->make(p, {});
     auto solver = this->analyze(a, {});
@@ -78,7 +78,7 @@ TEST(ReproducibleForms, AreThoseThatAddInAFixedOrder) {
   EXPECT_FALSE(form_of<self_scheduled>().is_reproducible());
 }
 
-/// A solve is one launch: nothing prepares the counters and sums, and none is left over.
+/// A solve is one launch: no other kernel prepares the counters and sums or resets them.
 TEST(SyncFreeColumnForms, AreOneLaunch) {
   EXPECT_EQ(form_of<sync_free_column>().solve_counts(patterns::random(200, 4, 1)).launches, 1u);
   EXPECT_EQ(form_of<sync_free_column_global>().solve_counts(patterns::random(200, 4, 1)).launches, 1u);

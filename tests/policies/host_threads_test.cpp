@@ -35,7 +35,7 @@ TEST_F(host_threads, the_number_of_workers_does_not_change_a_bit) {
   }
 }
 
-/// OpenMP may start fewer threads than workers: one, inside another parallel region.
+/// OpenMP may start fewer threads than workers: only one thread inside another parallel region.
 TEST_F(host_threads, more_workers_than_threads) {
   const pattern p = patterns::stencil_2d(15, 16);
   const auto a = make(p, {});

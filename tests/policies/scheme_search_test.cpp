@@ -1,4 +1,4 @@
-// Search and plans, in the emulator, by a clock of the tests' own.
+// The search for a scheme, and plans, in the emulator, with a clock that the tests control.
 #include "sptrsv/scheme/search.hpp"
 
 #include <cstdio>
@@ -19,7 +19,7 @@ class SchemeSearch : public on_target<types> {
   SchemeSearch() {
     how.space = {parse_scheme("nw=2 ng=1"), parse_scheme("nw=2 ng=8"), parse_scheme("nw=2 ng=2"),
                  parse_scheme("nw=2 ng=4")};
-    // What the emulator does takes a second a step.
+    // The clock counts the steps of the emulator.
     how.clock = [this] { return static_cast<double>(where.device().counters.steps) * second_per_step; };
     how.seconds = 1e9;
   }
@@ -57,7 +57,7 @@ TEST_F(SchemeSearch, SaysHowFarItIs) {
     ASSERT_NE(p.best, nullptr);
   };
   const scheme_search_result found = search();
-  ASSERT_EQ(said.size(), 6u);  // four schemes, then twice the best
+  ASSERT_EQ(said.size(), 6u);  // four schemes, then the best one in rounds 2 and 3
   EXPECT_EQ(said[3].round, 1);
   EXPECT_EQ(said[3].done, 4u);
   EXPECT_EQ(said[3].of, 4u);
@@ -182,7 +182,7 @@ TEST_F(SchemePlan, OfAnotherVersionIsRefused) {
   EXPECT_EQ(code_of_loading(plan.key), errc::unsupported);
 }
 
-/// Any byte changed or missing.
+/// A plan with a changed or missing byte is refused.
 TEST_F(SchemePlan, ThatIsDamagedIsRefused) {
   const std::string whole = to_string(plan);
   const std::size_t version = whole.find("plan 1") + 5;
@@ -191,7 +191,7 @@ TEST_F(SchemePlan, ThatIsDamagedIsRefused) {
     text[at] = text[at] == '7' ? '8' : '7';
     write(text);
     EXPECT_EQ(code_of_loading(plan.key), at == version ? errc::unsupported : errc::parse_error) << text;
-    if (at + 1 < whole.size()) {  // without the last line's end all is there
+    if (at + 1 < whole.size()) {  // the text is complete without its last newline
       write(whole.substr(0, at));
       EXPECT_EQ(code_of_loading(plan.key), errc::parse_error) << at;
     }

@@ -1,4 +1,4 @@
-// What is particular to scheme, in the emulator: all schemes that a search tries, the features and the model,
+// The policy scheme, in the emulator: all schemes that a search tries, features, the model that chooses, and
 // what is refused.
 #include "sptrsv/detail/scheme/model.hpp"
 
@@ -41,7 +41,8 @@ class Schemes : public on_target<types> {
   }
 };
 
-/// Each under other schedules, on a mesh, on wide levels, and on rows of very different lengths.
+/// Every scheme is tried under different schedules, on a mesh, on wide levels, and on rows of very different
+/// lengths.
 TEST_F(Schemes, OfTheReducedSpaceSolveUnderAnySchedule) {
   const std::vector<pattern> patterns{patterns::stencil_2d(8, 9), patterns::layers(120, 40, 7),
                                       patterns::power_law(90, 2)};
@@ -80,7 +81,8 @@ TEST_F(Schemes, SayWhatTheyAre) {
   EXPECT_EQ(info.levels, 10);
 }
 
-/// A node's level is one more than the largest of the nodes that its rows need, however few edges say so.
+/// The level of a node is one more than the largest level of the nodes that its rows need, although the graph
+/// keeps few of these edges.
 TEST_F(Schemes, KeepTheLevelsOfNodesWithFewEdges) {
   const emulator::executor on(where.stream());
   memory_resource& resource = on.default_resource();
@@ -116,7 +118,7 @@ TEST_F(Schemes, KeepTheLevelsOfNodesWithFewEdges) {
   }
 }
 
-/// Four levels of 32 rows: as many launches, and nobody waits, unless nodes have rows that need each other.
+/// Four levels of 32 rows are four launches, which do not wait, unless rows of a node need each other.
 TEST_F(Schemes, LaunchWideLevelsAloneAndWithoutWaits) {
   const auto a = make(patterns::where("layers", 128, [](auto i, auto j) { return j == i - 32; }), {});
   // Launches, and those of them that wait.
@@ -173,7 +175,7 @@ TEST_F(Schemes, FeaturesAreThoseOfTheTriangle) {
   EXPECT_NEAR(layers.dependency, 4 * 0.25 / 8, 1e-9);
 }
 
-/// Two hidden units of which one is on, and two schemes.
+/// A network with two hidden units, of which one is active, and two schemes.
 struct tiny_table {
   static constexpr const char* schemes[2] = {"ng=2", "ng=4 alpha_level=0"};
   static constexpr float mean[10] = {};
@@ -186,7 +188,8 @@ struct tiny_table {
   static constexpr float bias_3[1][2] = {};
 };
 
-/// Three that look at nothing: one is quite sure of the first scheme, two think the second a little likelier.
+/// Three networks that ignore their input: one gives the first scheme a high probability, two give the second
+/// one a slightly higher probability.
 struct voting_table {
   static constexpr const char* schemes[2] = {"ng=2", "ng=4"};
   static constexpr float mean[10] = {};
@@ -211,7 +214,7 @@ TEST(SchemeModel, TakesTheHighestScoreThatCanBeLaunched) {
   EXPECT_EQ(problem_of(choose_scheme(many, 100)), "");
 }
 
-/// By probabilities: 1 + 0.5 + 0.5 against 0.5 + 0.75 + 0.75.
+/// The sums of the probabilities are 1 + 0.5 + 0.5 and 0.5 + 0.75 + 0.75.
 TEST(SchemeModel, TakesTheMeanOfTheProbabilities) {
   const auto scores = detail::schemes::scores<voting_table>({});
   EXPECT_NEAR(scores.at(0), 2, 1e-6);

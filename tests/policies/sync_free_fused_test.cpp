@@ -1,4 +1,4 @@
-// What is particular to sync_free_fused, in the emulator: which rows get a warp, and which a thread.
+// The policy sync_free_fused, in the emulator: which rows get a warp, and which rows a thread.
 #include "contract/contract_fixture.hpp"
 #include "support/emulator_target.hpp"
 
@@ -12,7 +12,7 @@ class FusedWarps : public contract_of<fused_case> {
   std::int64_t warps_for(const pattern& p) { return kernel_for(p).warps; }
 };
 
-/// Three entries on average make 32 rows long ones here.
+/// 32 rows with three entries on average count as long rows here.
 TEST_F(FusedWarps, HoldAsManyRowsAsTheirAverageLengthSays) {
   EXPECT_EQ(warps_for(patterns::diagonal(70)), 3);
   EXPECT_EQ(warps_for(patterns::chain(1)), 1);

@@ -1,4 +1,4 @@
-// What is particular to sync_free_warp, in the emulator: rows that share a warp.
+// The policy sync_free_warp, in the emulator: rows that share a warp.
 #include "contract/contract_fixture.hpp"
 #include "support/emulator_target.hpp"
 
@@ -12,7 +12,7 @@ class SharedWarps : public contract_of<shared_case> {
   std::int64_t warps_for(const pattern& p) { return kernel_for(p).warps; }
 };
 
-/// Four entries fill a lane: rows of up to 4 entries share a warp with 31 others, of 5 to 8 with 15.
+/// A lane takes four entries: 32 rows with at most 4 entries share a warp, or 16 rows with 5 to 8 entries.
 TEST_F(SharedWarps, HoldRowsOfOneLevelByTheirLength) {
   EXPECT_EQ(warps_for(patterns::diagonal(64)), 2);
   EXPECT_EQ(warps_for(patterns::diagonal(65)), 3);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import json
 import pathlib
@@ -16,6 +17,8 @@ from typing import Any
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "benchmarks" / "python"  # python3 PROGRAM COMMAND runs a command
 sys.path.insert(0, str(PROGRAM))
+HAS_MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
+needs_matplotlib = unittest.skipUnless(HAS_MATPLOTLIB, "no matplotlib (Debian: python3-matplotlib)")
 
 
 class CommandTest(unittest.TestCase):

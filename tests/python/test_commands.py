@@ -58,9 +58,17 @@ class Commands(support.CommandTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("3 problems", done.stdout)
         self.assertEqual(self.run_command("check", "missing.json").returncode, 2)
-        done = self.run_command("report", path)
+        done = self.run_command("report", path, "--tables-only")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue((self.folder / "report" / "report.md").exists())
+
+    def test_only_figures_need_matplotlib(self) -> None:
+        done = self.run_command("report", self.write("good.json", synthetic.results(count=3)))
+        if support.HAS_MATPLOTLIB:
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        else:
+            error = "error: report needs the Python package matplotlib\n"
+            self.assertEqual((done.returncode, done.stderr), (2, error))
 
 
 if __name__ == "__main__":

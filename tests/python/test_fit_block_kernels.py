@@ -114,20 +114,6 @@ class Program(support.CommandTest):
         self.assertIn("1 squares: 1.000 times the best", output)
         self.assertNotIn("cusparse", output)
 
-    def test_draws_the_fastest_kernels(self) -> None:
-        lines = [",".join(fit.COLUMNS)]
-        for kernel, time in (("level_set", 9.36), ("sync_free", 3.0)):
-            lines.append(f"m,1,0,triangle,1000,1000,2000,40,{kernel},{time}")
-        for kernel, time in (("scalar_csr", 4.0), ("vector_csr", 9.32)):
-            lines.append(f"m,1,1,square,1000,300,900,0,{kernel},{time}")
-        table, figure = self.write("parts.csv", "\n".join(lines) + "\n"), self.folder / "figure.svg"
-        status, output = self.call(fit.main, table, "--figure", str(figure), "--caption", "one machine")
-        self.assertEqual(status, 0, output)
-        drawn = figure.read_text(encoding="utf-8")
-        for text in (">SF sync-free<", ">SF<", ">SC scalar-CSR<", ">SC<", ">3.12<", ">2.33<", "one machine<"):
-            self.assertIn(text, drawn)
-        self.assertNotIn("level-set", drawn)
-
     def test_unusable_tables(self) -> None:
         self.assertEqual(self.run_on("a,b")[0], 2)
         self.assertEqual(self.call(fit.main, str(self.folder / "none.csv"))[0], 2)

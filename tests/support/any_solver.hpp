@@ -1,6 +1,6 @@
-// A solver without its policy, and a policy under test without its type: what the suites use of them depends
-// on the target and the types of the matrix only, so that a test is compiled once for each set of these and
-// not for each policy.
+// Type erasure of solvers and of policies under test. The types that the suites use depend on the target and
+// on the types of the matrix only, so that a test is compiled once for each set of these and not for each
+// policy.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace sptrsv::testing {
 
-/// The interface of `solver`. Each call becomes the solver's own with the same arguments; moves move the
-/// solver that is held.
+/// A solver with the interface of `sptrsv::solver`. Each call goes to the solver that it holds; a move moves
+/// the solver that it holds.
 template <class Types>
 class any_solver {
  public:
@@ -139,7 +139,7 @@ class any_solver {
   std::unique_ptr<held_solver> held_;
 };
 
-/// A policy with its knobs turned, for these types.
+/// A configured policy, for these types.
 template <class Types>
 class tested_policy {
  public:
@@ -147,8 +147,8 @@ class tested_policy {
   using csc = csc_view<typename Types::value, typename Types::index, typename Types::offset>;
   using stream_type = typename Types::target::stream_type;
 
-  std::string case_name;    ///< of policy, knobs and types
-  std::string policy_name;  ///< what `info()` is to say
+  std::string case_name;    ///< of the policy, its configuration and the types
+  std::string policy_name;  ///< what `info()` must return
   bool may_refuse = false;  ///< whether `analyze` may refuse a system for its size or shape
   double growth = 1;        ///< of the backward error, see support/subjects.hpp
 

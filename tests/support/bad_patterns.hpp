@@ -1,4 +1,4 @@
-// Patterns that analyze must refuse, and such as look bad but are not.
+// Patterns that analyze must refuse, and patterns that look wrong but are valid.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ struct pattern_case {
   std::string name;
   raw_matrix a;
   system_options options;
-  std::optional<errc> code;  ///< nothing: it must be accepted
-  std::int64_t row = -1;     ///< -1: none is named
+  std::optional<errc> code;  ///< empty: analyze must accept it
+  std::int64_t row = -1;     ///< -1: the exception names no row
   std::string words;         ///< what the message must mention
 };
 
@@ -81,7 +81,8 @@ inline std::vector<pattern_case> bad_shapes() {
   return cases;
 }
 
-/// Entries given twice and diagonals left out, in all forms: `part` and `operation` say which entries count.
+/// Returns duplicate entries and missing diagonals, in all forms: `part` and `operation` decide which entries
+/// count.
 inline std::vector<pattern_case> bad_entries() {
   std::vector<pattern_case> cases;
   const auto add = [&](const std::string& name, const raw_matrix& a, const system_options& options,
@@ -101,7 +102,7 @@ inline std::vector<pattern_case> bad_entries() {
         a.by_columns = by_columns;
         return a;
       };
-      // By columns the same arrays are the transposed matrix: its upper triangle holds the entries.
+      // Read by columns, the same arrays are the transposed matrix: its upper triangle holds the entries.
       const system_options entries_in{by_columns ? uplo::upper : uplo::lower, diag::non_unit, operation, 1};
       const system_options entries_out{by_columns ? uplo::lower : uplo::upper, diag::non_unit, operation, 1};
       system_options unit_in = entries_in;
@@ -125,7 +126,7 @@ inline std::vector<pattern_case> bad_entries() {
   return cases;
 }
 
-/// A valid matrix with a few random accidents.
+/// Returns a valid matrix with a few random mistakes.
 inline raw_matrix damaged_matrix(random_source& source) {
   const std::int64_t size = 3 + source.below(60);
   std::vector<std::vector<std::int64_t>> minors(static_cast<std::size_t>(size));

@@ -1,4 +1,4 @@
-// What the suites run over: a target, a policy with its knobs turned, and the types of a matrix.
+// The cases of the suites: a target, a configured policy, and the types of a matrix.
 #pragma once
 
 #include <complex>
@@ -14,7 +14,8 @@
 
 namespace sptrsv::testing {
 
-/// Differs from case to case: where a case can try only a part of all forms, the cases share them.
+/// Returns a number that differs from case to case, so that the cases try different forms if each of them can
+/// try only some.
 inline std::size_t turn_of(const std::string& case_name) {
   std::size_t sum = 0;
   for (const char c : case_name) {
@@ -36,7 +37,7 @@ struct case_types {
   }
 };
 
-/// For suites of GoogleTest's over types alone.
+/// The names of the types in typed suites of GoogleTest.
 struct type_names {
   template <class Types>
   static std::string GetName(int) {
@@ -80,7 +81,7 @@ class tested final : public tested_policy<typename Case::types> {
   }
 };
 
-/// It lives to the end of the process.
+/// Returns the policy of a suite_case, which lives to the end of the process.
 template <class Case>
 const tested_policy<typename Case::types>& policy_of() {
   static const tested<Case> the_policy;
@@ -90,7 +91,7 @@ const tested_policy<typename Case::types>& policy_of() {
 template <class... Cases>
 struct case_list {};
 
-/// All cases of several lists.
+/// The cases of several lists in one list.
 template <class... Lists>
 struct joined;
 template <class List>
@@ -112,14 +113,15 @@ using host_policies = case_list<suite_case<host_target, host_serial, Value, std:
                                 suite_case<host_target, host_parallel, Value, std::int32_t, std::int32_t>,
                                 suite_case<host_target, host_parallel_1, Value, std::int32_t, std::int64_t>>;
 
-/// Subjects of one policy type, or made of it: their kernels are compiled once where their index types agree.
+/// Subjects that share kernels: one policy type, or policies made of it. If their index types agree, their
+/// kernels are compiled once.
 template <class... Subjects>
 struct same_policy {};
 
 template <class... Groups>
 struct policy_groups {};
 
-/// All device policies in all forms: as users have them, and with tunings that make small matrices large.
+/// All device policies in all forms: as users have them, and with tunings for which small matrices are large.
 using all_device_policies = policy_groups<
     same_policy<sync_free_warp, sync_free_warp_shared>,                                               //
     same_policy<sync_free_warp_small, sync_free_warp_natural>,                                        //
@@ -154,7 +156,7 @@ using all_device_policies = policy_groups<
                 row_block_small, row_block_serial>,                                                   //
     same_policy<dataflow_hybrid, dataflow_hybrid_late>>;
 
-/// Index types number `Turn`, for all of `same_policy`.
+/// The cases of a `same_policy` list with the index types of turn `Turn`.
 template <class Target, class Value, std::size_t Turn, class Group>
 struct in_turn;
 template <class Target, class Value, std::size_t Turn, class... Subjects>
@@ -176,8 +178,8 @@ struct all_in_turn<Target, Value, Turn, policy_groups<>> {
   using type = case_list<>;
 };
 
-/// Where the index types begin for a value type: over `float`, `double` and `std::complex<float>` each policy
-/// meets all of them.
+/// The turn of the first index types for a value type, chosen so that each policy meets all index types over
+/// `float`, `double` and `std::complex<float>`.
 template <class Value>
 inline constexpr std::size_t first_turn = std::is_same_v<Value, float>                 ? 1
                                           : std::is_same_v<Value, std::complex<float>> ? 2

@@ -1,4 +1,4 @@
-// A memory resource that keeps books.
+// A memory resource that counts.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace sptrsv::testing {
 
-/// Serves from `upstream` and counts; a wrong size or pointer at deallocation is counted as a mistake.
+/// Allocates from `upstream` and counts; counts a wrong size or pointer at deallocation as a mistake.
 class counting_resource final : public memory_resource {
  public:
   explicit counting_resource(memory_resource& upstream) : upstream_(upstream) {}
@@ -19,7 +19,7 @@ class counting_resource final : public memory_resource {
   [[nodiscard]] std::size_t live_bytes() const { return live_bytes_; }
   [[nodiscard]] std::size_t largest_bytes() const { return largest_bytes_; }
   [[nodiscard]] std::size_t mistakes() const { return mistakes_; }
-  /// Streams named by allocations and deallocations.
+  /// Returns the streams that allocations and deallocations named.
   [[nodiscard]] const std::set<stream_handle>& streams() const { return streams_; }
 
  private:

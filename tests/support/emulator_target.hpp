@@ -6,13 +6,13 @@
 
 namespace sptrsv::testing {
 
-/// Holds the device before the base that names it is made.
+/// A base class that constructs the device before the base class that refers to it.
 struct owned_device {
   explicit owned_device(const emulator::device_settings& settings) : owned(settings) {}
   emulator::device owned;
 };
 
-/// A device of its own, so that its schedule can be chosen and its leaks counted.
+/// A target that owns a device, so that a test can choose the schedule and count leaks.
 class emulator_target : private owned_device, public device_target<emulator::device*> {
  public:
   static constexpr const char* name = "emulator";
@@ -24,9 +24,9 @@ class emulator_target : private owned_device, public device_target<emulator::dev
   [[nodiscard]] emulator::device& device() { return owned; }
 };
 
-/// Number `i` of a row of schedules, each worse than what a GPU does: blocks start in any order, `resident`
-/// of them at a time (0: all), threads are interrupted anywhere, stores become visible late, weak loads see
-/// old values.
+/// Returns schedule `i` of a series that is harder than a GPU: blocks start in any order, `resident` of them
+/// at a time (0: all), threads are interrupted anywhere, stores become visible late, weak loads see old
+/// values.
 inline emulator::device_settings hostile_settings(std::uint64_t i, std::uint32_t resident) {
   emulator::device_settings s;
   s.resident_blocks = resident;

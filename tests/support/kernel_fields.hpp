@@ -12,9 +12,9 @@ namespace sptrsv::testing {
 /// missing.
 inline auto fields_of(const kernel_info& kernel) {
   const auto& [text, launches, waiting_launches, levels, warps, lanes_per_row, partial_rows, rewritten_rows,
-               partitions, boxes, tile_rows, x_ring_size, rhs_together] = kernel;
+               partitions, boxes, tiles, tile_rows, x_ring_size, rhs_together] = kernel;
   return std::tuple(text, launches, waiting_launches, levels, warps, lanes_per_row, partial_rows,
-                    rewritten_rows, partitions, boxes, tile_rows, x_ring_size, rhs_together);
+                    rewritten_rows, partitions, boxes, tiles, tile_rows, x_ring_size, rhs_together);
 }
 
 inline auto fields_of(const std::vector<kernel_info>& kernels) {

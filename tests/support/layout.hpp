@@ -1,4 +1,4 @@
-// Dense matrices in storage with gaps, and what stands in the gaps.
+// Dense matrices in storage with gaps, and the content of the gaps.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sptrsv::testing {
 
-/// The array that b or x lies in: element (i, j) at i * row_stride + j * column_stride.
+/// The layout of the array of b or x: element (i, j) is at i * row_stride + j * column_stride.
 struct layout {
   std::string name;
   std::int64_t rows = 0;
@@ -34,11 +34,11 @@ inline layout column_major(std::int64_t rows, std::int64_t columns, std::int64_t
 inline layout row_major(std::int64_t rows, std::int64_t columns, std::int64_t gap = 0) {
   return {"row-major", rows, columns, columns + gap, 1, static_cast<std::size_t>(rows * (columns + gap))};
 }
-/// Neither dimension is contiguous.
+/// Returns a layout in which neither dimension is contiguous.
 inline layout scattered(std::int64_t rows, std::int64_t columns) {
   return {"scattered", rows, columns, 3, 3 * rows + 2, static_cast<std::size_t>((3 * rows + 2) * columns)};
 }
-/// One contiguous vector.
+/// Returns the layout of one contiguous vector.
 inline layout single(std::int64_t rows) { return column_major(rows, 1); }
 
 template <class T>
@@ -48,7 +48,7 @@ T from_bytes(unsigned char byte) {
   return value;
 }
 
-/// What x holds before a solve: NaN with all bits set, which is also what a solver may use as its own mark.
+/// Returns the content of x before a solve: NaN with all bits set, which solvers may use as a mark.
 template <class Value>
 std::vector<Value> poisoned(std::size_t count) {
   return std::vector<Value>(count, from_bytes<Value>(0xff));
@@ -64,7 +64,7 @@ bool same_bits(const std::vector<Value>& a, const std::vector<Value>& b) {
          (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(Value)) == 0);
 }
 
-/// Whether everything outside the elements of `where` still has its bits.
+/// Returns whether everything outside the elements of `where` is unchanged.
 template <class Value>
 bool gaps_untouched(const layout& where, const std::vector<Value>& before, std::vector<Value> after) {
   for (std::int64_t j = 0; j < where.columns; ++j) {

@@ -1,7 +1,8 @@
-// Systems with numbers: a pattern becomes a stored matrix in one of the forms that the library takes.
+// Systems with values: a pattern becomes a stored matrix in one of the forms that the library takes.
 //
-// The numbers cannot blow up: off-diagonal entries are at most one over the length of their row and of their
-// column, diagonal entries are at least one, so a solution grows by a constant a level at most.
+// Solutions stay bounded: the absolute value of an off-diagonal entry is at most one over the length of its
+// row and of its column, and that of a diagonal entry at least one, so that a solution grows by at most a
+// constant per level.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +21,14 @@
 
 namespace sptrsv::testing {
 
-/// What of the stored matrix lies outside the strict triangle that is solved.
+/// The content of the stored matrix outside the strict triangle that is solved.
 enum class content {
   triangle,  ///< the diagonal only; columns of a row ascend
   general,   ///< the diagonal and an unrelated other triangle; columns of a row in random order
-  ascending  ///< as `general`, but columns of a row ascend
+  ascending  ///< like `general`, but columns of a row ascend
 };
 
-/// One way to store a system and to ask for its solution.
+/// A way to store a system and to describe it to `analyze`.
 struct form {
   uplo part = uplo::lower;
   diag diagonal = diag::non_unit;
@@ -49,7 +50,7 @@ struct form {
   }
 };
 
-/// Every combination of part, diagonal, operation and compression.
+/// Returns every combination of part, diagonal, operation and compression.
 inline std::vector<form> all_forms(content holds = content::triangle) {
   std::vector<form> forms;
   for (const uplo part : {uplo::lower, uplo::upper}) {
@@ -64,7 +65,7 @@ inline std::vector<form> all_forms(content holds = content::triangle) {
   return forms;
 }
 
-/// Six forms in which every pair of choices occurs; all of them change with `rotation`.
+/// Returns six forms in which every pair of choices occurs; `rotation` changes all of them.
 inline std::vector<form> covering_forms(std::size_t rotation = 0) {
   constexpr op operations[] = {op::none, op::transpose, op::conj_transpose};
   std::vector<form> forms;
@@ -95,7 +96,7 @@ Value make_value(double re, double im = 0) {
   }
 }
 
-/// Of size at most `limit`.
+/// Returns a value whose absolute value is at most `limit`.
 template <class Value>
 Value random_value(random_source& source, double limit) {
   const double re = source.between(-limit, limit);
@@ -103,12 +104,13 @@ Value random_value(random_source& source, double limit) {
   return is_complex<Value> ? make_value<Value>(0.7 * re, 0.7 * im) : make_value<Value>(re);
 }
 
-/// Of size between one and three, of any sign or phase.
+/// Returns a value with an absolute value between one and three and any sign or phase.
 template <class Value>
 Value random_pivot(random_source& source) {
   const double size = source.between(1, 2);
   const double sign = source.coin() ? 1 : -1;
-  const double slope = source.between(-1, 1);  // of the phase: no trigonometry, which libraries round apart
+  const double slope = source.between(
+      -1, 1);  // of the phase; trigonometric functions are rounded differently by different libraries
   if (!is_complex<Value>) {
     return make_value<Value>(sign * size);
   }
@@ -117,7 +119,7 @@ Value random_pivot(random_source& source) {
   return make_value<Value>(sign * size * re, size * im);
 }
 
-/// The entries of a stored matrix in one order, rows or columns of it ascending (see to_csc).
+/// The entries of a stored matrix in coordinate form.
 template <class Value>
 struct coordinates {
   std::vector<std::int64_t> rows;
@@ -131,7 +133,8 @@ struct coordinates {
   }
 };
 
-/// Entries of the pattern's triangle (mirrored at the anti-diagonal for an upper one) and what `f` adds.
+/// Returns the entries of the pattern's triangle, mirrored at the anti-diagonal for an upper one, and those
+/// that `f` adds.
 template <class Value>
 coordinates<Value> make_coordinates(const pattern& p, const form& f, std::uint64_t seed) {
   random_source source(seed);
@@ -160,7 +163,7 @@ coordinates<Value> make_coordinates(const pattern& p, const form& f, std::uint64
   return made;
 }
 
-/// The stored matrix, by rows. CSC forms take `to_csc` of it, or the transposing constructor below.
+/// Returns the stored matrix by rows.
 template <class Value, class Index = std::int32_t, class Offset = Index>
 csr_matrix<Value, Index, Offset> compress(const coordinates<Value>& entries, std::int64_t size, bool shuffled,
                                           std::uint64_t seed) {
@@ -185,8 +188,8 @@ csr_matrix<Value, Index, Offset> compress(const coordinates<Value>& entries, std
   return make_csr<Offset>(size, size, rows, columns, values);
 }
 
-/// A by rows: the CSR arrays of a matrix. By columns: its transpose's arrays read as CSC, so that the entries
-/// of a column may stand in any order, too.
+/// A matrix stored by rows or by columns. The arrays by columns are the CSR arrays of the transpose, so that
+/// the entries of a column may be in any order, too.
 template <class Value, class Index, class Offset>
 struct stored_matrix {
   csr_matrix<Value, Index, Offset> by_rows;
@@ -204,8 +207,8 @@ struct stored_matrix {
   }
   [[nodiscard]] std::int64_t size() const { return is_csc ? by_columns.rows : by_rows.rows; }
 
-  /// Where entry (row, column) of A stands among the values; it must be stored.
-  [[nodiscard]] std::size_t place_of(std::int64_t row, std::int64_t column) const {
+  /// Returns the index of entry (row, column) of A in the values; the entry must be stored.
+  [[nodiscard]] std::size_t index_of(std::int64_t row, std::int64_t column) const {
     const auto& offsets = is_csc ? by_columns.column_offsets : by_rows.row_offsets;
     const auto& minors = is_csc ? by_columns.row_indices : by_rows.column_indices;
     const auto major = static_cast<std::size_t>(is_csc ? column : row);
@@ -213,7 +216,7 @@ struct stored_matrix {
                                  static_cast<Index>(is_csc ? row : column));
     return static_cast<std::size_t>(found - minors.begin());
   }
-  void set(std::int64_t row, std::int64_t column, Value value) { values()[place_of(row, column)] = value; }
+  void set(std::int64_t row, std::int64_t column, Value value) { values()[index_of(row, column)] = value; }
 };
 
 template <class Value, class Index = std::int32_t, class Offset = Index>
@@ -234,7 +237,7 @@ stored_matrix<Value, Index, Offset> make_matrix(const pattern& p, const form& f,
   return made;
 }
 
-/// Right-hand sides: `count` numbers of size at most one.
+/// Returns right-hand sides: `count` values whose absolute value is at most one.
 template <class Value>
 std::vector<Value> random_vector(std::int64_t count, std::uint64_t seed) {
   random_source source(seed ^ 0x5eedu);

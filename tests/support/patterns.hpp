@@ -1,4 +1,4 @@
-// Patterns of strictly lower triangles, small and made to hurt: each is a way in which rows depend on rows.
+// Patterns of strictly lower triangles: small systems with different dependencies between rows.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct position {
   std::int64_t column;
 };
 
-/// The entries below the diagonal, rows ascending, columns of a row ascending.
+/// The entries below the diagonal, sorted by row, then by column.
 struct pattern {
   std::string name;
   std::int64_t size = 0;
@@ -26,7 +26,7 @@ struct pattern {
 
 namespace patterns {
 
-/// All (row, column) with column < row for which `holds`.
+/// Returns all entries (row, column) with column < row for which `holds` is true.
 template <class Holds>
 pattern where(const std::string& name, std::int64_t size, Holds holds) {
   pattern made{name + "_" + std::to_string(size), size, {}};
@@ -43,7 +43,7 @@ pattern where(const std::string& name, std::int64_t size, Holds holds) {
 inline pattern diagonal(std::int64_t size) {
   return where("diagonal", size, [](auto, auto) { return false; });
 }
-/// One level a row: the deepest triangle there is.
+/// One level for each row: the deepest pattern.
 inline pattern chain(std::int64_t size) {
   pattern made{"chain_" + std::to_string(size), size, {}};
   for (std::int64_t i = 1; i < size; ++i) {
@@ -68,13 +68,13 @@ inline pattern band(std::int64_t size, std::int64_t width) {
 inline pattern block_diagonal(std::int64_t size, std::int64_t block) {
   return where("block_diagonal", size, [=](auto i, auto j) { return i / block == j / block; });
 }
-/// Levels `width` wide, each row needs some of the level before: wide levels, and several of them.
+/// Several levels of `width` rows; each row needs some rows of the level before.
 inline pattern layers(std::int64_t size, std::int64_t width, std::int64_t needed) {
   return where("layers", size,
                [=](auto i, auto j) { return i / width == j / width + 1 && (j + i * 7) % width < needed; });
 }
 
-/// Every entry with the same probability, by `mean` entries a row.
+/// Every entry with the same probability; about `mean` entries in each row.
 inline pattern random(std::int64_t size, double mean, std::uint64_t seed) {
   random_source source(seed);
   return where("random", size,
@@ -151,12 +151,12 @@ inline pattern stencil_3d_27(std::int64_t nx, std::int64_t ny, std::int64_t nz) 
   return made;
 }
 
-/// Small enough for every combination of options.
+/// Returns patterns that are small enough for every combination of options.
 inline std::vector<pattern> smallest() {
   return {diagonal(0), diagonal(1), chain(2), dense(5), arrow_row(7), arrow_column(6), random(23, 2.5, 1)};
 }
 
-/// Sizes around a warp and a block, and every kind of structure.
+/// Returns patterns with sizes around those of a warp and a block, and with every kind of structure.
 inline std::vector<pattern> small() {
   return {diagonal(33),
           chain(31),
@@ -185,7 +185,7 @@ inline std::vector<pattern> small() {
           layers(160, 40, 3)};
 }
 
-/// Many blocks deep, so that blocks wait for blocks; rows of 1, 8 and 32 lanes.
+/// Returns patterns so deep that blocks wait for blocks, with rows for 1, 8 and 32 lanes.
 inline std::vector<pattern> deep() {
   return {chain(600), stencil_2d(24, 24), dense(129), band(257, 12), random(500, 6, 6)};
 }

@@ -1,4 +1,4 @@
-// Matrices that may be wrong in any way: arrays and counts as they are, no invariant kept.
+// Matrices that may be invalid in any way: arrays and counts without invariants.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct raw_matrix {
   }
 };
 
-/// What an action threw; nothing if it did not throw.
+/// The exception of an action; empty if the action did not throw.
 struct failure {
   errc code;
   std::optional<std::int64_t> row;

@@ -1,5 +1,5 @@
-// Policies under test, with their knobs turned. What runs over which of them, and with which types:
-// support/cases.hpp.
+// Configured policies under test. support/cases.hpp lists which suites run over which of them, and with which
+// types.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace sptrsv::testing {
 
-/// A policy under test, with its knobs turned.
+/// A configured policy under test.
 template <class Policy>
 struct subject {
   using policy_type = Policy;
   /// Whether `analyze` may refuse a system for its size or shape.
   static constexpr bool may_refuse = false;
-  /// What the backward error may be, as a multiple of that of substitution; 1: rows are solved as there, so
-  /// that infinities are the same, too.
+  /// The largest backward error as a multiple of that of substitution; 1: rows are solved as in substitution,
+  /// so that infinities are the same, too.
   static constexpr double growth = 1;
   static Policy make() { return {}; }
 };
@@ -38,7 +38,8 @@ struct host_parallel_3 : subject<policy::host_parallel> {
 struct sync_free_warp : subject<policy::sync_free_warp> {
   static constexpr const char* name = "sync_free_warp";
 };
-/// One warp a block, so that small matrices have many blocks; several sweeps even for three right-hand sides.
+/// One warp per block, so that small matrices have many blocks; several sweeps even for three right-hand
+/// sides.
 struct small_blocks : sync_free_warp_tuning {
   static constexpr int block_threads = 32;
   static constexpr int rhs_per_sweep = 2;
@@ -68,7 +69,7 @@ struct sync_free_warp_shared_small : subject<policy::basic_sync_free_warp<small_
 struct sync_free_thread : subject<policy::sync_free_thread> {
   static constexpr const char* name = "sync_free_thread";
 };
-/// One warp a block, in both orders and both forms; several batches for short rows.
+/// One warp per block, in both orders and both forms; several batches for short rows.
 struct small_thread_blocks : sync_free_thread_tuning {
   static constexpr int block_threads = 32;
   static constexpr int entries_at_once = 2;
@@ -90,7 +91,7 @@ struct sync_free_thread_level_phases : subject<policy::basic_sync_free_thread<sm
 struct sync_free_fused : subject<policy::sync_free_fused> {
   static constexpr const char* name = "sync_free_fused";
 };
-/// One warp a block, in both orders; few entries make a row a long one.
+/// One warp per block, in both orders; rows with few entries already count as long.
 struct small_fused_blocks : sync_free_fused_tuning {
   static constexpr int block_threads = 32;
   static constexpr int entries_for_a_warp = 3;
@@ -108,7 +109,7 @@ struct sync_free_fused_natural : subject<policy::basic_sync_free_fused<small_fus
 struct sync_free_column : subject<policy::sync_free_column> {
   static constexpr const char* name = "sync_free_column";
 };
-/// Two components a block, so that updates within and between blocks mix in small matrices.
+/// Two components per block, so that small matrices have updates within blocks and between blocks.
 struct small_column_blocks : sync_free_column_tuning {
   static constexpr int block_threads = 64;
   static constexpr int entries_ahead = 1;
@@ -132,7 +133,7 @@ struct self_scheduled_rows : subject<policy::self_scheduled> {
   static constexpr const char* name = "self_scheduled_rows";
   static policy_type make() { return {policy::orientation::rows}; }
 };
-/// One unknown a block; several sweeps even for three right-hand sides.
+/// One unknown per block; several sweeps even for three right-hand sides.
 struct small_schedule : self_scheduled_tuning {
   static constexpr int block_threads = 32;
   static constexpr int entries_ahead = 1;
@@ -146,7 +147,7 @@ struct self_scheduled_rows_natural : subject<policy::basic_self_scheduled<small_
   static constexpr const char* name = "self_scheduled_rows_natural";
   static policy_type make() { return {policy::orientation::rows, policy::row_order::natural}; }
 };
-/// Parts of a warp take unknowns, which may need each other.
+/// Several unknowns share a warp, and may need each other.
 struct narrow_schedule : self_scheduled_tuning {
   static constexpr int block_threads = 64;
   static constexpr int narrow_lanes = 4;
@@ -165,7 +166,7 @@ struct self_scheduled_rows_narrow : subject<policy::basic_self_scheduled<narrow_
 struct level_set : subject<policy::level_set> {
   static constexpr const char* name = "level_set";
 };
-/// Wide and narrow levels side by side, 1, 8 and 32 lanes a row in both.
+/// Wide and narrow levels in the same matrix, with 1, 8 and 32 lanes per row in both.
 struct mixed_levels : level_set_tuning {
   static constexpr int wide_block_threads = 64;
   static constexpr int narrow_block_threads = 64;
@@ -192,7 +193,7 @@ struct level_set_columns_separate : subject<policy::basic_level_set<mixed_levels
   static constexpr const char* name = "level_set_columns_separate";
   static policy_type make() { return {policy::orientation::columns, policy::level_launches::separate}; }
 };
-/// A launch for each level.
+/// One launch for each level.
 struct wide_levels : level_set_tuning {
   static constexpr int wide_block_threads = 32;
   static constexpr int narrow_lanes = 0;
@@ -206,8 +207,8 @@ struct level_set_wide : subject<policy::basic_level_set<wide_levels>> {
 struct dataflow : subject<policy::dataflow> {
   static constexpr const char* name = "dataflow";
 };
-/// One group a block, in both orders; three right-hand sides by several sweeps of a block, or by several
-/// blocks; rows are cut early.
+/// One slice per block, in both orders; three right-hand sides in several sweeps of a block, or in several
+/// blocks; short rows are already split.
 struct small_groups : dataflow_tuning {
   static constexpr int block_threads = 32;
   static constexpr int longest_row = 5;
@@ -216,7 +217,7 @@ struct small_groups : dataflow_tuning {
   static constexpr int max_rhs_blocks = 1;
   static constexpr std::int64_t length_scope = 40;
 };
-/// And all rows taken for long ones, levels of six for wide ones.
+/// In addition all rows count as long, and levels of six rows as wide.
 struct small_shared_groups : small_groups {
   static constexpr int max_rhs_blocks = 2;
   static constexpr std::int64_t wide_level = 6;
@@ -255,12 +256,12 @@ struct dataflow_partitioned_lanes : partitioned_subject<one_partitioned<32, 4, 6
 struct dataflow_partitioned_rhs : partitioned_subject<one_partitioned<64, 2, 64, 3, 1, false, 4>, 3> {
   static constexpr const char* name = "dataflow_partitioned_rhs";
 };
-/// For systems that L2 does not hold.
+/// The shape for systems larger than the L2 cache.
 struct dataflow_partitioned_streams : partitioned_subject<one_partitioned<128, 1, 32, 3, 3, true, 2>, 3> {
   static constexpr const char* name = "dataflow_partitioned_streams";
 };
 /// The row_per_thread path for the first levels and the partitioned path for the rest. Further right-hand
-/// sides cost nothing, so that they do not decide where the levels are cut.
+/// sides cost nothing, so that they do not decide after which level the path changes.
 struct cheap_levels : small_groups {
   static constexpr partitioned_shape partitioned_shapes[] = {
       {1, 32, 3, 4, 1, false, 1, 1},
@@ -277,7 +278,7 @@ struct dataflow_hybrid : subject<policy::basic_dataflow<cheap_levels>> {
   static constexpr const char* name = "dataflow_hybrid";
   static policy_type make() { return {policy::dataflow_path::hybrid, policy::row_order::levels, 3}; }
 };
-/// The others are most of them, and rows are cut on both sides.
+/// Most levels are solved by the partitioned path, and rows are split in both halves.
 struct dataflow_hybrid_late : dataflow_hybrid {
   static constexpr const char* name = "dataflow_hybrid_late";
   static policy_type make() {
@@ -336,8 +337,8 @@ struct row_block : subject<policy::row_block> {
 struct recursive_block : subject<policy::recursive_block> {
   static constexpr const char* name = "recursive_block";
 };
-/// Thread blocks and rows so small that a step has several tasks, and a task several rounds; a row of any
-/// square may be one that a warp shares.
+/// Thread blocks and rows so small that a step has several tasks, and a task several rounds; in each square a
+/// warp may share a row.
 struct small_block_tasks : block_tuning {
   static constexpr int block_threads = 64;
   static constexpr int entries_at_once = 2;
@@ -364,7 +365,7 @@ struct recursive_block_small : subject<policy::basic_recursive_block<small_block
   static constexpr const char* name = "recursive_block_small";
   static policy_type make() { return {2}; }
 };
-/// The paper's selector, which takes short triangles level by level.
+/// The selector of the paper, which solves shallow triangles level by level.
 struct recursive_block_paper : subject<policy::basic_recursive_block<small_block_tasks>> {
   static constexpr const char* name = "recursive_block_paper";
   static policy_type make() { return {3, {policy::block_selector::paper}}; }
@@ -395,8 +396,8 @@ struct recursive_block_serial
   static constexpr const char* name = "recursive_block_serial";
 };
 
-/// Blocks of two warps, so that small matrices have many; several batches for short rows, several sweeps even
-/// for three right-hand sides; a block soon gives up to wait for the others.
+/// Blocks of two warps, so that small matrices have many blocks; several batches for short rows, several
+/// sweeps even for three right-hand sides; a block soon stops waiting for the others.
 struct small_schemes : scheme_tuning {
   static constexpr int block_threads = 64;
   static constexpr int entries_at_once = 2;
@@ -411,26 +412,26 @@ template <class Named>
 struct scheme_subject : subject<policy::basic_scheme<small_schemes>> {
   static policy_type make() { return {parse_scheme(Named::text)}; }
 };
-/// Groups dealt to warps in turns, rows that need each other in one node, in the order of substitution.
+/// Warps take groups round-robin; rows of a node may need each other; in the order of substitution.
 struct scheme_dealt : scheme_subject<scheme_dealt> {
   static constexpr const char* name = "scheme_dealt";
   static constexpr const char* text = "nw=2 ng=4 trans=merge_fixed(4) warps=ws_rr";
 };
-/// Fenced flags, entries in shared memory, warps near those that they need.
+/// Fenced flags, entries in shared memory, groups assigned to warps by locality.
 struct scheme_fenced : scheme_subject<scheme_fenced> {
   static constexpr const char* name = "scheme_fenced";
   static constexpr const char* text =
       "nw=2 ng=2 sw_rnnz=2 trans=reorder+merge_avg(8,4) group=rg_balance warps=ws_locality signal=fenced "
       "buffered=yes";
 };
-/// A launch a level, without waits and where nobody waits without flags; divisions at the end.
+/// One launch per level; launches that do not wait have no flags; divisions at the end.
 struct scheme_launched : scheme_subject<scheme_launched> {
   static constexpr const char* name = "scheme_launched";
   static constexpr const char* text =
       "nw=4 ng=8 sw_rnnz=inf trans=reorder+merge_thresh(4,4) warps=ws_balance alpha_level=0 signal=fenced "
       "early_division=no";
 };
-/// Wide levels alone, values their own flags, a lane a row.
+/// Wide levels in launches of their own, values that are their own flags, one lane per row.
 struct scheme_lanes : scheme_subject<scheme_lanes> {
   static constexpr const char* name = "scheme_lanes";
   static constexpr const char* text = "nw=2 ng=32 sw_rnnz=0 trans=reorder alpha_level=0 buffered=yes";

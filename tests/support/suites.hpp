@@ -1,5 +1,5 @@
-// Suites of tests over policies: like GoogleTest's type-parameterised ones, but a test is compiled once for
-// each target and set of types, and registered for each policy.
+// Suites of tests over policies, like the type-parameterised suites of GoogleTest; but a test is compiled
+// once for each target and set of types, and registered for each policy.
 //
 //   template <class Types>  // case_types
 //   class roundings : public contract<Types> {
@@ -10,7 +10,7 @@
 //   SPTRSV_TESTS(roundings, are_even);
 //   SPTRSV_TEST_POLICIES(on_host, roundings, host_policies<double>);   // on_host/roundings/<case>.are_even
 //
-// In the body of a test `TypeParam` is the Types and `TestFixture` the suite with these.
+// In the body of a test, `TypeParam` is Types and `TestFixture` is the suite with these types.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,13 +25,13 @@
 
 namespace sptrsv::testing {
 
-/// The names of the tests of a suite that have been defined: none may be missing in the list of them.
+/// Returns the names of the defined tests of a suite; SPTRSV_TESTS must list all of them.
 inline std::set<std::string>& defined_tests(const std::string& suite) {
   static std::map<std::string, std::set<std::string>> all;
   return all[suite];
 }
 
-/// Makes a test when GoogleTest runs it.
+/// Creates a test when GoogleTest runs it.
 struct test_factory {
   ::testing::Test* (*make)(const void* policy);
   const void* policy;
@@ -68,7 +68,7 @@ struct test_list {
 
 }  // namespace sptrsv::testing
 
-/// A test of a suite.
+/// Defines a test of a suite.
 #define SPTRSV_TEST_P(suite, test)                                                                       \
   namespace suite##_tests {                                                                              \
     template <class Types>                                                                               \

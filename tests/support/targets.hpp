@@ -1,5 +1,5 @@
-// Where a suite runs: on the host, in the emulator (emulator_target.hpp), on the GPU (gpu_target.cuh). One
-// interface, so that one source of a test serves all three:
+// The targets on which a suite runs: the host, the emulator (emulator_target.hpp), the GPU (gpu_target.cuh).
+// They have the same interface, so that a test has one source:
 //
 //   static constexpr bool is_slow;           // whether a suite should choose few of its combinations
 //   target::stream_type stream();            // what analyze and solve take
@@ -56,7 +56,7 @@ class host_target {
   }
 };
 
-/// What the targets with a memory of their own share.
+/// The base of the targets with device memory.
 template <class Stream>
 class device_target {
  public:

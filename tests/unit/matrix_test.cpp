@@ -90,7 +90,7 @@ TEST(Conversions, KeepTheMatrix) {
   }
   const auto back = to_csr(by_columns);
   EXPECT_EQ(entries_of(back), entries_of(a));
-  EXPECT_EQ(to_csc(back).values, by_columns.values);  // both are sorted now: nothing moves any more
+  EXPECT_EQ(to_csc(back).values, by_columns.values);  // both are sorted now, so that the order stays
 }
 
 TEST(Views, AreOfTheOwningArrays) {
@@ -169,7 +169,7 @@ TEST(Generators, CoverEveryPairOfChoices) {
       }
       EXPECT_TRUE(f.stores_diagonal || f.diagonal == diag::unit);
     }
-    // Three choices of two in pairs, and each with the three operations.
+    // All pairs of the three binary choices, and each choice with each of the three operations.
     EXPECT_EQ(pairs.size(), 3u * 4u + 3u * 6u) << rotation;
   }
 }

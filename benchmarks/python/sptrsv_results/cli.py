@@ -27,4 +27,4 @@ def add_output_folder(parser: argparse.ArgumentParser) -> None:
 
 
 def add_tables_only(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tables-only", action="store_true", help="write no figures")
+    parser.add_argument("--tables-only", action="store_true", help="write no figures, which need matplotlib")

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Sequence
 
 from sptrsv_results.cli import add_output_folder, add_tables_only, new_parser
-from sptrsv_results.figures import draw_all
 from sptrsv_results.format import FormatError, Results, load_results
 from sptrsv_results.page import Page, caption, facts, markdown, web_page
 from sptrsv_results.tables import sections, vendor
@@ -59,7 +58,11 @@ def make_report(
 ) -> list[pathlib.Path]:
     """Writes the report into a folder; returns the files."""
     folder.mkdir(parents=True, exist_ok=True)
-    pictures = draw_all(results, policies, caption(results.context), folder) if with_figures else []
+    pictures = []
+    if with_figures:
+        from sptrsv_results.figures import draw_all  # needs matplotlib
+
+        pictures = draw_all(results, policies, caption(results.context), folder)
     page = Page("Benchmark report", overview(results), facts(results.context), pictures, sections(results, policies))
     (folder / "report.md").write_text(markdown(page), encoding="utf-8")
     (folder / "report.html").write_text(web_page(page, folder), encoding="utf-8")

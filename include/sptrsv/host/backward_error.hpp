@@ -1,4 +1,4 @@
-// How good a solution is: the componentwise backward error, on the host.
+// The componentwise backward error of a solution, on the host.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +14,28 @@
 namespace sptrsv {
 
 /// Componentwise backward error of a solution of op(T) x = alpha b (Oettli and Prager 1964; Higham, Accuracy
-/// and Stability of Numerical Algorithms, section 7.2).
+/// and Stability of Numerical Algorithms, section 7.2), and its bound.
 struct backward_error_result {
-  /// max over i of |alpha b - op(T) x|_i / (|op(T)| |x| + |alpha b|)_i, over all right-hand sides; 0/0 counts
-  /// as 0. Infinite where x is not finite.
+  /// The largest |alpha b - op(T) x|_i / (|op(T)| |x| + |alpha b|)_i over all rows i and all right-hand
+  /// sides; 0/0 counts as 0. Infinite if x is not finite.
   double error = 0;
-  /// What substitution in any order stays under: 4 (k + 2) eps, k the number of off-diagonal entries of the
-  /// longest row of op(T), eps the spacing of the value type's real numbers at one.
+  /// Upper bound of `error` for substitution with any order of additions: 4 (k + 2) eps, where k is the
+  /// number of entries of the longest row of op(T) without the diagonal, and eps is the machine epsilon of
+  /// the real type.
   double bound = 0;
 
+  /// Returns whether the error is at most the bound.
   [[nodiscard]] bool ok() const noexcept { return error <= bound; }
 };
 
-/// `a` (csr_view, csc_view or owning), `b` and `x` are in host memory. The residual is computed in a wider
-/// type. `a` must be valid: see analyze.
+/// Computes the backward error of the solution `x`. All arrays are in host memory. The residual is computed
+/// in a wider type: double for float, long double for double.
+///
+/// @param a csr_view, csc_view or owning matrix, valid as for analyze.
+/// @param options the system; `max_rhs` is not used.
+/// @param b right-hand sides.
+/// @param x solutions, as many as right-hand sides.
+/// @param alpha factor of b.
 template <class Matrix, class Value = typename Matrix::view_type::value_type>
 backward_error_result backward_error(const Matrix& a, const system_options& options,
                                      dense_view<const detail::identity_t<Value>> b,
@@ -36,10 +44,11 @@ backward_error_result backward_error(const Matrix& a, const system_options& opti
 
 namespace detail {
 
-/// At least twice the digits of float, and all that the host has beyond double.
+/// Wider type for a real type: twice the digits of float; the widest type of the host for double.
 template <class Real>
 using wide_t = std::conditional_t<std::is_same_v<Real, float>, double, long double>;
 
+/// A real or complex number of a wider type.
 template <class Real>
 struct wide_parts {
   wide_t<Real> re;
@@ -73,8 +82,8 @@ backward_error_result backward_error(const Matrix& a, const system_options& opti
   const auto pattern = detail::pattern_of(view);
   const detail::triangle_form form(options, pattern.by_columns);
   const auto scalar = [](const Value& v) { return *detail::as_scalar(&v); };
-  const auto row_of = [&](std::int64_t position) {
-    return form.reversed ? view.rows - 1 - position : position;
+  const auto row_of = [&](std::int64_t substitution_index) {
+    return form.reversed ? view.rows - 1 - substitution_index : substitution_index;
   };
 
   std::vector<wide> residual;
@@ -97,13 +106,14 @@ backward_error_result backward_error(const Matrix& a, const system_options& opti
       residual[static_cast<std::size_t>(row)].subtract(term);
       size[static_cast<std::size_t>(row)] += entry.size() * x_at(column).size();
     };
-    detail::for_each_triangle_entry(pattern, form, [&](auto position, auto column, auto e) {
-      if (position != column || !form.unit) {
-        const auto value = scalar(view.values[e]);
-        add(row_of(position), wide(form.conjugated ? detail::conjugate(value) : value), row_of(column));
-      }
-      length[static_cast<std::size_t>(position)] += k == 0 && position != column ? 1 : 0;
-    });
+    detail::for_each_triangle_entry(
+        pattern, form, [&](auto row, auto column, auto e) {  // both by substitution index
+          if (row != column || !form.unit) {
+            const auto value = scalar(view.values[e]);
+            add(row_of(row), wide(form.conjugated ? detail::conjugate(value) : value), row_of(column));
+          }
+          length[static_cast<std::size_t>(row)] += k == 0 && row != column ? 1 : 0;
+        });
     for (std::int64_t i = 0; form.unit && i < view.rows; ++i) {
       add(i, wide(real{1}), i);
     }

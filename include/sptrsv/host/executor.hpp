@@ -1,4 +1,4 @@
-// The executor of the host policies: it has no kernels, only memory.
+// Stream and memory of the host policies.
 #pragma once
 
 #include <new>
@@ -8,10 +8,11 @@
 
 namespace sptrsv {
 
-/// What takes the place of a stream where the host computes: every call is complete when it returns.
+/// Stream type of the host policies. It has no state: every call is complete when it returns.
 struct host_stream {};
 
-/// Memory from the C++ heap, aligned to 256 bytes.
+/// Memory of the C++ heap, aligned to 256 bytes: the default resource of the host policies. Streams are
+/// ignored.
 class host_memory_resource final : public memory_resource {
   void* do_allocate(std::size_t bytes, stream_handle) override {
     void* p = ::operator new(bytes, alignment, std::nothrow);
@@ -28,6 +29,7 @@ class host_memory_resource final : public memory_resource {
 
 namespace detail {
 
+/// The executor of a stream type; specialised for each stream type.
 template <class Stream>
 struct executor_for {
   static_assert(
@@ -36,9 +38,11 @@ struct executor_for {
       "a host policy");
 };
 
-/// Tells memory that the host cannot reach. The CUDA part sets it, where it is included at all.
+/// Returns whether the host cannot access the memory. detail/simt/cuda_executor.cuh sets it, if it is
+/// included.
 inline bool (*is_device_only)(const void* p) = nullptr;
 
+/// The executor of the host policies: it has no kernels, only memory.
 class host_executor {
  public:
   using stream_type = host_stream;

@@ -1,4 +1,4 @@
-// The structure of a triangle, as far as it bounds the time of a solve: levels and lengths, on the host.
+// The structure of a triangle that determines the time of a solve: levels and lengths, on the host.
 #pragma once
 
 #include <algorithm>
@@ -10,16 +10,21 @@
 
 namespace sptrsv {
 
+/// Sizes of a triangular system op(T) x = alpha b.
 struct triangle_structure {
-  std::int64_t rows = 0;
-  std::int64_t entries = 0;         ///< of the triangle, the diagonal included
+  std::int64_t rows = 0;            ///< rows of T
+  std::int64_t entries = 0;         ///< entries of T, with the diagonal
   std::int64_t levels = 0;          ///< rows on the longest chain of dependent rows
-  std::int64_t widest_level = 0;    ///< rows
-  std::int64_t longest_row = 0;     ///< off-diagonal entries, of op(T)
-  std::int64_t longest_column = 0;  ///< off-diagonal entries, of op(T)
+  std::int64_t widest_level = 0;    ///< rows of the widest level
+  std::int64_t longest_row = 0;     ///< entries of the longest row of op(T), without the diagonal
+  std::int64_t longest_column = 0;  ///< entries of the longest column of op(T), without the diagonal
 };
 
-/// `a` (csr_view, csc_view or owning) is in host memory. Throws what analyze throws of the pattern.
+/// Returns the structure of a system, computed on one core of the host.
+///
+/// @param a csr_view, csc_view or owning matrix in host memory.
+/// @param options the system.
+/// @throws error as analyze, for an invalid pattern.
 template <class Matrix>
 triangle_structure structure_of(const Matrix& a, const system_options& options = {}) {
   const auto view = detail::view_of(a);

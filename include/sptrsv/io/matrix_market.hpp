@@ -1,7 +1,7 @@
 // Reads and writes sparse matrices in the Matrix Market coordinate format, plain or compressed with gzip.
 //
-// Gzip needs zlib: define SPTRSV_WITH_ZLIB in every translation unit and link zlib (the CMake target does so
-// where it finds zlib).
+// Gzip needs zlib: define SPTRSV_WITH_ZLIB in every translation unit and link zlib (the CMake target does
+// both if CMake finds zlib).
 #pragma once
 
 #include <complex>
@@ -20,12 +20,13 @@
 #include "sptrsv/io/detail/matrix_market_formatter.hpp"
 #include "sptrsv/io/detail/matrix_market_header_parser.hpp"
 #include "sptrsv/io/detail/matrix_market_text.hpp"
-#include "sptrsv/io/detail/matrix_market_types.hpp"
+#include "sptrsv/io/matrix_market_types.hpp"
 
 namespace sptrsv {
 
 namespace detail {
 
+/// Whether the reader and the writer support a type of values.
 template <class Value>
 inline constexpr bool is_matrix_market_value =
     std::is_same_v<Value, float> || std::is_same_v<Value, double> ||
@@ -54,19 +55,27 @@ inline matrix_market_header read_matrix_market_header(std::unique_ptr<byte_sourc
 
 }  // namespace detail
 
-/// Reads a coordinate file up to its end. `header`, if not null, is set as soon as the header is read.
+/// Reads a coordinate file up to its end.
 ///
-/// Values: those of integer files are converted, those of pattern files are 1, real ones read into a complex
-/// type have no imaginary part. Numbers are rounded correctly to `Value`; what is too small for it becomes
-/// zero. Beyond the format, this is tolerated: blank lines and comments anywhere after the banner, CRLF,
-/// tabs, a leading '+', Fortran's exponents ('1D+03'), inf and nan, "double" for "real", and "hermitian" for
-/// a file that is not complex (it means "symmetric").
+/// Values of integer files are converted; values of pattern files are 1; real values that are read into a
+/// complex type have no imaginary part. Numbers are rounded correctly to `Value`; a number that is too small
+/// for it becomes zero. The reader tolerates more than the format allows: blank lines and comments anywhere
+/// after the banner, CRLF, tabs, a leading '+', Fortran's exponents ('1D+03'), inf and nan, "double" for
+/// "real", and "hermitian" for a file that is not complex (it means "symmetric"). The size line is not
+/// trusted: memory is allocated for entries that are in the file.
 ///
-/// Throws `parse_error`, which names the line, if the text is malformed, a value too large for `Value`, or
-/// the format not "coordinate"; `error` with the code `unsupported` if the values are complex but `Value` is
-/// real, if the dimensions do not fit `Index`, or if the input is compressed in a build without zlib; with
-/// `io_error` if the input cannot be read or its compressed stream is damaged. Memory is allocated for what
-/// is read, whatever the size line claims.
+/// @tparam Value float, double, or std::complex of one of them.
+/// @tparam Index signed integer type of the indices.
+/// @param stream the text, plain or compressed with gzip.
+/// @param header if not null, it is set as soon as the header is read.
+/// @param options options of the reader.
+/// @throws parse_error, which names the line, if the text is malformed, if a value is too large for `Value`,
+/// or if
+///   the format is not "coordinate".
+/// @throws error errc::unsupported if the values are complex and `Value` is real, if the dimensions do not
+/// fit
+///   `Index`, or if the input is compressed and the build has no zlib; errc::io_error if the input cannot be
+///   read or its compressed data is damaged.
 template <class Value, class Index = std::int32_t>
 coordinate_matrix<Value, Index> read_matrix_market(std::istream& stream,
                                                    matrix_market_header* header = nullptr,
@@ -75,7 +84,8 @@ coordinate_matrix<Value, Index> read_matrix_market(std::istream& stream,
                                                   options);
 }
 
-/// The same from a file. It is unpacked if it starts with the magic bytes of gzip, whatever its name.
+/// Reads the file `path`; otherwise as the overload for streams. The file is decompressed if it starts with
+/// the magic bytes of gzip, whatever its name.
 template <class Value, class Index = std::int32_t>
 coordinate_matrix<Value, Index> read_matrix_market(const std::string& path,
                                                    matrix_market_header* header = nullptr,
@@ -84,27 +94,29 @@ coordinate_matrix<Value, Index> read_matrix_market(const std::string& path,
                                                   options);
 }
 
-/// Reads the banner and the size line only. It reads ahead: the position of the stream is unspecified then.
-/// Throws as `read_matrix_market`.
+/// Reads the banner and the size line only. The position of the stream is unspecified afterwards. Throws as
+/// read_matrix_market.
 inline matrix_market_header read_matrix_market_header(std::istream& stream) {
   return detail::read_matrix_market_header(std::make_unique<detail::stream_source>(stream), "");
 }
 
-/// The same from a file, plain or compressed.
+/// Reads the banner and the size line of the file `path`, plain or compressed. Throws as read_matrix_market.
 inline matrix_market_header read_matrix_market_header(const std::string& path) {
   return detail::read_matrix_market_header(std::make_unique<detail::file_source>(path), path);
 }
 
-/// Writes the shortest decimal text that reads back as the same values (of a NaN, only the sign survives).
-/// The order of the entries is kept.
+/// Writes a matrix as a coordinate file. Numbers have the shortest decimal text that reads back as the same
+/// value; of a NaN, only the sign is kept. The order of the entries is kept.
 ///
-/// With a symmetry other than `general`, entries above the diagonal are left out. The matrix holds either
-/// none of them or all: each the mirror of one below, as the reader makes them. Without imaginary parts,
-/// `hermitian` is written as "symmetric".
-///
-/// Throws `error`: size_mismatch, index_out_of_range, not_square or invalid_argument if the matrix is not
-/// valid or has not this symmetry (with the row); io_error if writing fails, which may leave a part of the
-/// text behind.
+/// @param stream where the text is written.
+/// @param matrix the matrix. With a symmetry other than `general`, entries above the diagonal are left out:
+/// the
+///   matrix has either none of them, or all, each the mirror of one below, as the reader adds them.
+/// @param symmetry the symmetry. `hermitian` is written as "symmetric" if values have no imaginary part.
+/// @throws error errc::size_mismatch, errc::index_out_of_range, errc::not_square or errc::invalid_argument,
+/// with
+///   the row, if the matrix is not valid or does not have this symmetry; nothing is written then.
+///   errc::io_error if writing fails, which may leave a part of the text.
 template <class Value, class Index>
 void write_matrix_market(std::ostream& stream, const coordinate_matrix<Value, Index>& matrix,
                          mm_symmetry symmetry = mm_symmetry::general) {
@@ -116,8 +128,9 @@ void write_matrix_market(std::ostream& stream, const coordinate_matrix<Value, In
   formatter.write(sink);
 }
 
-/// The same to a file, which is replaced; compressed with gzip if its name ends in ".gz". Throws, besides,
-/// `error` with the code `unsupported` for such a name in a build without zlib.
+/// Writes a matrix to the file `path`, which is replaced; otherwise as the overload for streams. The file is
+/// compressed with gzip if its name ends in ".gz". Throws `error` with errc::unsupported for such a name in a
+/// build without zlib.
 template <class Value, class Index>
 void write_matrix_market(const std::string& path, const coordinate_matrix<Value, Index>& matrix,
                          mm_symmetry symmetry = mm_symmetry::general) {

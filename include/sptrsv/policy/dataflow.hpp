@@ -8,123 +8,143 @@
 
 namespace sptrsv {
 
-/// One shape of the kernel of the partitioned path: how the threads of a block share the rows of a tile. Each
+/// Shape of the kernel of the partitioned path: how the threads of a block share the rows of a tile. Each
 /// record of a tuning compiles one kernel.
 struct partitioned_shape {
-  int lanes;         ///< threads that share a row: a power of two, at most 32
-  int threads;       ///< of a warp group, which solves tiles of threads / lanes rows: a multiple of 32
-  int warp_groups;   ///< of a block, at most; 2 to 15
-  int entries;       ///< shared entries of a lane, at most: an even number
+  int lanes;        ///< threads that share a row: a power of two, at most 32
+  int threads;      ///< threads of a warp group, which solves tiles of threads / lanes rows: a multiple of 32
+  int warp_groups;  ///< warp groups of a block, at most: 2 to 15
+  int entries;      ///< shared entries of a lane, at most: an even number
   int polled_pairs;  ///< pairs of global entries that a lane polls together
   bool streams;      ///< for systems larger than the L2 cache: bulk copies, a smaller x ring buffer
   int rhs;           ///< right-hand sides that are solved together, at most
   double tile_ns;    ///< time of a tile in nanoseconds (fp64, NVIDIA H200), for the cost model
 };
 
-/// One shape of the kernel of the single_block path, whose consumer warp solves tiles of `rows` rows.
+/// Shape of the kernel of the single_block path, whose consumer warp solves tiles of `rows` rows. Each record
+/// of a tuning compiles one kernel.
 struct single_block_shape {
-  int rows;        ///< of a tile: a multiple of 4; rows * lanes is 32
+  int rows;        ///< rows of a tile: a multiple of 4; rows * lanes is 32
   int lanes;       ///< threads that share a row
-  int entries;     ///< of a lane, at most: an even number
-  int reach;       ///< a row may need so many rows before it of its own tile: 1 to rows - 1
+  int entries;     ///< entries of a lane, at most: an even number
+  int reach;       ///< rows before it in the same tile that a row may need: 1 to rows - 1
   double tile_ns;  ///< time of a tile in nanoseconds (fp64, NVIDIA H200), for the cost model
 };
 
-/// The constants of dataflow. To change some, derive a struct from it, redefine these members, and give the
-/// struct to policy::basic_dataflow. Times are in nanoseconds, measured on one NVIDIA H200 with fp64.
+/// Tuning constants of dataflow. To change some, derive a struct from this one, redefine these members, and
+/// give the struct to policy::basic_dataflow. Times are in nanoseconds, measured on one NVIDIA H200 with
+/// fp64.
 struct dataflow_tuning {
   /// @name The row_per_thread path
   ///@{
-  static constexpr int block_threads = 128;  ///< threads of a block: a multiple of 32
-  /// Entries that a thread polls together; twice as many if rows have more than `long_row` entries on
-  /// average.
+
+  /// Threads of a block: a multiple of 32.
+  static constexpr int block_threads = 128;
+  /// Entries of a row that a thread polls together; twice as many if rows are long.
   static constexpr int entries_at_once = 4;
+  /// Rows are long if they have more than this many entries on average, without the diagonal.
   static constexpr int long_row = 4;
-  static constexpr int rhs_per_sweep = 2;  ///< right-hand sides that are solved together, at most
-  static constexpr int max_rhs_blocks =
-      16;  ///< blocks that share the right-hand sides of the same rows, at most
-  /// If levels have at least `wide_level` rows on average, and rows times right-hand sides have more than
-  /// `wide_gathers` entries, blocks solve all rows for one sweep before the next sweep begins: the components
-  /// of one sweep then stay in L2.
+  /// Right-hand sides that are solved together, at most.
+  static constexpr int rhs_per_sweep = 2;
+  /// Blocks that share the right-hand sides of the same rows, at most.
+  static constexpr int max_rhs_blocks = 16;
+  /// If levels have at least this many rows on average, and `wide_gathers` holds too, blocks solve all rows
+  /// for the right-hand sides of one sweep before the next sweep begins: the components of one sweep then
+  /// stay in the L2 cache.
   static constexpr std::int64_t wide_level = 10'000;
+  /// The other condition: the number of entries times `max_rhs` is more than this.
   static constexpr std::int64_t wide_gathers = 10'000'000;
   /// Largest number of entries of a row: longer rows are split into partial rows. All paths but single_block.
   static constexpr int longest_row = 32;
-  /// Rows of a level are sorted by length within so many rows.
+  /// Rows of a level are sorted by length within sections of this many rows.
   static constexpr std::int64_t length_scope = 8192;
   /// A warp first polls one component of this many levels before its own, the gate; 0: no gates.
   static constexpr int gate_levels = 6;
-  /// Predicted time of a solve: launch, levels and bytes.
+  /// Predicted time of a solve: the launch.
   static constexpr double row_per_thread_launch_ns = 4000;
+  /// Predicted time of a solve: each level.
   static constexpr double row_per_thread_level_ns = 460;
+  /// Predicted time of a solve: each byte of the entries and of the rows.
   static constexpr double row_per_thread_byte_ns = 1 / 2500.0;
-  /// What each further right-hand side adds: a share of the time of a level, and scalars for each row.
+  /// Share of the time of a level that each further right-hand side adds.
   static constexpr double row_per_thread_further_rhs_level = 0.04;
+  /// Values per row, counted as bytes, that each further right-hand side adds.
   static constexpr double row_per_thread_further_rhs_scalars = 10;
   ///@}
 
   /// @name The single_block path
   ///@{
-  // rows, lanes, entries, reach, tile_ns
+
+  /// The shapes of the kernel: rows, lanes, entries, reach, tile_ns.
   static constexpr single_block_shape single_block_shapes[] = {
       {32, 1, 2, 2, 467},
       {8, 4, 8, 7, 265},
   };
   /// Components in the x ring buffer, at most (and at most 65,534).
   static constexpr int single_block_x_ring_size = 65534;
-  /// The path is considered only for systems whose levels have at most so many rows on average.
+  /// The path is considered only for systems whose levels have at most this many rows on average.
   static constexpr double single_block_rows_per_level = 4;
-  static constexpr double single_block_launch_ns = 5000;  ///< time that a solve takes beside its tiles
+  /// Predicted time of a solve in addition to its tiles.
+  static constexpr double single_block_launch_ns = 5000;
   ///@}
 
   /// @name The partitioned path
   ///@{
-  // lanes, threads, warp_groups, entries, polled_pairs, streams, rhs, tile_ns
+
+  /// The shapes of the kernel: lanes, threads, warp_groups, entries, polled_pairs, streams, rhs, tile_ns.
   static constexpr partitioned_shape partitioned_shapes[] = {
       {1, 32, 15, 4, 1, false, 1, 65},  {1, 64, 12, 4, 1, false, 1, 103}, {2, 32, 15, 4, 1, false, 1, 83},
       {2, 64, 12, 4, 1, false, 1, 106}, {4, 32, 15, 4, 1, false, 1, 97},  {4, 64, 12, 4, 1, false, 1, 119},
       {1, 32, 15, 4, 5, true, 1, 83},   {1, 64, 12, 4, 1, true, 1, 97},   {4, 32, 15, 4, 2, true, 1, 105},
       {1, 32, 15, 4, 1, false, 2, 90},
   };
-  /// How much longer a tile takes if a partition has several tiles in a level.
+  /// Factor of the time of a tile if a partition has several tiles in a level.
   static constexpr double partitioned_many_tiles_factor = 1.3;
-  /// How much longer further rounds of right-hand sides take, since all partitions are busy then.
+  /// Factor of the time of further rounds of right-hand sides: all partitions are busy then.
   static constexpr double partitioned_further_rhs_factor = 1.5;
-  static constexpr double partitioned_hop_ns = 500;  ///< hand-off from partition to partition
-  /// Each time that a row polls further global entries: for each right-hand side that is solved together, and
-  /// directly after a hand-off.
+  /// Time of the hand-off from partition to partition.
+  static constexpr double partitioned_hop_ns = 500;
+  /// Time of each further poll of global entries in a partition level, for each right-hand side that is
+  /// solved together.
   static constexpr double partitioned_poll_ns = 17;
+  /// Time of each further poll of global entries directly after a hand-off.
   static constexpr double partitioned_late_poll_ns = 62;
-  /// Each global entry of a partition: polled alone, or with others.
+  /// Time of a global entry of a partition if the shape polls one pair of them together.
   static constexpr double partitioned_global_entry_ns = 0.8;
+  /// Time of a global entry of a partition if the shape polls several pairs of them together.
   static constexpr double partitioned_batched_global_entry_ns = 0.3;
-  static constexpr double partitioned_launch_ns = 4000;  ///< time that a solve takes beside all this
-  /// How much longer a solve takes whose partitions are boxes of a grid.
+  /// Predicted time of a solve in addition to the above.
+  static constexpr double partitioned_launch_ns = 4000;
+  /// Factor of the time of a solve if its partitions are boxes of a grid.
   static constexpr double partitioned_boxes_factor = 1.3;
   /// Components in the x ring buffer, at most: a power of two, at most 32,768.
   static constexpr int partitioned_x_ring_size = 4096;
-  static constexpr std::int64_t partitioned_max_bytes = std::int64_t{1} << 35;  ///< of the packed slices
-  /// Systems with more entries are planned with less effort.
+  /// Bytes of the packed slices, at most.
+  static constexpr std::int64_t partitioned_max_bytes = std::int64_t{1} << 35;
+  /// The analysis tries fewer plans for systems with more entries than this.
   static constexpr std::int64_t partitioned_small_entries = 600'000;
-  /// Partitions of whole planes of a grid are considered only for systems with more entries.
+  /// Partitions of whole planes of a grid are considered only for systems with more entries than this.
   static constexpr std::int64_t partitioned_plane_entries = 2'000'000;
-  /// The table of partition levels is small if it has at most so many elements.
+  /// Fewer numbers of partitions are tried if levels times partitions are more than this.
   static constexpr std::int64_t partitioned_small_table = 400'000;
   ///@}
 
   /// @name The hybrid path
   ///@{
-  /// The path is taken if its predicted time is less than so much of that of the best single path.
+
+  /// The path is chosen if its predicted time is less than this share of the predicted time of the best
+  /// single path, for one right-hand side.
   static constexpr double hybrid_gain = 0.9;
   ///@}
 
   /// @name Row elimination (exact_order = false)
   ///@{
-  /// Entries that a rewritten row may have, however few it had.
+
+  /// Number of entries that a rewritten row may always have.
   static constexpr std::int64_t rewritten_entries = 8;
-  /// The system is solved as it is unless at least one row in so many is rewritten.
+  /// The system is solved as it is unless at least one row of this many is rewritten.
   static constexpr std::int64_t rows_per_rewritten = 8;
-  /// Time that the right-hand sides of a rewritten system take beside their bytes.
+  /// Predicted time of computing the right-hand sides of a rewritten system, in addition to their bytes.
   static constexpr double transform_launch_ns = 2500;
   ///@}
 };
@@ -143,7 +163,7 @@ enum class dataflow_path {
 };
 
 /// This library's own method. The speed of most triangular solves is limited by the hand-off of a value from
-/// one row to the next; dataflow makes each hand-off as short as the matrix allows.
+/// one row to the next; dataflow makes each hand-off as short as the matrix allows. It has four paths:
 ///
 /// - **row_per_thread**, for wide levels: consumers poll the components of x in global memory, each value
 /// being
@@ -153,12 +173,15 @@ enum class dataflow_path {
 /// - **single_block**, for very narrow levels: one thread block solves the system, several rows at a time.
 /// - **hybrid**, if only the first levels are wide: row_per_thread, then partitioned.
 ///
+/// analyze throws errc::unsupported if `path` is single_block or partitioned and cannot solve the system.
+///
 /// Additions are done in a fixed order on all paths: the result is the same in every bit from solve to solve.
 ///
 /// With `exact_order = false` the analysis may rewrite rows so that fewer hand-offs are left: of 32
 /// consecutive rows, those that need each other are rewritten with inverses of small triangles, so that they
 /// need earlier rows only (partitioned inverse: Alvarado and Schreiber, SIAM J. Sci. Comput. 14(2), 1993).
 /// The analysis does so if it predicts a faster solve. This changes what a solution is:
+///
 /// - Its backward error may be up to `max_growth` times that of substitution, and is bounded for the 32 rows
 ///   together, relative to the largest of them, not for each row by itself.
 /// - A component is non-finite where that of substitution is non-finite, unless that overflows; but an
@@ -168,29 +191,37 @@ enum class dataflow_path {
 /// to
 ///   `update_values` later exceed it in rewritten rows, solutions may be inaccurate, and `status()` reports
 ///   solve_status::kind::growth. Such values need another `analyze`.
+///
+/// @tparam Tuning dataflow_tuning, or a struct derived from it.
 template <class Tuning = dataflow_tuning>
 struct basic_dataflow {
+  /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "dataflow";
+  /// Stream type of the solver: cudaStream_t.
   using default_stream = stream_handle;
+  /// The tuning constants.
   using tuning = Tuning;
+  /// The enumeration of the paths.
   using path_type = dataflow_path;
 
-  dataflow_path path = dataflow_path::automatic;
-  row_order order = row_order::levels;  ///< order of the rows on the row_per_thread path, if it is asked for
+  dataflow_path path = dataflow_path::automatic;  ///< the path
+  row_order order = row_order::levels;  ///< order of the rows on the row_per_thread path, if `path` is this
   int partitions = 0;       ///< number of partitions of the partitioned path; 0: the cost model chooses
   bool exact_order = true;  ///< true: every row is solved as in substitution, from components of other rows
   /// Upper bound of the growth of a rewritten row: its row of |U| |inv(U)|, where U is the triangle that is
   /// inverted, its rows scaled to a unit diagonal. A chain of 32 rows whose entries are not larger than their
   /// pivots stays under 64.
   double max_growth = 64;
-  /// A rewritten row may have so many times the entries that it had, or `dataflow_tuning::rewritten_entries`.
+  /// Largest number of entries of a rewritten row, as a multiple of its number of entries before; but always
+  /// at least the tuning's `rewritten_entries`. Values under 1 count as 1.
   double max_fill = 2;
-  /// Index into the tuning's shapes of the path that is asked for (partitioned or single_block); -1: the cost
-  /// model chooses.
+  /// Index into the tuning's list of shapes if `path` is partitioned or single_block; -1: the cost model
+  /// chooses.
   int shape = -1;
-  int row_per_thread_levels =
-      0;  ///< levels that the hybrid path solves by row_per_thread; 0: the model chooses
+  /// Number of levels that the hybrid path solves by row_per_thread; 0: the cost model chooses.
+  int row_per_thread_levels = 0;
 };
+/// dataflow with its own tuning constants.
 using dataflow = basic_dataflow<>;
 
 }  // namespace policy

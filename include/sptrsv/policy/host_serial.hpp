@@ -1,4 +1,19 @@
-// host_serial: substitution as the textbook has it, on one core. The oracle of all tests.
+// The policy host_serial: substitution on one core of the host, the reference of all tests.
 #pragma once
+
+#include "sptrsv/host/executor.hpp"
+
+namespace sptrsv::policy {
+
+/// Forward or backward substitution on one core of the host. The solver stores a copy of the matrix and
+/// nothing else. The result is the same in every bit from solve to solve.
+struct host_serial {
+  /// Name of the policy in solver_info and in messages.
+  static constexpr const char* name = "host_serial";
+  /// Stream type of the solver: calls are complete when they return.
+  using default_stream = host_stream;
+};
+
+}  // namespace sptrsv::policy
 
 #include "sptrsv/detail/host_serial/engine.hpp"

@@ -1,11 +1,12 @@
-// The direction in which values travel between the rows.
+// By rows or by columns: how components of x are handed on.
 #pragma once
 
 namespace sptrsv::policy {
 
+/// How a policy hands on the components of x.
 enum class orientation {
-  rows,    ///< a row gathers the components that it needs; additions have a fixed order
-  columns  ///< a column scatters its component to the rows that need it; additions come in any order
+  rows,    ///< a row gathers the components that it needs; the order of additions is fixed
+  columns  ///< a column adds its products to the sums of the rows that need them; any order of additions
 };
 
 }  // namespace sptrsv::policy

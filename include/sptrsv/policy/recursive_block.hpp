@@ -1,8 +1,44 @@
-// recursive_block: see the policy in the header below.
+// The policy recursive_block: triangles that are halved recursively.
 #pragma once
 
-#include "sptrsv/detail/block/recursive_block.hpp"
+#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/policy/block_tuning.hpp"
 
+namespace sptrsv::policy {
+
+/// The recursive block algorithm (Lu, Niu and Liu, Efficient Block Algorithms for Parallel Sparse Triangular
+/// Solve, ICPP 2020, Algorithms 6 and 7): the triangle is divided into two triangles and a square between
+/// them, and the triangles are divided in the same way, `depth` times. The solve is a loop over 2^depth
+/// triangles and 2^depth - 1 squares. The reads of x and the updates of sums grow with the depth only.
+///
+/// The whole triangle is renumbered in level order, and each diagonal block again by its own levels. Diagonal
+/// blocks are solved level by level, by rows that poll one another, or by one thread block; the blocks
+/// between them are multiplied with one thread or several threads for each row. `kernels` says what chooses
+/// the kernels. All steps are one launch. Additions are done in a fixed order: the result is the same in
+/// every bit from solve to solve.
+///
+/// @tparam Tuning block_tuning, or a struct derived from it.
+template <class Tuning = block_tuning>
+struct basic_recursive_block {
+  /// Name of the policy in solver_info and in messages.
+  static constexpr const char* name = "recursive_block";
+  /// Stream type of the solver: cudaStream_t.
+  using default_stream = stream_handle;
+  /// The tuning constants.
+  using tuning = Tuning;
+
+  /// Number of divisions, at most 30 (otherwise analyze throws errc::invalid_argument) and as far as there
+  /// are rows. Negative: as many as give the tuning's `default_blocks` triangles if rows are long and the
+  /// blocks fill the device, otherwise 0.
+  int depth = -1;
+  block_kernels kernels{};  ///< how the kernels of the blocks are chosen
+};
+/// recursive_block with the tuning constants of the block policies.
+using recursive_block = basic_recursive_block<>;
+
+}  // namespace sptrsv::policy
+
+#include "sptrsv/detail/block/recursive_block.hpp"
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif

@@ -1,11 +1,12 @@
-// The order in which a policy takes up the rows.
+// The order in which a policy starts the rows.
 #pragma once
 
 namespace sptrsv::policy {
 
+/// The order in which a policy starts the rows.
 enum class row_order {
-  natural,  ///< the order of substitution; the analysis does not need the levels
-  levels    ///< level by level, so that rows that can be solved together are neighbours
+  natural,  ///< the order of substitution; the analysis does not compute levels
+  levels    ///< level by level: rows that can be solved together are neighbours
 };
 
 }  // namespace sptrsv::policy

@@ -1,8 +1,68 @@
-// scheme: see the policy in the header below.
+// The policy scheme: a framework of kernels and orders, of which a scheme selects one.
 #pragma once
 
-#include "sptrsv/detail/scheme/engine.hpp"
+#include <cstdint>
+#include <optional>
 
+#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/scheme/scheme.hpp"
+
+namespace sptrsv {
+
+/// Tuning constants of scheme that are not settings of a scheme. To change some, derive a struct from this
+/// one, redefine these members, and give the struct to policy::basic_scheme.
+struct scheme_tuning {
+  /// Threads of a block, at most: a multiple of 32. A scheme with more active warps runs several blocks on a
+  /// multiprocessor.
+  static constexpr int block_threads = 256;
+  /// Warps that a multiprocessor has registers for, with one right-hand side.
+  static constexpr int warps_per_processor = 32;
+  /// Entries of a row whose components of x a thread polls together, with one right-hand side.
+  static constexpr int entries_at_once = 3;
+  /// Right-hand sides that are solved together in one sweep over a row.
+  static constexpr int rhs_per_sweep = 4;
+  /// scheme::buffered: bytes of shared memory for the entries of the rows of one warp.
+  static constexpr int buffer_bytes = 1536;
+  /// scheme::buffered: entries of fewer than this many are not buffered.
+  static constexpr int min_buffered = 32;
+  /// How often a block polls whether all other blocks have started, before all blocks take the groups of
+  /// nodes by ticket and not as the scheme assigns them to warps.
+  static constexpr int patience = 4096;
+  /// Launches of a solve, at most. analyze refuses a scheme that needs more (errc::unsupported).
+  static constexpr std::int64_t max_launches = 20000;
+};
+
+namespace policy {
+
+/// Rows are merged to tasks, tasks are assigned to warps, and the kernel solves them, all as a scheme says
+/// (AG-SpTRSV: Hu, Sun, Li and Sun, ACM TACO 21(4), 2024).
+///
+/// Every scheme adds in a fixed order: the result is the same in every bit from solve to solve, and differs
+/// between schemes. analyze throws errc::unsupported for a scheme that needs too many launches for the
+/// system, and errc::invalid_argument for settings that are no scheme (see check_scheme).
+///
+/// If no scheme is given, a trained model chooses one by the features of the system. search_schemes
+/// (sptrsv/scheme/search.hpp) finds one by measurements.
+///
+/// @tparam Tuning scheme_tuning, or a struct derived from it.
+template <class Tuning = scheme_tuning>
+struct basic_scheme {
+  /// Name of the policy in solver_info and in messages.
+  static constexpr const char* name = "scheme";
+  /// Stream type of the solver: cudaStream_t.
+  using default_stream = stream_handle;
+  /// The tuning constants.
+  using tuning = Tuning;
+
+  std::optional<sptrsv::scheme> use{};  ///< the scheme; empty: the model chooses
+};
+/// The policy scheme with its own tuning constants.
+using scheme = basic_scheme<>;
+
+}  // namespace policy
+}  // namespace sptrsv
+
+#include "sptrsv/detail/scheme/engine.hpp"
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif

@@ -1,8 +1,54 @@
-// sync_free_fused: see the policy in the header below.
+// The policy sync_free_fused: one thread for each short row and one warp for each long row.
 #pragma once
 
-#include "sptrsv/detail/sync_free_fused/engine.hpp"
+#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/policy/row_order.hpp"
 
+namespace sptrsv {
+
+/// Tuning constants of sync_free_fused. To change some, derive a struct from this one, redefine these
+/// members, and give the struct to policy::basic_sync_free_fused.
+struct sync_free_fused_tuning {
+  /// Threads of a block: a multiple of 32. A block draws one ticket for all its rows.
+  static constexpr int block_threads = 256;
+  /// Each of 32 consecutive rows gets a warp if the rows have at least this many entries on average,
+  /// otherwise a thread.
+  static constexpr int entries_for_a_warp = 16;
+  /// Entries of a row whose components of x a thread polls together.
+  static constexpr int entries_at_once = 4;
+  /// Right-hand sides that are solved together in one sweep over a row.
+  static constexpr int rhs_per_sweep = 4;
+};
+
+namespace policy {
+
+/// Synchronisation-free by rows: one thread for each short row and one warp for each long row
+/// (YuenyeungSpTRSV: Zhang, Su, Liu et al., IEEE TPDS 2021). The average length of 32 consecutive rows
+/// decides for these rows.
+///
+/// Each component of x is its own flag, and blocks draw tickets for their rows. Additions are done in a fixed
+/// order: the result is the same in every bit from solve to solve. As published, the method solves rows in
+/// their natural order; level order is an addition of this library.
+///
+/// @tparam Tuning sync_free_fused_tuning, or a struct derived from it.
+template <class Tuning = sync_free_fused_tuning>
+struct basic_sync_free_fused {
+  /// Name of the policy in solver_info and in messages.
+  static constexpr const char* name = "sync_free_fused";
+  /// Stream type of the solver: cudaStream_t.
+  using default_stream = stream_handle;
+  /// The tuning constants.
+  using tuning = Tuning;
+
+  row_order order = row_order::levels;  ///< the order in which rows are started
+};
+/// sync_free_fused with its own tuning constants.
+using sync_free_fused = basic_sync_free_fused<>;
+
+}  // namespace policy
+}  // namespace sptrsv
+
+#include "sptrsv/detail/sync_free_fused/engine.hpp"
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif

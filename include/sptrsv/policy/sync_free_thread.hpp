@@ -1,8 +1,62 @@
-// sync_free_thread: see the policy in the header below.
+// The policy sync_free_thread: one thread for each row, without synchronisation between levels.
 #pragma once
 
-#include "sptrsv/detail/sync_free_thread/engine.hpp"
+#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/policy/row_order.hpp"
 
+namespace sptrsv {
+
+/// Tuning constants of sync_free_thread. To change some, derive a struct from this one, redefine these
+/// members, and give the struct to policy::basic_sync_free_thread.
+struct sync_free_thread_tuning {
+  /// Threads of a block: a multiple of 32. A block draws one ticket for all its rows.
+  static constexpr int block_threads = 256;
+  /// Entries of a row whose components of x a thread polls together.
+  static constexpr int entries_at_once = 4;
+  /// Right-hand sides that are solved together in one sweep over a row.
+  static constexpr int rhs_per_sweep = 4;
+};
+
+namespace policy {
+
+/// How a thread waits for the components that its row needs.
+enum class thread_form {
+  /// A thread never waits in a loop of its own: it takes the components that are ready and lets the other
+  /// threads of its warp go on.
+  writing_first,
+  /// A thread waits in a loop for components of earlier warps, and then as above for those of its own warp.
+  two_phase
+};
+
+/// Synchronisation-free by rows: one thread for each row (CapelliniSpTRSV: Su, Zhang, Liu et al., ICPP 2020).
+///
+/// A waiting thread never holds up the other rows of its warp, which it may depend on. Each component of x is
+/// its own flag, and blocks draw tickets for their rows. Additions are done in a fixed order: the result is
+/// the same in every bit from solve to solve.
+///
+/// As published, the method solves rows in their natural order, without an analysis of levels. Level order,
+/// in which most rows of a warp can be solved together, is an addition of this library.
+///
+/// @tparam Tuning sync_free_thread_tuning, or a struct derived from it.
+template <class Tuning = sync_free_thread_tuning>
+struct basic_sync_free_thread {
+  /// Name of the policy in solver_info and in messages.
+  static constexpr const char* name = "sync_free_thread";
+  /// Stream type of the solver: cudaStream_t.
+  using default_stream = stream_handle;
+  /// The tuning constants.
+  using tuning = Tuning;
+
+  row_order order = row_order::levels;            ///< the order in which rows are started
+  thread_form form = thread_form::writing_first;  ///< how a thread waits
+};
+/// sync_free_thread with its own tuning constants.
+using sync_free_thread = basic_sync_free_thread<>;
+
+}  // namespace policy
+}  // namespace sptrsv
+
+#include "sptrsv/detail/sync_free_thread/engine.hpp"
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif

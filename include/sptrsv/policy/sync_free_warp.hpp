@@ -1,8 +1,62 @@
-// sync_free_warp: see the policy in the header below.
+// The policy sync_free_warp: one warp for each row, without synchronisation between levels.
 #pragma once
 
-#include "sptrsv/detail/sync_free_warp/engine.hpp"
+#include "sptrsv/memory_resource.hpp"
+#include "sptrsv/policy/row_order.hpp"
 
+namespace sptrsv {
+
+/// Tuning constants of sync_free_warp. To change some, derive a struct from this one, redefine these members,
+/// and give the struct to policy::basic_sync_free_warp.
+struct sync_free_warp_tuning {
+  /// Threads of a block: a multiple of 32. A block draws one ticket for all its rows.
+  static constexpr int block_threads = 256;
+  /// Entries of a row that a thread loads before it waits for the first of their components of x.
+  static constexpr int entries_at_once = 4;
+  /// warp_form::rows_by_length: a row gets as few threads, a power of two, as give each of them at most this
+  /// many entries.
+  static constexpr int entries_per_lane = 4;
+  /// Right-hand sides that are solved together in one sweep over a row.
+  static constexpr int rhs_per_sweep = 4;
+};
+
+namespace policy {
+
+/// How many rows a warp solves.
+enum class warp_form {
+  one_row,  ///< one row; threads that a short row does not need are idle
+  /// Rows of one level that have about the same length share a warp. Needs row_order::levels; otherwise
+  /// analyze throws errc::unsupported.
+  rows_by_length
+};
+
+/// Synchronisation-free by rows: one warp for each row. A row waits for the components that it needs and for
+/// nothing else (Dufrechou and Ezzatti 2018; rows in level order, and several short rows for each warp,
+/// 2020).
+///
+/// Each component of x is its own flag, and blocks draw tickets for their rows. Additions are done in a fixed
+/// order: the result is the same in every bit from solve to solve.
+///
+/// @tparam Tuning sync_free_warp_tuning, or a struct derived from it.
+template <class Tuning = sync_free_warp_tuning>
+struct basic_sync_free_warp {
+  /// Name of the policy in solver_info and in messages.
+  static constexpr const char* name = "sync_free_warp";
+  /// Stream type of the solver: cudaStream_t.
+  using default_stream = stream_handle;
+  /// The tuning constants.
+  using tuning = Tuning;
+
+  row_order order = row_order::levels;  ///< the order in which rows are started
+  warp_form form = warp_form::one_row;  ///< how many rows a warp solves
+};
+/// sync_free_warp with its own tuning constants.
+using sync_free_warp = basic_sync_free_warp<>;
+
+}  // namespace policy
+}  // namespace sptrsv
+
+#include "sptrsv/detail/sync_free_warp/engine.hpp"
 #ifdef __CUDACC__
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #endif

@@ -1,4 +1,4 @@
-// Plans: the scheme that was found to be the best for a system on a GPU, to be kept in a file.
+// Plans: the best scheme that was found for a system on a GPU, for keeping it in a file.
 //
 //   const scheme_key key = scheme_key_of(A, options, stream);
 //   save_scheme_plan("system.plan", {best, key, milliseconds});
@@ -26,25 +26,33 @@
 
 namespace sptrsv {
 
-/// What a plan is for: the pattern as it is stored and the triangle that is solved, and the GPU's model.
+/// The system and the GPU that a plan is for.
 struct scheme_key {
-  std::uint64_t pattern = 0;
-  std::string device;
+  std::uint64_t pattern = 0;  ///< hash of the stored pattern, the options of the system and the types
+  std::string device;         ///< name of the GPU's model
 
+  /// Returns whether two keys are for the same system and the same model.
   friend bool operator==(const scheme_key& a, const scheme_key& b) {
     return a.pattern == b.pattern && a.device == b.device;
   }
+  /// Returns whether two keys differ.
   friend bool operator!=(const scheme_key& a, const scheme_key& b) { return !(a == b); }
 };
 
+/// A scheme for a system on a GPU.
 struct scheme_plan {
-  scheme use;
-  scheme_key key;
-  double milliseconds = 0;  ///< of a solve, when it was found
+  scheme use;               ///< the scheme
+  scheme_key key;           ///< the system and the GPU
+  double milliseconds = 0;  ///< time of a solve in milliseconds when the scheme was found
 };
 
-/// `a`: as for analyze, in device memory. Allocates from `resource` (null: the default of the stream's
-/// device) and synchronises.
+/// Returns the key of a system on the current GPU. Synchronises `stream`.
+///
+/// @param a csr_view, csc_view or owning matrix in device memory.
+/// @param options the system.
+/// @param stream the stream of the work.
+/// @param resource source of device memory; null: the default of the stream's device.
+/// @throws error errc::out_of_memory, errc::cuda_error.
 template <class Matrix, class Stream = stream_handle>
 scheme_key scheme_key_of(const Matrix& a, const system_options& options = {}, Stream stream = {},
                          memory_resource* resource = nullptr) {
@@ -58,16 +66,17 @@ scheme_key scheme_key_of(const Matrix& a, const system_options& options = {}, St
 namespace detail::schemes {
 
 inline constexpr const char* plan_title = "sptrsv scheme plan";
-/// Changes when schemes mean something else.
+/// Version of the format. It changes with the meaning of the settings of schemes.
 inline constexpr int plan_version = 1;
 
+/// Returns 16 hexadecimal digits.
 inline std::string hexadecimal(std::uint64_t v) {
   std::array<char, 17> text{};
   std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(v));
   return text.data();
 }
 
-/// FNV-1a.
+/// Returns the FNV-1a hash of a text.
 inline std::uint64_t checksum(const std::string& text) {
   std::uint64_t sum = 0xcbf29ce484222325u;
   for (const char c : text) {
@@ -76,7 +85,7 @@ inline std::uint64_t checksum(const std::string& text) {
   return sum;
 }
 
-/// Reads `name value` lines, and says which is wrong.
+/// Reads lines of a name and a value. Its errors name the line.
 class plan_lines {
  public:
   explicit plan_lines(const std::string& text) : in_(text) {}
@@ -85,7 +94,7 @@ class plan_lines {
     std::string line;
     ++number_;
     if (!std::getline(in_, line) || line.substr(0, name.size() + 1) != name + " ") {
-      fail("'" + name + " ...' is wanted");
+      fail("'" + name + " ...' is missing");
     }
     return line.substr(name.size() + 1);
   }
@@ -101,6 +110,7 @@ class plan_lines {
 
 }  // namespace detail::schemes
 
+/// Returns the text of a plan: one line for each member, and a checksum.
 inline std::string to_string(const scheme_plan& plan) {
   std::array<char, 40> milliseconds{};
   std::snprintf(milliseconds.data(), milliseconds.size(), "%.17g", plan.milliseconds);
@@ -111,14 +121,14 @@ inline std::string to_string(const scheme_plan& plan) {
   return text + "checksum " + detail::schemes::hexadecimal(detail::schemes::checksum(text)) + "\n";
 }
 
-/// Reads what to_string writes. Throws `parse_error` where the text is damaged or no plan at all, and
-/// `errc::unsupported` for a plan of another version of the format.
+/// Returns the plan in a text that to_string returned. Throws `parse_error` if the text is damaged or not a
+/// plan, and `error` with errc::unsupported if it is a plan of another version of the format.
 inline scheme_plan parse_scheme_plan(const std::string& text) {
   namespace schemes = detail::schemes;
   schemes::plan_lines lines(text);
   const std::string version = lines.value_of(schemes::plan_title);
   if (version.empty() || version.find_first_not_of("0123456789") != std::string::npos) {
-    lines.fail("'" + version + "' is no version");
+    lines.fail("'" + version + "' is not a version");
   }
   SPTRSV_EXPECTS(version == std::to_string(schemes::plan_version), errc::unsupported,
                  "a scheme plan has version " + version + " of the format, this library reads version " +
@@ -131,18 +141,18 @@ inline scheme_plan parse_scheme_plan(const std::string& text) {
   const std::string sum = lines.value_of("checksum");
   const std::size_t summed = text.rfind("checksum ");
   if (sum != schemes::hexadecimal(schemes::checksum(text.substr(0, summed))) || !lines.at_end()) {
-    lines.fail("its checksum is another");
+    lines.fail("its checksum is wrong");
   }
   if (std::sscanf(pattern.c_str(), "%16" SCNx64, &plan.key.pattern) != 1 ||
       std::sscanf(milliseconds.c_str(), "%lf", &plan.milliseconds) != 1) {
-    lines.fail("a number is none");
+    lines.fail("a number is malformed");
   }
   plan.use = parse_scheme(use);
   return plan;
 }
 
-/// Throws `errc::io_error` where the file cannot be written. A file of that name is replaced at once or not
-/// at all.
+/// Writes a plan to a file. An existing file of this name is replaced as a whole or not at all. Throws
+/// `error` with errc::io_error if the file cannot be written.
 inline void save_scheme_plan(const std::string& path, const scheme_plan& plan) {
   const std::string unfinished = path + ".unfinished";
   {
@@ -154,8 +164,9 @@ inline void save_scheme_plan(const std::string& path, const scheme_plan& plan) {
                  path + " cannot be replaced");
 }
 
-/// Throws as parse_scheme_plan; `errc::io_error` where the file cannot be read; `errc::invalid_argument` for
-/// the plan of another pattern or another GPU than `key`.
+/// Returns the plan in a file. Throws as parse_scheme_plan, and `error` with errc::io_error if the file
+/// cannot be read, or with errc::invalid_argument if the plan is for another system or another GPU than
+/// `key`.
 inline scheme_plan load_scheme_plan(const std::string& path, const scheme_key& key) {
   std::ifstream in(path, std::ios::binary);
   SPTRSV_EXPECTS(in.good(), errc::io_error, path + " cannot be read");

@@ -1,6 +1,7 @@
-// A scheme: how policy::scheme cuts a system into tasks, puts them on the GPU, and solves them. The settings
-// and their names are those of Hu, Sun, Li and Sun, AG-SpTRSV: An Automatic Framework to Optimize Sparse
-// Triangular Solve on GPUs, ACM TACO 21(4), 2024, Table 2; the last three are choices of its section 4.2.
+// A scheme: how policy::scheme divides a system into tasks, assigns them to warps, and solves them. The
+// settings and their names are those of Hu, Sun, Li and Sun, AG-SpTRSV: An Automatic Framework to Optimize
+// Sparse Triangular Solve on GPUs, ACM TACO 21(4), 2024, Table 2; the last three settings are choices of
+// section 4.2.
 #pragma once
 
 #include <array>
@@ -15,70 +16,78 @@
 
 namespace sptrsv {
 
-/// Neighbouring rows become one node of the computation graph, `merge_rows` (rb) of them at most (section
-/// 4.3).
+/// Which consecutive rows are merged to one node of the computation graph (section 4.3).
 enum class node_merging {
-  none,
-  fixed,     ///< merge_fixed: every rb rows
-  average,   ///< merge_avg: every rb rows that have at most `merge_entries` entries on average
-  threshold  ///< merge_thresh: up to rb rows of at most `merge_entries` entries each
+  none,      ///< each row is a node
+  fixed,     ///< merge_fixed: every `merge_rows` rows
+  average,   ///< merge_avg: every `merge_rows` rows that have at most `merge_entries` entries on average
+  threshold  ///< merge_thresh: up to `merge_rows` rows that have at most `merge_entries` entries each
 };
 
-/// Which nodes of a level share a warp (section 4.4).
+/// Which nodes of a level form a group, which one warp solves (section 4.4).
 enum class node_grouping {
-  sequential,  ///< rg_sequential: neighbours
-  balance      ///< rg_balance: nodes of about as many entries
+  sequential,  ///< rg_sequential: consecutive nodes
+  balance      ///< rg_balance: nodes of about the same number of entries
 };
 
-/// Which warp solves which nodes (section 4.4).
+/// Which warp solves which groups of nodes (section 4.4).
 enum class warp_scheduling {
-  hardware,     ///< a warp for each group of nodes, blocks as the hardware starts them
-  round_robin,  ///< ws_rr
-  balance,      ///< ws_balance: the warp with the fewest entries so far
-  locality      ///< ws_locality: a warp in the block of a group that this one needs
+  hardware,     ///< one warp for each group, in the order in which the hardware starts the blocks
+  round_robin,  ///< ws_rr: groups are dealt to the warps in turn
+  balance,      ///< ws_balance: each group goes to the warp with the fewest entries so far
+  locality      ///< ws_locality: each group goes to a warp in the block of a group that it depends on
 };
 
-/// How a component of x is handed on.
+/// How a component of x is handed on to the rows that need it.
 enum class hand_off {
-  value,  ///< it is its own flag
-  fenced  ///< value, fence, flag: as published
+  value,  ///< the component is its own flag
+  fenced  ///< component, memory fence, flag: as published
 };
 
-/// Entries are those of the row with its diagonal.
+/// The settings of policy::scheme. Numbers of entries of a row include its diagonal.
 struct scheme {
+  /// Value of `together_above` and `alpha_level` for no limit.
   static constexpr int unlimited = std::numeric_limits<int>::max();
 
-  int active_warps = 16;   ///< nw, on each multiprocessor: 2, 4, 8, 16 or 32
-  int sub_warps = 1;       ///< ng, in each warp: 1, 2, 4, ..., 32
-  int together_above = 1;  ///< sw_rnnz: a sub-warp solves a node's rows one by one, all lanes together, if
-                           ///< they have more entries on average; else each lane one
-  bool reorder = true;     ///< rows stand in level order before they are merged
-  node_merging merge = node_merging::none;
-  int merge_rows = 32;     ///< rb: 1, 2, 4, ..., 32
-  int merge_entries = 32;  ///< thresh: 1, 2, 4, ..., 32
-  node_grouping grouping = node_grouping::sequential;
-  warp_scheduling warps = warp_scheduling::hardware;
-  int alpha_level = unlimited;  ///< a level of more groups than this many times the device's warps is a
-                                ///< launch of its own, whose rows wait for nothing; 0: each level
-  hand_off signal = hand_off::value;
-  bool buffered = false;       ///< entries go through shared memory (collaborative read)
-  bool early_division = true;  ///< the reciprocal pivot before the wait
+  int active_warps = 16;  ///< nw: warps on each multiprocessor: 2, 4, 8, 16 or 32
+  int sub_warps = 1;      ///< ng: sub-warps in each warp: 1, 2, 4, 8, 16 or 32
+  /// sw_rnnz: if the rows of a node have more entries than this on average, all lanes of a sub-warp solve
+  /// them together, one row after the other; otherwise each lane solves one row. 0, a power of two up to 32 /
+  /// sub_warps, or unlimited.
+  int together_above = 1;
+  bool reorder = true;                      ///< whether rows are in level order before they are merged
+  node_merging merge = node_merging::none;  ///< which rows are merged
+  int merge_rows = 32;                      ///< rb: rows of a node, at most: 1, 2, 4, 8, 16 or 32
+  int merge_entries = 32;                   ///< thresh: entries of a row, see node_merging: 1, 2, 4, ..., 32
+  node_grouping grouping = node_grouping::sequential;  ///< which nodes form a group
+  warp_scheduling warps = warp_scheduling::hardware;   ///< which warp solves which groups
+  /// A level with more groups than this many times the warps of the device has a launch of its own, whose
+  /// rows wait for nothing; 0: each level has one.
+  int alpha_level = unlimited;
+  hand_off signal = hand_off::value;  ///< how components are handed on
+  bool buffered = false;              ///< whether entries are read through shared memory (collaborative read)
+  bool early_division = true;         ///< whether the reciprocal of the pivot is computed before the wait
 
+  /// Returns the settings that make a difference as a std::tuple, for comparisons: settings that the merging
+  /// does not use are 0.
   [[nodiscard]] auto tie() const {
-    // What the merging does not look at does not make schemes different.
     const bool merges = merge != node_merging::none;
     const bool by_entries = merges && merge != node_merging::fixed;
     return std::make_tuple(active_warps, sub_warps, together_above, reorder, merge, merges ? merge_rows : 0,
                            by_entries ? merge_entries : 0, grouping, warps, alpha_level, signal, buffered,
                            early_division);
   }
+  /// Returns whether two schemes do the same.
   friend bool operator==(const scheme& a, const scheme& b) { return a.tie() == b.tie(); }
+  /// Returns whether two schemes differ.
   friend bool operator!=(const scheme& a, const scheme& b) { return !(a == b); }
+  /// Orders schemes, for sets and maps.
   friend bool operator<(const scheme& a, const scheme& b) { return a.tie() < b.tie(); }
 };
 
 namespace detail::schemes {
 
+/// The names of the values of an enumeration.
 template <class Enum, std::size_t Count>
 struct name_table {
   std::array<std::pair<Enum, std::string_view>, Count> names;
@@ -120,7 +129,7 @@ constexpr bool is_power_of_two(int v) { return v > 0 && (v & (v - 1)) == 0; }
 
 }  // namespace detail::schemes
 
-/// Why `s` is not a scheme; empty if it is one.
+/// Returns why the settings `s` are not a valid scheme, naming the setting; empty if they are one.
 inline std::string problem_of(const scheme& s) {
   using detail::schemes::is_power_of_two;
   const auto in_32 = [](int v) { return is_power_of_two(v) && v <= 32; };
@@ -146,7 +155,7 @@ inline std::string problem_of(const scheme& s) {
   return s.alpha_level < 0 ? says("alpha_level", s.alpha_level, "0 or more") : std::string();
 }
 
-/// Throws `errc::invalid_argument` with the reason unless `s` is a scheme.
+/// Throws `error` with errc::invalid_argument and the reason if the settings `s` are not a valid scheme.
 inline void check_scheme(const scheme& s) {
   const std::string problem = problem_of(s);
   SPTRSV_EXPECTS(problem.empty(), errc::invalid_argument, "not a scheme: " + problem);

@@ -1,8 +1,9 @@
-// Select by search: measures schemes on the system itself and keeps the best (Hu et al. 2024, section 4.5).
+// Selection by search: schemes are measured on the system itself, and the best is kept (Hu et al. 2024,
+// section 4.5).
 //
-// By successive halving: all schemes are timed with few solves, the faster ones again with more, until one is
-// left or the time is over. It begins with those that the model finds likeliest, so that one which is ended
-// early has seen them.
+// The search is a successive halving: all schemes are timed with few solves, and in each further round the
+// faster ones with more solves, until the rounds or the time are over. It begins with the schemes that the
+// model finds likeliest, so that a search that runs out of time has tried these.
 #pragma once
 
 #include <algorithm>
@@ -24,54 +25,61 @@
 
 namespace sptrsv {
 
-/// One scheme on the system.
+/// The measurement of a scheme on the system.
 struct scheme_measurement {
-  scheme tried;
-  double milliseconds = std::numeric_limits<double>::infinity();  ///< of a solve; the least of what was seen
-  double analysis_milliseconds = 0;
-  int solves = 0;       ///< that were timed
-  std::string refused;  ///< why the scheme was not measured; empty if it was
+  scheme tried;  ///< the scheme
+  /// Time of a solve in milliseconds, in the last round that timed the scheme; infinite if it was not
+  /// measured.
+  double milliseconds = std::numeric_limits<double>::infinity();
+  double analysis_milliseconds = 0;  ///< time of the analysis in milliseconds
+  int solves = 0;                    ///< number of solves that were timed
+  std::string refused;               ///< why the scheme was not measured; empty if it was
 };
 
+/// Progress of a search.
 struct scheme_progress {
-  int round = 0;         ///< from 1
-  std::size_t done = 0;  ///< schemes of this round
-  std::size_t of = 0;
-  double seconds = 0;                        ///< since the search began
-  double seconds_left = 0;                   ///< at most
-  const scheme_measurement* best = nullptr;  ///< null before the first
+  int round = 0;                             ///< the round, counted from 1
+  std::size_t done = 0;                      ///< schemes of this round that are done
+  std::size_t of = 0;                        ///< schemes of this round
+  double seconds = 0;                        ///< time since the search began
+  double seconds_left = 0;                   ///< time that is left, at most
+  const scheme_measurement* best = nullptr;  ///< the best scheme so far; null if there is none yet
 };
 
+/// Settings of a search.
 struct scheme_search {
-  std::vector<scheme> space = reduced_schemes();
-  /// Only so many of the space are tried, those that the model finds likeliest; 0: all.
+  std::vector<scheme> space = reduced_schemes();  ///< the schemes to try
+  /// Only this many schemes of the space are tried, the likeliest by the model; 0: all.
   std::size_t likeliest = 0;
-  double seconds =
-      10;  ///< begun measurements are ended; the first scheme of the space is measured in any case
-  int first_solves = 2;         ///< of the first round at least, after one that is not timed
-  double least_seconds = 3e-4;  ///< that a scheme is timed in every round, but at most 100 solves
-  int more_solves = 4;          ///< times as many in each further round
-  double kept_share = 0.25;     ///< of the schemes, for the next round
-  int rounds = 3;
-  /// A scheme whose lower bound, `launch_nanoseconds` a launch, is above the best time is not tried.
+  /// Time limit. A measurement that has begun is completed, and the first scheme is measured in any case.
+  double seconds = 10;
+  /// Solves that are timed in the first round, at least, after one solve that is not timed.
+  int first_solves = 2;
+  double least_seconds = 3e-4;  ///< time that each measurement takes at least, with at most 100 solves
+  int more_solves = 4;          ///< factor of the number of solves from round to round
+  double kept_share = 0.25;     ///< share of the schemes that are timed again in the next round
+  int rounds = 3;               ///< number of rounds
+  /// Nanoseconds of a launch, at least. A scheme whose launches alone take longer than the best scheme is not
+  /// tried.
   double launch_nanoseconds = 1500;
-  std::function<void(const scheme_progress&)> progress;
-  /// Seconds from any beginning.
+  std::function<void(const scheme_progress&)> progress;  ///< called after each measurement; may be empty
+  /// Returns the current time in seconds; the origin does not matter.
   std::function<double()> clock = [] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
   };
 };
 
+/// Result of a search.
 struct scheme_search_result {
-  scheme_plan plan;                          ///< of the best
-  std::vector<scheme_measurement> measured;  ///< from the fastest on; refused ones at the end
-  bool complete = false;                     ///< whether no scheme was left out for want of time
-  double seconds = 0;
+  scheme_plan plan;                          ///< the best scheme
+  std::vector<scheme_measurement> measured;  ///< all schemes, the fastest first, refused ones last
+  bool complete = false;                     ///< whether the time was sufficient for all measurements
+  double seconds = 0;                        ///< time of the search
 };
 
 namespace detail::schemes {
 
-/// One search on one system.
+/// A search on a system.
 template <class Tuning, class View, class Stream>
 class searcher {
   using executor = executor_t<Stream>;
@@ -130,13 +138,13 @@ class searcher {
  private:
   [[nodiscard]] double now() const { return how_.clock() - started_; }
 
-  /// Returns whether there was time for all.
+  /// Measures the first `count` schemes. Returns whether the time was sufficient for all.
   bool measure_first(std::vector<scheme_measurement>& all, std::size_t count, int solves, int round) {
     for (std::size_t i = 0; i < count; ++i) {
       const double elapsed = now();
       if (elapsed >= how_.seconds && !(round == 1 && i == 0)) {
         for (; i < count && round == 1; ++i) {
-          all[i].refused = "the time was over";
+          all[i].refused = "the time limit was reached";
         }
         return false;
       }
@@ -152,7 +160,7 @@ class searcher {
   void measure(scheme_measurement& m, int solves) {
     const double rows = m.tried.merge == node_merging::none ? 1 : m.tried.merge_rows;
     if (m.tried.alpha_level == 0 && features_.levels / rows * how_.launch_nanoseconds * 1e-6 > best_) {
-      m.refused = "a launch a level takes longer than the best scheme";
+      m.refused = "one launch for each level takes longer than the best scheme";
       return;
     }
     try {
@@ -165,7 +173,7 @@ class searcher {
       double first = how_.clock();
       solver.solve(b, x, stream_);
       on_.synchronize();
-      // What is ten times as slow at its first solve needs no second one.
+      // A scheme whose first solve takes ten times as long as the best one needs no second solve.
       const double once = how_.clock() - first;
       if (once * 1e3 > 10 * best_) {
         m.milliseconds = std::min(m.milliseconds, once * 1e3);
@@ -178,7 +186,7 @@ class searcher {
         solver.solve(b, x, stream_);
       }
       on_.synchronize();
-      // Fewer solves of an earlier round say less.
+      // This time replaces that of an earlier round with fewer solves.
       m.milliseconds = (how_.clock() - first) * 1e3 / solves;
       m.solves = solves;
       if (m.milliseconds < best_) {
@@ -210,9 +218,16 @@ class searcher {
 
 }  // namespace detail::schemes
 
-/// The best scheme of `how.space` for the system, by measurements with `options.max_rhs` right-hand sides of
-/// zeros on `stream`. `a`, `stream`, `resource`: as for analyze; throws what that throws of the matrix, and
-/// `errc::unsupported` where no scheme can solve the system.
+/// Returns the best scheme of `how.space` for a system, by measurements with `options.max_rhs` right-hand
+/// sides of zeros. Synchronises `stream`.
+///
+/// @param a csr_view, csc_view or owning matrix in device memory.
+/// @param options the system and the number of right-hand sides.
+/// @param how the settings of the search.
+/// @param stream the stream of all work.
+/// @param resource source of device memory; null: the default of the stream's device.
+/// @tparam Tuning scheme_tuning, or a struct derived from it.
+/// @throws error as analyze for an invalid matrix; errc::unsupported if no scheme can solve the system.
 template <class Tuning = scheme_tuning, class Matrix, class Stream = stream_handle>
 scheme_search_result search_schemes(const Matrix& a, const system_options& options = {},
                                     const scheme_search& how = {}, Stream stream = {},
@@ -227,8 +242,10 @@ scheme_search_result search_schemes(const Matrix& a, const system_options& optio
   return result;
 }
 
-/// The plan in the file `path` if it is one for this system, else that of a search, which is kept there. So a
-/// user tunes once. Throws as load_scheme_plan where the file is a plan of something else or damaged.
+/// Returns the plan in the file `path` if the file exists; otherwise searches, and writes the plan to this
+/// file. So a program searches once for a system. Parameters are those of search_schemes. Throws as
+/// load_scheme_plan if the file is damaged or a plan for another system or GPU, and as search_schemes and
+/// save_scheme_plan.
 template <class Tuning = scheme_tuning, class Matrix, class Stream = stream_handle>
 scheme_plan tuned_scheme(const std::string& path, const Matrix& a, const system_options& options = {},
                          const scheme_search& how = {}, Stream stream = {},

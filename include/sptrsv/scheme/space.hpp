@@ -1,5 +1,6 @@
-// The reduced space of schemes: what a search tries and a model chooses from. The space of Table 2 of Hu et
-// al. 2024 has some 3e5 schemes; these are the combinations that can be the best for some system.
+// The reduced space of schemes that a search tries and that the model chooses from. The space of Table 2 of
+// Hu et al. 2024 has about 3e5 schemes; the reduced space has the combinations that can be the best for some
+// system.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +12,7 @@ namespace sptrsv {
 
 namespace detail::schemes {
 
+/// Returns a scheme with these settings.
 inline scheme task_shape(bool reorder, int sub_warps, int together_above, node_merging merge, int rows,
                          int entries) {
   scheme s;
@@ -23,20 +25,20 @@ inline scheme task_shape(bool reorder, int sub_warps, int together_above, node_m
   return s;
 }
 
-/// How rows are shared among lanes: the part of a scheme that depends on their lengths.
+/// Returns the ways to share rows among lanes: the part of a scheme that depends on the lengths of the rows.
 inline std::vector<scheme> task_shapes(bool reorder) {
   std::vector<scheme> made;
   const auto add = [&](int sub_warps, int together_above, node_merging merge, int rows, int entries) {
     made.push_back(task_shape(reorder, sub_warps, together_above, merge, rows, entries));
   };
-  add(1, 1, node_merging::none, 1, 1);                    // a warp a row
-  add(1, scheme::unlimited, node_merging::fixed, 32, 1);  // a lane a row
-  add(1, 8, node_merging::average, 32, 8);                // either, by 32 rows
-  add(1, 8, node_merging::threshold, 32, 8);              // long rows alone
+  add(1, 1, node_merging::none, 1, 1);                    // one warp for each row
+  add(1, scheme::unlimited, node_merging::fixed, 32, 1);  // one lane for each row
+  add(1, 8, node_merging::average, 32, 8);                // one of these, decided for 32 rows
+  add(1, 8, node_merging::threshold, 32, 8);              // long rows are nodes of their own
   if (reorder) {
-    add(4, 1, node_merging::none, 1, 1);   // 8 lanes a row
-    add(8, 1, node_merging::none, 1, 1);   // 4 lanes a row
-    add(32, 0, node_merging::none, 1, 1);  // a lane a row, rows of one level
+    add(4, 1, node_merging::none, 1, 1);   // 8 lanes for each row
+    add(8, 1, node_merging::none, 1, 1);   // 4 lanes for each row
+    add(32, 0, node_merging::none, 1, 1);  // one lane for each row of one level
   } else {
     add(4, 1, node_merging::fixed, 4, 1);
     add(4, scheme::unlimited, node_merging::fixed, 8, 1);
@@ -44,7 +46,7 @@ inline std::vector<scheme> task_shapes(bool reorder) {
   return made;
 }
 
-/// Between those that are combined with all else.
+/// Returns further schemes, whose settings lie between those that are combined with all others.
 inline std::vector<scheme> further_schemes() {
   std::vector<scheme> made;
   const auto add = [&](int active_warps, const scheme& shape) {
@@ -55,12 +57,13 @@ inline std::vector<scheme> further_schemes() {
   constexpr auto fixed = node_merging::fixed;
   constexpr auto threshold = node_merging::threshold;
   for (const bool reorder : {false, true}) {
-    add(8, task_shape(reorder, 1, 1, none, 1, 1));                    // a warp a row
-    add(32, task_shape(reorder, 32, scheme::unlimited, none, 1, 1));  // a lane a row, none waits for another
+    add(8, task_shape(reorder, 1, 1, none, 1, 1));  // one warp for each row
+    add(32, task_shape(reorder, 32, scheme::unlimited, none, 1,
+                       1));  // one lane for each row; lanes do not wait for one another
   }
   add(2, task_shape(false, 1, 1, none, 1, 1));
   add(16, task_shape(true, 32, scheme::unlimited, none, 1, 1));
-  add(32, task_shape(true, 16, 1, none, 1, 1));  // 2 lanes a row
+  add(32, task_shape(true, 16, 1, none, 1, 1));  // 2 lanes for each row
   add(32, task_shape(false, 2, scheme::unlimited, fixed, 16, 1));
   add(32, task_shape(false, 8, scheme::unlimited, fixed, 4, 1));
   add(8, task_shape(false, 1, 8, threshold, 32, 8));
@@ -71,14 +74,14 @@ inline std::vector<scheme> further_schemes() {
 
 }  // namespace detail::schemes
 
-/// The same with the hand-off of the paper.
+/// Returns the scheme with the hand-off of the paper.
 inline scheme as_published(scheme s) {
   s.signal = hand_off::fenced;
   return s;
 }
 
-/// Without duplicates, in a fixed order: the plain schemes first, so that a search that has no time for all
-/// has seen all kinds.
+/// Returns the schemes of the reduced space, without duplicates and in a fixed order: schemes with few
+/// settings that are not the defaults come first, so that a search that runs out of time has tried all kinds.
 inline std::vector<scheme> reduced_schemes() {
   std::vector<scheme> made;
   const auto add = [&](const scheme& s) {

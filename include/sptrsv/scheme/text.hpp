@@ -1,5 +1,5 @@
-// Schemes as text, `nw=16 ng=4 sw_rnnz=2 trans=reorder+merge_avg(32,4) ...`, and as JSON objects of the same
-// names.
+// Schemes as text, `nw=16 ng=4 sw_rnnz=2 trans=reorder+merge_avg(32,4) ...`, and as JSON objects with the
+// same names.
 #pragma once
 
 #include <charconv>
@@ -15,7 +15,8 @@ namespace sptrsv {
 
 namespace detail::schemes {
 
-/// Calls `visit(name, value as text, whether JSON writes it as a number)` for all settings, in order.
+/// Calls `visit(name, value, is_number)` for all settings, in order. `value` is a text; `is_number` says
+/// whether JSON writes it as a number.
 template <class Visit>
 void for_each_setting(const scheme& s, Visit visit) {
   const auto number = [&](const char* name, int v) {
@@ -40,21 +41,24 @@ void for_each_setting(const scheme& s, Visit visit) {
   word("early_division", switch_names.of(s.early_division));
 }
 
+/// Throws the error for a text that is not a scheme.
 [[noreturn]] inline void refuse(const std::string& what) {
   throw error(errc::parse_error, "a scheme cannot have " + what);
 }
 
+/// Returns the number in a text; `inf` is scheme::unlimited.
 inline int number_of(std::string_view name, std::string_view text) {
   int value = scheme::unlimited;
   if (text != "inf") {
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (code != std::errc() || end != text.data() + text.size()) {
-      refuse(std::string(name) + "=" + std::string(text) + ": that is no number");
+      refuse(std::string(name) + "=" + std::string(text) + " is not a number");
     }
   }
   return value;
 }
 
+/// Sets what the setting `trans` says.
 inline void set_transformation(scheme& s, std::string_view text) {
   s.reorder = text.substr(0, 7) == "reorder";
   s.merge = node_merging::none;
@@ -84,6 +88,7 @@ inline void set_transformation(scheme& s, std::string_view text) {
   }
 }
 
+/// Sets one setting.
 inline void set(scheme& s, std::string_view name, std::string_view text) {
   const auto known = [&](bool found) {
     if (!found) {
@@ -115,7 +120,7 @@ inline void set(scheme& s, std::string_view name, std::string_view text) {
   }
 }
 
-/// What both notations share: names once each, unnamed settings as they are by default.
+/// What both notations share: each name may occur once, and missing settings have their defaults.
 class reader {
  public:
   void take(std::string_view name, std::string_view text) {
@@ -136,7 +141,7 @@ class reader {
 
 }  // namespace detail::schemes
 
-/// All settings, `name=value` each, between blanks.
+/// Returns all settings as `name=value`, separated by blanks.
 inline std::string to_string(const scheme& s) {
   std::string text;
   detail::schemes::for_each_setting(s, [&](const char* name, const std::string& value, bool) {
@@ -145,7 +150,7 @@ inline std::string to_string(const scheme& s) {
   return text;
 }
 
-/// An object of the same names; `inf` is a string.
+/// Returns a JSON object with the same names; `inf` is a string.
 inline std::string to_json(const scheme& s) {
   std::string text;
   detail::schemes::for_each_setting(s, [&](const char* name, const std::string& value, bool is_number) {
@@ -155,8 +160,9 @@ inline std::string to_json(const scheme& s) {
   return text + "}";
 }
 
-/// Reads what to_string writes; settings in any order, missing ones have their defaults. Throws
-/// `errc::parse_error`, or `errc::invalid_argument` where the settings make no scheme.
+/// Returns the scheme in a text as to_string returns it; settings may be in any order, and missing settings
+/// have their defaults. Throws `error` with errc::parse_error, or with errc::invalid_argument if the settings
+/// are not a valid scheme.
 inline scheme parse_scheme(std::string_view text) {
   detail::schemes::reader read;
   constexpr std::string_view blanks = " \t\r\n";
@@ -166,7 +172,7 @@ inline scheme parse_scheme(std::string_view text) {
     const std::string_view setting = text.substr(at, end == std::string_view::npos ? end : end - at);
     const std::size_t equals = setting.find('=');
     if (equals == std::string_view::npos) {
-      detail::schemes::refuse("'" + std::string(setting) + "': name=value is wanted");
+      detail::schemes::refuse("'" + std::string(setting) + "' is not name=value");
     }
     read.take(setting.substr(0, equals), setting.substr(equals + 1));
     at += setting.size();
@@ -174,7 +180,8 @@ inline scheme parse_scheme(std::string_view text) {
   return read.finish();
 }
 
-/// Reads what to_json writes: a flat object of numbers and strings without escapes. Throws as parse_scheme.
+/// Returns the scheme in a JSON object as to_json returns it: a flat object of numbers and strings without
+/// escapes. Throws as parse_scheme.
 inline scheme parse_scheme_json(std::string_view text) {
   detail::schemes::reader read;
   std::size_t at = 0;
@@ -185,7 +192,7 @@ inline scheme parse_scheme_json(std::string_view text) {
   };
   const auto expect = [&](char wanted) {
     if (peek() != wanted) {
-      detail::schemes::refuse(std::string("such JSON: '") + wanted + "' is wanted at " + std::to_string(at));
+      detail::schemes::refuse(std::string("this JSON: '") + wanted + "' is missing at " + std::to_string(at));
     }
     ++at;
   };
@@ -193,7 +200,7 @@ inline scheme parse_scheme_json(std::string_view text) {
     expect('"');
     const std::size_t end = text.find('"', at);
     if (end == std::string_view::npos) {
-      detail::schemes::refuse("a string without an end");
+      detail::schemes::refuse("an unterminated string");
     }
     const std::string_view found = text.substr(at, end - at);
     at = end + 1;

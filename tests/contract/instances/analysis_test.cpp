@@ -6,7 +6,7 @@ namespace sptrsv::testing {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(emulator, analysis, every_index<emulator_target>, type_names);
 
-/// The kernel that counts levels waits across blocks, too.
+/// The kernel that counts levels also waits for other blocks.
 TEST(Levels, AreRightUnderEverySchedule) {
   using types = case_types<emulator_target, double, std::int32_t, std::int32_t>;
   struct suite : analysis<types> {

@@ -1,5 +1,4 @@
-// The device policies in the emulator, for std::complex<double>: the contract, and what a solver does with
-// memory.
+// The device policies in the emulator, for std::complex<double>: the contract, and the memory of solvers.
 #include "contract/contract_suite.hpp"
 #include "contract/resource_suite.hpp"
 #include "support/emulator_target.hpp"

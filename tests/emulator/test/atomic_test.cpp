@@ -50,7 +50,7 @@ TEST(Atomic, ReductionsOfAllThreadsAddUp) {
   EXPECT_EQ(successes(50, right), 50);
 }
 
-/// Block 0 adds to a sum, then counts; block 1 waits for the count and looks at the sum.
+/// Block 0 adds to a sum and then to a count; block 1 waits for the count and reads the sum.
 template <class Between>
 bool sum_comes_before_count(const executor& on, const Between& between) {
   const auto sum = zeros<double>(on, 1);

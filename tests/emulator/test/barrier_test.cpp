@@ -1,4 +1,4 @@
-// Barriers of the emulator: of a whole block, and of its first threads.
+// Barriers of the emulator: for a whole block, for its first threads, and numbered ones.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -66,7 +66,7 @@ TEST(Barrier, MissingBetweenSharedWriterAndReaderIsSeen) {
   EXPECT_LT(successes(20, unordered), 2);
 }
 
-/// The first 64 of 96 threads hand numbers to each other in 5 steps; `meet(ctx)` separates writing and
+/// The first 64 of 96 threads pass values to each other in 5 steps; `meet(ctx)` separates writing and
 /// reading.
 template <class Meet>
 bool hands_over_in_part_of_a_block(const executor& on, const Meet& meet) {
@@ -117,7 +117,7 @@ TEST(PartialBarrier, MissingIsSeen) {
 }
 
 TEST(PartialBarrier, HoldsBackTheFirstThreadsOnly) {
-  // The other threads wait for what the first ones do after their barrier.
+  // The other threads wait for a store that the first ones do after their barrier.
   for (const schedule order : every_order) {
     device d(with_schedule(order));
     const executor on(&d);
@@ -139,7 +139,7 @@ TEST(PartialBarrier, HoldsBackTheFirstThreadsOnly) {
   }
 }
 
-/// The text of the error, the same kind under every schedule.
+/// Returns the text of the error, which is of the same kind under every schedule.
 template <class Body>
 std::string divergence(const Body& body) {
   std::string text;
@@ -226,26 +226,26 @@ TEST(PartialBarrier, OfWhichSomeWaitForTheWholeBlockIsADeadlock) {
   EXPECT_TRUE(contains(text, "thread 3 is in a barrier with 33 of 96 threads")) << text;
 }
 
-/// Three teams of 32 threads take 30 turns, each adding 1 to all words; `turn(ctx, team, first)` waits for
-/// the team's turn, `pass(ctx, next)` hands it on.
+/// An ordered barrier: three groups of 32 threads take 30 turns, each adding 1 to all words; `turn(ctx,
+/// group)` waits for the turn of the group, `pass(ctx, next)` starts that of the next one.
 template <class Turn, class Pass>
-bool teams_count(const executor& on, const Turn& turn, const Pass& pass) {
+bool groups_count(const executor& on, const Turn& turn, const Pass& pass) {
   struct words {
     int of[32];
   };
   const auto out = zeros<int>(on, 32);
   launch<96, words>(on, 2, [=, out = out.data()](auto& ctx, words& shared) {
     const int lane = ctx.thread_rank() % 32;
-    const int team = ctx.thread_rank() / 32;
-    for (int step = team; step < 30; step += 3) {
+    const int group = ctx.thread_rank() / 32;
+    for (int step = group; step < 30; step += 3) {
       if (step > 0) {
-        turn(ctx, 1 + team);
+        turn(ctx, 1 + group);
       }
-      // Another lane's word: what the whole team before has stored must be visible.
+      // The word of another lane: the stores of the whole group before must be visible.
       int* const word = &shared.of[(lane + step) % 32];
       ctx.store(word, step == 0 ? 1 : ctx.load(word) + 1);
       if (step < 29) {
-        pass(ctx, 1 + (team + 1) % 3);
+        pass(ctx, 1 + (group + 1) % 3);
       } else if (ctx.block_rank() == 1) {
         ctx.store(out + lane, ctx.load(word));
       }
@@ -254,9 +254,9 @@ bool teams_count(const executor& on, const Turn& turn, const Pass& pass) {
   return to_host(on, out) == std::vector<int>(32, 30);
 }
 
-TEST(NumberedBarrier, HandsATurnFromTeamToTeam) {
+TEST(NumberedBarrier, OrdersGroups) {
   const auto takes_turns = [](const executor& on) {
-    return teams_count(
+    return groups_count(
         on, [](auto& ctx, int id) { ctx.template barrier_wait<64>(id); },
         [](auto& ctx, int id) { ctx.template barrier_arrive<64>(id); });
   };
@@ -269,7 +269,7 @@ TEST(NumberedBarrier, HandsATurnFromTeamToTeam) {
 
 TEST(NumberedBarrier, MissingIsSeen) {
   const auto does_not_wait = [](const executor& on) {
-    return teams_count(
+    return groups_count(
         on, [](auto&, int) {}, [](auto&, int) {});
   };
   EXPECT_LT(successes(20, does_not_wait), 2);

@@ -1,4 +1,4 @@
-// Copies from global to shared memory that go on beside the thread that started them.
+// Asynchronous copies from global to shared memory.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 namespace sptrsv::emulator::testing {
 namespace {
 
-/// What a copy leaves until it is done, and what shared memory holds at first, where the schedule is not
-/// random.
+/// The content of the target until a copy is done, and of fresh shared memory, unless the schedule is random.
 constexpr int garbage = static_cast<int>(0xcdcdcdcdu);
 
-/// Whether 64 threads find in shared memory what others have copied, in pieces of `Bytes` bytes.
+/// Returns whether 64 threads find in shared memory the data that others have copied, in pieces of `Bytes`
+/// bytes.
 template <int Bytes>
 bool arrives(const executor& on) {
   struct storage {
@@ -52,7 +52,7 @@ TEST(Copies, AreThereAfterTheWait) {
   EXPECT_EQ(successes(50, arrives<16>), 50);
 }
 
-/// One thread in one block: what `body(ctx, shared, data)` returns.
+/// Runs one thread in one block; returns the result of `body(ctx, shared, data)`.
 struct four {
   alignas(16) int values[4];
 };
@@ -67,7 +67,7 @@ int run_alone(const executor& on, const std::vector<int>& numbers, const Body& b
 }
 
 TEST(Copies, AreDoneAtTheirStartOrAtTheWait) {
-  // Whoever changes the source meanwhile gets one or the other.
+  // If the source changes in between, the copy has the old or the new value.
   const auto copied = [](const executor& on) {
     return run_alone(on, {1}, [](auto& ctx, four& shared, int* data) {
       ctx.template copy_async<4>(shared.values, data);
@@ -255,7 +255,7 @@ struct bulk_target {
   alignas(16) int values[64];
   std::uint64_t arrival;
 };
-/// A warp that copies 64 numbers twice and writes them doubled; `wait` says whether it waits.
+/// A warp copies 64 values twice and writes them doubled; `wait` says whether it waits for the copies.
 bool doubles_by_bulk(const executor& on, bool wait) {
   std::vector<int> numbers;
   std::vector<int> doubled;

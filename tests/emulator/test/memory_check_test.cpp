@@ -1,4 +1,4 @@
-// What the emulator refuses to read or write.
+// Reads and writes that the emulator refuses.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -144,7 +144,7 @@ TEST(Initialisation, UninitialisedReadIsRefused) {
   on.fill_bytes(data.data() + 4, 0, 4);
   refuses([](auto& ctx, int* p, storage&) { ctx.load(reinterpret_cast<std::int64_t*>(p + 4)); });
   refuses([](auto& ctx, int* p, storage&) {
-    ctx.store(p + 6, 1);  // pending: half of what is read
+    ctx.store(p + 6, 1);  // pending: half of the value that is read
     ctx.load(reinterpret_cast<std::int64_t*>(p + 6));
   });
   int host = 0;
@@ -187,7 +187,7 @@ TEST(Constant, WrittenInTheSameLaunchIsRefused) {
     EXPECT_THROW(launch<1>(on, 1,
                            [p = data.data()](auto& ctx, nothing&) {
                              ctx.load_constant(reinterpret_cast<const int*>(p) + 1);
-                             ctx.atomic_add(reinterpret_cast<int*>(p), 1);  // the other half of the word
+                             ctx.atomic_add(reinterpret_cast<int*>(p), 1);  // the other half of the same word
                              ctx.atomic_add(p, 1);
                            }),
                  constant_violation);

@@ -1,4 +1,4 @@
-// When stores become visible, and what loads may still see.
+// When stores become visible, and which old values loads may see.
 #include "emulator/memory/memory_model.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace simt = sptrsv::detail::simt;
 
 constexpr auto is_set = [](int v) { return v != 0; };
 
-/// Block 0 calls produce(ctx, data, flag), block 1 returns consume(ctx, data, flag): is it 42?
+/// Returns whether consume(ctx, data, flag) in block 1 is 42, while block 0 calls produce(ctx, data, flag).
 template <class Produce, class Consume>
 bool message_arrives(const executor& on, const Produce& produce, const Consume& consume) {
   const auto data = zeros<int>(on, 2);  // in one sector of the cache
@@ -267,7 +267,7 @@ TEST(Visibility, StoresToOneAddressKeepTheirOrder) {
         if (ctx.block_rank() == 0) {
           ctx.store_relaxed(data, i);
           if (i % 7 == 0) {
-            ctx.barrier();  // moves them to the block's buffer
+            ctx.barrier();  // moves the stores to the buffer of the block
           }
         } else {
           const int now = ctx.load_relaxed(data);

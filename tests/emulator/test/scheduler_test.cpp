@@ -16,7 +16,7 @@ namespace {
 
 namespace simt = sptrsv::detail::simt;
 
-/// Each block waits for the one before it; `order` gives a block its place.
+/// Each block waits for the block before it in the order that `order` defines.
 template <class Order>
 void run_chain(const executor& on, std::uint32_t blocks, const Order& order) {
   const buffer<int> done = zeros<int>(on, blocks);
@@ -201,7 +201,7 @@ TEST(Scheduler, StackOverflowIsCaught) {
     });
   };
 #ifdef SPTRSV_EMULATOR_ASAN
-  // What lies below the stack decides who sees it first, AddressSanitizer or the canary; one of them must.
+  // Either AddressSanitizer or the canary detects the overflow, depending on the memory below the stack.
   const auto overflow_and_die = [&] {
     try {
       overflow();

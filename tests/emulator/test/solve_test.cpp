@@ -1,4 +1,4 @@
-// Kernels of the size and the kind that the emulator is for: a look-back scan and a polling solve.
+// Kernels like those of the library: a look-back scan and a polling solve.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
 
 namespace simt = sptrsv::detail::simt;
 
-/// Inclusive scan in one pass (Merrill and Garland, decoupled look-back): status 1 has a block's own sum, 2
-/// the sum of all up to it, each packed with its status into one word.
+/// Inclusive scan in one pass (Merrill and Garland, decoupled look-back). With status 1 a word holds the sum
+/// of a block, with status 2 the sum of all blocks up to it.
 struct look_back_agent {
   static constexpr int block_threads = 64;
   struct shared_storage {
@@ -132,8 +132,7 @@ host_system random_system(int size) {
   return s;
 }
 
-/// A warp per row; each row waits for the flags of its columns. The fence of the consumer is optional, for a
-/// test.
+/// One warp per row; each row waits for the flags of its columns. One test omits the fence of the consumer.
 template <bool Fence>
 struct solve_agent {
   static constexpr int block_threads = 128;

@@ -1,4 +1,5 @@
-// Long rows are cut into partial rows, in the emulator: rows short enough, the solution the same.
+// Splitting of long rows into partial rows, in the emulator: rows are short enough, and the solution is the
+// same.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -11,8 +12,9 @@
 namespace sptrsv::testing {
 namespace {
 
-/// Before it the row `longest`, all rows are empty; then there is one of each length 0, 1, ..., `longest`,
-/// and once more in descending order. Rows need rows of all kinds: entries stand as far apart as they can.
+/// Returns a pattern whose rows before row `longest` are empty; then there is one row of each length 0, 1,
+/// ..., `longest`, and once more in descending order. The entries of a row are as far apart as possible, so
+/// that rows need rows of all kinds.
 pattern every_length(std::int64_t longest) {
   pattern made{"every_length_" + std::to_string(longest), 3 * longest + 2, {}};
   for (std::int64_t row = longest; row < made.size; ++row) {
@@ -38,7 +40,7 @@ struct rows_with_sources {
     return static_cast<std::int64_t>(offsets[row + 1] - offsets[row]);
   }
 
-  /// By row.
+  /// Returns x by row.
   [[nodiscard]] std::vector<double> solve(const std::vector<double>& stored,
                                           const std::vector<double>& b) const {
     std::vector<double> x(size());
@@ -77,7 +79,7 @@ class SplitRows : public on_target<Types> {
   }
 
   void check(const pattern& p, std::int64_t most, const form& f) {
-    SCOPED_TRACE(p.name + " cut at " + std::to_string(most) + ", " + f.name());
+    SCOPED_TRACE(p.name + " split at " + std::to_string(most) + ", " + f.name());
     const auto a = this->make(p, f).by_rows;
     const auto there = this->where.upload(a);
     auto triangle = detail::build_on_device(detail::pattern_of(detail::view_of(there)),
@@ -116,7 +118,7 @@ class SplitRows : public on_target<Types> {
     }
   }
 
-  /// Positions, lengths, and that the entries are the old ones and the links.
+  /// Checks substitution indices and lengths, and that the entries are the old ones and the links.
   void expect_sound(const host_rows& after, const host_rows& before, std::int64_t most) {
     std::vector<std::int64_t> substitution_indices;
     std::vector<offset_type> sources;
@@ -181,8 +183,8 @@ TYPED_TEST(SplitRows, MayNeedEachOther) {
   this->check(patterns::power_law(257, 5), 4, {});
 }
 
-/// A row of q * most + r entries, 0 <= r < most, is cut in one round to q + r of them if that is more than
-/// `most`; a further round follows only where q >= most - 1. So some rows stay a little too long.
+/// A row of q * most + r entries, 0 <= r < most, has q + r entries after one round of splitting if that is
+/// more than `most`; a further round follows only if q >= most - 1. So some rows stay a little too long.
 TYPED_TEST(SplitRows, AreHardlyEverLongerThanAsked) {
   const std::int64_t most = 32;
   for (const std::int64_t length : {33, 64, 95, 96, 97, 991, 992, 993, 1023, 1024, 1025, 2000}) {

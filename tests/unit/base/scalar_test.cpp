@@ -25,7 +25,7 @@ class real_numbers : public ::testing::Test {};
 using reals = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(real_numbers, reals);
 
-TYPED_TEST(real_numbers, is_finite_looks_at_the_exponent) {
+TYPED_TEST(real_numbers, is_finite_tests_the_exponent) {
   using limits = std::numeric_limits<TypeParam>;
   for (const TypeParam v :
        {TypeParam{0}, limits::min(), limits::denorm_min(), limits::max(), -limits::max()}) {
@@ -40,7 +40,8 @@ TYPED_TEST(real_numbers, is_finite_looks_at_the_exponent) {
   }
 }
 
-/// The quotient by way of the reciprocal is off by an ulp at most, and exact where division says Inf or NaN.
+/// The product with the reciprocal differs from the quotient by one ulp at most, and not at all if the
+/// quotient is Inf or NaN.
 TYPED_TEST(real_numbers, pivot_divisor_divides) {
   using limits = std::numeric_limits<TypeParam>;
   const std::vector<TypeParam> numbers = {0,
@@ -85,7 +86,7 @@ TYPED_TEST(real_numbers, complex_division_does_not_overflow_early) {
                              static_cast<TypeParam>(source.between(-1, 1))};
       const complex product = quotient * divisor;
       const complex seen = divide(product, divisor);
-      // Products of numbers near the smallest one lose digits.
+      // Products of values near the smallest one lose digits.
       const TypeParam tolerance = scale < 1 ? TypeParam{0.2} : 64 * limits::epsilon();
       EXPECT_NEAR(seen.re, quotient.re, tolerance);
       EXPECT_NEAR(seen.im, quotient.im, tolerance);
@@ -121,7 +122,7 @@ class flags : public ::testing::Test {};
 using scalars = ::testing::Types<float, double, cplx<float>, cplx<double>>;
 TYPED_TEST_SUITE(flags, scalars);
 
-/// What comes out of `publish` is never pending, and everything but the reserved bits passes unchanged.
+/// A published value never reads as pending, and passes unchanged unless it has the reserved bits.
 TYPED_TEST(flags, pass_every_value_on) {
   using flag = value_flag<TypeParam>;
   using word = typename flag::word;

@@ -1,4 +1,4 @@
-// scratch_arena: what it gives out itself, what it asks for, and what it gives back.
+// scratch_arena: which allocations it serves itself, which it passes on, and which memory it reuses.
 #include "sptrsv/detail/base/scratch_arena.hpp"
 
 #include <gtest/gtest.h>

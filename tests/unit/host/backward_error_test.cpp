@@ -1,4 +1,4 @@
-// The oracle of the solver's tests must be able to say no.
+// The oracle of the solver's tests refuses wrong solutions.
 #include "sptrsv/host/backward_error.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The schedule of host_parallel: every row once, and no dependency without a wait.
+// The schedule of host_parallel: every row is solved once, and no dependency lacks a wait.
 #include "sptrsv/detail/host_parallel/schedule.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ scheduled schedule_of(const pattern& p, int workers) {
   return s;
 }
 
-/// Runs the waits in the worst order: a worker knows of another only what it has waited for.
+/// Simulates the waits: a worker knows only the rows of other workers for which it has waited.
 void expect_sound(const pattern& p, int workers) {
   const scheduled s = schedule_of(p, workers);
   const auto n = static_cast<std::size_t>(p.size);

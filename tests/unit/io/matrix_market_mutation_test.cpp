@@ -1,5 +1,5 @@
-// The Matrix Market reader on damaged text: whatever the bytes, it gives a matrix that agrees with its header
-// or throws sptrsv::error. To be built with the address and undefined-behaviour sanitizers.
+// The Matrix Market reader on damaged text: for any bytes it returns a matrix that agrees with its header or
+// throws sptrsv::error. To be built with the address and undefined-behaviour sanitizers.
 
 #include <gtest/gtest.h>
 
@@ -110,11 +110,11 @@ void expect_consistent(const sptrsv::coordinate_matrix<Value, Index>& matrix,
       EXPECT_EQ(static_cast<std::int64_t>(matrix.values.size()), header.entries);
     }
   }
-  std::ostringstream text;  // refuses what has not the symmetry
+  std::ostringstream text;  // the writer refuses a matrix without the symmetry
   EXPECT_NO_THROW(sptrsv::write_matrix_market(text, matrix, header.symmetry));
 }
 
-/// Returns whether the text was accepted. What is not an sptrsv::error fails the test.
+/// Returns whether the text was accepted. Other exceptions than sptrsv::error fail the test.
 template <class Value, class Index>
 bool read_and_check(const std::string& text, bool expand, bool compressed = false) {
   std::istringstream stream(text);

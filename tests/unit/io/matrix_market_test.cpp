@@ -67,7 +67,7 @@ bool same_bits(const std::vector<Value>& a, const std::vector<Value>& b) {
          (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(Value)) == 0);
 }
 
-// A file of its own for each test and process (ctest runs many at once), gone at the end.
+// A file for one test and process (ctest runs many at once), which the destructor removes.
 class temporary_file {
  public:
   explicit temporary_file(const std::string& suffix)
@@ -589,7 +589,7 @@ Real random_real(std::mt19937_64& random) {
     const std::uint64_t bits = random();
     Real value;
     std::memcpy(&value, &bits, sizeof value);
-    if (!std::isnan(value)) {  // of a NaN, only the sign survives
+    if (!std::isnan(value)) {  // only the sign of a NaN survives
       return random() % 8 == 0 ? static_cast<Real>(random() % 100) : value;
     }
   }
@@ -612,7 +612,7 @@ class MatrixMarketRoundTrip : public testing::Test {
   using index_type = typename Types::index_type;
   using matrix_type = coordinate_matrix<value_type, index_type>;
 
-  // As the reader gives it: mirrored entries after their origin.
+  // As the reader returns it: each mirrored entry follows its origin.
   static matrix_type random_matrix(mm_symmetry symmetry) {
     std::mt19937_64 random(11);
     matrix_type matrix;

@@ -5,7 +5,7 @@ can solve or multiply it. A threshold tree chooses a kernel for each block; its 
 of the chosen kernel over that of the fastest kernel. The command tries all combinations of round thresholds and takes
 the one with the least loss. It prints
 
-  - the constants as they stand in include/sptrsv/detail/block/tuning.hpp,
+  - the constants as they stand in include/sptrsv/policy/block_tuning.hpp,
   - their loss, their loss on systems that were held out of the fit (each system in turn), the loss of the present
     constants and of the paper's decision tree (Lu, Niu, Liu 2020, Algorithm 7),
   - which kernel is the fastest by two properties of a block, like the heat maps of the paper's Figure 5, which
@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from sptrsv_results.cli import new_parser
-from sptrsv_results.fit.block_figure import draw_fastest
 
 KEY_COLUMNS = ("matrix", "depth", "part")
 COUNT_COLUMNS = ("rows", "rows_with_entries", "entries", "levels")
@@ -224,7 +223,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = new_parser("fit-block-kernels", __doc__)
     parser.add_argument("table", type=pathlib.Path, metavar="PARTS.csv", help="written by sptrsv_block_kernels --csv")
     parser.add_argument(
-        "--figure", type=pathlib.Path, metavar="FILE.svg", help="draw the fastest kernels into this file"
+        "--figure",
+        type=pathlib.Path,
+        metavar="FILE.svg",
+        help="draw the fastest kernels into this file; needs matplotlib",
     )
     parser.add_argument("--caption", default="", help="text below the figure, for example where the times come from")
     options = parser.parse_args(arguments)
@@ -235,5 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     print("\n".join(report(blocks)))
     if options.figure:
+        from sptrsv_results.fit.block_figure import draw_fastest  # needs matplotlib
+
         draw_fastest(blocks, options.caption, options.figure)
     return 0

@@ -20,7 +20,6 @@ from sptrsv_results.cli import add_output_folder, add_tables_only, new_parser
 from sptrsv_results.format import FormatError, Results, load_results
 from sptrsv_results.page import Page, caption, facts, markdown, markdown_table
 from sptrsv_results.studies.blocks import PublishedTimes, against_published, load_published, lu_niu_liu
-from sptrsv_results.studies.figures import DRAWINGS
 from sptrsv_results.studies.triangles import li_zhang, liu
 
 TITLES = {
@@ -52,7 +51,11 @@ def make_study(
     if published:
         sections.insert(0, against_published(results, published))
     folder.mkdir(parents=True, exist_ok=True)
-    pictures = DRAWINGS[study](results, caption(results.context), folder) if with_figures else []
+    pictures = []
+    if with_figures:
+        from sptrsv_results.studies.figures import DRAWINGS  # needs matplotlib
+
+        pictures = DRAWINGS[study](results, caption(results.context), folder)
     text = (
         "The command below measured these results. Times are medians of solves in a batch, with a warm L2 cache; `nnz` "
         "are the stored entries of the triangle."

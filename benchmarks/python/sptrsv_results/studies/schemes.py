@@ -268,7 +268,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         origin = f"{len(systems)} systems on one {device}, fp64, one right-hand side."
         text = f"# Hu et al. 2024: schemes\n\n{origin}\n"
         if not options.tables_only:
-            from sptrsv_results.studies.scheme_figures import draw_all  # which imports this module
+            from sptrsv_results.studies.scheme_figures import draw_all  # needs matplotlib
 
             for picture in draw_all(systems, origin, options.output):
                 text += f"\n![{picture.title}]({picture.file})\n\n{picture.title}. {picture.text}\n"

@@ -122,17 +122,19 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
       on, t.size + 1,
       cut_kernels::mark_first_rows<Index>{t.size, level_of_row.data(), last_level, firsts_before.data()});
   on.exclusive_scan(firsts_before.data(), firsts_before.data(), t.size + 1, memory.scratch);
-  simt::for_each(on, t.size,
-                 cut_kernels::number_rows<Index>{
-                     firsts_before.data(),
-                     rest_rows,
-                     split.substitution_indices.data(),
-                     level_of_row.data(),
-                     last_level,
-                     {first_values.data(), rest_values.data()},
-                     {made.first.substitution_indices.data(), made.rest.substitution_indices.data()},
-                     made.rest_level_of_row.data(),
-                     solve_indices.data()});
+  cut_kernels::number_rows<Index> body{};
+  body.firsts_before = firsts_before.data();
+  body.rest_size = rest_rows;
+  body.substitution_indices = split.substitution_indices.data();
+  body.level_of_row = level_of_row.data();
+  body.last_level = last_level;
+  body.rows[0] = first_values.data();
+  body.rows[1] = rest_values.data();
+  body.half_substitution_indices[0] = made.first.substitution_indices.data();
+  body.half_substitution_indices[1] = made.rest.substitution_indices.data();
+  body.rest_level_of_row = made.rest_level_of_row.data();
+  body.solve_indices = solve_indices.data();
+  simt::for_each(on, t.size, body);
   made.first.triangle =
       select_rows(t,
                   row_selection<Index>{first_rows, first_values.data(), solve_indices.data(),

@@ -107,11 +107,19 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
   const auto count = static_cast<std::size_t>(entries);
   moved.columns = buffer<Index>(count, memory.kept, stream);
   moved.sources = buffer<Offset>(t.sources.size() == 0 ? 0 : count, memory.kept, stream);
-  simt::for_each(
-      on, moved.entries(),
-      move_entries<Index, Offset>{s.size, t.size, t.row_offsets.data(), t.columns.data(), t.sources.data(),
-                                  s.rows, s.solve_index_of_row, s.first_solve_index, moved.row_offsets.data(),
-                                  moved.columns.data(), moved.sources.data()});
+  move_entries<Index, Offset> body{};
+  body.size = s.size;
+  body.old_size = t.size;
+  body.row_offsets = t.row_offsets.data();
+  body.columns = t.columns.data();
+  body.sources = t.sources.data();
+  body.rows = s.rows;
+  body.solve_index_of_row = s.solve_index_of_row;
+  body.first_solve_index = s.first_solve_index;
+  body.new_row_offsets = moved.row_offsets.data();
+  body.new_columns = moved.columns.data();
+  body.new_sources = moved.sources.data();
+  simt::for_each(on, moved.entries(), body);
   return moved;
 }
 

@@ -8,7 +8,7 @@
 
 #include <limits>
 
-#include "sptrsv/detail/automatic/cost_model.hpp"
+#include "sptrsv/cost_model.hpp"
 #include "sptrsv/policy/row_order.hpp"
 
 namespace sptrsv::policy {
@@ -31,7 +31,8 @@ struct cusparse;
 
 }  // namespace sptrsv::policy
 
-namespace sptrsv::detail {
+namespace sptrsv {
+namespace detail {
 
 /// {launch, level, level_entry, byte, long_entry}, as `benchmarks/python fit-costs` prints them, for the
 /// default form of each policy: fp64, one right-hand side, one NVIDIA H200.
@@ -63,10 +64,12 @@ struct level_order_cost_model {
   }
 };
 
+}  // namespace detail
+
 template <class Tuning>
-struct cost_model<policy::basic_dataflow<Tuning>> : linear_cost_model<costs::dataflow> {};
+struct cost_model<policy::basic_dataflow<Tuning>> : linear_cost_model<detail::costs::dataflow> {};
 template <class Tuning>
-struct cost_model<policy::basic_level_set<Tuning>> : linear_cost_model<costs::level_set> {};
+struct cost_model<policy::basic_level_set<Tuning>> : linear_cost_model<detail::costs::level_set> {};
 
 /// The model of recursive_block with its own choice of the number of blocks and of the kernels, as it was
 /// measured. Other forms are never preferred.
@@ -78,29 +81,32 @@ struct cost_model<policy::basic_recursive_block<Tuning>> {
     const bool was_measured = chosen.depth < 0 && chosen.kernels.selector == kernels{}.selector &&
                               chosen.kernels.triangle == kernels{}.triangle &&
                               chosen.kernels.square == kernels{}.square;
-    return was_measured ? linear_cost_model<costs::recursive_block>::nanoseconds(chosen, system)
+    return was_measured ? linear_cost_model<detail::costs::recursive_block>::nanoseconds(chosen, system)
                         : std::numeric_limits<double>::infinity();
   }
 };
 
 template <class Tuning>
-struct cost_model<policy::basic_self_scheduled<Tuning>> : level_order_cost_model<costs::self_scheduled> {};
+struct cost_model<policy::basic_self_scheduled<Tuning>>
+    : detail::level_order_cost_model<detail::costs::self_scheduled> {};
 template <class Tuning>
-struct cost_model<policy::basic_sync_free_fused<Tuning>> : level_order_cost_model<costs::sync_free_fused> {};
+struct cost_model<policy::basic_sync_free_fused<Tuning>>
+    : detail::level_order_cost_model<detail::costs::sync_free_fused> {};
 template <class Tuning>
-struct cost_model<policy::basic_sync_free_thread<Tuning>> : level_order_cost_model<costs::sync_free_thread> {
-};
+struct cost_model<policy::basic_sync_free_thread<Tuning>>
+    : detail::level_order_cost_model<detail::costs::sync_free_thread> {};
 template <class Tuning>
-struct cost_model<policy::basic_sync_free_warp<Tuning>> : level_order_cost_model<costs::sync_free_warp> {};
+struct cost_model<policy::basic_sync_free_warp<Tuning>>
+    : detail::level_order_cost_model<detail::costs::sync_free_warp> {};
 
 template <>
 struct cost_model<policy::cusparse> {
   template <class Policy>
   static double nanoseconds(const Policy& chosen, const system_profile& system) {
     return system.offset_bytes == system.index_bytes  // cuSPARSE refuses other systems
-               ? linear_cost_model<costs::cusparse>::nanoseconds(chosen, system)
+               ? linear_cost_model<detail::costs::cusparse>::nanoseconds(chosen, system)
                : std::numeric_limits<double>::infinity();
   }
 };
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv

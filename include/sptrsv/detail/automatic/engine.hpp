@@ -17,36 +17,10 @@
 #include "sptrsv/detail/automatic/profile.hpp"
 #include "sptrsv/detail/base/plan_text.hpp"
 #include "sptrsv/detail/dataflow/engine.hpp"
+#include "sptrsv/policy/automatic.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// The default: one of its candidates, that whose cost model promises the fastest solve of `max_rhs`
-/// right-hand sides. `automatic<>` is automatic<dataflow>: on the benchmark's systems dataflow is the fastest
-/// or close to it, and every further candidate costs compile time.
-///
-/// - One candidate is analysed without further ado and needs no cost model. Several take a profile of the
-///   system first (rows, entries, levels, lengths; about what the analysis of sync_free_thread takes); then
-///   only the chosen one is analysed.
-/// - A candidate is any policy with a detail::cost_model (a static_assert names those without); all run on
-///   the same side, GPU or host. Of equal predictions the first counts.
-/// - Everything else is the chosen policy's: what runs, what a solve's bits do, what `analyze` refuses.
-///   `info().plan` names it, with all predictions.
-template <class... Candidates>
-struct automatic {
-  static constexpr const char* name = "automatic";
-  using candidate_list = std::conditional_t<sizeof...(Candidates) == 0, std::tuple<dataflow>,  //
-                                            std::tuple<Candidates...>>;
-  using default_stream = typename std::tuple_element_t<0, candidate_list>::default_stream;
-
-  /// The candidates with their own knobs.
-  candidate_list candidates{};
-};
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 namespace automatic {
 
 /// The engine for a std::tuple of candidates.
@@ -190,5 +164,4 @@ class engine<policy::automatic<Candidates...>, Scalar, Index, Offset, Executor>
                              Executor>(policy.candidates, a, form, max_rhs, on, resource) {}
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail

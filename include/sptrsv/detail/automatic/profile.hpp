@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "sptrsv/cost_model.hpp"
 #include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
-#include "sptrsv/detail/automatic/cost_model.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/host/executor.hpp"
 

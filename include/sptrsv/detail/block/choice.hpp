@@ -6,43 +6,9 @@
 #include <cstdint>
 
 #include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/policy/block_tuning.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// Which decision tree chooses the kernels of the blocks.
-enum class block_selector {
-  fitted,  ///< thresholds for this library's kernels (block_tuning)
-  paper    ///< those of the paper, measured on a Titan RTX
-};
-
-/// The kernel of all triangles.
-enum class triangle_kernel {
-  chosen,     ///< for each by the selector
-  level_set,  ///< a step a level; of a diagonal alone there is one
-  sync_free,  ///< a thread or a warp a row, every value its own flag
-  serial      ///< one thread block, level after level
-};
-
-/// The kernel of all squares and rectangles.
-enum class square_kernel {
-  chosen,       ///< for each by the selector
-  scalar_csr,   ///< a thread a row
-  vector_csr,   ///< several lanes a row
-  scalar_dcsr,  ///< a thread a row that is not empty
-  vector_dcsr   ///< several lanes a row that is not empty
-};
-
-/// How the kernels of the blocks are chosen.
-struct block_kernels {
-  block_selector selector = block_selector::fitted;
-  triangle_kernel triangle = triangle_kernel::chosen;
-  square_kernel square = square_kernel::chosen;
-};
-
-}  // namespace policy
-
-namespace detail::block {
+namespace sptrsv::detail::block {
 
 /// What the choice of a triangle's kernel depends on.
 struct triangle_facts {
@@ -161,5 +127,4 @@ int shared_row_lanes(policy::block_selector selector, double entries) {
   return wanted >= 32 ? 32 : std::max(2, simt::ceil_power_of_two(static_cast<int>(wanted)));
 }
 
-}  // namespace detail::block
-}  // namespace sptrsv
+}  // namespace sptrsv::detail::block

@@ -9,7 +9,7 @@
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/block/agent.hpp"
 #include "sptrsv/detail/block/system.hpp"
-#include "sptrsv/detail/block/tuning.hpp"
+#include "sptrsv/policy/block_tuning.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv::detail::block {
@@ -121,15 +121,29 @@ class engine_base {
   template <int Columns>
   void launch(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
               const Executor& on) const {
-    const block_params<Scalar, Index, Offset> rows{
-        {system_.size, form_.reversed, system_.offsets.data(), system_.columns.data(), values_.values(),
-         values_.diagonal(), system_.order.rows.data(), scratch.buffers.buffers(), alpha, b, x},
-        scratch.sums.data()};
-    on.template launch<agent_of<Columns>>(
-        thread_blocks(), {rows, system_.steps.data(), system_.step_of_task.data(),
-                          static_cast<std::int64_t>(system_.steps.size()) - 1, system_.numbers.data(),
-                          system_.warps.first_solve_index.data(), system_.gates.data(),
-                          system_.level_offsets.data(), scratch.finished.data()});
+    typename agent_of<Columns>::params p{};
+    row_wise::system_params<Scalar, Index, Offset>& whole = p.system.whole;
+    whole.size = system_.size;
+    whole.reversed = form_.reversed;
+    whole.row_offsets = system_.offsets.data();
+    whole.columns = system_.columns.data();
+    whole.values = values_.values();
+    whole.diagonal = values_.diagonal();
+    whole.substitution_indices = system_.order.rows.data();
+    whole.buffers = scratch.buffers.buffers();
+    whole.alpha = alpha;
+    whole.b = b;
+    whole.x = x;
+    p.system.sums = scratch.sums.data();
+    p.steps = system_.steps.data();
+    p.step_of_task = system_.step_of_task.data();
+    p.last_step = static_cast<std::int64_t>(system_.steps.size()) - 1;
+    p.numbers = system_.numbers.data();
+    p.first_solve_index_of_warp = system_.warps.first_solve_index.data();
+    p.gates = system_.gates.data();
+    p.level_offsets = system_.level_offsets.data();
+    p.finished = scratch.finished.data();
+    on.template launch<agent_of<Columns>>(thread_blocks(), p);
   }
 
   triangle_form form_;

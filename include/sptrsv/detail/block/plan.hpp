@@ -87,7 +87,10 @@ class step_planner {
                   const row_storage& storage) {
     const int lanes =
         is_scalar(kernel) ? 1 : shared_row_lanes<Tuning>(kernels_.selector, entries_per_row(facts));
-    begin({false, {}, facts, {}, kernel, p.first_row, storage.rows, p.last_column - p.first_column, 0, 0});
+    planned_part planned{};
+    planned.square = facts;
+    planned.of_square = kernel;
+    begin(planned, p, storage);
     if (storage.is_compressed) {
       add_rows(step_kind::square, lanes, 0, storage.rows, storage.offsets, storage.numbers, true);
     } else {
@@ -102,35 +105,63 @@ class step_planner {
         length <= Tuning::scalar_entries ? 1 : shared_row_lanes<Tuning>(kernels_.selector, length);
     const std::int64_t offsets = storage.offsets - p.first_row;
     const bool has_sums = p.first_row > 0;
-    begin({true, t.facts, {}, kernel, {}, p.first_row, storage.rows, p.last_column - p.first_column, 0, 0});
+    planned_part planned{};
+    planned.is_triangle = true;
+    planned.triangle = t.facts;
+    planned.of_triangle = kernel;
+    begin(planned, p, storage);
     if (kernel == policy::triangle_kernel::level_set) {
       for (std::int64_t level = 0; level < t.facts.levels; ++level) {
         const std::int64_t first = t.level_offsets[level];
         add_rows(step_kind::level, lanes, first, t.level_offsets[level + 1] - first, offsets, -1, has_sums);
       }
-    } else if (kernel == policy::triangle_kernel::serial) {
-      add({step_kind::serial, lanes, t.first_level, t.facts.levels, t.facts.levels, offsets, -1, 0, 0,
-           has_sums});
-    } else {
-      add({step_kind::polled, 32, t.first_warp, t.last_warp - t.first_warp, Tuning::block_threads / 32,
-           offsets, -1, 0, 0, has_sums});
+      return;
     }
+    step s{};
+    s.offsets = offsets;
+    s.numbers = -1;
+    s.has_sums = has_sums;
+    if (kernel == policy::triangle_kernel::serial) {
+      s.kind = step_kind::serial;
+      s.lanes = lanes;
+      s.first_item = t.first_level;
+      s.items = t.facts.levels;
+      s.items_per_task = t.facts.levels;
+    } else {
+      s.kind = step_kind::polled;
+      s.lanes = 32;
+      s.first_item = t.first_warp;
+      s.items = t.last_warp - t.first_warp;
+      s.items_per_task = Tuning::block_threads / 32;
+    }
+    add(s);
   }
 
   step_list build() { return std::move(made_); }
 
  private:
-  void begin(planned_part part) {
-    part.first_step = part.last_step = made_.steps.size();
-    made_.parts.push_back(part);
+  void begin(planned_part planned, const part& p, const row_storage& storage) {
+    planned.first_row = p.first_row;
+    planned.stored_rows = storage.rows;
+    planned.columns = p.last_column - p.first_column;
+    planned.first_step = planned.last_step = made_.steps.size();
+    made_.parts.push_back(planned);
   }
 
   void add_rows(step_kind kind, int lanes, std::int64_t first, std::int64_t rows, std::int64_t offsets,
                 std::int64_t numbers, bool has_sums) {
     const std::int64_t rows_at_once = Tuning::block_threads / lanes;
     const std::int64_t rounds = simt::ceil_div(rows, rows_at_once) / (2 * resident_);
-    add({kind, lanes, first, rows, rows_at_once * std::clamp<std::int64_t>(rounds, 1, Tuning::max_rounds),
-         offsets, numbers, 0, 0, has_sums});
+    step s{};
+    s.kind = kind;
+    s.lanes = lanes;
+    s.first_item = first;
+    s.items = rows;
+    s.items_per_task = rows_at_once * std::clamp<std::int64_t>(rounds, 1, Tuning::max_rounds);
+    s.offsets = offsets;
+    s.numbers = numbers;
+    s.has_sums = has_sums;
+    add(s);
   }
 
   void add(step s) {

@@ -1,36 +1,10 @@
-// The policy recursive_block.
+// The engine of recursive_block.
 #pragma once
 
 #include "sptrsv/detail/block/engine.hpp"
+#include "sptrsv/policy/recursive_block.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// The recursive block algorithm (Lu, Niu, Liu 2020, Algorithms 6 and 7): the triangle is halved into two
-/// triangles and a square between them, the triangles likewise, `depth` times; the recursion is a loop over
-/// 2^depth triangles and as many squares less one. Reads of x and updates of sums grow with the depth only.
-///
-/// The whole triangle is renumbered in level order, and every diagonal block again by its own levels.
-/// Diagonal blocks are solved level by level, by rows that poll one another, or by one thread block; what
-/// lies between them is multiplied by a thread or several lanes a row, without its empty rows where they are
-/// many: `kernels` says who chooses. All steps are one launch. Additions come in a fixed order: the result is
-/// the same in every bit from solve to solve.
-template <class Tuning = block_tuning>
-struct basic_recursive_block {
-  static constexpr const char* name = "recursive_block";
-  using default_stream = stream_handle;
-  using tuning = Tuning;
-
-  /// Halvings, 0 to 30, as far as there are rows; -1: 2 where rows are long and blocks fill the device,
-  /// else 0.
-  int depth = -1;
-  block_kernels kernels{};
-};
-using recursive_block = basic_recursive_block<>;
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_recursive_block<Tuning>, Scalar, Index, Offset, Executor>
@@ -49,5 +23,4 @@ class engine<policy::basic_recursive_block<Tuning>, Scalar, Index, Offset, Execu
   }
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail

@@ -97,16 +97,17 @@ csr_system<Index, Offset> rows_of_system(const pattern_view<Index, Offset>& a, c
     s.offsets = make_buffer<Offset>(a.size + 1, on, resource);
     s.indices = make_buffer<Index>(s.entries, on, resource);
     s.sources = make_buffer<Offset>(s.entries, on, resource);
-    const row_writer<Index, Offset> to{s.size,
-                                       s.entries,
-                                       form.reversed,
-                                       triangle.row_offsets.data(),
-                                       triangle.columns.data(),
-                                       triangle.sources.data(),
-                                       triangle.diagonal_sources.data(),
-                                       s.offsets.data(),
-                                       s.indices.data(),
-                                       s.sources.data()};
+    row_writer<Index, Offset> to{};
+    to.size = s.size;
+    to.entries = s.entries;
+    to.reversed = form.reversed;
+    to.row_offsets = triangle.row_offsets.data();
+    to.columns = triangle.columns.data();
+    to.entry_sources = triangle.sources.data();
+    to.diagonal_sources = triangle.diagonal_sources.data();
+    to.offsets = s.offsets.data();
+    to.indices = s.indices.data();
+    to.sources = s.sources.data();
     simt::for_each(on, s.size + 1, write_rows<Index, Offset>{to});
     simt::for_each(on, triangle.entries(), write_entries<Index, Offset>{to});
   }

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/cusparse/policy.hpp"
 #include "sptrsv/detail/cusparse/prepared_solve.cuh"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
+#include "sptrsv/policy/cusparse.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv::detail {

@@ -1,4 +1,5 @@
-// The engine of host_parallel.
+// The engine of host_parallel: solves the levels with several workers that wait for one another point to
+// point.
 #pragma once
 
 #include <algorithm>
@@ -14,26 +15,10 @@
 #endif
 
 #include "sptrsv/detail/host_parallel/schedule.hpp"
+#include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// Level-scheduled substitution with OpenMP (on one thread in a translation unit built without it); workers
-/// wait for one another point to point. Row-wise with a fixed order of additions: bit-reproducible.
-struct host_parallel {
-  static constexpr const char* name = "host_parallel";
-  using default_stream = host_stream;
-
-  /// Workers; 0: as many as OpenMP would start, but not more than the levels of the matrix have work for.
-  int workers = 0;
-  /// Entries of a level, on average, that make one worker worth while; for `workers` = 0.
-  static constexpr std::int64_t entries_per_worker = 2000;
-};
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 
 template <class Scalar, class Index, class Offset>
 class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
@@ -102,8 +87,8 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
 #else
     run(0, 1);
 #endif
-    const std::int64_t bad = first_nonfinite.load();
-    scratch.first_nonfinite = bad == std::numeric_limits<std::int64_t>::max() ? -1 : bad;
+    const std::int64_t first = first_nonfinite.load();
+    scratch.first_nonfinite = first == std::numeric_limits<std::int64_t>::max() ? -1 : first;
   }
 
   std::int64_t first_nonfinite_index(const workspace& scratch, const host_executor&) const {
@@ -196,5 +181,4 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
   std::vector<Scalar> diagonal_;
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail

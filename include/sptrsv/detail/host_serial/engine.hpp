@@ -4,20 +4,10 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/policy/host_serial.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// Forward or backward substitution on one core of the host. Stores a copy of the matrix and nothing else.
-struct host_serial {
-  static constexpr const char* name = "host_serial";
-  using default_stream = host_stream;
-};
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 
 template <class Scalar, class Index, class Offset>
 class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
@@ -147,5 +137,4 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
   std::vector<Scalar> values_;
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail

@@ -1,4 +1,5 @@
-// The engine of level_set.
+// The engine of level_set: numbers the rows in level order, divides the levels into launches, and records the
+// launches as CUDA graphs.
 #pragma once
 
 #include <cstdint>
@@ -11,40 +12,10 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/level_set/agent.hpp"
 #include "sptrsv/detail/level_set/plan.hpp"
-#include "sptrsv/detail/level_set/tuning.hpp"
+#include "sptrsv/policy/level_set.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// How level_set launches its levels.
-enum class level_launches {
-  fused,    ///< neighbouring narrow levels together, by one block; all launches are replayed as a CUDA graph
-  separate  ///< as in Li and Zhang: each level is a launch, each unknown a warp's, nothing is recorded
-};
-
-/// Level scheduling (Anderson and Saad 1989; Li and Zhang 2020, section 4.1): the unknowns of a level depend
-/// on earlier levels only and are solved together, by rows (LEVR, Algorithm 1) or by columns (LEVC, Algorithm
-/// 2). A wide level is a launch of its own, neighbouring narrow levels share one launch of one block with a
-/// barrier between levels, and the launches are replayed as a CUDA graph. Suited to few, wide levels.
-///
-/// By rows the result is the same in every bit from solve to solve. By columns it is not: components are
-/// updated by atomics, in any order, to the same backward error; updates of floats that end subnormal end at
-/// zero.
-template <class Tuning = level_set_tuning>
-struct basic_level_set {
-  static constexpr const char* name = "level_set";
-  using default_stream = stream_handle;
-  using tuning = Tuning;
-
-  orientation by = orientation::rows;
-  level_launches launches = level_launches::fused;
-};
-using level_set = basic_level_set<>;
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
@@ -178,9 +149,15 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   }
   template <policy::orientation By, int Columns>
   void enqueue_levels(const workspace& scratch, const Executor& on) const {
-    const level_set::system_params<Scalar, Index, Offset> p{
-        triangle_.size,     triangle_.row_offsets.data(), triangle_.columns.data(), values_.values(),
-        values_.diagonal(), levels_.rows.data(),          scratch.x.data(),         scratch.state.data()};
+    level_set::system_params<Scalar, Index, Offset> p{};
+    p.size = triangle_.size;
+    p.offsets = triangle_.row_offsets.data();
+    p.indices = triangle_.columns.data();
+    p.values = values_.values();
+    p.diagonal = values_.diagonal();
+    p.substitution_indices = levels_.rows.data();
+    p.x = scratch.x.data();
+    p.state = scratch.state.data();
     for (const level_set::segment& s : segments_) {
       if (s.narrow) {
         using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, By, Columns>;
@@ -216,5 +193,4 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   std::vector<level_set::segment> segments_;
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail

@@ -69,17 +69,19 @@ class engine_base {
   [[nodiscard]] system_params<Scalar, Index, Offset, Buffers> system(Scalar alpha, dense_view<const Scalar> b,
                                                                      dense_view<Scalar> x,
                                                                      const Buffers& buffers) const {
-    return {triangle_.size,
-            form_.reversed,
-            triangle_.row_offsets.data(),
-            triangle_.columns.data(),
-            values_.values(),
-            values_.diagonal(),
-            levels_.rows.data(),
-            buffers,
-            alpha,
-            b,
-            x};
+    system_params<Scalar, Index, Offset, Buffers> p{};
+    p.size = triangle_.size;
+    p.reversed = form_.reversed;
+    p.row_offsets = triangle_.row_offsets.data();
+    p.columns = triangle_.columns.data();
+    p.values = values_.values();
+    p.diagonal = values_.diagonal();
+    p.substitution_indices = levels_.rows.data();
+    p.buffers = buffers;
+    p.alpha = alpha;
+    p.b = b;
+    p.x = x;
+    return p;
   }
 
   /// Fills in `info`, except for memory that the policy holds in addition to the triangle. `kernel.text` says

@@ -6,6 +6,7 @@
 
 #include "sptrsv/detail/row_wise/batch.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail::row_wise {
 

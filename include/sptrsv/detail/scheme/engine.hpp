@@ -1,4 +1,5 @@
-// The engine of scheme.
+// The engine of scheme: transforms the rows into nodes, groups the nodes, and divides the groups into
+// launches and queues of warps.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 #include "sptrsv/detail/row_wise/engine.hpp"
 #include "sptrsv/detail/scheme/launches.hpp"
 #include "sptrsv/detail/scheme/model.hpp"
-#include "sptrsv/detail/scheme/policy.hpp"
 #include "sptrsv/detail/scheme/queues.hpp"
+#include "sptrsv/policy/scheme.hpp"
 #include "sptrsv/scheme/text.hpp"
 
 namespace sptrsv::detail {
@@ -259,24 +260,22 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   void launch(std::size_t i, const typename Agent::system_params& system, const workspace& scratch,
               const Executor& on) const {
     const launch_plan& l = launches_[i];
-    const schemes::assignment<Index> work{
-        l.what.first_group,
-        l.what.groups,
-        l.first_block,
-        l.blocks,
-        queued() ? queue_first_.data() + l.queue_first : nullptr,
-        queued() ? queue_.data() + l.queue : nullptr,
-        assigned() && l.what.waits ? scratch.assignments.data() + i : nullptr};
-    on.template launch<Agent>(l.blocks,
-                              {system,
-                               work,
-                               {groups_.first.data(), groups_.rows.data()},
-                               this->blocks(),
-                               lane_bits(),
-                               sharing(),
-                               scheme_.together_above,
-                               scheme_.early_division},
-                              padding<Agent>(), threads_);
+    typename Agent::params p{};
+    p.system = system;
+    p.work.first_group = l.what.first_group;
+    p.work.groups = l.what.groups;
+    p.work.first_block = l.first_block;
+    p.work.blocks = l.blocks;
+    p.work.queue_first = queued() ? queue_first_.data() + l.queue_first : nullptr;
+    p.work.queue = queued() ? queue_.data() + l.queue : nullptr;
+    p.work.state = assigned() && l.what.waits ? scratch.assignments.data() + i : nullptr;
+    p.nodes = {groups_.first.data(), groups_.rows.data()};
+    p.solve_blocks = this->blocks();
+    p.lane_bits = lane_bits();
+    p.sharing = sharing();
+    p.together_above = scheme_.together_above;
+    p.early_division = scheme_.early_division;
+    on.template launch<Agent>(l.blocks, p, padding<Agent>(), threads_);
   }
 
   sptrsv::scheme scheme_;

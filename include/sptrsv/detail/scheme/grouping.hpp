@@ -139,11 +139,19 @@ grouped_nodes<Index> group_nodes(const device_triangle<Index, Offset>& t, node_g
   on.fill_bytes(made.first.data(), 0, made.first.bytes());
   on.fill_bytes(made.rows.data(), 0, made.rows.bytes());
   on.fill_bytes(inner.data(), 0, inner.bytes());
-  simt::for_each(on, nodes,
-                 place_nodes<Index>{levels.level_offsets.data(), levels.count, levels.rows.data(),
-                                    graph.nodes.first_solve_index.data(), graph.inner.data(),
-                                    group_offsets.data(), s.sub_warps, made.first.data(), made.rows.data(),
-                                    inner.data(), made.group_of_node.data()});
+  place_nodes<Index> body{};
+  body.level_offsets = levels.level_offsets.data();
+  body.levels = levels.count;
+  body.nodes = levels.rows.data();
+  body.first_solve_index = graph.nodes.first_solve_index.data();
+  body.inner = graph.inner.data();
+  body.group_offsets = group_offsets.data();
+  body.sub_warps = s.sub_warps;
+  body.first = made.first.data();
+  body.rows = made.rows.data();
+  body.level_inner = inner.data();
+  body.group_of_node = made.group_of_node.data();
+  simt::for_each(on, nodes, body);
   made.level_inner.resize(inner.size());
   on.download(made.level_inner.data(), inner.data(), inner.bytes());
   return made;

@@ -1,4 +1,5 @@
-// The engine of self_scheduled.
+// The engine of self_scheduled: stores rows or columns in the order in which unknowns are started, and
+// chooses the number of lanes per unknown.
 #pragma once
 
 #include <cstdint>
@@ -9,37 +10,12 @@
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/self_scheduled/agent.hpp"
-#include "sptrsv/detail/self_scheduled/tuning.hpp"
 #include "sptrsv/policy/orientation.hpp"
 #include "sptrsv/policy/row_order.hpp"
+#include "sptrsv/policy/self_scheduled.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// Self-scheduling with counters, a warp an unknown (Li and Zhang, Efficient Parallel Implementations of
-/// Sparse Triangular Solves for GPU Architectures, 2020, section 4.2). An unknown waits until all that it
-/// depends on have counted; then, by rows (SLFR, Algorithm 3), it gathers their values, or, by columns (SLFC,
-/// Algorithm 4), it takes the sum that they have added up for it, and counts for those that depend on it.
-/// Unknowns are taken up level by level, as in the paper, or in the order of substitution.
-///
-/// By columns the sums are added up in any order: the result is good to the same backward error, but not the
-/// same in every bit from solve to solve, and sums of floats that are subnormal become zero. By rows it is
-/// the same in every bit.
-template <class Tuning = self_scheduled_tuning>
-struct basic_self_scheduled {
-  static constexpr const char* name = "self_scheduled";
-  using default_stream = stream_handle;
-  using tuning = Tuning;
-
-  orientation by = orientation::columns;
-  row_order order = row_order::levels;
-};
-using self_scheduled = basic_self_scheduled<>;
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Executor> {
@@ -101,20 +77,21 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
              const Executor& on) const {
-    const params p{size_,
-                   form_.reversed,
-                   triangle_.row_offsets.data(),
-                   triangle_.columns.data(),
-                   columns_.column_offsets.data(),
-                   columns_.rows.data(),
-                   values_.values(),
-                   values_.diagonal(),
-                   in_degrees_.total.data(),
-                   levels_.rows.data(),
-                   scratch.unknowns(),
-                   alpha,
-                   b,
-                   x};
+    params p{};
+    p.size = size_;
+    p.reversed = form_.reversed;
+    p.ia = triangle_.row_offsets.data();
+    p.ja = triangle_.columns.data();
+    p.ib = columns_.column_offsets.data();
+    p.jb = columns_.rows.data();
+    p.values = values_.values();
+    p.diagonal = values_.diagonal();
+    p.in_degree = in_degrees_.total.data();
+    p.substitution_indices = levels_.rows.data();
+    p.unknowns = scratch.unknowns();
+    p.alpha = alpha;
+    p.b = b;
+    p.x = x;
     if (lanes_ == 32) {
       launch<32>(p, on);
     } else {
@@ -184,5 +161,4 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
   device_values<Scalar, Executor> values_;
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail

@@ -15,22 +15,9 @@
 #include "sptrsv/detail/simt/executor.hpp"
 #include "sptrsv/detail/simt/small_upload_agent.hpp"
 #include "sptrsv/host/executor.hpp"
+#include "sptrsv/pool_memory_resource.cuh"
 
-namespace sptrsv {
-
-/// The stream-ordered memory pool of the current device (cudaMallocAsync): the default of the GPU policies.
-class pool_memory_resource final : public memory_resource {
-  void* do_allocate(std::size_t bytes, stream_handle stream) override {
-    void* p = nullptr;
-    SPTRSV_CUDA_CHECK(cudaMallocAsync(&p, bytes, stream));
-    return p;
-  }
-  void do_deallocate(void* p, std::size_t, stream_handle stream) noexcept override {
-    static_cast<void>(cudaFreeAsync(p, stream));
-  }
-};
-
-namespace detail {
+namespace sptrsv::detail {
 
 /// An executable CUDA graph; move-only.
 class cuda_graph {
@@ -252,5 +239,4 @@ struct executor_for<cudaStream_t> {
 /// Lets the host policies recognise device memory (host/executor.hpp).
 inline const bool host_knows_device_memory = (is_device_only = &cuda_executor::is_device_only_memory, true);
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail

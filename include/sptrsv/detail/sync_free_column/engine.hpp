@@ -1,4 +1,4 @@
-// The engine of sync_free_column.
+// The engine of sync_free_column: stores the columns of the system and the number of entries of each row.
 #pragma once
 
 #include <cstdint>
@@ -7,32 +7,10 @@
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/sync_free_column/agent.hpp"
-#include "sptrsv/detail/sync_free_column/tuning.hpp"
+#include "sptrsv/policy/sync_free_column.hpp"
 #include "sptrsv/solver.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// Column-wise and synchronisation-free: one warp a component, in the order of substitution (Liu et al., A
-/// Synchronization-Free Algorithm for Parallel Sparse Triangular Solves, Euro-Par 2016, Algorithm 2). A
-/// component waits until all that it depends on have counted, is solved, and its column adds to the sums of
-/// the components that depend on it by atomics: in shared memory where they belong to the same block, else in
-/// global memory. The analysis counts the entries of each row and does nothing else if the storage has the
-/// system's columns (CSC and no transposition, or CSR and a transposition); otherwise it transposes.
-///
-/// The sums are added up in any order: the result is good to the same backward error, but not the same in
-/// every bit from solve to solve. Sums of floats that are subnormal become zero.
-template <class Tuning = sync_free_column_tuning>
-struct basic_sync_free_column {
-  static constexpr const char* name = "sync_free_column";
-  using default_stream = stream_handle;
-  using tuning = Tuning;
-};
-using sync_free_column = basic_sync_free_column<>;
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Executor> {
@@ -61,18 +39,19 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
              const Executor& on) const {
-    const sync_free_column::system_params<Scalar, Index, Offset> p{columns_.size,
-                                                                   form_.reversed,
-                                                                   columns_.column_offsets.data(),
-                                                                   columns_.rows.data(),
-                                                                   values_.values(),
-                                                                   values_.diagonal(),
-                                                                   in_degrees_.total.data(),
-                                                                   in_degrees_.inside.data(),
-                                                                   scratch.unknowns(),
-                                                                   alpha,
-                                                                   b,
-                                                                   x};
+    sync_free_column::system_params<Scalar, Index, Offset> p{};
+    p.size = columns_.size;
+    p.reversed = form_.reversed;
+    p.column_offsets = columns_.column_offsets.data();
+    p.rows = columns_.rows.data();
+    p.values = values_.values();
+    p.diagonal = values_.diagonal();
+    p.in_degree = in_degrees_.total.data();
+    p.in_degree_inside = in_degrees_.inside.data();
+    p.far = scratch.unknowns();
+    p.alpha = alpha;
+    p.b = b;
+    p.x = x;
     if (x.columns == 1) {
       on.template launch<agent<1>>(blocks(), p);
     } else {
@@ -113,5 +92,4 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
   device_values<Scalar, Executor> values_;
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail

@@ -1,4 +1,4 @@
-// The engine of sync_free_fused.
+// The engine of sync_free_fused: assigns 32 short rows or one long row to each warp.
 #pragma once
 
 #include <cstdint>
@@ -7,29 +7,9 @@
 #include "sptrsv/detail/row_wise/engine.hpp"
 #include "sptrsv/detail/row_wise/warp_tasks.hpp"
 #include "sptrsv/detail/sync_free_fused/agent.hpp"
-#include "sptrsv/detail/sync_free_fused/tuning.hpp"
+#include "sptrsv/policy/sync_free_fused.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// Row-wise and synchronisation-free, a thread a row among short rows and a warp a row among long ones
-/// (YuenyeungSpTRSV: Zhang, Su, Liu et al., TPDS 2021): decided for each 32 neighbouring rows by their
-/// average length. Every value of x is its own flag, rows are taken by ticket, and the order of additions is
-/// fixed: the result is the same in every bit from solve to solve. As published it takes rows in their
-/// natural order; level order is this library's addition.
-template <class Tuning = sync_free_fused_tuning>
-struct basic_sync_free_fused {
-  static constexpr const char* name = "sync_free_fused";
-  using default_stream = stream_handle;
-  using tuning = Tuning;
-
-  row_order order = row_order::levels;
-};
-using sync_free_fused = basic_sync_free_fused<>;
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_sync_free_fused<Tuning>, Scalar, Index, Offset, Executor>
@@ -74,5 +54,4 @@ class engine<policy::basic_sync_free_fused<Tuning>, Scalar, Index, Offset, Execu
   row_wise::warp_tasks<Index> tasks_;
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail

@@ -1,40 +1,13 @@
-// The engine of sync_free_thread.
+// The engine of sync_free_thread: one thread for each row.
 #pragma once
 
 #include <cstdint>
 
 #include "sptrsv/detail/row_wise/engine.hpp"
 #include "sptrsv/detail/sync_free_thread/agent.hpp"
-#include "sptrsv/detail/sync_free_thread/tuning.hpp"
+#include "sptrsv/policy/sync_free_thread.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// How a thread waits for the rows that its row needs.
-enum class thread_form {
-  writing_first,  ///< never in a loop of its own: it takes what has come, and lets its warp go on
-  two_phase       ///< in a loop for rows of earlier warps, then as above for those of its own warp
-};
-
-/// Row-wise and synchronisation-free, a thread a row (CapelliniSpTRSV: Su, Zhang, Liu et al., ICPP 2020). A
-/// thread that waits never holds up the other rows of its warp, on which it may depend. Every value of x is
-/// its own flag, rows are taken by ticket, and the order of additions is fixed: the result is the same in
-/// every bit from solve to solve. As published it takes rows in their natural order, without an analysis of
-/// levels; level order, in which a warp's rows can mostly be solved together, is this library's addition.
-template <class Tuning = sync_free_thread_tuning>
-struct basic_sync_free_thread {
-  static constexpr const char* name = "sync_free_thread";
-  using default_stream = stream_handle;
-  using tuning = Tuning;
-
-  row_order order = row_order::levels;
-  thread_form form = thread_form::writing_first;
-};
-using sync_free_thread = basic_sync_free_thread<>;
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_sync_free_thread<Tuning>, Scalar, Index, Offset, Executor>
@@ -72,5 +45,4 @@ class engine<policy::basic_sync_free_thread<Tuning>, Scalar, Index, Offset, Exec
   bool waits_first_;
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail

@@ -5,6 +5,7 @@
 
 #include "sptrsv/detail/row_wise/system.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/sync/polled_batch.hpp"
 
 namespace sptrsv::detail::sync_free_warp {

@@ -1,4 +1,5 @@
-// The engine of sync_free_warp.
+// The engine of sync_free_warp: one warp for each row, or for rows of one level that have about the same
+// length.
 #pragma once
 
 #include <cstdint>
@@ -9,35 +10,9 @@
 #include "sptrsv/detail/sync_free_warp/agent.hpp"
 #include "sptrsv/detail/sync_free_warp/length_groups.hpp"
 #include "sptrsv/detail/sync_free_warp/shared_agent.hpp"
-#include "sptrsv/detail/sync_free_warp/tuning.hpp"
+#include "sptrsv/policy/sync_free_warp.hpp"
 
-namespace sptrsv {
-namespace policy {
-
-/// How many rows a warp solves.
-enum class warp_form {
-  one_row,        ///< lanes that a short row does not need are idle
-  rows_by_length  ///< rows of one level that are about as long share a warp: needs row_order::levels
-};
-
-/// Row-wise and synchronisation-free: one warp a row, each row waits for the values that it needs and for
-/// nothing else (Dufrechou and Ezzatti 2018; with rows in level order, and several short ones a warp, 2020).
-/// Every value of x is its own flag, rows are taken by ticket, and the order of additions is fixed: the
-/// result is the same in every bit from solve to solve.
-template <class Tuning = sync_free_warp_tuning>
-struct basic_sync_free_warp {
-  static constexpr const char* name = "sync_free_warp";
-  using default_stream = stream_handle;
-  using tuning = Tuning;
-
-  row_order order = row_order::levels;
-  warp_form form = warp_form::one_row;
-};
-using sync_free_warp = basic_sync_free_warp<>;
-
-}  // namespace policy
-
-namespace detail {
+namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Executor>
@@ -98,5 +73,4 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
   row_wise::warp_tasks<Index> tasks_;  ///< empty if each warp solves one row
 };
 
-}  // namespace detail
-}  // namespace sptrsv
+}  // namespace sptrsv::detail

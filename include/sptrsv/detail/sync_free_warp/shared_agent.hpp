@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/row_wise/tile_rows.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail::sync_free_warp {
 

@@ -1,4 +1,4 @@
-// Where the bytes of a text go: a stream, a file, or a file through gzip.
+// Destinations of a text: a stream, a file, or a file that is compressed with gzip.
 #pragma once
 
 #include <cerrno>
@@ -18,6 +18,7 @@
 
 namespace sptrsv::detail {
 
+/// Destination of a text.
 class byte_sink {
  public:
   byte_sink() = default;
@@ -25,13 +26,14 @@ class byte_sink {
   byte_sink& operator=(const byte_sink&) = delete;
   virtual ~byte_sink() = default;
 
-  /// Throws `error` (io_error).
+  /// Writes a part of the text. Throws `error` with errc::io_error.
   virtual void write(std::string_view text) = 0;
 
-  /// To be called once after the last write: what was still on its way can fail here. Throws as `write`.
+  /// Writes what is still buffered; called once after the last write. Throws as `write`.
   virtual void finish() = 0;
 };
 
+/// Writes to a stream.
 class stream_sink final : public byte_sink {
  public:
   explicit stream_sink(std::ostream& stream) : stream_(stream) {}
@@ -53,6 +55,7 @@ class stream_sink final : public byte_sink {
   std::ostream& stream_;
 };
 
+/// Writes to a file.
 class file_sink final : public byte_sink {
  public:
   explicit file_sink(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "wb")) {
@@ -82,6 +85,7 @@ class file_sink final : public byte_sink {
 
 #ifdef SPTRSV_WITH_ZLIB
 
+/// Writes to a file that is compressed with gzip.
 class gzip_sink final : public byte_sink {
  public:
   explicit gzip_sink(const std::string& path) : path_(path), file_(gzopen(path.c_str(), "wb")) {
@@ -109,8 +113,8 @@ class gzip_sink final : public byte_sink {
 
 #endif
 
-/// A file that is compressed if its name ends in .gz. Throws `error`: unsupported if that needs zlib and the
-/// build has none, io_error.
+/// Returns a sink for a file, which is compressed if its name ends in .gz. Throws `error` with
+/// errc::io_error, or with errc::unsupported if the file is to be compressed and the build has no zlib.
 inline std::unique_ptr<byte_sink> open_sink(const std::string& path) {
   constexpr std::string_view suffix = ".gz";
   const bool compress =

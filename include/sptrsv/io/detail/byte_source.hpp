@@ -1,4 +1,4 @@
-// Where the bytes of a text come from: a stream, a file, or either of them through gzip.
+// Sources of a text: a stream or a file, plain or compressed with gzip.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +23,7 @@
 
 namespace sptrsv::detail {
 
+/// Source of a text.
 class byte_source {
  public:
   byte_source() = default;
@@ -30,13 +31,15 @@ class byte_source {
   byte_source& operator=(const byte_source&) = delete;
   virtual ~byte_source() = default;
 
-  /// Reads exactly `capacity` bytes, fewer only at the end of the input. Throws `error` (io_error).
+  /// Reads exactly `capacity` bytes, or fewer at the end of the input. Returns the number of bytes. Throws
+  /// `error` with errc::io_error.
   virtual std::size_t read(char* to, std::size_t capacity) = 0;
 
-  /// About how many bytes the whole text has; only for deciding what to reserve.
+  /// Returns the approximate size of the whole text in bytes, if it is known; used to reserve memory.
   [[nodiscard]] virtual std::optional<std::uint64_t> size_hint() const { return std::nullopt; }
 };
 
+/// Reads from a stream.
 class stream_source final : public byte_source {
  public:
   explicit stream_source(std::istream& stream) : stream_(stream) {
@@ -44,7 +47,8 @@ class stream_source final : public byte_source {
                    "the input stream is not readable");
   }
 
-  // Through the stream's buffer: the stream's own exception mask says nothing about our end of input.
+  // Reads from the stream's buffer: the end of the input then throws no exception, whatever the exception
+  // mask of the stream.
   std::size_t read(char* to, std::size_t capacity) override {
     try {
       const std::streamsize count = stream_.rdbuf()->sgetn(to, static_cast<std::streamsize>(capacity));
@@ -58,13 +62,14 @@ class stream_source final : public byte_source {
   std::istream& stream_;
 };
 
+/// Reads from a file.
 class file_source final : public byte_source {
  public:
   explicit file_source(const std::string& path) : path_(path), file_(std::fopen(path.c_str(), "rb")) {
     if (file_ == nullptr) {
       fail("opening", errno);
     }
-    std::setvbuf(file_.get(), nullptr, _IONBF, 0);    // our reads are blocks already
+    std::setvbuf(file_.get(), nullptr, _IONBF, 0);    // the reads are large blocks already
     if (std::fseek(file_.get(), 0, SEEK_END) == 0) {  // fails on a pipe, which has no size
       const long bytes = std::ftell(file_.get());
       std::rewind(file_.get());
@@ -99,7 +104,7 @@ class file_source final : public byte_source {
   std::optional<std::uint64_t> bytes_;
 };
 
-/// Another source with the bytes that were taken from its front put back.
+/// Another source, and before it the bytes that were already read from it.
 class unread_source final : public byte_source {
  public:
   unread_source(std::unique_ptr<byte_source> rest, std::string front)
@@ -121,7 +126,7 @@ class unread_source final : public byte_source {
 
 #ifdef SPTRSV_WITH_ZLIB
 
-/// The text of a gzip file of one or more members (RFC 1952); checks lengths and checksums.
+/// Decompresses a gzip file of one or more members (RFC 1952). zlib checks lengths and checksums.
 class gzip_source final : public byte_source {
  public:
   explicit gzip_source(std::unique_ptr<byte_source> compressed)
@@ -150,7 +155,7 @@ class gzip_source final : public byte_source {
   }
 
   [[nodiscard]] std::optional<std::uint64_t> size_hint() const override {
-    // Matrix texts shrink by 3 to 10 times; an outlier costs the vectors a few reallocations.
+    // Compression divides the size of matrix texts by 3 to 10. A larger factor costs a few reallocations.
     const auto bytes = compressed_->size_hint();
     return bytes ? std::optional(*bytes * 10) : std::nullopt;
   }
@@ -167,12 +172,13 @@ class gzip_source final : public byte_source {
   std::unique_ptr<byte_source> compressed_;
   std::vector<char> input_;
   z_stream zlib_{};
-  bool between_members_ = false;  // the input may end only here
+  bool between_members_ = false;  // the input may end only between members
 };
 
 #endif
 
-/// The source itself, or its unpacked text if it starts with gzip's magic bytes. `name` is for messages.
+/// Returns the source, or its decompressed text if it starts with the magic bytes of gzip. `name`: for
+/// messages.
 inline std::unique_ptr<byte_source> unpacked(std::unique_ptr<byte_source> source, const std::string& name) {
   char magic[2] = {};
   const std::size_t count = source->read(magic, sizeof magic);

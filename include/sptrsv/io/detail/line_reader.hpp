@@ -1,4 +1,4 @@
-// Lines of a text of any length, read in blocks: memory stays bounded by the block.
+// Reads a text line by line, in blocks of a fixed size: the memory does not grow with the text.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,25 @@
 
 namespace sptrsv::detail {
 
+/// Reads a text line by line.
 class line_reader {
  public:
-  /// Longer lines are refused (the Matrix Market format allows 1024 characters); fits the L2 cache.
+  /// Size of a block; fits the L2 cache. Longer lines are errors (the Matrix Market format allows 1024
+  /// characters).
   static constexpr std::size_t block_bytes = std::size_t{1} << 18;
 
   explicit line_reader(byte_source& source)
       : source_(source), block_(new char[block_bytes + 1]), next_(block_.get()), end_(block_.get()) {}
 
-  /// Moves to the next line; null at the end of the text. Every line ends with '\n', the last one too even
-  /// if the text lacks it, so that a parser needs no other bound. Valid until the next call. Throws
+  /// Returns the next line, valid until the next call; null at the end of the text. Every line ends with
+  /// '\n', also the last one if the text does not end with it, so that a parser needs no other bound. Throws
   /// `parse_error` if the line is too long.
   const char* next_line() {
     const char* line_end = find_line_end();
     if (line_end == nullptr && refill()) {
       line_end = find_line_end();
     }
-    ++number_;  // at the end of the text too: that is where something is missing
+    ++number_;  // also at the end of the text: errors about missing text name this line
     if (line_end == nullptr) {
       return last_line();
     }
@@ -37,7 +39,7 @@ class line_reader {
     return line;
   }
 
-  /// The line that `next_line` returned last, counted from 1.
+  /// Returns the number of the latest line, counted from 1.
   [[nodiscard]] std::int64_t number() const noexcept { return number_; }
 
  private:
@@ -45,7 +47,7 @@ class line_reader {
     return static_cast<const char*>(std::memchr(next_, '\n', static_cast<std::size_t>(end_ - next_)));
   }
 
-  // Carries the beginning of a line over to the front of the block and fills the rest.
+  // Moves the beginning of a line to the front of the block and fills the rest of the block.
   bool refill() {
     const auto carried = static_cast<std::size_t>(end_ - next_);
     std::memmove(block_.get(), next_, carried);
@@ -70,7 +72,7 @@ class line_reader {
 
   byte_source& source_;
   std::unique_ptr<char[]> block_;
-  const char* next_;  // the first byte that no line has taken
+  const char* next_;  // the first byte after the latest line
   char* end_;
   std::int64_t number_ = 0;
 };

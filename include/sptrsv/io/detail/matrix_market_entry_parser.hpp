@@ -10,15 +10,16 @@
 #include <utility>
 
 #include "sptrsv/io/detail/matrix_market_text.hpp"
-#include "sptrsv/io/detail/matrix_market_types.hpp"
 #include "sptrsv/io/detail/number.hpp"
+#include "sptrsv/io/matrix_market_types.hpp"
 
 namespace sptrsv::detail {
 
+/// Parses the entries.
 template <class Value, class Index>
 class matrix_market_entry_parser {
  public:
-  /// `text` stands after the size line.
+  /// `text`: at the first line after the size line.
   matrix_market_entry_parser(matrix_market_text& text, const matrix_market_header& header,
                              const matrix_market_options& options)
       : text_(text),
@@ -29,8 +30,8 @@ class matrix_market_entry_parser {
     matrix_.cols = header.cols;
   }
 
-  /// Up to the end of the text; to be called once. Throws `parse_error`, and `error` with the code
-  /// `unsupported`.
+  /// Returns the matrix; called once. Parses the text up to its end. Throws `parse_error`, and `error` with
+  /// errc::unsupported.
   coordinate_matrix<Value, Index> parse() {
     check_index_type();
     switch (header_.field) {
@@ -82,7 +83,7 @@ class matrix_market_entry_parser {
     }
   }
 
-  // The size line may lie: what the size of the text does not allow is not reserved.
+  // Reserves memory for the entries of the size line, but not for more than the size of the text allows.
   void reserve() {
     constexpr std::uint64_t shortest_entry = 4;  // "1 1\n"
     constexpr std::uint64_t without_hint = std::uint64_t{1} << 16;
@@ -133,7 +134,7 @@ class matrix_market_entry_parser {
     }
   }
 
-  /// An index of 1..bound, counted from 0.
+  /// Parses an index from 1 to `bound`. Returns it counted from 0.
   std::int64_t parse_index(const char*& text, std::int64_t bound, const char* what) const {
     const char* const word = skip_blanks(text);
     const auto index = parse_integer(word);

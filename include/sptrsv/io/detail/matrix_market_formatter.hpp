@@ -1,4 +1,4 @@
-// Writes a coordinate matrix as Matrix Market text.
+// The writer of Matrix Market text.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,11 @@
 
 #include "sptrsv/error.hpp"
 #include "sptrsv/io/detail/byte_sink.hpp"
-#include "sptrsv/io/detail/matrix_market_types.hpp"
+#include "sptrsv/io/matrix_market_types.hpp"
 
 namespace sptrsv::detail {
 
+/// Returns whether two values are equal or both are NaN.
 template <class Value>
 bool same_value(const Value& a, const Value& b) {
   if constexpr (is_complex<Value>::value) {
@@ -27,13 +28,14 @@ bool same_value(const Value& a, const Value& b) {
   }
 }
 
+/// Writes a coordinate matrix as Matrix Market text.
 template <class Value, class Index>
 class matrix_market_formatter {
  public:
   matrix_market_formatter(const coordinate_matrix<Value, Index>& matrix, mm_symmetry symmetry)
       : matrix_(matrix), symmetry_(symmetry) {}
 
-  /// Throws `error` as `write_matrix_market` does, before anything is written if the matrix is at fault.
+  /// Checks the matrix. Throws `error` as write_matrix_market.
   void check() const {
     check_entries();
     if (symmetry_ != mm_symmetry::general) {
@@ -44,6 +46,7 @@ class matrix_market_formatter {
     }
   }
 
+  /// Writes the text.
   void write(byte_sink& sink) {
     write_header();
     for (std::size_t k = 0; k < matrix_.values.size(); ++k) {
@@ -75,9 +78,9 @@ class matrix_market_formatter {
   void check_entries() const {
     const std::size_t count = matrix_.values.size();
     SPTRSV_EXPECTS(matrix_.row_indices.size() == count && matrix_.column_indices.size() == count,
-                   errc::size_mismatch, "the indices and the values differ in number");
+                   errc::size_mismatch, "the arrays of indices and values have different sizes");
     SPTRSV_EXPECTS(matrix_.rows >= 0 && matrix_.cols >= 0, errc::invalid_argument,
-                   "the numbers of rows and columns are not negative");
+                   "the number of rows or columns is negative");
     for (std::size_t k = 0; k < count; ++k) {
       const std::int64_t row = matrix_.row_indices[k];
       const std::int64_t column = matrix_.column_indices[k];
@@ -101,7 +104,8 @@ class matrix_market_formatter {
     }
   }
 
-  // Entries above the diagonal are not written: they must be what a reader makes of those below.
+  // Entries above the diagonal are not written: each must be the mirror of an entry below, which the reader
+  // adds.
   void check_mirrored() const {
     std::vector<std::size_t> below;
     std::vector<std::size_t> above;
@@ -113,16 +117,16 @@ class matrix_market_formatter {
     if (above.empty()) {
       return;
     }
-    const auto place = [this](std::size_t k) {
+    const auto position = [this](std::size_t k) {
       return std::minmax(matrix_.row_indices[k], matrix_.column_indices[k]);
     };
-    const auto by_place = [&](std::size_t k, std::size_t l) { return place(k) < place(l); };
-    std::stable_sort(below.begin(), below.end(), by_place);
-    std::stable_sort(above.begin(), above.end(), by_place);
+    const auto by_position = [&](std::size_t k, std::size_t l) { return position(k) < position(l); };
+    std::stable_sort(below.begin(), below.end(), by_position);
+    std::stable_sort(above.begin(), above.end(), by_position);
     const std::size_t pairs = std::min(below.size(), above.size());
     for (std::size_t p = 0; p < pairs; ++p) {
       const Value& origin = matrix_.values[below[p]];
-      if (place(below[p]) != place(above[p]) ||
+      if (position(below[p]) != position(above[p]) ||
           !same_value(matrix_.values[above[p]], mirrored(origin, symmetry_))) {
         fail(errc::invalid_argument, above[p], "is not the mirror of one below the diagonal");
       }
@@ -146,7 +150,7 @@ class matrix_market_formatter {
       case mm_symmetry::symmetric:
         text_ += "symmetric";
         break;
-      case mm_symmetry::hermitian:  // the format knows no real hermitian matrices
+      case mm_symmetry::hermitian:  // the format has no real hermitian matrices
         text_ += is_complex<Value>::value ? "hermitian" : "symmetric";
         break;
     }

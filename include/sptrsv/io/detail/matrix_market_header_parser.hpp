@@ -8,16 +8,17 @@
 #include <vector>
 
 #include "sptrsv/io/detail/matrix_market_text.hpp"
-#include "sptrsv/io/detail/matrix_market_types.hpp"
 #include "sptrsv/io/detail/number.hpp"
+#include "sptrsv/io/matrix_market_types.hpp"
 
 namespace sptrsv::detail {
 
+/// Parses the header.
 class matrix_market_header_parser {
  public:
   explicit matrix_market_header_parser(matrix_market_text& text) : text_(text) {}
 
-  /// From the first line to the size line. Throws `parse_error`.
+  /// Parses the text from the first line to the size line. Throws `parse_error`.
   matrix_market_header parse() {
     parse_banner();
     parse_size_line();
@@ -25,7 +26,7 @@ class matrix_market_header_parser {
   }
 
  private:
-  /// The next word in lower case, empty at the end of the line.
+  /// Returns the next word in lower case; empty at the end of the line.
   static std::string next_word(const char*& text) {
     text = skip_blanks(text);
     std::string word;
@@ -35,7 +36,8 @@ class matrix_market_header_parser {
     return word;
   }
 
-  /// The banner's next word, which has to be one of `choices`.
+  /// Returns the choice that the next word of the banner names. Throws `parse_error` if it is none of
+  /// `choices`.
   template <class Choice>
   Choice choose(const char*& text, const char* what,
                 const std::vector<std::pair<const char*, Choice>>& choices) {

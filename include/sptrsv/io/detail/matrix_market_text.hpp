@@ -1,4 +1,4 @@
-// The lines and words of Matrix Market text, and the errors that name their place.
+// The lines and words of Matrix Market text, and errors that name the line.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,12 @@
 
 namespace sptrsv::detail {
 
-// '\r' belongs to the end of a line, and is tolerated nowhere else.
+// A '\r' is allowed at the end of a line only.
 inline bool is_blank(char c) noexcept { return c == ' ' || c == '\t'; }
 inline bool ends_line(char c) noexcept { return c == '\n' || c == '\r'; }
 inline bool ends_word(char c) noexcept { return is_blank(c) || ends_line(c); }
 
+/// Returns the first character that is not a blank.
 inline const char* skip_blanks(const char* text) noexcept {
   while (is_blank(*text)) {
     ++text;
@@ -25,7 +26,7 @@ inline const char* skip_blanks(const char* text) noexcept {
   return text;
 }
 
-/// Whether nothing but white space is left of the line.
+/// Returns whether the rest of the line is white space.
 inline bool is_end(const char* text) noexcept {
   while (*text != '\n' && ends_word(*text)) {
     ++text;
@@ -33,7 +34,7 @@ inline bool is_end(const char* text) noexcept {
   return *text == '\n';
 }
 
-/// The word at `text` for a message: printable and short.
+/// Returns the word at `text` in quotes for a message, printable and shortened.
 inline std::string quoted(const char* text) {
   constexpr std::size_t max_length = 40;
   std::string word = "'";
@@ -43,16 +44,18 @@ inline std::string quoted(const char* text) {
   return word + (ends_word(*text) ? "'" : "...'");
 }
 
+/// Reads a Matrix Market text line by line.
 class matrix_market_text {
  public:
   /// `name` is added to messages if it is not empty.
   matrix_market_text(byte_source& source, std::string name)
       : reader_(source), size_hint_(source.size_hint()), name_(std::move(name)) {}
 
-  /// The next line; null at the end. Lines end with '\n', always.
+  /// Returns the next line, which always ends with '\n'; null at the end of the text.
   const char* next_line() { return reader_.next_line(); }
 
-  /// The next line that is neither blank nor a comment, without blanks in front; null at the end.
+  /// Returns the next line that is neither blank nor a comment, without leading blanks; null at the end of
+  /// the text.
   const char* next_content() {
     const char* line = reader_.next_line();
     while (line != nullptr) {
@@ -65,26 +68,27 @@ class matrix_market_text {
     return line;
   }
 
+  /// Throws `parse_error` if the rest of the line is not white space.
   void expect_end(const char* text) const {
     if (!is_end(text)) {
       fail("unexpected " + quoted(skip_blanks(text)) + " at the end of the line");
     }
   }
 
-  /// About how many bytes the text has, if that is known.
+  /// Returns the approximate size of the text in bytes, if it is known.
   [[nodiscard]] std::optional<std::uint64_t> size_hint() const { return size_hint_; }
 
   /// Throws `parse_error` for the current line.
   [[noreturn]] void fail(const std::string& message) const {
-    throw parse_error(message + place(), reader_.number());
+    throw parse_error(message + file(), reader_.number());
   }
-  /// Throws `error` with the code `unsupported`.
+  /// Throws `error` with errc::unsupported.
   [[noreturn]] void refuse(const std::string& message) const {
-    throw error(errc::unsupported, message + place());
+    throw error(errc::unsupported, message + file());
   }
 
  private:
-  [[nodiscard]] std::string place() const { return name_.empty() ? "" : " (in '" + name_ + "')"; }
+  [[nodiscard]] std::string file() const { return name_.empty() ? "" : " (in '" + name_ + "')"; }
 
   line_reader reader_;
   std::optional<std::uint64_t> size_hint_;

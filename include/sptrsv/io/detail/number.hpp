@@ -1,4 +1,5 @@
-// Numbers in text, without the locale. The text must end with a character that no number has, such as '\n'.
+// Parsers of numbers that do not depend on the locale. The text must end with a character that no number has,
+// such as '\n'.
 #pragma once
 
 #include <cfloat>
@@ -11,18 +12,20 @@
 
 namespace sptrsv::detail {
 
+/// Result of parsing a number; overflow: the number is too large for its type.
 enum class number_status { ok, malformed, overflow };
 
+/// A parsed number.
 template <class Number>
 struct parsed_number {
   Number value{};
-  const char* end = nullptr;  // one past the number; meaningless if malformed
+  const char* end = nullptr;  ///< one past the number; undefined if it is malformed
   number_status status = number_status::malformed;
 };
 
 inline bool is_digit(char c) noexcept { return static_cast<unsigned char>(c - '0') < 10; }
 
-/// `[+-]digits`.
+/// Parses `[+-]digits`.
 inline parsed_number<std::int64_t> parse_integer(const char* text) noexcept {
   const bool negative = *text == '-';
   text += negative || *text == '+' ? 1 : 0;
@@ -46,13 +49,14 @@ inline parsed_number<std::int64_t> parse_integer(const char* text) noexcept {
 
 /// The parts of `[+-]digits.digits[eEdD][+-]digits`: the value is `mantissa * 10^exponent` without the sign.
 struct decimal_parts {
-  std::uint64_t mantissa = 0;  // wrong if there are more than 19 digits
-  std::int64_t digits = 0;     // all of them, leading zeros too; 0: malformed
-  std::int64_t exponent = 0;
-  const char* end = nullptr;
-  bool fortran = false;  // 'D' marks the exponent
+  std::uint64_t mantissa = 0;  ///< the digits as an integer; wrong if there are more than 19
+  std::int64_t digits = 0;     ///< number of digits, leading zeros included; 0: malformed
+  std::int64_t exponent = 0;   ///< decimal exponent of the mantissa
+  const char* end = nullptr;   ///< one past the number
+  bool fortran = false;        ///< whether 'd' or 'D' marks the exponent
 };
 
+/// Splits an unsigned decimal number into its parts.
 inline decimal_parts scan_decimal(const char* text) noexcept {
   decimal_parts parts;
   const auto take_digits = [&] {
@@ -88,8 +92,9 @@ inline decimal_parts scan_decimal(const char* text) noexcept {
   return parts;
 }
 
-/// Powers of ten that `Real` holds exactly; an integer below `mantissa_limit` times or divided by one of them
-/// is one rounding away from the truth (Clinger, "How to read floating point numbers accurately", 1990).
+/// Powers of ten that `Real` holds exactly. The product or quotient of an integer up to `mantissa_limit` and
+/// such a power is rounded once, hence correctly (Clinger, "How to read floating point numbers accurately",
+/// 1990).
 template <class Real>
 struct exact_decimal;
 
@@ -108,7 +113,7 @@ struct exact_decimal<float> {
   static constexpr std::int64_t max_exponent = 10;
 };
 
-/// Whether a decimal number that is not zero is below 1 (its text without the sign).
+/// Returns whether a decimal number that is not zero is less than 1. `text`: without the sign.
 inline bool is_below_one(const char* text, const decimal_parts& parts) noexcept {
   std::int64_t leading_zeros = 0;
   for (; *text == '0' || *text == '.'; ++text) {
@@ -117,7 +122,7 @@ inline bool is_below_one(const char* text, const decimal_parts& parts) noexcept 
   return parts.digits - leading_zeros + parts.exponent <= 0;
 }
 
-/// By `std::from_chars`, for everything that `parse_real` does not compute itself.
+/// Parses a number with `std::from_chars`, for all numbers that `parse_real` does not compute itself.
 template <class Real>
 parsed_number<Real> parse_real_slowly(const char* text, const decimal_parts& parts, bool negative) {
   Real value{};
@@ -139,7 +144,7 @@ parsed_number<Real> parse_real_slowly(const char* text, const decimal_parts& par
           std::isinf(value) ? number_status::overflow : number_status::ok};
 }
 
-/// inf, infinity, nan, nan(...) in any case.
+/// Parses inf, infinity, nan or nan(...), in upper or lower case.
 template <class Real>
 parsed_number<Real> parse_non_finite(const char* text, bool negative) {
   const char first = static_cast<char>(*text | 0x20);
@@ -158,8 +163,8 @@ parsed_number<Real> parse_non_finite(const char* text, bool negative) {
   return {negative ? -value : value, read.ptr, number_status::ok};
 }
 
-/// A decimal number (also with Fortran's 'D' exponent), inf or nan, rounded correctly to `Real`; what is too
-/// small becomes a zero, what is too large gives `overflow`.
+/// Parses a decimal number (also with Fortran's 'D' exponent), inf or nan, and rounds it correctly to `Real`.
+/// A number that is too small becomes zero; a number that is too large gives `overflow`.
 template <class Real>
 parsed_number<Real> parse_real(const char* text) {
   using exact = exact_decimal<Real>;

@@ -142,7 +142,7 @@ bool expect_sound(const pattern& p, const shape_values& shape, std::int64_t x_ri
   if (!made) {
     return false;
   }
-  EXPECT_EQ(made->tiles % shape.chunk_tiles, 0);
+  EXPECT_EQ(made->tiles % shape.stage_tiles, 0);
   std::vector<double> expected(s.rows.row_offsets.size() - 1);
   const double largest = serial(s, expected);
   const std::vector<double> x = interpret(s, *made, reversed);
@@ -201,7 +201,7 @@ TEST(SingleBlockSchedule, SplitsLongRowsIntoPartialRows) {
 TEST(SingleBlockSchedule, FillsItsTilesWhereRowsAreCoupled) {
   const system s = system_of(patterns::chain(50));
   builder_type five(s.rows, coupled_shape(10, 1, 2), 1000, false);
-  EXPECT_EQ(five.build(s.levels.rows)->tiles, 6);  // a multiple of chunk_tiles
+  EXPECT_EQ(five.build(s.levels.rows)->tiles, 6);  // a multiple of stage_tiles
 }
 
 TEST(SingleBlockSchedule, EndsATileWhereARowIsOutOfReach) {

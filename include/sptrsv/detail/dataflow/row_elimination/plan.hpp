@@ -108,10 +108,17 @@ class plan {
     using agent = rewrite_rows_agent<Scalar, Index, Offset>;
     // The kernel that chose the rows may have rounded their growth differently.
     const auto max_growth = static_cast<real_t<Scalar>>(1.001) * max_growth_;
-    on.template launch<agent>(
-        blocks<agent>(row_blocks_),
-        {valued(stored), max_growth, eliminated_.data(), factor_offsets_.data(), factors_.data(),
-         row_offsets_.data(), columns_.data(), values_.data(), first_grown_.data()});
+    typename agent::params p{};
+    p.triangle = valued(stored);
+    p.max_growth = max_growth;
+    p.eliminated = eliminated_.data();
+    p.factor_offsets = factor_offsets_.data();
+    p.factors = factors_.data();
+    p.row_offsets = row_offsets_.data();
+    p.columns = columns_.data();
+    p.values = values_.data();
+    p.first_grown = first_grown_.data();
+    on.template launch<agent>(blocks<agent>(row_blocks_), p);
   }
 
   /// Returns the first row whose growth is too large by the values that were given last; -1 if there is none.
@@ -126,9 +133,17 @@ class plan {
   /// substitution index.
   void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const {
     using agent = eliminated_rhs_agent<Scalar, Offset>;
-    on.template launch<agent>(blocks<agent>(row_blocks_ * b.columns),
-                              {triangle_.size, row_blocks_, form_.reversed, eliminated_.data(),
-                               factor_offsets_.data(), factors_.data(), alpha, b, c});
+    typename agent::params p{};
+    p.size = triangle_.size;
+    p.row_blocks = row_blocks_;
+    p.reversed = form_.reversed;
+    p.eliminated = eliminated_.data();
+    p.factor_offsets = factor_offsets_.data();
+    p.factors = factors_.data();
+    p.alpha = alpha;
+    p.b = b;
+    p.c = c;
+    on.template launch<agent>(blocks<agent>(row_blocks_ * b.columns), p);
   }
 
   /// Returns how many bytes `transform` reads and writes for one right-hand side.
@@ -180,9 +195,16 @@ class plan {
     factor_offsets_ = make_buffer<Offset>(row_blocks_ + 1, on, resource);
     on.fill_bytes(factor_offsets_.data(), 0, factor_offsets_.bytes());
     using agent = choose_rows_agent<Scalar, Index, Offset>;
-    on.template launch<agent>(blocks<agent>(row_blocks_),
-                              {valued(stored), max_growth_, slots.data(), listed.data(), lengths.data(),
-                               eliminated_.data(), factor_offsets_.data(), count.data()});
+    typename agent::params p{};
+    p.triangle = valued(stored);
+    p.max_growth = max_growth_;
+    p.slots = slots.data();
+    p.columns = listed.data();
+    p.lengths = lengths.data();
+    p.eliminated = eliminated_.data();
+    p.eliminated_entries = factor_offsets_.data();
+    p.rewritten = count.data();
+    on.template launch<agent>(blocks<agent>(row_blocks_), p);
     on.download(&rewritten_, count.data(), sizeof(rewritten_));
     if (rewritten_ == 0) {
       return;

@@ -90,10 +90,17 @@ class path {
     simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
                    scatter_pivots<Scalar, Offset>{stored, diagonal_sources_.data(), row_slots_.data(),
                                                   pivots_.data(), reciprocals_.data(), form_.conjugated});
+    scatter_entries<Scalar, Offset> body{};
+    body.sources = sources_.data();
+    body.shape = shape_;
+    body.values = values_.data();
+    body.in_tile = in_tile_.data();
+    body.reciprocals = reciprocals_.data();
+    body.conjugated = form_.conjugated;
     for (int pass = 0; pass < 2; ++pass) {
-      scatter_entries<Scalar, Offset> body{
-          stored,          sources_.data(),     entry_slots_.data(), shape_,   values_.data(),
-          in_tile_.data(), reciprocals_.data(), form_.conjugated,    pass == 1};
+      body.second_pass = pass == 1;
+      body.stored = stored;
+      body.slots = entry_slots_.data();
       simt::for_each(on, static_cast<std::int64_t>(entry_slots_.size()), body);
       body.stored = nullptr;
       body.slots = link_slots_.data();
