@@ -1,16 +1,17 @@
-// The entries of a row or a column that one lane takes: the first ones are loaded ahead of the wait.
+// The entries of a row or a column that one lane processes. The lane loads the first ones before it waits for
+// components of x.
 #pragma once
 
 #include "sptrsv/detail/base/scalar.hpp"
 
 namespace sptrsv::detail {
 
-/// `Lanes` lanes share the entries; `Held` of each lane's are kept in registers. Values stay unloaded without
-/// `HasValues`.
+/// `Lanes` lanes share the entries round-robin. Each lane keeps its first `Held` entries in registers.
+/// Without `HasValues` only indices are loaded.
 template <class Scalar, class Index, class Offset, int Lanes, int Held, bool HasValues = true>
 class prefetched_entries {
  public:
-  /// Entries [begin, end), of which this is lane `rank`.
+  /// Loads the first `Held` entries of lane `rank`. The lanes share the entries [begin, end).
   template <class Context>
   SPTRSV_DEVICE prefetched_entries(Context& ctx, const Index* indices, const Scalar* values, Offset begin,
                                    Offset end, int rank)
@@ -22,12 +23,14 @@ class prefetched_entries {
     }
   }
 
-  /// Whether the lane has an entry number `i`.
+  /// Returns whether the lane has an entry number `i`.
   SPTRSV_DEVICE bool has(int i) const { return end_ - begin_ > static_cast<Offset>(i * Lanes); }
+  /// Returns the index of the first entry of the lane; 0 if it has none.
   SPTRSV_DEVICE Index first_index() const { return index_[0]; }
+  /// Returns the value of the first entry of the lane; 0 if it has none.
   SPTRSV_DEVICE Scalar first_value() const { return value_[0]; }
 
-  /// Calls `visit(index, value)` for all entries of the lane from number `skip`, which is at most 1.
+  /// Calls `visit(index, value)` for the entries of the lane from number `skip` on. `skip` is 0 or 1.
   template <class Context, class Visit>
   SPTRSV_DEVICE void for_each(Context& ctx, int skip, Visit visit) const {
     SPTRSV_UNROLL
@@ -45,8 +48,8 @@ class prefetched_entries {
  private:
   const Index* indices_;
   const Scalar* values_;
-  Offset begin_;
-  Offset end_;
+  Offset begin_;  ///< first entry of the lane
+  Offset end_;    ///< end of the entries of all lanes
   Index index_[Held];
   Scalar value_[Held];
 };

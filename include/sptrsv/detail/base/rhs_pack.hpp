@@ -1,5 +1,5 @@
-// The unknowns of a row for several right-hand sides side by side, which are solved together: one scalar to
-// the kernels that take either.
+// The components of one row for several right-hand sides that are solved together. Kernels that take a scalar
+// also take a pack.
 #pragma once
 
 #include <type_traits>
@@ -8,7 +8,7 @@
 
 namespace sptrsv::detail {
 
-/// One scalar for each of `Columns` right-hand sides. Aligned so that one instruction moves 16 bytes of it.
+/// One scalar for each of `Columns` right-hand sides. The alignment lets one instruction move up to 16 bytes.
 template <class Scalar, int Columns>
 struct alignas(sizeof(Scalar) * Columns < 16 ? sizeof(Scalar) * Columns : 16) rhs_pack {
   static_assert(Columns > 1 && (Columns & (Columns - 1)) == 0);
@@ -31,6 +31,7 @@ struct alignas(sizeof(Scalar) * Columns < 16 ? sizeof(Scalar) * Columns : 16) rh
   }
 
  private:
+  /// Returns the pack whose element k is function(k).
   template <class Function>
   SPTRSV_HOST_DEVICE static rhs_pack map(const Function& function) {
     rhs_pack made;
@@ -41,24 +42,26 @@ struct alignas(sizeof(Scalar) * Columns < 16 ? sizeof(Scalar) * Columns : 16) rh
   }
 };
 
+/// A pack is its own scalar type in kernels; its real type is that of its elements.
 template <class Scalar, int Columns>
 struct scalar_traits<rhs_pack<Scalar, Columns>> {
   using real = real_t<Scalar>;
   using scalar = rhs_pack<Scalar, Columns>;
 };
 
-/// Of a kernel that solves for `Columns` right-hand sides at a time.
+/// Type of a component of x in a kernel that solves for `Columns` right-hand sides at a time.
 template <class Scalar, int Columns>
 using unknown_t = std::conditional_t<Columns == 1, Scalar, rhs_pack<Scalar, Columns>>;
 
-/// How many right-hand sides of a kernel that would have `most` fit a sector of memory: more would only take
-/// registers.
+/// Returns the number of right-hand sides to solve together: at most `max_rhs`, and at most as many as fit a
+/// 32-byte sector of memory. More would only take registers.
 template <class Scalar>
-constexpr int rhs_in_sector(int most) {
+constexpr int rhs_in_sector(int max_rhs) {
   constexpr int fit = 32 / static_cast<int>(sizeof(Scalar));
-  return most < fit ? most : fit;
+  return max_rhs < fit ? max_rhs : fit;
 }
 
+/// Returns whether all elements are finite.
 template <class Scalar, int Columns>
 SPTRSV_HOST_DEVICE bool is_finite(const rhs_pack<Scalar, Columns>& unknown) {
   bool finite = true;
@@ -68,7 +71,7 @@ SPTRSV_HOST_DEVICE bool is_finite(const rhs_pack<Scalar, Columns>& unknown) {
   return finite;
 }
 
-/// The k-th of an unknown's scalars.
+/// Returns element `k` of a component: of a pack, or the scalar itself.
 template <class Scalar>
 SPTRSV_HOST_DEVICE Scalar& rhs_value(Scalar& unknown, int) {
   return unknown;

@@ -1,5 +1,5 @@
-// Scalars inside kernels: every complex type of the interface is one plain pair here, so that std::complex
-// and cuda::std::complex share their kernels and no kernel needs a host-only operator.
+// The scalar types of kernels. All complex types of the interface become one plain pair, so that std::complex
+// and cuda::std::complex share their kernels and no kernel needs an operator that exists on the host only.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@
 
 namespace sptrsv::detail {
 
-/// A complex number as two words, real part first: the layout that std::complex guarantees.
+/// A complex number, real part first: the layout that std::complex guarantees.
 template <class Real>
 struct cplx {
   Real re;
@@ -26,7 +26,7 @@ struct cplx {
   friend SPTRSV_HOST_DEVICE bool operator==(cplx a, cplx b) { return a.re == b.re && a.im == b.im; }
 };
 
-/// Value (of the interface) -> its real type and the scalar that kernels compute with.
+/// Maps a value type of the interface to its real type and to the scalar type that kernels compute with.
 template <class Value, class = void>
 struct scalar_traits;
 
@@ -40,7 +40,8 @@ struct scalar_traits<double> {
   using real = double;
   using scalar = double;
 };
-/// Any complex class with the layout of std::complex: std::, cuda::std::, thrust::complex, and cplx itself.
+/// Specialisation for complex classes with the layout of std::complex: std::, cuda::std:: and
+/// thrust::complex.
 template <class Value>
 struct scalar_traits<Value, std::enable_if_t<std::is_floating_point_v<typename Value::value_type>>> {
   static_assert(sizeof(Value) == 2 * sizeof(typename Value::value_type), "not a complex number");
@@ -61,6 +62,7 @@ using real_t = typename scalar_traits<std::remove_cv_t<Value>>::real;
 template <class Scalar>
 inline constexpr bool is_complex_v = !std::is_same_v<Scalar, real_t<Scalar>>;
 
+/// Returns the object of type To that has the bits of `from`; std::bit_cast of C++20.
 template <class To, class From>
 SPTRSV_HOST_DEVICE To bit_cast(const From& from) {
   static_assert(sizeof(To) == sizeof(From));
@@ -69,6 +71,7 @@ SPTRSV_HOST_DEVICE To bit_cast(const From& from) {
   return to;
 }
 
+/// Returns the complex conjugate; the value itself if it is real.
 SPTRSV_HOST_DEVICE float conjugate(float v) { return v; }
 SPTRSV_HOST_DEVICE double conjugate(double v) { return v; }
 template <class Real>
@@ -76,7 +79,8 @@ SPTRSV_HOST_DEVICE cplx<Real> conjugate(cplx<Real> v) {
   return {v.re, -v.im};
 }
 
-/// Tests the exponent bits: holds under any floating-point option of the compiler.
+/// Returns whether the value is neither infinite nor NaN. It tests the exponent bits, so the result is right
+/// under any floating-point option of the compiler.
 SPTRSV_HOST_DEVICE bool is_finite(float v) {
   return (bit_cast<std::uint32_t>(v) & 0x7f800000u) != 0x7f800000u;
 }
@@ -88,7 +92,8 @@ SPTRSV_HOST_DEVICE bool is_finite(cplx<Real> v) {
   return is_finite(v.re) && is_finite(v.im);
 }
 
-/// Whether a reciprocal may stand for the division: finite, and not so small that it lost digits.
+/// Returns whether a multiplication with the reciprocal `v` may replace the division: `v` is finite and not
+/// subnormal, so it has all its digits.
 SPTRSV_HOST_DEVICE bool is_safe_factor(float v) { return is_finite(v) && std::fabs(v) >= 1.17549435e-38f; }
 SPTRSV_HOST_DEVICE bool is_safe_factor(double v) {
   return is_finite(v) && std::fabs(v) >= 2.2250738585072014e-308;
@@ -99,10 +104,12 @@ SPTRSV_HOST_DEVICE bool is_safe_factor(cplx<Real> v) {
   return is_finite(v) && is_safe_factor(std::fabs(v.re) + std::fabs(v.im));
 }
 
+/// Returns a / b.
 SPTRSV_HOST_DEVICE float divide(float a, float b) { return a / b; }
 SPTRSV_HOST_DEVICE double divide(double a, double b) { return a / b; }
-/// Smith's algorithm: does not overflow where the quotient does not, for all but extreme ratios. A zero
-/// divisor divides each part, so that the quotient is Inf or NaN as in real arithmetic.
+/// Returns a / b by Smith's algorithm, which overflows only where the quotient does, except for extreme
+/// ratios. If `b` is zero, both parts are divided by zero, so that the quotient is Inf or NaN as in real
+/// arithmetic.
 template <class Real>
 SPTRSV_HOST_DEVICE cplx<Real> divide(cplx<Real> a, cplx<Real> b) {
   if (b.re == Real{0} && b.im == Real{0}) {
@@ -118,35 +125,39 @@ SPTRSV_HOST_DEVICE cplx<Real> divide(cplx<Real> a, cplx<Real> b) {
   return {(a.re * ratio + a.im) / denominator, (a.im * ratio - a.re) / denominator};
 }
 
-/// Stands where a reciprocal must not replace the division: what is multiplied with it is not finite, and the
-/// kernel looks again.
+/// Returns the NaN that kernels store instead of a reciprocal that must not replace the division. A product
+/// with it is not finite, and the kernel then divides.
 template <class Scalar>
 SPTRSV_HOST_DEVICE Scalar must_divide() {
   return divide(Scalar{}, Scalar{});
 }
 
-/// Division by a pivot that is known long before the dividend: the slow part is done at construction. Where
-/// the reciprocal is not safe it divides, so that the result is what a division gives (IEEE) for any pivot.
+/// Divides by a pivot that is known long before the dividend. The constructor computes the reciprocal, which
+/// is the slow part. If the reciprocal is not safe, operator() divides, so that no pivot gives a wrong Inf or
+/// NaN.
 template <class Scalar>
 class pivot_divisor {
  public:
+  /// Computes the reciprocal.
   SPTRSV_HOST_DEVICE explicit pivot_divisor(Scalar pivot) : pivot_divisor(pivot, divide(one(), pivot)) {
     safe_ = is_safe_factor(reciprocal_);
   }
-  /// Nothing is done before the division.
+  /// Returns a divisor that computes no reciprocal and always divides.
   static SPTRSV_HOST_DEVICE pivot_divisor late(Scalar pivot) {
     pivot_divisor made(pivot, one());
     made.safe_ = false;
     return made;
   }
-  /// Whether a multiplication with the reciprocal may stand for the division.
+  /// Returns whether a multiplication with the reciprocal may replace the division.
   SPTRSV_HOST_DEVICE bool is_safe() const { return safe_; }
   SPTRSV_HOST_DEVICE Scalar reciprocal() const { return reciprocal_; }
 
+  /// Returns dividend / pivot.
   SPTRSV_HOST_DEVICE Scalar operator()(Scalar dividend) const {
     return safe_ ? dividend * reciprocal_ : divide(dividend, pivot_);
   }
 
+  /// Returns 1, the pivot of a unit diagonal.
   static SPTRSV_HOST_DEVICE Scalar one() {
     if constexpr (is_complex_v<Scalar>) {
       return {1, 0};
@@ -164,7 +175,7 @@ class pivot_divisor {
   bool safe_ = false;
 };
 
-/// The user's array as the kernels see it.
+/// Returns the array of the user as an array of the kernels' scalar type.
 template <class Value>
 scalar_t<Value>* as_scalar(Value* p) {
   return reinterpret_cast<scalar_t<Value>*>(p);

@@ -1,14 +1,16 @@
-// A scalar in memory that other threads update: it is read and added to word by word, a complex number in
-// two.
+// Access to scalars that several threads update. Real and imaginary part of a complex number are read,
+// written and added to separately.
 #pragma once
 
 #include "sptrsv/detail/base/scalar.hpp"
 
 namespace sptrsv::detail {
 
+/// Number of real words of a scalar.
 template <class Scalar>
 inline constexpr int real_words = is_complex_v<Scalar> ? 2 : 1;
 
+/// Returns the address of the first real word of a scalar.
 template <class Scalar>
 SPTRSV_HOST_DEVICE const real_t<Scalar>* real_words_of(const Scalar* p) {
   return reinterpret_cast<const real_t<Scalar>*>(p);
@@ -18,14 +20,14 @@ SPTRSV_HOST_DEVICE real_t<Scalar>* real_words_of(Scalar* p) {
   return reinterpret_cast<real_t<Scalar>*>(p);
 }
 
-/// The words as one scalar.
+/// The real words of a scalar.
 template <class Scalar>
 struct scalar_words {
   real_t<Scalar> word[real_words<Scalar>];
 };
 
-/// Adds in any order with what others add: the sum is not the same in every bit from run to run. On the GPU
-/// sums of floats that are subnormal become zero.
+/// Adds `term` to *sum atomically. Additions of several threads happen in any order, so the last bits of the
+/// sum vary from run to run. On the GPU a subnormal sum of floats becomes zero.
 template <class Context, class Scalar>
 SPTRSV_DEVICE void add_words(Context& ctx, Scalar* sum, Scalar term) {
   const auto words = bit_cast<scalar_words<Scalar>>(term);
@@ -34,6 +36,7 @@ SPTRSV_DEVICE void add_words(Context& ctx, Scalar* sum, Scalar term) {
   }
 }
 
+/// Loads a scalar word by word with relaxed loads.
 template <class Context, class Scalar>
 SPTRSV_DEVICE Scalar load_words_relaxed(Context& ctx, const Scalar* p) {
   scalar_words<Scalar> words;
@@ -43,7 +46,7 @@ SPTRSV_DEVICE Scalar load_words_relaxed(Context& ctx, const Scalar* p) {
   return bit_cast<Scalar>(words);
 }
 
-/// `p` is in shared memory.
+/// Loads a scalar in shared memory word by word with relaxed loads.
 template <class Context, class Scalar>
 SPTRSV_DEVICE Scalar load_words_shared(Context& ctx, const Scalar* p) {
   scalar_words<Scalar> words;
@@ -53,6 +56,7 @@ SPTRSV_DEVICE Scalar load_words_shared(Context& ctx, const Scalar* p) {
   return bit_cast<Scalar>(words);
 }
 
+/// Stores a scalar word by word with relaxed stores.
 template <class Context, class Scalar>
 SPTRSV_DEVICE void store_words_relaxed(Context& ctx, Scalar* p, Scalar value) {
   const auto words = bit_cast<scalar_words<Scalar>>(value);

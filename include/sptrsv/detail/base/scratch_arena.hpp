@@ -1,5 +1,5 @@
-// Short-lived memory of an analysis. A small system's analysis is a few dozen arrays of which most live for a
-// call or two, and asking for each and giving it back takes as long as what is done with it.
+// Short-lived memory of an analysis. The analysis of a small system needs a few dozen arrays, most of them
+// for one or two calls; to allocate and free each of them takes as long as the work itself.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace sptrsv::detail {
 
-/// Gives out parts of one piece of memory while it lasts, and asks `from` for the rest. Everything is used on
-/// one stream, and given back before the arena ends.
+/// Allocates from one piece of memory until it is used up, and then from `from`. All memory is used on one
+/// stream and is freed before the arena ends.
 class scratch_arena final : public memory_resource {
  public:
   scratch_arena(std::size_t bytes, memory_resource& from, stream_handle stream)
@@ -20,6 +20,7 @@ class scratch_arena final : public memory_resource {
   static constexpr std::size_t alignment = 256;
   static std::size_t rounded(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
+  /// Returns `bytes` from the piece, or from the other resource if the piece is used up.
   void* do_allocate(std::size_t bytes, stream_handle stream) override {
     if (rounded(bytes) > piece_.size() - used_) {
       return from_.allocate(bytes, stream);
@@ -30,34 +31,34 @@ class scratch_arena final : public memory_resource {
   }
 
   void do_deallocate(void* p, std::size_t bytes, stream_handle stream) noexcept override {
-    const auto solve_index =
-        reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(piece_.data());
-    if (solve_index >= piece_.size()) {
+    const auto offset = reinterpret_cast<std::uintptr_t>(p) - reinterpret_cast<std::uintptr_t>(piece_.data());
+    if (offset >= piece_.size()) {
       from_.deallocate(p, bytes, stream);
-    } else if (solve_index + rounded(bytes) == used_) {
-      used_ = solve_index;  // the last part: what the stream does with it next comes later
+    } else if (offset + rounded(bytes) == used_) {
+      // It was allocated last. The next user of this memory is on the same stream, so it comes later.
+      used_ = offset;
     }
   }
 
-  memory_resource& from_;
+  memory_resource& from_;  ///< used when the piece is used up
   buffer<unsigned char> piece_;
-  std::size_t used_ = 0;
+  std::size_t used_ = 0;  ///< bytes
 };
 
-/// Where an analysis takes memory from.
+/// The memory resources of an analysis.
 struct analysis_memory {
-  memory_resource& kept;  ///< for what it returns
-  memory_resource& scratch;
+  memory_resource& kept;     ///< for arrays that the analysis returns
+  memory_resource& scratch;  ///< for arrays that it needs only itself
 
-  analysis_memory(memory_resource& both) : kept(both), scratch(both) {}  // NOLINT: one will do
-  analysis_memory(memory_resource& of_results, memory_resource& of_the_rest)
-      : kept(of_results), scratch(of_the_rest) {}
+  analysis_memory(memory_resource& both) : kept(both), scratch(both) {}  // NOLINT: implicit
+  analysis_memory(memory_resource& for_results, memory_resource& for_scratch)
+      : kept(for_results), scratch(for_scratch) {}
 
-  /// For what lives until the end of the analysis.
+  /// Returns the resources for a part of the analysis whose results are scratch of the whole.
   [[nodiscard]] analysis_memory all_scratch() const { return {scratch}; }
 };
 
-/// What is to outlive the memory that `from` lies in.
+/// Returns a copy of `from` that is allocated from `to`.
 template <class T, class Executor>
 buffer<T> copy_of(const buffer<T>& from, const Executor& on, memory_resource& to) {
   buffer<T> copy(from.size(), to, on.stream());
@@ -65,13 +66,14 @@ buffer<T> copy_of(const buffer<T>& from, const Executor& on, memory_resource& to
   return copy;
 }
 
-/// For the arena of an analysis: 0 where the system is so large that asking takes no time beside the work.
+/// Returns the size of the arena of an analysis; 0 for a system so large that allocations cost little beside
+/// the work.
 template <class Executor>
 std::size_t arena_bytes(std::int64_t rows, std::int64_t entries, std::size_t index_bytes) {
-  constexpr std::size_t most = std::size_t{16} << 20;
+  constexpr std::size_t max_bytes = std::size_t{16} << 20;
   const auto wanted =
       static_cast<std::size_t>(24 * rows + 6 * entries) * index_bytes + (std::size_t{64} << 10);
-  return Executor::has_arenas && wanted <= most ? wanted : 0;
+  return Executor::has_arenas && wanted <= max_bytes ? wanted : 0;
 }
 
 }  // namespace sptrsv::detail

@@ -84,11 +84,7 @@ struct gathered_row {
  private:
   template <class Context>
   SPTRSV_DEVICE Scalar load(Context& ctx, std::int64_t solve_index, std::int64_t rhs) const {
-    typename flag::reading seen;
-    for (int w = 0; w < flag::words; ++w) {
-      seen.bits[w] = ctx.load(buffers.component(half, rhs, solve_index) + w);
-    }
-    return seen.value();
+    return flag::read(ctx, buffers.component(half, rhs, solve_index)).value();
   }
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/row_wise/system.hpp"
+#include "sptrsv/detail/sync/polled_batch.hpp"
 
 namespace sptrsv::detail::row_wise {
 
@@ -46,7 +47,8 @@ class batch {
     }
     for (int i = 0; i < Entries; ++i) {
       for (int k = 0; k < Columns; ++k) {
-        seen_[i][k] = column_[i] >= 0 ? flag::try_load(ctx, component(i, k)) : flag::zero();
+        const int at = i * Columns + k;
+        column_[i] >= 0 ? components_.try_load(ctx, at, component(at)) : components_.set_zero(at);
       }
     }
     return taken;
@@ -56,44 +58,34 @@ class batch {
   /// components are known.
   template <class Context>
   SPTRSV_DEVICE const word* poll(Context& ctx) {
-    const word* missing = nullptr;
-    for (int i = 0; i < Entries; ++i) {
-      for (int k = 0; k < Columns; ++k) {
-        if (!flag::is_known(seen_[i][k])) {
-          const word* const still = flag::poll(ctx, component(i, k), seen_[i][k]);
-          missing = still != nullptr ? still : missing;
-        }
-      }
-    }
-    return missing;
+    components_.poll(ctx, addresses());
+    return components_.missing(addresses());
   }
 
   /// Polls until all components are known. Call it only if no row that is waited for depends on this warp.
   template <class Context>
   SPTRSV_DEVICE void wait(Context& ctx) {
-    for (;;) {
-      const word* const missing = poll(ctx);
-      if (missing == nullptr) {
-        return;
-      }
-      ctx.pause(missing);
-    }
+    components_.wait(ctx, addresses());
   }
 
   /// Adds value * component to `sums`, in the order of the entries. Entries that were not taken add zero.
   SPTRSV_DEVICE void add_to(Scalar (&sums)[Columns]) const {
     for (int i = 0; i < Entries; ++i) {
       for (int k = 0; k < Columns; ++k) {
-        sums[k] = sums[k] + value_[i] * seen_[i][k].value();
+        sums[k] = sums[k] + value_[i] * components_.value(i * Columns + k);
       }
     }
   }
 
  private:
-  SPTRSV_DEVICE auto component(int i, int k) const {
+  /// Returns the address of component `at` = entry * Columns + right-hand side.
+  SPTRSV_DEVICE auto component(int at) const {
     // A right-hand side past the end reads the first one instead, so that the poll ends.
-    const std::int64_t rhs = first_ + k < p_.x.columns ? first_ + k : first_;
-    return p_.buffers.component(half_, rhs, static_cast<std::int64_t>(column_[i]));
+    const std::int64_t rhs = first_ + at % Columns < p_.x.columns ? first_ + at % Columns : first_;
+    return p_.buffers.component(half_, rhs, static_cast<std::int64_t>(column_[at / Columns]));
+  }
+  SPTRSV_DEVICE auto addresses() const {
+    return [this](int at) { return component(at); };
   }
 
   const params& p_;
@@ -101,7 +93,7 @@ class batch {
   std::int64_t first_;
   Index column_[Entries];  ///< -1 if there is no entry
   Scalar value_[Entries];
-  typename flag::reading seen_[Entries][Columns];
+  polled_batch<flag, Entries * Columns> components_;
 };
 
 }  // namespace sptrsv::detail::row_wise

@@ -24,7 +24,9 @@ struct settled_buffers : Buffers {
       return Buffers::flag::read(ctx, at);
     }
     template <class Context, class Component>
-    SPTRSV_DEVICE static const typename Buffers::flag::word* poll(Context&, const Component&, reading&) {
+    SPTRSV_DEVICE static void poll(Context&, const Component&, reading&) {}
+    template <class Component>
+    SPTRSV_DEVICE static const typename Buffers::flag::word* missing(const Component&, const reading&) {
       return nullptr;
     }
   };

@@ -1,9 +1,9 @@
-// What consecutive solves of a policy that counts share: for each unknown a counter, and a value for each
-// right-hand side, which is what has been summed up for it, or its solution.
+// Synchronisation by counters: each unknown has a counter and one value for each right-hand side. The value
+// is the sum of the products that have been added for the unknown, or its solution.
 //
-// A counter tells how many of the unknowns that its unknown waits for have come. It counts up to the
-// in-degree, and whoever has waited for it sets it back to zero, as it does with the sums that it has read:
-// so every solve finds what it needs and no launch or memset prepares it.
+// The counter of an unknown counts the unknowns that it waits for and that are solved; it counts up to the
+// in-degree. The thread that has waited for the counter sets it to zero again, and the thread that has read a
+// sum sets the sum to zero. So the next solve needs no launch and no memset before it.
 #pragma once
 
 #include <cstddef>
@@ -15,27 +15,31 @@
 
 namespace sptrsv::detail {
 
+/// The counters and values as kernels see them.
 template <class Scalar, class Index>
 struct counted_unknowns {
-  Index* counts;   ///< by place
-  Scalar* values;  ///< by place, `stride` right-hand sides each
+  Index* counts;   ///< by solve index
+  Scalar* values;  ///< by solve index, `stride` right-hand sides each
   std::int64_t stride;
   solve_state* state;
 
+  /// Returns the address of the value of a right-hand side.
   SPTRSV_DEVICE Scalar* value(std::int64_t solve_index, std::int64_t rhs) const {
     return values + solve_index * stride + rhs;
   }
 
-  /// Returns when `in_degree` unknowns have counted for `place`; what they did before, the thread then sees.
+  /// Waits until `in_degree` unknowns have counted for the unknown at `solve_index`. The thread then sees
+  /// what their threads wrote before they counted.
   template <class Context>
   SPTRSV_DEVICE void wait(Context& ctx, std::int64_t solve_index, Index in_degree) const {
     if (in_degree > 0) {
       simt::wait_until(ctx, counts + solve_index, [=](Index count) { return count == in_degree; });
-      ctx.fence_acquire();  // once, not at each look: it drops what the SM's cache holds
+      ctx.fence_acquire();  // once and not at each poll: it drops what the cache of the SM holds
     }
   }
 
-  /// For the next solve, by one thread, after the wait of all that look at the counter.
+  /// Sets the counter to zero for the next solve. One thread calls it, after all threads that poll the
+  /// counter have seen its last value.
   template <class Context>
   SPTRSV_DEVICE void restore_count(Context& ctx, std::int64_t solve_index, Index in_degree) const {
     if (in_degree > 0) {
@@ -43,20 +47,20 @@ struct counted_unknowns {
     }
   }
 
-  /// After the wait.
+  /// Returns the sum that other unknowns have added. Call it after wait().
   template <class Context>
   SPTRSV_DEVICE Scalar sum(Context& ctx, std::int64_t solve_index, std::int64_t rhs) const {
     return load_words_relaxed(ctx, value(solve_index, rhs));
   }
 
-  /// For the next solve, by the thread that has read the sum.
+  /// Sets the sum to zero for the next solve. The thread that has read the sum calls it.
   template <class Context>
   SPTRSV_DEVICE void restore_sum(Context& ctx, std::int64_t solve_index, std::int64_t rhs) const {
     store_words_relaxed(ctx, value(solve_index, rhs), Scalar{});
   }
 };
 
-/// The owner, for one solve in flight.
+/// Owns the counters and values of a workspace, which serves one solve at a time.
 template <class Scalar, class Index>
 class counted_storage {
  public:
@@ -70,16 +74,19 @@ class counted_storage {
     on.fill_bytes(values_.data(), 0, values_.bytes());
   }
 
+  /// Returns the arrays for the parameters of a kernel.
   [[nodiscard]] counted_unknowns<Scalar, Index> unknowns() const {
     return {counts_.data(), values_.data(), stride_, state_.data()};
   }
 
-  /// Of the last solve, whose launches had `blocks` blocks; -1 if none. Synchronises.
+  /// Returns the smallest substitution index whose x is not finite in the last solve; -1 if there is none.
+  /// `blocks`: of all launches of a solve. Synchronises.
   template <class Executor>
   [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t blocks, const Executor& on) const {
     return state_.first_nonfinite_index(blocks, on);
   }
 
+  /// Returns the size in memory.
   [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns) {
     return static_cast<std::size_t>(size) *
                (sizeof(Index) + static_cast<std::size_t>(max_columns) * sizeof(Scalar)) +

@@ -1,8 +1,8 @@
-// What consecutive solves of a policy that polls values share: two pages of flagged values.
+// Synchronisation by flagged values (value_flag.hpp) in two buffers that consecutive solves share.
 //
-// Solve s of a workspace (solve_tickets.hpp) finds page s mod 2 pending, solves in it, and resets the other
-// one, which the solve before it filled. So no solve needs a kernel, a memset or a barrier beside its own
-// work, and a captured solve can be replayed.
+// Solve number s of a workspace (tickets.hpp) finds buffer s mod 2 pending, writes the components of x to it,
+// and resets the other buffer, which the solve before it wrote. So no solve needs a kernel, a memset or a
+// barrier before its own work, and a captured solve can be replayed.
 #pragma once
 
 #include <cstddef>
@@ -13,26 +13,29 @@
 
 namespace sptrsv::detail {
 
-/// The pages as kernels see them: column-major, `size` components a right-hand side, by place.
+/// The two buffers as kernels see them. In a buffer the components stand by solve index, `size` for each
+/// right-hand side.
 template <class Scalar>
 struct double_buffer {
   using flag = value_flag<Scalar>;
   using word = typename flag::word;
 
-  word* solved[2];
+  word* solved[2];  ///< the buffers
   solve_state* state;
   std::int64_t size;
 
+  /// Returns the index of the buffer that a solve writes.
   SPTRSV_DEVICE static std::uint32_t half_of(unsigned long long solve) {
     return static_cast<std::uint32_t>(solve % 2);
   }
 
+  /// Returns the address of a component in buffer `half`.
   SPTRSV_DEVICE word* component(std::uint32_t half, std::int64_t column, std::int64_t solve_index) const {
     return solved[half] + (column * size + solve_index) * flag::words;
   }
 
-  /// Marks the component pending in each of the first `columns` columns; `rank` of `lanes` threads share
-  /// them.
+  /// Marks the components at `solve_index` pending for the first `columns` right-hand sides. `lanes` threads
+  /// share the work; this is thread `rank` of them.
   template <class Context>
   SPTRSV_DEVICE void reset(Context& ctx, std::uint32_t half, std::int64_t solve_index, std::int64_t columns,
                            int rank, int lanes) const {
@@ -41,6 +44,7 @@ struct double_buffer {
     }
   }
 
+  /// Records that the component at `substitution_index` is not finite.
   template <class Context>
   SPTRSV_DEVICE void record_nonfinite(Context& ctx, std::uint32_t half,
                                       std::int64_t substitution_index) const {
@@ -86,17 +90,17 @@ SPTRSV_DEVICE void start_block(Context& ctx, block_start& start, solve_state* st
   start_block(ctx, start, state, columns, ctx.grid_blocks());
 }
 
-/// What a launch of a solve has of it.
+/// The share of one launch in a solve of several launches.
 struct launch_share {
-  std::uint32_t first_block;       ///< as many blocks are in launches before it
-  std::uint32_t solve_blocks;      ///< of all launches
-  std::int64_t first_solve_index;  ///< of the pages
+  std::uint32_t first_block;       ///< number of blocks in the launches before it
+  std::uint32_t solve_blocks;      ///< number of blocks in all launches
+  std::int64_t first_solve_index;  ///< solve index of the first row of the launch
 
-  /// Whether a launch of so many blocks is all of the solve.
+  /// Returns whether a launch of `blocks` blocks is the whole solve.
   [[nodiscard]] bool is_whole_solve(std::uint32_t blocks) const { return solve_blocks == blocks; }
 };
 
-/// The pages' owner, for one solve in flight.
+/// Owns the two buffers and the state of a workspace, which serves one solve at a time.
 template <class Scalar>
 class double_buffer_storage {
  public:
@@ -112,21 +116,25 @@ class double_buffer_storage {
     on.fill_bytes(solved_.data(), 0xff, solved_.bytes());
   }
 
+  /// Returns the buffers for the parameters of a kernel.
   [[nodiscard]] double_buffer<Scalar> buffers() const {
     return {{solved_.data(), solved_.data() + buffer_words_}, state_.data(), size_};
   }
 
-  /// Of the last solve, whose launches had `blocks` blocks; -1 if none. Synchronises.
+  /// Returns the smallest substitution index whose x is not finite in the last solve; -1 if there is none.
+  /// `blocks`: of all launches of a solve. Synchronises.
   template <class Executor>
   [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t blocks, const Executor& on) const {
     return state_.first_nonfinite_index(blocks, on);
   }
 
+  /// Returns the size in memory.
   [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns) {
     return 2 * words(size, max_columns) * sizeof(word) + sizeof(solve_state);
   }
 
  private:
+  /// Returns the number of words of one buffer.
   static std::size_t words(std::int64_t size, std::int64_t max_columns) {
     return static_cast<std::size_t>(size * max_columns) * value_flag<Scalar>::words;
   }

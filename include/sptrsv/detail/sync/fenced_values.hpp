@@ -1,7 +1,8 @@
-// The classical hand-off: the value, a fence, then a flag; who waits polls the flag and reads the value after
-// an acquire.
+// The classical hand-off: the producer stores the value, then a fence, then a flag. A consumer polls the flag
+// and reads the value after an acquire fence.
 //
-// A flag holds the number of the solve that set it: none is reset, and no launch prepares a solve.
+// A flag holds the number of the solve that set it. So no flag needs to be reset, and no launch prepares a
+// solve.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +13,19 @@
 
 namespace sptrsv::detail {
 
-/// What value_flag is for values that are their own flags.
+/// Has the interface of value_flag, with a flag beside each value.
 template <class Scalar>
 struct fenced_flag {
   using word = std::uint32_t;
 
+  /// Address of a component.
   struct component {
     Scalar* value;
     word* flag;
-    word solve;  ///< what the flag holds when the value is there
+    word solve;  ///< content of the flag when the value is there
   };
 
+  /// What was read from a component.
   struct reading {
     Scalar seen;
     bool known;
@@ -30,9 +33,12 @@ struct fenced_flag {
     SPTRSV_HOST_DEVICE Scalar value() const { return seen; }
   };
 
+  /// Returns a known zero, for a component that nothing waits for.
   SPTRSV_HOST_DEVICE static reading zero() { return {Scalar{}, true}; }
+  /// Returns whether the value has been read.
   SPTRSV_HOST_DEVICE static bool is_known(const reading& seen) { return seen.known; }
 
+  /// Returns the component if its flag is set; otherwise a reading that is not known.
   template <class Context>
   SPTRSV_DEVICE static reading try_load(Context& ctx, const component& at) {
     reading seen{Scalar{}, false};
@@ -40,23 +46,27 @@ struct fenced_flag {
     return seen;
   }
 
-  /// Of a component that an earlier launch has published.
+  /// Returns a component that an earlier launch has published.
   template <class Context>
   SPTRSV_DEVICE static reading read(Context& ctx, const component& at) {
     return {ctx.load(at.value), true};
   }
 
-  /// Returns the flag that is missing; null if none is.
+  /// Reads the component if it was not known in `seen` and its flag is set.
   template <class Context>
-  SPTRSV_DEVICE static const word* poll(Context& ctx, const component& at, reading& seen) {
-    if (ctx.load_relaxed(at.flag) != at.solve) {
-      return at.flag;
+  SPTRSV_DEVICE static void poll(Context& ctx, const component& at, reading& seen) {
+    if (!seen.known && ctx.load_relaxed(at.flag) == at.solve) {
+      ctx.fence_acquire();
+      seen = read(ctx, at);
     }
-    ctx.fence_acquire();
-    seen = read(ctx, at);
-    return nullptr;
   }
 
+  /// Returns the address of the flag if the component is not known; null otherwise.
+  SPTRSV_DEVICE static const word* missing(const component& at, const reading& seen) {
+    return seen.known ? nullptr : at.flag;
+  }
+
+  /// Stores the value, and sets the flag unless the launch does not signal.
   template <class Context>
   SPTRSV_DEVICE static void publish(Context& ctx, const component& at, Scalar value) {
     ctx.store(at.value, value);
@@ -67,8 +77,8 @@ struct fenced_flag {
   }
 };
 
-/// As double_buffer, with values and flags instead of two pages. A `page` is here what fenced_values::half_of
-/// says.
+/// Has the interface of double_buffer, with one array of values and one of flags. `half` is the number that
+/// half_of returns.
 template <class Scalar>
 struct fenced_values {
   using flag = fenced_flag<Scalar>;
@@ -77,22 +87,26 @@ struct fenced_values {
   typename flag::word* flags;
   solve_state* state;
   std::int64_t size;
-  bool signals = true;  ///< false: nobody of this launch polls, and later ones need not
+  bool signals = true;  ///< false if no row of this launch polls; later launches need no flags
 
-  /// 0 is no solve's; odd and even as the solve's number.
+  /// Returns the number that the flags of a solve hold: even if `solve` is even, and not 0 for the first
+  /// solves, because flags start at 0.
   SPTRSV_DEVICE static std::uint32_t half_of(unsigned long long solve) {
     return static_cast<std::uint32_t>(solve) + 2;
   }
 
+  /// Returns the address of a component.
   SPTRSV_DEVICE typename flag::component component(std::uint32_t half, std::int64_t column,
                                                    std::int64_t solve_index) const {
     const std::int64_t at = column * size + solve_index;
     return {values + at, signals ? flags + at : nullptr, half};
   }
 
+  /// Does nothing: flags are not reset.
   template <class Context>
   SPTRSV_DEVICE void reset(Context&, std::uint32_t, std::int64_t, std::int64_t, int, int) const {}
 
+  /// Records that the component at `substitution_index` is not finite.
   template <class Context>
   SPTRSV_DEVICE void record_nonfinite(Context& ctx, std::uint32_t half,
                                       std::int64_t substitution_index) const {
@@ -100,7 +114,7 @@ struct fenced_values {
   }
 };
 
-/// The owner of values and flags, for one solve in flight.
+/// Owns the values and flags of a workspace, which serves one solve at a time.
 template <class Scalar>
 class fenced_storage {
   using word = typename fenced_flag<Scalar>::word;
@@ -114,10 +128,12 @@ class fenced_storage {
     on.fill_bytes(flags_.data(), 0, flags_.bytes());
   }
 
+  /// Returns the arrays for the parameters of a kernel. `state`: of the workspace.
   [[nodiscard]] fenced_values<Scalar> buffers(solve_state* state, bool signals) const {
     return {values_.data(), flags_.data(), state, size_, signals};
   }
 
+  /// Returns the size in memory.
   [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns) {
     return static_cast<std::size_t>(size * max_columns) * (sizeof(Scalar) + sizeof(word));
   }

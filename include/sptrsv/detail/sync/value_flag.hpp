@@ -1,6 +1,6 @@
-// A value that is its own flag: a component of x holds a reserved NaN until it is solved, so a consumer that
-// polls it receives flag and value in one trip, without a fence. Complex numbers carry a flag in each of
-// their two words.
+// A value that is its own flag: a component of x holds a reserved NaN until it is solved. A consumer that
+// polls it receives flag and value in one round trip to memory, without a fence. In a complex number each of
+// the two words is its own flag.
 #pragma once
 
 #include <cstdint>
@@ -9,31 +9,33 @@
 
 namespace sptrsv::detail {
 
+/// Reads and writes flagged components of type Scalar, which is a scalar or an rhs_pack.
 template <class Scalar>
 struct value_flag {
   using real = real_t<Scalar>;
   using word = std::conditional_t<sizeof(real) == 4, std::uint32_t, std::uint64_t>;
   static constexpr int words = sizeof(Scalar) / sizeof(word);
-  /// That one instruction moves: as many as the alignment of a component allows.
+  /// Words that one instruction moves: as many as the alignment of a component allows.
   static constexpr int words_at_once = alignof(Scalar) > sizeof(real)
                                            ? static_cast<int>(alignof(Scalar) / sizeof(word))
                                            : 1;
-  /// All bits set, a quiet NaN that no arithmetic of the hardware produces: memory is reset bytewise.
+  /// Content of a word that is not solved: a quiet NaN that the arithmetic of the GPU does not produce. All
+  /// bits are set, so that a memset can write it.
   static constexpr word pending = ~word{0};
-  /// Stands for a computed NaN that has the reserved bits.
+  /// Replaces a computed NaN that has the reserved bits.
   static constexpr word canonical_nan = sizeof(real) == 4 ? word{0x7fc00000u} : word(0x7ff8000000000000u);
 
-  /// What a component's words held when they were looked at.
+  /// What was read from the words of a component.
   struct reading {
     word bits[words];
 
     SPTRSV_HOST_DEVICE Scalar value() const { return bit_cast<Scalar>(*this); }
   };
 
-  /// Of a component that nobody waits for.
+  /// Returns a known zero, for a component that nothing waits for.
   SPTRSV_HOST_DEVICE static reading zero() { return bit_cast<reading>(Scalar{}); }
 
-  /// Of a component that nobody has looked at.
+  /// Returns the reading of a component that has not been read.
   SPTRSV_HOST_DEVICE static reading unseen() {
     reading r;
     for (int w = 0; w < words; ++w) {
@@ -42,6 +44,7 @@ struct value_flag {
     return r;
   }
 
+  /// Returns whether no word is pending.
   SPTRSV_HOST_DEVICE static bool is_known(const reading& seen) {
     bool known = true;
     for (int w = 0; w < words; ++w) {
@@ -50,15 +53,7 @@ struct value_flag {
     return known;
   }
 
-  template <int Count>
-  SPTRSV_DEVICE static bool are_known(const reading (&seen)[Count]) {
-    bool known = true;
-    for (int i = 0; i < Count; ++i) {
-      known = known && is_known(seen[i]);
-    }
-    return known;
-  }
-
+  /// Loads a component once.
   template <class Context>
   SPTRSV_DEVICE static reading try_load(Context& ctx, const word* component) {
     reading seen;
@@ -68,8 +63,8 @@ struct value_flag {
     return seen;
   }
 
-  /// The same through the cache of the SM, which spares memory where others there have looked before. It may
-  /// miss what is published, and never sees it if it is asked again: to poll, look.
+  /// Loads a component once through the cache of the SM, which saves a trip to memory if another thread of
+  /// the SM has loaded it before. The cache may hold an old value and keep it, so poll with poll().
   template <class Context>
   SPTRSV_DEVICE static reading try_load_cached(Context& ctx, const word* component) {
     reading seen;
@@ -79,7 +74,7 @@ struct value_flag {
     return seen;
   }
 
-  /// Of a component that an earlier launch has published.
+  /// Loads a component that is known to be published, by an earlier launch or before a barrier.
   template <class Context>
   SPTRSV_DEVICE static reading read(Context& ctx, const word* component) {
     reading seen;
@@ -89,20 +84,26 @@ struct value_flag {
     return seen;
   }
 
-  /// Looks once more at the words that were pending in `seen`. Returns one that still is; null if none.
+  /// Loads the words that are pending in `seen` once more.
   template <class Context>
-  SPTRSV_DEVICE static const word* poll(Context& ctx, const word* component, reading& seen) {
-    const word* missing = nullptr;
-    for (int w = 0; w < words; ++w) {
-      if (seen.bits[w] == pending) {
-        seen.bits[w] = ctx.load_relaxed(component + w);
-        missing = seen.bits[w] == pending ? component + w : missing;
+  SPTRSV_DEVICE static void poll(Context& ctx, const word* component, reading& seen) {
+    for (int w = 0; w < words; w += words_at_once) {
+      if (is_any_pending(seen.bits + w)) {
+        ctx.template load_relaxed_words<words_at_once>(component + w, seen.bits + w);
       }
     }
-    return missing;
   }
 
-  /// Polls the words that were pending in `seen` until they are not.
+  /// Returns the address of a word that is pending in `seen`; null if none is.
+  SPTRSV_DEVICE static const word* missing(const word* component, const reading& seen) {
+    const word* pending_word = nullptr;
+    for (int w = 0; w < words; ++w) {
+      pending_word = seen.bits[w] == pending ? component + w : pending_word;
+    }
+    return pending_word;
+  }
+
+  /// Polls the words that are pending in `seen` until none is, with back-off. Returns the component.
   template <class Context>
   SPTRSV_DEVICE static Scalar wait(Context& ctx, const word* component, reading seen) {
     for (int w = 0; w < words; ++w) {
@@ -114,47 +115,7 @@ struct value_flag {
     return seen.value();
   }
 
-  /// Looks once at the words that are pending in `seen`; whether all are known then.
-  template <int Count, class Context>
-  SPTRSV_DEVICE static bool poll_all(Context& ctx, const word* const (&components)[Count],
-                                     reading (&seen)[Count]) {
-    for (int i = 0; i < Count; ++i) {  // all loads, then all tests: otherwise one waits for the other
-      for (int w = 0; w < words; w += words_at_once) {
-        if (is_any_pending(seen[i].bits + w)) {
-          ctx.template load_relaxed_words<words_at_once>(components[i] + w, seen[i].bits + w);
-        }
-      }
-    }
-    return are_known(seen);
-  }
-
-  /// One of the words that are pending in `seen`; null if none is.
-  template <int Count>
-  SPTRSV_DEVICE static const word* missing_of(const word* const (&components)[Count],
-                                              const reading (&seen)[Count]) {
-    const word* missing = nullptr;
-    for (int i = 0; i < Count; ++i) {
-      for (int w = 0; w < words; ++w) {
-        missing = seen[i].bits[w] == pending ? components[i] + w : missing;
-      }
-    }
-    return missing;
-  }
-
-  /// Polls the words that are pending in `seen` until no lane of the tile misses any. Lanes that went on one
-  /// by one would have to be brought together again, which takes longer than a look.
-  template <int Count, class Context, class Tile>
-  SPTRSV_DEVICE static void spin_together(Context& ctx, const Tile& tile,
-                                          const word* const (&components)[Count], reading (&seen)[Count]) {
-    bool known = are_known(seen);
-    while (tile.any(!known)) {
-      if (!known) {
-        ctx.spin(missing_of(components, seen));
-      }
-      known = poll_all(ctx, components, seen);
-    }
-  }
-
+  /// Stores a component, which then is not pending any more.
   template <class Context>
   SPTRSV_DEVICE static void publish(Context& ctx, word* component, Scalar value) {
     auto seen = bit_cast<reading>(value);
@@ -164,6 +125,7 @@ struct value_flag {
     store(ctx, component, seen);
   }
 
+  /// Marks a component pending.
   template <class Context>
   SPTRSV_DEVICE static void reset(Context& ctx, word* component) {
     store(ctx, component, unseen());
@@ -177,7 +139,7 @@ struct value_flag {
     }
   }
 
-  /// Of the words that come with this one.
+  /// Returns whether a word is pending among those that one instruction loads with *bits.
   SPTRSV_DEVICE static bool is_any_pending(const word* bits) {
     bool any = false;
     for (int w = 0; w < words_at_once; ++w) {

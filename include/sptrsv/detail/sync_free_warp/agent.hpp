@@ -6,6 +6,7 @@
 #include "sptrsv/detail/row_wise/system.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/sync/polled_batch.hpp"
 
 namespace sptrsv::detail::sync_free_warp {
 
@@ -87,26 +88,15 @@ struct agent {
     const bool present = e < end;
     const std::int64_t column = present ? ctx.load_constant(p.columns + e) : 0;
     const Scalar value = present ? ctx.load_constant(p.values + e) : Scalar{};
-    const word* components[Columns];
-    typename flag::reading seen[Columns];
+    stored_addresses<word, Columns> addresses;
+    polled_batch<flag, Columns> components;
     for (int k = 0; k < Columns; ++k) {
-      components[k] = component(p, half, first, k, column);
-      seen[k] = present ? flag::try_load(ctx, components[k]) : flag::zero();
+      addresses.of[k] = component(p, half, first, k, column);
+      present ? components.try_load(ctx, k, addresses(k)) : components.set_zero(k);
     }
-    for (;;) {
-      bool known = true;
-      for (int k = 0; k < Columns; ++k) {
-        known = known && flag::is_known(seen[k]);
-      }
-      if (warp.all(known)) {
-        break;
-      }
-      if (!flag::poll_all(ctx, components, seen)) {
-        ctx.spin(flag::missing_of(components, seen));
-      }
-    }
+    components.wait_together(ctx, warp, addresses);
     for (int k = 0; k < Columns; ++k) {
-      sums[k] = sums[k] + value * seen[k].value();
+      sums[k] = sums[k] + value * components.value(k);
     }
   }
 
@@ -127,19 +117,19 @@ struct agent {
   SPTRSV_DEVICE static void add_entries(Context& ctx, const params& p, std::uint32_t half, Offset e,
                                         std::int64_t first, Scalar (&sums)[Columns]) {
     Scalar values[Entries];
-    const word* components[Entries][Columns];
-    typename flag::reading seen[Entries][Columns];
+    const word* addresses[Entries][Columns];
+    polled_batch<flag, Entries * Columns> components;
     for (int i = 0; i < Entries; ++i) {
       const std::int64_t column = ctx.load_constant(p.columns + e + 32 * i);
       values[i] = ctx.load_constant(p.values + e + 32 * i);
       for (int k = 0; k < Columns; ++k) {
-        components[i][k] = component(p, half, first, k, column);
-        seen[i][k] = flag::try_load(ctx, components[i][k]);
+        addresses[i][k] = component(p, half, first, k, column);
+        components.try_load(ctx, i * Columns + k, addresses[i][k]);
       }
     }
     for (int i = 0; i < Entries; ++i) {
       for (int k = 0; k < Columns; ++k) {
-        sums[k] = sums[k] + values[i] * flag::wait(ctx, components[i][k], seen[i][k]);
+        sums[k] = sums[k] + values[i] * components.wait_for(ctx, i * Columns + k, addresses[i][k]);
       }
     }
   }

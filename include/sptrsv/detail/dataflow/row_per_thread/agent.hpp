@@ -20,6 +20,7 @@
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
 #include "sptrsv/detail/sync/double_buffer.hpp"
+#include "sptrsv/detail/sync/polled_batch.hpp"
 
 namespace sptrsv::detail::dataflow::row_per_thread {
 
@@ -93,6 +94,12 @@ struct agent {
     Scalar value[EntriesAtOnce];
   };
 
+  /// The components of x that the entries of a batch need.
+  struct needed_components {
+    stored_addresses<word, EntriesAtOnce> addresses;
+    polled_batch<flag, EntriesAtOnce> components;
+  };
+
   /// The slots of a lane: begin, begin + 32, ... below end. Batches end with the last slot: the entries of a
   /// short row stand last, so that they are in one batch.
   struct span_of_entries {
@@ -148,12 +155,12 @@ struct agent {
       Offset e = first_entry;
       batch now = first_entries;
       batch next = read(ctx, p, entries, e + stride);
-      awaited wait = awaited_by(ctx, now, solved);
+      needed_components needed = load_components(ctx, now, solved);
       bool done = !present;
       do {
-        const bool known = flag::poll_all(ctx, wait.components, wait.seen);
+        const bool known = needed.components.poll(ctx, needed.addresses);
         if (!done && known) {
-          subtract_products(now, wait, rest);
+          subtract_products(now, needed, rest);
           e += stride;
           done = e >= end;
           if (done) {
@@ -161,10 +168,10 @@ struct agent {
           } else {
             now = next;
             next = read(ctx, p, entries, e + stride);
-            wait = awaited_by(ctx, now, solved);
+            needed = load_components(ctx, now, solved);
           }
         } else if (!done) {
-          const word* const missing = flag::missing_of(wait.components, wait.seen);
+          const word* const missing = needed.components.missing(needed.addresses);
           gate < 0 ? ctx.pause(missing) : ctx.spin(missing);  // without gates many warps poll
         }
       } while (warp.any(!done));
@@ -222,18 +229,18 @@ struct agent {
     return p.reversed ? p.size - 1 - substitution_index : static_cast<std::int64_t>(substitution_index);
   }
 
-  /// The components of x that a lane polls.
-  struct awaited {
-    const word* components[EntriesAtOnce];
-    typename flag::reading seen[EntriesAtOnce];
-  };
-
+  /// Loads the components of a batch for the first time.
   template <class Context>
-  SPTRSV_DEVICE static awaited awaited_by(Context& ctx, const batch& entries, const word* solved) {
-    awaited made;
+  SPTRSV_DEVICE static needed_components load_components(Context& ctx, const batch& entries,
+                                                         const word* solved) {
+    needed_components made;
     for (int i = 0; i < EntriesAtOnce; ++i) {
-      made.components[i] = solved + static_cast<std::int64_t>(entries.column[i]) * flag::words;
-      made.seen[i] = entries.column[i] >= 0 ? flag::try_load_cached(ctx, made.components[i]) : flag::zero();
+      made.addresses.of[i] = solved + static_cast<std::int64_t>(entries.column[i]) * flag::words;
+      if (entries.column[i] >= 0) {
+        made.components.try_load_cached(ctx, i, made.addresses(i));
+      } else {
+        made.components.set_zero(i);
+      }
     }
     return made;
   }
@@ -258,10 +265,11 @@ struct agent {
   }
 
   /// Subtracts the products of the entries and their components.
-  SPTRSV_DEVICE static void subtract_products(const batch& entries, const awaited& wait, unknown& rest) {
+  SPTRSV_DEVICE static void subtract_products(const batch& entries, const needed_components& needed,
+                                              unknown& rest) {
     unknown sum[2] = {};  // two sums, added in a fixed order: half the latency of one
     for (int i = 0; i < EntriesAtOnce; ++i) {
-      sum[i % 2] = sum[i % 2] + entries.value[i] * wait.seen[i].value();
+      sum[i % 2] = sum[i % 2] + entries.value[i] * needed.components.value(i);
     }
     rest = rest - (sum[0] + sum[1]);
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/dataflow/partitioned/layout/shared_memory.hpp"
+#include "sptrsv/detail/sync/polled_batch.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
@@ -76,21 +77,21 @@ class global_entries {
 
   template <int Entries>
   SPTRSV_DEVICE unknown products(const entry (&entries)[Entries]) const {
-    const word* component[Entries];
-    typename flag::reading seen[Entries];
+    stored_addresses<word, Entries> addresses;
+    polled_batch<flag, Entries> components;
     SPTRSV_UNROLL
     for (int k = 0; k < Entries; ++k) {
-      component[k] = solved_ + entries[k].solve_index * flag::words;
-      seen[k] = flag::zero();
+      addresses.of[k] = solved_ + entries[k].solve_index * flag::words;
+      components.set_zero(k);
       if (entries[k].solve_index >= 0) {
-        seen[k] = flag::try_load_cached(ctx_, component[k]);
+        components.try_load_cached(ctx_, k, addresses(k));
       }
     }
-    flag::spin_together(ctx_, warp_, component, seen);
+    components.wait_together(ctx_, warp_, addresses);
     unknown sum[2] = {};
     SPTRSV_UNROLL
     for (int k = 0; k < Entries; ++k) {
-      sum[k % 2] = sum[k % 2] + entries[k].value * seen[k].value();
+      sum[k % 2] = sum[k % 2] + entries[k].value * components.value(k);
     }
     return sum[0] + sum[1];
   }
