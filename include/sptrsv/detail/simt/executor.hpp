@@ -15,8 +15,7 @@
 //                                      std::size_t dynamic_shared_bytes = 0,
 //                int threads = Agent::block_threads) const;   // blocks > 0; threads per block, whole warps
 //   template <class Agent> std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0,
-//                int threads = Agent::block_threads) const;   // blocks that the device holds at once, at
-//                least 1
+//                int threads = Agent::block_threads) const;   // blocks on the device at once, at least 1
 //   static constexpr bool has_arenas;              // whether an analysis may put arrays into one piece
 //   std::size_t shared_limit() const;              // largest shared memory of a block in bytes
 //   void fill_bytes(void* p, unsigned char value, std::size_t bytes) const;
