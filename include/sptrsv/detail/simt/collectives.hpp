@@ -5,25 +5,28 @@
 
 namespace sptrsv::detail::simt {
 
-/// Operations for reduce().
+/// Operation for reduce(): the sum.
 struct plus {
   template <class T>
   SPTRSV_DEVICE T operator()(const T& a, const T& b) const {
     return a + b;
   }
 };
+/// Operation for reduce(): the smaller value.
 struct minimum {
   template <class T>
   SPTRSV_DEVICE T operator()(const T& a, const T& b) const {
     return b < a ? b : a;
   }
 };
+/// Operation for reduce(): the larger value.
 struct maximum {
   template <class T>
   SPTRSV_DEVICE T operator()(const T& a, const T& b) const {
     return a < b ? b : a;
   }
 };
+/// Operation for reduce(): the bitwise or.
 struct bit_or {
   template <class T>
   SPTRSV_DEVICE T operator()(const T& a, const T& b) const {

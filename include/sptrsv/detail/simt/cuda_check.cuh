@@ -1,4 +1,4 @@
-// Errors of the CUDA runtime as exceptions.
+// Turns errors of the CUDA runtime into exceptions.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,8 +9,9 @@
 
 namespace sptrsv::detail {
 
+/// Throws the error of a failed call. `call`: its source text.
 [[noreturn]] inline void throw_cuda_error(cudaError_t status, const char* call) {
-  static_cast<void>(cudaGetLastError());  // an error that is reported here is not to be found again by others
+  static_cast<void>(cudaGetLastError());  // clears the error, which is reported here and nowhere else
   throw error(status == cudaErrorMemoryAllocation ? errc::out_of_memory : errc::cuda_error,
               std::string(call) + " failed: " + cudaGetErrorName(status) + ", " + cudaGetErrorString(status));
 }

@@ -14,6 +14,7 @@
 
 namespace sptrsv::detail::simt {
 
+/// The context of a kernel on the GPU; see context.hpp for what each function does.
 class cuda_context : public cuda_copies, public cuda_flags {
  public:
   __device__ __forceinline__ int thread_rank() const { return static_cast<int>(threadIdx.x); }
@@ -29,12 +30,12 @@ class cuda_context : public cuda_copies, public cuda_flags {
     return {};
   }
   __device__ __forceinline__ void barrier() const { __syncthreads(); }
-  /// The hardware has 16 barriers for a block, 0 being that of __syncthreads: one for each number of warps,
-  /// as far as they go.
+  /// A block has 16 hardware barriers, and __syncthreads uses number 0. The others are assigned by the number
+  /// of warps, modulo 15.
   template <int Threads>
   __device__ __forceinline__ void barrier() const {
     static_assert(Threads % 32 == 0);
-    __syncwarp();  // bar.sync wants whole warps, unlike barrier.sync, which costs some 130 ns more
+    __syncwarp();  // bar.sync needs converged warps; barrier.sync does not, and costs about 130 ns more
     asm volatile("bar.sync %0, %1;" ::"n"(1 + Threads / 32 % 15), "n"(Threads) : "memory");
   }
   template <int Threads>
@@ -74,7 +75,7 @@ class cuda_context : public cuda_copies, public cuda_flags {
   __device__ __forceinline__ T atomic_add(T* p, T v) const {
     if constexpr (std::is_floating_point_v<T>) {
       return atomicAdd(p, v);
-    } else {  // two's complement: signed and unsigned addition are the same
+    } else {  // in two's complement signed and unsigned addition are the same
       using bits = cuda_memory::bits_of<T>;
       return static_cast<T>(atomicAdd(reinterpret_cast<bits*>(p), static_cast<bits>(v)));
     }
@@ -83,7 +84,7 @@ class cuda_context : public cuda_copies, public cuda_flags {
   __device__ __forceinline__ void reduce_add(T* p, T v) const {
     if (__isShared(p)) {
       static_cast<void>(atomic_add(p, v));
-    } else {  // nvcc makes an atomic that returns the old value of an atomicAdd whose result is not used
+    } else {  // for an atomicAdd with an unused result nvcc emits an atomic that returns the old value
       const auto to = __cvta_generic_to_global(p);
       if constexpr (std::is_same_v<T, double>) {
         asm volatile("red.relaxed.gpu.global.add.f64 [%0], %1;" ::"l"(to), "d"(v) : "memory");
@@ -130,9 +131,9 @@ class cuda_context : public cuda_copies, public cuda_flags {
   }
 
   __device__ __forceinline__ void fence() const { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
-  /// Each is a part of what fence() does, and each is cheaper: the one drops the lines of the first-level
-  /// cache and waits for nothing, the other waits for the thread's stores and keeps the cache. PTX has them
-  /// from version 8.6 on.
+  /// fence_acquire and fence_release are each a part of fence() and cheaper: the first one drops the lines of
+  /// the L1 cache and waits for nothing, the second one waits for the stores of the thread and keeps the
+  /// cache. PTX has them from version 8.6 on.
   __device__ __forceinline__ void fence_acquire() const {
 #if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
     asm volatile("fence.acquire.gpu;" ::: "memory");
@@ -192,7 +193,7 @@ class cuda_context : public cuda_copies, public cuda_flags {
       }
     }
   }
-  /// A branch that is never taken, which the compiler cannot know.
+  /// Branches on the addresses. The branch is never taken, but the compiler does not know that.
   template <class... Addresses>
   __device__ __forceinline__ void compute_now(Addresses... addresses) const {
     if ((... | addresses) < 0) {
@@ -200,8 +201,8 @@ class cuda_context : public cuda_copies, public cuda_flags {
     }
   }
 
-  /// Short beside the trip to memory of the poll itself, so the hand-off costs the same, but thousands of
-  /// waiting warps leave the memory system to those that work.
+  /// Sleeps. The sleep is short compared with the trip to memory of a poll, so a hand-off takes no longer,
+  /// but thousands of waiting warps leave the memory system to the warps that work.
   template <class T>
   __device__ __forceinline__ void pause(const T*) const {
     __nanosleep(20);
@@ -210,7 +211,7 @@ class cuda_context : public cuda_copies, public cuda_flags {
   __device__ __forceinline__ void spin(const T*) const {}
 
  private:
-  /// The integer types that the hardware's minimum and maximum take.
+  /// The integer type of atomicMin and atomicMax with the size and signedness of T.
   template <class T>
   using ordered = std::conditional_t<sizeof(T) == 8,
                                      std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>,

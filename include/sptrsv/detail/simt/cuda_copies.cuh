@@ -1,5 +1,4 @@
-// The part of the execution context (context.hpp) on the hardware that copies to shared memory beside the
-// thread.
+// The asynchronous copies of the execution context (context.hpp) on the hardware.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,13 +10,14 @@
 
 namespace sptrsv::detail::simt {
 
+/// Copies from global to shared memory while the thread goes on.
 class cuda_copies {
  public:
   __device__ __forceinline__ int shared_address(const void* p) const {
     return static_cast<int>(__cvta_generic_to_shared(p));
   }
 
-  /// Wide copies go past the L1 cache: they stream.
+  /// Copies of 16 bytes bypass the L1 cache, because the data is read once.
   template <int Bytes>
   __device__ __forceinline__ void copy_async(void* shared, const void* global) const {
     static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16);
@@ -51,7 +51,8 @@ class cuda_copies {
 #endif
   }
 
-  /// By the bulk copy engine, where there is one: it does not take up the SM's load unit.
+  /// Bulk copies use the bulk copy engine of the GPU if it has one, so that they do not occupy the load units
+  /// of the SM.
   __device__ __forceinline__ void begin_bulk(std::uint64_t* arrival) const {
 #if __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n\tfence.proxy.async.shared::cta;" ::"r"(

@@ -1,4 +1,4 @@
-// The executor (executor.hpp) on a CUDA stream.
+// The executor (executor.hpp) for a CUDA stream.
 #pragma once
 
 #include <cub/device/device_radix_sort.cuh>
@@ -40,6 +40,7 @@ class cuda_graph {
   cudaGraphExec_t executable_ = nullptr;
 };
 
+/// Enqueues work on a CUDA stream; see executor.hpp for what each function does.
 class cuda_executor {
  public:
   using stream_type = cudaStream_t;
@@ -54,10 +55,12 @@ class cuda_executor {
     return resource;
   }
 
-  /// Device and managed memory, and host memory that is mapped at the same address; not pageable host memory.
+  /// Returns whether a kernel may dereference `p`: true for device and managed memory and for host memory
+  /// that is mapped at the same address; false for pageable host memory.
   [[nodiscard]] static bool can_access(const void* p) {
     return p != nullptr && attributes_of(p).devicePointer == p;
   }
+  /// Returns whether `p` is device memory, which the host cannot access.
   [[nodiscard]] static bool is_device_only_memory(const void* p) {
     return attributes_of(p).type == cudaMemoryTypeDevice;
   }
@@ -177,11 +180,11 @@ class cuda_executor {
   void replay(const cuda_graph& graph) const { SPTRSV_CUDA_CHECK(cudaGraphLaunch(graph.get(), stream_)); }
 
  private:
-  /// All zero where there is no device.
+  /// Returns the attributes of a pointer; all zero if there is no device.
   static cudaPointerAttributes attributes_of(const void* p) {
     cudaPointerAttributes found = ask_for(p);
     int device = 0;
-    // A thread that has not used the device yet knows its memory, but no address there.
+    // In a thread that has not used the device yet, the runtime recognises the memory but reports no address.
     if (found.devicePointer == nullptr && cudaGetDevice(&device) == cudaSuccess &&
         cudaSetDevice(device) == cudaSuccess) {
       found = ask_for(p);
@@ -189,11 +192,13 @@ class cuda_executor {
     static_cast<void>(cudaGetLastError());
     return found;
   }
+  /// Asks the runtime once; returns zeros on an error.
   static cudaPointerAttributes ask_for(const void* p) {
     cudaPointerAttributes found{};
     return cudaPointerGetAttributes(&found, p) == cudaSuccess ? found : cudaPointerAttributes{};
   }
 
+  /// A stream for recording graphs.
   struct capture_stream {
     capture_stream() { SPTRSV_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
     ~capture_stream() { static_cast<void>(cudaStreamDestroy(stream)); }
@@ -202,6 +207,7 @@ class cuda_executor {
     cudaStream_t stream = nullptr;
   };
 
+  /// Copies between host and device and synchronises.
   void transfer(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) const {
     if (bytes > 0) {
       SPTRSV_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, kind, stream_));
@@ -209,7 +215,7 @@ class cuda_executor {
     synchronize();
   }
 
-  /// Above 48 KiB a kernel must ask.
+  /// Allows a kernel to use more than 48 KiB of dynamic shared memory, which CUDA does not allow by default.
   template <class Agent>
   static void allow_shared(std::size_t dynamic_shared_bytes) {
     if (dynamic_shared_bytes > 48 * 1024) {
@@ -219,7 +225,7 @@ class cuda_executor {
     }
   }
 
-  /// CUB's two calls: how much scratch memory, then the work.
+  /// Calls a function of CUB twice: first for the size of its scratch memory, then for the work.
   template <class Call>
   void with_scratch(memory_resource& resource, Call call) const {
     std::size_t bytes = 0;
@@ -236,7 +242,7 @@ struct executor_for<cudaStream_t> {
   using type = cuda_executor;
 };
 
-/// Lets the host policies recognise device memory (host/executor.hpp).
+/// Registers the function by which host policies recognise device memory (host/executor.hpp).
 inline const bool host_knows_device_memory = (is_device_only = &cuda_executor::is_device_only_memory, true);
 
 }  // namespace sptrsv::detail

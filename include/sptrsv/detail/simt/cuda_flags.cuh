@@ -1,5 +1,5 @@
-// The part of the execution context (context.hpp) on the hardware by which threads of different blocks hand
-// words to each other.
+// The accesses of the execution context (context.hpp) on the hardware by which threads of different blocks
+// exchange words.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,9 +9,10 @@
 
 namespace sptrsv::detail::simt {
 
+/// Loads and stores of words that other blocks poll.
 class cuda_flags {
  public:
-  /// By intrinsics, which the compiler does not repeat, as it may repeat a read through a pointer.
+  /// Uses intrinsics: the compiler may repeat a read through a pointer, but not an intrinsic.
   template <int Count, class T>
   __device__ __forceinline__ void load_words(const T* p, T* to) const {
     using bits = cuda_memory::bits_of<T>;

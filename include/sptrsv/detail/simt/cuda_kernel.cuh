@@ -1,4 +1,4 @@
-// The library's one kernel, and its launch.
+// The kernel template of the library, which runs every agent, and its launch.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,8 +15,8 @@
 
 namespace sptrsv::detail::simt {
 
-/// What an SM holds at most, by the compute capability compiled for; of one not known here, what all but the
-/// oldest hold.
+/// The largest number of threads and of blocks on an SM, by the compute capability that is compiled for. A
+/// compute capability that is not listed gets the smallest values of those from 8.0 on.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 inline constexpr int processor_threads = 1024;
 inline constexpr int processor_blocks = 16;
@@ -28,15 +28,16 @@ inline constexpr int processor_threads = 1536;
 inline constexpr int processor_blocks = 16;
 #endif
 
-/// Blocks for which the compiler bounds the registers: 0 where the agent does not ask for any.
+/// Number of blocks on an SM for which the compiler limits the registers; 0 if the agent does not ask for a
+/// limit.
 template <class Agent, class = void>
 inline constexpr int min_blocks = 0;
 template <class Agent>
 inline constexpr int min_blocks<Agent, std::void_t<decltype(Agent::warps_per_processor)>> = std::min(
     std::min(Agent::warps_per_processor * 32, processor_threads) / Agent::block_threads, processor_blocks);
 
-/// The one kernel of the library: its body is the agent. From compute capability 9.0 on it waits itself for
-/// what is before it in the stream, before it touches memory, see `launch_agent`.
+/// Runs an agent. From compute capability 9.0 on the kernel itself waits for the work before it in the
+/// stream, before it accesses memory; see `launch_agent`.
 template <class Agent>
 __global__ void __launch_bounds__(Agent::block_threads, min_blocks<Agent>)
     run_agent(const __grid_constant__ typename Agent::params p) {
@@ -48,9 +49,10 @@ __global__ void __launch_bounds__(Agent::block_threads, min_blocks<Agent>)
   Agent::run(ctx, shared, p);
 }
 
-/// Whether a kernel waits itself, by device: asked once for each.
+/// Answers whether a kernel itself waits for the work before it. Asks the driver once for each device.
 class self_waiting {
  public:
+  /// Returns the answer for the current device; false for a device with a number of 64 or more.
   [[nodiscard]] bool operator()(const void* kernel) {
     int device = 0;
     SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
@@ -67,8 +69,8 @@ class self_waiting {
  private:
   enum class answer : unsigned char { none, no, yes };
 
-  /// What was compiled for an older virtual architecture does not wait, whatever runs it. Drivers before
-  /// CUDA 12.3 do not record such launches in graphs.
+  /// Returns whether the kernel was compiled with the wait, for virtual architecture 9.0 or later, and the
+  /// driver can record such launches in graphs, as drivers from CUDA 12.3 on can.
   [[nodiscard]] static bool waits(const void* kernel) {
     int driver = 0;
     cudaFuncAttributes attributes{};
@@ -77,11 +79,12 @@ class self_waiting {
     return attributes.ptxVersion >= 90 && driver >= 12030;
   }
 
-  std::array<std::atomic<answer>, 64> known_{};
+  std::array<std::atomic<answer>, 64> known_{};  ///< by device
 };
 
-/// Launches an agent. If its kernel waits itself, its blocks may be placed as soon as those of the kernel
-/// before have ended, not when all that these wrote is visible (programmatic dependent launch).
+/// Launches an agent. If the kernel itself waits, its blocks may start as soon as the blocks of the kernel
+/// before have ended; otherwise they start when all writes of that kernel are visible (programmatic dependent
+/// launch).
 template <class Agent>
 void launch_agent(std::uint32_t blocks, const typename Agent::params& p, std::size_t dynamic_shared_bytes,
                   int threads, cudaStream_t stream) {

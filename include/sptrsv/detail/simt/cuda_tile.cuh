@@ -1,4 +1,4 @@
-// The tiles of the execution context (context.hpp) on the hardware, and values as words that instructions
+// The tiles of the execution context (context.hpp) on the hardware, and the types of words that instructions
 // move.
 #pragma once
 
@@ -13,26 +13,28 @@ namespace sptrsv::detail::simt {
 
 namespace cuda_memory {
 
+/// Whether T has 8 bytes; the other arithmetic types that kernels exchange have 4.
 template <class T>
 inline constexpr bool is_wide = sizeof(T) == 8;
 
-/// T as the unsigned integer of its size, which the instructions below move.
+/// The unsigned integer type of the size of T.
 template <class T>
 using bits_of = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned int>;
 
-/// T cut into the widest words that its alignment allows.
+/// T as an array of the widest words that its alignment allows.
 template <class T>
 struct words_of {
   using word = bits_of<std::conditional_t<alignof(T) % 8 == 0, std::uint64_t, std::uint32_t>>;
   word part[sizeof(T) / sizeof(word)];
 };
 
+/// Whether one instruction loads a T.
 template <class T>
 inline constexpr bool is_single = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
 }  // namespace cuda_memory
 
-/// Lanes of an aligned part of a warp.
+/// An aligned group of `Lanes` lanes of a warp.
 template <int Lanes>
 class cuda_tile {
   static_assert(Lanes >= 1 && Lanes <= 32 && (Lanes & (Lanes - 1)) == 0);
@@ -67,12 +69,15 @@ class cuda_tile {
   }
 
  private:
+  /// Returns the lane of the warp with rank 0 in the tile.
   __device__ __forceinline__ static int first_lane() {
     return static_cast<int>(threadIdx.x) % 32 / Lanes * Lanes;
   }
+  /// Returns the bits of the lanes of the tile in a mask of the warp.
   __device__ __forceinline__ static unsigned int mask() {
     return Lanes == 32 ? 0xffffffffu : ((1u << (Lanes % 32)) - 1u) << first_lane();
   }
+  /// Calls `shuffle` for `v`, or for each word of it if one instruction cannot move it.
   template <class T, class Shuffle>
   __device__ __forceinline__ static T exchange(T v, Shuffle shuffle) {
     if constexpr (Lanes == 1) {

@@ -1,23 +1,23 @@
-// Where kernels run and what runs beside them, as a concept with two models: `cuda_executor`
-// (cuda_executor.cuh) and the emulator of the tests. An engine is written once against it. An executor is a
-// cheap value that names a stream; its calls enqueue work on that stream unless they say that they
-// synchronise.
+// The interface between engines and device: launches, copies, sorts and graphs. It is a concept with two
+// models: `cuda_executor` (cuda_executor.cuh) and the emulator of the tests. Every engine is written against
+// it once. An executor is a value that names a stream and is cheap to copy. Its calls enqueue work on that
+// stream unless the comment says that they synchronise.
 //
-//   using stream_type = ...;                       // what a user passes for a stream
+//   using stream_type = ...;                       // type of the stream that a user passes
 //   executor(stream_type = {});
 //   stream_handle stream() const;                  // for memory resources
 //   memory_resource& default_resource() const;     // device memory
 //   std::string device_name() const;
-//   static bool can_access(const void* p);         // may a kernel dereference p?
-//   bool is_capturing() const;                     // is the stream recording a graph of the user's?
+//   static bool can_access(const void* p);         // whether a kernel may dereference p
+//   bool is_capturing() const;                     // whether the stream records a graph of the user
 //
 //   template <class Agent> void launch(std::uint32_t blocks, const typename Agent::params&,
 //                                      std::size_t dynamic_shared_bytes = 0,
-//                int threads = Agent::block_threads) const;   // blocks > 0; threads of a block, whole warps
+//                int threads = Agent::block_threads) const;   // blocks > 0; threads per block, whole warps
 //   template <class Agent> std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0,
-//                int threads = Agent::block_threads) const;   // that the device holds at once, at least 1
-//   static constexpr bool has_arenas;              // may an analysis put several arrays into one piece?
-//   std::size_t shared_limit() const;              // bytes of shared memory that a block may have
+//                int threads = Agent::block_threads) const;   // blocks on the device at once, at least 1
+//   static constexpr bool has_arenas;              // whether an analysis may put arrays into one piece
+//   std::size_t shared_limit() const;              // largest shared memory of a block in bytes
 //   void fill_bytes(void* p, unsigned char value, std::size_t bytes) const;
 //   void copy(void* to, const void* from, std::size_t bytes) const;           // device to device
 //   void upload(void* device, const void* host, std::size_t bytes) const;

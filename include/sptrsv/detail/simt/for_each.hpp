@@ -1,4 +1,4 @@
-// A thread per element: the kernel that most of the analysis consists of.
+// Kernels with one thread per element. Most of the analysis uses them.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace sptrsv::detail::simt {
 
-/// Calls `body(ctx, i)` for i in [0, count). Body is trivially copyable; its calls are independent.
+/// Calls `body(ctx, i)` for i in [0, count), one thread each. Body is trivially copyable.
 template <class Body>
 struct for_each_agent {
   static constexpr int block_threads = 256;
@@ -27,9 +27,10 @@ struct for_each_agent {
   }
 };
 
+/// Returns a / b, rounded up.
 SPTRSV_HOST_DEVICE constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// The smallest power of two that is not below `v`; 1 for v <= 1.
+/// Returns the smallest power of two that is not below `v`; 1 for v <= 1.
 SPTRSV_HOST_DEVICE constexpr int ceil_power_of_two(int v) {
   int power = 1;
   while (power < v) {
@@ -38,6 +39,7 @@ SPTRSV_HOST_DEVICE constexpr int ceil_power_of_two(int v) {
   return power;
 }
 
+/// Calls `body(ctx, i)` on the device for i in [0, count). The calls are independent of one another.
 template <class Executor, class Body>
 void for_each(const Executor& on, std::int64_t count, const Body& body) {
   using agent = for_each_agent<Body>;
@@ -47,7 +49,7 @@ void for_each(const Executor& on, std::int64_t count, const Body& body) {
   }
 }
 
-/// The largest of some values: what is not larger than that of its block asks nobody else.
+/// Finds the largest value: first in each block, then by one atomic_max per block.
 template <class T, class Body>
 struct find_largest_agent {
   static constexpr int block_threads = 256;
@@ -85,7 +87,7 @@ struct find_largest_agent {
   }
 };
 
-/// *largest becomes the largest of itself and of body(ctx, i) for i in [0, count). No value is negative.
+/// Sets *largest to the maximum of itself and of body(ctx, i) for i in [0, count). No value is negative.
 template <class Executor, class Body, class T>
 void find_largest(const Executor& on, std::int64_t count, const Body& body, T* largest) {
   using agent = find_largest_agent<T, Body>;

@@ -1,4 +1,4 @@
-// Small things on their way to the device.
+// Small uploads to the device.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 
 namespace sptrsv::detail::simt {
 
-/// Bytes that travel as an argument of the launch: copying from the host's memory would have to be waited
-/// for.
+/// Writes bytes that are passed as a parameter of the launch. A copy from host memory would have to be waited
+/// for, because the caller may reuse that memory.
 struct small_upload_agent {
   static constexpr int block_threads = 256;
   static constexpr std::size_t max_bytes = 1024;
   struct shared_storage {};
   struct params {
     unsigned char* to;
-    std::uint32_t bytes;
+    std::uint32_t bytes;  ///< at most max_bytes
     unsigned char content[max_bytes];
   };
 
