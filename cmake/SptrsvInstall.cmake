@@ -9,7 +9,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/"
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/sptrsv")
 
-install(TARGETS sptrsv EXPORT sptrsvTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(TARGETS sptrsv_headers EXPORT sptrsvTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT sptrsvTargets NAMESPACE sptrsv:: DESTINATION "${package_dir}")
 
 configure_package_config_file(
@@ -20,4 +20,5 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/sptrsvConfigVersion.cmak
   ARCH_INDEPENDENT)
 install(
   FILES "${PROJECT_BINARY_DIR}/sptrsvConfig.cmake" "${PROJECT_BINARY_DIR}/sptrsvConfigVersion.cmake"
+    "${PROJECT_SOURCE_DIR}/cmake/SptrsvDependencies.cmake"
   DESTINATION "${package_dir}")

@@ -206,7 +206,7 @@ class policy_candidate final : public candidate {
   typename Machine::template array<Value> x_;
   std::optional<solver> solver_;
 #ifdef __CUDACC__
-  sptrsv::detail::cuda_graph graph_;
+  sptrsv::detail::simt::cuda_graph graph_;
 #endif
   std::vector<Value> first_x_;
   std::vector<Value> last_x_;

@@ -271,9 +271,46 @@ SPTRSV_TEST_P(ieee, of_several_right_hand_sides) {
   }
 }
 
+/// A stored zero times a component that is not finite is NaN; an entry that is not stored takes no part.
+SPTRSV_TEST_P(ieee, a_stored_zero_meets_what_is_not_finite) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::band(70, 6);
+  for (const form& f : this->forms_for(29)) {
+    auto a = this->make(p, f);
+    for (std::int64_t row = 3; row < p.size; row += 3) {
+      for (const std::int64_t distance : {1, 2, 5}) {
+        const std::int64_t other = row - distance;
+        if (other >= 0) {
+          f.part == uplo::lower ? a.set(row, other, value(0)) : a.set(other, row, value(0));
+        }
+      }
+    }
+    for (const value& bad : {this->nan(), this->infinity()}) {
+      auto b = random_vector<value>(p.size, 3);
+      b[38] = bad;
+      this->expect_like_serial(a, f, b, solve_status::kind::non_finite, 38);
+    }
+  }
+}
+
+SPTRSV_TEST_P(ieee, alpha_may_be_infinite) {
+  using value = typename TypeParam::value;
+  for (const pattern& p : {patterns::diagonal(40), patterns::chain(90), patterns::random(70, 3, 2)}) {
+    for (const form& f : this->forms_for(30)) {
+      const auto a = this->make(p, f);
+      const auto b = random_vector<value>(p.size, 3);
+      auto solver = this->analyze(a, f);
+      for (const value& alpha : {this->infinity(), -this->infinity()}) {
+        this->expect_same_classes(this->solve(solver, b, alpha), this->reference(a, f, b, alpha), f);
+      }
+    }
+  }
+}
+
 SPTRSV_TESTS(ieee, a_clean_solve_is_ok, the_first_zero_pivot_is_named, a_nan_or_an_infinity_in_b_is_named,
              a_nan_or_an_infinity_among_the_values_is_named, signs_of_infinities_meet,
              an_overflow_is_named_and_no_zero_pivot, extreme_pivots_divide_as_ieee_says,
-             the_reserved_nan_does_not_hang, status_speaks_of_the_last_solve, of_several_right_hand_sides);
+             the_reserved_nan_does_not_hang, status_speaks_of_the_last_solve, of_several_right_hand_sides,
+             a_stored_zero_meets_what_is_not_finite, alpha_may_be_infinite);
 
 }  // namespace sptrsv::testing

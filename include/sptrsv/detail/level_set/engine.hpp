@@ -56,11 +56,11 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     const solve_state start{0, all_finite};
     on.upload(made.state.data(), &start, sizeof(start));
     if (is_recorded()) {
-      made.one_rhs = on.record([&](const Executor& recording) { enqueue_levels<1>(made, recording); });
+      made.one_rhs = on.record([&](const auto& launcher) { enqueue_levels<1>(made, launcher); });
     }
     if (is_recorded() && max_rhs_ > 1) {
-      made.many_rhs = on.record(
-          [&](const Executor& recording) { enqueue_levels<Tuning::rhs_per_sweep>(made, recording); });
+      made.many_rhs =
+          on.record([&](const auto& launcher) { enqueue_levels<Tuning::rhs_per_sweep>(made, launcher); });
     }
     return made;
   }
@@ -139,16 +139,17 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     segments_ = std::move(made.segments);
   }
 
-  template <int Columns>
-  void enqueue_levels(const workspace& scratch, const Executor& on) const {
+  /// Enqueues the launches of all levels. `Launcher`: the executor, or what records a graph.
+  template <int Columns, class Launcher>
+  void enqueue_levels(const workspace& scratch, const Launcher& on) const {
     if (by_rows()) {
       enqueue_levels<policy::orientation::rows, Columns>(scratch, on);
     } else {
       enqueue_levels<policy::orientation::columns, Columns>(scratch, on);
     }
   }
-  template <policy::orientation By, int Columns>
-  void enqueue_levels(const workspace& scratch, const Executor& on) const {
+  template <policy::orientation By, int Columns, class Launcher>
+  void enqueue_levels(const workspace& scratch, const Launcher& on) const {
     level_set::system_params<Scalar, Index, Offset> p{};
     p.size = triangle_.size;
     p.offsets = triangle_.row_offsets.data();
@@ -173,9 +174,9 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     }
   }
 
-  template <policy::orientation By, int Lanes, int Columns>
+  template <policy::orientation By, int Lanes, int Columns, class Launcher>
   static void enqueue_wide(const level_set::system_params<Scalar, Index, Offset>& p,
-                           const level_set::segment& s, const Executor& on) {
+                           const level_set::segment& s, const Launcher& on) {
     using wide = level_set::wide_agent<Tuning, Scalar, Index, Offset, By, Lanes, Columns>;
     on.template launch<wide>(
         static_cast<std::uint32_t>(simt::ceil_div(s.last_row - s.first_row, wide::rows_per_block)),

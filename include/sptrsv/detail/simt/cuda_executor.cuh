@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "sptrsv/detail/simt/cuda_check.cuh"
+#include "sptrsv/detail/simt/cuda_graph.cuh"
 #include "sptrsv/detail/simt/cuda_kernel.cuh"
 #include "sptrsv/detail/simt/executor.hpp"
 #include "sptrsv/detail/simt/small_upload_agent.hpp"
@@ -19,32 +20,11 @@
 
 namespace sptrsv::detail {
 
-/// An executable CUDA graph; move-only.
-class cuda_graph {
- public:
-  cuda_graph() noexcept = default;
-  explicit cuda_graph(cudaGraphExec_t executable) noexcept : executable_(executable) {}
-  cuda_graph(cuda_graph&& other) noexcept : executable_(std::exchange(other.executable_, nullptr)) {}
-  cuda_graph& operator=(cuda_graph&& other) noexcept {
-    std::swap(executable_, other.executable_);
-    return *this;
-  }
-  ~cuda_graph() {
-    if (executable_ != nullptr) {
-      static_cast<void>(cudaGraphExecDestroy(executable_));
-    }
-  }
-  [[nodiscard]] cudaGraphExec_t get() const noexcept { return executable_; }
-
- private:
-  cudaGraphExec_t executable_ = nullptr;
-};
-
 /// Enqueues work on a CUDA stream; see executor.hpp for what each function does.
 class cuda_executor {
  public:
   using stream_type = cudaStream_t;
-  using graph_type = cuda_graph;
+  using graph_type = simt::cuda_graph;
   static constexpr bool has_arenas = true;
 
   explicit cuda_executor(cudaStream_t stream = nullptr) : stream_(stream) {}
@@ -82,7 +62,7 @@ class cuda_executor {
   template <class Agent>
   void launch(std::uint32_t blocks, const typename Agent::params& p, std::size_t dynamic_shared_bytes = 0,
               int threads = Agent::block_threads) const {
-    allow_shared<Agent>(dynamic_shared_bytes);
+    simt::allow_shared_memory<Agent>(dynamic_shared_bytes);
     simt::launch_agent<Agent>(blocks, p, dynamic_shared_bytes, threads, stream_);
   }
 
@@ -92,7 +72,7 @@ class cuda_executor {
     int device = 0;
     int processors = 0;
     int per_processor = 0;
-    allow_shared<Agent>(dynamic_shared_bytes);
+    simt::allow_shared_memory<Agent>(dynamic_shared_bytes);
     SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
     SPTRSV_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
     SPTRSV_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, simt::run_agent<Agent>,
@@ -158,26 +138,17 @@ class cuda_executor {
     });
   }
 
+  /// Records the launches of `enqueue(launcher)`, node by node: a capture of a stream would disturb other
+  /// threads.
   template <class Enqueue>
-  [[nodiscard]] cuda_graph record(Enqueue&& enqueue) const {
-    capture_stream recording;
-    SPTRSV_CUDA_CHECK(cudaStreamBeginCapture(recording.stream, cudaStreamCaptureModeThreadLocal));
-    cudaGraph_t graph = nullptr;
-    try {
-      enqueue(cuda_executor(recording.stream));
-    } catch (...) {
-      static_cast<void>(cudaStreamEndCapture(recording.stream, &graph));
-      static_cast<void>(cudaGraphDestroy(graph));
-      throw;
-    }
-    SPTRSV_CUDA_CHECK(cudaStreamEndCapture(recording.stream, &graph));
-    cudaGraphExec_t executable = nullptr;
-    const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
-    static_cast<void>(cudaGraphDestroy(graph));
-    SPTRSV_CUDA_CHECK(status);
-    return cuda_graph(executable);
+  [[nodiscard]] simt::cuda_graph record(Enqueue&& enqueue) const {
+    simt::graph_recorder recorder;
+    enqueue(std::as_const(recorder));
+    return recorder.instantiate();
   }
-  void replay(const cuda_graph& graph) const { SPTRSV_CUDA_CHECK(cudaGraphLaunch(graph.get(), stream_)); }
+  void replay(const simt::cuda_graph& graph) const {
+    SPTRSV_CUDA_CHECK(cudaGraphLaunch(graph.get(), stream_));
+  }
 
  private:
   /// Returns the attributes of a pointer; all zero if there is no device.
@@ -198,16 +169,6 @@ class cuda_executor {
     return cudaPointerGetAttributes(&found, p) == cudaSuccess ? found : cudaPointerAttributes{};
   }
 
-  /// A stream for recording graphs.
-  struct capture_stream {
-    capture_stream() { SPTRSV_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
-    ~capture_stream() { static_cast<void>(cudaStreamDestroy(stream)); }
-    capture_stream(const capture_stream&) = delete;  // owns the stream
-    capture_stream& operator=(const capture_stream&) = delete;
-    cudaStream_t stream = nullptr;
-  };
-
-  /// Copies between host and device and synchronises.
   void transfer(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) const {
     if (bytes > 0) {
       SPTRSV_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, kind, stream_));
@@ -215,17 +176,7 @@ class cuda_executor {
     synchronize();
   }
 
-  /// Allows a kernel to use more than 48 KiB of dynamic shared memory, which CUDA does not allow by default.
-  template <class Agent>
-  static void allow_shared(std::size_t dynamic_shared_bytes) {
-    if (dynamic_shared_bytes > 48 * 1024) {
-      SPTRSV_CUDA_CHECK(cudaFuncSetAttribute(simt::run_agent<Agent>,
-                                             cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                             static_cast<int>(dynamic_shared_bytes)));
-    }
-  }
-
-  /// Calls a function of CUB twice: first for the size of its scratch memory, then for the work.
+  /// Makes the two calls of a CUB function: it asks for the size of its scratch memory, then works.
   template <class Call>
   void with_scratch(memory_resource& resource, Call call) const {
     std::size_t bytes = 0;

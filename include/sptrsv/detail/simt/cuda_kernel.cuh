@@ -49,38 +49,67 @@ __global__ void __launch_bounds__(Agent::block_threads, min_blocks<Agent>)
   Agent::run(ctx, shared, p);
 }
 
-/// Answers whether a kernel itself waits for the work before it. Asks the driver once for each device.
-class self_waiting {
+/// A fact about a kernel on each device, found at most once for each. Several threads may ask at the same
+/// time.
+class kernel_fact {
  public:
-  /// Returns the answer for the current device; false for a device with a number of 64 or more.
-  [[nodiscard]] bool operator()(const void* kernel) {
+  /// Returns the fact for the current device; calls `find()` if it is not known yet.
+  template <class Find>
+  [[nodiscard]] bool operator()(const Find& find) {
     int device = 0;
     SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
     if (static_cast<std::size_t>(device) >= known_.size()) {
-      return false;
+      return find();
     }
     auto& known = known_[static_cast<std::size_t>(device)];
-    if (known.load(std::memory_order_relaxed) == answer::none) {
-      known.store(waits(kernel) ? answer::yes : answer::no, std::memory_order_relaxed);
+    if (known.load(std::memory_order_acquire) == answer::none) {
+      known.store(find() ? answer::yes : answer::no, std::memory_order_release);
     }
-    return known.load(std::memory_order_relaxed) == answer::yes;
+    return known.load(std::memory_order_acquire) == answer::yes;
   }
 
  private:
   enum class answer : unsigned char { none, no, yes };
 
-  /// Returns whether the kernel was compiled with the wait, for virtual architecture 9.0 or later, and the
-  /// driver can record such launches in graphs, as drivers from CUDA 12.3 on can.
-  [[nodiscard]] static bool waits(const void* kernel) {
+  std::array<std::atomic<answer>, 64> known_{};
+};
+
+/// Returns whether the agent's kernel waits itself for what is before it in the stream. A kernel that was
+/// compiled for an older virtual architecture does not, whatever device runs it. Drivers before CUDA 12.3 do
+/// not record launches of such kernels in graphs.
+template <class Agent>
+[[nodiscard]] bool waits_itself() {
+  static kernel_fact waits;
+  return waits([] {
     int driver = 0;
     cudaFuncAttributes attributes{};
     SPTRSV_CUDA_CHECK(cudaDriverGetVersion(&driver));
-    SPTRSV_CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+    SPTRSV_CUDA_CHECK(cudaFuncGetAttributes(&attributes, run_agent<Agent>));
     return attributes.ptxVersion >= 90 && driver >= 12030;
-  }
+  });
+}
 
-  std::array<std::atomic<answer>, 64> known_{};  ///< by device
-};
+/// Lets the agent's kernel have more than 48 KiB of dynamic shared memory. The limit belongs to the process:
+/// it is set once for each device, to all that a block may have, so that threads with launches of different
+/// sizes do not disturb each other.
+template <class Agent>
+void allow_shared_memory(std::size_t dynamic_bytes) {
+  static kernel_fact allowed;
+  if (dynamic_bytes <= 48 * 1024) {
+    return;
+  }
+  static_cast<void>(allowed([] {
+    int device = 0;
+    int limit = 0;
+    cudaFuncAttributes attributes{};
+    SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
+    SPTRSV_CUDA_CHECK(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    SPTRSV_CUDA_CHECK(cudaFuncGetAttributes(&attributes, run_agent<Agent>));
+    SPTRSV_CUDA_CHECK(cudaFuncSetAttribute(run_agent<Agent>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                           limit - static_cast<int>(attributes.sharedSizeBytes)));
+    return true;
+  }));
+}
 
 /// Launches an agent. If the kernel itself waits, its blocks may start as soon as the blocks of the kernel
 /// before have ended; otherwise they start when all writes of that kernel are visible (programmatic dependent
@@ -88,7 +117,6 @@ class self_waiting {
 template <class Agent>
 void launch_agent(std::uint32_t blocks, const typename Agent::params& p, std::size_t dynamic_shared_bytes,
                   int threads, cudaStream_t stream) {
-  static self_waiting waits;
   const auto kernel = reinterpret_cast<const void*>(&run_agent<Agent>);
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -99,7 +127,7 @@ void launch_agent(std::uint32_t blocks, const typename Agent::params& p, std::si
   config.dynamicSmemBytes = dynamic_shared_bytes;
   config.stream = stream;
   config.attrs = &early;
-  config.numAttrs = waits(kernel) ? 1 : 0;
+  config.numAttrs = waits_itself<Agent>() ? 1 : 0;
   void* arguments[] = {const_cast<void*>(static_cast<const void*>(&p))};
   SPTRSV_CUDA_CHECK(cudaLaunchKernelExC(&config, kernel, arguments));
 }

@@ -34,7 +34,8 @@
 //                                                 // an unsigned key; in and out do not overlap
 //
 //   using graph_type = ...;                        // move-only, default constructible (empty)
-//   template <class Enqueue> graph_type record(Enqueue&& enqueue) const;   // enqueue(executor), not executed
+//   template <class Enqueue> graph_type record(Enqueue&& enqueue) const;   // enqueue(launcher): launch() only, which is
+//                                                                          // recorded and not executed
 //   void replay(graph_type&) const;
 #pragma once
 

@@ -118,7 +118,7 @@ class consumer {
     const Scalar rhs = shared_.rhs[stage * rows + row_];
     d.reciprocal = shared_.reciprocals[stage * rows + row_];
     d.rhs = leads() ? rhs : Scalar{};
-    d.source = row.source;
+    d.source = leads() ? row.source : no_row;  // alpha times zero may be NaN
     d.target = leads() ? row.target : no_row;
     if constexpr (prefetches_in_tile) {
       const auto* const pairs =
@@ -187,11 +187,13 @@ class consumer {
     const bool scaled = is_finite(now.reciprocal);
     const Scalar divisor = pivot(s);
     const int row = static_cast<int>(row_);
+    // An absent entry must not meet a non-finite component, but a stored zero must.
+    const std::uint32_t needed =
+        ctx_.load_constant(p_.in_tile_rows + static_cast<std::int64_t>(s) * rows + row_);
     for (int q = 0; q < rows - 1; ++q) {
       const Scalar x = warp_.shuffle(divide(rest, divisor), q * lanes);
-      const bool needs = q < row && row - q <= Shape::reach;
-      const Scalar entry = needs ? in_tile[in_tile_index<int>(rows, Shape::reach, q, row)] : Scalar{};
-      if (!(entry == Scalar{})) {
+      if ((needed >> q & 1u) != 0) {
+        const Scalar entry = in_tile[in_tile_index<int>(rows, Shape::reach, q, row)];
         rest = rest - (scaled ? entry * divisor : entry) * x;
       }
     }

@@ -54,22 +54,23 @@ class path {
 
   /// `sources`, `diagonal_sources`: by entry and by row of the triangle, the stored entry that holds its
   /// value.
-  path(const schedule& program, int shape_index, std::int64_t max_rhs, buffer<Offset>&& sources,
+  path(const schedule& from, int shape_index, std::int64_t max_rhs, buffer<Offset>&& sources,
        buffer<Offset>&& diagonal_sources, const triangle_form& form, const Executor& on,
        memory_resource& resource)
-      : shape_(program.shape),
+      : shape_(from.shape),
         shape_index_(shape_index),
         max_rhs_(max_rhs),
         form_(form),
-        tiles_(program.tiles),
-        x_ring_size_(program.x_ring_size),
-        reloads_(program.reloads),
-        size_(static_cast<std::int64_t>(program.row_slots.size())),
-        operands_(upload(program.operands, on, resource)),
-        rows_(upload(program.rows, on, resource)),
-        entry_slots_(upload(program.entry_slots, on, resource)),
-        link_slots_(upload(program.link_slots, on, resource)),
-        row_slots_(upload(program.row_slots, on, resource)),
+        tiles_(from.tiles),
+        x_ring_size_(from.x_ring_size),
+        reloads_(from.reloads),
+        size_(static_cast<std::int64_t>(from.row_slots.size())),
+        operands_(upload(from.operands, on, resource)),
+        rows_(upload(from.rows, on, resource)),
+        in_tile_rows_(upload(from.in_tile_rows, on, resource)),
+        entry_slots_(upload(from.entry_slots, on, resource)),
+        link_slots_(upload(from.link_slots, on, resource)),
+        row_slots_(upload(from.row_slots, on, resource)),
         sources_(std::move(sources)),
         diagonal_sources_(std::move(diagonal_sources)),
         values_(operands_.size(), resource, on.stream()),
@@ -80,13 +81,15 @@ class path {
     on.fill_bytes(values_.data(), 0, values_.bytes());
     on.fill_bytes(in_tile_.data(), 0, in_tile_.bytes());
     on.fill_bytes(zero_and_sink_.data(), 0, zero_and_sink_.bytes());
-    for (const buffer<Scalar>* ones : {&reciprocals_, &pivots_}) {
-      simt::for_each(on, static_cast<std::int64_t>(ones->size()),
-                     triangle_kernels::fill_with<Scalar>{pivot_divisor<Scalar>::one(), ones->data()});
-    }
+    fill_with_ones(reciprocals_, on);
+    fill_with_ones(pivots_, on);
   }
 
   void update_values(const Scalar* stored, const Executor& on) {
+    // Rows without a stored pivot may have lost their reciprocal by earlier values, see scatter_entries.
+    if (form_.unit || link_slots_.size() > 0) {
+      fill_with_ones(reciprocals_, on);
+    }
     simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
                    scatter_pivots<Scalar, Offset>{stored, diagonal_sources_.data(), row_slots_.data(),
                                                   pivots_.data(), reciprocals_.data(), form_.conjugated});
@@ -125,6 +128,7 @@ class path {
     p.reciprocals = reciprocals_.data();
     p.pivots = pivots_.data();
     p.rows = rows_.data();
+    p.in_tile_rows = in_tile_rows_.data();
     p.zero = zero_and_sink_.data();
     p.sink = zero_and_sink_.data() + 1;
     p.used_rhs = scratch.used_rhs();
@@ -177,9 +181,15 @@ class path {
 
  private:
   [[nodiscard]] std::size_t bytes() const {
-    return operands_.bytes() + rows_.bytes() + entry_slots_.bytes() + link_slots_.bytes() +
-           zero_and_sink_.bytes() + row_slots_.bytes() + sources_.bytes() + diagonal_sources_.bytes() +
-           values_.bytes() + in_tile_.bytes() + reciprocals_.bytes() + pivots_.bytes();
+    return operands_.bytes() + rows_.bytes() + in_tile_rows_.bytes() + entry_slots_.bytes() +
+           link_slots_.bytes() + zero_and_sink_.bytes() + row_slots_.bytes() + sources_.bytes() +
+           diagonal_sources_.bytes() + values_.bytes() + in_tile_.bytes() + reciprocals_.bytes() +
+           pivots_.bytes();
+  }
+
+  static void fill_with_ones(const buffer<Scalar>& values, const Executor& on) {
+    simt::for_each(on, static_cast<std::int64_t>(values.size()),
+                   triangle_kernels::fill_with<Scalar>{pivot_divisor<Scalar>::one(), values.data()});
   }
 
   template <class T>
@@ -199,6 +209,7 @@ class path {
   std::int64_t size_;
   buffer<std::uint16_t> operands_;
   buffer<tile_row> rows_;
+  buffer<std::uint32_t> in_tile_rows_;
   buffer<std::uint32_t> entry_slots_;
   buffer<std::uint32_t> link_slots_;
   buffer<std::uint32_t> row_slots_;

@@ -44,9 +44,11 @@ inline constexpr std::uint32_t in_tile_bit = 1u << 31;
 struct schedule {
   shape_values shape{};
   std::int64_t tiles = 0;
-  std::int64_t x_ring_size = 0;            ///< components in the ring buffer, without the zero
-  std::vector<std::uint16_t> operands;     ///< by slot: component of the ring buffer
-  std::vector<tile_row> rows;              ///< by row of the schedule: tile * rows + row in tile
+  std::int64_t x_ring_size = 0;         ///< components in the ring buffer, without the zero
+  std::vector<std::uint16_t> operands;  ///< by slot: component of the ring buffer
+  std::vector<tile_row> rows;           ///< by row of the schedule: tile * rows + row in tile
+  std::vector<std::uint32_t>
+      in_tile_rows;  ///< by row of the schedule: a bit for each row of its tile that it needs
   std::vector<std::uint32_t> entry_slots;  ///< by entry of the triangle: the place of its value
   std::vector<std::uint32_t> link_slots;   ///< by link to a partial row: the place of its factor -1
   std::vector<std::uint32_t> row_slots;    ///< by row of the triangle: its row of the schedule
@@ -188,6 +190,7 @@ class schedule_builder {
     for (const term& t : terms) {
       std::uint32_t to = 0;
       if (tile_of(t.slot) == tile) {
+        p_.in_tile_rows[slot] |= 1u << t.slot % static_cast<std::uint32_t>(rows_);
         to = in_tile_bit |
              (slot * static_cast<std::uint32_t>(rows_) + t.slot % static_cast<std::uint32_t>(rows_));
       } else {
@@ -205,6 +208,7 @@ class schedule_builder {
     filled_ = 0;
     failed_ = failed_ || p_.tiles * rows_ * std::max(capacity_, rows_) >= in_tile_bit;
     p_.rows.resize(static_cast<std::size_t>(p_.tiles * rows_), {no_row, no_row});
+    p_.in_tile_rows.resize(static_cast<std::size_t>(p_.tiles * rows_), 0u);
     p_.operands.resize(static_cast<std::size_t>(p_.tiles * rows_ * capacity_), 0);
   }
 

@@ -17,15 +17,16 @@ struct kernel_params {
   std::int32_t x_ring_size;  ///< components in the x ring buffer
   std::int32_t size;         ///< rows of the system
   bool reversed;
-  const Scalar* values;           ///< by slot
-  const std::uint16_t* operands;  ///< by slot
-  const Scalar* in_tile;          ///< by tile: in-tile entries times the reciprocal of the row's pivot
-  const Scalar* reciprocals;      ///< by row of the schedule: 1 / pivot; NaN if the row must divide
-  const Scalar* pivots;           ///< by row of the schedule; null if the diagonal is unit
-  const tile_row* rows;           ///< by row of the schedule
-  const Scalar* zero;             ///< a zero, the right-hand side of partial rows
-  Scalar* sink;                   ///< takes the solutions of rows that have no row of x
-  std::int64_t* used_rhs;         ///< number of right-hand sides of the last solve
+  const Scalar* values;               ///< by slot
+  const std::uint16_t* operands;      ///< by slot
+  const Scalar* in_tile;              ///< by tile: in-tile entries times the reciprocal of the row's pivot
+  const Scalar* reciprocals;          ///< by row of the schedule: 1 / pivot; NaN if the row must divide
+  const Scalar* pivots;               ///< by row of the schedule; null if the diagonal is unit
+  const tile_row* rows;               ///< by row of the schedule
+  const std::uint32_t* in_tile_rows;  ///< by row of the schedule, see schedule
+  const Scalar* zero;                 ///< a zero, the right-hand side of partial rows
+  Scalar* sink;                       ///< takes the solutions of rows that have no row of x
+  std::int64_t* used_rhs;             ///< number of right-hand sides of the last solve
   std::int64_t* first_nonfinite;  ///< by right-hand side: the first substitution index with a non-finite x
   Scalar alpha;
   dense_view<const Scalar> b;

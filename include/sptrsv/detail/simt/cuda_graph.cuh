@@ -1,0 +1,98 @@
+// CUDA graphs of the library's launches, built node by node.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "sptrsv/detail/simt/cuda_check.cuh"
+#include "sptrsv/detail/simt/cuda_kernel.cuh"
+
+namespace sptrsv::detail::simt {
+
+/// An executable CUDA graph; move-only.
+class cuda_graph {
+ public:
+  cuda_graph() noexcept = default;
+  explicit cuda_graph(cudaGraphExec_t executable) noexcept : executable_(executable) {}
+  cuda_graph(cuda_graph&& other) noexcept : executable_(std::exchange(other.executable_, nullptr)) {}
+  cuda_graph& operator=(cuda_graph&& other) noexcept {
+    std::swap(executable_, other.executable_);
+    return *this;
+  }
+  ~cuda_graph() {
+    if (executable_ != nullptr) {
+      static_cast<void>(cudaGraphExecDestroy(executable_));
+    }
+  }
+  [[nodiscard]] cudaGraphExec_t get() const noexcept { return executable_; }
+
+ private:
+  cudaGraphExec_t executable_ = nullptr;
+};
+
+/// A graph whose nodes are launches, each after the one before. Nothing is captured: while a stream is
+/// captured, calls such as cudaMalloc or cudaDeviceSynchronize in other threads of the program fail and
+/// destroy the capture.
+class graph_recorder {
+ public:
+  graph_recorder() { SPTRSV_CUDA_CHECK(cudaGraphCreate(&graph_, 0)); }
+  ~graph_recorder() { static_cast<void>(cudaGraphDestroy(graph_)); }
+  graph_recorder(const graph_recorder&) = delete;  // owns the graph
+  graph_recorder& operator=(const graph_recorder&) = delete;
+
+  /// Adds a launch of an agent, see launch_agent.
+  template <class Agent>
+  void launch(std::uint32_t blocks, const typename Agent::params& p, std::size_t dynamic_shared_bytes = 0,
+              int threads = Agent::block_threads) const {
+    allow_shared_memory<Agent>(dynamic_shared_bytes);
+    void* arguments[] = {const_cast<void*>(static_cast<const void*>(&p))};
+    cudaGraphNodeParams node{};
+    node.type = cudaGraphNodeTypeKernel;
+    node.kernel.func = reinterpret_cast<void*>(&run_agent<Agent>);
+    node.kernel.gridDim = dim3(blocks);
+    node.kernel.blockDim = dim3(static_cast<unsigned>(threads));
+    node.kernel.sharedMemBytes = static_cast<unsigned>(dynamic_shared_bytes);
+    node.kernel.kernelParams = arguments;
+    last_ = add(node, waits_itself<Agent>());
+  }
+
+  [[nodiscard]] cuda_graph instantiate() const {
+    cudaGraphExec_t executable = nullptr;
+    SPTRSV_CUDA_CHECK(cudaGraphInstantiate(&executable, graph_, 0));
+    return cuda_graph(executable);
+  }
+
+ private:
+  /// Adds a node after the last one. `is_early`: its blocks may be placed before the last node has ended.
+  [[nodiscard]] cudaGraphNode_t add(cudaGraphNodeParams& node, bool is_early) const {
+    cudaGraphNode_t added = nullptr;
+    const std::size_t dependencies = last_ == nullptr ? 0 : 1;
+#if CUDART_VERSION >= 12030
+    cudaGraphEdgeData edge{};
+    if (is_early) {
+      edge.from_port = cudaGraphKernelNodePortProgrammatic;
+      edge.type = cudaGraphDependencyTypeProgrammatic;
+    }
+#endif
+#if CUDART_VERSION >= 13000
+    SPTRSV_CUDA_CHECK(cudaGraphAddNode(&added, graph_, &last_, &edge, dependencies, &node));
+#elif CUDART_VERSION >= 12030
+    SPTRSV_CUDA_CHECK(cudaGraphAddNode_v2(&added, graph_, &last_, &edge, dependencies, &node));
+#else
+    static_cast<void>(is_early);
+    const cudaKernelNodeParams kernel{node.kernel.func,         node.kernel.gridDim,
+                                      node.kernel.blockDim,     node.kernel.sharedMemBytes,
+                                      node.kernel.kernelParams, nullptr};
+    SPTRSV_CUDA_CHECK(cudaGraphAddKernelNode(&added, graph_, &last_, dependencies, &kernel));
+#endif
+    return added;
+  }
+
+  cudaGraph_t graph_ = nullptr;
+  mutable cudaGraphNode_t last_ = nullptr;
+};
+
+}  // namespace sptrsv::detail::simt
