@@ -17,6 +17,7 @@
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/solver.hpp"
 #ifdef __CUDACC__
+#include "common/gpu/cuda_handles.cuh"
 #include "device_machine.cuh"
 #endif
 
@@ -131,7 +132,7 @@ class policy_candidate final : public candidate {
   bool record() override {
 #ifdef __CUDACC__
     if constexpr (!common::runs_on_host<Policy>) {
-      graph_ = where_->on().record([&](const auto& recording) { solve_on(recording.stream()); });
+      graph_ = sptrsv_common::capture([&](cudaStream_t stream) { solve_on(stream); });
       return true;
     }
 #endif

@@ -1,9 +1,10 @@
-// Owners of CUDA streams and events, and the clock of the GPU.
+// Owners of CUDA streams and events, the clock of the GPU, and graphs of what a program enqueues.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include "sptrsv/detail/simt/cuda_check.cuh"
+#include "sptrsv/detail/simt/cuda_graph.cuh"
 
 namespace sptrsv_common {
 
@@ -57,6 +58,22 @@ double device_time(const Work& work, cudaStream_t stream = nullptr) {
   work();
   stop.record(stream);
   return stop.milliseconds_since(start);
+}
+
+/// Returns a graph of what `work(stream)` enqueues, by a capture: no other thread may use the device
+/// meanwhile.
+template <class Work>
+sptrsv::detail::simt::cuda_graph capture(const Work& work) {
+  const cuda_stream stream;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  SPTRSV_CUDA_CHECK(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));
+  work(stream.get());
+  SPTRSV_CUDA_CHECK(cudaStreamEndCapture(stream.get(), &graph));
+  const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
+  static_cast<void>(cudaGraphDestroy(graph));
+  SPTRSV_CUDA_CHECK(status);
+  return sptrsv::detail::simt::cuda_graph(executable);
 }
 
 }  // namespace sptrsv_common

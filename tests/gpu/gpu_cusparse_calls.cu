@@ -1,6 +1,7 @@
 // What the policy cusparse adds around the library: status, memory, streams, graphs, refusals.
 #include <cstdio>
 
+#include "common/gpu/cuda_handles.cuh"
 #include "gpu/gpu_cusparse.cuh"
 #include "support/counting_resource.hpp"
 #include "support/raw_matrix.hpp"
@@ -127,7 +128,7 @@ SPTRSV_TEST_P(cusparse_calls, new_values_and_solves_in_one_graph) {
   };
   enqueue(this->where.stream());  // loads the kernels
   SPTRSV_CUDA_CHECK(cudaStreamSynchronize(this->where.stream()));
-  const auto graph = this->where.on().record([&](const auto& recording) { enqueue(recording.stream()); });
+  const auto graph = sptrsv_common::capture(enqueue);
   for (std::uint64_t i = 0; i < 4; ++i) {
     a.values() = this->make(p, f, 50 + i).values();
     const auto content = random_vector<value>(p.size, 100 + i);
