@@ -300,13 +300,14 @@ class planner {
     const double length = static_cast<double>(triangle.entries()) / static_cast<double>(triangle.size);
     double tile_ns = 0;
     int lanes = 0;
-    for (const auto& shape : tuning::partitioned_shapes) {
+    partitioned::shapes_of<tuning>::type::for_each([&](auto shape, int index) {
       // Of the shapes with few threads, which come first, that with enough lanes for a row.
-      if (tile_ns == 0 || (shape.lanes * shape.entries < 2 * length && shape.lanes > lanes)) {
-        tile_ns = shape.tile_ns;
-        lanes = shape.lanes;
+      constexpr partitioned::shape_values values = partitioned::values_of<decltype(shape)>();
+      if (tile_ns == 0 || (values.shared_entries() < 2 * length && values.lanes > lanes)) {
+        tile_ns = tuning::partitioned_shapes[index].tile_ns;
+        lanes = values.lanes;
       }
-    }
+    });
     return tuning::partitioned_launch_ns + 1.15 * tile_ns * static_cast<double>(levels_);
   }
 
