@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <type_traits>
 
 #include "sptrsv/detail/simt/cuda_check.cuh"
@@ -49,8 +50,8 @@ __global__ void __launch_bounds__(Agent::block_threads, min_blocks<Agent>)
   Agent::run(ctx, shared, p);
 }
 
-/// A fact about a kernel on each device, found at most once for each. Several threads may ask at the same
-/// time.
+/// A fact about a kernel on each device, found once for each. Several threads may ask at the same time: one
+/// of them finds it, and the others wait.
 class kernel_fact {
  public:
   /// Returns the fact for the current device; calls `find()` if it is not known yet.
@@ -63,7 +64,10 @@ class kernel_fact {
     }
     auto& known = known_[static_cast<std::size_t>(device)];
     if (known.load(std::memory_order_acquire) == answer::none) {
-      known.store(find() ? answer::yes : answer::no, std::memory_order_release);
+      const std::lock_guard<std::mutex> lock(finding_);
+      if (known.load(std::memory_order_relaxed) == answer::none) {
+        known.store(find() ? answer::yes : answer::no, std::memory_order_release);
+      }
     }
     return known.load(std::memory_order_acquire) == answer::yes;
   }
@@ -71,7 +75,8 @@ class kernel_fact {
  private:
   enum class answer : unsigned char { none, no, yes };
 
-  std::array<std::atomic<answer>, 64> known_{};
+  std::array<std::atomic<answer>, 64> known_{};  ///< by device
+  std::mutex finding_;
 };
 
 /// Returns whether the agent's kernel waits itself for what is before it in the stream. A kernel that was
