@@ -14,8 +14,8 @@ has_gpu() { "$root/tests/run_if_gpu.sh" true > /dev/null; }
 has_header() { echo "#include <$1>" | "${CXX:-c++}" -E -x c++ - > /dev/null 2>&1; }
 
 # install_missing WHAT...: installs the Debian packages of those of WHAT that this machine lacks. WHAT is among
-# build, gtest, benchmark, zlib, suitesparse, cli11, python, matplotlib, venv, clang-format, clang-tidy, doxygen,
-# shellcheck.
+# build, gtest, benchmark, zlib, suitesparse, cli11, python, matplotlib, venv, shellcheck, clang-format,
+# clang-tidy, doxygen.
 install_missing() {
   local what packages=()
   for what in "$@"; do

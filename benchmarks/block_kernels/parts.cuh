@@ -76,13 +76,13 @@ class part_runner {
     const auto steps_there = sptrsv::to_device(steps, cudaStream_t{});
     const auto tasks_there = sptrsv::to_device(step_of_task, cudaStream_t{});
     const auto finished = sptrsv::to_device(std::vector<unsigned long long>(steps.size(), 0), cudaStream_t{});
-    sptrsv::detail::double_buffer_storage<scalar> pages(system_.size, 1, on_, on_.default_resource());
+    const sptrsv::detail::double_buffer_storage<scalar> storage(system_.size, 1, on_, on_.default_resource());
     on_.fill_bytes(sums_.data(), 0, sums_.bytes());
-    for (const auto page : pages.pages().solved) {
-      on_.fill_bytes(page, 0x3f,
+    for (const auto values : storage.buffers().solved) {
+      on_.fill_bytes(values, 0x3f,
                      static_cast<std::size_t>(system_.size) * sizeof(scalar));  // any finite number
       if (part.is_triangle) {
-        on_.fill_bytes(page + part.first_row, 0xff,
+        on_.fill_bytes(values + part.first_row, 0xff,
                        static_cast<std::size_t>(part.triangle.rows) * sizeof(scalar));
       }
     }
@@ -90,7 +90,7 @@ class part_runner {
     const sptrsv::dense_view<scalar> x(x_.data(), system_.size, 1, 1, system_.size);
     const block::block_params<scalar, index, index> params{
         {system_.size, false, system_.offsets.data(), system_.columns.data(), numbers_.values(),
-         numbers_.diagonal(), system_.order.rows.data(), pages.pages(), 1.0, b, x},
+         numbers_.diagonal(), system_.order.rows.data(), storage.buffers(), 1.0, b, x},
         sums_.data()};
     const auto launch = [&] {
       on_.launch<block_agent>(

@@ -253,6 +253,7 @@ inline std::vector<std::string> choose_forms(const std::vector<form_entry>& know
         std::find_if(known.begin(), known.end(), [&](const form_entry& entry) { return entry.name == name; });
     if (form == known.end()) {
       std::vector<std::string> known_names;
+      known_names.reserve(known.size());
       for (const form_entry& entry : known) {
         known_names.push_back(entry.name);
       }

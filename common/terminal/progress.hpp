@@ -46,7 +46,7 @@ class progress_line {
   }
 
   /// Clears the line so that other output can follow.
-  void clear() {
+  void clear() const {
     if (shown_) {
       std::fputs("\r\033[K", stderr);
     }

@@ -94,13 +94,13 @@ template <class Agent>
   });
 }
 
-/// Lets the agent's kernel have more than 48 KiB of dynamic shared memory. The limit belongs to the process:
-/// it is set once for each device, to all that a block may have, so that threads with launches of different
-/// sizes do not disturb each other.
+/// Lets the agent's kernel have more than 48 KiB of shared memory, its static shared memory included. The
+/// limit belongs to the process: it is set once for each device, to all that a block may have, so that
+/// threads with launches of different sizes do not disturb each other.
 template <class Agent>
 void allow_shared_memory(std::size_t dynamic_bytes) {
   static kernel_fact allowed;
-  if (dynamic_bytes <= 48 * 1024) {
+  if (dynamic_bytes + sizeof(typename Agent::shared_storage) <= 48 * 1024) {
     return;
   }
   static_cast<void>(allowed([] {

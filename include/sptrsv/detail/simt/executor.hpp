@@ -34,8 +34,9 @@
 //                                                 // an unsigned key; in and out do not overlap
 //
 //   using graph_type = ...;                        // move-only, default constructible (empty)
-//   template <class Enqueue> graph_type record(Enqueue&& enqueue) const;   // enqueue(launcher): launch() only, which is
-//                                                                          // recorded and not executed
+//   template <class Enqueue> graph_type record(Enqueue&& enqueue) const;
+//                                                  // enqueue(launcher) calls launcher.launch() only, which
+//                                                  // records the launch and does not execute it
 //   void replay(graph_type&) const;
 #pragma once
 
