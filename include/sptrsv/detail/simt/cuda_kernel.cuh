@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <type_traits>
 
@@ -94,26 +95,36 @@ template <class Agent>
   });
 }
 
-/// Lets the agent's kernel have more than 48 KiB of shared memory, its static shared memory included. The
-/// limit belongs to the process: it is set once for each device, to all that a block may have, so that
-/// threads with launches of different sizes do not disturb each other.
+/// The dynamic shared memory that a block of a kernel may have, on each device. The limit belongs to the
+/// process: it only grows, so that threads with launches of different sizes do not disturb each other.
+class shared_memory_limit {
+ public:
+  /// Raises the limit of `kernel` on the current device to `bytes` if it is lower.
+  void raise(const void* kernel, std::size_t bytes) {
+    int device = 0;
+    SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
+    const std::lock_guard<std::mutex> lock(raising_);
+    std::size_t& limit = limits_[device];
+    if (limit < bytes) {
+      SPTRSV_CUDA_CHECK(
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+      limit = bytes;
+    }
+  }
+
+ private:
+  std::map<int, std::size_t> limits_;  ///< in bytes, by device
+  std::mutex raising_;
+};
+
+/// Lets the agent's kernel have `dynamic_bytes` of dynamic shared memory. A kernel must ask for more than
+/// 48 KiB, its static shared memory included.
 template <class Agent>
 void allow_shared_memory(std::size_t dynamic_bytes) {
-  static kernel_fact allowed;
-  if (dynamic_bytes + sizeof(typename Agent::shared_storage) <= 48 * 1024) {
-    return;
+  static shared_memory_limit limit;
+  if (dynamic_bytes + sizeof(typename Agent::shared_storage) > 48 * 1024) {
+    limit.raise(reinterpret_cast<const void*>(&run_agent<Agent>), dynamic_bytes);
   }
-  static_cast<void>(allowed([] {
-    int device = 0;
-    int limit = 0;
-    cudaFuncAttributes attributes{};
-    SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
-    SPTRSV_CUDA_CHECK(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-    SPTRSV_CUDA_CHECK(cudaFuncGetAttributes(&attributes, run_agent<Agent>));
-    SPTRSV_CUDA_CHECK(cudaFuncSetAttribute(run_agent<Agent>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           limit - static_cast<int>(attributes.sharedSizeBytes)));
-    return true;
-  }));
 }
 
 /// Launches an agent. If the kernel itself waits, its blocks may start as soon as the blocks of the kernel
