@@ -76,7 +76,7 @@ double seconds_since(clock::time_point start) {
   return std::chrono::duration<double>(clock::now() - start).count();
 }
 
-/// The same in device memory.
+/// A host_system in device memory.
 struct device_system {
   explicit device_system(const host_system& s)
       : matrix(sptrsv::to_device(s.matrix, cudaStream_t{})),

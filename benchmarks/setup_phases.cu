@@ -46,7 +46,8 @@ double time_of(const Work& work) {
   return common::median(milliseconds);
 }
 
-/// The same for work on the GPU: each call ends with a synchronisation, and the first call is not timed.
+/// Returns the median time of a call of `work` on the GPU. Each call ends with a synchronisation, and the
+/// first call is not timed.
 template <class Work>
 double time_on(const cuda_executor& on, const Work& work) {
   const auto whole = [&] {

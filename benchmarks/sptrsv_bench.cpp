@@ -68,8 +68,8 @@ typed_run make_run(const bench_options& options, const std::string& types) {
   return made;
 }
 
-/// The same for the types by name. Throws usage_error for a combination that this program is not compiled
-/// for.
+/// Returns the run for the types with these names. Throws usage_error for a combination that this program is
+/// not compiled for.
 typed_run make_run(const bench_options& options, const std::string& value) {
   const std::string types = value + " with " + options.index;
   if (types == "f64 with i32") {

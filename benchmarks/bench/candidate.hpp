@@ -51,7 +51,7 @@ class candidate {
   virtual void start_check() = 0;
   /// Waits until that thread has finished, so that it does not disturb measurements on the host.
   virtual void await_check() const = 0;
-  /// The same after the measurements, with the graph if one was captured.
+  /// Starts a second check after the measurements; it solves with the graph if one was captured.
   virtual void start_last_check() = 0;
   /// Waits for both checks and returns the larger error.
   [[nodiscard]] virtual sptrsv::backward_error_result finish_checks() = 0;

@@ -33,7 +33,7 @@ double slope_of(int links, const TimeOfChain& time_of_chain) {
   return sptrsv_common::median(nanoseconds);
 }
 
-/// The same for a chain that `enqueue(links)` enqueues on the default stream.
+/// Returns the time of one link of a chain that `enqueue(links)` enqueues on the default stream.
 template <class Enqueue>
 double time_of_link(int links, const Enqueue& enqueue) {
   const double nanoseconds =
