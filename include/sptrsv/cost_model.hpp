@@ -35,10 +35,10 @@ struct system_profile {
 template <class Policy>
 struct cost_model {};
 
-/// Whether cost_model is specialised for `Policy`.
+/// Tells whether `Policy` has a cost model; false unless cost_model<Policy> has the function `nanoseconds`.
 template <class Policy, class = void>
 inline constexpr bool has_cost_model = false;
-/// Whether cost_model is specialised for `Policy`.
+/// Tells whether `Policy` has a cost model; true, because cost_model<Policy> has the function `nanoseconds`.
 template <class Policy>
 inline constexpr bool
     has_cost_model<Policy, std::void_t<decltype(cost_model<Policy>::nanoseconds(

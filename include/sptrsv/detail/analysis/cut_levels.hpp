@@ -115,8 +115,8 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
   made.rest.substitution_indices = make_buffer<Index>(rest_rows, on, memory.kept);
   made.rest_level_of_row = make_buffer<Index>(rest_rows, on, memory.kept);
   const buffer<Index> firsts_before = make_buffer<Index>(t.size + 1, on, memory.kept);
-  const buffer<Index> first_values = make_buffer<Index>(first_rows, on, memory.kept);
-  const buffer<Index> rest_values = make_buffer<Index>(rest_rows, on, memory.kept);
+  const buffer<Index> rows_of_first = make_buffer<Index>(first_rows, on, memory.kept);
+  const buffer<Index> rows_of_rest = make_buffer<Index>(rest_rows, on, memory.kept);
   const buffer<Index> solve_indices = make_buffer<Index>(t.size, on, memory.kept);
   simt::for_each(
       on, t.size + 1,
@@ -128,8 +128,8 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
   body.substitution_indices = split.substitution_indices.data();
   body.level_of_row = level_of_row.data();
   body.last_level = last_level;
-  body.rows[0] = first_values.data();
-  body.rows[1] = rest_values.data();
+  body.rows[0] = rows_of_first.data();
+  body.rows[1] = rows_of_rest.data();
   body.half_substitution_indices[0] = made.first.substitution_indices.data();
   body.half_substitution_indices[1] = made.rest.substitution_indices.data();
   body.rest_level_of_row = made.rest_level_of_row.data();
@@ -137,11 +137,11 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
   simt::for_each(on, t.size, body);
   made.first.triangle =
       select_rows(t,
-                  row_selection<Index>{first_rows, first_values.data(), solve_indices.data(),
+                  row_selection<Index>{first_rows, rows_of_first.data(), solve_indices.data(),
                                        static_cast<Index>(rest_rows), true},
                   on, memory);
   made.rest.triangle = select_rows(
-      t, row_selection<Index>{rest_rows, rest_values.data(), solve_indices.data(), 0, true}, on, memory);
+      t, row_selection<Index>{rest_rows, rows_of_rest.data(), solve_indices.data(), 0, true}, on, memory);
 
   const auto take_levels = [&](std::int64_t first, std::int64_t count, std::int64_t first_solve_index,
                                std::int64_t first_row, std::int64_t rows) {

@@ -14,7 +14,7 @@
 
 namespace sptrsv::detail {
 
-/// A triangle some rows of which are partial rows.
+/// A triangle whose long rows may be split: some of its rows are partial rows then.
 template <class Index, class Offset>
 struct split_triangle {
   device_triangle<Index, Offset> triangle;  ///< sources may be minus_one_source, diagonal sources -1

@@ -57,7 +57,7 @@ system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const tr
   return found;
 }
 
-/// The same on the host.
+/// Returns the lengths and the number of levels of a system in host memory.
 template <class Index, class Offset>
 system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const triangle_form& form,
                                   const host_executor&, memory_resource&) {

@@ -10,14 +10,14 @@
 
 namespace sptrsv::detail::block {
 
-/// What the choice of a triangle's kernel depends on.
+/// The numbers of a diagonal block (triangle) by which its kernel is chosen.
 struct triangle_facts {
   std::int64_t rows;
   std::int64_t entries;  ///< entries without the diagonal
   std::int64_t levels;
 };
 
-/// What the choice of a square's kernel depends on.
+/// The numbers of a block below the diagonal (square) by which its kernel is chosen.
 struct square_facts {
   std::int64_t rows;
   std::int64_t rows_with_entries;  ///< rows that have entries, at least 1

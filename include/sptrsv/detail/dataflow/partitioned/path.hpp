@@ -46,11 +46,20 @@ class path {
   void update_values(const Scalar* stored, const Executor& on) {
     const value_sources& from = plan_.sources;
     if (from.are_runs()) {
-      simt::for_each(on, 32 * static_cast<std::int64_t>(plan_.slice_begins.size()),
-                     kernels::scatter_run_values<Scalar>{
-                         stored, stored_entries_, from.diagonals.data(), from.row_entries.data(),
-                         from.row_links.data(), from.shared_entries.data(), plan_.slice_begins.data(),
-                         plan_.packed_slices.data(), format(), form_.unit, form_.reversed, form_.conjugated});
+      kernels::scatter_run_values<Scalar> scatter{};
+      scatter.stored = stored;
+      scatter.stored_entries = stored_entries_;
+      scatter.diagonals = from.diagonals.data();
+      scatter.row_entries = from.row_entries.data();
+      scatter.row_links = from.row_links.data();
+      scatter.shared_entries = from.shared_entries.data();
+      scatter.slice_begins = plan_.slice_begins.data();
+      scatter.packed_slices = plan_.packed_slices.data();
+      scatter.format = format();
+      scatter.unit = form_.unit;
+      scatter.reversed = form_.reversed;
+      scatter.conjugated = form_.conjugated;
+      simt::for_each(on, 32 * static_cast<std::int64_t>(plan_.slice_begins.size()), scatter);
     } else {
       simt::for_each(on, static_cast<std::int64_t>(from.targets.size()),
                      kernels::scatter_values<Scalar>{stored, from.targets.data(), plan_.slice_begins.data(),
