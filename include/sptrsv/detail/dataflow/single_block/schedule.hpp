@@ -103,7 +103,12 @@ class schedule_builder {
   };
   static constexpr std::uint32_t link_bit = 1u << 31;
 
-  [[nodiscard]] std::int64_t tile_of(std::uint32_t slot) const { return slot / rows_; }
+  /// Returns the first row of the schedule of a tile.
+  [[nodiscard]] std::int64_t first_slot(std::int64_t tile) const { return tile * rows_; }
+  /// Returns the first row of the schedule whose component is in the ring buffer when `tile` is solved.
+  [[nodiscard]] std::int64_t oldest_slot(std::int64_t tile) const {
+    return first_slot(tile - x_ring_tiles_ + 1);
+  }
 
   /// Puts the row into the first tile that has room for it; returns its row of the schedule.
   std::uint32_t place_row(const tile_row& row, std::vector<term>& terms) {
@@ -120,9 +125,9 @@ class schedule_builder {
   /// Returns the first tile that can take the row: the last one, or a new one.
   [[nodiscard]] std::int64_t tile_for(const std::vector<term>& terms) const {
     const std::int64_t last = p_.tiles - 1;
+    const std::int64_t next_slot = first_slot(last) + filled_;
     const bool too_far = std::any_of(terms.begin(), terms.end(), [&](const term& t) {
-      return tile_of(t.slot) == last &&
-             filled_ - static_cast<int>(t.slot % static_cast<std::uint32_t>(rows_)) > p_.shape.reach;
+      return t.slot >= first_slot(last) && next_slot - t.slot > p_.shape.reach;
     });
     return filled_ == rows_ || too_far ? last + 1 : last;
   }
@@ -148,21 +153,29 @@ class schedule_builder {
   }
   /// Returns how many terms the row would take from earlier tiles if it were placed now.
   [[nodiscard]] std::size_t outer_terms(const std::vector<term>& terms) const {
-    const std::int64_t tile = tile_for(terms);
+    return outer_terms(terms, tile_for(terms));
+  }
+  /// Returns how many terms the row takes from earlier tiles if it is placed in `tile`.
+  [[nodiscard]] std::size_t outer_terms(const std::vector<term>& terms, std::int64_t tile) const {
+    const std::int64_t begin = first_slot(tile);
     return static_cast<std::size_t>(
-        std::count_if(terms.begin(), terms.end(), [&](const term& t) { return tile_of(t.slot) < tile; }));
+        std::count_if(terms.begin(), terms.end(), [&](const term& t) { return t.slot < begin; }));
   }
 
   /// Reloads the terms that will have left the ring buffer in `tile`. Returns whether the row can no longer
   /// stand in `tile`: reloading rows may have taken its room, or one more term may come from an earlier tile
   /// then.
   bool reload_missing(std::vector<term>& terms, std::int64_t tile) {
+    bool has_reloaded = false;
     for (term& t : terms) {
-      if (tile - tile_of(t.slot) >= x_ring_tiles_) {
+      if (t.slot < oldest_slot(tile)) {
         t.slot = reload(t.slot, tile);
+        has_reloaded = true;
       }
     }
-    return failed_ || tile_for(terms) != tile || outer_terms(terms) > static_cast<std::size_t>(capacity_);
+    return failed_ ||
+           (has_reloaded && (tile_for(terms) != tile ||
+                             outer_terms(terms, tile) > static_cast<std::size_t>(capacity_)));
   }
 
   std::uint32_t reload(std::uint32_t slot, std::int64_t tile) {
@@ -172,7 +185,7 @@ class schedule_builder {
       return slot;
     }
     const auto known = reloaded_.find(x_row);
-    if (known != reloaded_.end() && tile - tile_of(known->second) < x_ring_tiles_) {
+    if (known != reloaded_.end() && known->second >= oldest_slot(tile)) {
       return known->second;
     }
     const std::uint32_t made = put({reload_source(x_row), no_row}, {}, tile_for({}));
@@ -184,18 +197,20 @@ class schedule_builder {
     if (tile == p_.tiles) {
       add_tile();
     }
-    const auto slot = static_cast<std::uint32_t>(tile * rows_ + filled_++);
+    const auto begin = static_cast<std::uint32_t>(first_slot(tile));
+    const std::uint32_t slot = begin + static_cast<std::uint32_t>(filled_++);
+    const auto ring_size = static_cast<std::uint32_t>(p_.x_ring_size);
     p_.rows[slot] = row;
     std::uint32_t outer = 0;
     for (const term& t : terms) {
       std::uint32_t to = 0;
-      if (tile_of(t.slot) == tile) {
-        p_.in_tile_rows[slot] |= 1u << t.slot % static_cast<std::uint32_t>(rows_);
-        to = in_tile_bit |
-             (slot * static_cast<std::uint32_t>(rows_) + t.slot % static_cast<std::uint32_t>(rows_));
+      if (t.slot >= begin) {
+        const std::uint32_t in_tile = t.slot - begin;
+        p_.in_tile_rows[slot] |= 1u << in_tile;
+        to = in_tile_bit | (slot * static_cast<std::uint32_t>(rows_) + in_tile);
       } else {
         to = p_.shape.slot(slot, outer);
-        p_.operands[to] = static_cast<std::uint16_t>(1 + t.slot % p_.x_ring_size);
+        p_.operands[to] = static_cast<std::uint16_t>(1 + t.slot % ring_size);
         ++outer;
       }
       ((t.entry & link_bit) != 0 ? p_.link_slots[t.entry & ~link_bit] : p_.entry_slots[t.entry]) = to;

@@ -34,9 +34,10 @@ struct table {
 
   [[nodiscard]] double time(const shape_values& shape, std::int64_t rounds = 1, int rhs_together = 1,
                             double limit = infinity) const {
+    predicted_ends memory;
     return solve_nanoseconds<round_numbers>(levels.data(), levels.size(), global_entries.data(),
                                             static_cast<std::int64_t>(global_entries.size()), shape, 10,
-                                            rhs_together, rounds, limit);
+                                            rhs_together, rounds, limit, memory);
   }
 };
 

@@ -136,7 +136,8 @@ class planner {
                    find_partition_levels<Index>{n, levels.rows.data(), levels.level_offsets.data(),
                                                 levels.count, sorted_level_order.data(), partition_of_.data(),
                                                 rows.data(), levels_before.data()});
-    const auto level_begins = make_buffer<std::int32_t>(sum(levels_before), on_, memory_.scratch);
+    on_.exclusive_scan(levels_before.data(), levels_before.data(), n + 1, memory_.scratch);
+    const auto level_begins = make_buffer<std::int32_t>(n, on_, memory_.scratch);  // at most one for each row
     simt::for_each(on_, n, find_partition_level_begins{levels_before.data(), level_begins.data()});
     tiles_before_ = make_buffer<std::int32_t>(n + 1, on_, memory_.scratch);
     simt::for_each(

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -47,7 +48,8 @@ class plan_search {
         max_rhs_(max_rhs),
         together_(together),
         on_(on),
-        scratch_(scratch) {}
+        scratch_(scratch),
+        shared_limit_(on.shared_limit()) {}
 
   /// Returns the best choice; its time is infinite if no shape fits the device or the system is too large.
   /// Synchronises.
@@ -59,33 +61,14 @@ class plan_search {
     const std::int64_t blocks = resident_blocks();
     if (forced_partitions_ > 0) {
       if (blocks > 0 && forced_partitions_ <= level_counts::level_stride) {
-        try_partitionings({{forced_partitions_, {}}}, blocks);
+        count({{forced_partitions_, {}}}, blocks);
       }
-      return best_;
+    } else if (is_large()) {
+      count_some_partitionings(blocks);
+    } else {
+      count(partitionings(blocks, 1), blocks);
     }
-    std::vector<std::int64_t> counts;
-    for (std::int64_t partitions = std::min<std::int64_t>(blocks, level_counts::level_stride); partitions > 0;
-         partitions /= 2) {
-      if (is_worth_a_try(partitions, blocks)) {
-        counts.push_back(partitions);
-      }
-    }
-    // First every second number of partitions, then the neighbours of the best one.
-    std::vector<partitioning> some;
-    for (std::size_t i = 0; i < counts.size(); i += 2) {
-      some.push_back({counts[i], {}});
-    }
-    try_partitionings(some, blocks);
-    some.clear();
-    for (const std::int64_t partitions : counts) {
-      if (partitions == best_.partitions / 2 || partitions / 2 == best_.partitions) {
-        some.push_back({partitions, {}});
-      }
-    }
-    try_partitionings(some, blocks);
-    if (is_large() && together_ == 0) {
-      try_boxes(blocks);
-    }
+    try_all_shapes(blocks);
     return best_;
   }
 
@@ -93,7 +76,7 @@ class plan_search {
   /// `first_levels` levels if that is not 0. Returns no cut if no partitioned path is possible or the system
   /// has a single level.
   hybrid::level_cut cut(const std::vector<Index>& level_offsets, std::int64_t first_levels) const {
-    if (best_levels_ == nullptr || levels_ < 2) {
+    if (best_table_ == nullptr || levels_ < 2) {
       return {};
     }
     if (first_levels > 0) {
@@ -101,15 +84,15 @@ class plan_search {
       return {levels, static_cast<std::int64_t>(level_offsets[static_cast<std::size_t>(levels)]), 0};
     }
     hybrid::partitioned_profile profile{};
-    profile.levels = best_levels_.get() + best_summary_.first;
-    profile.count = best_summary_.count();
+    profile.levels = best_table_->levels;
+    profile.count = best_table_->summary->count();
     profile.partitions = best_.partitions;
     shapes::for_each([&](auto s, int index) {
       profile.shape = index == best_.shape_index ? values_of<decltype(s)>() : profile.shape;
     });
     profile.tile_ns = Tuning::partitioned_shapes[best_.shape_index].tile_ns;
-    profile.global_entries_ns =
-        global_entry_nanoseconds<Tuning>(best_summary_.global_entries, best_.partitions, profile.shape);
+    profile.global_entries_ns = global_entry_nanoseconds<Tuning>(best_table_->summary->global_entries,
+                                                                 best_.partitions, profile.shape);
     profile.nanoseconds = best_.nanoseconds;
     return hybrid::best_cut<Tuning>(profile, level_offsets, triangle_.entries(), sizeof(Scalar),
                                     sizeof(Index), max_rhs_);
@@ -131,8 +114,7 @@ class plan_search {
   [[nodiscard]] bool fits() const {
     constexpr std::size_t reserved = 128;  // static shared memory
     using layout = shared_layout<Scalar, Shape>;
-    return layout::bytes(layout::x_ring_size(Tuning::partitioned_x_ring_size)) + reserved <=
-           on_.shared_limit();
+    return layout::bytes(layout::x_ring_size(Tuning::partitioned_x_ring_size)) + reserved <= shared_limit_;
   }
 
   [[nodiscard]] bool is_large() const { return triangle_.entries() > Tuning::partitioned_small_entries; }
@@ -175,69 +157,150 @@ class plan_search {
            (forced_shape_ < 0 ? is_worth_a_try(values_of<Shape>(), p) : index == forced_shape_);
   }
 
-  /// Tries several partitionings. Small tables are downloaded together, since a download takes about as long
-  /// as counting.
-  void try_partitionings(const std::vector<partitioning>& partitionings, std::int64_t blocks) {
-    if (is_large() && partitionings.size() > 1) {
-      for (const partitioning& p : partitionings) {
-        try_partitionings({p}, blocks);
+  /// Returns the partitionings that are worth a try, or every `step`th of them, from many partitions to few.
+  std::vector<partitioning> partitionings(std::int64_t blocks, std::size_t step) const {
+    std::vector<partitioning> found;
+    std::size_t i = 0;
+    for (std::int64_t number = std::min<std::int64_t>(blocks, level_counts::level_stride); number > 0;
+         number /= 2) {
+      if (is_worth_a_try(number, blocks) && i++ % step == 0) {
+        found.push_back({number, {}});
       }
-      return;
     }
+    return found;
+  }
+
+  /// Counts first every second number of partitions, then the neighbours of the best one, and boxes. One
+  /// partitioning at a time, since the tables of a large system are large.
+  void count_some_partitionings(std::int64_t blocks) {
+    for (const partitioning& p : partitionings(blocks, 2)) {
+      count({p}, blocks);
+    }
+    const std::int64_t best = best_.partitions;
+    for (const partitioning& p : partitionings(blocks, 1)) {
+      if (p.partitions == best / 2 || p.partitions / 2 == best) {
+        count({p}, blocks);
+      }
+    }
+    if (together_ == 0) {
+      count_boxes(blocks);
+    }
+  }
+
+  /// A table that was counted, with the time of its first shape.
+  struct tried_table {
+    level_table table;
+    const level_table_summary* summary;
+    const partition_level* levels;
+    int first_shape;
+    double nanoseconds;
+  };
+
+  /// Counts the tables of the partitionings, and predicts the time of the first shape of each table.
+  void count(const std::vector<partitioning>& partitionings, std::int64_t blocks) {
     std::vector<level_table> tables;
     std::int64_t end = 0;
+    const auto count_tables = [&] {
+      if (!tables.empty()) {
+        count_and_try(tables, end, blocks);
+      }
+      tables.clear();
+      end = 0;
+    };
     for (const partitioning& p : partitionings) {
       shapes::for_each([&](auto shape, int index) {
         constexpr shape_values s = values_of<decltype(shape)>();
         const auto serves_it = [&](const level_table& t) { return t.serves(p, s); };
         if (is_tried<decltype(shape)>(index, p) && std::none_of(tables.begin(), tables.end(), serves_it)) {
+          if (tables.size() == kernels::counted_tables::max_count) {
+            count_tables();
+          }
           tables.push_back({p, s, end});
           end += p.partitions * levels_;
         }
       });
     }
-    if (tables.empty()) {
-      return;
-    }
-    counted_level_tables counted =
-        count_level_tables(tables, end, triangle_, level_of_row_, levels_, on_, scratch_);
-    const level_table_summary* best_summary = nullptr;
+    count_tables();
+  }
+
+  void count_and_try(const std::vector<level_table>& tables, std::int64_t cells, std::int64_t blocks) {
+    counted_.push_back(std::make_unique<counted_level_tables>(
+        count_level_tables(tables, cells, triangle_, level_of_row_, levels_, on_, scratch_)));
     for (std::size_t i = 0; i < tables.size(); ++i) {
-      const level_table& table = tables[i];
-      const level_table_summary& summary = counted.summaries[i];
+      const level_table_summary& summary = counted_.back()->summaries[i];
       if (summary.needs_later_partition != 0) {
         continue;  // partitions are solved in order: this one would wait for ever
       }
-      shapes::for_each([&](auto s, int index) {
-        using shape = decltype(s);
-        if (!is_tried<shape>(index, table.rows) || !table.serves(table.rows, values_of<shape>())) {
-          return;
-        }
-        constexpr int rhs_together = shared_layout<Scalar, shape>::rhs_together;
-        const std::int64_t rounds = simt::ceil_div(simt::ceil_div(max_rhs_, rhs_together),
-                                                   std::max<std::int64_t>(1, blocks / table.rows.partitions));
-        const double factor = table.rows.boxes.are_used() ? Tuning::partitioned_boxes_factor : 1.0;
-        const double time =
-            factor * solve_nanoseconds<Tuning>(counted.levels.get() + summary.first, summary.count(),
-                                               summary.global_entries, table.rows.partitions,
-                                               values_of<shape>(), Tuning::partitioned_shapes[index].tile_ns,
-                                               rhs_together, rounds, best_.nanoseconds / factor);
-        if (time < best_.nanoseconds) {
-          best_ = {index, table.rows.partitions, table.rows.boxes, time};
-          best_summary = &summary;
+      tried_.push_back({tables[i], &summary, counted_.back()->levels.get() + summary.first, -1, 0});
+      tried_table& tried = tried_.back();
+      for_each_shape_of(tried, [&](auto s, int index) {
+        if (tried.first_shape < 0) {
+          tried.first_shape = index;
+          tried.nanoseconds = try_shape(s, index, tried, blocks, 1.3 * best_.nanoseconds);
         }
       });
     }
-    if (best_summary != nullptr) {
-      best_summary_ = *best_summary;
-      best_levels_ = std::move(counted.levels);
+  }
+
+  /// Predicts the times of all shapes for the two numbers of partitions that suit the first shapes best.
+  void try_all_shapes(std::int64_t blocks) {
+    const std::int64_t best = best_.partitions;
+    const tried_table* second = nullptr;
+    for (const tried_table& tried : tried_) {
+      if (tried.table.rows.partitions != best &&
+          (second == nullptr || tried.nanoseconds < second->nanoseconds)) {
+        second = &tried;
+      }
+    }
+    for (const tried_table& tried : tried_) {
+      const std::int64_t partitions = tried.table.rows.partitions;
+      if (partitions != best && (second == nullptr || partitions != second->table.rows.partitions)) {
+        continue;
+      }
+      for_each_shape_of(tried, [&](auto s, int index) {
+        if (index != tried.first_shape) {
+          try_shape(s, index, tried, blocks, best_.nanoseconds);
+        }
+      });
     }
   }
 
-  /// Tries boxes, if the system looks like a 3-D grid. The longest direction is not divided: a box would wait
-  /// for the box before it until that is nearly finished. If rows need neighbours ahead, only whole planes
-  /// are tried.
-  void try_boxes(std::int64_t blocks) {
+  /// Calls `work(shape, index)` for each shape that the table serves.
+  template <class Work>
+  void for_each_shape_of(const tried_table& tried, const Work& work) {
+    shapes::for_each([&](auto s, int index) {
+      if (tried.table.serves(tried.table.rows, values_of<decltype(s)>()) &&
+          is_tried<decltype(s)>(index, tried.table.rows)) {
+        work(s, index);
+      }
+    });
+  }
+
+  /// Returns the predicted time of a shape, or infinity if it exceeds `limit`. Takes the shape if it is the
+  /// best one so far.
+  template <class Shape>
+  double try_shape(Shape, int index, const tried_table& tried, std::int64_t blocks, double limit) {
+    constexpr int rhs_together = shared_layout<Scalar, Shape>::rhs_together;
+    const partitioning& rows = tried.table.rows;
+    const std::int64_t rounds = simt::ceil_div(simt::ceil_div(max_rhs_, rhs_together),
+                                               std::max<std::int64_t>(1, blocks / rows.partitions));
+    const double factor = rows.boxes.are_used() ? Tuning::partitioned_boxes_factor : 1.0;
+    const double time =
+        factor * solve_nanoseconds<Tuning>(tried.levels, tried.summary->count(),
+                                           tried.summary->global_entries, rows.partitions, values_of<Shape>(),
+                                           Tuning::partitioned_shapes[index].tile_ns, rhs_together, rounds,
+                                           limit / factor, ends_);
+    if (time < best_.nanoseconds) {
+      best_ = {index, rows.partitions, rows.boxes, time};
+      best_table_ = &tried;
+    }
+    return time;
+  }
+
+  /// Counts boxes, if the system looks like a 3-D grid. The longest direction is not divided: a box would
+  /// wait for the box before it until that is nearly finished. If rows need neighbours ahead, only whole
+  /// planes are tried.
+  void count_boxes(std::int64_t blocks) {
     const detected_grid found = find_grid(triangle_, on_);
     block_partition g = found.boxes;
     if (!g.are_used()) {
@@ -258,7 +321,7 @@ class plan_search {
       g.count[a] = across;
       g.count[b] = static_cast<std::int32_t>(std::min<std::int64_t>(most / across, g.size[b]));
     }
-    try_partitionings({{g.partitions(), g, found.needs_rows_ahead}}, blocks);
+    count({{g.partitions(), g, found.needs_rows_ahead}}, blocks);
   }
 
   const device_triangle<Index, Offset>& triangle_;
@@ -270,9 +333,12 @@ class plan_search {
   std::int64_t together_;
   const Executor& on_;
   memory_resource& scratch_;
+  std::size_t shared_limit_;
   shape_choice best_;
-  level_table_summary best_summary_{};              ///< of the table of the best choice
-  std::unique_ptr<partition_level[]> best_levels_;  ///< null if there is no choice
+  std::vector<std::unique_ptr<counted_level_tables>> counted_;
+  std::deque<tried_table> tried_;            ///< without those in which a partition needs a later one
+  const tried_table* best_table_ = nullptr;  ///< of the best choice; null if there is none
+  predicted_ends ends_;
 };
 
 }  // namespace sptrsv::detail::dataflow::partitioned

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <vector>
 
 #include "sptrsv/detail/dataflow/partitioned/choose/level_counts.hpp"
@@ -48,6 +47,12 @@ double global_entry_nanoseconds(const std::int32_t* global_entries, std::int64_t
                                  : Tuning::partitioned_global_entry_ns);
 }
 
+/// Memory of solve_nanoseconds, kept from call to call.
+struct predicted_ends {
+  std::vector<double> of_partition;  ///< when its latest level is solved
+  std::vector<float> of_level;       ///< by partition level: when it is solved
+};
+
 /// Returns the predicted time of a solve. A partition begins a level when it has finished the level before
 /// and the components that the level needs have come. All levels are solved `rounds` times, each time for
 /// `rhs_together` right-hand sides. `levels`: ordered by level, then by partition. Returns infinity as soon
@@ -55,12 +60,16 @@ double global_entry_nanoseconds(const std::int32_t* global_entries, std::int64_t
 template <class Tuning>
 double solve_nanoseconds(const partition_level* levels, std::size_t count, const std::int32_t* global_entries,
                          std::int64_t partitions, const shape_values& shape, double tile_ns, int rhs_together,
-                         std::int64_t rounds, double limit) {
+                         std::int64_t rounds, double limit, predicted_ends& memory) {
   const double constant =
       Tuning::partitioned_launch_ns +
       static_cast<double>(rounds) * global_entry_nanoseconds<Tuning>(global_entries, partitions, shape);
-  std::vector<double> clock(static_cast<std::size_t>(partitions), 0.0);
-  const std::unique_ptr<float[]> end(new float[count]);  // by partition level
+  memory.of_partition.assign(static_cast<std::size_t>(partitions), 0.0);
+  if (memory.of_level.size() < count) {
+    memory.of_level.resize(count);
+  }
+  double* const clock = memory.of_partition.data();
+  float* const end = memory.of_level.data();
   // Each round after the third adds as much time as the third.
   constexpr std::int64_t simulated_rounds = 3;
   double first = 0;
@@ -68,20 +77,20 @@ double solve_nanoseconds(const partition_level* levels, std::size_t count, const
   for (std::int64_t round = 0; round < std::min(rounds, simulated_rounds); ++round) {
     for (std::size_t i = 0; i < count; ++i) {
       const partition_level level = levels[i];
-      double now = clock[static_cast<std::size_t>(level.partition)];
+      double now = clock[level.partition];
       if (level.need >= 0) {
-        now = std::max(now, static_cast<double>(end[static_cast<std::size_t>(level.need)]) +
-                                hand_off_nanoseconds<Tuning>(level, shape));
+        now =
+            std::max(now, static_cast<double>(end[level.need]) + hand_off_nanoseconds<Tuning>(level, shape));
       }
       now += level_nanoseconds<Tuning>(level, shape, tile_ns, rhs_together);
       if (round == 0 && constant + now > limit) {
         return std::numeric_limits<double>::infinity();
       }
-      clock[static_cast<std::size_t>(level.partition)] = now;
+      clock[level.partition] = now;
       end[i] = static_cast<float>(now);
     }
     last[0] = last[1];
-    last[1] = *std::max_element(clock.begin(), clock.end());
+    last[1] = *std::max_element(clock, clock + partitions);
     first = round == 0 ? last[1] : first;
   }
   const double further =

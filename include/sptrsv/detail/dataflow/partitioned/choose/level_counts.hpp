@@ -1,6 +1,7 @@
 // Counts, on the device, what each partition has to do on each level.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "sptrsv/detail/dataflow/partitioned/build/order.hpp"
@@ -30,11 +31,65 @@ struct partition_level {
   std::int16_t rounds;
 };
 
+/// What is known of one table.
+struct level_table_summary {
+  std::int32_t first;  ///< its first partition level in the list of all tables
+  std::int32_t end;
+  std::int32_t needs_later_partition;                       ///< not 0: some partition needs a later one
+  std::int32_t global_entries[level_counts::level_stride];  ///< by partition
+
+  [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(end - first); }
+};
+
 namespace kernels {
 
-/// One lane for each row of the triangle. The last entries of a row are taken for the latest ones, which is a
-/// guess. If there are few levels, neighbouring rows belong to the same cell: a warp then adds their counts
-/// up before the atomic additions.
+/// A table: how the rows are divided, and where its cells are in the cells of all tables.
+struct counted_table {
+  std::int64_t partitions;
+  block_partition boxes;
+  std::int64_t begin;           ///< its first cell
+  std::int64_t end;             ///< the cell behind its last one
+  std::int32_t shared_entries;  ///< of a row, at most
+  std::int32_t round_entries;   ///< global entries that a row polls together
+};
+
+/// The tables that one launch counts; parameters of the kernels.
+struct counted_tables {
+  static constexpr int max_count = 24;
+  int count = 0;
+  counted_table tables[max_count];
+
+  /// Returns the index of the table that holds `cell`.
+  SPTRSV_HOST_DEVICE int table_of(std::int64_t cell) const {
+    int i = 0;
+    while (i + 1 < count && cell >= tables[i].end) {
+      ++i;
+    }
+    return i;
+  }
+};
+
+/// Initialises the cells and the summaries of all tables. Runs once per cell and per word of the summaries.
+struct start_tables {
+  std::int64_t size;  ///< cells
+  level_counts* counts;
+  std::int64_t summary_words;
+  std::int32_t* summaries;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    if (i < size) {
+      ctx.store(counts + i, level_counts{0, -1, 0, 0});
+    }
+    if (i < summary_words) {
+      ctx.store(summaries + i, 0);
+    }
+  }
+};
+
+/// One lane for each row of the triangle and each table. The last entries of a row are taken for the latest
+/// ones, which is a guess. If there are few levels, neighbouring rows belong to the same cell: a warp then
+/// adds their counts up before the atomic additions.
 template <class Index, class Offset>
 struct count_levels_agent {
   static constexpr int block_threads = 256;
@@ -42,22 +97,25 @@ struct count_levels_agent {
   struct shared_storage {};
   struct params {
     std::int64_t size;
-    partition_of_row<Offset> partition;
+    std::int64_t table_blocks;  ///< blocks that count one table
+    const Offset* row_offsets;
     const Index* columns;
-    const Index* levels;                  ///< by row, counted from 1
-    std::int32_t shared_entries;          ///< of a row, at most
-    std::int32_t round_entries;           ///< global entries that a row polls together
-    level_counts* counts;                 ///< by level, then by partition
-    std::int32_t* needs_later_partition;  ///< becomes 1 if a partition needs a later one
+    const Index* levels;   ///< by row, counted from 1
+    std::int64_t entries;  ///< of the triangle
+    level_counts* counts;  ///< by cell; in a table by level, then by partition
+    level_table_summary* summaries;
+    counted_tables tables;
   };
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
     const auto warp = ctx.template group<32>();
-    const std::int64_t row = static_cast<std::int64_t>(ctx.block_rank()) * block_threads + ctx.thread_rank();
+    const std::int64_t block = ctx.block_rank();
+    const auto table = static_cast<int>(block / p.table_blocks);
+    const std::int64_t row = (block - table * p.table_blocks) * block_threads + ctx.thread_rank();
     bool is_left = row < p.size;
     std::int64_t own = 0;
-    const level_counts mine = is_left ? count(ctx, p, row, own) : level_counts{0, -1, 0, 0};
+    const level_counts mine = is_left ? count(ctx, p, table, row, own) : level_counts{0, -1, 0, 0};
     for (int k = 0; k < cells_of_warp; ++k) {
       const std::uint32_t left = warp.ballot(is_left);
       if (left == 0) {
@@ -79,17 +137,20 @@ struct count_levels_agent {
 
  private:
   template <class Context>
-  SPTRSV_DEVICE static level_counts count(Context& ctx, const params& p, std::int64_t row,
+  SPTRSV_DEVICE static level_counts count(Context& ctx, const params& p, int table_index, std::int64_t row,
                                           std::int64_t& cell) {
-    const std::int64_t own = p.partition(ctx, row);
-    cell = level_of(ctx, p, row) * p.partition.partitions + own;
+    const counted_table& table = p.tables.tables[table_index];
+    const partition_of_row<Offset> partition{p.row_offsets, p.size, p.entries + p.size, table.partitions,
+                                             table.boxes};
+    const std::int64_t own = partition(ctx, row);
+    cell = table.begin + level_of(ctx, p, row) * table.partitions + own;
     level_counts counted{1, -1, 0, 0};
     int shared = 0;
-    const Offset begin = ctx.load_constant(p.partition.row_offsets + row);
-    for (Offset e = ctx.load_constant(p.partition.row_offsets + row + 1); e-- > begin;) {
+    const Offset begin = ctx.load_constant(p.row_offsets + row);
+    for (Offset e = ctx.load_constant(p.row_offsets + row + 1); e-- > begin;) {
       const auto column = static_cast<std::int64_t>(ctx.load_constant(p.columns + e));
-      const std::int64_t other = p.partition(ctx, column);
-      if (other == own && shared < p.shared_entries) {
+      const std::int64_t other = partition(ctx, column);
+      if (other == own && shared < table.shared_entries) {
         ++shared;
         continue;
       }
@@ -101,10 +162,10 @@ struct count_levels_agent {
           static_cast<std::int32_t>(level_of(ctx, p, column) * level_counts::level_stride + other);
       counted.need = counted.need < key ? key : counted.need;
       if (other > own) {
-        ctx.store_relaxed(p.needs_later_partition, 1);
+        ctx.store_relaxed(&p.summaries[table_index].needs_later_partition, 1);
       }
     }
-    counted.rounds = (counted.global_entries + p.round_entries - 1) / p.round_entries;
+    counted.rounds = (counted.global_entries + table.round_entries - 1) / table.round_entries;
     return counted;
   }
 
@@ -145,41 +206,42 @@ struct mark_levels {
   }
 };
 
-/// Writes the partition levels of one table.
+/// Writes the partition levels of all tables. Runs once per cell.
 struct write_partition_levels {
-  std::int64_t begin;  ///< the first cell of the table, in the cells of all tables
-  std::int64_t end;
-  std::int64_t partitions;
+  counted_tables tables;
   const level_counts* counts;
-  const std::int32_t* levels_before;  ///< by cell of all tables: the number of partition levels before
+  const std::int32_t* levels_before;  ///< by cell: the number of partition levels before
   partition_level* partition_levels;
-  std::int32_t* range;           ///< first and end of the table's partition levels
-  std::int32_t* global_entries;  ///< by partition
+  level_table_summary* summaries;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    const std::int32_t before = ctx.load_constant(levels_before + begin);
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t cell) const {
+    const int index = tables.table_of(cell);
+    const counted_table& table = tables.tables[index];
+    level_table_summary* const summary = summaries + index;
+    const std::int32_t before = ctx.load_constant(levels_before + table.begin);
+    const std::int64_t i = cell - table.begin;
     if (i == 0) {
-      ctx.store(range, before);
-      ctx.store(range + 1, ctx.load_constant(levels_before + end));
+      ctx.store(&summary->first, before);
+      ctx.store(&summary->end, ctx.load_constant(levels_before + table.end));
     }
-    const level_counts counted = ctx.load_constant(counts + begin + i);
+    const level_counts counted = ctx.load_constant(counts + cell);
     if (counted.rows == 0) {
       return;
     }
-    const std::int64_t partition = i % partitions;
+    const std::int64_t partition = i % table.partitions;
     if (counted.global_entries > 0) {
-      ctx.atomic_add(global_entries + partition, counted.global_entries);
+      ctx.atomic_add(summary->global_entries + partition, counted.global_entries);
     }
     std::int32_t need = -1;
     if (counted.need >= 0) {
       const std::int64_t level = counted.need / level_counts::level_stride;
-      need = ctx.load_constant(levels_before + begin + level * partitions +
+      need = ctx.load_constant(levels_before + table.begin + level * table.partitions +
                                counted.need % level_counts::level_stride) -
              before;
     }
     constexpr std::int32_t max_rounds = 32767;
-    ctx.store(partition_levels + ctx.load_constant(levels_before + begin + i),
+    ctx.store(partition_levels + ctx.load_constant(levels_before + cell),
               partition_level{
                   need, counted.rows, static_cast<std::int16_t>(partition),
                   static_cast<std::int16_t>(counted.rounds < max_rounds ? counted.rounds : max_rounds)});

@@ -2,6 +2,7 @@
 // host.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,62 +31,52 @@ struct level_table {
   }
 };
 
-/// What is known of one table.
-struct level_table_summary {
-  std::int32_t first;  ///< its first partition level in the list of all tables
-  std::int32_t end;
-  std::int32_t needs_later_partition;                       ///< not 0: some partition needs a later one
-  std::int32_t global_entries[level_counts::level_stride];  ///< by partition
-
-  [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(end - first); }
-};
-
 struct counted_level_tables {
   std::unique_ptr<partition_level[]> levels;   ///< of all tables
   std::vector<level_table_summary> summaries;  ///< by table
 };
 
-/// Counts the partition levels of all tables. `size`: cells of all tables; `level_of_row`: counted from 1.
-/// Synchronises.
+/// Counts the partition levels of at most counted_tables::max_count tables. `size`: cells of all tables;
+/// `level_of_row`: counted from 1. Synchronises.
 template <class Index, class Offset, class Executor>
 counted_level_tables count_level_tables(const std::vector<level_table>& tables, std::int64_t size,
                                         const device_triangle<Index, Offset>& t,
                                         const buffer<Index>& level_of_row, std::int64_t levels,
                                         const Executor& on, memory_resource& scratch) {
+  using namespace kernels;
   const auto counts = make_buffer<level_counts>(size, on, scratch);
-  simt::for_each(on, size, triangle_kernels::fill_with<level_counts>{{0, -1, 0, 0}, counts.data()});
   const buffer<level_table_summary> summaries(tables.size(), scratch, on.stream());
-  on.fill_bytes(summaries.data(), 0, summaries.bytes());
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    const level_table& table = tables[i];
-    using agent = kernels::count_levels_agent<Index, Offset>;
-    typename agent::params p{};
-    p.size = t.size;
-    p.partition = {t.row_offsets.data(), t.size, t.entries() + t.size, table.rows.partitions,
-                   table.rows.boxes};
-    p.columns = t.columns.data();
-    p.levels = level_of_row.data();
-    p.shared_entries = table.shape.shared_entries();
-    p.round_entries = 2 * table.shape.lanes;
-    p.counts = counts.data() + table.begin;
-    p.needs_later_partition = &summaries.data()[i].needs_later_partition;
-    on.template launch<agent>(static_cast<std::uint32_t>(simt::ceil_div(t.size, agent::block_threads)), p);
+  const auto summary_words = static_cast<std::int64_t>(summaries.bytes() / sizeof(std::int32_t));
+  simt::for_each(
+      on, std::max(size, summary_words),
+      start_tables{size, counts.data(), summary_words, reinterpret_cast<std::int32_t*>(summaries.data())});
+  using agent = count_levels_agent<Index, Offset>;
+  typename agent::params p{};
+  p.size = t.size;
+  p.table_blocks = simt::ceil_div(t.size, agent::block_threads);
+  p.row_offsets = t.row_offsets.data();
+  p.columns = t.columns.data();
+  p.levels = level_of_row.data();
+  p.entries = t.entries();
+  p.counts = counts.data();
+  p.summaries = summaries.data();
+  for (const level_table& table : tables) {
+    p.tables.tables[p.tables.count++] = {table.rows.partitions,
+                                         table.rows.boxes,
+                                         table.begin,
+                                         table.begin + table.rows.partitions * levels,
+                                         table.shape.shared_entries(),
+                                         2 * table.shape.lanes};
   }
+  on.template launch<agent>(static_cast<std::uint32_t>(p.tables.count * p.table_blocks), p);
   // Most partitions have no rows on most levels: only cells that have rows come to the host.
   const auto levels_before = make_buffer<std::int32_t>(size + 1, on, scratch);
   const auto partition_levels = make_buffer<partition_level>(size, on, scratch);
-  simt::for_each(on, size + 1, kernels::mark_levels{size, counts.data(), levels_before.data()});
+  simt::for_each(on, size + 1, mark_levels{size, counts.data(), levels_before.data()});
   on.exclusive_scan(levels_before.data(), levels_before.data(), size + 1, scratch);
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    const level_table& table = tables[i];
-    level_table_summary* const summary = summaries.data() + i;
-    const std::int64_t cells = table.rows.partitions * levels;
-    simt::for_each(
-        on, cells,
-        kernels::write_partition_levels{table.begin, table.begin + cells, table.rows.partitions,
-                                        counts.data(), levels_before.data(), partition_levels.data(),
-                                        &summary->first, summary->global_entries});
-  }
+  simt::for_each(on, size,
+                 write_partition_levels{p.tables, counts.data(), levels_before.data(),
+                                        partition_levels.data(), summaries.data()});
   counted_level_tables made;
   made.summaries.resize(summaries.size());
   on.download(made.summaries.data(), summaries.data(), summaries.bytes());
