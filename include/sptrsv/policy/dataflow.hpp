@@ -142,6 +142,8 @@ struct dataflow_tuning {
 
   /// Number of entries that a rewritten row may always have.
   static constexpr std::int64_t rewritten_entries = 8;
+  /// Entries of a row that is rewritten, at most. One warp merges the rows of 32 neighbours, entry by entry.
+  static constexpr std::int64_t longest_rewritten_row = 256;
   /// The system is solved as it is unless at least one row of this many is rewritten.
   static constexpr std::int64_t rows_per_rewritten = 8;
   /// Predicted time of computing the right-hand sides of a rewritten system, in addition to their bytes.

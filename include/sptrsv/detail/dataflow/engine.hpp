@@ -25,6 +25,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   using policy_type = policy::basic_dataflow<Tuning>;
   using path_engine = dataflow::path_engine<policy_type, Scalar, Index, Offset, Executor>;
   using elimination = dataflow::row_elimination::plan<Scalar, Index, Offset, Executor>;
+  using row_elimination_limits = dataflow::row_elimination::limits;
 
  public:
   struct workspace {
@@ -103,9 +104,17 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   /// for a path.
   void rewrite(const policy_type& policy, const valued_pattern<Scalar, Index, Offset>& a,
                const triangle_form& form, const Executor& on, memory_resource& resource) {
+    if (policy.path == policy::dataflow_path::automatic &&
+        path_->predicted_nanoseconds() <= least_rewritten_nanoseconds()) {
+      rewriting_ = "not rewritten: no rewritten system can be solved faster, " +
+                   to_text(std::vector<predicted_time>{{"predicted at least", least_rewritten_nanoseconds()},
+                                                       {"as it is", path_->predicted_nanoseconds()}});
+      return;
+    }
+    const row_elimination_limits limits{policy.max_growth, std::max(1.0, policy.max_fill),
+                                        Tuning::rewritten_entries, Tuning::longest_rewritten_row};
     auto made = std::make_unique<elimination>(build_on_device<Index, Offset>(a, form, on, resource), a.values,
-                                              form, policy.max_growth, std::max(1.0, policy.max_fill),
-                                              Tuning::rewritten_entries, on, resource);
+                                              form, limits, on, resource);
     if (made->rewritten() * Tuning::rows_per_rewritten < size_ || made->rewritten() == 0) {
       rewriting_ = "not rewritten: only " + std::to_string(made->rewritten()) + " rows could be";
       return;
@@ -155,6 +164,14 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
       rewriting_ = "not rewritten; with " + rewriting_;
     }
     return is_better;
+  }
+
+  /// Returns a lower bound of the predicted time of a solve with rewritten rows: two launches, and the
+  /// right-hand sides read and written by the first one.
+  [[nodiscard]] double least_rewritten_nanoseconds() const {
+    const double bytes = 2.0 * static_cast<double>(size_) * static_cast<double>(max_rhs_) * sizeof(Scalar);
+    return Tuning::transform_launch_ns + bytes * Tuning::row_per_thread_byte_ns +
+           std::min(Tuning::partitioned_launch_ns, Tuning::single_block_launch_ns);
   }
 
   [[nodiscard]] std::size_t rhs_size() const {

@@ -16,6 +16,7 @@ struct choose_rows_agent {
   struct params {
     valued_triangle<Scalar, Index, Offset> triangle;
     real_t<Scalar> max_growth;
+    Offset longest_row;  ///< entries of a row that is rewritten, at most
     const Offset*
         slots;  ///< rows + 1: where the columns of each row are listed; there is room for the longest row
     Index* columns;
@@ -44,7 +45,7 @@ struct choose_rows_agent {
       const auto r = open_row(ctx, warp, p.triangle, base, base + k);
       const auto e = eliminate(ctx, warp, p.triangle, base, base + k, r, inverse_sum);
       Offset made = r.end - r.begin;
-      bool is_rewritten = r.inside > 0 && e.is_finite && e.growth() <= p.max_growth;
+      bool is_rewritten = r.inside > 0 && made <= p.longest_row && e.is_finite && e.growth() <= p.max_growth;
       if (is_rewritten) {
         const Offset slot = ctx.load_constant(p.slots + base + k);
         const Offset max_count = ctx.load_constant(p.slots + base + k + 1) - slot;

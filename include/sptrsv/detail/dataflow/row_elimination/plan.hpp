@@ -72,24 +72,31 @@ struct take_slots {
   }
 };
 
+/// Which rows may be rewritten.
+struct limits {
+  double growth;             ///< see basic_dataflow::max_growth
+  double fill;               ///< see basic_dataflow::max_fill; at least 1
+  std::int64_t entries;      ///< number of entries that a rewritten row may always have
+  std::int64_t longest_row;  ///< entries of a row that is rewritten, at most
+};
+
 /// The rewritten system in device memory: a lower triangle by rows, in the order of substitution, with
 /// ascending columns. Its diagonal is unit if that of the system is.
 template <class Scalar, class Index, class Offset, class Executor>
 class plan {
  public:
-  /// Chooses the rows by the values `stored`. A rewritten row has at most `least` entries, or `fill` >= 1
-  /// times the entries that it had. Synchronises.
+  /// Chooses the rows by the values `stored`. Synchronises.
   plan(device_triangle<Index, Offset>&& triangle, const Scalar* stored, const triangle_form& form,
-       double max_growth, double fill, std::int64_t least, const Executor& on, memory_resource& resource)
+       const limits& limits, const Executor& on, memory_resource& resource)
       : triangle_(std::move(triangle)),
         form_(form),
         max_growth_(static_cast<real_t<Scalar>>(
-            std::min<double>(max_growth, std::numeric_limits<real_t<Scalar>>::max() / 2))),
+            std::min<double>(limits.growth, std::numeric_limits<real_t<Scalar>>::max() / 2))),
         row_blocks_(simt::ceil_div(triangle_.size, row_block_rows)) {
-    const double most =
-        fill * static_cast<double>(triangle_.entries()) + static_cast<double>((least + 1) * triangle_.size);
+    const double most = limits.fill * static_cast<double>(triangle_.entries()) +
+                        static_cast<double>((limits.entries + 1) * triangle_.size);
     if (triangle_.size > 0 && most < static_cast<double>(std::numeric_limits<Offset>::max())) {
-      choose(stored, fill, least, on, resource);
+      choose(stored, limits, on, resource);
     }
   }
 
@@ -178,14 +185,13 @@ class plan {
             form_.conjugated};
   }
 
-  void choose(const Scalar* stored, double fill, std::int64_t least, const Executor& on,
-              memory_resource& resource) {
+  void choose(const Scalar* stored, const limits& limits, const Executor& on, memory_resource& resource) {
     const std::int64_t size = triangle_.size;
     const auto slots = make_buffer<Offset>(size + 1, on, resource);
     on.fill_bytes(slots.data(), 0, slots.bytes());
-    simt::for_each(
-        on, size,
-        count_slots<Offset>{triangle_.row_offsets.data(), fill, static_cast<Offset>(least), slots.data()});
+    simt::for_each(on, size,
+                   count_slots<Offset>{triangle_.row_offsets.data(), limits.fill,
+                                       static_cast<Offset>(limits.entries), slots.data()});
     on.exclusive_scan(slots.data(), slots.data(), size + 1, resource);
     const auto listed = make_buffer<Index>(last_of(slots, on), on, resource);
     const auto lengths = make_buffer<Offset>(size, on, resource);
@@ -198,6 +204,7 @@ class plan {
     typename agent::params p{};
     p.triangle = valued(stored);
     p.max_growth = max_growth_;
+    p.longest_row = static_cast<Offset>(limits.longest_row);
     p.slots = slots.data();
     p.columns = listed.data();
     p.lengths = lengths.data();

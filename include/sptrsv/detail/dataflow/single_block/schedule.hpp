@@ -173,9 +173,8 @@ class schedule_builder {
         has_reloaded = true;
       }
     }
-    return failed_ ||
-           (has_reloaded && (tile_for(terms) != tile ||
-                             outer_terms(terms, tile) > static_cast<std::size_t>(capacity_)));
+    return failed_ || (has_reloaded && (tile_for(terms) != tile ||
+                                        outer_terms(terms, tile) > static_cast<std::size_t>(capacity_)));
   }
 
   std::uint32_t reload(std::uint32_t slot, std::int64_t tile) {
