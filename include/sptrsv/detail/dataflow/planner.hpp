@@ -32,16 +32,10 @@ class planner {
   using split_type = split_triangle<Index, Offset>;
 
  public:
-  /// `size`, `stored_entries`: of the stored matrix.
-  planner(const Policy& policy, const triangle_form& form, std::int64_t size, std::int64_t stored_entries,
+  /// `stored`: the pattern of the stored matrix, which build_on_device() accepts.
+  planner(const Policy& policy, const triangle_form& form, const pattern_view<Index, Offset>& stored,
           std::int64_t max_rhs, const Executor& on, const analysis_memory& memory)
-      : policy_(policy),
-        form_(form),
-        size_(size),
-        stored_entries_(stored_entries),
-        max_rhs_(max_rhs),
-        on_(on),
-        memory_(memory) {}
+      : policy_(policy), form_(form), stored_(stored), max_rhs_(max_rhs), on_(on), memory_(memory) {}
 
   /// Returns the plan; nothing if the path that the policy asks for cannot solve the system. Takes arrays out
   /// of the triangle, which lies in scratch memory. Synchronises.
@@ -84,17 +78,19 @@ class planner {
     if (!is_split) {
       split.triangle = std::move(triangle);
     }
+    triangle = {};
     std::vector<predicted_time> predictions;
     std::string text;
     if (levels) {
       auto made = plan_partitioned_or_hybrid(split, *levels, level_of_row);
+      level_of_row = {};
       if (made.path || policy_.path == path_name::partitioned) {
         return std::move(made.path);
       }
       predictions = std::move(made.predictions);
       text = std::move(made.text);
     }
-    plan_type made = plan_row_per_thread(split, std::move(levels));
+    plan_type made = plan_row_per_thread(std::move(split), std::move(levels));
     made.levels = levels_ > 0 || is_split ? levels_ : std::get<row_per_thread_path>(made.path).levels();
     made.nanoseconds = predictions.empty() ? 0 : predictions.back().nanoseconds;
     made.predictions = std::move(predictions);
@@ -110,9 +106,9 @@ class planner {
   };
 
   /// Plans the partitioned or the hybrid path if the policy asks for it or it is predicted to be faster than
-  /// row_per_thread.
-  partitioned_result plan_partitioned_or_hybrid(const split_type& split, const device_levels<Index>& levels,
-                                                const buffer<Index>& level_of_row) {
+  /// row_per_thread. Frees the triangle if it returns a plan, and may free `level_of_row`.
+  partitioned_result plan_partitioned_or_hybrid(split_type& split, const device_levels<Index>& levels,
+                                                buffer<Index>& level_of_row) {
     partitioned_search search(split.triangle, level_of_row, levels.count, policy_.partitions,
                               policy_.path == path_name::partitioned ? policy_.shape : -1, max_rhs_, 0, on_,
                               memory_.scratch);
@@ -150,7 +146,8 @@ class planner {
   }
 
   [[nodiscard]] bool is_narrow(std::int64_t levels) const {
-    return static_cast<double>(size_) <= tuning::single_block_rows_per_level * static_cast<double>(levels);
+    return static_cast<double>(stored_.size) <=
+           tuning::single_block_rows_per_level * static_cast<double>(levels);
   }
 
   [[nodiscard]] double row_per_thread_nanoseconds(const triangle_type& triangle, std::int64_t levels) const {
@@ -159,9 +156,9 @@ class planner {
   }
 
   /// Plans the hybrid path if the policy asks for it or its predicted time is much less than `single_path`,
-  /// the time of the best single path.
-  std::optional<plan_type> plan_hybrid(const partitioned_search& search, const split_type& split,
-                                       const device_levels<Index>& levels, const buffer<Index>& level_of_row,
+  /// the time of the best single path. Frees the triangle if it returns a plan, and may free `level_of_row`.
+  std::optional<plan_type> plan_hybrid(const partitioned_search& search, split_type& split,
+                                       const device_levels<Index>& levels, buffer<Index>& level_of_row,
                                        double single_path) {
     // No gain was measured with several right-hand sides, so these need an explicit request.
     const double limit = policy_.path == path_name::hybrid ? std::numeric_limits<double>::infinity()
@@ -188,15 +185,23 @@ class planner {
     if (nanoseconds >= limit) {
       return {};
     }
-    std::optional<device_levels<Index>> first_levels(std::move(halves.first_levels));
-    row_per_thread_path first(halves.first, size_, max_rhs_, true, std::move(first_levels), form_, on_,
-                              memory_);
-    renumber_columns_before_cut(halves.rest.triangle, first_levels->rows);
-    auto rest = make_partitioned(chosen, halves.rest, halves.rest_levels);
-    if (!rest) {
+    split = {};
+    level_of_row = {};
+    halves.rest_level_of_row = {};
+    auto rest = planner_of(chosen);
+    if (!rest.lay_out(halves.rest, halves.rest_levels, max_packed_bytes)) {
+      // This is rare: the triangle is not kept for it.
+      split = split_again();
       return {};
     }
-    plan_type made{typename plan_type::hybrid_path(std::move(first), std::move(*rest)),
+    halves.rest.triangle = {};
+    halves.rest_levels = {};
+    row_per_thread_path::sort_levels(halves.first.triangle, halves.first_levels, on_, memory_);
+    renumber_columns_before_cut(rest.ordered(), halves.first_levels.rows);
+    row_per_thread_path first(std::move(halves.first), stored_.size, max_rhs_, std::move(halves.first_levels),
+                              form_, on_, memory_);
+    plan_type made{typename plan_type::hybrid_path(std::move(first),
+                                                   packed(chosen, rest, halves.rest.substitution_indices)),
                    levels_,
                    nanoseconds,
                    {{"hybrid", nanoseconds}, {"single path", single_path}},
@@ -218,10 +223,23 @@ class planner {
                    renumber_first_columns<Index>{rest.size, solve_indices.data(), rest.columns.data()});
   }
 
-  /// Returns the partitioned path of the choice; nothing if its packed slices are too large.
-  std::optional<partitioned_path> make_partitioned(const partitioned::shape_choice& chosen,
-                                                   const split_type& split,
+  using partitioned_planner = partitioned::planner<Scalar, Index, Offset, Executor>;
+  static constexpr std::int64_t max_packed_bytes =
+      std::min(tuning::partitioned_max_bytes, partitioned::max_packed_bytes<Scalar>);
+
+  /// Returns the partitioned path of the choice, and frees the entries of the triangle; returns nothing if
+  /// its packed slices are too large.
+  std::optional<partitioned_path> make_partitioned(const partitioned::shape_choice& chosen, split_type& split,
                                                    const device_levels<Index>& levels) {
+    auto planner = planner_of(chosen);
+    if (!planner.lay_out(split, levels, max_packed_bytes)) {
+      return {};
+    }
+    split.triangle = {};
+    return packed(chosen, planner, split.substitution_indices);
+  }
+
+  [[nodiscard]] partitioned_planner planner_of(const partitioned::shape_choice& chosen) const {
     partitioned::shape_values shape{};
     int warp_groups = 0;
     std::int64_t x_ring_size = 0;
@@ -233,15 +251,25 @@ class planner {
         x_ring_size = layout::x_ring_size(tuning::partitioned_x_ring_size);
       }
     });
-    auto plan = partitioned::planner<Scalar, Index, Offset, Executor>(shape, warp_groups, chosen.partitions,
-                                                                      chosen.boxes, x_ring_size, on_, memory_)
-                    .build(split, levels, size_, stored_entries_, form_.reversed,
-                           std::min(tuning::partitioned_max_bytes, partitioned::max_packed_bytes<Scalar>));
-    if (!plan) {
-      return {};
-    }
-    return partitioned_path(std::move(*plan), chosen.shape_index, size_, stored_entries_, max_rhs_, form_,
-                            on_);
+    return {shape, warp_groups, chosen.partitions, chosen.boxes, x_ring_size, on_, memory_};
+  }
+
+  /// Returns the path of a triangle that `planner` has laid out. `substitution_indices`: see split_triangle.
+  partitioned_path packed(const partitioned::shape_choice& chosen, partitioned_planner& planner,
+                          const buffer<Index>& substitution_indices) const {
+    return {planner.pack(substitution_indices, stored_.size, stored_.entries, form_.reversed),
+            chosen.shape_index,
+            stored_.size,
+            stored_.entries,
+            max_rhs_,
+            form_,
+            on_};
+  }
+
+  /// Returns the triangle, with long rows split, from the stored matrix again. Synchronises.
+  [[nodiscard]] split_type split_again() const {
+    triangle_type triangle = build_on_device(stored_, form_, on_, memory_.all_scratch());
+    return split_long_rows(triangle, tuning::longest_row, on_, memory_.all_scratch());
   }
 
   /// Plans the single_block path if its predicted time is at most `limit` nanoseconds. `shape`: index into
@@ -280,10 +308,17 @@ class planner {
   }
 
   /// `levels`: of the triangle, if they are known.
-  plan_type plan_row_per_thread(const split_type& split, std::optional<device_levels<Index>>&& levels) {
-    const bool by_levels =
-        policy_.order == decltype(policy_.order)::levels || policy_.path == path_name::automatic;
-    return {row_per_thread_path(split, size_, max_rhs_, by_levels, std::move(levels), form_, on_, memory_)};
+  plan_type plan_row_per_thread(split_type&& split, std::optional<device_levels<Index>>&& levels) {
+    if (policy_.order == decltype(policy_.order)::levels || policy_.path == path_name::automatic) {
+      if (!levels) {
+        levels = levels_on_device(split.triangle, on_, memory_);
+      }
+      row_per_thread_path::sort_levels(split.triangle, *levels, on_, memory_);
+    } else {
+      levels.reset();
+    }
+    return {row_per_thread_path(std::move(split), stored_.size, max_rhs_, std::move(levels), form_, on_,
+                                memory_)};
   }
 
   [[nodiscard]] std::string reason(const plan_type& made) const {
@@ -313,8 +348,7 @@ class planner {
 
   const Policy& policy_;
   const triangle_form& form_;
-  std::int64_t size_;
-  std::int64_t stored_entries_;
+  pattern_view<Index, Offset> stored_;
   std::int64_t max_rhs_;
   const Executor& on_;
   analysis_memory memory_;
