@@ -19,6 +19,7 @@ namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
+  static_assert(Tuning::rhs_per_sweep >= 2, "rhs_per_sweep: kernels for 1 solve a single right-hand side");
   using solve_state = level_set::solve_state;
   using graph = typename Executor::graph_type;
 

@@ -22,6 +22,7 @@ namespace sptrsv::detail {
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     : public row_wise::engine_base<Scalar, Index, Offset, Executor> {
+  static_assert(Tuning::rhs_per_sweep >= 2, "rhs_per_sweep: kernels for 1 solve a single right-hand side");
   using base = row_wise::engine_base<Scalar, Index, Offset, Executor>;
   template <class Buffers, bool Buffered, int Columns>
   using agent = schemes::agent<Tuning, Scalar, Index, Offset, Buffers, Buffered, Columns>;

@@ -19,6 +19,7 @@ namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Executor> {
+  static_assert(Tuning::rhs_per_sweep >= 2, "rhs_per_sweep: kernels for 1 solve a single right-hand side");
   template <int Lanes, int Columns>
   using row_agent =
       self_scheduled::agent<Tuning, Scalar, Index, Offset, Lanes, Columns, self_scheduled::solve_row>;
