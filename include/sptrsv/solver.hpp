@@ -29,7 +29,7 @@ namespace detail {
 ///   workspace make_workspace(executor, resource) const;  // move-only; for one solve in flight
 ///   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace&, executor) const;
 ///   std::int64_t first_nonfinite_index(workspace&, executor) const;    // substitution index, or -1
-///   bool is_zero_pivot(std::int64_t substitution_index, executor) const;
+///   bool is_zero_pivot(std::int64_t substitution_index, workspace&, executor) const;
 ///   std::int64_t first_grown_index(executor) const;  // optional; see first_grown_index() below
 ///   void describe(solver_info&, const executor&) const;
 ///
@@ -187,8 +187,9 @@ class solver {
     const executor on(stream);
     std::int64_t substitution_index = size_ == 0 ? -1 : engine_->first_nonfinite_index(scratch.state_, on);
     if (substitution_index >= 0) {
-      result.code = engine_->is_zero_pivot(substitution_index, on) ? solve_status::kind::zero_pivot
-                                                                   : solve_status::kind::non_finite;
+      result.code = engine_->is_zero_pivot(substitution_index, scratch.state_, on)
+                        ? solve_status::kind::zero_pivot
+                        : solve_status::kind::non_finite;
     } else if (size_ > 0) {
       substitution_index = detail::first_grown_index(*engine_, on);
       result.code = substitution_index >= 0 ? solve_status::kind::growth : solve_status::kind::ok;

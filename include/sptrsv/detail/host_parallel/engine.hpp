@@ -95,7 +95,7 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     return scratch.first_nonfinite;
   }
 
-  bool is_zero_pivot(std::int64_t substitution_index, const host_executor&) const {
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace&, const host_executor&) const {
     return !form_.unit && diagonal_[static_cast<std::size_t>(substitution_index)] == Scalar{};
   }
 

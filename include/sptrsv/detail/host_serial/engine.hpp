@@ -61,7 +61,7 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
     return scratch.first_nonfinite;
   }
 
-  bool is_zero_pivot(std::int64_t substitution_index, const host_executor&) const {
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace&, const host_executor&) const {
     const std::int64_t i = form_.reversed ? size_ - 1 - substitution_index : substitution_index;
     return !form_.unit && diagonal(i) == Scalar{};
   }

@@ -76,6 +76,9 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
     return base::first_nonfinite_index(scratch.buffers, on);
   }
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
+    return base::is_zero_pivot(substitution_index, scratch.buffers, on);
+  }
 
   void describe(solver_info& info, const Executor& on) const {
     const auto waiting =

@@ -50,7 +50,8 @@ namespace sptrsv::detail::simt {
 /// The static shared memory of a block of an agent, in bytes, as far as where its dynamic shared memory may
 /// begin, which is aligned to 16 bytes.
 template <class Agent>
-inline constexpr std::size_t static_shared_bytes =
-    (sizeof(typename Agent::shared_storage) + std::size_t{15}) / 16 * 16;
+inline constexpr std::size_t static_shared_bytes = (sizeof(typename Agent::shared_storage) +
+                                                    std::size_t{15}) /
+                                                   16 * 16;
 
 }  // namespace sptrsv::detail::simt

@@ -46,9 +46,9 @@ struct kernel_params {
 };
 
 /// A lane polls `EntriesAtOnce` entries together. One sweep over the rows solves `Columns` right-hand sides;
-/// further ones are solved by other blocks (rhs_blocks) and in further sweeps. With `OneRhs` the kernel solves
-/// a single right-hand side. In the double buffer the components of one sweep stand side by side, by solve
-/// index. If the last sweep has fewer right-hand sides, the last one stands for the missing ones, too.
+/// further ones are solved by other blocks (rhs_blocks) and in further sweeps. With `OneRhs` the kernel
+/// solves a single right-hand side. In the double buffer the components of one sweep stand side by side, by
+/// solve index. If the last sweep has fewer right-hand sides, the last one stands for the missing ones, too.
 template <class Tuning, class Scalar, class Index, class Offset, int EntriesAtOnce, int Columns, bool OneRhs>
 struct agent {
   static_assert(!OneRhs || Columns == 1);

@@ -131,15 +131,10 @@ class path {
     return scratch.first_nonfinite_index(blocks(), on);
   }
 
-  /// Synchronises; takes linear time.
-  [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
-    std::vector<Index> all(substitution_indices_.size());
-    on.download(all.data(), substitution_indices_.data(), substitution_indices_.bytes());
-    const auto found = std::find(all.begin(), all.end(), static_cast<Index>(substitution_index));
-    if (!all.empty() && found == all.end()) {
-      return false;  // the hybrid path solves this row elsewhere
-    }
-    return values_.is_zero_pivot(all.empty() ? substitution_index : found - all.begin(), on);
+  /// Synchronises.
+  [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch,
+                                   const Executor& on) const {
+    return values_.is_zero_pivot(substitution_index, substitution_indices_.data(), scratch.status_flag(), on);
   }
 
   /// Returns the number of right-hand sides that are solved together.
