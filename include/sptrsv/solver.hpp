@@ -161,7 +161,8 @@ class solver {
     const dense_view<const scalar> from(detail::as_scalar(b.data), b.rows, b.columns, b.row_stride,
                                         b.column_stride);
     const dense_view<scalar> to(detail::as_scalar(x.data), x.rows, x.columns, x.row_stride, x.column_stride);
-    engine_->solve(*detail::as_scalar(&alpha), from, to, scratch.state_, executor(stream));
+    engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)), from, to, scratch.state_,
+                   executor(stream));
   }
 
   /// Returns scratch memory for one more solve in flight. Allocates; the first use of the workspace must be

@@ -31,7 +31,7 @@ class ieee : public contract<Types> {
   /// policies that do not solve rows in the order of substitution, it distinguishes finite and non-finite
   /// only, because the order of the additions decides which parts are infinite or NaN.
   [[nodiscard]] int class_of(const value_type& v) const {
-    if (detail::is_finite(*detail::as_scalar(&v))) {
+    if (detail::is_finite(detail::load_scalar(detail::as_scalar(&v)))) {
       return 0;
     }
     if (this->policy().growth > 1) {
