@@ -32,7 +32,7 @@ namespace detail {
 ///   workspace make_workspace(executor, resource) const;  // move-only; for one solve in flight
 ///   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace&, executor) const;
 ///   std::int64_t first_nonfinite_index(workspace&, executor) const;    // substitution index, or -1
-///   bool is_zero_pivot(std::int64_t substitution_index, executor) const;
+///   bool is_zero_pivot(std::int64_t substitution_index, workspace&, executor) const;
 ///   std::int64_t first_grown_index(executor) const;  // optional; see first_grown_index() below
 ///   void describe(solver_info&, const executor&) const;
 ///
@@ -164,7 +164,8 @@ class solver {
     const dense_view<const scalar> from(detail::as_scalar(b.data), b.rows, b.columns, b.row_stride,
                                         b.column_stride);
     const dense_view<scalar> to(detail::as_scalar(x.data), x.rows, x.columns, x.row_stride, x.column_stride);
-    engine_->solve(*detail::as_scalar(&alpha), from, to, scratch.state_, executor(stream));
+    engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)), from, to, scratch.state_,
+                   executor(stream));
   }
 
   /// Returns scratch memory for one more solve in flight. Allocates; the first use of the workspace must be
@@ -190,8 +191,9 @@ class solver {
     const executor on(stream);
     std::int64_t substitution_index = size_ == 0 ? -1 : engine_->first_nonfinite_index(scratch.state_, on);
     if (substitution_index >= 0) {
-      result.code = engine_->is_zero_pivot(substitution_index, on) ? solve_status::kind::zero_pivot
-                                                                   : solve_status::kind::non_finite;
+      result.code = engine_->is_zero_pivot(substitution_index, scratch.state_, on)
+                        ? solve_status::kind::zero_pivot
+                        : solve_status::kind::non_finite;
     } else if (size_ > 0) {
       substitution_index = detail::first_grown_index(*engine_, on);
       result.code = substitution_index >= 0 ? solve_status::kind::growth : solve_status::kind::ok;

@@ -2,6 +2,7 @@
 // the first row.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "contract/contract_fixture.hpp"
@@ -30,7 +31,7 @@ class ieee : public contract<Types> {
   /// policies that do not solve rows in the order of substitution, it distinguishes finite and non-finite
   /// only, because the order of the additions decides which parts are infinite or NaN.
   [[nodiscard]] int class_of(const value_type& v) const {
-    if (detail::is_finite(*detail::as_scalar(&v))) {
+    if (detail::is_finite(detail::load_scalar(detail::as_scalar(&v)))) {
       return 0;
     }
     if (this->policy().growth > 1) {
@@ -293,6 +294,75 @@ SPTRSV_TEST_P(ieee, a_stored_zero_meets_what_is_not_finite) {
   }
 }
 
+/// Values that are not finite, in the matrix at `analyze` or in update_values, and in b, in any place. With
+/// zero pivots they meet stored zeros, infinities of both signs and one another.
+SPTRSV_TEST_P(ieee, whatever_is_not_finite_spreads_as_in_substitution) {
+  using value = typename TypeParam::value;
+  const value bad[] = {this->nan(), this->infinity(), -this->infinity(), value(0)};
+  random_source source(turn_of(this->policy().case_name));
+  for (int trial = 0; trial < 12; ++trial) {
+    const form f{source.coin() ? uplo::lower : uplo::upper, source.coin() ? diag::unit : diag::non_unit};
+    const std::int64_t size = 2 + source.below(60);
+    const std::int64_t width = 1 + source.below(4);
+    const pattern p = patterns::band(size, width);
+    const auto spoil = [&](auto& a) {
+      for (int count = 0; count < 2; ++count) {
+        const std::int64_t row = source.below(size);
+        const std::int64_t column = std::max<std::int64_t>(0, row - source.below(width + 1));
+        const value entry = bad[source.below(4)];
+        f.part == uplo::lower ? a.set(row, column, entry) : a.set(column, row, entry);
+      }
+    };
+    auto a = this->make(p, f);
+    if (trial % 3 != 0) {
+      spoil(a);
+    }
+    auto b = random_vector<value>(size, 3);
+    if (trial % 3 != 1) {
+      b[static_cast<std::size_t>(source.below(size))] = bad[source.below(3)];
+    }
+    auto solver = this->analyze(a, f);
+    for (const bool updates : {false, true}) {
+      if (updates) {
+        spoil(a);
+        solver.update_values(this->where.upload(a.values()), this->where.stream());
+      }
+      const auto expected = this->reference(a, f, b);
+      this->expect_same_classes(this->solve(solver, b), expected, f);
+      const auto is_bad = [&](const value& v) { return this->class_of(v) != 0; };
+      const bool all_finite = std::none_of(expected.begin(), expected.end(), is_bad);
+      EXPECT_EQ(solver.status(this->where.stream()).code == solve_status::kind::ok ||
+                    solver.status(this->where.stream()).code == solve_status::kind::growth,
+                all_finite)
+          << f.name();
+    }
+  }
+}
+
+/// Values that were not finite, or zero, leave nothing behind.
+SPTRSV_TEST_P(ieee, bad_values_are_forgotten) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::band(70, 3);
+  for (const form& f : this->forms_for(31)) {
+    const auto good = this->make(p, f);
+    auto solver = this->analyze(good, f);
+    const auto b = random_vector<value>(p.size, 3);
+    const auto before = this->solve(solver, b);
+    for (const value& bad : {this->nan(), this->infinity(), value(0),
+                             make_value<value>(TestFixture::real_limits::denorm_min())}) {
+      auto a = good;
+      for (value& v : a.values()) {
+        v = bad;
+      }
+      solver.update_values(this->where.upload(a.values()), this->where.stream());
+      this->solve(solver, b);
+      solver.update_values(this->where.upload(good.values()), this->where.stream());
+      this->expect_repeated(solver, good, f, p.name, b, this->solve(solver, b), before);
+      this->expect_status(solver, solve_status::kind::ok, 0, f);
+    }
+  }
+}
+
 SPTRSV_TEST_P(ieee, alpha_may_be_infinite) {
   using value = typename TypeParam::value;
   for (const pattern& p : {patterns::diagonal(40), patterns::chain(90), patterns::random(70, 3, 2)}) {
@@ -311,6 +381,7 @@ SPTRSV_TESTS(ieee, a_clean_solve_is_ok, the_first_zero_pivot_is_named, a_nan_or_
              a_nan_or_an_infinity_among_the_values_is_named, signs_of_infinities_meet,
              an_overflow_is_named_and_no_zero_pivot, extreme_pivots_divide_as_ieee_says,
              the_reserved_nan_does_not_hang, status_speaks_of_the_last_solve, of_several_right_hand_sides,
-             a_stored_zero_meets_what_is_not_finite, alpha_may_be_infinite);
+             a_stored_zero_meets_what_is_not_finite, whatever_is_not_finite_spreads_as_in_substitution,
+             bad_values_are_forgotten, alpha_may_be_infinite);
 
 }  // namespace sptrsv::testing

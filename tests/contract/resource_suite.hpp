@@ -126,6 +126,54 @@ SPTRSV_TEST_P(resources, running_out_of_memory_leaks_nothing) {
   }
 }
 
+/// The row of a zero pivot is found on the device.
+SPTRSV_TEST_P(resources, status_copies_no_arrays_to_the_host) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::band(600, 2);
+  const form f{};
+  auto a = this->make(p, f);
+  a.set(450, 450, value(0));
+  auto solver = this->analyze(a, f);
+  this->solve(solver, random_vector<value>(p.size, 3));
+  const std::uint64_t before = this->device().counters.downloaded_bytes;
+  const solve_status status = solver.status(this->where.stream());
+  EXPECT_LT(this->device().counters.downloaded_bytes - before, 1024u) << "600 row indices take more";
+  EXPECT_EQ(status.code, solve_status::kind::zero_pivot);
+  EXPECT_EQ(status.row.value_or(-1), 450);
+}
+
+/// Values that a kernel must treat in a slower way leave nothing behind.
+SPTRSV_TEST_P(resources, bad_values_slow_down_no_later_solve) {
+  using value = typename TypeParam::value;
+  using limits = std::numeric_limits<detail::real_t<value>>;
+  const pattern p = patterns::band(90, 3);
+  for (const diag diagonal : {diag::unit, diag::non_unit}) {
+    const form f{uplo::lower, diagonal};
+    const auto good = this->make(p, f);
+    auto solver = this->analyze(good, f);
+    const auto b = random_vector<value>(p.size, 3);
+    const auto steps_of_two_solves = [&] {  // a solve may depend on the parity of its number
+      const std::uint64_t before = this->device().counters.steps;
+      this->solve(solver, b);
+      this->solve(solver, b);
+      return this->device().counters.steps - before;
+    };
+    steps_of_two_solves();
+    const std::uint64_t steps = steps_of_two_solves();
+    for (const double bad : {limits::quiet_NaN() * 1.0, limits::denorm_min() * 1.0, 0.0}) {
+      auto changed = good;
+      for (std::int64_t row = 1; row < p.size; ++row) {
+        changed.set(row, row - 1, make_value<value>(bad));
+      }
+      solver.update_values(this->where.upload(changed.values()), this->where.stream());
+      steps_of_two_solves();
+      solver.update_values(this->where.upload(good.values()), this->where.stream());
+      steps_of_two_solves();
+      EXPECT_LT(steps_of_two_solves(), steps + steps / 4) << bad << ", " << f.name();
+    }
+  }
+}
+
 /// Solves after the temporaries of analyze are freed; the emulator refuses accesses to freed memory.
 SPTRSV_TEST_P(resources, nothing_refers_to_the_temporaries_of_analyze) {
   const pattern p = patterns::power_law(60, 1);
@@ -140,6 +188,7 @@ SPTRSV_TEST_P(resources, nothing_refers_to_the_temporaries_of_analyze) {
 
 SPTRSV_TESTS(resources, everything_is_given_back, everything_comes_from_the_given_resource,
              solve_and_update_values_neither_allocate_nor_synchronise, running_out_of_memory_leaks_nothing,
+             status_copies_no_arrays_to_the_host, bad_values_slow_down_no_later_solve,
              nothing_refers_to_the_temporaries_of_analyze);
 
 }  // namespace sptrsv::testing

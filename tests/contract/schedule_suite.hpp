@@ -109,8 +109,8 @@ SPTRSV_TEST_P(schedules, with_values_that_are_not_finite) {
       ASSERT_TRUE(same_bits(x, expected)) << "settings " << i;
     }
     for (std::size_t k = 0; k < x.size(); ++k) {
-      ASSERT_EQ(detail::is_finite(*detail::as_scalar(&x[k])),
-                detail::is_finite(*detail::as_scalar(&expected[k])))
+      ASSERT_EQ(detail::is_finite(detail::load_scalar(detail::as_scalar(&x[k]))),
+                detail::is_finite(detail::load_scalar(detail::as_scalar(&expected[k]))))
           << "component " << k << ", settings " << i;
     }
     ASSERT_EQ(solver.status(this->where.stream()).row, status.row) << "settings " << i;

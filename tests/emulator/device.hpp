@@ -48,6 +48,7 @@ struct device_counters {
   std::uint64_t switches = 0;  ///< switches from one thread to another
   std::uint64_t allocations = 0;
   std::uint64_t synchronizations = 0;  ///< with uploads and downloads
+  std::uint64_t downloaded_bytes = 0;
   std::uint64_t replays = 0;
 };
 

@@ -124,6 +124,7 @@ class executor {
     const guard lock(space().mutex());
     if (bytes != 0) {
       refuse_device_address(host, "download");
+      device_->counters.downloaded_bytes += bytes;
       std::memcpy(host, readable(from, bytes, "download"), bytes);
     }
   }

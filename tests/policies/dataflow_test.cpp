@@ -26,6 +26,12 @@ constexpr auto shapes_with_tile_time(double nanoseconds) {
 struct tiny_x_ring : dataflow_tuning {
   static constexpr int single_block_x_ring_size = 64;
 };
+/// One shape for each of the paths that need much shared memory.
+struct one_shape_each : dataflow_tuning {
+  static constexpr partitioned_shape partitioned_shapes[] = {{1, 32, 2, 4, 1, false, 1, 65}};
+  static constexpr int partitioned_x_ring_size = 64;
+  static constexpr single_block_shape single_block_shapes[] = {{8, 4, 2, 3, 265}};
+};
 /// The single_block path is predicted to be faster.
 struct slow_partitioned : dataflow_tuning {
   static constexpr auto partitioned_shapes = shapes_with_tile_time(500);
@@ -500,6 +506,36 @@ TEST_F(DataflowPath, RefusesSingleBlockOnADeviceWithLittleSharedMemory) {
   where.device().settings.shared_limit = 24 * 1024;
   expect_single_block_refused<dataflow_tuning>(patterns::chain(600));
   EXPECT_EQ(path_for(patterns::chain(600)), "row_per_thread") << "nor is there room for partitioned";
+}
+
+/// A block may have all the shared memory of the device: its dynamic and its static part together.
+TEST_F(DataflowPath, IsPartitionedWhereSharedMemoryJustSuffices) {
+  using shape = detail::dataflow::partitioned::shapes_of<one_shape_each>::type;
+  const policy::basic_dataflow<one_shape_each> how{dataflow_path::partitioned};
+  shape::for_each([&](auto s, int) {
+    using layout = detail::dataflow::partitioned::shared_layout<double, decltype(s)>;
+    using agent = detail::dataflow::partitioned::agent<double, decltype(s)>;
+    where.device().settings.shared_limit =
+        layout::bytes(layout::x_ring_size(one_shape_each::partitioned_x_ring_size)) +
+        sizeof(typename agent::shared_storage);
+  });
+  EXPECT_EQ(path_for(patterns::chain(600), how), "partitioned");
+  --where.device().settings.shared_limit;
+  EXPECT_THROW(path_for(patterns::chain(600), how), error);
+}
+
+TEST_F(DataflowPath, IsSingleBlockWhereSharedMemoryJustSuffices) {
+  using shape = detail::dataflow::single_block::shapes_of<one_shape_each>::type;
+  const policy::basic_dataflow<one_shape_each> how{dataflow_path::single_block};
+  shape::for_each([&](auto s, int) {
+    const auto values = detail::dataflow::single_block::values_of<decltype(s)>();
+    const auto needed = detail::dataflow::single_block::shared_layout<double>::of(
+        values, 2 * values.reload_distance() * values.rows);
+    where.device().settings.shared_limit = needed.bytes + 16;  // an empty struct, and its padding
+  });
+  EXPECT_EQ(path_for(patterns::chain(600), how), "single_block");
+  where.device().settings.shared_limit -= 16;
+  expect_single_block_refused<one_shape_each>(patterns::chain(600));
 }
 
 }  // namespace

@@ -361,6 +361,50 @@ TEST_F(RowElimination, SpreadsZeroPivotsAndNaNsOfNewValuesLikeSubstitution) {
   }
 }
 
+/// Values that are not finite, and zeros, in small bands: at `analyze`, in update_values and in b. Rows next
+/// to them are rewritten, and have stored zeros where factors are zero.
+TEST_F(RowElimination, SpreadsWhatIsNotFiniteLikeSubstitutionOnEveryPath) {
+  using limits = std::numeric_limits<double>;
+  const double bad[] = {limits::quiet_NaN(), limits::infinity(), -limits::infinity(), 0.0};
+  const dataflow_path paths[] = {dataflow_path::row_per_thread, dataflow_path::partitioned,
+                                 dataflow_path::single_block};
+  int rewritten = 0;
+  for (std::uint64_t trial = 100; trial < 200; ++trial) {
+    random_source source(trial);
+    const std::int64_t size = 10 + source.below(40);
+    const std::int64_t width = 1 + source.below(3);
+    matrix a = make(patterns::band(size, width), {}, trial);
+    const auto spoil = [&] {
+      const std::int64_t row = source.below(size);
+      a.set(row, std::max<std::int64_t>(0, row - source.below(width + 1)), bad[source.below(4)]);
+    };
+    spoil();
+    auto solver = analyze(a, rewriting(paths[trial % 3]));
+    rewritten += solver.info().rewritten_rows > 0 ? 1 : 0;
+    auto b = random_vector<double>(size, trial);
+    for (const bool updates : {false, true}) {
+      if (updates) {
+        spoil();
+        b[static_cast<std::size_t>(source.below(size))] = bad[source.below(3)];
+        solver.update_values(where.upload(a.values()), where.stream());
+      }
+      const auto x = solve(solver, b);
+      const auto expected = reference(a, {}, b);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        ASSERT_EQ(std::isfinite(x[i]), std::isfinite(expected[i]))
+            << "trial " << trial << ", component " << i << (updates ? ", new values" : "");
+      }
+      const auto first =
+          std::find_if(expected.begin(), expected.end(), [](double v) { return !std::isfinite(v); });
+      const solve_status status = solver.status(where.stream());
+      if (first != expected.end()) {
+        ASSERT_EQ(status.row.value_or(-1), first - expected.begin()) << "trial " << trial;
+      }
+    }
+  }
+  EXPECT_GT(rewritten, 50);
+}
+
 TEST_F(RowElimination, SumsUpTheGrowthOfNewValues) {
   auto solver = analyze(chain_of(200, 0.1), rewriting());
   const auto row_for = [&](double u) {

@@ -81,7 +81,7 @@ backward_error_result backward_error(const Matrix& a, const system_options& opti
   const auto view = detail::view_of(a);
   const auto pattern = detail::pattern_of(view);
   const detail::triangle_form form(options, pattern.by_columns);
-  const auto scalar = [](const Value& v) { return *detail::as_scalar(&v); };
+  const auto scalar = [](const Value& v) { return detail::load_scalar(detail::as_scalar(&v)); };
   const auto row_of = [&](std::int64_t substitution_index) {
     return form.reversed ? view.rows - 1 - substitution_index : substitution_index;
   };

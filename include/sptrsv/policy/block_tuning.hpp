@@ -61,7 +61,7 @@ struct block_tuning {
   /// A whole thread block shares rows of a square or of a level that have more than this many entries.
   static constexpr int block_row = 2048;
   /// Rounds that a thread block makes over its rows, at most: as many as leave enough thread blocks for the
-  /// device.
+  /// device. Not more than 32.
   static constexpr int max_rounds = 8;
   ///@}
 

@@ -17,7 +17,7 @@ struct partitioned_shape {
   int entries;      ///< shared entries of a lane, at most: an even number
   int polled_pairs;  ///< pairs of global entries that a lane polls together
   bool streams;      ///< for systems larger than the L2 cache: bulk copies, a smaller x ring buffer
-  int rhs;           ///< right-hand sides that are solved together, at most
+  int rhs;           ///< right-hand sides that are solved together, at most: a power of two
   double tile_ns;    ///< time of a tile in nanoseconds (fp64, NVIDIA H200), for the cost model
 };
 
@@ -44,7 +44,7 @@ struct dataflow_tuning {
   static constexpr int entries_at_once = 4;
   /// Rows are long if they have more than this many entries on average, without the diagonal.
   static constexpr int long_row = 4;
-  /// Right-hand sides that are solved together, at most.
+  /// Right-hand sides that are solved together, at most: a power of two.
   static constexpr int rhs_per_sweep = 2;
   /// Blocks that share the right-hand sides of the same rows, at most.
   static constexpr int max_rhs_blocks = 16;
@@ -185,8 +185,9 @@ enum class dataflow_path {
 ///
 /// - Its backward error may be up to `max_growth` times that of substitution, and is bounded for the 32 rows
 ///   together, relative to the largest of them, not for each row by itself.
-/// - A component is non-finite where that of substitution is non-finite, unless that overflows; but an
-///   infinite component may be NaN.
+/// - A component is non-finite where that of substitution is non-finite, unless finite values overflow there;
+///   but an infinite component may be NaN. Rewritten rows may overflow where substitution does not, if values
+///   are near the largest finite number.
 /// - `analyze` rewrites no row whose growth, computed from its values, exceeds `max_growth`. If values given
 ///   to `update_values` later exceed it in rewritten rows, solutions may be inaccurate, and `status()`
 ///   reports solve_status::kind::growth. Such values need another `analyze`.

@@ -18,7 +18,7 @@ struct level_set_tuning {
   static constexpr int narrow_lanes = 1024;
   /// Threads that the device runs at once. The number of threads per row is chosen by this value.
   static constexpr int device_lanes = 200000;
-  /// Right-hand sides that are solved together in one sweep over a row.
+  /// Right-hand sides that are solved together in one sweep over a row: at least 2.
   static constexpr int rhs_per_sweep = 4;
 };
 

@@ -19,7 +19,7 @@ struct scheme_tuning {
   static constexpr int warps_per_processor = 32;
   /// Entries of a row whose components of x a thread polls together, with one right-hand side.
   static constexpr int entries_at_once = 3;
-  /// Right-hand sides that are solved together in one sweep over a row.
+  /// Right-hand sides that are solved together in one sweep over a row: at least 2.
   static constexpr int rhs_per_sweep = 4;
   /// scheme::buffered: bytes of shared memory for the entries of the rows of one warp.
   static constexpr int buffer_bytes = 1536;

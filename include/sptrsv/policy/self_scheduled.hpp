@@ -15,7 +15,7 @@ struct self_scheduled_tuning {
   /// Warps that a multiprocessor has registers for, at most 64: more warps have fewer registers each. Half as
   /// many if values are wider than 8 bytes or several right-hand sides are solved together.
   static constexpr int warps_per_processor = 48;
-  /// Entries of a row or column that a thread loads before its unknown may be solved.
+  /// Entries of a row or column that a thread loads before its unknown may be solved: at least 1.
   static constexpr int entries_ahead = 1;
   /// Threads of one warp that solve one unknown if levels are wide and rows are short: 4, 8, 16 or 32.
   /// Otherwise a whole warp solves one unknown. Levels are wide and rows are short if the next two conditions
@@ -25,7 +25,7 @@ struct self_scheduled_tuning {
   static constexpr int narrow_unknowns_per_level = 8192;
   /// Rows are short if they have at most this many entries on average, without the diagonal.
   static constexpr int narrow_entries_per_row = 8;
-  /// Right-hand sides that are solved together in one sweep over a row or column, at most `narrow_lanes`.
+  /// Right-hand sides that are solved together in one sweep over a row or column: 2 to `narrow_lanes`.
   static constexpr int rhs_per_sweep = 4;
 };
 

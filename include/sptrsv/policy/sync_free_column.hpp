@@ -14,7 +14,7 @@ struct sync_free_column_tuning {
   /// true: updates of components of the same block go through shared memory (Algorithm 2, lines 17 to 19).
   /// false: all updates go through global memory.
   static constexpr bool shared_updates = true;
-  /// Entries of a column that a thread loads before its component is solved.
+  /// Entries of a column that a thread loads before its component is solved: at least 1.
   static constexpr int entries_ahead = 2;
   /// Right-hand sides that are solved together in one sweep over a column, at most 32. Solves with more
   /// right-hand sides than these do not use shared memory.

@@ -41,14 +41,6 @@ struct device_levels {
   buffer<Index> rows;           ///< by solve index: the row; size elements
 
   [[nodiscard]] std::size_t bytes() const { return level_offsets.bytes() + rows.bytes(); }
-
-  /// Returns the solve index of `row`, or `row` itself if there is no order. Synchronises, linear time.
-  template <class Executor>
-  [[nodiscard]] std::int64_t solve_index_of(std::int64_t row, const Executor& on) const {
-    std::vector<Index> all(rows.size());
-    on.download(all.data(), rows.data(), rows.bytes());
-    return all.empty() ? row : std::find(all.begin(), all.end(), static_cast<Index>(row)) - all.begin();
-  }
 };
 
 /// Sets each row's level to unknown (0) and writes the row indices 0, 1, 2, ...

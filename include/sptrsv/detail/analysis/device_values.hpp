@@ -9,6 +9,22 @@
 
 namespace sptrsv::detail {
 
+/// Returns whether a pivot is zero and is that of one row. Runs once per pivot.
+template <class Scalar, class Index>
+struct is_zero_pivot_of_row {
+  const Scalar* diagonal;
+  const Index* substitution_indices;  ///< by index of the diagonal; null if the two indices are the same
+  std::int64_t substitution_index;    ///< of the row
+
+  template <class Context>
+  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t i) const {
+    const std::int64_t row = substitution_indices == nullptr
+                                 ? i
+                                 : static_cast<std::int64_t>(ctx.load_constant(substitution_indices + i));
+    return row == substitution_index && ctx.load_constant(diagonal + i) == Scalar{};
+  }
+};
+
 /// Values of the entries and of the diagonal, gathered from the stored matrix.
 template <class Scalar, class Executor>
 class device_values {
@@ -39,14 +55,15 @@ class device_values {
   [[nodiscard]] const Scalar* diagonal() const { return diagonal_.data(); }
   [[nodiscard]] std::size_t bytes() const { return values_.bytes() + diagonal_.bytes(); }
 
-  /// Returns true if the pivot at this index of the triangle's order is zero. Synchronises.
-  [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
-    if (diagonal_.size() == 0) {
-      return false;
-    }
-    Scalar pivot;
-    on.download(&pivot, diagonal_.data() + substitution_index, sizeof(pivot));
-    return pivot == Scalar{};
+  /// Returns whether the pivot of a row is zero. `substitution_indices`: by index of the triangle's order;
+  /// null if it is the order of substitution. `flag`: see simt::any_of. Synchronises.
+  template <class Index>
+  [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const Index* substitution_indices,
+                                   std::uint32_t* flag, const Executor& on) const {
+    return simt::any_of(
+        on, static_cast<std::int64_t>(diagonal_.size()),
+        is_zero_pivot_of_row<Scalar, Index>{diagonal_.data(), substitution_indices, substitution_index},
+        flag);
   }
 
  private:

@@ -114,8 +114,10 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
     });
   }
 
-  bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
-    return visit([&](const auto& chosen, auto) { return chosen.is_zero_pivot(substitution_index, on); });
+  bool is_zero_pivot(std::int64_t substitution_index, workspace& scratch, const Executor& on) const {
+    return visit([&](const auto& chosen, auto number) {
+      return chosen.is_zero_pivot(substitution_index, std::get<decltype(number)::value>(scratch), on);
+    });
   }
 
   std::int64_t first_grown_index(const Executor& on) const {

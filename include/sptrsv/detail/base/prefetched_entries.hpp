@@ -10,6 +10,8 @@ namespace sptrsv::detail {
 /// Without `HasValues` only indices are loaded.
 template <class Scalar, class Index, class Offset, int Lanes, int Held, bool HasValues = true>
 class prefetched_entries {
+  static_assert(Held >= 1, "entries_ahead of a tuning: at least 1");
+
  public:
   /// Loads the first `Held` entries of lane `rank`. The lanes share the entries [begin, end).
   template <class Context>

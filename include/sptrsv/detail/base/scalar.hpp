@@ -175,7 +175,9 @@ class pivot_divisor {
   bool safe_ = false;
 };
 
-/// Returns the array of the user as an array of the kernels' scalar type.
+/// Returns the array of the user as an array of the kernels' scalar type. Its elements remain objects of the
+/// user's type, and a compiler for the host may assume that no access to a cplx changes them. So code of the
+/// host accesses them by load_scalar and store_scalar only.
 template <class Value>
 scalar_t<Value>* as_scalar(Value* p) {
   return reinterpret_cast<scalar_t<Value>*>(p);
@@ -183,6 +185,29 @@ scalar_t<Value>* as_scalar(Value* p) {
 template <class Value>
 const scalar_t<Value>* as_scalar(const Value* p) {
   return reinterpret_cast<const scalar_t<Value>*>(p);
+}
+
+/// Returns an element of an array from as_scalar. The parts of a complex number are accessed as real numbers,
+/// which C++ permits for std::complex ([complex.numbers.general]).
+template <class Scalar>
+Scalar load_scalar(const Scalar* p) {
+  if constexpr (is_complex_v<Scalar>) {
+    const auto* const parts = reinterpret_cast<const real_t<Scalar>*>(p);
+    return {parts[0], parts[1]};
+  } else {
+    return *p;
+  }
+}
+/// Stores an element to an array from as_scalar.
+template <class Scalar>
+void store_scalar(Scalar* p, Scalar v) {
+  if constexpr (is_complex_v<Scalar>) {
+    auto* const parts = reinterpret_cast<real_t<Scalar>*>(p);
+    parts[0] = v.re;
+    parts[1] = v.im;
+  } else {
+    *p = v;
+  }
 }
 
 }  // namespace sptrsv::detail

@@ -58,8 +58,9 @@ class engine_base {
     return scratch.buffers.first_nonfinite_index(thread_blocks(), on);
   }
 
-  bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
-    return values_.is_zero_pivot(system_.order.solve_index_of(substitution_index, on), on);
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
+    return values_.is_zero_pivot(substitution_index, system_.order.rows.data(), scratch.buffers.status_flag(),
+                                 on);
   }
 
   void describe(solver_info& info, const Executor& on) const {

@@ -125,7 +125,7 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
     return bad == cusparse::all_finite ? -1 : bad;
   }
 
-  bool is_zero_pivot(std::int64_t substitution_index, const cuda_executor& on) const {
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace&, const cuda_executor& on) const {
     if (system_.unit) {
       return false;
     }

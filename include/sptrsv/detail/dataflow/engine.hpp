@@ -76,8 +76,8 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
     return path_->first_nonfinite_index(scratch.of_path, on);
   }
-  bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
-    return path_->is_zero_pivot(substitution_index, on);
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
+    return path_->is_zero_pivot(substitution_index, scratch.of_path, on);
   }
   /// Returns the first row whose growth is too large by the values that were given last; -1 if there is none.
   /// See solve_status::kind::growth. Synchronises.

@@ -68,9 +68,10 @@ class path_engine {
     return visit_with(scratch,
                       [&](const auto& path, auto& own) { return path.first_nonfinite_index(own, on); });
   }
-  bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
-    return std::visit([&](const auto& path) { return path.is_zero_pivot(substitution_index, on); },
-                      plan_->path);
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
+    return visit_with(scratch, [&](const auto& path, auto& own) {
+      return path.is_zero_pivot(substitution_index, own, on);
+    });
   }
 
   /// Returns the predicted time of a solve with `max_rhs` right-hand sides; 0 if nothing was predicted.

@@ -285,8 +285,7 @@ class planner {
     if (chosen.shape.rows == 0) {
       return {};  // there is no shape with this index
     }
-    const std::int64_t x_ring_tiles =
-        single_block::x_ring_tiles<tuning, Scalar>(chosen.shape, on_.shared_limit());
+    const std::int64_t x_ring_tiles = single_block::x_ring_tiles<tuning, Scalar>(chosen, on_.shared_limit());
     if (chosen.nanoseconds > limit || x_ring_tiles < 2 * chosen.shape.reload_distance()) {
       return {};
     }

@@ -50,7 +50,7 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
   void update_values(const Scalar* values, const host_executor&) {
     const auto gather = [&](const std::vector<Offset>& sources, std::vector<Scalar>& to) {
       for (std::size_t e = 0; e < sources.size(); ++e) {
-        const Scalar v = values[sources[e]];
+        const Scalar v = load_scalar(values + sources[e]);
         to[e] = form_.conjugated ? conjugate(v) : v;
       }
     };
@@ -95,7 +95,7 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     return scratch.first_nonfinite;
   }
 
-  bool is_zero_pivot(std::int64_t substitution_index, const host_executor&) const {
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace&, const host_executor&) const {
     return !form_.unit && diagonal_[static_cast<std::size_t>(substitution_index)] == Scalar{};
   }
 
@@ -157,14 +157,15 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     const auto row_of = [&](std::int64_t p) { return form_.reversed ? last - p : p; };
     const std::int64_t row = row_of(substitution_index);
     for (std::int64_t k = 0; k < x.columns; ++k) {
-      Scalar sum = alpha * b.data[row * b.row_stride + k * b.column_stride];
+      Scalar sum = alpha * load_scalar(b.data + row * b.row_stride + k * b.column_stride);
       for (Offset e = triangle_.row_offsets[r]; e < triangle_.row_offsets[r + 1]; ++e) {
         const auto entry = static_cast<std::size_t>(e);
-        sum = sum -
-              values_[entry] * x.data[row_of(triangle_.columns[entry]) * x.row_stride + k * x.column_stride];
+        const Scalar* const needed =
+            x.data + row_of(triangle_.columns[entry]) * x.row_stride + k * x.column_stride;
+        sum = sum - values_[entry] * load_scalar(needed);
       }
       const Scalar solved = form_.unit ? sum : divide(sum, diagonal_[r]);
-      x.data[row * x.row_stride + k * x.column_stride] = solved;
+      store_scalar(x.data + row * x.row_stride + k * x.column_stride, solved);
       if (!is_finite(solved)) {
         std::int64_t seen = first_nonfinite.load();
         while (substitution_index < seen &&

@@ -27,7 +27,8 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
 
   void update_values(const Scalar* values, const host_executor&) {
     for (std::size_t e = 0; e < values_.size(); ++e) {
-      values_[e] = form_.conjugated ? conjugate(values[e]) : values[e];
+      const Scalar value = load_scalar(values + e);
+      values_[e] = form_.conjugated ? conjugate(value) : value;
     }
   }
 
@@ -37,11 +38,9 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
              const host_executor&) const {
     scratch.first_nonfinite = -1;
     for (std::int64_t k = 0; k < x.columns; ++k) {
-      const auto element = [&](std::int64_t i) -> Scalar& {
-        return x.data[i * x.row_stride + k * x.column_stride];
-      };
+      const auto element = [&](std::int64_t i) { return x.data + i * x.row_stride + k * x.column_stride; };
       for (std::int64_t i = 0; i < size_; ++i) {
-        element(i) = alpha * b.data[i * b.row_stride + k * b.column_stride];
+        store_scalar(element(i), alpha * load_scalar(b.data + i * b.row_stride + k * b.column_stride));
       }
       for (std::int64_t step = 0; step < size_; ++step) {
         const std::int64_t i = form_.reversed ? size_ - 1 - step : step;
@@ -50,7 +49,8 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
         } else {
           substitute_row(i, element);
         }
-        if (!is_finite(element(i)) && (scratch.first_nonfinite < 0 || step < scratch.first_nonfinite)) {
+        if (!is_finite(load_scalar(element(i))) &&
+            (scratch.first_nonfinite < 0 || step < scratch.first_nonfinite)) {
           scratch.first_nonfinite = step;
         }
       }
@@ -61,7 +61,7 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
     return scratch.first_nonfinite;
   }
 
-  bool is_zero_pivot(std::int64_t substitution_index, const host_executor&) const {
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace&, const host_executor&) const {
     const std::int64_t i = form_.reversed ? size_ - 1 - substitution_index : substitution_index;
     return !form_.unit && diagonal(i) == Scalar{};
   }
@@ -105,27 +105,30 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
     return Scalar{};
   }
 
+  // `element` returns the address of a component of x.
+
   /// Computes x_i = (x_i - sum of a_ij x_j over the solved j) / a_ii.
   template <class Element>
   void substitute_row(std::int64_t i, Element element) const {
-    Scalar sum = element(i);
+    Scalar sum = load_scalar(element(i));
     for (Offset e = begin(i); e < begin(i + 1); ++e) {
       if (inside_triangle(i, index(e))) {
-        sum = sum - value(e) * element(index(e));
+        sum = sum - value(e) * load_scalar(element(index(e)));
       }
     }
-    element(i) = form_.unit ? sum : divide(sum, diagonal(i));
+    store_scalar(element(i), form_.unit ? sum : divide(sum, diagonal(i)));
   }
 
   /// Computes x_i = x_i / a_ii, then x_j = x_j - a_ji x_i for the unsolved j.
   template <class Element>
   void eliminate_column(std::int64_t i, Element element) const {
-    if (!form_.unit) {
-      element(i) = divide(element(i), diagonal(i));
-    }
+    const Scalar sum = load_scalar(element(i));
+    const Scalar solved = form_.unit ? sum : divide(sum, diagonal(i));
+    store_scalar(element(i), solved);
     for (Offset e = begin(i); e < begin(i + 1); ++e) {
       if (inside_triangle(i, index(e))) {
-        element(index(e)) = element(index(e)) - value(e) * element(i);
+        Scalar* const other = element(index(e));
+        store_scalar(other, load_scalar(other) - value(e) * solved);
       }
     }
   }

@@ -14,10 +14,11 @@
 
 namespace sptrsv::detail::level_set {
 
-/// Written by gather_rhs, read by the kernels of the same solve.
+/// Written by gather_rhs, read by the kernels of the same solve and by status().
 struct solve_state {
   std::int64_t columns;          ///< right-hand sides of the current solve
   std::int64_t first_nonfinite;  ///< the smallest substitution index with a non-finite x
+  std::uint32_t status_flag;     ///< for questions of status(), see simt::any_of
 };
 
 /// Parameters of a solve. Rows, columns and components of x are in level order. `x` holds alpha b before the

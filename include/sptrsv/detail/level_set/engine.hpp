@@ -19,6 +19,7 @@ namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
+  static_assert(Tuning::rhs_per_sweep >= 2, "rhs_per_sweep: kernels for 1 solve a single right-hand side");
   using solve_state = level_set::solve_state;
   using graph = typename Executor::graph_type;
 
@@ -53,7 +54,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
     workspace made{make_buffer<Scalar>(triangle_.size * max_rhs_, on, resource),
                    buffer<solve_state>(1, resource, on.stream()), graph{}, graph{}};
-    const solve_state start{0, all_finite};
+    const solve_state start{0, all_finite, 0};
     on.upload(made.state.data(), &start, sizeof(start));
     if (is_recorded()) {
       made.one_rhs = on.record([&](const auto& launcher) { enqueue_levels<1>(made, launcher); });
@@ -89,8 +90,9 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     return reported_index(state.first_nonfinite);
   }
 
-  bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
-    return values_.is_zero_pivot(levels_.solve_index_of(substitution_index, on), on);
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
+    return values_.is_zero_pivot(substitution_index, levels_.rows.data(), &scratch.state.data()->status_flag,
+                                 on);
   }
 
   void describe(solver_info& info, const Executor& on) const {

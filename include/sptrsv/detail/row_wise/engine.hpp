@@ -32,8 +32,8 @@ class engine_base {
     return scratch.first_nonfinite_index(blocks_, on);
   }
 
-  bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
-    return values_.is_zero_pivot(levels_.solve_index_of(substitution_index, on), on);
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
+    return values_.is_zero_pivot(substitution_index, levels_.rows.data(), scratch.status_flag(), on);
   }
 
  protected:

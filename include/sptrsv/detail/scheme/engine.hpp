@@ -22,6 +22,7 @@ namespace sptrsv::detail {
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     : public row_wise::engine_base<Scalar, Index, Offset, Executor> {
+  static_assert(Tuning::rhs_per_sweep >= 2, "rhs_per_sweep: kernels for 1 solve a single right-hand side");
   using base = row_wise::engine_base<Scalar, Index, Offset, Executor>;
   template <class Buffers, bool Buffered, int Columns>
   using agent = schemes::agent<Tuning, Scalar, Index, Offset, Buffers, Buffered, Columns>;
@@ -74,6 +75,9 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
 
   std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
     return base::first_nonfinite_index(scratch.buffers, on);
+  }
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
+    return base::is_zero_pivot(substitution_index, scratch.buffers, on);
   }
 
   void describe(solver_info& info, const Executor& on) const {

@@ -19,6 +19,7 @@ namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Executor> {
+  static_assert(Tuning::rhs_per_sweep >= 2, "rhs_per_sweep: kernels for 1 solve a single right-hand side");
   template <int Lanes, int Columns>
   using row_agent =
       self_scheduled::agent<Tuning, Scalar, Index, Offset, Lanes, Columns, self_scheduled::solve_row>;
@@ -103,8 +104,8 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
     return scratch.first_nonfinite_index(blocks(), on);
   }
 
-  bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
-    return values_.is_zero_pivot(levels_.solve_index_of(substitution_index, on), on);
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
+    return values_.is_zero_pivot(substitution_index, levels_.rows.data(), scratch.status_flag(), on);
   }
 
   void describe(solver_info& info, const Executor& on) const {

@@ -48,5 +48,18 @@
 //   void replay(graph_type&) const;
 #pragma once
 
+#include <cstddef>
+
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/memory_resource.hpp"
+
+namespace sptrsv::detail::simt {
+
+/// The static shared memory of a block of an agent, in bytes, as far as where its dynamic shared memory may
+/// begin, which is aligned to 16 bytes.
+template <class Agent>
+inline constexpr std::size_t static_shared_bytes = (sizeof(typename Agent::shared_storage) +
+                                                    std::size_t{15}) /
+                                                   16 * 16;
+
+}  // namespace sptrsv::detail::simt

@@ -49,6 +49,32 @@ void for_each(const Executor& on, std::int64_t count, const Body& body) {
   }
 }
 
+/// Sets *flag if the predicate is true.
+template <class Predicate>
+struct raise_flag {
+  Predicate predicate;
+  std::uint32_t* flag;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    if (predicate(ctx, i)) {
+      ctx.store_relaxed(flag, 1u);
+    }
+  }
+};
+
+/// Returns whether predicate(ctx, i) is true for an i in [0, count). `flag`: a word of device memory that
+/// this function may overwrite. Synchronises.
+template <class Executor, class Predicate>
+[[nodiscard]] bool any_of(const Executor& on, std::int64_t count, const Predicate& predicate,
+                          std::uint32_t* flag) {
+  std::uint32_t raised = 0;
+  on.fill_bytes(flag, 0, sizeof(raised));
+  for_each(on, count, raise_flag<Predicate>{predicate, flag});
+  on.download(&raised, flag, sizeof(raised));
+  return raised != 0;
+}
+
 /// Finds the largest value: first in each block, then by one atomic_max per block.
 template <class T, class Body>
 struct find_largest_agent {

@@ -127,6 +127,8 @@ class double_buffer_storage {
   [[nodiscard]] std::int64_t first_nonfinite_index(std::uint32_t blocks, const Executor& on) const {
     return state_.first_nonfinite_index(blocks, on);
   }
+  /// Returns the word of device memory for questions of status(), see simt::any_of.
+  [[nodiscard]] std::uint32_t* status_flag() const { return state_.status_flag(); }
 
   /// Returns the size in memory.
   [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns) {

@@ -61,6 +61,7 @@ struct solve_state {
   alignas(128) unsigned long long tickets;  ///< drawn so far
   alignas(128) std::int64_t used_rhs[2];    ///< right-hand sides of the solve; double buffers only
   std::int64_t first_nonfinite[2];          ///< smallest substitution index whose x is not finite
+  std::uint32_t status_flag;                ///< for questions of status(), see simt::any_of
 
   /// Records that the component at `substitution_index` is not finite.
   template <class Context>
@@ -106,11 +107,13 @@ class solve_state_storage {
   template <class Executor>
   solve_state_storage(const Executor& on, memory_resource& resource)
       : state_(make_buffer<solve_state>(1, on, resource)) {
-    const solve_state start{0, {0, 0}, {all_finite, all_finite}};
+    const solve_state start{0, {0, 0}, {all_finite, all_finite}, 0};
     on.upload(state_.data(), &start, sizeof(start));
   }
 
   [[nodiscard]] solve_state* data() const { return state_.data(); }
+  /// Returns the word of device memory for questions of status(), see simt::any_of.
+  [[nodiscard]] std::uint32_t* status_flag() const { return &state_.data()->status_flag; }
 
   /// Returns the smallest substitution index whose x is not finite in the last solve; -1 if there is none.
   /// `blocks`: of all launches of a solve. Synchronises.

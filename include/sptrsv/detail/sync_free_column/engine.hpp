@@ -63,8 +63,9 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
     return scratch.first_nonfinite_index(blocks(), on);
   }
 
-  bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
-    return values_.is_zero_pivot(substitution_index, on);
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
+    const Index* const in_substitution_order = nullptr;
+    return values_.is_zero_pivot(substitution_index, in_substitution_order, scratch.status_flag(), on);
   }
 
   void describe(solver_info& info, const Executor& on) const {

@@ -47,8 +47,9 @@ class path {
 
   /// Synchronises.
   template <class Executor>
-  bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
-    return first_.is_zero_pivot(substitution_index, on) || rest_.is_zero_pivot(substitution_index, on);
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
+    return first_.is_zero_pivot(substitution_index, scratch, on) ||
+           rest_.is_zero_pivot(substitution_index, scratch, on);
   }
 
   void describe(solver_info& info) const {

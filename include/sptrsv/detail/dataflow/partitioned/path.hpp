@@ -101,26 +101,15 @@ class path {
     return scratch.first_nonfinite_index(blocks(), on);
   }
 
-  /// Synchronises, linear time.
-  [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
-    std::vector<unsigned char> packed_slices(plan_.packed_slices.size());
-    std::vector<std::uint32_t> begins(plan_.slice_begins.size());
-    on.download(packed_slices.data(), plan_.packed_slices.data(), plan_.packed_slices.bytes());
-    on.download(begins.data(), plan_.slice_begins.data(), plan_.slice_begins.bytes());
-    const std::int64_t index = form_.reversed ? size_ - 1 - substitution_index : substitution_index;
-    for (const std::uint32_t begin : begins) {
-      const unsigned char* const at = packed_slices.data() + std::size_t{begin} * 16;
-      const auto& slice = *reinterpret_cast<const slice_head*>(at);
-      const auto* const factors = reinterpret_cast<const Scalar*>(at + slice_offsets::factors);
-      const auto* const row_codes =
-          reinterpret_cast<const std::int32_t*>(at + format().offsets(slice).row_codes);
-      for (int row = 0; row < slice.rows(); ++row) {
-        if (packed_row<Scalar>{factors[row], row_codes[row]}.index() == index) {
-          return factors[row] == Scalar{};
-        }
-      }
-    }
-    return false;
+  /// Synchronises.
+  [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch,
+                                   const Executor& on) const {
+    const std::int64_t row = form_.reversed ? size_ - 1 - substitution_index : substitution_index;
+    return simt::any_of(
+        on, 32 * static_cast<std::int64_t>(plan_.slice_begins.size()),
+        kernels::is_zero_pivot_of_row<Scalar>{plan_.slice_begins.data(), plan_.packed_slices.data(), format(),
+                                              static_cast<std::int32_t>(row)},
+        scratch.status_flag());
   }
 
   /// Returns the number of columns of the double buffer.

@@ -20,12 +20,12 @@ namespace sptrsv::detail::dataflow::row_per_thread {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class path {
-  template <int EntriesAtOnce, int Columns>
-  using agent = agent<Tuning, Scalar, Index, Offset, EntriesAtOnce, Columns>;
-  using for_short_rows = agent<Tuning::entries_at_once, 1>;
-  using for_long_rows = agent<2 * Tuning::entries_at_once, 1>;
+  template <int EntriesAtOnce, int Columns, bool OneRhs>
+  using agent = agent<Tuning, Scalar, Index, Offset, EntriesAtOnce, Columns, OneRhs>;
+  using for_short_rows = agent<Tuning::entries_at_once, 1, true>;
+  using for_long_rows = agent<2 * Tuning::entries_at_once, 1, true>;
   static constexpr int rhs_together = rhs_in_sector<Scalar>(Tuning::rhs_per_sweep);
-  using for_several_rhs = agent<Tuning::entries_at_once, rhs_together>;
+  using for_several_rhs = agent<Tuning::entries_at_once, rhs_together, false>;
 
  public:
   static constexpr const char* name = "row_per_thread";
@@ -133,15 +133,10 @@ class path {
     return scratch.first_nonfinite_index(blocks(), on);
   }
 
-  /// Synchronises; takes linear time.
-  [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
-    std::vector<Index> all(substitution_indices_.size());
-    on.download(all.data(), substitution_indices_.data(), substitution_indices_.bytes());
-    const auto found = std::find(all.begin(), all.end(), static_cast<Index>(substitution_index));
-    if (!all.empty() && found == all.end()) {
-      return false;  // the hybrid path solves this row elsewhere
-    }
-    return values_.is_zero_pivot(all.empty() ? substitution_index : found - all.begin(), on);
+  /// Synchronises.
+  [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch,
+                                   const Executor& on) const {
+    return values_.is_zero_pivot(substitution_index, substitution_indices_.data(), scratch.status_flag(), on);
   }
 
   /// Returns the number of right-hand sides that are solved together.

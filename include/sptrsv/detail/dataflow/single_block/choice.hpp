@@ -9,7 +9,9 @@
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/dataflow/single_block/agent.hpp"
 #include "sptrsv/detail/dataflow/single_block/schedule.hpp"
+#include "sptrsv/detail/simt/executor.hpp"
 
 namespace sptrsv::detail::dataflow::single_block {
 
@@ -72,12 +74,14 @@ shape_choice choose_shape(const host_rows<Index, Offset>& rows, const host_level
 
 /// Returns the length in tiles of the ring buffer that fits into shared memory.
 template <class Tuning, class Scalar>
-std::int64_t x_ring_tiles(const shape_values& shape, std::size_t shared_limit) {
-  constexpr std::size_t reserved = 64;  // static shared memory
-  const std::size_t rings = shared_layout<Scalar>::of(shape, 0).bytes + reserved;
+std::int64_t x_ring_tiles(const shape_choice& chosen, std::size_t shared_limit) {
+  std::size_t others = shared_layout<Scalar>::of(chosen.shape, 0).bytes;
+  shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
+    others += index == chosen.index ? simt::static_shared_bytes<agent<Scalar, decltype(shape)>> : 0;
+  });
   const auto components =
-      shared_limit < rings ? 0 : static_cast<std::int64_t>((shared_limit - rings) / sizeof(Scalar));
-  return std::min<std::int64_t>({components, Tuning::single_block_x_ring_size, 65534}) / shape.rows;
+      shared_limit < others ? 0 : static_cast<std::int64_t>((shared_limit - others) / sizeof(Scalar));
+  return std::min<std::int64_t>({components, Tuning::single_block_x_ring_size, 65534}) / chosen.shape.rows;
 }
 
 /// Copies a triangle to the host. Synchronises.

@@ -149,7 +149,8 @@ class path {
   }
 
   /// Synchronises.
-  [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const Executor& on) const {
+  [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index, const workspace&,
+                                   const Executor& on) const {
     if (pivots_.size() == 0) {
       return false;
     }

@@ -234,6 +234,32 @@ struct scatter_run_values {
   }
 };
 
+/// Returns whether a row of a packed slice is one row of b and x and has a zero pivot. Runs for 32 rows of
+/// each slice.
+template <class Scalar>
+struct is_zero_pivot_of_row {
+  const std::uint32_t* slice_begins;
+  const unsigned char* packed_slices;
+  slice_format format;
+  std::int32_t row;  ///< of b and x
+
+  template <class Context>
+  SPTRSV_DEVICE bool operator()(Context& ctx, std::int64_t i) const {
+    const unsigned char* const begin =
+        packed_slices + std::int64_t{ctx.load_constant(slice_begins + i / 32)} * 16;
+    const slice_head slice = ctx.load_constant(reinterpret_cast<const slice_head*>(begin));
+    const int in_slice = static_cast<int>(i % 32);
+    if (in_slice >= slice.rows()) {
+      return false;
+    }
+    const auto* const factors = reinterpret_cast<const Scalar*>(begin + slice_offsets::factors);
+    const auto* const row_codes =
+        reinterpret_cast<const std::int32_t*>(begin + format.offsets(slice).row_codes);
+    const packed_row<Scalar> stored{ctx.load(factors + in_slice), ctx.load(row_codes + in_slice)};
+    return stored.index() == row && stored.factor == Scalar{};
+  }
+};
+
 }  // namespace kernels
 
 }  // namespace sptrsv::detail::dataflow::partitioned

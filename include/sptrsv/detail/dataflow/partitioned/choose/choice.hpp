@@ -18,6 +18,7 @@
 #include "sptrsv/detail/dataflow/partitioned/choose/cost.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/level_tables.hpp"
 #include "sptrsv/detail/dataflow/partitioned/kernel/agent.hpp"
+#include "sptrsv/detail/simt/executor.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 
@@ -112,9 +113,10 @@ class plan_search {
   }
   template <class Shape>
   [[nodiscard]] bool fits() const {
-    constexpr std::size_t reserved = 128;  // static shared memory
     using layout = shared_layout<Scalar, Shape>;
-    return layout::bytes(layout::x_ring_size(Tuning::partitioned_x_ring_size)) + reserved <= shared_limit_;
+    return layout::bytes(layout::x_ring_size(Tuning::partitioned_x_ring_size)) +
+               simt::static_shared_bytes<agent<Scalar, Shape>> <=
+           shared_limit_;
   }
 
   [[nodiscard]] bool is_large() const { return triangle_.entries() > Tuning::partitioned_small_entries; }
