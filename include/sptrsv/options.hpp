@@ -17,8 +17,9 @@ struct system_options {
   uplo part = uplo::lower;  ///< T; as in the BLAS, the triangle of A as it is stored, before `operation`
   diag diagonal = diag::non_unit;  ///< the diagonal of T
   op operation = op::none;         ///< op
-  std::int64_t max_rhs =
-      1;  ///< largest number of right-hand sides of one solve; scratch memory grows with it
+  /// Largest number of right-hand sides of one solve: at least 1, and not more than an address space can hold
+  /// of columns of x. Scratch memory grows with it.
+  std::int64_t max_rhs = 1;
 };
 
 /// Status of a solve; see solver::status.

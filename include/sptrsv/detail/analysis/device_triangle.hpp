@@ -120,9 +120,8 @@ class device_triangle_builder {
     simt::for_each(on_, a_.size + 1,
                    triangle_kernels::start_rows<Offset>{a_.size, offsets, pivots, report_.data()});
     using check = triangle_kernels::check_entries_agent<Index, Offset>;
-    on_.template launch<check>(
-        static_cast<std::uint32_t>(simt::ceil_div(std::max(a_.size, a_.entries), check::block_threads)),
-        {a_, form_, offsets, pivots, report_.data()});
+    on_.template launch<check>(simt::block_count(std::max(a_.size, a_.entries), check::block_threads),
+                               {a_, form_, offsets, pivots, report_.data()});
     on_.exclusive_scan(offsets, offsets, a_.size + 1, memory_.scratch);
     simt::find_largest(
         on_, a_.size,

@@ -2,6 +2,7 @@
 // and device report.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -67,20 +68,32 @@ enum class pattern_fault { offsets, index, duplicate, diagonal };
   }
 }
 
+/// The largest number of rows, or of entries, that `Count` may count. It is a bit less than the largest value
+/// of the type: loops of kernels step past the end of a row by up to the threads of a block, each with
+/// several entries, and must not overflow there.
+template <class Count>
+inline constexpr std::int64_t max_count = static_cast<std::int64_t>(std::numeric_limits<Count>::max()) -
+                                          (sizeof(Count) >= 4 ? 65536 : 0);
+
 /// Checks the arguments that can be checked without reading the arrays.
-template <class Index, class Offset>
+template <class Value, class Index, class Offset>
 void check_shape(std::int64_t rows, std::int64_t columns, const pattern_view<Index, Offset>& a,
-                 const void* values, const system_options& options) {
+                 const Value* values, const system_options& options) {
   SPTRSV_EXPECTS(rows >= 0 && columns >= 0 && a.entries >= 0, errc::invalid_argument,
                  "the matrix has a negative dimension or number of entries");
   SPTRSV_EXPECTS(rows == columns, errc::not_square,
                  "a triangular solve needs a square matrix, this one is " + std::to_string(rows) + " x " +
                      std::to_string(columns));
-  SPTRSV_EXPECTS(rows <= static_cast<std::int64_t>(std::numeric_limits<Index>::max()), errc::invalid_argument,
+  SPTRSV_EXPECTS(rows <= max_count<Index>, errc::invalid_argument,
                  std::to_string(rows) + " rows do not fit the index type");
-  SPTRSV_EXPECTS(a.entries <= static_cast<std::int64_t>(std::numeric_limits<Offset>::max()),
-                 errc::invalid_argument, std::to_string(a.entries) + " entries do not fit the offset type");
+  SPTRSV_EXPECTS(a.entries <= max_count<Offset>, errc::invalid_argument,
+                 std::to_string(a.entries) + " entries do not fit the offset type");
   SPTRSV_EXPECTS(options.max_rhs >= 1, errc::invalid_argument, "max_rhs must be at least 1");
+  SPTRSV_EXPECTS(options.max_rhs <=
+                     PTRDIFF_MAX / static_cast<std::int64_t>(sizeof(Value)) / std::max<std::int64_t>(rows, 1),
+                 errc::invalid_argument,
+                 "max_rhs = " + std::to_string(options.max_rhs) + ": so many right-hand sides of " +
+                     std::to_string(rows) + " rows exceed the address space");
   SPTRSV_EXPECTS(a.offsets != nullptr || rows == 0, errc::invalid_argument, "the offsets are a null pointer");
   SPTRSV_EXPECTS((a.indices != nullptr && values != nullptr) || a.entries == 0, errc::invalid_argument,
                  "the indices or the values are a null pointer");

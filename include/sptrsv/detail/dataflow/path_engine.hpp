@@ -42,8 +42,8 @@ class path_engine {
   /// Throws errc::unsupported if the system is not planned.
   void expect_planned(const Policy& policy) const {
     SPTRSV_EXPECTS(is_planned() || policy.path != path_name::single_block, errc::unsupported,
-                   "dataflow: the path single_block cannot solve this system: the system is too large, the x "
-                   "ring buffer is too short for its rows, or there is no such shape");
+                   "dataflow: the path single_block cannot solve this system: the system or max_rhs is too "
+                   "large, the x ring buffer is too short for its rows, or there is no such shape");
     SPTRSV_EXPECTS(
         is_planned(), errc::unsupported,
         "dataflow: the path partitioned cannot solve this system: the system is too large, there "

@@ -9,6 +9,7 @@
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/level_set/agent.hpp"
 #include "sptrsv/detail/level_set/plan.hpp"
@@ -51,7 +52,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    workspace made{make_buffer<Scalar>(triangle_.size * max_rhs_, on, resource),
+    workspace made{make_buffer<Scalar>(checked_product(triangle_.size, max_rhs_), on, resource),
                    buffer<solve_state>(1, resource, on.stream()), graph{}, graph{}};
     const solve_state start{0, all_finite};
     on.upload(made.state.data(), &start, sizeof(start));

@@ -128,7 +128,7 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
 
  private:
   [[nodiscard]] std::uint32_t blocks() const {
-    return static_cast<std::uint32_t>(simt::ceil_div(size_, Tuning::block_threads / lanes_));
+    return simt::block_count(size_, Tuning::block_threads / lanes_);
   }
 
   template <int Lanes>

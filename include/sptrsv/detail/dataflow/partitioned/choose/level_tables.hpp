@@ -69,7 +69,7 @@ counted_level_tables count_level_tables(const std::vector<level_table>& tables, 
     p.round_entries = 2 * table.shape.lanes;
     p.counts = counts.data() + table.begin;
     p.needs_later_partition = &summaries.data()[i].needs_later_partition;
-    on.template launch<agent>(static_cast<std::uint32_t>(simt::ceil_div(t.size, agent::block_threads)), p);
+    on.template launch<agent>(simt::block_count(t.size, agent::block_threads), p);
   }
   // Most partitions have no rows on most levels: only cells that have rows come to the host.
   const auto levels_before = make_buffer<std::int32_t>(size + 1, on, scratch);
