@@ -17,7 +17,7 @@ struct partitioned_shape {
   int entries;      ///< shared entries of a lane, at most: an even number
   int polled_pairs;  ///< pairs of global entries that a lane polls together
   bool streams;      ///< for systems larger than the L2 cache: bulk copies, a smaller x ring buffer
-  int rhs;           ///< right-hand sides that are solved together, at most
+  int rhs;           ///< right-hand sides that are solved together, at most: a power of two
   double tile_ns;    ///< time of a tile in nanoseconds (fp64, NVIDIA H200), for the cost model
 };
 
@@ -44,7 +44,7 @@ struct dataflow_tuning {
   static constexpr int entries_at_once = 4;
   /// Rows are long if they have more than this many entries on average, without the diagonal.
   static constexpr int long_row = 4;
-  /// Right-hand sides that are solved together, at most.
+  /// Right-hand sides that are solved together, at most: a power of two.
   static constexpr int rhs_per_sweep = 2;
   /// Blocks that share the right-hand sides of the same rows, at most.
   static constexpr int max_rhs_blocks = 16;
@@ -54,7 +54,8 @@ struct dataflow_tuning {
   static constexpr std::int64_t wide_level = 10'000;
   /// The other condition: the number of entries times `max_rhs` is more than this.
   static constexpr std::int64_t wide_gathers = 10'000'000;
-  /// Largest number of entries of a row: longer rows are split into partial rows. All paths but single_block.
+  /// Largest number of entries of a row, 4 to 2047: longer rows are split into partial rows. All paths but
+  /// single_block.
   static constexpr int longest_row = 32;
   /// Rows of a level are sorted by length within sections of this many rows.
   static constexpr std::int64_t length_scope = 8192;
@@ -192,6 +193,12 @@ enum class dataflow_path {
 /// @tparam Tuning dataflow_tuning, or a struct derived from it.
 template <class Tuning = dataflow_tuning>
 struct basic_dataflow {
+  static_assert(Tuning::rhs_per_sweep >= 1 && (Tuning::rhs_per_sweep & (Tuning::rhs_per_sweep - 1)) == 0,
+                "dataflow_tuning: rhs_per_sweep must be a power of two");
+  static_assert(Tuning::partitioned_x_ring_size >= 2 && Tuning::partitioned_x_ring_size <= 32768 &&
+                    (Tuning::partitioned_x_ring_size & (Tuning::partitioned_x_ring_size - 1)) == 0,
+                "dataflow_tuning: partitioned_x_ring_size must be a power of two, at most 32768");
+
   /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "dataflow";
   /// Stream type of the solver: cudaStream_t.

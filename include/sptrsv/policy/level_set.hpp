@@ -18,7 +18,7 @@ struct level_set_tuning {
   static constexpr int narrow_lanes = 1024;
   /// Threads that the device runs at once. The number of threads per row is chosen by this value.
   static constexpr int device_lanes = 200000;
-  /// Right-hand sides that are solved together in one sweep over a row.
+  /// Right-hand sides that are solved together in one sweep over a row, at least 1.
   static constexpr int rhs_per_sweep = 4;
 };
 
@@ -46,6 +46,8 @@ enum class level_launches {
 /// @tparam Tuning level_set_tuning, or a struct derived from it.
 template <class Tuning = level_set_tuning>
 struct basic_level_set {
+  static_assert(Tuning::rhs_per_sweep >= 1, "level_set_tuning: rhs_per_sweep must be at least 1");
+
   /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "level_set";
   /// Stream type of the solver: cudaStream_t.

@@ -19,7 +19,7 @@ struct scheme_tuning {
   static constexpr int warps_per_processor = 32;
   /// Entries of a row whose components of x a thread polls together, with one right-hand side.
   static constexpr int entries_at_once = 3;
-  /// Right-hand sides that are solved together in one sweep over a row.
+  /// Right-hand sides that are solved together in one sweep over a row, at least 1.
   static constexpr int rhs_per_sweep = 4;
   /// scheme::buffered: bytes of shared memory for the entries of the rows of one warp.
   static constexpr int buffer_bytes = 1536;
@@ -47,6 +47,8 @@ namespace policy {
 /// @tparam Tuning scheme_tuning, or a struct derived from it.
 template <class Tuning = scheme_tuning>
 struct basic_scheme {
+  static_assert(Tuning::rhs_per_sweep >= 1, "scheme_tuning: rhs_per_sweep must be at least 1");
+
   /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "scheme";
   /// Stream type of the solver: cudaStream_t.

@@ -25,7 +25,7 @@ struct self_scheduled_tuning {
   static constexpr int narrow_unknowns_per_level = 8192;
   /// Rows are short if they have at most this many entries on average, without the diagonal.
   static constexpr int narrow_entries_per_row = 8;
-  /// Right-hand sides that are solved together in one sweep over a row or column, at most `narrow_lanes`.
+  /// Right-hand sides that are solved together in one sweep over a row or column: 1 to `narrow_lanes`.
   static constexpr int rhs_per_sweep = 4;
 };
 
@@ -47,6 +47,9 @@ namespace policy {
 /// @tparam Tuning self_scheduled_tuning, or a struct derived from it.
 template <class Tuning = self_scheduled_tuning>
 struct basic_self_scheduled {
+  static_assert(Tuning::rhs_per_sweep >= 1 && Tuning::rhs_per_sweep <= Tuning::narrow_lanes,
+                "self_scheduled_tuning: rhs_per_sweep must be at least 1 and at most narrow_lanes");
+
   /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "self_scheduled";
   /// Stream type of the solver: cudaStream_t.

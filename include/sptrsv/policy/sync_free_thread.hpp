@@ -13,7 +13,7 @@ struct sync_free_thread_tuning {
   static constexpr int block_threads = 256;
   /// Entries of a row whose components of x a thread polls together.
   static constexpr int entries_at_once = 4;
-  /// Right-hand sides that are solved together in one sweep over a row.
+  /// Right-hand sides that are solved together in one sweep over a row, at least 1.
   static constexpr int rhs_per_sweep = 4;
 };
 
@@ -40,6 +40,8 @@ enum class thread_form {
 /// @tparam Tuning sync_free_thread_tuning, or a struct derived from it.
 template <class Tuning = sync_free_thread_tuning>
 struct basic_sync_free_thread {
+  static_assert(Tuning::rhs_per_sweep >= 1, "sync_free_thread_tuning: rhs_per_sweep must be at least 1");
+
   /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "sync_free_thread";
   /// Stream type of the solver: cudaStream_t.

@@ -16,7 +16,7 @@ struct sync_free_warp_tuning {
   /// warp_form::rows_by_length: a row gets as few threads, a power of two, as give each of them at most this
   /// many entries.
   static constexpr int entries_per_lane = 4;
-  /// Right-hand sides that are solved together in one sweep over a row.
+  /// Right-hand sides that are solved together in one sweep over a row: 1 to 32.
   static constexpr int rhs_per_sweep = 4;
 };
 
@@ -40,6 +40,9 @@ enum class warp_form {
 /// @tparam Tuning sync_free_warp_tuning, or a struct derived from it.
 template <class Tuning = sync_free_warp_tuning>
 struct basic_sync_free_warp {
+  static_assert(Tuning::rhs_per_sweep >= 1 && Tuning::rhs_per_sweep <= 32,
+                "sync_free_warp_tuning: rhs_per_sweep must be at least 1 and at most 32");
+
   /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "sync_free_warp";
   /// Stream type of the solver: cudaStream_t.

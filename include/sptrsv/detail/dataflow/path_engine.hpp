@@ -18,7 +18,9 @@ template <class Policy, class Scalar, class Index, class Offset, class Executor>
 class path_engine {
   using path_name = typename Policy::path_type;
   using plan_type = plan<typename Policy::tuning, Scalar, Index, Offset, Executor>;
-  static_assert(2 * Policy::tuning::longest_row <= partitioned::slice_head::max_global_width);
+  static_assert(Policy::tuning::longest_row >= 4 &&
+                    2 * Policy::tuning::longest_row <= partitioned::slice_head::max_global_width,
+                "dataflow_tuning: longest_row must be at least 4 and at most 2047");
 
  public:
   using workspace = typename plan_type::workspace;

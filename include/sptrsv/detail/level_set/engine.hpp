@@ -57,11 +57,10 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     const solve_state start{0, all_finite};
     on.upload(made.state.data(), &start, sizeof(start));
     if (is_recorded()) {
-      made.one_rhs = on.record([&](const auto& launcher) { enqueue_levels<1>(made, launcher); });
+      made.one_rhs = on.record([&](const auto& launcher) { enqueue_levels<true>(made, launcher); });
     }
     if (is_recorded() && max_rhs_ > 1) {
-      made.many_rhs =
-          on.record([&](const auto& launcher) { enqueue_levels<Tuning::rhs_per_sweep>(made, launcher); });
+      made.many_rhs = on.record([&](const auto& launcher) { enqueue_levels<false>(made, launcher); });
     }
     return made;
   }
@@ -75,7 +74,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
                                                         scratch.x.data(), scratch.state.data()});
     // A graph cannot be launched into a capture, so a capturing stream gets the launches themselves.
     if (!is_recorded() || on.is_capturing()) {
-      x.columns == 1 ? enqueue_levels<1>(scratch, on) : enqueue_levels<Tuning::rhs_per_sweep>(scratch, on);
+      x.columns == 1 ? enqueue_levels<true>(scratch, on) : enqueue_levels<false>(scratch, on);
     } else {
       on.replay(x.columns == 1 ? scratch.one_rhs : scratch.many_rhs);
     }
@@ -140,16 +139,17 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     segments_ = std::move(made.segments);
   }
 
-  /// Enqueues the launches of all levels. `Launcher`: the executor, or what records a graph.
-  template <int Columns, class Launcher>
+  /// Enqueues the launches of all levels. `OneRhs`: for a single right-hand side. `Launcher`: the executor,
+  /// or what records a graph.
+  template <bool OneRhs, class Launcher>
   void enqueue_levels(const workspace& scratch, const Launcher& on) const {
     if (by_rows()) {
-      enqueue_levels<policy::orientation::rows, Columns>(scratch, on);
+      enqueue_levels<policy::orientation::rows, OneRhs>(scratch, on);
     } else {
-      enqueue_levels<policy::orientation::columns, Columns>(scratch, on);
+      enqueue_levels<policy::orientation::columns, OneRhs>(scratch, on);
     }
   }
-  template <policy::orientation By, int Columns, class Launcher>
+  template <policy::orientation By, bool OneRhs, class Launcher>
   void enqueue_levels(const workspace& scratch, const Launcher& on) const {
     level_set::system_params<Scalar, Index, Offset> p{};
     p.size = triangle_.size;
@@ -162,26 +162,25 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     p.state = scratch.state.data();
     for (const level_set::segment& s : segments_) {
       if (s.narrow) {
-        using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, By, Columns>;
+        using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, By, OneRhs>;
         on.template launch<narrow>(
             1, {p, levels_.level_offsets.data(), level_lanes_.data(), s.first_level, s.last_level});
       } else if (s.lanes == 1) {
-        enqueue_wide<By, 1, Columns>(p, s, on);
+        enqueue_wide<By, 1, OneRhs>(p, s, on);
       } else if (s.lanes == 8) {
-        enqueue_wide<By, 8, Columns>(p, s, on);
+        enqueue_wide<By, 8, OneRhs>(p, s, on);
       } else {
-        enqueue_wide<By, 32, Columns>(p, s, on);
+        enqueue_wide<By, 32, OneRhs>(p, s, on);
       }
     }
   }
 
-  template <policy::orientation By, int Lanes, int Columns, class Launcher>
+  template <policy::orientation By, int Lanes, bool OneRhs, class Launcher>
   static void enqueue_wide(const level_set::system_params<Scalar, Index, Offset>& p,
                            const level_set::segment& s, const Launcher& on) {
-    using wide = level_set::wide_agent<Tuning, Scalar, Index, Offset, By, Lanes, Columns>;
-    on.template launch<wide>(
-        static_cast<std::uint32_t>(simt::ceil_div(s.last_row - s.first_row, wide::rows_per_block)),
-        {p, s.first_row, s.last_row});
+    using wide = level_set::wide_agent<Tuning, Scalar, Index, Offset, By, Lanes, OneRhs>;
+    on.template launch<wide>(simt::block_count(s.last_row - s.first_row, wide::rows_per_block),
+                             {p, s.first_row, s.last_row});
   }
 
   triangle_form form_;

@@ -46,10 +46,11 @@ struct kernel_params {
 };
 
 /// A lane polls `EntriesAtOnce` entries together. One sweep over the rows solves `Columns` right-hand sides;
-/// further ones are solved by other blocks (rhs_blocks) and in further sweeps. With 1 the kernel solves a
-/// single right-hand side. In the double buffer the components of one sweep stand side by side, by solve
-/// index. If the last sweep has fewer right-hand sides, the last one stands for the missing ones, too.
-template <class Tuning, class Scalar, class Index, class Offset, int EntriesAtOnce, int Columns>
+/// further ones are solved by other blocks (rhs_blocks) and in further sweeps. `OneRhs`: the kernel solves a
+/// single right-hand side, and `Columns` is 1. In the double buffer the components of one sweep stand side by
+/// side, by solve index. If the last sweep has fewer right-hand sides, the last one stands for the missing
+/// ones, too.
+template <class Tuning, class Scalar, class Index, class Offset, int EntriesAtOnce, int Columns, bool OneRhs>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
   using params = kernel_params<Scalar, Index, Offset>;
@@ -70,7 +71,7 @@ struct agent {
     const auto rhs_blocks = static_cast<std::uint32_t>(p.rhs_blocks);
     auto rhs_block = static_cast<int>(block % rhs_blocks);
     std::uint32_t rows_block = block / rhs_blocks;
-    if (Columns > 1 && p.sweep_by_sweep) {
+    if (!OneRhs && p.sweep_by_sweep) {
       const std::uint32_t blocks_of_rhs_block = ctx.grid_blocks() / rhs_blocks;
       rhs_block = static_cast<int>(block / blocks_of_rhs_block);
       rows_block = block % blocks_of_rhs_block;
@@ -142,14 +143,14 @@ struct agent {
                                           ? pivot_divisor<Scalar>::one()
                                           : ctx.load_constant(p.diagonal + solve_index));
     word* const components = components_of(p, half);
-    const std::int64_t sweeps = Columns == 1 ? 1 : (p.x.columns + Columns - 1) / Columns;
-    std::int64_t sweep = Columns == 1 ? 0 : rhs_block;
+    const std::int64_t sweeps = OneRhs ? 1 : (p.x.columns + Columns - 1) / Columns;
+    std::int64_t sweep = OneRhs ? 0 : rhs_block;
     if (gate >= 0) {
       wait_for_gate(ctx, components + sweep * sweep_words(p) + static_cast<std::int64_t>(gate) * flag::words);
     }
     constexpr auto stride = static_cast<Offset>(slice_rows * EntriesAtOnce);
     for (;;) {
-      const std::int64_t first = Columns == 1 ? 0 : sweep * Columns;
+      const std::int64_t first = OneRhs ? 0 : sweep * Columns;
       unknown rest = rhs_of(ctx, p, substitution_index, first);
       word* const solved = components + sweep * sweep_words(p);
       Offset e = first_entry;
@@ -176,7 +177,7 @@ struct agent {
         }
       } while (warp.any(!done));
       sweep += p.rhs_blocks;
-      if (Columns == 1 || sweep >= sweeps) {
+      if (OneRhs || sweep >= sweeps) {
         return;
       }
     }
@@ -222,7 +223,7 @@ struct agent {
 
   /// Returns the column of b and x; the last one stands for those that the last sweep misses.
   SPTRSV_DEVICE static std::int64_t present_rhs(const params& p, std::int64_t column) {
-    return Columns == 1 ? 0 : column < p.x.columns ? column : p.x.columns - 1;
+    return OneRhs ? 0 : column < p.x.columns ? column : p.x.columns - 1;
   }
 
   SPTRSV_DEVICE static std::int64_t row_of(const params& p, Index substitution_index) {

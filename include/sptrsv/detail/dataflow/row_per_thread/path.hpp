@@ -20,12 +20,12 @@ namespace sptrsv::detail::dataflow::row_per_thread {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class path {
-  template <int EntriesAtOnce, int Columns>
-  using agent = agent<Tuning, Scalar, Index, Offset, EntriesAtOnce, Columns>;
-  using for_short_rows = agent<Tuning::entries_at_once, 1>;
-  using for_long_rows = agent<2 * Tuning::entries_at_once, 1>;
+  template <int EntriesAtOnce, int Columns, bool OneRhs>
+  using agent = agent<Tuning, Scalar, Index, Offset, EntriesAtOnce, Columns, OneRhs>;
+  using for_short_rows = agent<Tuning::entries_at_once, 1, true>;
+  using for_long_rows = agent<2 * Tuning::entries_at_once, 1, true>;
   static constexpr int rhs_together = rhs_in_sector<Scalar>(Tuning::rhs_per_sweep);
-  using for_several_rhs = agent<Tuning::entries_at_once, rhs_together>;
+  using for_several_rhs = agent<Tuning::entries_at_once, rhs_together, false>;
 
  public:
   static constexpr const char* name = "row_per_thread";
