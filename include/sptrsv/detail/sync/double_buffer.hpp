@@ -32,7 +32,7 @@ struct double_buffer {
 
   /// Returns the address of a component in buffer `half`.
   SPTRSV_DEVICE word* component(std::uint32_t half, std::int64_t column, std::int64_t solve_index) const {
-    return solved[half] + (column * size + solve_index) * flag::words;
+    return flag::address(solved[half], column * size + solve_index);
   }
 
   /// Marks the components at `solve_index` pending for the first `columns` right-hand sides. `lanes` threads
