@@ -13,7 +13,7 @@ enum class errc {
   invalid_argument,      ///< an invalid argument that has no code of its own
   not_square,            ///< the numbers of rows and columns of the matrix differ
   offsets_not_monotone,  ///< row (column) offsets do not start at 0, decrease, or do not end at the entry
-                         ///< count
+                         ///< count; also where they count from 1
   index_out_of_range,    ///< a column (row) index is negative or not less than the dimension
   duplicate_entry,       ///< the triangle has an entry twice
   missing_diagonal,      ///< a row of a triangle with diag::non_unit has no diagonal entry

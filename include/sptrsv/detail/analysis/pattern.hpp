@@ -47,19 +47,24 @@ struct triangle_form {
 /// The faults of a pattern, in the order in which they are reported.
 enum class pattern_fault { offsets, index, duplicate, diagonal };
 
-/// Throws the error for the first offending row (column if `by_columns`).
-[[noreturn]] inline void throw_pattern_fault(pattern_fault fault, std::int64_t major, bool by_columns) {
+/// Throws the error for the first offending row (column if `by_columns`). `from_one`: whether the offsets
+/// (indices) with the fault would be right if they counted from 1.
+[[noreturn]] inline void throw_pattern_fault(pattern_fault fault, std::int64_t major, bool by_columns,
+                                             bool from_one = false) {
   const std::string unit = by_columns ? "column " : "row ";
   const std::string where = unit + std::to_string(major);
   switch (fault) {
     case pattern_fault::offsets:
       throw error(errc::offsets_not_monotone,
                   "the " + unit + "offsets of " + where +
-                      " are wrong: they must start at 0, never decrease and end at the number of entries",
+                      " are wrong: they must start at 0, never decrease and end at the number of entries" +
+                      (from_one ? "; these offsets count from 1" : ""),
                   major);
     case pattern_fault::index:
       throw error(errc::index_out_of_range,
-                  where + " holds an index that is negative or not below the dimension", major);
+                  where + " holds an index that is negative or not below the dimension" +
+                      (from_one ? ": these indices count from 1, and must count from 0" : ""),
+                  major);
     case pattern_fault::duplicate:
       throw error(errc::duplicate_entry, where + " holds an entry of the triangle twice", major);
     default:
