@@ -13,6 +13,7 @@
 
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/detail/base/strides.hpp"
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/memory_resource.hpp"
@@ -137,9 +138,11 @@ class solver {
   /// allocate and does not synchronise, and it may be captured into a CUDA graph.
   ///
   /// @param b the right-hand sides, one for each column: a dense_view, a span or a contiguous container, in
-  ///   the memory space of `analyze`; rows() rows and at most max_rhs() columns.
-  /// @param x the solutions, as many as right-hand sides. x may be b, element for element; any other overlap
-  ///   gives undefined values.
+  ///   the memory space of `analyze`; rows() rows and at most max_rhs() columns. A stride of 0 repeats an
+  ///   element in every row, or a column in every right-hand side; apart from this the elements must not
+  ///   overlap.
+  /// @param x the solutions, as many as right-hand sides; its elements must not overlap. x may be b, element
+  ///   for element; any other overlap of x and b gives undefined values.
   /// @param alpha factor of b.
   /// @param scratch scratch memory that no other solve in flight uses.
   /// @param stream the stream that the work is enqueued on.
@@ -148,8 +151,8 @@ class solver {
   ///   pointer. Zero pivots, NaN and infinite values are no errors: see status.
   void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha, workspace& scratch,
              stream_type stream = {}) const {
-    check_operand(b.data, b.rows, b.columns, "b");
-    check_operand(x.data, x.rows, x.columns, "x");
+    check_operand(b, "b");
+    check_operand(x, "x");
     SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
                    "b has " + std::to_string(b.columns) + " columns and x has " + std::to_string(x.columns));
     SPTRSV_EXPECTS(
@@ -158,6 +161,8 @@ class solver {
     if (size_ == 0 || x.columns == 0) {
       return;
     }
+    check_elements(b, "b", true);
+    check_elements(x, "x", false);
     const dense_view<const scalar> from(detail::as_scalar(b.data), b.rows, b.columns, b.row_stride,
                                         b.column_stride);
     const dense_view<scalar> to(detail::as_scalar(x.data), x.rows, x.columns, x.row_stride, x.column_stride);
@@ -250,13 +255,27 @@ class solver {
                        "device memory, the host policies host memory");
   }
 
-  void check_operand(const void* data, std::int64_t rows, std::int64_t columns, const char* name) const {
-    SPTRSV_EXPECTS(rows == size_, errc::size_mismatch,
-                   std::string(name) + " has " + std::to_string(rows) + " rows, the system has " +
+  template <class T>
+  void check_operand(const dense_view<T>& v, const char* name) const {
+    SPTRSV_EXPECTS(v.rows == size_, errc::size_mismatch,
+                   std::string(name) + " has " + std::to_string(v.rows) + " rows, the system has " +
                        std::to_string(size_));
-    SPTRSV_EXPECTS(columns >= 0, errc::size_mismatch,
+    SPTRSV_EXPECTS(v.columns >= 0, errc::size_mismatch,
                    std::string(name) + " has a negative number of columns");
-    check_space(data, static_cast<std::size_t>(rows * columns), name);
+    check_space(v.data, v.rows > 0 && v.columns > 0 ? 1 : 0, name);
+  }
+  /// Checks the strides of an operand that has elements. `repeats`: whether strides may be 0.
+  template <class T>
+  static void check_elements(const dense_view<T>& v, const char* name, bool repeats) {
+    const auto strides = [&] {
+      return std::string(name) + " of " + std::to_string(v.rows) + " rows and " + std::to_string(v.columns) +
+             " columns, with row stride " + std::to_string(v.row_stride) + " and column stride " +
+             std::to_string(v.column_stride);
+    };
+    SPTRSV_EXPECTS(detail::fits_address_space(v), errc::invalid_argument,
+                   strides() + ", exceeds the address space");
+    SPTRSV_EXPECTS(!detail::elements_overlap(v, repeats), errc::invalid_argument,
+                   strides() + ", has elements that overlap: the leading dimension is too small");
   }
 
   std::int64_t size_;
