@@ -4,6 +4,7 @@
 // (sptrsv/policy/<name>.hpp) includes this one and the policy's engine.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -57,6 +58,12 @@ std::int64_t first_grown_index(const Engine& of, const Executor& on) {
   }
 }
 
+/// Returns a number that no other solver of the process has; not 0.
+inline std::uint64_t next_solver_number() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 /// The executor of a stream type.
 template <class Stream>
 using executor_t = typename executor_for<Stream>::type;
@@ -67,7 +74,8 @@ using executor_t = typename executor_for<Stream>::type;
 ///
 /// The solver is move-only and owns all that it needs. It has no default state: a member of a class is
 /// initialised by `analyze`, or is a `std::optional<solver<...>>`. After a move, the source may only be
-/// destroyed or assigned to.
+/// destroyed or assigned to; its other functions throw errc::invalid_argument. Workspaces belong to the
+/// solver that the source was moved to.
 ///
 /// **Streams.** `update_values` and `solve` only enqueue work on the stream that they are given. Work on one
 /// stream is ordered; across streams, the caller orders it with events:
@@ -103,11 +111,28 @@ class solver {
   using stream_type = Stream;  ///< type of streams
 
   /// Scratch memory of one solve in flight; made by make_workspace. Move-only. A workspace is used with the
-  /// solver that made it, by one solve at a time.
+  /// solver that made it, also after that solver was moved, by one solve at a time. Any other solver refuses
+  /// it.
   class workspace {
+   public:
+    /// Takes the memory of `other`, which no solver accepts then.
+    workspace(workspace&& other) noexcept
+        : state_(std::move(other.state_)), solver_number_(std::exchange(other.solver_number_, 0)) {}
+    /// Gives its memory back and takes that of `other`, which no solver accepts then.
+    workspace& operator=(workspace&& other) noexcept {
+      state_ = std::move(other.state_);
+      solver_number_ = std::exchange(other.solver_number_, 0);
+      return *this;
+    }
+    ~workspace() = default;
+
+   private:
     friend class solver;
-    explicit workspace(typename engine::workspace&& state) : state_(std::move(state)) {}
+    workspace(typename engine::workspace&& state, std::uint64_t solver_number)
+        : state_(std::move(state)), solver_number_(solver_number) {}
+
     typename engine::workspace state_;
+    std::uint64_t solver_number_;  ///< of the solver that made it; 0 after a move
   };
 
   /// Replaces the values of the matrix; the pattern stays the same. Only enqueues; it may be captured into a
@@ -117,8 +142,9 @@ class solver {
   ///   space of `analyze`.
   /// @param stream the stream that the work is enqueued on.
   /// @throws error errc::size_mismatch if the size is not the number of entries; errc::wrong_memory_space;
-  ///   errc::invalid_argument for a null pointer.
+  ///   errc::invalid_argument for a null pointer, or if the solver was moved from.
   void update_values(span<const Value> values, stream_type stream = {}) {
+    expect_not_moved_from();
     SPTRSV_EXPECTS(static_cast<std::int64_t>(values.size()) == entries_, errc::size_mismatch,
                    "update_values got " + std::to_string(values.size()) + " values for a matrix of " +
                        std::to_string(entries_) + " entries");
@@ -148,9 +174,12 @@ class solver {
   /// @param stream the stream that the work is enqueued on.
   /// @throws error errc::size_mismatch if b or x have another number of rows than the system, or different
   ///   numbers of columns; errc::too_many_rhs; errc::wrong_memory_space; errc::invalid_argument for a null
-  ///   pointer. Zero pivots, NaN and infinite values are no errors: see status.
+  ///   pointer, for strides with which elements overlap or exceed the address space, for the workspace of
+  ///   another solver, or if the solver or the workspace was moved from. Zero pivots, NaN and infinite values
+  ///   are no errors: see status.
   void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha, workspace& scratch,
              stream_type stream = {}) const {
+    check_workspace(scratch);
     check_operand(b, "b");
     check_operand(x, "x");
     SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
@@ -174,9 +203,11 @@ class solver {
   ///
   /// @param stream the stream on which memory is allocated, initialised and given back.
   /// @param resource source of memory; null: the resource of `analyze`.
-  /// @throws error errc::out_of_memory.
+  /// @throws error errc::out_of_memory; errc::invalid_argument if the solver was moved from.
   [[nodiscard]] workspace make_workspace(stream_type stream = {}, memory_resource* resource = nullptr) const {
-    return workspace(engine_->make_workspace(executor(stream), resource != nullptr ? *resource : *resource_));
+    expect_not_moved_from();
+    return workspace(engine_->make_workspace(executor(stream), resource != nullptr ? *resource : *resource_),
+                     number_);
   }
 
   /// Returns what the last solve on the solver's own workspace met; otherwise as the other overload.
@@ -187,7 +218,10 @@ class solver {
   ///
   /// @param scratch the workspace of the solve.
   /// @param stream the stream that is synchronised.
+  /// @throws error errc::invalid_argument for the workspace of another solver, or if the solver or the
+  ///   workspace was moved from.
   [[nodiscard]] solve_status status(workspace& scratch, stream_type stream = {}) const {
+    check_workspace(scratch);
     solve_status result;
     const executor on(stream);
     std::int64_t substitution_index = size_ == 0 ? -1 : engine_->first_nonfinite_index(scratch.state_, on);
@@ -205,7 +239,10 @@ class solver {
   }
 
   /// Returns what the analysis decided and how much memory the solver holds. May synchronise.
+  ///
+  /// @throws error errc::invalid_argument if the solver was moved from.
   [[nodiscard]] solver_info info() const {
+    expect_not_moved_from();
     solver_info result;
     result.policy = Policy::name;
     result.rows = size_;
@@ -228,9 +265,10 @@ class solver {
         entries_(pattern.entries),
         max_rhs_(options.max_rhs),
         reversed_(detail::triangle_form(options, pattern.by_columns).reversed),
+        number_(detail::next_solver_number()),
         resource_(&resource),
         engine_(checked_engine(policy, pattern, values, options, on, resource)),
-        own_(engine_->make_workspace(on, resource)) {
+        own_(engine_->make_workspace(on, resource), number_) {
     engine_->update_values(detail::as_scalar(values), on);
   }
 
@@ -253,6 +291,16 @@ class solver {
                    std::string(what) + " lies where " + Policy::name +
                        " cannot reach it: the GPU policies take " +
                        "device memory, the host policies host memory");
+  }
+
+  void expect_not_moved_from() const {
+    SPTRSV_EXPECTS(engine_ != nullptr, errc::invalid_argument, "the solver was moved from");
+  }
+  void check_workspace(const workspace& scratch) const {
+    expect_not_moved_from();
+    SPTRSV_EXPECTS(scratch.solver_number_ != 0, errc::invalid_argument, "the workspace was moved from");
+    SPTRSV_EXPECTS(scratch.solver_number_ == number_, errc::invalid_argument,
+                   "the workspace belongs to another solver");
   }
 
   template <class T>
@@ -282,6 +330,7 @@ class solver {
   std::int64_t entries_;
   std::int64_t max_rhs_;
   bool reversed_;
+  std::uint64_t number_;  ///< unique; the solver's workspaces have the same number
   memory_resource* resource_;
   std::unique_ptr<engine> engine_;
   workspace own_;
@@ -309,7 +358,9 @@ class solver {
 ///   - errc::not_square, errc::offsets_not_monotone, errc::index_out_of_range;
 ///   - errc::duplicate_entry: the triangle has an entry twice;
 ///   - errc::missing_diagonal: a row without a diagonal entry, and `options.diagonal` is diag::non_unit;
-///   - errc::invalid_argument: a null pointer, `max_rhs` < 1, or dimensions that Index or Offset cannot hold;
+///   - errc::size_mismatch: the arrays of an owning matrix have wrong lengths;
+///   - errc::invalid_argument: a null pointer; `max_rhs` < 1, or so large that no address space holds x;
+///     dimensions that Index or Offset cannot hold;
 ///   - errc::wrong_memory_space: arrays that the policy cannot access;
 ///   - errc::unsupported: the policy cannot solve this system, or not as its members ask;
 ///   - errc::out_of_memory, errc::cuda_error.
