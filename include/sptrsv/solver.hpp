@@ -247,6 +247,7 @@ class solver {
     result.policy = Policy::name;
     result.rows = size_;
     engine_->describe(result, executor{});
+    result.ignored_entries = entries_ - result.entries;
     return result;
   }
 
