@@ -43,7 +43,8 @@ struct block_tuning {
   /// @name Kernels
   ///@{
 
-  /// Threads of a thread block: a multiple of 32. A thread block draws one ticket for each task.
+  /// Threads of a thread block: a multiple of 32, at most 1024. A thread block draws one ticket for each
+  /// task.
   static constexpr int block_threads = 256;
   /// Entries of a row that a thread polls together.
   static constexpr int entries_at_once = 4;

@@ -38,7 +38,7 @@ struct dataflow_tuning {
   /// @name The row_per_thread path
   ///@{
 
-  /// Threads of a block: a multiple of 32.
+  /// Threads of a block: a multiple of 32, at most 1024.
   static constexpr int block_threads = 128;
   /// Entries of a row that a thread polls together; twice as many if rows are long.
   static constexpr int entries_at_once = 4;
@@ -193,6 +193,8 @@ enum class dataflow_path {
 /// @tparam Tuning dataflow_tuning, or a struct derived from it.
 template <class Tuning = dataflow_tuning>
 struct basic_dataflow {
+  static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
+                "dataflow_tuning: block_threads must be a multiple of 32, at most 1024");
   static_assert(Tuning::rhs_per_sweep >= 1 && (Tuning::rhs_per_sweep & (Tuning::rhs_per_sweep - 1)) == 0,
                 "dataflow_tuning: rhs_per_sweep must be a power of two");
   static_assert(Tuning::partitioned_x_ring_size >= 2 && Tuning::partitioned_x_ring_size <= 32768 &&

@@ -40,7 +40,8 @@ namespace policy {
 /// @tparam Tuning sync_free_column_tuning, or a struct derived from it.
 template <class Tuning = sync_free_column_tuning>
 struct basic_sync_free_column {
-  static_assert(Tuning::block_threads <= 1024, "sync_free_column_tuning: block_threads must be at most 1024");
+  static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
+                "sync_free_column_tuning: block_threads must be a multiple of 32, at most 1024");
   static_assert(Tuning::rhs_per_sweep >= 1 && Tuning::rhs_per_sweep <= 32,
                 "sync_free_column_tuning: rhs_per_sweep must be at least 1 and at most 32");
 

@@ -9,7 +9,7 @@ namespace sptrsv {
 /// Tuning constants of sync_free_fused. To change some, derive a struct from this one, redefine these
 /// members, and give the struct to policy::basic_sync_free_fused.
 struct sync_free_fused_tuning {
-  /// Threads of a block: a multiple of 32. A block draws one ticket for all its rows.
+  /// Threads of a block: a multiple of 32, at most 1024. A block draws one ticket for all its rows.
   static constexpr int block_threads = 256;
   /// Each of 32 consecutive rows gets a warp if the rows have at least this many entries on average,
   /// otherwise a thread.
@@ -33,6 +33,8 @@ namespace policy {
 /// @tparam Tuning sync_free_fused_tuning, or a struct derived from it.
 template <class Tuning = sync_free_fused_tuning>
 struct basic_sync_free_fused {
+  static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
+                "sync_free_fused_tuning: block_threads must be a multiple of 32, at most 1024");
   static_assert(Tuning::rhs_per_sweep >= 1, "sync_free_fused_tuning: rhs_per_sweep must be at least 1");
 
   /// Name of the policy in solver_info and in messages.

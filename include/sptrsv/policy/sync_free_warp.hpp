@@ -9,7 +9,7 @@ namespace sptrsv {
 /// Tuning constants of sync_free_warp. To change some, derive a struct from this one, redefine these members,
 /// and give the struct to policy::basic_sync_free_warp.
 struct sync_free_warp_tuning {
-  /// Threads of a block: a multiple of 32. A block draws one ticket for all its rows.
+  /// Threads of a block: a multiple of 32, at most 1024. A block draws one ticket for all its rows.
   static constexpr int block_threads = 256;
   /// Entries of a row that a thread loads before it waits for the first of their components of x.
   static constexpr int entries_at_once = 4;
@@ -40,6 +40,8 @@ enum class warp_form {
 /// @tparam Tuning sync_free_warp_tuning, or a struct derived from it.
 template <class Tuning = sync_free_warp_tuning>
 struct basic_sync_free_warp {
+  static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
+                "sync_free_warp_tuning: block_threads must be a multiple of 32, at most 1024");
   static_assert(Tuning::rhs_per_sweep >= 1 && Tuning::rhs_per_sweep <= 32,
                 "sync_free_warp_tuning: rhs_per_sweep must be at least 1 and at most 32");
 
