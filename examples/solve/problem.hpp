@@ -51,7 +51,18 @@ inline problem<double> make_poisson_problem(std::int64_t grid, common::progress_
   return made;
 }
 
-/// Makes the problem of one triangle of the matrix in a file.
+/// Returns the number of entries that are not on the diagonal.
+template <class Value, class Index>
+std::int64_t entries_beside_diagonal(const sptrsv::coordinate_matrix<Value, Index>& a) {
+  std::int64_t count = 0;
+  for (std::size_t e = 0; e < a.values.size(); ++e) {
+    count += a.row_indices[e] != a.column_indices[e] ? 1 : 0;
+  }
+  return count;
+}
+
+/// Makes the problem of one triangle of the matrix in a file. The notes warn if this seems to be the wrong
+/// triangle.
 template <class Value>
 problem<Value> make_file_problem(const std::string& path, sptrsv::uplo part,
                                  common::progress_line& progress) {
@@ -68,6 +79,12 @@ problem<Value> make_file_problem(const std::string& path, sptrsv::uplo part,
   made.title = path + ", " + common::name_of(part) + " triangle";
   if (system.added_pivots > 0) {
     made.notes.push_back("missing diagonal entries added: " + common::grouped(system.added_pivots));
+  }
+  const std::int64_t others = entries_beside_diagonal(file);
+  if (system.matrix.view().entries == file.rows && others > 0) {
+    made.notes.push_back(std::string("warning: the ") + common::name_of(part) +
+                         " triangle has no entry beside its diagonal, but the other triangle has " +
+                         common::grouped(others) + ": try --part " + (lower ? "upper" : "lower"));
   }
   if (system.merged_entries > 0) {
     made.notes.push_back("repeated entries added to the first one: " +

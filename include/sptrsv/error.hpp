@@ -13,11 +13,12 @@ enum class errc {
   invalid_argument,      ///< an invalid argument that has no code of its own
   not_square,            ///< the numbers of rows and columns of the matrix differ
   offsets_not_monotone,  ///< row (column) offsets do not start at 0, decrease, or do not end at the entry
-                         ///< count
+                         ///< count; also where they count from 1
   index_out_of_range,    ///< a column (row) index is negative or not less than the dimension
   duplicate_entry,       ///< the triangle has an entry twice
   missing_diagonal,      ///< a row of a triangle with diag::non_unit has no diagonal entry
-  size_mismatch,         ///< the size of b, x or the values does not match the system
+  size_mismatch,         ///< the size of b, x or the values does not match the system, or the sizes of the
+                         ///< arrays of a matrix do not match each other
   too_many_rhs,          ///< more right-hand sides than `system_options::max_rhs`
   wrong_memory_space,    ///< a host pointer where a device pointer is needed, or the reverse
   unsupported,           ///< a combination that the policy, the format or the build does not support

@@ -1,11 +1,17 @@
 // Sparse matrices in compressed form: non-owning views, the owning types, and conversions between them.
 //
 // `Index` is the type of row and column indices, `Offset` the type of offsets into the entries, both signed:
-// 64-bit offsets with 32-bit indices suit matrices with more than 2^31 entries. Rows and columns are counted
+// 64-bit offsets with 32-bit indices suit matrices with more than 2^31 entries. The largest number of rows
+// (entries) is 65536 less than the largest value of Index (Offset). Rows, columns and entries are counted
 // from 0; the entries of a row (column) may be in any order.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <new>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -13,12 +19,36 @@
 #include "sptrsv/types.hpp"
 
 namespace sptrsv {
+namespace detail {
+
+/// Whether a type may count rows or entries: a signed integer type.
+template <class T>
+inline constexpr bool is_index_type = std::is_integral_v<T>&& std::is_signed_v<T>;
+
+/// Throws errc::size_mismatch if the arrays of a matrix of `majors` rows (columns) have other lengths than
+/// they must have. `major`, `minor`: "row" and "column", or the reverse.
+inline void expect_lengths(std::int64_t majors, std::size_t offsets, std::size_t indices, std::size_t values,
+                           const char* major, const char* minor) {
+  SPTRSV_EXPECTS(indices == values, errc::size_mismatch,
+                 "the matrix has " + std::to_string(indices) + " " + minor + " indices and " +
+                     std::to_string(values) + " values");
+  SPTRSV_EXPECTS(
+      offsets == (majors < 0 ? 0 : static_cast<std::size_t>(majors) + 1) || (majors == 0 && offsets == 0),
+      errc::size_mismatch,
+      "the matrix has " + std::to_string(majors) + " " + major + "s and " + std::to_string(offsets) + " " +
+          major + " offsets: there must be one more offset than " + major + "s");
+}
+
+}  // namespace detail
 
 /// Non-owning view of a matrix in compressed sparse rows (CSR). Trivially copyable. The arrays are all in
 /// host memory or all in device memory: each function says which it needs. They must outlive the use of the
 /// view.
 template <class Value, class Index = std::int32_t, class Offset = Index>
 struct csr_view {
+  static_assert(detail::is_index_type<Index>, "Index must be a signed integer type");
+  static_assert(detail::is_index_type<Offset>, "Offset must be a signed integer type");
+
   using view_type = csr_view;  ///< the view itself
   using value_type = Value;    ///< type of values
   using index_type = Index;    ///< type of indices
@@ -35,6 +65,9 @@ struct csr_view {
 /// Non-owning view of a matrix in compressed sparse columns (CSC); otherwise as csr_view.
 template <class Value, class Index = std::int32_t, class Offset = Index>
 struct csc_view {
+  static_assert(detail::is_index_type<Index>, "Index must be a signed integer type");
+  static_assert(detail::is_index_type<Offset>, "Offset must be a signed integer type");
+
   using view_type = csc_view;  ///< the view itself
   using value_type = Value;    ///< type of values
   using index_type = Index;    ///< type of indices
@@ -60,6 +93,9 @@ struct host_storage {
 /// Matrix in compressed sparse rows that owns its arrays. Converts to a csr_view.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Storage = host_storage>
 struct csr_matrix {
+  static_assert(detail::is_index_type<Index>, "Index must be a signed integer type");
+  static_assert(detail::is_index_type<Offset>, "Offset must be a signed integer type");
+
   using view_type = csr_view<Value, Index, Offset>;  ///< type of the view
 
   std::int64_t rows = 0;                                   ///< number of rows
@@ -68,8 +104,10 @@ struct csr_matrix {
   typename Storage::template array<Index> column_indices;  ///< column of each entry
   typename Storage::template array<Value> values;          ///< value of each entry
 
-  /// Returns a view of the arrays, valid as long as they are.
-  [[nodiscard]] view_type view() const noexcept {
+  /// Returns a view of the arrays, valid as long as they are. Throws error with errc::size_mismatch if the
+  /// arrays have other lengths than stated above.
+  [[nodiscard]] view_type view() const {
+    detail::expect_lengths(rows, row_offsets.size(), column_indices.size(), values.size(), "row", "column");
     return {rows,
             columns,
             static_cast<std::int64_t>(values.size()),
@@ -77,13 +115,16 @@ struct csr_matrix {
             column_indices.data(),
             values.data()};
   }
-  /// Returns a view of the arrays, valid as long as they are.
-  operator view_type() const noexcept { return view(); }
+  /// Returns view().
+  operator view_type() const { return view(); }
 };
 
 /// Matrix in compressed sparse columns that owns its arrays. Converts to a csc_view.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Storage = host_storage>
 struct csc_matrix {
+  static_assert(detail::is_index_type<Index>, "Index must be a signed integer type");
+  static_assert(detail::is_index_type<Offset>, "Offset must be a signed integer type");
+
   using view_type = csc_view<Value, Index, Offset>;  ///< type of the view
 
   std::int64_t rows = 0;     ///< number of rows
@@ -93,8 +134,11 @@ struct csc_matrix {
   typename Storage::template array<Index> row_indices;  ///< row of each entry
   typename Storage::template array<Value> values;       ///< value of each entry
 
-  /// Returns a view of the arrays, valid as long as they are.
-  [[nodiscard]] view_type view() const noexcept {
+  /// Returns a view of the arrays, valid as long as they are. Throws error with errc::size_mismatch if the
+  /// arrays have other lengths than stated above.
+  [[nodiscard]] view_type view() const {
+    detail::expect_lengths(columns, column_offsets.size(), row_indices.size(), values.size(), "column",
+                           "row");
     return {rows,
             columns,
             static_cast<std::int64_t>(values.size()),
@@ -102,8 +146,8 @@ struct csc_matrix {
             row_indices.data(),
             values.data()};
   }
-  /// Returns a view of the arrays, valid as long as they are.
-  operator view_type() const noexcept { return view(); }
+  /// Returns view().
+  operator view_type() const { return view(); }
 };
 
 namespace detail {
@@ -192,30 +236,52 @@ csr_matrix<Value, Index, Offset> to_csr(const csc_matrix<Value, Index, Offset>& 
 /// @param column_indices column of each entry, counted from 0.
 /// @param values value of each entry.
 /// @tparam Offset type of the offsets; it is not deduced: `make_csr<std::int32_t>(...)`.
-/// @throws error errc::size_mismatch if the arrays have different sizes; errc::index_out_of_range.
+/// @throws error errc::size_mismatch if the arrays have different sizes; errc::index_out_of_range;
+///   errc::invalid_argument for a negative number of rows or columns, more rows than Index can count, or more
+///   entries than Offset can count; errc::out_of_memory.
 template <class Offset, class Value, class Index>
 csr_matrix<Value, Index, Offset> make_csr(std::int64_t rows, std::int64_t columns,
                                           const std::vector<Index>& row_indices,
                                           const std::vector<Index>& column_indices,
                                           const std::vector<Value>& values) {
   const std::size_t entries = values.size();
+  SPTRSV_EXPECTS(rows >= 0 && columns >= 0, errc::invalid_argument,
+                 "a matrix of " + std::to_string(rows) + " rows and " + std::to_string(columns) + " columns");
+  SPTRSV_EXPECTS(rows <= static_cast<std::int64_t>(std::numeric_limits<Index>::max()), errc::invalid_argument,
+                 std::to_string(rows) + " rows do not fit the index type");
+  SPTRSV_EXPECTS(entries <= static_cast<std::size_t>(std::numeric_limits<Offset>::max()),
+                 errc::invalid_argument, std::to_string(entries) + " entries do not fit the offset type");
   SPTRSV_EXPECTS(row_indices.size() == entries && column_indices.size() == entries, errc::size_mismatch,
                  "the three arrays of a coordinate matrix have different sizes");
+  const auto are_within = [](const std::vector<Index>& indices, std::int64_t first, std::int64_t last) {
+    return std::all_of(indices.begin(), indices.end(), [&](Index i) { return i >= first && i <= last; });
+  };
   for (std::size_t e = 0; e < entries; ++e) {
     SPTRSV_EXPECTS(
         row_indices[e] >= 0 && row_indices[e] < rows && column_indices[e] >= 0 && column_indices[e] < columns,
-        errc::index_out_of_range, "entry " + std::to_string(e) + " lies outside the matrix");
+        errc::index_out_of_range,
+        "entry " + std::to_string(e) + " lies outside the matrix" +
+            (are_within(row_indices, 1, rows) && are_within(column_indices, 1, columns)
+                 ? ": the indices seem to count from 1, and must count from 0"
+                 : ""));
   }
-  csr_matrix<Value, Index, Offset> result{rows, columns, {}, {}, {}};
-  const std::vector<Offset> order =
-      detail::group_entries(row_indices.data(), entries, rows, result.row_offsets);
-  result.column_indices.reserve(entries);
-  result.values.reserve(entries);
-  for (const Offset e : order) {
-    result.column_indices.push_back(column_indices[static_cast<std::size_t>(e)]);
-    result.values.push_back(values[static_cast<std::size_t>(e)]);
+  const auto no_memory = "no memory for the offsets of " + std::to_string(rows) + " rows";
+  SPTRSV_EXPECTS(rows < PTRDIFF_MAX / static_cast<std::int64_t>(sizeof(Offset)), errc::out_of_memory,
+                 no_memory);
+  try {
+    csr_matrix<Value, Index, Offset> result{rows, columns, {}, {}, {}};
+    const std::vector<Offset> order =
+        detail::group_entries(row_indices.data(), entries, rows, result.row_offsets);
+    result.column_indices.reserve(entries);
+    result.values.reserve(entries);
+    for (const Offset e : order) {
+      result.column_indices.push_back(column_indices[static_cast<std::size_t>(e)]);
+      result.values.push_back(values[static_cast<std::size_t>(e)]);
+    }
+    return result;
+  } catch (const std::bad_alloc&) {
+    throw error(errc::out_of_memory, no_memory);
   }
-  return result;
 }
 
 }  // namespace sptrsv

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "sptrsv/error.hpp"
@@ -54,7 +56,7 @@ class buffer {
   /// errc::out_of_memory.
   buffer(std::size_t size, memory_resource& resource, stream_handle stream)
       : resource_(&resource), stream_(stream), size_(size) {
-    SPTRSV_EXPECTS(size <= static_cast<std::size_t>(-1) / sizeof(T), errc::out_of_memory,
+    SPTRSV_EXPECTS(size <= static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(T), errc::out_of_memory,
                    "a buffer of " + std::to_string(size) + " elements exceeds the address space");
     data_ = static_cast<T*>(resource.allocate(size * sizeof(T), stream));
   }

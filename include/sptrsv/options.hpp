@@ -17,8 +17,9 @@ struct system_options {
   uplo part = uplo::lower;  ///< T; as in the BLAS, the triangle of A as it is stored, before `operation`
   diag diagonal = diag::non_unit;  ///< the diagonal of T
   op operation = op::none;         ///< op
-  std::int64_t max_rhs =
-      1;  ///< largest number of right-hand sides of one solve; scratch memory grows with it
+  /// Largest number of right-hand sides of one solve: at least 1, and not more than an address space can hold
+  /// of columns of x. Scratch memory grows with it.
+  std::int64_t max_rhs = 1;
 };
 
 /// Status of a solve; see solver::status.
@@ -81,7 +82,11 @@ struct solver_info {
   bool bit_reproducible = true;
   std::int64_t rows = 0;     ///< rows of the system
   std::int64_t entries = 0;  ///< entries of the triangle, with the diagonal unless it is unit
-  std::int64_t levels = 0;   ///< rows on the longest chain of dependent rows; 0 if they were not counted
+  /// Entries of the stored matrix that a solve does not use: those outside the triangle and, if the diagonal
+  /// is unit, those on the diagonal. A triangle without entries beside its diagonal, and many ignored
+  /// entries, may mean that `system_options::part` is the wrong triangle.
+  std::int64_t ignored_entries = 0;
+  std::int64_t levels = 0;  ///< rows on the longest chain of dependent rows; 0 if they were not counted
   std::int64_t levels_solved = 0;   ///< levels of the system that is solved: fewer if rows were rewritten
   std::int64_t rewritten_rows = 0;  ///< rows that the analysis rewrote (policy::basic_dataflow::exact_order)
   std::int64_t longest_row = 0;     ///< entries in the longest row of op(T), without the diagonal

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/peak_resource.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/detail/base/strides.hpp"
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/memory_resource.hpp"
@@ -59,6 +61,12 @@ std::int64_t first_grown_index(const Engine& of, const Executor& on) {
   }
 }
 
+/// Returns a number that no other solver of the process has; not 0.
+inline std::uint64_t next_solver_number() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 /// The executor of a stream type.
 template <class Stream>
 using executor_t = typename executor_for<Stream>::type;
@@ -69,7 +77,8 @@ using executor_t = typename executor_for<Stream>::type;
 ///
 /// The solver is move-only and owns all that it needs. It has no default state: a member of a class is
 /// initialised by `analyze`, or is a `std::optional<solver<...>>`. After a move, the source may only be
-/// destroyed or assigned to.
+/// destroyed or assigned to; its other functions throw errc::invalid_argument. Workspaces belong to the
+/// solver that the source was moved to.
 ///
 /// **Streams.** `update_values` and `solve` only enqueue work on the stream that they are given. Work on one
 /// stream is ordered; across streams, the caller orders it with events:
@@ -105,11 +114,28 @@ class solver {
   using stream_type = Stream;  ///< type of streams
 
   /// Scratch memory of one solve in flight; made by make_workspace. Move-only. A workspace is used with the
-  /// solver that made it, by one solve at a time.
+  /// solver that made it, also after that solver was moved, by one solve at a time. Any other solver refuses
+  /// it.
   class workspace {
+   public:
+    /// Takes the memory of `other`, which no solver accepts then.
+    workspace(workspace&& other) noexcept
+        : state_(std::move(other.state_)), solver_number_(std::exchange(other.solver_number_, 0)) {}
+    /// Gives its memory back and takes that of `other`, which no solver accepts then.
+    workspace& operator=(workspace&& other) noexcept {
+      state_ = std::move(other.state_);
+      solver_number_ = std::exchange(other.solver_number_, 0);
+      return *this;
+    }
+    ~workspace() = default;
+
+   private:
     friend class solver;
-    explicit workspace(typename engine::workspace&& state) : state_(std::move(state)) {}
+    workspace(typename engine::workspace&& state, std::uint64_t solver_number)
+        : state_(std::move(state)), solver_number_(solver_number) {}
+
     typename engine::workspace state_;
+    std::uint64_t solver_number_;  ///< of the solver that made it; 0 after a move
   };
 
   /// Replaces the values of the matrix; the pattern stays the same. Only enqueues; it may be captured into a
@@ -119,8 +145,9 @@ class solver {
   ///   space of `analyze`.
   /// @param stream the stream that the work is enqueued on.
   /// @throws error errc::size_mismatch if the size is not the number of entries; errc::wrong_memory_space;
-  ///   errc::invalid_argument for a null pointer.
+  ///   errc::invalid_argument for a null pointer, or if the solver was moved from.
   void update_values(span<const Value> values, stream_type stream = {}) {
+    expect_not_moved_from();
     SPTRSV_EXPECTS(static_cast<std::int64_t>(values.size()) == entries_, errc::size_mismatch,
                    "update_values got " + std::to_string(values.size()) + " values for a matrix of " +
                        std::to_string(entries_) + " entries");
@@ -140,19 +167,24 @@ class solver {
   /// allocate and does not synchronise, and it may be captured into a CUDA graph.
   ///
   /// @param b the right-hand sides, one for each column: a dense_view, a span or a contiguous container, in
-  ///   the memory space of `analyze`; rows() rows and at most max_rhs() columns.
-  /// @param x the solutions, as many as right-hand sides. x may be b, element for element; any other overlap
-  ///   gives undefined values.
+  ///   the memory space of `analyze`; rows() rows and at most max_rhs() columns. A stride of 0 repeats an
+  ///   element in every row, or a column in every right-hand side; apart from this the elements must not
+  ///   overlap.
+  /// @param x the solutions, as many as right-hand sides; its elements must not overlap. x may be b, element
+  ///   for element; any other overlap of x and b gives undefined values.
   /// @param alpha factor of b.
   /// @param scratch scratch memory that no other solve in flight uses.
   /// @param stream the stream that the work is enqueued on.
   /// @throws error errc::size_mismatch if b or x have another number of rows than the system, or different
   ///   numbers of columns; errc::too_many_rhs; errc::wrong_memory_space; errc::invalid_argument for a null
-  ///   pointer. Zero pivots, NaN and infinite values are no errors: see status.
+  ///   pointer, for strides with which elements overlap or exceed the address space, for the workspace of
+  ///   another solver, or if the solver or the workspace was moved from. Zero pivots, NaN and infinite values
+  ///   are no errors: see status.
   void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha, workspace& scratch,
              stream_type stream = {}) const {
-    check_operand(b.data, b.rows, b.columns, "b");
-    check_operand(x.data, x.rows, x.columns, "x");
+    check_workspace(scratch);
+    check_operand(b, "b");
+    check_operand(x, "x");
     SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
                    "b has " + std::to_string(b.columns) + " columns and x has " + std::to_string(x.columns));
     SPTRSV_EXPECTS(
@@ -161,6 +193,8 @@ class solver {
     if (size_ == 0 || x.columns == 0) {
       return;
     }
+    check_elements(b, "b", true);
+    check_elements(x, "x", false);
     const dense_view<const scalar> from(detail::as_scalar(b.data), b.rows, b.columns, b.row_stride,
                                         b.column_stride);
     const dense_view<scalar> to(detail::as_scalar(x.data), x.rows, x.columns, x.row_stride, x.column_stride);
@@ -173,9 +207,11 @@ class solver {
   ///
   /// @param stream the stream on which memory is allocated, initialised and given back.
   /// @param resource source of memory; null: the resource of `analyze`.
-  /// @throws error errc::out_of_memory.
+  /// @throws error errc::out_of_memory; errc::invalid_argument if the solver was moved from.
   [[nodiscard]] workspace make_workspace(stream_type stream = {}, memory_resource* resource = nullptr) const {
-    return workspace(engine_->make_workspace(executor(stream), resource != nullptr ? *resource : *resource_));
+    expect_not_moved_from();
+    return workspace(engine_->make_workspace(executor(stream), resource != nullptr ? *resource : *resource_),
+                     number_);
   }
 
   /// Returns what the last solve on the solver's own workspace met; otherwise as the other overload.
@@ -186,7 +222,10 @@ class solver {
   ///
   /// @param scratch the workspace of the solve.
   /// @param stream the stream that is synchronised.
+  /// @throws error errc::invalid_argument for the workspace of another solver, or if the solver or the
+  ///   workspace was moved from.
   [[nodiscard]] solve_status status(workspace& scratch, stream_type stream = {}) const {
+    check_workspace(scratch);
     solve_status result;
     const executor on(stream);
     std::int64_t substitution_index = size_ == 0 ? -1 : engine_->first_nonfinite_index(scratch.state_, on);
@@ -205,7 +244,10 @@ class solver {
   }
 
   /// Returns what the analysis decided and how much memory the solver holds. May synchronise.
+  ///
+  /// @throws error errc::invalid_argument if the solver was moved from.
   [[nodiscard]] solver_info info() const {
+    expect_not_moved_from();
     solver_info result;
     result.policy = Policy::name;
     result.rows = size_;
@@ -213,6 +255,7 @@ class solver {
     if (const std::size_t peak = engine_->peak_bytes(); peak > 0) {
       result.analysis_peak_bytes = std::max(peak, result.solver_bytes + result.workspace_bytes);
     }
+    result.ignored_entries = entries_ - result.entries;
     return result;
   }
 
@@ -231,9 +274,10 @@ class solver {
         entries_(pattern.entries),
         max_rhs_(options.max_rhs),
         reversed_(detail::triangle_form(options, pattern.by_columns).reversed),
+        number_(detail::next_solver_number()),
         resource_(&resource),
         engine_(checked_engine(policy, pattern, values, options, on, resource)),
-        own_(engine_->make_workspace(on, resource)) {
+        own_(engine_->make_workspace(on, resource), number_) {
     engine_->update_values(detail::as_scalar(values), on);
   }
 
@@ -267,19 +311,44 @@ class solver {
                        "device memory, the host policies host memory");
   }
 
-  void check_operand(const void* data, std::int64_t rows, std::int64_t columns, const char* name) const {
-    SPTRSV_EXPECTS(rows == size_, errc::size_mismatch,
-                   std::string(name) + " has " + std::to_string(rows) + " rows, the system has " +
+  void expect_not_moved_from() const {
+    SPTRSV_EXPECTS(engine_ != nullptr, errc::invalid_argument, "the solver was moved from");
+  }
+  void check_workspace(const workspace& scratch) const {
+    expect_not_moved_from();
+    SPTRSV_EXPECTS(scratch.solver_number_ != 0, errc::invalid_argument, "the workspace was moved from");
+    SPTRSV_EXPECTS(scratch.solver_number_ == number_, errc::invalid_argument,
+                   "the workspace belongs to another solver");
+  }
+
+  template <class T>
+  void check_operand(const dense_view<T>& v, const char* name) const {
+    SPTRSV_EXPECTS(v.rows == size_, errc::size_mismatch,
+                   std::string(name) + " has " + std::to_string(v.rows) + " rows, the system has " +
                        std::to_string(size_));
-    SPTRSV_EXPECTS(columns >= 0, errc::size_mismatch,
+    SPTRSV_EXPECTS(v.columns >= 0, errc::size_mismatch,
                    std::string(name) + " has a negative number of columns");
-    check_space(data, static_cast<std::size_t>(rows * columns), name);
+    check_space(v.data, v.rows > 0 && v.columns > 0 ? 1 : 0, name);
+  }
+  /// Checks the strides of an operand that has elements. `repeats`: whether strides may be 0.
+  template <class T>
+  static void check_elements(const dense_view<T>& v, const char* name, bool repeats) {
+    const auto strides = [&] {
+      return std::string(name) + " of " + std::to_string(v.rows) + " rows and " + std::to_string(v.columns) +
+             " columns, with row stride " + std::to_string(v.row_stride) + " and column stride " +
+             std::to_string(v.column_stride);
+    };
+    SPTRSV_EXPECTS(detail::fits_address_space(v), errc::invalid_argument,
+                   strides() + ", exceeds the address space");
+    SPTRSV_EXPECTS(!detail::elements_overlap(v, repeats), errc::invalid_argument,
+                   strides() + ", has elements that overlap: the leading dimension is too small");
   }
 
   std::int64_t size_;
   std::int64_t entries_;
   std::int64_t max_rhs_;
   bool reversed_;
+  std::uint64_t number_;  ///< unique; the solver's workspaces have the same number
   memory_resource* resource_;
   std::unique_ptr<counted_engine> engine_;
   workspace own_;
@@ -308,7 +377,9 @@ class solver {
 ///   - errc::not_square, errc::offsets_not_monotone, errc::index_out_of_range;
 ///   - errc::duplicate_entry: the triangle has an entry twice;
 ///   - errc::missing_diagonal: a row without a diagonal entry, and `options.diagonal` is diag::non_unit;
-///   - errc::invalid_argument: a null pointer, `max_rhs` < 1, or dimensions that Index or Offset cannot hold;
+///   - errc::size_mismatch: the arrays of an owning matrix have wrong lengths;
+///   - errc::invalid_argument: a null pointer; `max_rhs` < 1, or so large that no address space holds x;
+///     dimensions that Index or Offset cannot hold;
 ///   - errc::wrong_memory_space: arrays that the policy cannot access;
 ///   - errc::unsupported: the policy cannot solve this system, or not as its members ask;
 ///   - errc::out_of_memory, errc::cuda_error.

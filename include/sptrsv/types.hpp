@@ -81,6 +81,12 @@ class span {
 /// Non-owning view of a dense matrix whose columns are right-hand sides or solutions: element (i, j) is
 /// `data[i * row_stride + j * column_stride]`. Trivially copyable. The elements, in host or device memory,
 /// must outlive the use of the view.
+///
+/// Strides may be negative. The elements of a view that is written must not overlap: in a column-major view
+/// of several columns the leading dimension is at least the number of rows, in a row-major view of several
+/// rows at least the number of columns. In a view that is only read, a stride may also be 0: all rows
+/// (columns) are the same then. The stride of a dimension of extent 1 has no meaning. The functions that take
+/// a view say what they check.
 template <class T>
 struct dense_view {
   T* data = nullptr;               ///< address of element (0, 0)

@@ -2,9 +2,16 @@
 #pragma once
 
 #include <complex>
+#include <cstdint>
+#include <limits>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "contract/contract_fixture.hpp"
 #include "support/bad_patterns.hpp"
+#include "support/counting_resource.hpp"
 
 namespace sptrsv::testing {
 
@@ -50,6 +57,16 @@ class bad_input : public contract<Types> {
     return there.visit([&](const auto& view) {
       return failure::of([&] { sptrsv::analyze(policy::host_serial{}, view, options); });
     });
+  }
+
+  /// Returns the offsets and the indices of an owning matrix.
+  template <class V, class I, class O, class Storage>
+  static auto arrays_of(csr_matrix<V, I, O, Storage>& a) {
+    return std::tie(a.row_offsets, a.column_indices);
+  }
+  template <class V, class I, class O, class Storage>
+  static auto arrays_of(csc_matrix<V, I, O, Storage>& a) {
+    return std::tie(a.column_offsets, a.row_indices);
   }
 
   /// Returns a valid system of three rows.
@@ -113,6 +130,164 @@ SPTRSV_TEST_P(bad_input, null_arrays) {
                errc::invalid_argument, "values", "values");
 }
 
+/// The lengths of the arrays of an owning matrix must match: nothing may be read past their ends.
+SPTRSV_TEST_P(bad_input, arrays_of_an_owning_matrix_of_wrong_lengths) {
+  using value = typename TypeParam::value;
+  using index = typename TypeParam::index;
+  using offset = typename TypeParam::offset;
+  for (const bool by_columns : {false, true}) {
+    const form f{uplo::lower, diag::non_unit, op::none, by_columns};
+    const auto refused = [&](const char* name, const auto& damage) {
+      const auto seen = this->make(patterns::chain(3), f).visit([&](const auto& stored) {
+        auto there = this->where.upload(stored);
+        auto [offsets, indices] = this->arrays_of(there);
+        damage(offsets, indices, there.values);
+        return this->failure_of(there, f.options());
+      });
+      this->expect(seen, errc::size_mismatch, "the matrix has", name);
+    };
+    refused("few indices", [&](auto&, auto& indices, auto&) {
+      indices = this->where.upload(std::vector<index>{0, 0});
+    });
+    refused("no indices",
+            [&](auto&, auto& indices, auto&) { indices = this->where.upload(std::vector<index>{}); });
+    refused("many indices",
+            [&](auto&, auto& indices, auto&) { indices = this->where.upload(std::vector<index>(6)); });
+    refused("few values",
+            [&](auto&, auto&, auto& values) { values = this->where.upload(std::vector<value>(4)); });
+    refused("few offsets", [&](auto& offsets, auto&, auto&) {
+      offsets = this->where.upload(std::vector<offset>{0, 1, 5});
+    });
+    refused("no offsets",
+            [&](auto& offsets, auto&, auto&) { offsets = this->where.upload(std::vector<offset>{}); });
+    refused("many offsets", [&](auto& offsets, auto&, auto&) {
+      offsets = this->where.upload(std::vector<offset>{0, 1, 3, 5, 5});
+    });
+  }
+}
+
+/// A number of right-hand sides whose memory no size can express is refused, and nothing stays allocated.
+SPTRSV_TEST_P(bad_input, max_rhs_beyond_the_address_space) {
+  using value = typename TypeParam::value;
+  constexpr std::int64_t rows = 64;
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  counting_resource counted(this->where.resource(), std::size_t{1} << 30);
+  const auto a = this->where.upload(this->make(patterns::random(rows, 3, 1), {}).by_rows);
+  std::vector<std::int64_t> numbers = {most, most - 1, most / 2, most / rows, most / rows / 2};
+  for (int power = 50; power < 63; ++power) {  // products of sizes wrap to 0 or to a few bytes
+    numbers.insert(numbers.end(), {std::int64_t{1} << power, (std::int64_t{1} << power) + 1});
+  }
+  for (const std::int64_t max_rhs : numbers) {
+    system_options options;
+    options.max_rhs = max_rhs;
+    const auto seen =
+        failure::of([&] { this->policy().analyze(a, options, this->where.stream(), &counted); });
+    const bool is_x_possible = max_rhs <= PTRDIFF_MAX / rows / static_cast<std::int64_t>(sizeof(value));
+    const bool is_on_host = std::is_same_v<typename TypeParam::target, host_target>;
+    EXPECT_TRUE(seen.has_value() || (is_on_host && is_x_possible)) << max_rhs;
+    if (seen.has_value()) {
+      EXPECT_TRUE(seen->code == (is_x_possible ? errc::out_of_memory : errc::invalid_argument) ||
+                  (seen->code == errc::unsupported && this->policy().may_refuse))
+          << max_rhs << ": " << seen->message;
+    }
+    EXPECT_EQ(counted.live_bytes(), 0u) << max_rhs;
+  }
+  EXPECT_EQ(counted.mistakes(), 0u);
+}
+
+/// The elements of x must not overlap, because several would be stored to the same address. Those of b may
+/// repeat, by a stride of 0, but not overlap otherwise.
+SPTRSV_TEST_P(bad_input, elements_that_overlap) {
+  using value = typename TypeParam::value;
+  auto solver = this->good_solver();
+  const auto stream = this->where.stream();
+  auto memory = this->where.upload(random_vector<value>(40, 1));
+  const dense_view<value> good = dense_view<value>::column_major(memory.data(), 3, 2, 3);
+  const auto solve = [&](const dense_view<value>& b, const dense_view<value>& x) {
+    return failure::of([&] { solver.solve(b, x, stream); });
+  };
+  const auto strided = [&](std::int64_t row_stride, std::int64_t column_stride, std::int64_t columns = 2) {
+    return dense_view<value>(memory.data() + 20, 3, columns, row_stride, column_stride);
+  };
+  for (const auto& [row_stride, column_stride] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {1, 2}, {1, 1}, {1, -1}, {-1, 2}, {2, 2}, {1, -2}, {2, 4}, {4, 8}}) {
+    const auto bad = strided(row_stride, column_stride);
+    this->expect(solve(good, bad), errc::invalid_argument, "x of 3 rows and 2 columns", "x");
+    this->expect(solve(bad, good), errc::invalid_argument, "overlap", "b");
+  }
+  for (const auto& [row_stride, column_stride] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 0}, {0, 1}, {0, 0}}) {
+    const auto repeated = strided(row_stride, column_stride);
+    this->expect(solve(good, repeated), errc::invalid_argument, "overlap", "x");
+    EXPECT_FALSE(solve(repeated, good).has_value()) << row_stride << ", " << column_stride;
+  }
+  this->expect(solve(strided(1, 3, 1), strided(0, 3, 1)), errc::invalid_argument, "overlap", "one column");
+  for (const auto& [row_stride, column_stride] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {1, 3}, {2, 1}, {1, -3}, {-1, 3}, {2, 3}, {3, 2}, {2, 1}, {-2, -1}, {2, 5}, {4, 6}}) {
+    EXPECT_FALSE(solve(good, strided(row_stride, column_stride)).has_value())
+        << row_stride << ", " << column_stride;
+  }
+  EXPECT_FALSE(solve(strided(1, 0, 1), strided(1, 0, 1)).has_value());  // the stride has no meaning
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t far :
+       {most, most / 2, most / static_cast<std::int64_t>(sizeof(value)), -most - 1}) {
+    this->expect(solve(good, strided(1, far)), errc::invalid_argument, "address space", "x");
+    this->expect(solve(strided(far, 1), good), errc::invalid_argument, "address space", "b");
+  }
+}
+
+/// A solver that was moved from says so; the workspaces belong to the solver that it was moved to.
+SPTRSV_TEST_P(bad_input, a_solver_that_was_moved_from) {
+  using value = typename TypeParam::value;
+  const auto stream = this->where.stream();
+  const auto a = this->make(patterns::chain(3), {});
+  auto solver = this->analyze(a, {});
+  auto workspace = solver.make_workspace(stream);
+  const auto b = random_vector<value>(3, 1);
+  const auto x = this->solve(solver, b);
+  auto vector = this->where.upload(b);
+  const auto values = this->where.upload(a.values());
+  auto owner = std::move(solver);
+  const auto refused = [&](const std::optional<failure>& seen, const char* name) {
+    this->expect(seen, errc::invalid_argument, "moved from", name);
+  };
+  refused(failure::of([&] { solver.solve(vector, vector, stream); }), "solve");
+  refused(failure::of([&] { solver.solve(vector, vector, value(1), workspace, stream); }), "with workspace");
+  refused(failure::of([&] { solver.update_values(values, stream); }), "update_values");
+  refused(failure::of([&] { static_cast<void>(solver.make_workspace(stream)); }), "make_workspace");
+  refused(failure::of([&] { static_cast<void>(solver.status(stream)); }), "status");
+  refused(failure::of([&] { static_cast<void>(solver.status(workspace, stream)); }), "status of a workspace");
+  refused(failure::of([&] { static_cast<void>(solver.info()); }), "info");
+  owner.solve(vector, vector, value(1), workspace, stream);
+  this->expect_repeated(owner, a, {}, "chain", b, this->where.download(vector), x);
+  EXPECT_TRUE(owner.status(workspace, stream).ok());
+  solver = std::move(owner);  // a solver that was moved from can be assigned to
+  EXPECT_TRUE(solver.status(workspace, stream).ok());
+  this->expect_repeated(solver, a, {}, "chain", b, this->solve(solver, b), x);
+}
+
+SPTRSV_TEST_P(bad_input, the_workspace_of_another_solver) {
+  using value = typename TypeParam::value;
+  const auto stream = this->where.stream();
+  auto small = this->good_solver();
+  auto large = this->analyze(this->make(patterns::chain(60), {}), {});
+  auto of_small = small.make_workspace(stream);
+  auto of_large = large.make_workspace(stream);
+  auto vector = this->where.upload(random_vector<value>(60, 1));
+  const span<value> three(vector.data(), 3);
+  const auto refused = [&](const std::optional<failure>& seen, const char* name) {
+    this->expect(seen, errc::invalid_argument, "another solver", name);
+  };
+  refused(failure::of([&] { large.solve(vector, vector, value(1), of_small, stream); }), "a smaller one");
+  refused(failure::of([&] { small.solve(three, three, value(1), of_large, stream); }), "a larger one");
+  refused(failure::of([&] { static_cast<void>(large.status(of_small, stream)); }), "status");
+  auto same = this->good_solver();
+  refused(failure::of([&] { same.solve(three, three, value(1), of_small, stream); }), "an equal system");
+  EXPECT_FALSE(failure::of([&] { small.solve(three, three, value(1), of_small, stream); }).has_value());
+  small = std::move(same);
+  refused(failure::of([&] { small.solve(three, three, value(1), of_small, stream); }), "of a former solver");
+}
+
 SPTRSV_TEST_P(bad_input, sizes_of_b_x_and_the_values) {
   using value = typename TypeParam::value;
   auto solver = this->good_solver();
@@ -161,20 +336,26 @@ SPTRSV_TEST_P(bad_input, more_rows_or_entries_than_the_types_can_count) {
   using view = csr_view<typename TypeParam::value, typename TypeParam::index, typename TypeParam::offset>;
   const auto there = this->where.upload(this->make(patterns::chain(3), {}).by_rows);
   view a = there;
-  if (sizeof(typename TypeParam::index) == 4) {
-    a.rows = a.columns = std::int64_t{1} << 31;
-    this->expect(this->failure_of(a), errc::invalid_argument, "do not fit the index type", "rows");
-  }
-  if (sizeof(typename TypeParam::offset) == 4) {
-    a = there;
-    a.entries = std::int64_t{1} << 31;
-    this->expect(this->failure_of(a), errc::invalid_argument, "do not fit the offset type", "entries");
+  for (const std::int64_t less : {0, 1, 65535}) {  // loops of kernels step past the end
+    if (sizeof(typename TypeParam::index) == 4) {
+      a = there;
+      a.rows = a.columns = (std::int64_t{1} << 31) - less;
+      this->expect(this->failure_of(a), errc::invalid_argument, "do not fit the index type", "rows");
+    }
+    if (sizeof(typename TypeParam::offset) == 4) {
+      a = there;
+      a.entries = (std::int64_t{1} << 31) - less;
+      this->expect(this->failure_of(a), errc::invalid_argument, "do not fit the offset type", "entries");
+    }
   }
 }
 
 SPTRSV_TESTS(bad_input, shapes_and_offsets, entries_twice_and_missing_pivots,
-             random_accidents_are_named_as_on_the_host, null_arrays, sizes_of_b_x_and_the_values,
-             a_refused_call_does_no_harm, more_rows_or_entries_than_the_types_can_count);
+             random_accidents_are_named_as_on_the_host, null_arrays,
+             arrays_of_an_owning_matrix_of_wrong_lengths, max_rhs_beyond_the_address_space,
+             elements_that_overlap, a_solver_that_was_moved_from, the_workspace_of_another_solver,
+             sizes_of_b_x_and_the_values, a_refused_call_does_no_harm,
+             more_rows_or_entries_than_the_types_can_count);
 
 /// Arrays of host memory, which a device policy cannot read.
 template <class Types>

@@ -197,10 +197,28 @@ SPTRSV_TEST_P(lifetimes, info_tells_what_was_decided) {
       const std::int64_t off_diagonal = static_cast<std::int64_t>(p.entries.size());
       EXPECT_EQ(info.entries, off_diagonal + (f.diagonal == diag::unit ? 0 : p.size))
           << p.name << ", " << f.name();
+      EXPECT_EQ(info.ignored_entries, static_cast<std::int64_t>(a.values().size()) - info.entries)
+          << p.name << ", " << f.name();
       EXPECT_GE(info.solver_bytes,
                 static_cast<std::size_t>(off_diagonal) *
                     (sizeof(typename TypeParam::value) + sizeof(typename TypeParam::index)));
     }
+  }
+}
+
+/// If the wrong triangle is named, the triangle has no entry beside its diagonal, and the others are ignored.
+SPTRSV_TEST_P(lifetimes, info_counts_the_entries_of_the_other_triangle) {
+  const pattern p = patterns::chain(20);
+  for (form f : this->forms_for(18)) {
+    f.holds = content::triangle;
+    const auto a = this->make(p, f);
+    const std::int64_t diagonal = f.stores_diagonal ? p.size : 0;
+    const bool unit = f.diagonal == diag::unit;
+    EXPECT_EQ(this->analyze(a, f).info().ignored_entries, unit ? diagonal : 0) << f.name();
+    f.part = f.part == uplo::lower ? uplo::upper : uplo::lower;
+    const auto info = this->analyze(a, f).info();
+    EXPECT_EQ(info.entries, unit ? 0 : p.size) << f.name();
+    EXPECT_EQ(info.ignored_entries, 19 + (unit ? diagonal : 0)) << f.name();
   }
 }
 
@@ -221,6 +239,6 @@ SPTRSV_TESTS(lifetimes, new_values_for_the_same_pattern,
              changes_of_the_array_of_values_count_only_after_update_values,
              the_matrix_may_be_overwritten_after_analyze, repeated_solves_give_the_same_bits,
              workspaces_are_independent, a_solver_can_be_moved, an_empty_system, info_tells_what_was_decided,
-             bytes_depend_on_the_matrix_and_max_rhs_only);
+             info_counts_the_entries_of_the_other_triangle, bytes_depend_on_the_matrix_and_max_rhs_only);
 
 }  // namespace sptrsv::testing

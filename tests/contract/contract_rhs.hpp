@@ -117,7 +117,33 @@ SPTRSV_TEST_P(right_hand_sides, of_another_layout_than_the_solution) {
   this->expect_solved(a, f, p.name, of_x, b_like_x, x);
 }
 
+/// A stride of 0 of b gives every right-hand side the same elements, or every row of one.
+SPTRSV_TEST_P(right_hand_sides, that_repeat_by_a_stride_of_zero) {
+  using value = typename TypeParam::value;
+  const pattern p = patterns::random(45, 3, 2);
+  const form f = this->forms_for(9).front();
+  const auto a = this->make(p, f);
+  auto solver = this->analyze(a, f, 3);
+  const auto b = random_vector<value>(p.size, 3);
+  const auto from = this->where.upload(b);
+  const layout of_x = column_major(p.size, 3);
+  for (const bool repeats_columns : {true, false}) {
+    auto to = this->where.upload(poisoned<value>(of_x.extent));
+    solver.solve(
+        dense_view<const value>(from.data(), p.size, 3, repeats_columns ? 1 : 0, repeats_columns ? 0 : 1),
+        of_x.view(to.data()), this->where.stream());
+    std::vector<value> repeated(of_x.extent);
+    for (std::int64_t j = 0; j < 3; ++j) {
+      for (std::int64_t i = 0; i < p.size; ++i) {
+        repeated[of_x.at(i, j)] = b[static_cast<std::size_t>(repeats_columns ? i : j)];
+      }
+    }
+    this->expect_solved(a, f, p.name, of_x, repeated, this->where.download(to));
+  }
+}
+
 SPTRSV_TESTS(right_hand_sides, in_any_layout_with_gaps, scaled_by_alpha, long_rows_and_deep_matrices,
-             in_changing_numbers_on_one_solver, in_place_with_gaps, of_another_layout_than_the_solution);
+             in_changing_numbers_on_one_solver, in_place_with_gaps, of_another_layout_than_the_solution,
+             that_repeat_by_a_stride_of_zero);
 
 }  // namespace sptrsv::testing

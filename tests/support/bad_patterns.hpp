@@ -48,6 +48,11 @@ inline std::vector<pattern_case> bad_shapes() {
   add("offsets that do not start at 0", a, errc::offsets_not_monotone, 0, "row 0");
   a.offsets = {-1, 1, 3, 5};
   add("a negative first offset", a, errc::offsets_not_monotone, 0, "row 0");
+  a.offsets = {1, 2, 4, 6};
+  add("offsets that count from 1", a, errc::offsets_not_monotone, 0, "count from 1");
+  a.indices = {1, 1, 2, 2, 3};
+  add("offsets and indices that count from 1", a, errc::offsets_not_monotone, 0, "count from 1");
+  a = good;
   a.offsets = {0, 3, 1, 5};
   add("offsets that decrease", a, errc::offsets_not_monotone, 1, "row 1");
   a.offsets = {0, 1, 3, 4};
@@ -63,6 +68,8 @@ inline std::vector<pattern_case> bad_shapes() {
   add("a negative index", a, errc::index_out_of_range, 1, "row 1");
   a.indices = {0, 0, 1, 3, 2};
   add("an index equal to the dimension", a, errc::index_out_of_range, 2, "row 2");
+  a.indices = {1, 1, 2, 2, 3};
+  add("indices that count from 1", a, errc::index_out_of_range, 2, "count from 1");
   a.indices = {2000000000, 0, 1, 1, 2};
   add("an index far too large", a, errc::index_out_of_range, 0, "row 0");
   a.by_columns = true;

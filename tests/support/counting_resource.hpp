@@ -2,18 +2,23 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <set>
+#include <string>
 
 #include "sptrsv/memory_resource.hpp"
 
 namespace sptrsv::testing {
 
-/// Allocates from `upstream` and counts; counts a wrong size or pointer at deallocation as a mistake.
+/// Allocates from `upstream` and counts; counts a wrong size or pointer at deallocation as a mistake. Throws
+/// errc::out_of_memory for an allocation of more than `limit` bytes.
 class counting_resource final : public memory_resource {
  public:
-  explicit counting_resource(memory_resource& upstream) : upstream_(upstream) {}
+  explicit counting_resource(memory_resource& upstream,
+                             std::size_t limit = std::numeric_limits<std::size_t>::max())
+      : upstream_(upstream), limit_(limit) {}
 
   [[nodiscard]] std::size_t allocations() const { return allocations_; }
   [[nodiscard]] std::size_t live_bytes() const { return live_bytes_; }
@@ -24,6 +29,7 @@ class counting_resource final : public memory_resource {
 
  private:
   void* do_allocate(std::size_t bytes, stream_handle stream) override {
+    SPTRSV_EXPECTS(bytes <= limit_, errc::out_of_memory, std::to_string(bytes) + " bytes");
     void* const p = upstream_.allocate(bytes, stream);
     const std::lock_guard<std::mutex> lock(mutex_);
     ++allocations_;
@@ -47,6 +53,7 @@ class counting_resource final : public memory_resource {
   }
 
   memory_resource& upstream_;
+  std::size_t limit_;
   std::mutex mutex_;
   std::map<void*, std::size_t> live_;
   std::set<stream_handle> streams_;

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <complex>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -12,6 +14,7 @@
 
 #include "sptrsv/host/structure.hpp"
 #include "support/matrices.hpp"
+#include "support/raw_matrix.hpp"
 
 namespace sptrsv::testing {
 namespace {
@@ -68,6 +71,48 @@ TEST(MakeCsr, RefusesWhatLiesOutside) {
   EXPECT_EQ(make_csr<int>(0, 0, ints{}, ints{}, std::vector<double>{}).row_offsets, ints{0});
 }
 
+TEST(MakeCsr, RefusesSizesThatTheTypesCannotCount) {
+  const auto code_of = [](const auto& make) {
+    const auto seen = failure::of(make);
+    return seen ? std::optional<errc>(seen->code) : std::nullopt;
+  };
+  const std::vector<std::int64_t> none;
+  const std::vector<double> no_values;
+  EXPECT_EQ(code_of([&] { make_csr<int>(-1, 3, none, none, no_values); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { make_csr<int>(3, -1, none, none, no_values); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { make_csr<int>(INT64_MIN, 3, none, none, no_values); }), errc::invalid_argument);
+  for (const std::int64_t rows : {INT64_MAX, INT64_MAX - 1, INT64_MAX / 4}) {
+    EXPECT_EQ(code_of([&] { make_csr<int>(rows, 3, none, none, no_values); }), errc::out_of_memory) << rows;
+  }
+#ifndef __SANITIZE_ADDRESS__  // which ends the program when the C++ heap refuses memory
+  EXPECT_EQ(code_of([&] { make_csr<int>(std::int64_t{1} << 60, 3, none, none, no_values); }),
+            errc::out_of_memory);
+#endif
+  const std::vector<int> few;
+  EXPECT_EQ(code_of([&] { make_csr<int>(std::int64_t{1} << 31, 3, few, few, no_values); }),
+            errc::invalid_argument);
+  for (const std::size_t entries : {32767, 32768, 65536, 65537}) {  // 16-bit offsets wrap
+    const std::vector<int> zeros(entries, 0);
+    const auto code =
+        code_of([&] { make_csr<std::int16_t>(1, 1, zeros, zeros, std::vector<double>(entries)); });
+    EXPECT_EQ(code, entries < 32768 ? std::nullopt : std::optional(errc::invalid_argument)) << entries;
+  }
+}
+
+TEST(MakeCsr, SaysIfIndicesCountFromOne) {
+  const auto seen = failure::of([] {
+    make_csr<int>(3, 3, std::vector<int>{1, 2, 3}, std::vector<int>{1, 2, 3}, std::vector<double>(3));
+  });
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_EQ(seen->code, errc::index_out_of_range);
+  EXPECT_TRUE(seen->mentions("count from 1")) << seen->message;
+  const auto other = failure::of([] {
+    make_csr<int>(3, 3, std::vector<int>{0, 2, 3}, std::vector<int>{1, 2, 3}, std::vector<double>(3));
+  });
+  ASSERT_TRUE(other.has_value());
+  EXPECT_FALSE(other->mentions("count from 1")) << other->message;
+}
+
 TEST(Conversions, KeepTheMatrix) {
   random_source source(3);
   std::vector<std::int32_t> rows;
@@ -103,6 +148,33 @@ TEST(Views, AreOfTheOwningArrays) {
   EXPECT_EQ(view.values, a.values.data());
   static_assert(std::is_trivially_copyable_v<csr_view<double>>);
   static_assert(std::is_trivially_copyable_v<csc_view<std::complex<float>, std::int32_t, std::int64_t>>);
+}
+
+TEST(Views, AreRefusedIfArraysHaveWrongLengths) {
+  const auto refused = [](const auto& a) {
+    const auto seen = failure::of([&] { static_cast<void>(a.view()); });
+    return seen.has_value() && seen->code == errc::size_mismatch;
+  };
+  const auto good = make_matrix<double>(patterns::chain(4), {}).by_rows;
+  auto bad = good;
+  bad.column_indices.pop_back();
+  EXPECT_TRUE(refused(bad));
+  EXPECT_THROW(to_csc(bad), error);
+  bad = good;
+  bad.row_offsets.pop_back();
+  EXPECT_TRUE(refused(bad));
+  bad.rows = 3;
+  EXPECT_FALSE(refused(bad));
+  for (const std::int64_t rows :
+       {std::int64_t{-4}, std::int64_t{-1}, std::int64_t{0}, INT64_MAX, INT64_MIN}) {
+    bad.rows = rows;
+    EXPECT_TRUE(refused(bad)) << rows;
+  }
+  EXPECT_FALSE(refused(csr_matrix<double>{}));  // a matrix of size 0 needs no offsets
+  auto by_columns = to_csc(good);
+  EXPECT_FALSE(refused(by_columns));
+  by_columns.row_indices.push_back(0);
+  EXPECT_TRUE(refused(by_columns));
 }
 
 TEST(Structure, OfKnownTriangles) {

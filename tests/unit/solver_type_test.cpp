@@ -78,5 +78,28 @@ TEST(SolverType, MayBeOptional) {
   EXPECT_EQ(x, (std::vector<double>{0.25, 0.5}));
 }
 
+TEST(SolverType, RefusesAWorkspaceThatWasMovedFrom) {
+  auto solver = analyze(policy::host_parallel{2}, diagonal(2));
+  auto first = solver.make_workspace();
+  auto second = std::move(first);
+  std::vector<double> x{2, 4};
+  solver.solve(x, x, 1.0, second);
+  EXPECT_EQ(x, (std::vector<double>{1, 2}));
+  const auto refused = [](const auto& call) {
+    try {
+      call();
+    } catch (const error& e) {
+      return e.code() == errc::invalid_argument;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused([&] { solver.solve(x, x, 1.0, first); }));
+  EXPECT_TRUE(refused([&] { static_cast<void>(solver.status(first)); }));
+  first = std::move(second);
+  solver.solve(x, x, 1.0, first);
+  EXPECT_EQ(x, (std::vector<double>{0.5, 1}));
+  EXPECT_TRUE(refused([&] { solver.solve(x, x, 1.0, second); }));
+}
+
 }  // namespace
 }  // namespace sptrsv::testing

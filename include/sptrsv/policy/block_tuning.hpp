@@ -43,11 +43,12 @@ struct block_tuning {
   /// @name Kernels
   ///@{
 
-  /// Threads of a thread block: a multiple of 32. A thread block draws one ticket for each task.
+  /// Threads of a thread block: a multiple of 32, at most 1024. A thread block draws one ticket for each
+  /// task.
   static constexpr int block_threads = 256;
   /// Entries of a row that a thread polls together.
   static constexpr int entries_at_once = 4;
-  /// Right-hand sides that are solved together in one sweep over a row.
+  /// Right-hand sides that are solved together in one sweep over a row: 1 to `block_threads`.
   static constexpr int rhs_per_sweep = 4;
   /// triangle_kernel::sync_free: each of 32 consecutive rows gets a warp if the rows have at least this many
   /// entries on average, otherwise a thread.
@@ -60,8 +61,8 @@ struct block_tuning {
   static constexpr int shared_row = 128;
   /// A whole thread block shares rows of a square or of a level that have more than this many entries.
   static constexpr int block_row = 2048;
-  /// Rounds that a thread block makes over its rows, at most: as many as leave enough thread blocks for the
-  /// device. Not more than 32.
+  /// Rounds that a thread block makes over its rows, 1 to 32, at most: as many as leave enough thread blocks
+  /// for the device.
   static constexpr int max_rounds = 8;
   ///@}
 

@@ -39,7 +39,8 @@ struct cusparse {
   /// true: `analyze` checks the pattern as for any other policy, and gives cuSPARSE the rows of op(T), sorted
   /// and without the rest of A; cuSPARSE never solves a transposed system. false: `analyze` gives cuSPARSE
   /// copies of the arrays of A and the transposition, and takes the time that cuSPARSE takes. An invalid
-  /// pattern is undefined behaviour then, and `info()` counts all entries of A and no longest row.
+  /// pattern is undefined behaviour then, and `info()` counts all entries of A, ignores none, and has no
+  /// longest row.
   bool validate = true;
 
   /// true: a kernel after each solve looks for the first component that is not finite. false: `solve` runs

@@ -38,7 +38,7 @@ struct dataflow_tuning {
   /// @name The row_per_thread path
   ///@{
 
-  /// Threads of a block: a multiple of 32.
+  /// Threads of a block: a multiple of 32, at most 1024.
   static constexpr int block_threads = 128;
   /// Entries of a row that a thread polls together; twice as many if rows are long.
   static constexpr int entries_at_once = 4;
@@ -54,7 +54,8 @@ struct dataflow_tuning {
   static constexpr std::int64_t wide_level = 10'000;
   /// The other condition: the number of entries times `max_rhs` is more than this.
   static constexpr std::int64_t wide_gathers = 10'000'000;
-  /// Largest number of entries of a row: longer rows are split into partial rows. All paths but single_block.
+  /// Largest number of entries of a row, 4 to 2047: longer rows are split into partial rows. All paths but
+  /// single_block.
   static constexpr int longest_row = 32;
   /// Rows of a level are sorted by length within sections of this many rows.
   static constexpr std::int64_t length_scope = 8192;
@@ -195,6 +196,14 @@ enum class dataflow_path {
 /// @tparam Tuning dataflow_tuning, or a struct derived from it.
 template <class Tuning = dataflow_tuning>
 struct basic_dataflow {
+  static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
+                "dataflow_tuning: block_threads must be a multiple of 32, at most 1024");
+  static_assert(Tuning::rhs_per_sweep >= 1 && (Tuning::rhs_per_sweep & (Tuning::rhs_per_sweep - 1)) == 0,
+                "dataflow_tuning: rhs_per_sweep must be a power of two");
+  static_assert(Tuning::partitioned_x_ring_size >= 2 && Tuning::partitioned_x_ring_size <= 32768 &&
+                    (Tuning::partitioned_x_ring_size & (Tuning::partitioned_x_ring_size - 1)) == 0,
+                "dataflow_tuning: partitioned_x_ring_size must be a power of two, at most 32768");
+
   /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "dataflow";
   /// Stream type of the solver: cudaStream_t.

@@ -9,16 +9,16 @@ namespace sptrsv {
 /// Tuning constants of level_set. To change some, derive a struct from this one, redefine these members, and
 /// give the struct to policy::basic_level_set.
 struct level_set_tuning {
-  /// Threads of a block in a launch that solves one wide level: a multiple of 32.
+  /// Threads of a block in a launch that solves one wide level: a multiple of 32, at most 1024.
   static constexpr int wide_block_threads = 256;
-  /// Threads of the one block that solves consecutive narrow levels: a multiple of 32.
+  /// Threads of the one block that solves consecutive narrow levels: a multiple of 32, at most 1024.
   static constexpr int narrow_block_threads = 512;
   /// A level is narrow if its rows need at most this many threads. One block solves such a level faster than
   /// a launch of its own.
   static constexpr int narrow_lanes = 1024;
   /// Threads that the device runs at once. The number of threads per row is chosen by this value.
   static constexpr int device_lanes = 200000;
-  /// Right-hand sides that are solved together in one sweep over a row: at least 2.
+  /// Right-hand sides that are solved together in one sweep over a row, at least 1.
   static constexpr int rhs_per_sweep = 4;
 };
 
@@ -46,6 +46,14 @@ enum class level_launches {
 /// @tparam Tuning level_set_tuning, or a struct derived from it.
 template <class Tuning = level_set_tuning>
 struct basic_level_set {
+  static_assert(Tuning::wide_block_threads > 0 && Tuning::wide_block_threads % 32 == 0 &&
+                    Tuning::wide_block_threads <= 1024,
+                "level_set_tuning: wide_block_threads must be a multiple of 32, at most 1024");
+  static_assert(Tuning::narrow_block_threads > 0 && Tuning::narrow_block_threads % 32 == 0 &&
+                    Tuning::narrow_block_threads <= 1024,
+                "level_set_tuning: narrow_block_threads must be a multiple of 32, at most 1024");
+  static_assert(Tuning::rhs_per_sweep >= 1, "level_set_tuning: rhs_per_sweep must be at least 1");
+
   /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "level_set";
   /// Stream type of the solver: cudaStream_t.

@@ -12,14 +12,14 @@ namespace sptrsv {
 /// Tuning constants of scheme that are not settings of a scheme. To change some, derive a struct from this
 /// one, redefine these members, and give the struct to policy::basic_scheme.
 struct scheme_tuning {
-  /// Threads of a block, at most: a multiple of 32. A scheme with more active warps runs several blocks on a
-  /// multiprocessor.
+  /// Threads of a block, at most: a multiple of 32, at most 1024. A scheme with more active warps runs
+  /// several blocks on a multiprocessor.
   static constexpr int block_threads = 256;
   /// Warps that a multiprocessor has registers for, with one right-hand side.
   static constexpr int warps_per_processor = 32;
   /// Entries of a row whose components of x a thread polls together, with one right-hand side.
   static constexpr int entries_at_once = 3;
-  /// Right-hand sides that are solved together in one sweep over a row: at least 2.
+  /// Right-hand sides that are solved together in one sweep over a row, at least 1.
   static constexpr int rhs_per_sweep = 4;
   /// scheme::buffered: bytes of shared memory for the entries of the rows of one warp.
   static constexpr int buffer_bytes = 1536;
@@ -47,6 +47,10 @@ namespace policy {
 /// @tparam Tuning scheme_tuning, or a struct derived from it.
 template <class Tuning = scheme_tuning>
 struct basic_scheme {
+  static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
+                "scheme_tuning: block_threads must be a multiple of 32, at most 1024");
+  static_assert(Tuning::rhs_per_sweep >= 1, "scheme_tuning: rhs_per_sweep must be at least 1");
+
   /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "scheme";
   /// Stream type of the solver: cudaStream_t.

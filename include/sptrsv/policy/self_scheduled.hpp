@@ -10,7 +10,7 @@ namespace sptrsv {
 /// Tuning constants of self_scheduled. To change some, derive a struct from this one, redefine these members,
 /// and give the struct to policy::basic_self_scheduled.
 struct self_scheduled_tuning {
-  /// Threads of a block: a multiple of 32. A block draws one ticket for all its unknowns.
+  /// Threads of a block: a multiple of 32, at most 1024. A block draws one ticket for all its unknowns.
   static constexpr int block_threads = 256;
   /// Warps that a multiprocessor has registers for, at most 64: more warps have fewer registers each. Half as
   /// many if values are wider than 8 bytes or several right-hand sides are solved together.
@@ -25,7 +25,7 @@ struct self_scheduled_tuning {
   static constexpr int narrow_unknowns_per_level = 8192;
   /// Rows are short if they have at most this many entries on average, without the diagonal.
   static constexpr int narrow_entries_per_row = 8;
-  /// Right-hand sides that are solved together in one sweep over a row or column: 2 to `narrow_lanes`.
+  /// Right-hand sides that are solved together in one sweep over a row or column: 1 to `narrow_lanes`.
   static constexpr int rhs_per_sweep = 4;
 };
 
@@ -47,6 +47,11 @@ namespace policy {
 /// @tparam Tuning self_scheduled_tuning, or a struct derived from it.
 template <class Tuning = self_scheduled_tuning>
 struct basic_self_scheduled {
+  static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
+                "self_scheduled_tuning: block_threads must be a multiple of 32, at most 1024");
+  static_assert(Tuning::rhs_per_sweep >= 1 && Tuning::rhs_per_sweep <= Tuning::narrow_lanes,
+                "self_scheduled_tuning: rhs_per_sweep must be at least 1 and at most narrow_lanes");
+
   /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "self_scheduled";
   /// Stream type of the solver: cudaStream_t.

@@ -16,7 +16,7 @@ struct sync_free_column_tuning {
   static constexpr bool shared_updates = true;
   /// Entries of a column that a thread loads before its component is solved: at least 1.
   static constexpr int entries_ahead = 2;
-  /// Right-hand sides that are solved together in one sweep over a column, at most 32. Solves with more
+  /// Right-hand sides that are solved together in one sweep over a column: 1 to 32. Solves with more
   /// right-hand sides than these do not use shared memory.
   static constexpr int rhs_per_sweep = 4;
 };
@@ -40,6 +40,11 @@ namespace policy {
 /// @tparam Tuning sync_free_column_tuning, or a struct derived from it.
 template <class Tuning = sync_free_column_tuning>
 struct basic_sync_free_column {
+  static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
+                "sync_free_column_tuning: block_threads must be a multiple of 32, at most 1024");
+  static_assert(Tuning::rhs_per_sweep >= 1 && Tuning::rhs_per_sweep <= 32,
+                "sync_free_column_tuning: rhs_per_sweep must be at least 1 and at most 32");
+
   /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "sync_free_column";
   /// Stream type of the solver: cudaStream_t.

@@ -9,14 +9,14 @@ namespace sptrsv {
 /// Tuning constants of sync_free_fused. To change some, derive a struct from this one, redefine these
 /// members, and give the struct to policy::basic_sync_free_fused.
 struct sync_free_fused_tuning {
-  /// Threads of a block: a multiple of 32. A block draws one ticket for all its rows.
+  /// Threads of a block: a multiple of 32, at most 1024. A block draws one ticket for all its rows.
   static constexpr int block_threads = 256;
   /// Each of 32 consecutive rows gets a warp if the rows have at least this many entries on average,
   /// otherwise a thread.
   static constexpr int entries_for_a_warp = 16;
   /// Entries of a row whose components of x a thread polls together.
   static constexpr int entries_at_once = 4;
-  /// Right-hand sides that are solved together in one sweep over a row.
+  /// Right-hand sides that are solved together in one sweep over a row, at least 1.
   static constexpr int rhs_per_sweep = 4;
 };
 
@@ -33,6 +33,10 @@ namespace policy {
 /// @tparam Tuning sync_free_fused_tuning, or a struct derived from it.
 template <class Tuning = sync_free_fused_tuning>
 struct basic_sync_free_fused {
+  static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
+                "sync_free_fused_tuning: block_threads must be a multiple of 32, at most 1024");
+  static_assert(Tuning::rhs_per_sweep >= 1, "sync_free_fused_tuning: rhs_per_sweep must be at least 1");
+
   /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "sync_free_fused";
   /// Stream type of the solver: cudaStream_t.

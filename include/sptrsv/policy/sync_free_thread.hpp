@@ -9,11 +9,11 @@ namespace sptrsv {
 /// Tuning constants of sync_free_thread. To change some, derive a struct from this one, redefine these
 /// members, and give the struct to policy::basic_sync_free_thread.
 struct sync_free_thread_tuning {
-  /// Threads of a block: a multiple of 32. A block draws one ticket for all its rows.
+  /// Threads of a block: a multiple of 32, at most 1024. A block draws one ticket for all its rows.
   static constexpr int block_threads = 256;
   /// Entries of a row whose components of x a thread polls together.
   static constexpr int entries_at_once = 4;
-  /// Right-hand sides that are solved together in one sweep over a row.
+  /// Right-hand sides that are solved together in one sweep over a row, at least 1.
   static constexpr int rhs_per_sweep = 4;
 };
 
@@ -40,6 +40,10 @@ enum class thread_form {
 /// @tparam Tuning sync_free_thread_tuning, or a struct derived from it.
 template <class Tuning = sync_free_thread_tuning>
 struct basic_sync_free_thread {
+  static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
+                "sync_free_thread_tuning: block_threads must be a multiple of 32, at most 1024");
+  static_assert(Tuning::rhs_per_sweep >= 1, "sync_free_thread_tuning: rhs_per_sweep must be at least 1");
+
   /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "sync_free_thread";
   /// Stream type of the solver: cudaStream_t.

@@ -9,14 +9,14 @@ namespace sptrsv {
 /// Tuning constants of sync_free_warp. To change some, derive a struct from this one, redefine these members,
 /// and give the struct to policy::basic_sync_free_warp.
 struct sync_free_warp_tuning {
-  /// Threads of a block: a multiple of 32. A block draws one ticket for all its rows.
+  /// Threads of a block: a multiple of 32, at most 1024. A block draws one ticket for all its rows.
   static constexpr int block_threads = 256;
   /// Entries of a row that a thread loads before it waits for the first of their components of x.
   static constexpr int entries_at_once = 4;
   /// warp_form::rows_by_length: a row gets as few threads, a power of two, as give each of them at most this
   /// many entries.
   static constexpr int entries_per_lane = 4;
-  /// Right-hand sides that are solved together in one sweep over a row.
+  /// Right-hand sides that are solved together in one sweep over a row: 1 to 32.
   static constexpr int rhs_per_sweep = 4;
 };
 
@@ -40,6 +40,11 @@ enum class warp_form {
 /// @tparam Tuning sync_free_warp_tuning, or a struct derived from it.
 template <class Tuning = sync_free_warp_tuning>
 struct basic_sync_free_warp {
+  static_assert(Tuning::block_threads > 0 && Tuning::block_threads % 32 == 0 && Tuning::block_threads <= 1024,
+                "sync_free_warp_tuning: block_threads must be a multiple of 32, at most 1024");
+  static_assert(Tuning::rhs_per_sweep >= 1 && Tuning::rhs_per_sweep <= 32,
+                "sync_free_warp_tuning: rhs_per_sweep must be at least 1 and at most 32");
+
   /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "sync_free_warp";
   /// Stream type of the solver: cudaStream_t.

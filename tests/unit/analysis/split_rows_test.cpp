@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "contract/contract_fixture.hpp"
 #include "sptrsv/detail/analysis/split_rows.hpp"
 #include "support/emulator_target.hpp"
+#include "support/raw_matrix.hpp"
 
 namespace sptrsv::testing {
 namespace {
@@ -204,6 +206,35 @@ TYPED_TEST(SplitRows, AreHardlyEverLongerThanAsked) {
     EXPECT_LE(left, q < most - 1 && q + r > most ? q + r : most) << length;
     EXPECT_LE(left, 2 * most - 3) << length;
   }
+}
+
+/// Partial rows and their links need numbers, too. Narrow types stand in for large triangles.
+TEST(SplitRowsOfNarrowTypes, AreRefusedIfTheTypesCannotCountThem) {
+  emulator_target where;
+  const auto split = [&](std::int64_t size, std::int64_t length) {
+    detail::device_triangle<std::int16_t, std::int16_t> t;
+    t.size = size;
+    t.longest_row = length;
+    std::vector<std::int16_t> offsets(static_cast<std::size_t>(size) + 1, 0);
+    offsets.back() = static_cast<std::int16_t>(length);
+    std::vector<std::int16_t> columns;
+    for (std::int64_t column = 0; column < length; ++column) {
+      columns.push_back(static_cast<std::int16_t>(column));
+    }
+    t.row_offsets = where.upload(offsets);
+    t.columns = where.upload(columns);
+    t.sources = where.upload(columns);
+    return failure::of([&] { detail::split_long_rows(t, 32, where.on(), where.resource()); });
+  };
+  EXPECT_FALSE(split(32000, 3000).has_value());
+  for (const auto& [size, length] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{32700, 3000}, {32767, 64}, {32001, 32000}}) {
+    const auto seen = split(size, length);
+    ASSERT_TRUE(seen.has_value()) << size << ", " << length;
+    EXPECT_EQ(seen->code, errc::unsupported) << seen->message;
+    EXPECT_TRUE(seen->mentions("do not fit")) << seen->message;
+  }
+  EXPECT_EQ(where.device().live_bytes(), 0u);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -19,6 +20,17 @@ template <class Scalar>
 class flags : public ::testing::Test {};
 using scalars = ::testing::Types<float, double, cplx<float>, cplx<double>>;
 TYPED_TEST_SUITE(flags, scalars);
+
+/// The words of a component far behind the first one: nothing is read, only the address counts.
+TYPED_TEST(flags, have_addresses_of_64_bits) {
+  using flag = value_flag<TypeParam>;
+  using word = typename flag::word;
+  constexpr std::uintptr_t base = std::uintptr_t{1} << 44;
+  for (const std::int32_t index : {0, 1, 1 << 29, 1 << 30, INT32_MAX}) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(flag::address(reinterpret_cast<word*>(base), index)),
+              base + static_cast<std::uintptr_t>(index) * sizeof(TypeParam));
+  }
+}
 
 /// A published value never reads as pending, and passes unchanged unless it has the reserved bits.
 TYPED_TEST(flags, pass_every_value_on) {

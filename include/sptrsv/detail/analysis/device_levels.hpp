@@ -68,7 +68,7 @@ buffer<Index> levels_of_rows(const device_triangle<Index, Offset>& t, const buff
   using agent = levels_agent<Index, Offset>;
   if (t.size > 0) {
     on.template launch<agent>(
-        static_cast<std::uint32_t>(simt::ceil_div(t.size, agent::block_threads)),
+        simt::block_count(t.size, agent::block_threads),
         {t.size, t.row_offsets.data(), t.columns.data(), levels.data(), tickets.data()});
   }
   return levels;

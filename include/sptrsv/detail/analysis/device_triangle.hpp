@@ -44,16 +44,14 @@ inline int bits_for(std::uint64_t count) {
   return bits;
 }
 
-/// Throws the first fault of `found`, in the order of pattern_fault. A row that is not below `size` means no
-/// fault.
+/// Throws the first fault of `found` in entries of the triangle, in the order of pattern_fault. A row that is
+/// not below `size` means no fault.
 inline void throw_if_any(const triangle_kernels::report& found, std::int64_t size, bool by_columns) {
   const auto check = [&](pattern_fault fault, std::int64_t major) {
     if (major < size) {
       throw_pattern_fault(fault, major, by_columns);
     }
   };
-  check(pattern_fault::offsets, found.offsets);
-  check(pattern_fault::index, found.index);
   check(pattern_fault::duplicate, found.duplicate);
   check(pattern_fault::diagonal, found.diagonal);
 }
@@ -87,7 +85,13 @@ class device_triangle_builder {
     measure_rows(t);
     const report found = read_report();
     const bool ascends = !form_.transposed && found.unsorted == 0;
-    if (ascends || found.offsets < a_.size || found.index < a_.size) {
+    if (found.offsets < a_.size) {
+      throw_pattern_fault(pattern_fault::offsets, found.offsets, a_.by_columns, offsets_count_from_one());
+    }
+    if (found.index < a_.size) {
+      throw_pattern_fault(pattern_fault::index, found.index, a_.by_columns, indices_count_from_one());
+    }
+    if (ascends) {
       throw_if_any(found, a_.size, a_.by_columns);
     }
     t.longest_row = found.longest_row;
@@ -114,15 +118,33 @@ class device_triangle_builder {
     return found;
   }
 
+  /// Returns whether the offsets start and end as they do in a matrix that counts from 1.
+  bool offsets_count_from_one() const {
+    Offset first = 0;
+    Offset last = 0;
+    on_.download(&first, a_.offsets, sizeof(first));
+    on_.download(&last, a_.offsets + a_.size, sizeof(last));
+    return first == 1 && static_cast<std::int64_t>(last) - 1 == a_.entries;
+  }
+  /// Returns whether all indices are in [1, size].
+  bool indices_count_from_one() const {
+    const auto faults = make_buffer<std::int64_t>(1, on_, memory_.scratch);
+    on_.fill_bytes(faults.data(), 0, faults.bytes());
+    simt::find_largest(on_, a_.entries, triangle_kernels::is_not_from_one<Index>{a_.indices, a_.size},
+                       faults.data());
+    std::int64_t found = 0;
+    on_.download(&found, faults.data(), sizeof(found));
+    return found == 0;
+  }
+
   void measure_rows(device_triangle<Index, Offset>& t) const {
     Offset* const offsets = t.row_offsets.data();
     Offset* const pivots = t.diagonal_sources.data();
     simt::for_each(on_, a_.size + 1,
                    triangle_kernels::start_rows<Offset>{a_.size, offsets, pivots, report_.data()});
     using check = triangle_kernels::check_entries_agent<Index, Offset>;
-    on_.template launch<check>(
-        static_cast<std::uint32_t>(simt::ceil_div(std::max(a_.size, a_.entries), check::block_threads)),
-        {a_, form_, offsets, pivots, report_.data()});
+    on_.template launch<check>(simt::block_count(std::max(a_.size, a_.entries), check::block_threads),
+                               {a_, form_, offsets, pivots, report_.data()});
     on_.exclusive_scan(offsets, offsets, a_.size + 1, memory_.scratch);
     simt::find_largest(
         on_, a_.size,

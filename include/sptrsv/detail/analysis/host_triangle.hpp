@@ -39,13 +39,16 @@ void validate_on_host(const pattern_view<Index, Offset>& a, const triangle_form&
   for (std::int64_t m = 0; m < a.size; ++m) {
     if ((m == 0 && a.offsets[0] != 0) || a.offsets[m] > a.offsets[m + 1] ||
         (m == a.size - 1 && a.offsets[a.size] != a.entries)) {
-      throw_pattern_fault(pattern_fault::offsets, m, a.by_columns);
+      throw_pattern_fault(pattern_fault::offsets, m, a.by_columns,
+                          a.offsets[0] == 1 && a.offsets[a.size] == a.entries + 1);
     }
   }
   for (std::int64_t m = 0; m < a.size; ++m) {
     for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
       if (a.indices[e] < 0 || a.indices[e] >= a.size) {
-        throw_pattern_fault(pattern_fault::index, m, a.by_columns);
+        throw_pattern_fault(
+            pattern_fault::index, m, a.by_columns,
+            std::all_of(a.indices, a.indices + a.entries, [&](Index i) { return i >= 1 && i <= a.size; }));
       }
     }
   }

@@ -95,7 +95,7 @@ device_levels<Index> kahn_levels_on_device(const device_columns<Index, Offset>& 
     const auto count = static_cast<Index>(h_last - first);
     offsets.push_back(h_last);
     on.template launch<agent>(
-        static_cast<std::uint32_t>(simt::ceil_div(count, agent::block_threads / 32)),
+        simt::block_count(count, agent::block_threads / 32),
         {c.column_offsets.data(), c.rows.data(), dp.data(), result.rows.data(), first, count, last.data()});
     on.download(&h_last, last.data(), sizeof(h_last));
   }

@@ -2,6 +2,7 @@
 // and device report.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -46,19 +47,24 @@ struct triangle_form {
 /// The faults of a pattern, in the order in which they are reported.
 enum class pattern_fault { offsets, index, duplicate, diagonal };
 
-/// Throws the error for the first offending row (column if `by_columns`).
-[[noreturn]] inline void throw_pattern_fault(pattern_fault fault, std::int64_t major, bool by_columns) {
+/// Throws the error for the first offending row (column if `by_columns`). `from_one`: whether the offsets
+/// (indices) with the fault would be right if they counted from 1.
+[[noreturn]] inline void throw_pattern_fault(pattern_fault fault, std::int64_t major, bool by_columns,
+                                             bool from_one = false) {
   const std::string unit = by_columns ? "column " : "row ";
   const std::string where = unit + std::to_string(major);
   switch (fault) {
     case pattern_fault::offsets:
       throw error(errc::offsets_not_monotone,
                   "the " + unit + "offsets of " + where +
-                      " are wrong: they must start at 0, never decrease and end at the number of entries",
+                      " are wrong: they must start at 0, never decrease and end at the number of entries" +
+                      (from_one ? "; these offsets count from 1" : ""),
                   major);
     case pattern_fault::index:
       throw error(errc::index_out_of_range,
-                  where + " holds an index that is negative or not below the dimension", major);
+                  where + " holds an index that is negative or not below the dimension" +
+                      (from_one ? ": these indices count from 1, and must count from 0" : ""),
+                  major);
     case pattern_fault::duplicate:
       throw error(errc::duplicate_entry, where + " holds an entry of the triangle twice", major);
     default:
@@ -67,20 +73,32 @@ enum class pattern_fault { offsets, index, duplicate, diagonal };
   }
 }
 
+/// The largest number of rows, or of entries, that `Count` may count. It is a bit less than the largest value
+/// of the type: loops of kernels step past the end of a row by up to the threads of a block, each with
+/// several entries, and must not overflow there.
+template <class Count>
+inline constexpr std::int64_t max_count = static_cast<std::int64_t>(std::numeric_limits<Count>::max()) -
+                                          (sizeof(Count) >= 4 ? 65536 : 0);
+
 /// Checks the arguments that can be checked without reading the arrays.
-template <class Index, class Offset>
+template <class Value, class Index, class Offset>
 void check_shape(std::int64_t rows, std::int64_t columns, const pattern_view<Index, Offset>& a,
-                 const void* values, const system_options& options) {
+                 const Value* values, const system_options& options) {
   SPTRSV_EXPECTS(rows >= 0 && columns >= 0 && a.entries >= 0, errc::invalid_argument,
                  "the matrix has a negative dimension or number of entries");
   SPTRSV_EXPECTS(rows == columns, errc::not_square,
                  "a triangular solve needs a square matrix, this one is " + std::to_string(rows) + " x " +
                      std::to_string(columns));
-  SPTRSV_EXPECTS(rows <= static_cast<std::int64_t>(std::numeric_limits<Index>::max()), errc::invalid_argument,
+  SPTRSV_EXPECTS(rows <= max_count<Index>, errc::invalid_argument,
                  std::to_string(rows) + " rows do not fit the index type");
-  SPTRSV_EXPECTS(a.entries <= static_cast<std::int64_t>(std::numeric_limits<Offset>::max()),
-                 errc::invalid_argument, std::to_string(a.entries) + " entries do not fit the offset type");
+  SPTRSV_EXPECTS(a.entries <= max_count<Offset>, errc::invalid_argument,
+                 std::to_string(a.entries) + " entries do not fit the offset type");
   SPTRSV_EXPECTS(options.max_rhs >= 1, errc::invalid_argument, "max_rhs must be at least 1");
+  SPTRSV_EXPECTS(options.max_rhs <=
+                     PTRDIFF_MAX / static_cast<std::int64_t>(sizeof(Value)) / std::max<std::int64_t>(rows, 1),
+                 errc::invalid_argument,
+                 "max_rhs = " + std::to_string(options.max_rhs) + ": so many right-hand sides of " +
+                     std::to_string(rows) + " rows exceed the address space");
   SPTRSV_EXPECTS(a.offsets != nullptr || rows == 0, errc::invalid_argument, "the offsets are a null pointer");
   SPTRSV_EXPECTS((a.indices != nullptr && values != nullptr) || a.entries == 0, errc::invalid_argument,
                  "the indices or the values are a null pointer");

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
@@ -157,6 +158,12 @@ template <class Index, class Offset, class Executor>
 split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t,
                                          const buffer<Index>& substitution_indices, std::int64_t max_entries,
                                          const Executor& on, const analysis_memory& memory) {
+  const auto expect_countable = [](std::int64_t rows, std::int64_t entries) {
+    SPTRSV_EXPECTS(rows <= max_count<Index> && entries <= max_count<Offset>, errc::unsupported,
+                   "splitting long rows adds rows: " + std::to_string(rows) + " rows and " +
+                       std::to_string(entries) + " entries do not fit the index and offset types");
+  };
+  expect_countable(t.entries() / max_entries, t.entries());  // the scan must not overflow
   const auto parts = make_buffer<Index>(t.size + 1, on, memory.scratch);
   on.fill_bytes(parts.data(), 0, parts.bytes());
   simt::for_each(
@@ -170,6 +177,7 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   made.has_partial_rows = true;
   device_triangle<Index, Offset>& n = made.triangle;
   n.size = t.size + static_cast<std::int64_t>(added);
+  expect_countable(n.size, t.entries() + static_cast<std::int64_t>(added));
   // The entries for partial rows have no sources and come first.
   n.rows_are_stored_runs = t.rows_are_stored_runs;
   n.row_offsets = make_buffer<Offset>(n.size + 1, on, memory.kept);

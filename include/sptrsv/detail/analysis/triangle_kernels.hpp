@@ -187,6 +187,19 @@ struct take_columns {
   }
 };
 
+/// Returns 1 if an index is not in [1, size], the range of indices that count from 1; otherwise 0.
+template <class Index>
+struct is_not_from_one {
+  const Index* indices;
+  std::int64_t size;
+
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t e) const {
+    const auto index = static_cast<std::int64_t>(ctx.load_constant(indices + e));
+    return index >= 1 && index <= size ? 0 : 1;
+  }
+};
+
 /// Source of an entry whose value is -1 whatever the stored matrix holds.
 inline constexpr int minus_one_source = -2;
 

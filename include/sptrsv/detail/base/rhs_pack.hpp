@@ -11,7 +11,8 @@ namespace sptrsv::detail {
 /// One scalar for each of `Columns` right-hand sides. The alignment lets one instruction move up to 16 bytes.
 template <class Scalar, int Columns>
 struct alignas(sizeof(Scalar) * Columns < 16 ? sizeof(Scalar) * Columns : 16) rhs_pack {
-  static_assert(Columns > 1 && (Columns & (Columns - 1)) == 0);
+  static_assert(Columns > 1 && (Columns & (Columns - 1)) == 0,
+                "a pack has a power of two of right-hand sides");
   Scalar of[Columns];
 
   friend SPTRSV_HOST_DEVICE rhs_pack operator+(const rhs_pack& a, const rhs_pack& b) {

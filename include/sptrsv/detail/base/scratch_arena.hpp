@@ -71,9 +71,13 @@ buffer<T> copy_of(const buffer<T>& from, const Executor& on, memory_resource& to
 template <class Executor>
 std::size_t arena_bytes(std::int64_t rows, std::int64_t entries, std::size_t index_bytes) {
   constexpr std::size_t max_bytes = std::size_t{16} << 20;
+  constexpr auto max_count = static_cast<std::int64_t>(max_bytes);
+  if (!Executor::has_arenas || rows > max_count || entries > max_count) {
+    return 0;
+  }
   const auto wanted =
       static_cast<std::size_t>(24 * rows + 6 * entries) * index_bytes + (std::size_t{64} << 10);
-  return Executor::has_arenas && wanted <= max_bytes ? wanted : 0;
+  return wanted <= max_bytes ? wanted : 0;
 }
 
 }  // namespace sptrsv::detail

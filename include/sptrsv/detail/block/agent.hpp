@@ -96,7 +96,12 @@ struct agent {
   using gathered = gathered_row<entries_at_once, Columns, Scalar, Index, Offset>;
   /// Words of a bit mask over the rows of a task.
   static constexpr int mask_words = block_threads * Tuning::max_rounds / 32;
-  static_assert(mask_words <= block_threads);
+  static_assert(block_threads > 0 && block_threads % 32 == 0 && block_threads <= 1024,
+                "block_tuning: block_threads must be a multiple of 32, at most 1024");
+  static_assert(Tuning::max_rounds >= 1 && Tuning::max_rounds <= 32,
+                "block_tuning: max_rounds must be at least 1 and at most 32");
+  static_assert(Columns >= 1 && Columns <= block_threads,
+                "block_tuning: rhs_per_sweep must be at least 1 and at most block_threads");
   struct shared_storage {
     block_start start;
     std::int64_t number;  ///< index of the step

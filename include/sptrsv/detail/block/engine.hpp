@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_values.hpp"
+#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/block/agent.hpp"
 #include "sptrsv/detail/block/system.hpp"
 #include "sptrsv/policy/block_tuning.hpp"
@@ -112,11 +113,11 @@ class engine_base {
   }
 
   [[nodiscard]] std::uint32_t thread_blocks() const {
-    return static_cast<std::uint32_t>(system_.host_steps.tasks());
+    return simt::block_count(system_.host_steps.tasks(), 1);
   }
   /// Returns the number of sums in a workspace: 0 if there are no squares.
   [[nodiscard]] std::size_t sums() const {
-    return system_.blocks > 1 ? static_cast<std::size_t>(system_.size * max_rhs_) : 0;
+    return system_.blocks > 1 ? static_cast<std::size_t>(checked_product(system_.size, max_rhs_)) : 0;
   }
 
   template <int Columns>

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/cusparse/prepared_solve.cuh"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
@@ -181,9 +182,9 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
     return simt::ceil_div(count, aligned_elements) * aligned_elements;
   }
   [[nodiscard]] std::size_t packed_size() const {
-    const std::int64_t by_columns = padded(system_.size) * max_rhs_;
+    const std::int64_t by_columns = checked_product(padded(system_.size), max_rhs_);
     const std::int64_t by_rows =
-        policy_.layout == policy::rhs_layout::row_major ? system_.size * padded(max_rhs_) : 0;
+        policy_.layout == policy::rhs_layout::row_major ? checked_product(system_.size, padded(max_rhs_)) : 0;
     return static_cast<std::size_t>(std::max(by_columns, by_rows));
   }
   [[nodiscard]] dense_view<Scalar> packed_view(const workspace& scratch, std::int64_t columns,

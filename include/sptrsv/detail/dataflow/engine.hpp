@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/plan_text.hpp"
 #include "sptrsv/detail/dataflow/path_engine.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/plan.hpp"
@@ -175,7 +176,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   }
 
   [[nodiscard]] std::size_t rhs_size() const {
-    return elimination_ ? static_cast<std::size_t>(size_ * max_rhs_) : 0;
+    return elimination_ ? static_cast<std::size_t>(checked_product(size_, max_rhs_)) : 0;
   }
 
   std::int64_t size_;

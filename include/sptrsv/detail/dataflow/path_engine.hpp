@@ -18,7 +18,9 @@ template <class Policy, class Scalar, class Index, class Offset, class Executor>
 class path_engine {
   using path_name = typename Policy::path_type;
   using plan_type = plan<typename Policy::tuning, Scalar, Index, Offset, Executor>;
-  static_assert(2 * Policy::tuning::longest_row <= partitioned::slice_head::max_global_width);
+  static_assert(Policy::tuning::longest_row >= 4 &&
+                    2 * Policy::tuning::longest_row <= partitioned::slice_head::max_global_width,
+                "dataflow_tuning: longest_row must be at least 4 and at most 2047");
 
  public:
   using workspace = typename plan_type::workspace;
@@ -41,8 +43,8 @@ class path_engine {
   /// Throws errc::unsupported if the system is not planned.
   void expect_planned(const Policy& policy) const {
     SPTRSV_EXPECTS(is_planned() || policy.path != path_name::single_block, errc::unsupported,
-                   "dataflow: the path single_block cannot solve this system: the system is too large, the x "
-                   "ring buffer is too short for its rows, or there is no such shape");
+                   "dataflow: the path single_block cannot solve this system: the system or max_rhs is too "
+                   "large, the x ring buffer is too short for its rows, or there is no such shape");
     SPTRSV_EXPECTS(
         is_planned(), errc::unsupported,
         "dataflow: the path partitioned cannot solve this system: the system is too large, there "

@@ -275,7 +275,8 @@ class planner {
   /// Plans the single_block path if its predicted time is at most `limit` nanoseconds. `shape`: index into
   /// the tuning's shapes, or -1 for the fastest one.
   std::optional<plan_type> plan_single_block(const triangle_type& triangle, int shape, double limit) {
-    if (triangle.size >= (std::int64_t{1} << 31) - 2) {
+    // Row numbers of the schedule have 32 bits, and each right-hand side takes one thread block.
+    if (triangle.size >= (std::int64_t{1} << 31) - 2 || max_rhs_ >= std::int64_t{1} << 31) {
       return {};
     }
     const auto rows = single_block::download_rows(triangle, on_);

@@ -132,9 +132,9 @@ SPTRSV_DEVICE void solve_unknown(Context& ctx, const Tile& tile,
 }
 
 /// Solves one level: one tile of `Lanes` lanes per unknown. The launch boundary orders it after earlier
-/// levels.
+/// levels. `OneRhs`: the solve has a single right-hand side.
 template <class Tuning, class Scalar, class Index, class Offset, policy::orientation By, int Lanes,
-          int Columns>
+          bool OneRhs>
 struct wide_agent {
   static constexpr int block_threads = Tuning::wide_block_threads;
   static constexpr int rows_per_block = block_threads / Lanes;
@@ -151,15 +151,15 @@ struct wide_agent {
     const std::int64_t row =
         p.first_row + static_cast<std::int64_t>(ctx.block_rank()) * rows_per_block + tile.index();
     if (row < p.last_row) {
-      solve_unknown<By, Columns>(ctx, tile, p.system, row,
-                                 Columns == 1 ? 1 : ctx.load_constant(&p.system.state->columns));
+      solve_unknown<By, OneRhs ? 1 : Tuning::rhs_per_sweep>(
+          ctx, tile, p.system, row, OneRhs ? 1 : ctx.load_constant(&p.system.state->columns));
     }
   }
 };
 
 /// Solves the levels [first_level, last_level) with one block and a barrier after each level. The barrier
-/// makes the components of a level visible to the next one.
-template <class Tuning, class Scalar, class Index, class Offset, policy::orientation By, int Columns>
+/// makes the components of a level visible to the next one. `OneRhs`: the solve has a single right-hand side.
+template <class Tuning, class Scalar, class Index, class Offset, policy::orientation By, bool OneRhs>
 struct narrow_agent {
   static constexpr int block_threads = Tuning::narrow_block_threads;
   struct shared_storage {};
@@ -173,7 +173,7 @@ struct narrow_agent {
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
-    const std::int64_t columns = Columns == 1 ? 1 : ctx.load_constant(&p.system.state->columns);
+    const std::int64_t columns = OneRhs ? 1 : ctx.load_constant(&p.system.state->columns);
     std::int64_t begin = ctx.load_constant(p.level_offsets + p.first_level);
     std::int64_t end = ctx.load_constant(p.level_offsets + p.first_level + 1);
     std::int32_t lanes = ctx.load_constant(p.level_lanes + p.first_level);
@@ -202,7 +202,7 @@ struct narrow_agent {
                                        std::int64_t begin, std::int64_t end, std::int64_t columns) {
     const auto tile = ctx.template group<Lanes>();
     for (std::int64_t row = begin + tile.index(); row < end; row += block_threads / Lanes) {
-      solve_unknown<By, Columns>(ctx, tile, system, row, columns);
+      solve_unknown<By, OneRhs ? 1 : Tuning::rhs_per_sweep>(ctx, tile, system, row, columns);
     }
   }
 };

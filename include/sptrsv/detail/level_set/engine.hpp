@@ -9,6 +9,7 @@
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/level_set/agent.hpp"
 #include "sptrsv/detail/level_set/plan.hpp"
@@ -19,7 +20,6 @@ namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
-  static_assert(Tuning::rhs_per_sweep >= 2, "rhs_per_sweep: kernels for 1 solve a single right-hand side");
   using solve_state = level_set::solve_state;
   using graph = typename Executor::graph_type;
 
@@ -52,16 +52,15 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    workspace made{make_buffer<Scalar>(triangle_.size * max_rhs_, on, resource),
+    workspace made{make_buffer<Scalar>(checked_product(triangle_.size, max_rhs_), on, resource),
                    buffer<solve_state>(1, resource, on.stream()), graph{}, graph{}};
     const solve_state start{0, all_finite, 0};
     on.upload(made.state.data(), &start, sizeof(start));
     if (is_recorded()) {
-      made.one_rhs = on.record([&](const auto& launcher) { enqueue_levels<1>(made, launcher); });
+      made.one_rhs = on.record([&](const auto& launcher) { enqueue_levels<true>(made, launcher); });
     }
     if (is_recorded() && max_rhs_ > 1) {
-      made.many_rhs =
-          on.record([&](const auto& launcher) { enqueue_levels<Tuning::rhs_per_sweep>(made, launcher); });
+      made.many_rhs = on.record([&](const auto& launcher) { enqueue_levels<false>(made, launcher); });
     }
     return made;
   }
@@ -75,7 +74,7 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
                                                         scratch.x.data(), scratch.state.data()});
     // A graph cannot be launched into a capture, so a capturing stream gets the launches themselves.
     if (!is_recorded() || on.is_capturing()) {
-      x.columns == 1 ? enqueue_levels<1>(scratch, on) : enqueue_levels<Tuning::rhs_per_sweep>(scratch, on);
+      x.columns == 1 ? enqueue_levels<true>(scratch, on) : enqueue_levels<false>(scratch, on);
     } else {
       on.replay(x.columns == 1 ? scratch.one_rhs : scratch.many_rhs);
     }
@@ -141,16 +140,17 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     segments_ = std::move(made.segments);
   }
 
-  /// Enqueues the launches of all levels. `Launcher`: the executor, or what records a graph.
-  template <int Columns, class Launcher>
+  /// Enqueues the launches of all levels. `OneRhs`: for a single right-hand side. `Launcher`: the executor,
+  /// or what records a graph.
+  template <bool OneRhs, class Launcher>
   void enqueue_levels(const workspace& scratch, const Launcher& on) const {
     if (by_rows()) {
-      enqueue_levels<policy::orientation::rows, Columns>(scratch, on);
+      enqueue_levels<policy::orientation::rows, OneRhs>(scratch, on);
     } else {
-      enqueue_levels<policy::orientation::columns, Columns>(scratch, on);
+      enqueue_levels<policy::orientation::columns, OneRhs>(scratch, on);
     }
   }
-  template <policy::orientation By, int Columns, class Launcher>
+  template <policy::orientation By, bool OneRhs, class Launcher>
   void enqueue_levels(const workspace& scratch, const Launcher& on) const {
     level_set::system_params<Scalar, Index, Offset> p{};
     p.size = triangle_.size;
@@ -163,26 +163,25 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     p.state = scratch.state.data();
     for (const level_set::segment& s : segments_) {
       if (s.narrow) {
-        using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, By, Columns>;
+        using narrow = level_set::narrow_agent<Tuning, Scalar, Index, Offset, By, OneRhs>;
         on.template launch<narrow>(
             1, {p, levels_.level_offsets.data(), level_lanes_.data(), s.first_level, s.last_level});
       } else if (s.lanes == 1) {
-        enqueue_wide<By, 1, Columns>(p, s, on);
+        enqueue_wide<By, 1, OneRhs>(p, s, on);
       } else if (s.lanes == 8) {
-        enqueue_wide<By, 8, Columns>(p, s, on);
+        enqueue_wide<By, 8, OneRhs>(p, s, on);
       } else {
-        enqueue_wide<By, 32, Columns>(p, s, on);
+        enqueue_wide<By, 32, OneRhs>(p, s, on);
       }
     }
   }
 
-  template <policy::orientation By, int Lanes, int Columns, class Launcher>
+  template <policy::orientation By, int Lanes, bool OneRhs, class Launcher>
   static void enqueue_wide(const level_set::system_params<Scalar, Index, Offset>& p,
                            const level_set::segment& s, const Launcher& on) {
-    using wide = level_set::wide_agent<Tuning, Scalar, Index, Offset, By, Lanes, Columns>;
-    on.template launch<wide>(
-        static_cast<std::uint32_t>(simt::ceil_div(s.last_row - s.first_row, wide::rows_per_block)),
-        {p, s.first_row, s.last_row});
+    using wide = level_set::wide_agent<Tuning, Scalar, Index, Offset, By, Lanes, OneRhs>;
+    on.template launch<wide>(simt::block_count(s.last_row - s.first_row, wide::rows_per_block),
+                             {p, s.first_row, s.last_row});
   }
 
   triangle_form form_;

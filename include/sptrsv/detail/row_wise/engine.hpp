@@ -61,7 +61,7 @@ class engine_base {
 
   /// Sets the number of blocks of every solve. Call it once.
   void launch_with(std::int64_t work, int work_per_block) {
-    blocks_ = static_cast<std::uint32_t>(simt::ceil_div(work, work_per_block));
+    blocks_ = simt::block_count(work, work_per_block);
   }
   [[nodiscard]] std::uint32_t blocks() const { return blocks_; }
 

@@ -42,7 +42,7 @@ struct one_column {
 /// The system as one lane sees it. The entries of its rows may be in shared memory. The object refers to the
 /// kernel's parameters, because the compiler would put a copy into local memory, and keeps the data of a row
 /// in few registers.
-template <class Scalar, class Index, class Offset, class Buffers, bool Buffered, int Columns>
+template <class Scalar, class Index, class Offset, class Buffers, bool Buffered, bool OneRhs>
 class lane_system {
  public:
   using system_params = row_wise::system_params<Scalar, Index, Offset, Buffers>;
@@ -60,7 +60,7 @@ class lane_system {
     Scalar divisor;
   };
 
-  std::conditional_t<Columns == 1, one_column<Scalar>, const dense_view<Scalar>&> x;
+  std::conditional_t<OneRhs, one_column<Scalar>, const dense_view<Scalar>&> x;
   const Buffers& buffers;
 
   SPTRSV_DEVICE lane_system(const system_params& p, bool divides_early)
@@ -146,7 +146,8 @@ enum class row_sharing {
 };
 
 /// One warp solves one group of nodes at a time; a sub-warp solves one node. `Buffers` defines how components
-/// are published and whether rows wait for them. One sweep over a row solves `Columns` right-hand sides.
+/// are published and whether rows wait for them. One sweep over a row solves `rhs_per_sweep` right-hand
+/// sides; `OneRhs`: the solve has a single one.
 ///
 ///   1. One thread per block draws a ticket and decides with the other blocks of the launch whether warps
 ///      take groups as assigned or by ticket (assignment.hpp).
@@ -159,17 +160,18 @@ enum class row_sharing {
 ///
 /// Progress: a group waits only for earlier groups in topological order. assignment.hpp explains why the
 /// warps of these groups run.
-template <class Tuning, class Scalar, class Index, class Offset, class Buffers, bool Buffered, int Columns>
+template <class Tuning, class Scalar, class Index, class Offset, class Buffers, bool Buffered, bool OneRhs>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
-  static constexpr int warps_per_processor = Columns == 1 ? Tuning::warps_per_processor : 16;
-  static constexpr int entries_at_once = Columns == 1 ? Tuning::entries_at_once : 1;
+  static constexpr int rhs_per_sweep = OneRhs ? 1 : Tuning::rhs_per_sweep;
+  static constexpr int warps_per_processor = OneRhs ? Tuning::warps_per_processor : 16;
+  static constexpr int entries_at_once = OneRhs ? Tuning::entries_at_once : 1;
   static constexpr int max_buffered =
       Buffered ? Tuning::buffer_bytes / static_cast<int>(sizeof(Scalar) + sizeof(Index)) : 1;
   using system_params = row_wise::system_params<Scalar, Index, Offset, Buffers>;
-  using system_type = lane_system<Scalar, Index, Offset, Buffers, Buffered, Columns>;
-  using by_lanes = row_wise::lane_rows<entries_at_once, Columns, system_type>;
-  using by_tile = row_wise::tile_rows<entries_at_once, Columns, system_type>;
+  using system_type = lane_system<Scalar, Index, Offset, Buffers, Buffered, OneRhs>;
+  using by_lanes = row_wise::lane_rows<entries_at_once, rhs_per_sweep, system_type>;
+  using by_tile = row_wise::tile_rows<entries_at_once, rhs_per_sweep, system_type>;
 
   struct warp_buffer {
     Scalar values[max_buffered];

@@ -22,10 +22,9 @@ namespace sptrsv::detail {
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     : public row_wise::engine_base<Scalar, Index, Offset, Executor> {
-  static_assert(Tuning::rhs_per_sweep >= 2, "rhs_per_sweep: kernels for 1 solve a single right-hand side");
   using base = row_wise::engine_base<Scalar, Index, Offset, Executor>;
-  template <class Buffers, bool Buffered, int Columns>
-  using agent = schemes::agent<Tuning, Scalar, Index, Offset, Buffers, Buffered, Columns>;
+  template <class Buffers, bool Buffered, bool OneRhs>
+  using agent = schemes::agent<Tuning, Scalar, Index, Offset, Buffers, Buffered, OneRhs>;
   using assignment_state = schemes::assignment_state;
 
  public:
@@ -195,10 +194,9 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   }
   template <class Buffers, bool Buffered>
   [[nodiscard]] std::int64_t resident_blocks(const Executor& on) const {
-    const std::int64_t with_one = resident_blocks_of<agent<Buffers, Buffered, 1>>(on);
-    return this->max_rhs() == 1
-               ? with_one
-               : std::min(with_one, resident_blocks_of<agent<Buffers, Buffered, Tuning::rhs_per_sweep>>(on));
+    const std::int64_t with_one = resident_blocks_of<agent<Buffers, Buffered, true>>(on);
+    return this->max_rhs() == 1 ? with_one
+                                : std::min(with_one, resident_blocks_of<agent<Buffers, Buffered, false>>(on));
   }
   template <class Agent>
   [[nodiscard]] std::int64_t resident_blocks_of(const Executor& on) const {
@@ -255,9 +253,9 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
   void enqueue_columns(std::size_t i, const row_wise::system_params<Scalar, Index, Offset, Buffers>& system,
                        const workspace& scratch, const Executor& on) const {
     if (system.x.columns == 1) {
-      launch<agent<Buffers, Buffered, 1>>(i, system, scratch, on);
+      launch<agent<Buffers, Buffered, true>>(i, system, scratch, on);
     } else {
-      launch<agent<Buffers, Buffered, Tuning::rhs_per_sweep>>(i, system, scratch, on);
+      launch<agent<Buffers, Buffered, false>>(i, system, scratch, on);
     }
   }
   template <class Agent>

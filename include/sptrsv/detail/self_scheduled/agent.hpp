@@ -12,7 +12,8 @@
 namespace sptrsv::detail::self_scheduled {
 
 /// The frame of SLFR and SLFC. `Solve` is solve_row (SLFR) or solve_column (SLFC). One tile of `Lanes` lanes
-/// solves one unknown; one sweep over its row or column solves `Columns` right-hand sides.
+/// solves one unknown; one sweep over its row or column solves `Columns` right-hand sides. `OneRhs`: the
+/// solve has a single right-hand side, and `Columns` is 1.
 ///
 ///   1. Draw a ticket per block: tile t takes unknown wid = ticket * unknowns_per_block + t.
 ///   2. Load what does not depend on x (the constructor of `Solve`).
@@ -22,14 +23,13 @@ namespace sptrsv::detail::self_scheduled {
 ///
 /// Progress: an unknown waits only for unknowns with smaller wid. They are in blocks with smaller tickets,
 /// which have started, or in this block; tiles of one warp do not block one another (when_ready).
-template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns,
-          template <class, class, class, class, int, int> class Solve>
+template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns, bool OneRhs,
+          template <class, class, class, class, int, int, bool> class Solve>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int warps_per_processor =
       Tuning::warps_per_processor / (Columns == 1 && sizeof(Scalar) <= 8 ? 1 : 2);
   static constexpr int unknowns_per_block = block_threads / Lanes;
-  static_assert(Columns <= Lanes);
   using params = system_params<Scalar, Index, Offset>;
   using shared_storage = block_ticket;
 
@@ -39,8 +39,8 @@ struct agent {
     start_block(ctx, start, p.unknowns.state);
     const std::int64_t wid = start.block * unknowns_per_block + tile.index();
     const bool present = wid < p.size;
-    Solve<Tuning, Scalar, Index, Offset, Lanes, Columns> solve(ctx, p, present ? wid : p.size - 1,
-                                                               tile.rank());
+    Solve<Tuning, Scalar, Index, Offset, Lanes, Columns, OneRhs> solve(ctx, p, present ? wid : p.size - 1,
+                                                                       tile.rank());
     when_ready(ctx, tile, p, present, wid, solve.in_degree(), [&] {
       solve(ctx, tile, p, start.half);
       if (tile.rank() == 0) {
@@ -98,7 +98,7 @@ struct agent {
 ///   4. Lane k solves right-hand side first + k and stores it for other unknowns (line 24).
 ///   5. Fence (line 25), then count for each row that the column has an entry in (line 28).
 ///   6. Store the user's x, which no thread waits for.
-template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns>
+template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns, bool OneRhs>
 class solve_row {
   using params = system_params<Scalar, Index, Offset>;
 
@@ -106,7 +106,7 @@ class solve_row {
   template <class Context>
   SPTRSV_DEVICE solve_row(Context& ctx, const params& p, std::int64_t wid, int rank)
       : solve_row(ctx, p, span<Offset>(ctx, p.ia, wid), span<Offset>(ctx, p.ib, wid),
-                  unknown<Scalar, Index, Offset, Columns>(ctx, p, wid), rank) {}
+                  unknown<Scalar, Index, Offset, Columns, OneRhs>(ctx, p, wid), rank) {}
 
   SPTRSV_DEVICE Index in_degree() const { return length_; }
 
@@ -148,7 +148,7 @@ class solve_row {
  private:
   template <class Context>
   SPTRSV_DEVICE solve_row(Context& ctx, const params& p, const span<Offset>& row, const span<Offset>& column,
-                          const unknown<Scalar, Index, Offset, Columns>& loading, int rank)
+                          const unknown<Scalar, Index, Offset, Columns, OneRhs>& loading, int rank)
       : unknown_(loading),
         length_(static_cast<Index>(row.end - row.begin)),
         row_(ctx, p.ja, p.values, row.begin, row.end, rank),
@@ -165,7 +165,7 @@ class solve_row {
     }
   }
 
-  unknown<Scalar, Index, Offset, Columns> unknown_;
+  unknown<Scalar, Index, Offset, Columns, OneRhs> unknown_;
   Index length_;
   prefetched_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead> row_;
   prefetched_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead, false> column_;
@@ -183,7 +183,7 @@ class solve_row {
 ///
 /// In the paper x starts as the right-hand side. Here sums start at zero and step 2 adds the right-hand side,
 /// so no launch has to initialise x.
-template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns>
+template <class Tuning, class Scalar, class Index, class Offset, int Lanes, int Columns, bool OneRhs>
 class solve_column {
   using params = system_params<Scalar, Index, Offset>;
 
@@ -191,7 +191,7 @@ class solve_column {
   template <class Context>
   SPTRSV_DEVICE solve_column(Context& ctx, const params& p, std::int64_t wid, int rank)
       : solve_column(ctx, p, span<Offset>(ctx, p.ib, wid), ctx.load_constant(p.in_degree + wid),
-                     unknown<Scalar, Index, Offset, Columns>(ctx, p, wid), rank) {}
+                     unknown<Scalar, Index, Offset, Columns, OneRhs>(ctx, p, wid), rank) {}
 
   SPTRSV_DEVICE Index in_degree() const { return in_degree_; }
 
@@ -230,7 +230,7 @@ class solve_column {
  private:
   template <class Context>
   SPTRSV_DEVICE solve_column(Context& ctx, const params& p, const span<Offset>& column, Index in_degree,
-                             const unknown<Scalar, Index, Offset, Columns>& loading, int rank)
+                             const unknown<Scalar, Index, Offset, Columns, OneRhs>& loading, int rank)
       : unknown_(loading),
         in_degree_(in_degree),
         column_(ctx, p.jb, p.values, column.begin, column.end, rank) {
@@ -249,7 +249,7 @@ class solve_column {
     }
   }
 
-  unknown<Scalar, Index, Offset, Columns> unknown_;
+  unknown<Scalar, Index, Offset, Columns, OneRhs> unknown_;
   Index in_degree_;
   prefetched_entries<Scalar, Index, Offset, Lanes, Tuning::entries_ahead> column_;
   pivot_divisor<Scalar> pivot_{pivot_divisor<Scalar>::one()};

@@ -19,13 +19,14 @@ namespace sptrsv::detail {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Executor> {
-  static_assert(Tuning::rhs_per_sweep >= 2, "rhs_per_sweep: kernels for 1 solve a single right-hand side");
-  template <int Lanes, int Columns>
+  template <int Lanes, bool OneRhs>
   using row_agent =
-      self_scheduled::agent<Tuning, Scalar, Index, Offset, Lanes, Columns, self_scheduled::solve_row>;
-  template <int Lanes, int Columns>
+      self_scheduled::agent<Tuning, Scalar, Index, Offset, Lanes, OneRhs ? 1 : Tuning::rhs_per_sweep, OneRhs,
+                            self_scheduled::solve_row>;
+  template <int Lanes, bool OneRhs>
   using column_agent =
-      self_scheduled::agent<Tuning, Scalar, Index, Offset, Lanes, Columns, self_scheduled::solve_column>;
+      self_scheduled::agent<Tuning, Scalar, Index, Offset, Lanes, OneRhs ? 1 : Tuning::rhs_per_sweep, OneRhs,
+                            self_scheduled::solve_column>;
   using params = self_scheduled::system_params<Scalar, Index, Offset>;
 
  public:
@@ -129,15 +130,15 @@ class engine<policy::basic_self_scheduled<Tuning>, Scalar, Index, Offset, Execut
 
  private:
   [[nodiscard]] std::uint32_t blocks() const {
-    return static_cast<std::uint32_t>(simt::ceil_div(size_, Tuning::block_threads / lanes_));
+    return simt::block_count(size_, Tuning::block_threads / lanes_);
   }
 
   template <int Lanes>
   void launch(const params& p, const Executor& on) const {
     if (by_rows_) {
-      launch_one_or_many<row_agent<Lanes, 1>, row_agent<Lanes, Tuning::rhs_per_sweep>>(p, on);
+      launch_one_or_many<row_agent<Lanes, true>, row_agent<Lanes, false>>(p, on);
     } else {
-      launch_one_or_many<column_agent<Lanes, 1>, column_agent<Lanes, Tuning::rhs_per_sweep>>(p, on);
+      launch_one_or_many<column_agent<Lanes, true>, column_agent<Lanes, false>>(p, on);
     }
   }
   template <class One, class Many>

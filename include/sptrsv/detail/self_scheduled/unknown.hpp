@@ -45,7 +45,7 @@ struct span {
 
 /// One unknown: its index in the user's arrays, its pivot and, in lane k, its right-hand side first + k. The
 /// constructor and load_rhs only issue loads, so that all loads are in flight before one is waited for.
-template <class Scalar, class Index, class Offset, int Columns>
+template <class Scalar, class Index, class Offset, int Columns, bool OneRhs>
 struct unknown {
   using params = system_params<Scalar, Index, Offset>;
 
@@ -62,7 +62,7 @@ struct unknown {
         diagonal(p.diagonal != nullptr ? ctx.load_constant(p.diagonal + at) : pivot_divisor<Scalar>::one()) {}
 
   /// Returns the number of right-hand sides of the solve.
-  SPTRSV_DEVICE static std::int64_t columns(const params& p) { return Columns == 1 ? 1 : p.x.columns; }
+  SPTRSV_DEVICE static std::int64_t columns(const params& p) { return OneRhs ? 1 : p.x.columns; }
   SPTRSV_DEVICE static bool finishes(const params& p, std::int64_t first, int rank) {
     return rank < Columns && first + rank < columns(p);
   }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <string>
 
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/executor.hpp"
@@ -30,6 +32,16 @@ struct for_each_agent {
 /// Returns a / b, rounded up.
 SPTRSV_HOST_DEVICE constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+/// Returns the number of thread blocks of a launch that does `work` items, `work_per_block` in each block.
+/// Throws errc::unsupported if a launch cannot have so many.
+inline std::uint32_t block_count(std::int64_t work, std::int64_t work_per_block) {
+  const std::int64_t blocks = work / work_per_block + (work % work_per_block != 0 ? 1 : 0);
+  SPTRSV_EXPECTS(blocks <= std::numeric_limits<std::int32_t>::max(), errc::unsupported,
+                 "a kernel would need " + std::to_string(blocks) +
+                     " thread blocks, and a launch takes at most 2^31 - 1");
+  return static_cast<std::uint32_t>(blocks);
+}
+
 /// Returns the smallest power of two that is not below `v`; 1 for v <= 1.
 SPTRSV_HOST_DEVICE constexpr int ceil_power_of_two(int v) {
   int power = 1;
@@ -44,8 +56,7 @@ template <class Executor, class Body>
 void for_each(const Executor& on, std::int64_t count, const Body& body) {
   using agent = for_each_agent<Body>;
   if (count > 0) {
-    on.template launch<agent>(static_cast<std::uint32_t>(ceil_div(count, agent::block_threads)),
-                              {count, body});
+    on.template launch<agent>(block_count(count, agent::block_threads), {count, body});
   }
 }
 
@@ -118,8 +129,7 @@ template <class Executor, class Body, class T>
 void find_largest(const Executor& on, std::int64_t count, const Body& body, T* largest) {
   using agent = find_largest_agent<T, Body>;
   if (count > 0) {
-    on.template launch<agent>(static_cast<std::uint32_t>(ceil_div(count, agent::block_items)),
-                              {count, body, largest});
+    on.template launch<agent>(block_count(count, agent::block_items), {count, body, largest});
   }
 }
 

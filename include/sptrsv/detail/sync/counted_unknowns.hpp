@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/scalar_words.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
@@ -68,7 +69,7 @@ class counted_storage {
   counted_storage(std::int64_t size, std::int64_t max_columns, const Executor& on, memory_resource& resource)
       : stride_(max_columns),
         counts_(make_buffer<Index>(size, on, resource)),
-        values_(make_buffer<Scalar>(size * max_columns, on, resource)),
+        values_(make_buffer<Scalar>(checked_product(size, max_columns), on, resource)),
         state_(on, resource) {
     on.fill_bytes(counts_.data(), 0, counts_.bytes());
     on.fill_bytes(values_.data(), 0, values_.bytes());

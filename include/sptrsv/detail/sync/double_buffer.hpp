@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
 
@@ -31,7 +32,7 @@ struct double_buffer {
 
   /// Returns the address of a component in buffer `half`.
   SPTRSV_DEVICE word* component(std::uint32_t half, std::int64_t column, std::int64_t solve_index) const {
-    return solved[half] + (column * size + solve_index) * flag::words;
+    return flag::address(solved[half], column * size + solve_index);
   }
 
   /// Marks the components at `solve_index` pending for the first `columns` right-hand sides. `lanes` threads
@@ -111,7 +112,7 @@ class double_buffer_storage {
                         memory_resource& resource)
       : size_(size),
         buffer_words_(words(size, max_columns)),
-        solved_(2 * buffer_words_, resource, on.stream()),
+        solved_(make_buffer<word>(checked_product(buffer_words_, 2), on, resource)),
         state_(on, resource) {
     on.fill_bytes(solved_.data(), 0xff, solved_.bytes());
   }
@@ -132,17 +133,18 @@ class double_buffer_storage {
 
   /// Returns the size in memory.
   [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns) {
-    return 2 * words(size, max_columns) * sizeof(word) + sizeof(solve_state);
+    return static_cast<std::size_t>(checked_product(words(size, max_columns), 2, sizeof(word))) +
+           sizeof(solve_state);
   }
 
  private:
   /// Returns the number of words of one buffer.
-  static std::size_t words(std::int64_t size, std::int64_t max_columns) {
-    return static_cast<std::size_t>(size * max_columns) * value_flag<Scalar>::words;
+  static std::int64_t words(std::int64_t size, std::int64_t max_columns) {
+    return checked_product(size, max_columns, value_flag<Scalar>::words);
   }
 
   std::int64_t size_;
-  std::size_t buffer_words_;
+  std::int64_t buffer_words_;
   buffer<word> solved_;
   solve_state_storage state_;
 };

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/sync/double_buffer.hpp"
 
@@ -123,8 +124,8 @@ class fenced_storage {
   template <class Executor>
   fenced_storage(std::int64_t size, std::int64_t max_columns, const Executor& on, memory_resource& resource)
       : size_(size),
-        values_(make_buffer<Scalar>(size * max_columns, on, resource)),
-        flags_(make_buffer<word>(size * max_columns, on, resource)) {
+        values_(make_buffer<Scalar>(checked_product(size, max_columns), on, resource)),
+        flags_(make_buffer<word>(checked_product(size, max_columns), on, resource)) {
     on.fill_bytes(flags_.data(), 0, flags_.bytes());
   }
 

@@ -25,6 +25,13 @@ struct value_flag {
   /// Replaces a computed NaN that has the reserved bits.
   static constexpr word canonical_nan = sizeof(real) == 4 ? word{0x7fc00000u} : word(0x7ff8000000000000u);
 
+  /// Returns the address of component `index` of an array. The offset has 64 bits, because the words of
+  /// 2^31 components are more than 32 bits can count.
+  template <class Word>
+  SPTRSV_HOST_DEVICE static Word* address(Word* components, std::int64_t index) {
+    return components + index * words;
+  }
+
   /// What was read from the words of a component.
   struct reading {
     word bits[words];

@@ -49,7 +49,6 @@ template <class Tuning, class Scalar, class Index, class Offset, int Columns>
 struct agent {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int columns_per_block = block_threads / 32;
-  static_assert(block_threads <= 1024 && Columns <= 32);
   using params = system_params<Scalar, Index, Offset>;
   using entries = prefetched_entries<Scalar, Index, Offset, 32, Tuning::entries_ahead>;
 

@@ -83,7 +83,7 @@ class engine<policy::basic_sync_free_column<Tuning>, Scalar, Index, Offset, Exec
 
  private:
   [[nodiscard]] std::uint32_t blocks() const {
-    return static_cast<std::uint32_t>(simt::ceil_div(columns_.size, agent<1>::columns_per_block));
+    return simt::block_count(columns_.size, agent<1>::columns_per_block);
   }
 
   triangle_form form_;

@@ -176,7 +176,7 @@ class plan {
  private:
   template <class Agent>
   static std::uint32_t blocks(std::int64_t warps) {
-    return static_cast<std::uint32_t>(simt::ceil_div(warps, Agent::block_threads / 32));
+    return simt::block_count(warps, Agent::block_threads / 32);
   }
 
   [[nodiscard]] valued_triangle<Scalar, Index, Offset> valued(const Scalar* stored) const {

@@ -46,9 +46,10 @@ struct kernel_params {
 };
 
 /// A lane polls `EntriesAtOnce` entries together. One sweep over the rows solves `Columns` right-hand sides;
-/// further ones are solved by other blocks (rhs_blocks) and in further sweeps. With `OneRhs` the kernel
-/// solves a single right-hand side. In the double buffer the components of one sweep stand side by side, by
-/// solve index. If the last sweep has fewer right-hand sides, the last one stands for the missing ones, too.
+/// further ones are solved by other blocks (rhs_blocks) and in further sweeps. `OneRhs`: the kernel solves a
+/// single right-hand side, and `Columns` is 1. In the double buffer the components of one sweep stand side by
+/// side, by solve index. If the last sweep has fewer right-hand sides, the last one stands for the missing
+/// ones, too.
 template <class Tuning, class Scalar, class Index, class Offset, int EntriesAtOnce, int Columns, bool OneRhs>
 struct agent {
   static_assert(!OneRhs || Columns == 1);
@@ -81,7 +82,7 @@ struct agent {
       solve_rows(ctx, warp, p, solve_index, rhs_block, start.half);
     }
     if (solve_index < p.solve_size) {
-      word* const other = components_of(p, start.half ^ 1u) + solve_index * flag::words;
+      word* const other = flag::address(components_of(p, start.half ^ 1u), solve_index);
       for (std::int64_t sweep = rhs_block; sweep * Columns < start.rhs_to_reset; sweep += p.rhs_blocks) {
         flag::reset(ctx, other + sweep * sweep_words(p));
       }
@@ -116,7 +117,7 @@ struct agent {
 
   /// Returns the components of the first sweep, by solve index.
   SPTRSV_DEVICE static word* components_of(const params& p, std::uint32_t half) {
-    return (half == 0 ? p.buffers.solved[0] : p.buffers.solved[1]) + p.share.first_solve_index * flag::words;
+    return flag::address(half == 0 ? p.buffers.solved[0] : p.buffers.solved[1], p.share.first_solve_index);
   }
   /// Returns the distance from the components of a sweep to those of the next one.
   SPTRSV_DEVICE static std::int64_t sweep_words(const params& p) { return p.buffers.size * flag::words; }
@@ -146,7 +147,7 @@ struct agent {
     const std::int64_t sweeps = OneRhs ? 1 : (p.x.columns + Columns - 1) / Columns;
     std::int64_t sweep = OneRhs ? 0 : rhs_block;
     if (gate >= 0) {
-      wait_for_gate(ctx, components + sweep * sweep_words(p) + static_cast<std::int64_t>(gate) * flag::words);
+      wait_for_gate(ctx, flag::address(components + sweep * sweep_words(p), gate));
     }
     constexpr auto stride = static_cast<Offset>(slice_rows * EntriesAtOnce);
     for (;;) {
@@ -191,7 +192,7 @@ struct agent {
     for (int k = 0; k < Columns; ++k) {
       rhs_value(rest, k) = pivot(rhs_value(rest, k));
     }
-    flag::publish(ctx, solved + solve_index * flag::words, rest);
+    flag::publish(ctx, flag::address(solved, solve_index), rest);
     if (substitution_index < 0) {
       return;
     }
@@ -236,7 +237,7 @@ struct agent {
                                                          const word* solved) {
     needed_components made;
     for (int i = 0; i < EntriesAtOnce; ++i) {
-      made.addresses.of[i] = solved + static_cast<std::int64_t>(entries.column[i]) * flag::words;
+      made.addresses.of[i] = flag::address(solved, entries.column[i]);
       if (entries.column[i] >= 0) {
         made.components.try_load_cached(ctx, i, made.addresses(i));
       } else {

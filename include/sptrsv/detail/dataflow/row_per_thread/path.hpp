@@ -57,7 +57,7 @@ class path {
     if (levels) {
       order_by_levels(split, std::move(*levels), on, memory);
       sweep_by_sweep_ = rhs_blocks_ > 1 && triangle.size >= Tuning::wide_level * levels_ &&
-                        triangle.entries() * max_rhs > Tuning::wide_gathers;
+                        triangle.entries() > Tuning::wide_gathers / max_rhs;
     } else {
       slices_ = pack_slices(triangle, packing_order<Index>{}, form.reversed, on, memory);
       substitution_indices_ = copy_of(split.substitution_indices, on, memory.kept);
@@ -126,7 +126,7 @@ class path {
 
   /// Returns the number of blocks of every launch, however many right-hand sides it has.
   [[nodiscard]] std::uint32_t blocks() const {
-    return static_cast<std::uint32_t>(simt::ceil_div(slices_.size, Tuning::block_threads) * rhs_blocks_);
+    return simt::block_count(simt::ceil_div(slices_.size, Tuning::block_threads) * rhs_blocks_, 1);
   }
 
   std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/stored_runs.hpp"
@@ -65,16 +66,15 @@ struct packing_order {
   }
 };
 
-/// Writes, for each slice, its number of slots; 0 past the end.
+/// Returns the number of slots of a slice; 0 past the end.
 template <class Index, class Offset>
-struct measure_slices {
+struct slots_of_slice {
   std::int64_t size;
   packing_order<Index> order;
   const Offset* row_offsets;
-  Offset* slots;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
+  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t slice) const {
     Offset longest = 0;
     const std::int64_t end = (slice + 1) * slice_rows < size ? (slice + 1) * slice_rows : size;
     for (std::int64_t solve_index = slice * slice_rows; solve_index < end; ++solve_index) {
@@ -83,7 +83,31 @@ struct measure_slices {
       const Offset to = ctx.load_constant(row_offsets + row + 1);
       longest = longest < to - from ? to - from : longest;
     }
-    ctx.store(slots + slice, static_cast<Offset>(longest * slice_rows));
+    return static_cast<std::int64_t>(longest) * slice_rows;
+  }
+};
+
+/// Writes, for each slice, its number of slots; 0 past the end.
+template <class Index, class Offset>
+struct measure_slices {
+  slots_of_slice<Index, Offset> slots_of;
+  Offset* slots;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
+    ctx.store(slots + slice, static_cast<Offset>(slots_of(ctx, slice)));
+  }
+};
+
+/// Adds the number of slots of each slice to *total.
+template <class Index, class Offset>
+struct count_slots {
+  slots_of_slice<Index, Offset> slots_of;
+  std::uint64_t* total;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
+    ctx.atomic_add(total, static_cast<std::uint64_t>(slots_of(ctx, slice)));
   }
 };
 
@@ -158,8 +182,27 @@ struct find_diagonals {
   }
 };
 
+/// Throws errc::unsupported if there are more slots than `Offset` can count. An entry has at most 32 slots,
+/// so that only the slots of a large triangle are counted; then the function synchronises.
+template <class Index, class Offset, class Executor>
+void expect_countable_slots(const device_triangle<Index, Offset>& t, const packing_order<Index>& order,
+                            const Executor& on, memory_resource& scratch) {
+  if (t.entries() <= max_count<Offset> / slice_rows) {
+    return;
+  }
+  std::uint64_t slots = 0;
+  const auto total = make_buffer<std::uint64_t>(1, on, scratch);
+  on.fill_bytes(total.data(), 0, total.bytes());
+  simt::for_each(on, simt::ceil_div(t.size, slice_rows),
+                 count_slots<Index, Offset>{{t.size, order, t.row_offsets.data()}, total.data()});
+  on.download(&slots, total.data(), sizeof(slots));
+  SPTRSV_EXPECTS(slots <= static_cast<std::uint64_t>(max_count<Offset>), errc::unsupported,
+                 "dataflow: the path row_per_thread needs " + std::to_string(slots) +
+                     " slots for the entries, which do not fit the offset type");
+}
+
 /// Packs a triangle. `order`: any order in which each row comes after the rows that it needs. `reversed`: see
-/// triangle_form. Synchronises.
+/// triangle_form. Synchronises. Throws errc::unsupported if the slots do not fit Offset.
 template <class Index, class Offset, class Executor>
 sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t,
                                       const packing_order<Index>& order, bool reversed, const Executor& on,
@@ -168,8 +211,9 @@ sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t,
   g.size = t.size;
   g.count = simt::ceil_div(t.size, slice_rows);
   g.offsets = make_buffer<Offset>(g.count + 1, on, memory.kept);
+  expect_countable_slots(t, order, on, memory.scratch);
   simt::for_each(on, g.count + 1,
-                 measure_slices<Index, Offset>{t.size, order, t.row_offsets.data(), g.offsets.data()});
+                 measure_slices<Index, Offset>{{t.size, order, t.row_offsets.data()}, g.offsets.data()});
   on.exclusive_scan(g.offsets.data(), g.offsets.data(), g.count + 1, memory.scratch);
   Offset slots = 0;
   on.download(&slots, g.offsets.data() + g.count, sizeof(Offset));
@@ -190,7 +234,7 @@ sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t,
   }
   using pack = pack_agent<Index, Offset>;
   if (t.size > 0) {
-    on.template launch<pack>(static_cast<std::uint32_t>(simt::ceil_div(t.size, pack::block_threads / 32)),
+    on.template launch<pack>(simt::block_count(t.size, pack::block_threads / 32),
                              {t.size, order, t.row_offsets.data(), t.columns.data(), t.sources.data(),
                               g.offsets.data(), g.columns.data(), g.sources.data(), g.shifts.data()});
   }

@@ -139,7 +139,7 @@ class path {
     shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
       if (index == shape_index_) {
         on.template launch<agent<Scalar, decltype(shape)>>(
-            static_cast<std::uint32_t>(x.columns), p, shared_layout<Scalar>::of(shape_, x_ring_size_).bytes);
+            simt::block_count(x.columns, 1), p, shared_layout<Scalar>::of(shape_, x_ring_size_).bytes);
       }
     });
   }

@@ -19,8 +19,10 @@ namespace sptrsv::detail::dataflow::single_block {
 /// nearest ones.
 template <int Rows, int Lanes, int Entries, int Reach>
 struct kernel_shape {
-  static_assert(Rows * Lanes == 32, "a tile is solved by one warp");
-  static_assert(Rows % 4 == 0 && Entries % 2 == 0 && Reach >= 1 && Reach < Rows);
+  static_assert(Rows * Lanes == 32, "single_block_shape: rows * lanes must be 32");
+  static_assert(Rows % 4 == 0, "single_block_shape: rows must be a multiple of 4");
+  static_assert(Entries >= 2 && Entries % 2 == 0, "single_block_shape: entries must be an even number");
+  static_assert(Reach >= 1 && Reach < Rows, "single_block_shape: reach must be 1 to rows - 1");
   static constexpr int rows = Rows;
   static constexpr int lanes = Lanes;
   static constexpr int entries = Entries;

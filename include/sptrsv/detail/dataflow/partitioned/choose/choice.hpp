@@ -55,7 +55,8 @@ class plan_search {
   /// Returns the best choice; its time is infinite if no shape fits the device or the system is too large.
   /// Synchronises.
   shape_choice choose() {
-    constexpr std::int64_t too_many = (std::int64_t{1} << 31) - 64;
+    // Solve indices have 32 bits, also that of a thread one step past the end.
+    constexpr std::int64_t too_many = max_count<std::int32_t>;
     if (levels_ > level_counts::max_levels || triangle_.size > too_many || triangle_.entries() > too_many) {
       return {};
     }

@@ -68,7 +68,7 @@ counted_level_tables count_level_tables(const std::vector<level_table>& tables, 
                                          table.shape.shared_entries(),
                                          2 * table.shape.lanes};
   }
-  on.template launch<agent>(static_cast<std::uint32_t>(p.tables.count * p.table_blocks), p);
+  on.template launch<agent>(simt::block_count(p.tables.count * p.table_blocks, 1), p);
   // Most partitions have no rows on most levels: only cells that have rows come to the host.
   const auto levels_before = make_buffer<std::int32_t>(size + 1, on, scratch);
   const auto partition_levels = make_buffer<partition_level>(size, on, scratch);

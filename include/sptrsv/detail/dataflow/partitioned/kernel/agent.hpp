@@ -93,7 +93,7 @@ class partition_solver {
       for (std::int32_t solve_index =
                ctx_.load_constant(p_.partition_begins + partition) + ctx_.thread_rank();
            solve_index < end; solve_index += layout::block_threads) {
-        flag::reset(ctx_, components + std::int64_t{solve_index} * flag::words);
+        flag::reset(ctx_, flag::address(components, solve_index));
       }
     }
   }
@@ -236,7 +236,7 @@ class partition_solver {
     }
     barrier_.arrive_next();
     if (writes) {
-      flag::publish(ctx_, solved_ + solve_index * flag::words, x);
+      flag::publish(ctx_, flag::address(solved_, solve_index), x);
       if (index >= 0) {
         rhs_.store(index, x);
         if (!is_finite(x)) {
@@ -244,7 +244,7 @@ class partition_solver {
         }
       }
       if (other_ != nullptr) {
-        flag::reset(ctx_, other_ + solve_index * flag::words);
+        flag::reset(ctx_, flag::address(other_, solve_index));
       }
     }
   }

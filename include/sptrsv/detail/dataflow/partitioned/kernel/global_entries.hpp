@@ -81,7 +81,7 @@ class global_entries {
     polled_batch<flag, Entries> components;
     SPTRSV_UNROLL
     for (int k = 0; k < Entries; ++k) {
-      addresses.of[k] = solved_ + entries[k].solve_index * flag::words;
+      addresses.of[k] = flag::address(solved_, entries[k].solve_index);
       components.set_zero(k);
       if (entries[k].solve_index >= 0) {
         components.try_load_cached(ctx_, k, addresses(k));

@@ -14,10 +14,15 @@ namespace sptrsv::detail::dataflow::partitioned {
 template <int Lanes, int Threads, int WarpGroups, int Entries, int PolledPairs = 1, bool Streams = false,
           int Rhs = 1>
 struct kernel_shape {
-  static_assert(Lanes >= 1 && Lanes <= 32 && (Lanes & (Lanes - 1)) == 0, "lanes: a power of two, at most 32");
-  static_assert(Threads % 32 == 0, "threads: whole warps");
-  static_assert(WarpGroups >= 2 && WarpGroups <= 15, "a block has 15 named barriers for its warp groups");
-  static_assert(Entries % 2 == 0, "entries: an even number");
+  static_assert(Lanes >= 1 && Lanes <= 32 && (Lanes & (Lanes - 1)) == 0,
+                "partitioned_shape: lanes must be a power of two, at most 32");
+  static_assert(Threads >= 32 && Threads % 32 == 0, "partitioned_shape: threads must be a multiple of 32");
+  static_assert(
+      WarpGroups >= 2 && WarpGroups <= 15,
+      "partitioned_shape: warp_groups must be 2 to 15, because a block has 15 named barriers for them");
+  static_assert(Entries >= 2 && Entries % 2 == 0, "partitioned_shape: entries must be an even number");
+  static_assert(PolledPairs >= 1, "partitioned_shape: polled_pairs must be at least 1");
+  static_assert(Rhs >= 1 && (Rhs & (Rhs - 1)) == 0, "partitioned_shape: rhs must be a power of two");
   static constexpr int lanes = Lanes;
   static constexpr int threads = Threads;
   static constexpr int max_warp_groups = WarpGroups;

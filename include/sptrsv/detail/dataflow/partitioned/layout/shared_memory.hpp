@@ -23,7 +23,7 @@ struct shared_layout {
   static constexpr int rows = 32 / Shape::lanes;
   static constexpr int packed_bytes =
       format.offsets(rows, format.sizes(rows), Shape::entries, rows).bytes(2 * Shape::polled_pairs);
-  static_assert(packed_bytes < 65536, "slice_head::sizes has 12 bits for it, in units of 16 bytes");
+  static_assert(packed_bytes < 65536, "partitioned_shape: entries and polled_pairs exceed a packed slice");
   static constexpr int arrival_offset = packed_bytes + 32 * static_cast<int>(sizeof(unknown));
   static constexpr int stage_bytes = arrival_offset + 16;
   static constexpr int warp_bytes = stages * stage_bytes;
@@ -34,7 +34,7 @@ struct shared_layout {
       std::min({Shape::max_warp_groups, max_pipeline_bytes / warp_group_bytes, 1024 / Shape::threads});
   static constexpr int block_threads = warp_groups * Shape::threads;
   static constexpr int x_ring_offset = warp_groups * warp_group_bytes;
-  static_assert(warp_groups >= 2);
+  static_assert(warp_groups >= 2, "partitioned_shape: threads leave a block fewer than two warp groups");
 
   /// Returns the number of components that the x ring buffer holds, of at most `max_size`. Shapes that stream
   /// have a smaller one, because more warp groups hide the latency of memory better.

@@ -1,0 +1,27 @@
+// Products of sizes that must not wrap.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "sptrsv/error.hpp"
+
+namespace sptrsv::detail {
+
+/// Returns the product of sizes, which are not negative. Throws errc::out_of_memory if it exceeds 2^63 - 1,
+/// which no address space holds.
+template <class... Sizes>
+std::int64_t checked_product(Sizes... sizes) {
+  std::int64_t product = 1;
+  const auto multiply = [&](std::int64_t size) {
+    SPTRSV_EXPECTS(
+        size <= 0 || product <= std::numeric_limits<std::int64_t>::max() / size, errc::out_of_memory,
+        std::to_string(product) + " times " + std::to_string(size) +
+            " elements exceed the address space: fewer right-hand sides (max_rhs) need less memory");
+    product *= size;
+  };
+  (multiply(static_cast<std::int64_t>(sizes)), ...);
+  return product;
+}
+
+}  // namespace sptrsv::detail
