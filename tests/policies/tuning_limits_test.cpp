@@ -33,7 +33,6 @@ struct smallest_self_scheduled : smallest<self_scheduled_tuning> {
   static constexpr int narrow_lanes = 4;
   static constexpr int narrow_unknowns_per_level = 0;
   static constexpr int narrow_entries_per_row = 1 << 30;
-  static constexpr int rhs_per_sweep = 2;
 };
 struct largest_self_scheduled : largest<self_scheduled_tuning> {
   static constexpr int warps_per_processor = 64;
@@ -44,7 +43,7 @@ struct smallest_level_set : level_set_tuning {
   static constexpr int narrow_block_threads = 32;
   static constexpr int narrow_lanes = 1 << 30;
   static constexpr int device_lanes = 1;
-  static constexpr int rhs_per_sweep = 2;
+  static constexpr int rhs_per_sweep = 1;
 };
 struct largest_level_set : level_set_tuning {
   static constexpr int wide_block_threads = 1024;
@@ -54,7 +53,6 @@ struct largest_level_set : level_set_tuning {
   static constexpr int rhs_per_sweep = 8;
 };
 struct smallest_scheme : smallest<scheme_tuning> {
-  static constexpr int rhs_per_sweep = 2;
   static constexpr int patience = 0;
 };
 struct smallest_block : smallest<block_tuning> {

@@ -42,7 +42,8 @@ TEST(SlicedEll, CountsAsManySlotsAsTheOffsetsCan) {
   emulator_target where;
   const auto pack = [&](std::int64_t slices) {
     return detail::dataflow::row_per_thread::pack_slices(
-        one_row_for_each_slice<std::int16_t>(slices, 32, where), false, where.on(), where.resource());
+        one_row_for_each_slice<std::int16_t>(slices, 32, where),
+        detail::dataflow::row_per_thread::packing_order<std::int32_t>{}, false, where.on(), where.resource());
   };
   EXPECT_EQ(pack(31).columns.size(), 31u * 32 * 32);  // 1024 slots for each slice
   for (const std::int64_t slices : {32, 33, 63, 64, 65}) {
