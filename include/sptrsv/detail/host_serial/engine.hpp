@@ -109,12 +109,17 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
   template <class Element>
   void substitute_row(std::int64_t i, Element element) const {
     Scalar sum = element(i);
-    for (Offset e = begin(i); e < begin(i + 1); ++e) {
-      if (inside_triangle(i, index(e))) {
-        sum = sum - value(e) * element(index(e));
+    Scalar pivot{};
+    const Offset end = begin(i + 1);
+    for (Offset e = begin(i); e < end; ++e) {
+      const std::int64_t j = index(e);
+      if (j == i) {
+        pivot = value(e);
+      } else if (inside_triangle(i, j)) {
+        sum = sum - value(e) * element(j);
       }
     }
-    element(i) = form_.unit ? sum : divide(sum, diagonal(i));
+    element(i) = form_.unit ? sum : divide(sum, pivot);
   }
 
   /// Computes x_i = x_i / a_ii, then x_j = x_j - a_ji x_i for the unsolved j.
