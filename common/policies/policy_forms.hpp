@@ -69,6 +69,14 @@ inline auto forms_of(policy_list<sptrsv::policy::sync_free_thread>) {
        {row_order::natural, thread_form::two_phase}}};
 }
 
+inline auto forms_of(policy_list<sptrsv::policy::host_parallel>) {
+  using namespace sptrsv::policy;
+  return form_list<host_parallel>{
+      {"host_parallel", "the path and the number of workers that are predicted to be the fastest"},
+      {"host_parallel_1", "the faster path of one worker", {1}},
+      {"host_parallel_2", "the faster path of two workers", {2}}};
+}
+
 inline auto forms_of(policy_list<sptrsv::policy::sync_free_fused>) {
   using namespace sptrsv::policy;
   return form_list<sync_free_fused>{

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
@@ -77,7 +78,7 @@ void validate_on_host(const pattern_view<Index, Offset>& a, const triangle_form&
   }
 }
 
-/// The strictly lower triangle of the system by rows, in the order of substitution, columns ascending.
+/// The strictly lower triangle of the system by rows, in the order of substitution.
 template <class Index, class Offset>
 struct host_triangle {
   std::vector<Offset> row_offsets;  ///< by row, size + 1
@@ -95,9 +96,12 @@ struct host_triangle {
   }
 };
 
-/// Builds the triangle of a valid pattern (validate_on_host).
+/// Builds the triangle of a valid pattern (validate_on_host). The entries of a row stand in the order in
+/// which host_serial subtracts them: as they are stored, or with ascending columns if the system is
+/// transposed.
 template <class Index, class Offset>
-host_triangle<Index, Offset> build_on_host(const pattern_view<Index, Offset>& a, const triangle_form& form) {
+host_triangle<Index, Offset> build_in_serial_order(const pattern_view<Index, Offset>& a,
+                                                   const triangle_form& form) {
   const auto size = static_cast<std::size_t>(a.size);
   host_triangle<Index, Offset> t;
   t.row_offsets.assign(size + 1, Offset{0});
@@ -112,26 +116,45 @@ host_triangle<Index, Offset> build_on_host(const pattern_view<Index, Offset>& a,
   for (std::size_t r = 0; r < size; ++r) {
     t.row_offsets[r + 1] += t.row_offsets[r];
   }
-  struct entry {
-    Index column;
-    Offset source;
-  };
-  std::vector<entry> entries(static_cast<std::size_t>(t.row_offsets[size]));
-  std::vector<Offset> cursor(t.row_offsets.begin(), t.row_offsets.end() - 1);
+  t.columns.resize(static_cast<std::size_t>(t.row_offsets[size]));
+  t.sources.resize(t.columns.size());
+  // Columns of a transposed, reversed system are visited in descending order: its rows are filled from the
+  // end.
+  const bool from_end = form.transposed && form.reversed;
+  std::vector<Offset> cursor(t.row_offsets.begin() + (from_end ? 1 : 0),
+                             t.row_offsets.end() - (from_end ? 0 : 1));
   for_each_triangle_entry(a, form, [&](Index row, Index column, Offset e) {
     if (column < row) {
-      entries[static_cast<std::size_t>(cursor[static_cast<std::size_t>(row)]++)] = {column, e};
+      Offset& next = cursor[static_cast<std::size_t>(row)];
+      const auto to = static_cast<std::size_t>(from_end ? --next : next++);
+      t.columns[to] = column;
+      t.sources[to] = e;
     }
   });
-  for (std::size_t r = 0; r < size; ++r) {
-    std::sort(entries.begin() + t.row_offsets[r], entries.begin() + t.row_offsets[r + 1],
-              [](const entry& x, const entry& y) { return x.column < y.column; });
-  }
-  t.columns.reserve(entries.size());
-  t.sources.reserve(entries.size());
-  for (const entry& e : entries) {
-    t.columns.push_back(e.column);
-    t.sources.push_back(e.source);
+  return t;
+}
+
+/// Builds the triangle of a valid pattern (validate_on_host), with ascending columns.
+template <class Index, class Offset>
+host_triangle<Index, Offset> build_on_host(const pattern_view<Index, Offset>& a, const triangle_form& form) {
+  host_triangle<Index, Offset> t = build_in_serial_order(a, form);
+  std::vector<std::pair<Index, Offset>> row;
+  for (std::size_t r = 0; r + 1 < t.row_offsets.size(); ++r) {
+    const auto first = static_cast<std::size_t>(t.row_offsets[r]);
+    const auto end = static_cast<std::size_t>(t.row_offsets[r + 1]);
+    const auto columns = t.columns.begin();
+    if (std::is_sorted(columns + t.row_offsets[r], columns + t.row_offsets[r + 1])) {
+      continue;
+    }
+    row.clear();
+    for (std::size_t e = first; e < end; ++e) {
+      row.emplace_back(t.columns[e], t.sources[e]);
+    }
+    std::sort(row.begin(), row.end());
+    for (std::size_t e = first; e < end; ++e) {
+      t.columns[e] = row[e - first].first;
+      t.sources[e] = row[e - first].second;
+    }
   }
   return t;
 }
@@ -146,23 +169,32 @@ struct host_levels {
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(level_offsets.size()) - 1; }
 };
 
-/// Returns the levels of a triangle. Linear time.
+/// Writes the level of each row to `level_of_row` and returns the number of levels. Linear time.
 template <class Index, class Offset>
-host_levels<Index> levels_on_host(const std::vector<Offset>& row_offsets, const std::vector<Index>& columns) {
+std::int64_t find_levels(const std::vector<Offset>& row_offsets, const std::vector<Index>& columns,
+                         std::vector<Index>& level_of_row) {
   const std::size_t size = row_offsets.size() - 1;
-  host_levels<Index> levels;
-  levels.level_of_row.assign(size, Index{0});
+  level_of_row.assign(size, Index{0});
   Index count = 0;
   for (std::size_t r = 0; r < size; ++r) {
     Index level = 0;
     for (Offset e = row_offsets[r]; e < row_offsets[r + 1]; ++e) {
       const auto column = static_cast<std::size_t>(columns[static_cast<std::size_t>(e)]);
-      level = std::max(level, static_cast<Index>(levels.level_of_row[column] + 1));
+      level = std::max(level, static_cast<Index>(level_of_row[column] + 1));
     }
-    levels.level_of_row[r] = level;
+    level_of_row[r] = level;
     count = std::max(count, static_cast<Index>(level + 1));
   }
-  levels.rows = group_entries<Index>(levels.level_of_row.data(), size, count, levels.level_offsets);
+  return count;
+}
+
+/// Returns the levels of a triangle. Linear time.
+template <class Index, class Offset>
+host_levels<Index> levels_on_host(const std::vector<Offset>& row_offsets, const std::vector<Index>& columns) {
+  host_levels<Index> levels;
+  const std::int64_t count = find_levels(row_offsets, columns, levels.level_of_row);
+  levels.rows = group_entries<Index>(levels.level_of_row.data(), levels.level_of_row.size(), count,
+                                     levels.level_offsets);
   return levels;
 }
 

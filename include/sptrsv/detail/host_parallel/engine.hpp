@@ -1,20 +1,23 @@
-// The engine of host_parallel: solves the levels with several workers that wait for one another point to
-// point.
+// The engine of host_parallel: keeps the triangle in the order in which rows are solved, and runs the tasks
+// of the schedule.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <thread>
+#include <string>
 #include <vector>
 
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
-#include "sptrsv/detail/host_parallel/schedule.hpp"
+#include "sptrsv/detail/base/plan_text.hpp"
+#include "sptrsv/detail/host_parallel/choice.hpp"
 #include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/solver.hpp"
 
@@ -22,14 +25,9 @@ namespace sptrsv::detail {
 
 template <class Scalar, class Index, class Offset>
 class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
-  /// The number of levels that a worker has finished. Padded, because one core writes it and others poll it.
-  struct alignas(64) progress {
-    std::atomic<std::int64_t> levels{0};
-  };
-
  public:
   struct workspace {
-    std::unique_ptr<progress[]> done;
+    std::unique_ptr<host_progress[]> progress;  ///< by worker
     std::int64_t first_nonfinite = -1;
   };
 
@@ -39,12 +37,12 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     SPTRSV_EXPECTS(policy.workers >= 0, errc::invalid_argument,
                    "host_parallel: a negative number of workers");
     validate_on_host(a, form);
-    triangle_ = build_on_host(a, form);
-    const host_levels<Index> levels = levels_on_host<Index>(triangle_.row_offsets, triangle_.columns);
-    schedule_ = make_schedule(levels, triangle_.row_offsets, triangle_.columns,
-                              policy.workers > 0 ? policy.workers : useful_workers(levels.count()));
-    values_.resize(triangle_.columns.size());
-    diagonal_.resize(triangle_.diagonal_sources.size());
+    const host_triangle<Index, Offset> t = build_in_serial_order(a, form);
+    std::vector<Index> level_of_row;
+    levels_ = find_levels(t.row_offsets, t.columns, level_of_row);
+    longest_row_ = t.longest_row();
+    plan_ = host_planner<Index, Offset>(t, levels_).plan(policy.workers, available_workers());
+    store_in_solve_order(t);
   }
 
   void update_values(const Scalar* values, const host_executor&) {
@@ -54,32 +52,32 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
         to[e] = form_.conjugated ? conjugate(v) : v;
       }
     };
-    gather(triangle_.sources, values_);
-    gather(triangle_.diagonal_sources, diagonal_);
+    gather(sources_, values_);
+    gather(diagonal_sources_, diagonal_);
   }
 
   workspace make_workspace(const host_executor&, memory_resource&) const {
-    return {std::make_unique<progress[]>(static_cast<std::size_t>(schedule_.workers)), -1};
+    return {std::make_unique<host_progress[]>(static_cast<std::size_t>(schedule().workers)), -1};
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
              const host_executor&) const {
-    for (int w = 0; w < schedule_.workers; ++w) {
-      scratch.done[w].levels.store(0, std::memory_order_relaxed);
+    for (int w = 0; w < schedule().workers; ++w) {
+      scratch.progress[w].tasks.store(0, std::memory_order_relaxed);
     }
-    std::atomic<std::int64_t> first_nonfinite{std::numeric_limits<std::int64_t>::max()};
+    std::atomic<std::int64_t> first_nonfinite{no_row};
     const auto run = [&](int thread, int threads) {
-      // A thread executes the tasks of its workers level by level and waits for lower levels only. So any
-      // number of threads makes progress, also a single one: OpenMP may start fewer threads than requested.
-      for (std::int64_t level = 0; level < schedule_.levels; ++level) {
-        for (int w = thread; w < schedule_.workers; w += threads) {
-          run_task(level, w, alpha, b, x, scratch, first_nonfinite);
+      run_tasks(schedule(), scratch.progress.get(), thread, threads, [&](Index first, Index end) {
+        const std::int64_t seen = solve_rows(first, end, alpha, b, x);
+        std::int64_t before = first_nonfinite.load(std::memory_order_relaxed);
+        while (seen < before && !first_nonfinite.compare_exchange_weak(before, seen)) {
         }
-      }
+      });
     };
 #ifdef _OPENMP
-    if (schedule_.workers > 1) {
-#pragma omp parallel num_threads(schedule_.workers)
+    if (schedule().workers > 1) {
+      // OpenMP may start fewer threads than requested.
+#pragma omp parallel num_threads(schedule().workers)
       run(omp_get_thread_num(), omp_get_num_threads());
     } else {
       run(0, 1);
@@ -88,7 +86,7 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     run(0, 1);
 #endif
     const std::int64_t first = first_nonfinite.load();
-    scratch.first_nonfinite = first == std::numeric_limits<std::int64_t>::max() ? -1 : first;
+    scratch.first_nonfinite = first == no_row ? -1 : first;
   }
 
   std::int64_t first_nonfinite_index(const workspace& scratch, const host_executor&) const {
@@ -96,90 +94,191 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
   }
 
   bool is_zero_pivot(std::int64_t substitution_index, const workspace&, const host_executor&) const {
-    return !form_.unit && diagonal_[static_cast<std::size_t>(substitution_index)] == Scalar{};
+    if (form_.unit) {
+      return false;
+    }
+    const auto row = static_cast<Index>(stored_row(substitution_index));
+    return diagonal_[static_cast<std::size_t>(std::find(rows_.begin(), rows_.end(), row) - rows_.begin())] ==
+           Scalar{};
   }
 
   void describe(solver_info& info, const host_executor& on) const {
-    info.device = on.device_name() + ", " + std::to_string(schedule_.workers) + " workers";
-    info.kernels = {kernel_info{"level-scheduled substitution by rows, " +
-                                std::to_string(schedule_.waits.size()) + " point-to-point waits"}};
+    const std::string waits = std::to_string(schedule().waits.size()) + " point-to-point waits";
+    switch (plan_.path) {
+      case host_path::natural:
+        info.kernels = {kernel_info{"substitution by rows in natural order"}};
+        break;
+      case host_path::windows:
+        info.kernels = {kernel_info{"substitution by rows in level order inside windows"}};
+        break;
+      case host_path::pipeline:
+        info.kernels = {kernel_info{"substitution by rows in level order inside windows, " + waits}};
+        break;
+      case host_path::levels:
+        info.kernels = {kernel_info{"level-scheduled substitution by rows, " + waits}};
+        break;
+    }
+    info.device = on.device_name() + ", " + std::to_string(schedule().workers) +
+                  (schedule().workers == 1 ? " worker" : " workers");
+    info.path = name_of(plan_.path);
+    info.predictions = plan_.predictions;
+    info.plan = info.path + ", by the predicted time of a solve: " + to_text(plan_.predictions);
     info.entries = static_cast<std::int64_t>(values_.size() + diagonal_.size());
-    info.levels = schedule_.levels;
-    info.longest_row = triangle_.longest_row();
-    info.solver_bytes = bytes(triangle_.row_offsets) + bytes(triangle_.columns) + bytes(triangle_.sources) +
-                        bytes(triangle_.diagonal_sources) + bytes(values_) + bytes(diagonal_) +
-                        bytes(schedule_.rows) + bytes(schedule_.task_offsets) +
-                        bytes(schedule_.wait_offsets) + bytes(schedule_.waits);
-    info.workspace_bytes = static_cast<std::size_t>(schedule_.workers) * sizeof(progress);
+    info.levels = levels_;
+    info.longest_row = longest_row_;
+    info.solver_bytes = bytes(rows_) + bytes(row_offsets_) + bytes(columns_) + bytes(sources_) +
+                        bytes(diagonal_sources_) + bytes(values_) + bytes(diagonal_) +
+                        bytes(schedule().task_offsets) + bytes(schedule().task_workers) +
+                        bytes(schedule().wait_offsets) + bytes(schedule().waits);
+    info.workspace_bytes = static_cast<std::size_t>(schedule().workers) * sizeof(host_progress);
   }
 
  private:
+  static constexpr std::int64_t no_row = std::numeric_limits<std::int64_t>::max();
+
   template <class T>
   static std::size_t bytes(const std::vector<T>& v) {
     return v.size() * sizeof(T);
   }
 
-  [[nodiscard]] int useful_workers(std::int64_t levels) const {
+  /// Returns how many threads OpenMP would start.
+  static int available_workers() {
 #ifdef _OPENMP
-    const auto work = static_cast<std::int64_t>(triangle_.columns.size() + triangle_.row_offsets.size());
-    const std::int64_t useful =
-        work / std::max<std::int64_t>(levels, 1) / policy::host_parallel::entries_per_worker;
-    return static_cast<int>(std::clamp<std::int64_t>(useful, 1, omp_get_max_threads()));
+    return omp_get_max_threads();
 #else
-    static_cast<void>(levels);
     return 1;
 #endif
   }
 
-  void run_task(std::int64_t level, int worker, Scalar alpha, const dense_view<const Scalar>& b,
-                const dense_view<Scalar>& x, workspace& scratch,
-                std::atomic<std::int64_t>& first_nonfinite) const {
-    const auto task = static_cast<std::size_t>(level * schedule_.workers + worker);
-    for (std::size_t i = schedule_.wait_offsets[task]; i < schedule_.wait_offsets[task + 1]; ++i) {
-      const auto& wait = schedule_.waits[i];
-      const std::atomic<std::int64_t>& levels = scratch.done[wait.worker].levels;
-      for (int polls = 1; levels.load(std::memory_order_acquire) <= wait.level; ++polls) {
-        if (polls % 64 == 0) {
-          std::this_thread::yield();  // there may be more threads than cores
-        }
-      }
-    }
-    for (Index p = schedule_.task_offsets[task]; p < schedule_.task_offsets[task + 1]; ++p) {
-      solve_row(schedule_.rows[static_cast<std::size_t>(p)], alpha, b, x, first_nonfinite);
-    }
-    scratch.done[worker].levels.store(level + 1, std::memory_order_release);
+  [[nodiscard]] const host_schedule<Index>& schedule() const { return plan_.schedule; }
+
+  /// Returns the row (column) of the stored matrix with a substitution index, and the other way round.
+  [[nodiscard]] std::int64_t stored_row(std::int64_t substitution_index) const {
+    return form_.reversed ? size_ - 1 - substitution_index : substitution_index;
   }
 
-  void solve_row(Index substitution_index, Scalar alpha, const dense_view<const Scalar>& b,
-                 const dense_view<Scalar>& x, std::atomic<std::int64_t>& first_nonfinite) const {
-    const auto r = static_cast<std::size_t>(substitution_index);
-    const std::int64_t last = static_cast<std::int64_t>(triangle_.row_offsets.size()) - 2;
-    const auto row_of = [&](std::int64_t p) { return form_.reversed ? last - p : p; };
-    const std::int64_t row = row_of(substitution_index);
-    for (std::int64_t k = 0; k < x.columns; ++k) {
-      Scalar sum = alpha * load_scalar(b.data + row * b.row_stride + k * b.column_stride);
-      for (Offset e = triangle_.row_offsets[r]; e < triangle_.row_offsets[r + 1]; ++e) {
-        const auto entry = static_cast<std::size_t>(e);
-        const Scalar* const needed =
-            x.data + row_of(triangle_.columns[entry]) * x.row_stride + k * x.column_stride;
-        sum = sum - values_[entry] * load_scalar(needed);
+  void store_in_solve_order(const host_triangle<Index, Offset>& t) {
+    rows_ = std::move(plan_.schedule.rows);
+    size_ = static_cast<std::int64_t>(rows_.size());
+    row_offsets_.resize(rows_.size() + 1);
+    columns_.resize(t.columns.size());
+    sources_.resize(t.sources.size());
+    diagonal_sources_.resize(t.diagonal_sources.size());
+    std::size_t next = 0;
+    for (std::size_t p = 0; p < rows_.size(); ++p) {
+      const auto row = static_cast<std::size_t>(rows_[p]);
+      for (auto e = static_cast<std::size_t>(t.row_offsets[row]);
+           e < static_cast<std::size_t>(t.row_offsets[row + 1]); ++e, ++next) {
+        columns_[next] = static_cast<Index>(stored_row(t.columns[e]));
+        sources_[next] = t.sources[e];
       }
-      const Scalar solved = form_.unit ? sum : divide(sum, diagonal_[r]);
-      store_scalar(x.data + row * x.row_stride + k * x.column_stride, solved);
-      if (!is_finite(solved)) {
-        std::int64_t seen = first_nonfinite.load();
-        while (substitution_index < seen &&
-               !first_nonfinite.compare_exchange_weak(seen, substitution_index)) {
+      row_offsets_[p + 1] = static_cast<Offset>(next);
+      if (!form_.unit) {
+        diagonal_sources_[p] = t.diagonal_sources[row];
+      }
+      rows_[p] = static_cast<Index>(stored_row(rows_[p]));
+    }
+    values_.resize(columns_.size());
+    diagonal_.resize(diagonal_sources_.size());
+  }
+
+  /// Calls the solve_rows for these strides and diagonal.
+  std::int64_t solve_rows(Index first, Index end, Scalar alpha, const dense_view<const Scalar>& b,
+                          const dense_view<Scalar>& x) const {
+    const bool unit_stride = b.row_stride == 1 && x.row_stride == 1;
+    if (form_.unit) {
+      return unit_stride ? solve_rows<true, true>(first, end, alpha, b, x)
+                         : solve_rows<false, true>(first, end, alpha, b, x);
+    }
+    return unit_stride ? solve_rows<true, false>(first, end, alpha, b, x)
+                       : solve_rows<false, false>(first, end, alpha, b, x);
+  }
+
+  /// Solves the rows with solve indices first ... end - 1 for all right-hand sides, four at a time. Returns
+  /// the smallest substitution index of a row whose component is not finite, or no_row.
+  template <bool UnitStride, bool UnitDiagonal>
+  std::int64_t solve_rows(Index first, Index end, Scalar alpha, const dense_view<const Scalar>& b,
+                          const dense_view<Scalar>& x) const {
+    bool all_finite = true;
+    std::int64_t column = 0;
+    for (; column + 4 <= x.columns; column += 4) {
+      all_finite &= solve_columns<UnitStride, UnitDiagonal, 4>(first, end, column, alpha, b, x);
+    }
+    for (; column < x.columns; ++column) {
+      all_finite &= solve_columns<UnitStride, UnitDiagonal, 1>(first, end, column, alpha, b, x);
+    }
+    return all_finite ? no_row : first_nonfinite(first, end, x);
+  }
+
+  /// Does the same for right-hand sides column ... column + Columns - 1. Returns whether all components are
+  /// finite. The loop over the rows is short, so that a core works on many rows at once.
+  template <bool UnitStride, bool UnitDiagonal, int Columns>
+  bool solve_columns(Index first, Index end, std::int64_t column, Scalar alpha,
+                     const dense_view<const Scalar>& b, const dense_view<Scalar>& x) const {
+    const Index* const rows = rows_.data();
+    const Offset* const row_offsets = row_offsets_.data();
+    const Index* const columns = columns_.data();
+    const Scalar* const values = values_.data();
+    const Scalar* const diagonal = diagonal_.data();
+    const std::int64_t b_stride = UnitStride ? 1 : b.row_stride;
+    const std::int64_t x_stride = UnitStride ? 1 : x.row_stride;
+    const std::int64_t b_column_stride = b.column_stride;
+    const std::int64_t x_column_stride = x.column_stride;
+    const Scalar* const from = b.data + column * b_column_stride;
+    Scalar* const to = x.data + column * x_column_stride;
+    bool all_finite = true;
+    auto e = static_cast<std::int64_t>(row_offsets[first]);
+    for (auto p = static_cast<std::int64_t>(first); p < static_cast<std::int64_t>(end); ++p) {
+      const auto row = static_cast<std::int64_t>(rows[p]);
+      std::array<Scalar, Columns> sum;
+      for (int k = 0; k < Columns; ++k) {
+        sum[k] = alpha * load_scalar(from + row * b_stride + k * b_column_stride);
+      }
+      for (const auto row_end = static_cast<std::int64_t>(row_offsets[p + 1]); e < row_end; ++e) {
+        const Scalar value = values[e];
+        const Scalar* const solved = to + columns[e] * x_stride;
+        for (int k = 0; k < Columns; ++k) {
+          sum[k] = sum[k] - value * load_scalar(solved + k * x_column_stride);
+        }
+      }
+      for (int k = 0; k < Columns; ++k) {
+        const Scalar solved = UnitDiagonal ? sum[k] : divide(sum[k], diagonal[p]);
+        store_scalar(to + row * x_stride + k * x_column_stride, solved);
+        if (!is_finite(solved)) {
+          all_finite = false;
         }
       }
     }
+    return all_finite;
+  }
+
+  /// Returns the smallest substitution index of the rows with solve indices first ... end - 1 that have a
+  /// component which is not finite, or no_row.
+  std::int64_t first_nonfinite(Index first, Index end, const dense_view<Scalar>& x) const {
+    std::int64_t found = no_row;
+    for (Index p = first; p < end; ++p) {
+      const auto row = static_cast<std::int64_t>(rows_[static_cast<std::size_t>(p)]);
+      for (std::int64_t k = 0; k < x.columns; ++k) {
+        if (!is_finite(load_scalar(x.data + row * x.row_stride + k * x.column_stride))) {
+          found = std::min(found, stored_row(row));
+        }
+      }
+    }
+    return found;
   }
 
   triangle_form form_;
-  host_triangle<Index, Offset> triangle_;
-  host_schedule<Index> schedule_;
-  std::vector<Scalar> values_;
-  std::vector<Scalar> diagonal_;
+  std::int64_t size_ = 0;
+  std::int64_t levels_ = 0;
+  std::int64_t longest_row_ = 0;
+  host_plan<Index> plan_;                 ///< its rows are moved to rows_
+  std::vector<Index> rows_;               ///< by solve index: the row of x
+  std::vector<Offset> row_offsets_;       ///< by solve index, size + 1
+  std::vector<Index> columns_;            ///< by entry: the row of x that it multiplies
+  std::vector<Offset> sources_;           ///< by entry: its index in the stored matrix
+  std::vector<Offset> diagonal_sources_;  ///< by solve index; empty if the diagonal is unit
+  std::vector<Scalar> values_;            ///< by entry
+  std::vector<Scalar> diagonal_;          ///< by solve index; empty if the diagonal is unit
 };
 
 }  // namespace sptrsv::detail

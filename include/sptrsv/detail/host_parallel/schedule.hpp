@@ -1,112 +1,186 @@
-// The schedule of host_parallel: which worker solves which rows of a level, and for which workers it waits
-// before.
+// The schedule of host_parallel: which worker solves which rows, and for which workers it waits before.
 //
 // Park, Smelyanskiy, Sundaram, Dubey: Sparsifying Synchronization for High-Performance Shared-Memory Sparse
-// Triangular Solver, ISC 2014. Workers take the levels in order. There is no barrier after a level: a worker
-// waits for the workers that it depends on, and only if an earlier wait does not imply this one.
+// Triangular Solver, ISC 2014. There is no barrier after a level: a worker waits for the workers that it
+// depends on, and only if an earlier wait does not imply this one.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <thread>
+#include <utility>
 #include <vector>
 
-#include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/host_parallel/solve_order.hpp"
 
 namespace sptrsv::detail {
 
-/// A wait: until `worker` has finished its rows of all levels up to and including `level`.
-template <class Index>
+/// A wait: until `worker` has finished its first `tasks` tasks.
 struct host_wait {
   int worker;
-  Index level;
+  std::int64_t tasks;
 };
 
-/// The tasks and the waits of all workers.
+/// The tasks and the waits of all workers. A task needs earlier tasks only. Each worker takes its tasks in
+/// ascending order.
 template <class Index>
 struct host_schedule {
   int workers = 1;
-  std::int64_t levels = 0;
-  /// Task (l, w) has the index l * workers + w. It solves
-  /// rows[task_offsets[task]] ... rows[task_offsets[task + 1] - 1].
-  std::vector<Index> task_offsets;
-  std::vector<Index> rows;
-  /// Task (l, w) first waits for waits[wait_offsets[task]] ... waits[wait_offsets[task + 1] - 1].
-  std::vector<std::size_t> wait_offsets;
-  std::vector<host_wait<Index>> waits;
+  std::vector<Index> rows;  ///< by solve index: the row
+  /// Task t solves rows[task_offsets[t]] ... rows[task_offsets[t + 1] - 1], one after the other.
+  std::vector<Index> task_offsets{0};
+  std::vector<int> task_workers;  ///< by task: its worker
+  /// Task t first waits for waits[wait_offsets[t]] ... waits[wait_offsets[t + 1] - 1].
+  std::vector<std::size_t> wait_offsets{0};
+  std::vector<host_wait> waits;
+
+  [[nodiscard]] std::size_t tasks() const { return task_workers.size(); }
 };
 
-/// Cuts each level into `workers` runs of consecutive rows with about equal numbers of entries.
+/// Entries and rows of a task, at least. So a task takes longer than a wait, and its entries stay in the L1
+/// cache for further right-hand sides.
+inline constexpr std::int64_t host_task_entries = 1000;
+
+/// Appends the waits to a schedule that has all tasks. A wait is left out if an earlier wait of the same
+/// worker implies it.
 template <class Index, class Offset>
-void cut_levels(host_schedule<Index>& s, const host_levels<Index>& levels,
-                const std::vector<Offset>& row_offsets) {
-  const auto cost = [&](Index row) {
-    const auto r = static_cast<std::size_t>(row);
-    return static_cast<std::int64_t>(row_offsets[r + 1] - row_offsets[r]) + 1;
+void append_waits(host_schedule<Index>& s, const host_triangle<Index, Offset>& t) {
+  if (s.workers == 1) {
+    s.wait_offsets.assign(s.tasks() + 1, 0);
+    return;
+  }
+  const auto workers = static_cast<std::size_t>(s.workers);
+  struct origin {
+    int worker;
+    std::int64_t tasks;  // that its worker has finished when the row is solved
   };
-  s.task_offsets.reserve(static_cast<std::size_t>(levels.count() * s.workers) + 1);
-  for (std::int64_t l = 0; l < levels.count(); ++l) {
-    Index next = levels.level_offsets[static_cast<std::size_t>(l)];
-    const Index end = levels.level_offsets[static_cast<std::size_t>(l) + 1];
-    std::int64_t left = 0;
-    for (Index p = next; p < end; ++p) {
-      left += cost(levels.rows[static_cast<std::size_t>(p)]);
-    }
-    for (int w = 0; w < s.workers; ++w) {
-      s.task_offsets.push_back(next);
-      const std::int64_t share = (left + s.workers - w - 1) / (s.workers - w);
-      for (std::int64_t taken = 0; next < end && taken < share; ++next) {
-        taken += cost(levels.rows[static_cast<std::size_t>(next)]);
-        left -= cost(levels.rows[static_cast<std::size_t>(next)]);
-      }
-    }
-  }
-  s.task_offsets.push_back(static_cast<Index>(levels.rows.size()));
-}
-
-/// Makes the schedule for a triangle and its levels. A wait is left out if an earlier wait of the same worker
-/// implies it.
-template <class Index, class Offset>
-host_schedule<Index> make_schedule(const host_levels<Index>& levels, const std::vector<Offset>& row_offsets,
-                                   const std::vector<Index>& columns, int workers) {
-  host_schedule<Index> s;
-  s.workers = workers;
-  s.levels = levels.count();
-  s.rows = levels.rows;
-  cut_levels(s, levels, row_offsets);
-
-  const auto n_workers = static_cast<std::size_t>(workers);
-  const std::size_t tasks = s.task_offsets.size() - 1;
-  std::vector<int> worker_of_row(s.rows.size());
-  for (std::size_t task = 0; task < tasks; ++task) {
-    for (Index p = s.task_offsets[task]; p < s.task_offsets[task + 1]; ++p) {
-      worker_of_row[static_cast<std::size_t>(s.rows[static_cast<std::size_t>(p)])] =
-          static_cast<int>(task % n_workers);
-    }
-  }
-  // [w][other]: the last level of `other` that w has waited for.
-  std::vector<Index> waited(n_workers * n_workers, Index{-1});
-  std::vector<Index> needed(n_workers);
-  for (std::size_t task = 0; task < tasks; ++task) {
-    s.wait_offsets.push_back(s.waits.size());
-    const std::size_t w = task % n_workers;
-    std::fill(needed.begin(), needed.end(), Index{-1});
+  std::vector<origin> origins(s.rows.size());
+  std::vector<std::int64_t> finished(workers, 0);
+  // [w][other]: for how many tasks of `other` w has waited.
+  std::vector<std::int64_t> waited(workers * workers, 0);
+  std::vector<std::int64_t> needed(workers);
+  s.wait_offsets.reserve(s.tasks() + 1);
+  for (std::size_t task = 0; task < s.tasks(); ++task) {
+    const auto w = static_cast<std::size_t>(s.task_workers[task]);
+    ++finished[w];
+    std::fill(needed.begin(), needed.end(), 0);
     for (Index p = s.task_offsets[task]; p < s.task_offsets[task + 1]; ++p) {
       const auto row = static_cast<std::size_t>(s.rows[static_cast<std::size_t>(p)]);
-      for (Offset e = row_offsets[row]; e < row_offsets[row + 1]; ++e) {
-        const auto column = static_cast<std::size_t>(columns[static_cast<std::size_t>(e)]);
-        Index& level = needed[static_cast<std::size_t>(worker_of_row[column])];
-        level = std::max(level, levels.level_of_row[column]);
+      origins[row] = {s.task_workers[task], finished[w]};
+      for (Offset e = t.row_offsets[row]; e < t.row_offsets[row + 1]; ++e) {
+        const origin& from = origins[static_cast<std::size_t>(t.columns[static_cast<std::size_t>(e)])];
+        std::int64_t& tasks = needed[static_cast<std::size_t>(from.worker)];
+        tasks = std::max(tasks, from.tasks);
       }
     }
-    for (std::size_t other = 0; other < n_workers; ++other) {
-      if (other != w && needed[other] > waited[w * n_workers + other]) {
-        waited[w * n_workers + other] = needed[other];
+    for (std::size_t other = 0; other < workers; ++other) {
+      if (other != w && needed[other] > waited[w * workers + other]) {
+        waited[w * workers + other] = needed[other];
         s.waits.push_back({static_cast<int>(other), needed[other]});
       }
     }
+    s.wait_offsets.push_back(s.waits.size());
   }
-  s.wait_offsets.push_back(s.waits.size());
+}
+
+/// Makes the schedule in which each window belongs to one worker, and the workers take the windows
+/// round-robin. A task is one or several steps of a window. A worker may start a window as soon as the first
+/// rows of its neighbours' windows are solved, so that the workers follow each other as in a pipeline.
+template <class Index, class Offset>
+host_schedule<Index> deal_windows(const host_order<Index>& order, const host_triangle<Index, Offset>& t,
+                                  int workers) {
+  host_schedule<Index> s;
+  s.workers = workers;
+  s.rows = order.rows;
+  for (std::size_t window = 0; window + 1 < order.window_offsets.size(); ++window) {
+    const auto end = static_cast<std::size_t>(order.window_offsets[window + 1]);
+    std::int64_t entries = 0;
+    for (auto p = static_cast<std::size_t>(order.window_offsets[window]); p < end; ++p) {
+      const auto row = static_cast<std::size_t>(s.rows[p]);
+      entries += static_cast<std::int64_t>(t.row_offsets[row + 1] - t.row_offsets[row]) + 1;
+      const bool last_of_step = p + 1 == end || order.steps.empty() ||
+                                order.steps[static_cast<std::size_t>(s.rows[p + 1])] != order.steps[row];
+      if (p + 1 == end || (last_of_step && entries >= host_task_entries)) {
+        s.task_offsets.push_back(static_cast<Index>(p + 1));
+        s.task_workers.push_back(static_cast<int>(window % static_cast<std::size_t>(workers)));
+        entries = 0;
+      }
+    }
+  }
+  append_waits(s, t);
   return s;
+}
+
+/// Makes the schedule in which all workers share each step: a task is a run of rows of a step, with about the
+/// same number of entries for each worker, sorted by length. The rows of a step must ascend: so components
+/// that share a cache line belong to one worker, and the line does not move between cores with each row.
+template <class Index, class Offset>
+host_schedule<Index> share_steps(const host_order<Index>& order, const host_triangle<Index, Offset>& t,
+                                 int workers) {
+  host_schedule<Index> s;
+  s.workers = workers;
+  s.rows = order.rows;
+  const std::size_t size = s.rows.size();
+  const auto entries_of = [&](std::size_t p) {
+    const auto row = static_cast<std::size_t>(s.rows[p]);
+    return static_cast<std::int64_t>(t.row_offsets[row + 1] - t.row_offsets[row]) + 1;
+  };
+  const auto step_of = [&](std::size_t p) { return order.steps[static_cast<std::size_t>(s.rows[p])]; };
+  row_sorter<Index> sorter;
+  for (std::size_t next = 0; next < size;) {
+    std::size_t end = next;
+    std::int64_t left = 0;
+    for (; end < size && step_of(end) == step_of(next); ++end) {
+      left += entries_of(end);
+    }
+    for (int w = 0; w < workers && next < end; ++w) {
+      const std::int64_t share = (left + workers - w - 1) / (workers - w);
+      for (std::int64_t taken = 0; next < end && taken < share; ++next) {
+        taken += entries_of(next);
+        left -= entries_of(next);
+      }
+      const auto first = static_cast<std::size_t>(s.task_offsets.back());
+      sorter.sort_by_length(s.rows.data() + first, next - first, t.row_offsets);
+      s.task_offsets.push_back(static_cast<Index>(next));
+      s.task_workers.push_back(w);
+    }
+  }
+  append_waits(s, t);
+  return s;
+}
+
+/// The number of tasks that a worker has finished. Padded, because one core writes it and others poll it.
+struct alignas(64) host_progress {
+  std::atomic<std::int64_t> tasks{0};
+};
+
+/// Runs the tasks of the workers thread, thread + threads, thread + 2 * threads, ... by calls of
+/// solve_rows(first, end) with solve indices. A thread runs the tasks of its workers in ascending order and
+/// waits for earlier tasks only. So any number of threads makes progress, also a single one.
+///
+/// @param progress by worker; all zero before the first thread calls the function.
+template <class Index, class SolveRows>
+void run_tasks(const host_schedule<Index>& s, host_progress* progress, int thread, int threads,
+               SolveRows solve_rows) {
+  for (std::size_t task = 0; task < s.tasks(); ++task) {
+    const int worker = s.task_workers[task];
+    if (worker % threads != thread) {
+      continue;
+    }
+    for (std::size_t i = s.wait_offsets[task]; i < s.wait_offsets[task + 1]; ++i) {
+      const host_wait& wait = s.waits[i];
+      for (int polls = 1; progress[wait.worker].tasks.load(std::memory_order_acquire) < wait.tasks; ++polls) {
+        if (polls % 256 == 0) {
+          std::this_thread::yield();  // there may be more threads than cores
+        }
+      }
+    }
+    solve_rows(s.task_offsets[task], s.task_offsets[task + 1]);
+    std::atomic<std::int64_t>& finished = progress[worker].tasks;
+    finished.store(finished.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
 }
 
 }  // namespace sptrsv::detail

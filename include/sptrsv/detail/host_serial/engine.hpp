@@ -111,12 +111,17 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
   template <class Element>
   void substitute_row(std::int64_t i, Element element) const {
     Scalar sum = load_scalar(element(i));
-    for (Offset e = begin(i); e < begin(i + 1); ++e) {
-      if (inside_triangle(i, index(e))) {
-        sum = sum - value(e) * load_scalar(element(index(e)));
+    Scalar pivot{};
+    const Offset end = begin(i + 1);
+    for (Offset e = begin(i); e < end; ++e) {
+      const std::int64_t j = index(e);
+      if (j == i) {
+        pivot = value(e);
+      } else if (inside_triangle(i, j)) {
+        sum = sum - value(e) * load_scalar(element(j));
       }
     }
-    store_scalar(element(i), form_.unit ? sum : divide(sum, diagonal(i)));
+    store_scalar(element(i), form_.unit ? sum : divide(sum, pivot));
   }
 
   /// Computes x_i = x_i / a_ii, then x_j = x_j - a_ji x_i for the unsolved j.
