@@ -68,7 +68,7 @@ struct largest_block : largest<block_tuning> {
   static constexpr int gate_levels = 1 << 20;
 };
 struct smallest_dataflow : smallest<dataflow_tuning> {
-  static constexpr int longest_row = 2;
+  static constexpr int longest_row = 4;
   static constexpr int gate_levels = 0;
   static constexpr std::int64_t length_scope = 1;
   static constexpr partitioned_shape partitioned_shapes[] = {{1, 32, 2, 2, 1, false, 1, 1},
