@@ -282,8 +282,9 @@ class solver {
 /// @param options the triangle, the operation, and the largest number of right-hand sides.
 /// @param stream the stream of the analysis: cudaStream_t for GPU policies, whose device must be the current
 ///   one; host_stream for host policies.
-/// @param resource source of memory; null: the default of the stream's device (pool_memory_resource), or of
-///   the host (host_memory_resource). It must outlive the solver.
+/// @param resource source of memory; null: the library's pool on the current device
+/// (default_device_resource),
+///   or the heap for host policies (host_memory_resource). It must outlive the solver.
 /// @return a `solver<Policy, Value, Index, Offset>`, with the stream type as last argument if it is not the
 ///   policy's default. Value, Index and Offset are the types of the matrix.
 /// @throws error with one of these codes, and the first offending row (column, for CSC) where there is one:

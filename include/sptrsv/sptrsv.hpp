@@ -11,6 +11,7 @@
 #include "sptrsv/io/matrix_market.hpp"
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/memory_resource.hpp"
+#include "sptrsv/memory_resource_adapter.hpp"
 #include "sptrsv/options.hpp"
 #include "sptrsv/policy.hpp"
 #include "sptrsv/solver.hpp"

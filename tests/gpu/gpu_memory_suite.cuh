@@ -11,7 +11,7 @@
 
 namespace sptrsv::testing {
 
-/// A memory resource other than the library's default pool, so that the test sees allocations from that pool.
+/// A memory resource other than the default ones, so that the test sees allocations from those.
 class plain_resource final : public memory_resource {
   void* do_allocate(std::size_t bytes, stream_handle) override {
     void* p = nullptr;
@@ -24,15 +24,11 @@ class plain_resource final : public memory_resource {
   }
 };
 
-/// Watches the library's default pool: bytes_more() is the largest growth of its used memory since
-/// construction.
-class default_pool_watch {
+/// Watches a memory pool: bytes_more() is the largest growth of its used memory since construction.
+class pool_watch {
  public:
-  default_pool_watch() {
-    int device = 0;
+  explicit pool_watch(cudaMemPool_t pool) : pool_(pool) {
     std::uint64_t reset = 0;
-    SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
-    SPTRSV_CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool_, device));
     SPTRSV_CUDA_CHECK(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrUsedMemHigh, &reset));
     before_ = get(cudaMemPoolAttrUsedMemCurrent);
   }
@@ -45,9 +41,18 @@ class default_pool_watch {
     return bytes;
   }
 
-  cudaMemPool_t pool_ = nullptr;
+  cudaMemPool_t pool_;
   std::uint64_t before_ = 0;
 };
+
+/// Returns CUDA's default pool of the device.
+inline cudaMemPool_t cuda_default_pool() {
+  int device = 0;
+  cudaMemPool_t pool = nullptr;
+  SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
+  SPTRSV_CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, device));
+  return pool;
+}
 
 /// Keeps a stream busy until `open` is called. Gives up after a minute, so that a failure ends.
 class gate {
@@ -90,7 +95,8 @@ SPTRSV_TEST_P(gpu_memory, everything_comes_from_the_given_resource) {
   {
     const auto there = this->where.upload(a.by_rows);
     SPTRSV_CUDA_CHECK(cudaStreamSynchronize(stream));
-    const default_pool_watch watch;
+    const pool_watch of_library(default_device_resource().pool_handle());
+    const pool_watch of_cuda(cuda_default_pool());
     auto solver = this->policy().analyze(there, f.options(2), stream, &counted);
     const auto info = solver.info();
     EXPECT_EQ(counted.live_bytes(), info.solver_bytes + info.workspace_bytes);
@@ -107,7 +113,8 @@ SPTRSV_TEST_P(gpu_memory, everything_comes_from_the_given_resource) {
       solver.solve(b.in(), x.out(), value(1), more, stream);
     }
     EXPECT_EQ(counted.live_bytes(), info.solver_bytes + info.workspace_bytes);
-    EXPECT_EQ(watch.bytes_more(), 0u) << "something was allocated elsewhere";
+    EXPECT_EQ(of_library.bytes_more(), 0u) << "something was allocated elsewhere";
+    EXPECT_EQ(of_cuda.bytes_more(), 0u) << "something was allocated elsewhere";
   }
   EXPECT_EQ(counted.live_bytes(), 0u);
   EXPECT_EQ(counted.mistakes(), 0u);

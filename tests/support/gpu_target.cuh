@@ -4,7 +4,6 @@
 #include <cuda_runtime.h>
 
 #include "common/gpu/cuda_handles.cuh"
-#include "common/gpu/pool.cuh"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #include "support/targets.hpp"
 
@@ -19,12 +18,7 @@ class gpu_target : private owned_stream, public device_target<cudaStream_t> {
   static constexpr const char* name = "gpu";
   static constexpr bool is_slow = false;
 
-  gpu_target() : device_target(owned_stream::get()) {
-    // By default the pool allocates again after each synchronisation, which takes most of the time of small
-    // tests.
-    static const bool pool_keeps_memory = (sptrsv_common::keep_pool_memory(), true);
-    static_cast<void>(pool_keeps_memory);
-  }
+  gpu_target() : device_target(owned_stream::get()) {}
 };
 
 }  // namespace sptrsv::testing

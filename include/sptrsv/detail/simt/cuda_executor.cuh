@@ -30,10 +30,7 @@ class cuda_executor {
   explicit cuda_executor(cudaStream_t stream = nullptr) : stream_(stream) {}
 
   [[nodiscard]] stream_handle stream() const { return stream_; }
-  [[nodiscard]] memory_resource& default_resource() const {
-    static pool_memory_resource resource;
-    return resource;
-  }
+  [[nodiscard]] memory_resource& default_resource() const { return default_device_resource(); }
 
   /// Returns whether a kernel may dereference `p`: true for device and managed memory and for host memory
   /// that is mapped at the same address; false for pageable host memory.
