@@ -87,6 +87,9 @@ struct solver_info {
   std::int64_t longest_row = 0;     ///< entries in the longest row of op(T), without the diagonal
   std::size_t solver_bytes = 0;     ///< bytes of memory for the pattern and the values
   std::size_t workspace_bytes = 0;  ///< bytes of memory of one workspace
+  /// The largest number of bytes that `analyze` had allocated from its resource at one time, the solver and
+  /// its workspace included; 0 for host policies, whose memory is not counted.
+  std::size_t analysis_peak_bytes = 0;
 };
 
 }  // namespace sptrsv

@@ -4,6 +4,8 @@
 // (sptrsv/policy/<name>.hpp) includes this one and the policy's engine.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +14,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/base/peak_resource.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/matrix.hpp"
@@ -205,6 +208,9 @@ class solver {
     result.policy = Policy::name;
     result.rows = size_;
     engine_->describe(result, executor{});
+    if (const std::size_t peak = engine_->peak_bytes(); peak > 0) {
+      result.analysis_peak_bytes = std::max(peak, result.solver_bytes + result.workspace_bytes);
+    }
     return result;
   }
 
@@ -229,16 +235,25 @@ class solver {
     engine_->update_values(detail::as_scalar(values), on);
   }
 
-  static std::unique_ptr<engine> checked_engine(const Policy& policy,
-                                                const detail::pattern_view<Index, Offset>& pattern,
-                                                const Value* values, const system_options& options,
-                                                const executor& on, memory_resource& resource) {
+  /// The engine, and the resource that it allocates from, which counts. The engine is destroyed first.
+  struct counted_engine : detail::peak_resource, engine {
+    counted_engine(const Policy& policy, const detail::valued_pattern<scalar, Index, Offset>& pattern,
+                   const detail::triangle_form& form, std::int64_t max_rhs, const executor& on,
+                   memory_resource& resource)
+        : detail::peak_resource(resource),
+          engine(policy, pattern, form, max_rhs, on, static_cast<memory_resource&>(*this)) {}
+  };
+
+  static std::unique_ptr<counted_engine> checked_engine(const Policy& policy,
+                                                        const detail::pattern_view<Index, Offset>& pattern,
+                                                        const Value* values, const system_options& options,
+                                                        const executor& on, memory_resource& resource) {
     check_space(pattern.offsets, static_cast<std::size_t>(pattern.size), "the array of offsets");
     check_space(pattern.indices, static_cast<std::size_t>(pattern.entries), "the array of indices");
     check_space(values, static_cast<std::size_t>(pattern.entries), "the array of values");
     const detail::valued_pattern<scalar, Index, Offset> numbered{pattern, detail::as_scalar(values)};
-    return std::make_unique<engine>(policy, numbered, detail::triangle_form(options, pattern.by_columns),
-                                    options.max_rhs, on, resource);
+    return std::make_unique<counted_engine>(
+        policy, numbered, detail::triangle_form(options, pattern.by_columns), options.max_rhs, on, resource);
   }
 
   static void check_space(const void* p, std::size_t size, const char* what) {
@@ -264,7 +279,7 @@ class solver {
   std::int64_t max_rhs_;
   bool reversed_;
   memory_resource* resource_;
-  std::unique_ptr<engine> engine_;
+  std::unique_ptr<counted_engine> engine_;
   workspace own_;
 };
 

@@ -44,6 +44,7 @@ SPTRSV_TEST_P(resources, everything_comes_from_the_given_resource) {
     auto solver = this->policy().analyze(there, f.options(2), stream, &counted);
     const solver_info info = solver.info();
     EXPECT_EQ(counted.live_bytes(), info.solver_bytes + info.workspace_bytes);
+    EXPECT_EQ(counted.largest_bytes(), info.analysis_peak_bytes);
     const std::size_t allocations = counted.allocations();
     solver.solve(b, x, stream);
     solver.update_values(there.values, stream);

@@ -262,9 +262,12 @@ void executor::exclusive_scan(const T* in, T* out, std::int64_t count, memory_re
 
 template <class Key, class T>
 void executor::sort_pairs(const Key* keys_in, Key* keys_out, const T* values_in, T* values_out,
-                          std::int64_t count, int key_bits, memory_resource&) const {
+                          std::int64_t count, int key_bits, memory_resource& resource) const {
   static_assert(std::is_unsigned_v<Key>);
   refuse_capture("sort_pairs");
+  // CUB needs memory for one more copy of keys and values.
+  const buffer<Key> further_keys(static_cast<std::size_t>(count), resource, stream());
+  const buffer<T> further_values(static_cast<std::size_t>(count), resource, stream());
   const guard lock(space().mutex());
   const auto size = static_cast<std::size_t>(count);
   const std::vector<Key> keys = read_all(keys_in, size, "sort_pairs");

@@ -100,6 +100,7 @@ SPTRSV_TEST_P(gpu_memory, everything_comes_from_the_given_resource) {
     auto solver = this->policy().analyze(there, f.options(2), stream, &counted);
     const auto info = solver.info();
     EXPECT_EQ(counted.live_bytes(), info.solver_bytes + info.workspace_bytes);
+    EXPECT_EQ(counted.largest_bytes(), info.analysis_peak_bytes);
     const std::size_t allocations = counted.allocations();
     for (int i = 0; i < 3; ++i) {
       solver.solve(b.in(), x.out(), stream);
