@@ -188,10 +188,10 @@ class planner {
     if (nanoseconds >= limit) {
       return {};
     }
-    std::optional<device_levels<Index>> first_levels(std::move(halves.first_levels));
-    row_per_thread_path first(halves.first, size_, max_rhs_, true, std::move(first_levels), form_, on_,
+    row_per_thread_path::sort_levels(halves.first.triangle, halves.first_levels, on_, memory_);
+    renumber_columns_before_cut(halves.rest.triangle, halves.first_levels.rows);
+    row_per_thread_path first(halves.first, size_, max_rhs_, std::move(halves.first_levels), form_, on_,
                               memory_);
-    renumber_columns_before_cut(halves.rest.triangle, first_levels->rows);
     auto rest = make_partitioned(chosen, halves.rest, halves.rest_levels);
     if (!rest) {
       return {};
@@ -281,9 +281,15 @@ class planner {
 
   /// `levels`: of the triangle, if they are known.
   plan_type plan_row_per_thread(const split_type& split, std::optional<device_levels<Index>>&& levels) {
-    const bool by_levels =
-        policy_.order == decltype(policy_.order)::levels || policy_.path == path_name::automatic;
-    return {row_per_thread_path(split, size_, max_rhs_, by_levels, std::move(levels), form_, on_, memory_)};
+    if (policy_.order == decltype(policy_.order)::levels || policy_.path == path_name::automatic) {
+      if (!levels) {
+        levels = levels_on_device(split.triangle, on_, memory_);
+      }
+      row_per_thread_path::sort_levels(split.triangle, *levels, on_, memory_);
+    } else {
+      levels.reset();
+    }
+    return {row_per_thread_path(split, size_, max_rhs_, std::move(levels), form_, on_, memory_)};
   }
 
   [[nodiscard]] std::string reason(const plan_type& made) const {

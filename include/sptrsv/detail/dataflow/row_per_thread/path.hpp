@@ -31,10 +31,17 @@ class path {
   static constexpr const char* name = "row_per_thread";
   using workspace = double_buffer_storage<Scalar>;
 
-  /// Orders the rows level by level or keeps the order of substitution, and packs them. `levels`: of the
-  /// triangle, if they are known; without partial rows and by levels, their rows are taken or sorted. `size`:
-  /// rows of the system.
-  path(const split_triangle<Index, Offset>& split, std::int64_t size, std::int64_t max_rhs, bool by_levels,
+  /// Sorts the rows of each level by length if lengths differ much. `levels`: of the triangle.
+  static void sort_levels(const device_triangle<Index, Offset>& triangle, device_levels<Index>& levels,
+                          const Executor& on, const analysis_memory& memory) {
+    if (triangle.longest_row * triangle.size > 2 * triangle.entries()) {
+      sort_within_levels(triangle, levels, Tuning::length_scope, long_rows_first{}, on, memory);
+    }
+  }
+
+  /// Packs the rows. `levels`: of the triangle, sorted by sort_levels; their rows are the order of the solve.
+  /// Without levels the rows keep the order of substitution. `size`: rows of the system.
+  path(const split_triangle<Index, Offset>& split, std::int64_t size, std::int64_t max_rhs,
        std::optional<device_levels<Index>>&& levels, const triangle_form& form, const Executor& on,
        const analysis_memory& memory)
       : form_(form),
@@ -46,11 +53,8 @@ class path {
         long_rows_(split.triangle.entries() > split.triangle.size * Tuning::long_row),
         values_(0, 0, on, memory.kept) {
     const device_triangle<Index, Offset>& triangle = split.triangle;
-    if (by_levels) {
-      if (!levels) {
-        levels = levels_on_device(triangle, on, memory);
-      }
-      order_by_levels(split, *levels, on, memory);
+    if (levels) {
+      order_by_levels(split, std::move(*levels), on, memory);
       sweep_by_sweep_ = rhs_blocks_ > 1 && triangle.size >= Tuning::wide_level * levels_ &&
                         triangle.entries() * max_rhs > Tuning::wide_gathers;
     } else {
@@ -171,12 +175,9 @@ class path {
            diagonal_sources_.bytes();
   }
 
-  void order_by_levels(const split_triangle<Index, Offset>& split, device_levels<Index>& levels,
+  void order_by_levels(const split_triangle<Index, Offset>& split, device_levels<Index>&& levels,
                        const Executor& on, const analysis_memory& memory) {
     levels_ = levels.count;
-    if (split.triangle.longest_row * split.triangle.size > 2 * split.triangle.entries()) {
-      sort_within_levels(split.triangle, levels, Tuning::length_scope, long_rows_first{}, on, memory);
-    }
     device_triangle<Index, Offset> triangle = in_level_order(split.triangle, levels, on, memory);
     slices_ = pack_slices(triangle, form_.reversed, on, memory);
     if (!slices_.are_runs()) {
