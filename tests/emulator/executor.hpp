@@ -134,6 +134,9 @@ class executor {
   template <class Key, class T>
   void sort_pairs(const Key* keys_in, Key* keys_out, const T* values_in, T* values_out, std::int64_t count,
                   int key_bits, memory_resource&) const;
+  template <class Key, class T>
+  void sort_pairs_in_place(buffer<Key>& keys, buffer<Key>& other_keys, buffer<T>& values,
+                           buffer<T>& other_values, int key_bits, memory_resource&) const;
 
   /// Records what `enqueue` enqueues on the executor that it is given, without running it. Calls that
   /// synchronise or allocate throw.
@@ -265,7 +268,7 @@ void executor::sort_pairs(const Key* keys_in, Key* keys_out, const T* values_in,
                           std::int64_t count, int key_bits, memory_resource& resource) const {
   static_assert(std::is_unsigned_v<Key>);
   refuse_capture("sort_pairs");
-  // CUB needs memory for one more copy of keys and values.
+  // CUB takes memory for one more copy of keys and values.
   const buffer<Key> further_keys(static_cast<std::size_t>(count), resource, stream());
   const buffer<T> further_values(static_cast<std::size_t>(count), resource, stream());
   const guard lock(space().mutex());
@@ -286,6 +289,22 @@ void executor::sort_pairs(const Key* keys_in, Key* keys_out, const T* values_in,
   }
   write_all(keys_out, sorted_keys, "sort_pairs");
   write_all(values_out, sorted_values, "sort_pairs");
+}
+
+template <class Key, class T>
+void executor::sort_pairs_in_place(buffer<Key>& keys, buffer<Key>& other_keys, buffer<T>& values,
+                                   buffer<T>& other_values, int key_bits, memory_resource&) const {
+  // The emulated sort reads everything before it writes. Like a radix sort, it leaves the result where an odd
+  // or even number of passes has left it.
+  host_memory_resource host;
+  const bool in_others = (key_bits + 7) / 8 % 2 != 0;
+  sort_pairs(keys.data(), (in_others ? other_keys : keys).data(), values.data(),
+             (in_others ? other_values : values).data(), static_cast<std::int64_t>(keys.size()), key_bits,
+             host);
+  if (in_others) {
+    keys.swap(other_keys);
+    values.swap(other_values);
+  }
 }
 
 }  // namespace sptrsv::emulator

@@ -172,6 +172,24 @@ TEST(Primitives, SortPairsIsStableAndLooksAtTheLowBitsOnly) {
   EXPECT_EQ(to_host(on, sorted_values), (std::vector<double>{5, 3, 2, 0, 4, 1}));
 }
 
+TEST(Primitives, SortPairsInPlaceTakesNoMemoryAndMayExchangeBuffers) {
+  device d;
+  const executor on(&d);
+  for (const int key_bits : {2, 9}) {
+    auto keys = to_device<std::uint32_t>(on, {3, 0x71, 2, 1, 3, 0});
+    auto other_keys = uninitialised<std::uint32_t>(on, 6);
+    auto values = to_device<double>(on, {0, 1, 2, 3, 4, 5});
+    auto other_values = uninitialised<double>(on, 6);
+    const std::uint64_t allocations = d.counters.allocations;
+    on.sort_pairs_in_place(keys, other_keys, values, other_values, key_bits, on.default_resource());
+    EXPECT_EQ(d.counters.allocations, allocations);
+    EXPECT_EQ(to_host(on, values), key_bits == 2 ? (std::vector<double>{5, 1, 3, 2, 0, 4})
+                                                 : (std::vector<double>{5, 3, 2, 0, 4, 1}));
+    EXPECT_EQ(to_host(on, keys), key_bits == 2 ? (std::vector<std::uint32_t>{0, 0x71, 1, 2, 3, 3})
+                                               : (std::vector<std::uint32_t>{0, 1, 2, 3, 3, 0x71}));
+  }
+}
+
 TEST(Graph, RecordsNowAndRunsLater) {
   device d;
   const executor on(&d);

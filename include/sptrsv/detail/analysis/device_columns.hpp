@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
@@ -68,11 +69,25 @@ device_columns<Index, Offset> build_columns_on_device(const pattern_view<Index, 
   return c;
 }
 
+/// Writes the column of each entry, the key of a sort, and the index of the entry.
+template <class Index, class Offset>
+struct write_column_keys {
+  const Index* columns;
+  std::make_unsigned_t<Index>* keys;
+  Offset* order;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    ctx.store(keys + e, static_cast<std::make_unsigned_t<Index>>(ctx.load_constant(columns + e)));
+    ctx.store(order + e, static_cast<Offset>(e));
+  }
+};
+
 /// Finds each column's first entry in the entries sorted by column. Runs once per column and once for the
 /// end.
 template <class Index, class Offset>
 struct find_column_offsets {
-  const Index* sorted_columns;
+  const std::make_unsigned_t<Index>* sorted_columns;
   std::int64_t entries;
   Offset* column_offsets;
 
@@ -105,26 +120,28 @@ struct take_rows {
 template <class Index, class Offset, class Executor>
 device_columns<Index, Offset> columns_of(const device_triangle<Index, Offset>& t, const Executor& on,
                                          memory_resource& resource) {
-  const auto entries = static_cast<std::size_t>(t.entries());
   device_columns<Index, Offset> c;
   c.size = t.size;
   c.column_offsets = make_buffer<Offset>(t.size + 1, on, resource);
-  c.rows = buffer<Index>(entries, resource, on.stream());
-  c.sources = buffer<Offset>(entries, resource, on.stream());
-  if (entries == 0) {
+  if (t.entries() == 0) {
     on.fill_bytes(c.column_offsets.data(), 0, c.column_offsets.bytes());
     return c;
   }
-  const buffer<Index> sorted(entries, resource, on.stream());
-  const buffer<Offset> by_rows(entries, resource, on.stream());
-  const buffer<Offset> order(entries, resource, on.stream());
-  simt::for_each(on, t.entries(), triangle_kernels::write_iota<Offset>{by_rows.data()});
   using key = std::make_unsigned_t<Index>;
-  on.sort_pairs(reinterpret_cast<const key*>(t.columns.data()), reinterpret_cast<key*>(sorted.data()),
-                by_rows.data(), order.data(), t.entries(), bits_for(static_cast<std::uint64_t>(t.size)),
-                resource);
-  simt::for_each(on, t.size + 1,
-                 find_column_offsets<Index, Offset>{sorted.data(), t.entries(), c.column_offsets.data()});
+  auto order = make_buffer<Offset>(t.entries(), on, resource);
+  {
+    auto keys = make_buffer<key>(t.entries(), on, resource);
+    auto other_keys = make_buffer<key>(t.entries(), on, resource);
+    auto other_order = make_buffer<Offset>(t.entries(), on, resource);
+    simt::for_each(on, t.entries(),
+                   write_column_keys<Index, Offset>{t.columns.data(), keys.data(), order.data()});
+    on.sort_pairs_in_place(keys, other_keys, order, other_order, bits_for(static_cast<std::uint64_t>(t.size)),
+                           resource);
+    simt::for_each(on, t.size + 1,
+                   find_column_offsets<Index, Offset>{keys.data(), t.entries(), c.column_offsets.data()});
+  }
+  c.rows = make_buffer<Index>(t.entries(), on, resource);
+  c.sources = make_buffer<Offset>(t.entries(), on, resource);
   simt::for_each(on, t.entries(),
                  take_rows<Index, Offset>{t.size, order.data(), t.row_offsets.data(), t.sources.data(),
                                           c.rows.data(), c.sources.data()});

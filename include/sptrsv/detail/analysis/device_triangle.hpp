@@ -92,14 +92,14 @@ class device_triangle_builder {
     }
     t.longest_row = found.longest_row;
     t.rows_are_stored_runs = ascends;
-    t.columns = make_buffer<Index>(found.entries, on_, memory_.kept);
-    t.sources = make_buffer<Offset>(found.entries, on_, memory_.kept);
     if (ascends) {
+      t.columns = make_buffer<Index>(found.entries, on_, memory_.kept);
+      t.sources = make_buffer<Offset>(found.entries, on_, memory_.kept);
       simt::for_each(on_, a_.entries,
                      triangle_kernels::write_ascending_entries<Index, Offset>{
                          a_, form_, t.row_offsets.data(), t.columns.data(), t.sources.data()});
     } else {
-      sort_entries(t);
+      sort_entries(t, found.entries);
       throw_if_any(read_report(), a_.size, a_.by_columns);
     }
     return t;
@@ -130,22 +130,26 @@ class device_triangle_builder {
         &report_.data()->longest_row);
   }
 
-  void sort_entries(device_triangle<Index, Offset>& t) const {
-    const std::int64_t entries = t.entries();
-    const auto cursors = make_buffer<Offset>(a_.size, on_, memory_.scratch);
-    const auto keys = make_buffer<std::uint64_t>(entries, on_, memory_.scratch);
-    const auto sorted_keys = make_buffer<std::uint64_t>(entries, on_, memory_.scratch);
-    const auto sources = make_buffer<Offset>(entries, on_, memory_.scratch);
+  void sort_entries(device_triangle<Index, Offset>& t, std::int64_t entries) const {
+    auto cursors = make_buffer<Offset>(a_.size, on_, memory_.scratch);
+    auto keys = make_buffer<std::uint64_t>(entries, on_, memory_.scratch);
+    t.sources = make_buffer<Offset>(entries, on_, memory_.kept);
     on_.copy(cursors.data(), t.row_offsets.data(), cursors.bytes());
-    simt::for_each(
-        on_, a_.entries,
-        triangle_kernels::write_keys<Index, Offset>{a_, form_, cursors.data(), keys.data(), sources.data()});
+    simt::for_each(on_, a_.entries,
+                   triangle_kernels::write_keys<Index, Offset>{a_, form_, cursors.data(), keys.data(),
+                                                               t.sources.data()});
+    cursors = {};
     const auto size = static_cast<std::uint64_t>(a_.size);
-    on_.sort_pairs(keys.data(), sorted_keys.data(), sources.data(), t.sources.data(), entries,
-                   size == (std::uint64_t{1} << 32) ? 64 : bits_for(size * size), memory_.scratch);
-    simt::for_each(on_, entries,
-                   triangle_kernels::take_columns<Index>{sorted_keys.data(), t.columns.data(), form_, a_.size,
-                                                         report_.data()});
+    {
+      auto other_keys = make_buffer<std::uint64_t>(entries, on_, memory_.scratch);
+      auto other_sources = make_buffer<Offset>(entries, on_, memory_.kept);  // may become t.sources
+      on_.sort_pairs_in_place(keys, other_keys, t.sources, other_sources,
+                              size == (std::uint64_t{1} << 32) ? 64 : bits_for(size * size), memory_.scratch);
+    }
+    t.columns = make_buffer<Index>(entries, on_, memory_.kept);
+    simt::for_each(
+        on_, entries,
+        triangle_kernels::take_columns<Index>{keys.data(), t.columns.data(), form_, a_.size, report_.data()});
   }
 
   pattern_view<Index, Offset> a_;

@@ -132,23 +132,23 @@ class part_entries {
     const buffer<Index> solve_indices = make_buffer<Index>(t.size, on, scratch);
     simt::for_each(on, t.size,
                    triangle_kernels::invert_order<Index>{substitution_indices.data(), solve_indices.data()});
-    const buffer<entry_key> keys = make_buffer<entry_key>(entries_, on, scratch);
-    const buffer<Offset> numbers = make_buffer<Offset>(entries_, on, scratch);
-    const buffer<Offset> order = make_buffer<Offset>(entries_, on, scratch);
+    auto order = make_buffer<Offset>(entries_, on, scratch);
     sorted_ = make_buffer<entry_key>(entries_, on, scratch);
+    if (entries_ > 0) {
+      auto other_order = make_buffer<Offset>(entries_, on, scratch);
+      auto other_keys = make_buffer<entry_key>(entries_, on, scratch);
+      simt::for_each(
+          on, entries_,
+          find_entry_keys<Index, Offset>{t.size, t.row_offsets.data(), t.columns.data(), solve_indices.data(),
+                                         blocks, cut, sorted_.data(), order.data()});
+      on.sort_pairs_in_place(
+          sorted_, other_keys, order, other_order,
+          bits_for(static_cast<std::uint64_t>(parts_) * static_cast<std::uint64_t>(t.size)), scratch);
+    }
     columns_ = make_buffer<Index>(entries_, on, memory.kept);
     sources_ = make_buffer<Offset>(entries_, on, memory.kept);
     diagonal_sources_ =
         make_buffer<Offset>(static_cast<std::int64_t>(t.diagonal_sources.size()), on, memory.kept);
-    if (entries_ > 0) {
-      simt::for_each(
-          on, entries_,
-          find_entry_keys<Index, Offset>{t.size, t.row_offsets.data(), t.columns.data(), solve_indices.data(),
-                                         blocks, cut, keys.data(), numbers.data()});
-      on.sort_pairs(keys.data(), sorted_.data(), numbers.data(), order.data(), entries_,
-                    bits_for(static_cast<std::uint64_t>(parts_) * static_cast<std::uint64_t>(t.size)),
-                    scratch);
-    }
     simt::for_each(on, entries_,
                    take_entries<Index, Offset>{order.data(), t.columns.data(), t.sources.data(),
                                                solve_indices.data(), columns_.data(), sources_.data()});

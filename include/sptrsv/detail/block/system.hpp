@@ -93,6 +93,7 @@ class system_builder {
       plan(made, parts, bounds, order);
       made.offsets = std::move(order.inside.row_offsets);
     } else {
+      order.inside.columns = {};
       part_entries<Index, Offset, Executor> entries(t, order.substitution_indices, cut, bounds, on_, memory_);
       take_level_offsets(order);
       choose(parts, entries.sizes());

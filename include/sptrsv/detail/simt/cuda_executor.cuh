@@ -3,6 +3,7 @@
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/util_type.cuh>
 
 #include <cstdint>
 #include <cstring>
@@ -133,6 +134,25 @@ class cuda_executor {
           scratch, bytes, keys_in, keys_out, reinterpret_cast<const payload*>(values_in),
           reinterpret_cast<payload*>(values_out), count, 0, key_bits, stream_);
     });
+  }
+
+  template <class Key, class T>
+  void sort_pairs_in_place(buffer<Key>& keys, buffer<Key>& other_keys, buffer<T>& values,
+                           buffer<T>& other_values, int key_bits, memory_resource& resource) const {
+    using payload = std::make_unsigned_t<T>;
+    cub::DoubleBuffer<Key> key_buffers(keys.data(), other_keys.data());
+    cub::DoubleBuffer<payload> value_buffers(reinterpret_cast<payload*>(values.data()),
+                                             reinterpret_cast<payload*>(other_values.data()));
+    with_scratch(resource, [&](void* scratch, std::size_t& bytes) {
+      return cub::DeviceRadixSort::SortPairs(scratch, bytes, key_buffers, value_buffers,
+                                             static_cast<std::int64_t>(keys.size()), 0, key_bits, stream_);
+    });
+    if (key_buffers.Current() != keys.data()) {
+      keys.swap(other_keys);
+    }
+    if (reinterpret_cast<T*>(value_buffers.Current()) != values.data()) {
+      values.swap(other_values);
+    }
   }
 
   /// Records the launches of `enqueue(launcher)`, node by node: a capture of a stream would disturb other
