@@ -88,13 +88,14 @@ class planner {
     std::string text;
     if (levels) {
       auto made = plan_partitioned_or_hybrid(split, *levels, level_of_row);
+      level_of_row = {};
       if (made.path || policy_.path == path_name::partitioned) {
         return std::move(made.path);
       }
       predictions = std::move(made.predictions);
       text = std::move(made.text);
     }
-    plan_type made = plan_row_per_thread(split, std::move(levels));
+    plan_type made = plan_row_per_thread(std::move(split), std::move(levels));
     made.levels = levels_ > 0 || is_split ? levels_ : std::get<row_per_thread_path>(made.path).levels();
     made.nanoseconds = predictions.empty() ? 0 : predictions.back().nanoseconds;
     made.predictions = std::move(predictions);
@@ -110,8 +111,8 @@ class planner {
   };
 
   /// Plans the partitioned or the hybrid path if the policy asks for it or it is predicted to be faster than
-  /// row_per_thread.
-  partitioned_result plan_partitioned_or_hybrid(const split_type& split, const device_levels<Index>& levels,
+  /// row_per_thread. Frees the entries of the triangle if it returns a plan.
+  partitioned_result plan_partitioned_or_hybrid(split_type& split, const device_levels<Index>& levels,
                                                 const buffer<Index>& level_of_row) {
     partitioned_search search(split.triangle, level_of_row, levels.count, policy_.partitions,
                               policy_.path == path_name::partitioned ? policy_.shape : -1, max_rhs_, 0, on_,
@@ -159,8 +160,8 @@ class planner {
   }
 
   /// Plans the hybrid path if the policy asks for it or its predicted time is much less than `single_path`,
-  /// the time of the best single path.
-  std::optional<plan_type> plan_hybrid(const partitioned_search& search, const split_type& split,
+  /// the time of the best single path. Frees the entries of the triangle if it returns a plan.
+  std::optional<plan_type> plan_hybrid(const partitioned_search& search, split_type& split,
                                        const device_levels<Index>& levels, const buffer<Index>& level_of_row,
                                        double single_path) {
     // No gain was measured with several right-hand sides, so these need an explicit request.
@@ -188,15 +189,17 @@ class planner {
     if (nanoseconds >= limit) {
       return {};
     }
-    row_per_thread_path::sort_levels(halves.first.triangle, halves.first_levels, on_, memory_);
-    renumber_columns_before_cut(halves.rest.triangle, halves.first_levels.rows);
-    row_per_thread_path first(halves.first, size_, max_rhs_, std::move(halves.first_levels), form_, on_,
-                              memory_);
-    auto rest = make_partitioned(chosen, halves.rest, halves.rest_levels);
-    if (!rest) {
+    auto rest = planner_of(chosen);
+    if (!rest.lay_out(halves.rest, halves.rest_levels, max_packed_bytes)) {
       return {};
     }
-    plan_type made{typename plan_type::hybrid_path(std::move(first), std::move(*rest)),
+    free_entries(halves.rest);
+    free_entries(split);
+    row_per_thread_path::sort_levels(halves.first.triangle, halves.first_levels, on_, memory_);
+    renumber_columns_before_cut(rest.ordered(), halves.first_levels.rows);
+    row_per_thread_path first(std::move(halves.first), size_, max_rhs_, std::move(halves.first_levels), form_,
+                              on_, memory_);
+    plan_type made{typename plan_type::hybrid_path(std::move(first), packed(chosen, rest, halves.rest)),
                    levels_,
                    nanoseconds,
                    {{"hybrid", nanoseconds}, {"single path", single_path}},
@@ -218,10 +221,23 @@ class planner {
                    renumber_first_columns<Index>{rest.size, solve_indices.data(), rest.columns.data()});
   }
 
-  /// Returns the partitioned path of the choice; nothing if its packed slices are too large.
-  std::optional<partitioned_path> make_partitioned(const partitioned::shape_choice& chosen,
-                                                   const split_type& split,
+  using partitioned_planner = partitioned::planner<Scalar, Index, Offset, Executor>;
+  static constexpr std::int64_t max_packed_bytes =
+      std::min(tuning::partitioned_max_bytes, partitioned::max_packed_bytes<Scalar>);
+
+  /// Returns the partitioned path of the choice, and frees the entries of the triangle; returns nothing if
+  /// its packed slices are too large.
+  std::optional<partitioned_path> make_partitioned(const partitioned::shape_choice& chosen, split_type& split,
                                                    const device_levels<Index>& levels) {
+    auto planner = planner_of(chosen);
+    if (!planner.lay_out(split, levels, max_packed_bytes)) {
+      return {};
+    }
+    free_entries(split);
+    return packed(chosen, planner, split);
+  }
+
+  [[nodiscard]] partitioned_planner planner_of(const partitioned::shape_choice& chosen) const {
     partitioned::shape_values shape{};
     int warp_groups = 0;
     std::int64_t x_ring_size = 0;
@@ -233,15 +249,24 @@ class planner {
         x_ring_size = layout::x_ring_size(tuning::partitioned_x_ring_size);
       }
     });
-    auto plan = partitioned::planner<Scalar, Index, Offset, Executor>(shape, warp_groups, chosen.partitions,
-                                                                      chosen.boxes, x_ring_size, on_, memory_)
-                    .build(split, levels, size_, stored_entries_, form_.reversed,
-                           std::min(tuning::partitioned_max_bytes, partitioned::max_packed_bytes<Scalar>));
-    if (!plan) {
-      return {};
-    }
-    return partitioned_path(std::move(*plan), chosen.shape_index, size_, stored_entries_, max_rhs_, form_,
-                            on_);
+    return {shape, warp_groups, chosen.partitions, chosen.boxes, x_ring_size, on_, memory_};
+  }
+
+  /// Returns the path of a triangle that `planner` has laid out.
+  partitioned_path packed(const partitioned::shape_choice& chosen, partitioned_planner& planner,
+                          const split_type& split) const {
+    return {planner.pack(split.substitution_indices, size_, stored_entries_, form_.reversed),
+            chosen.shape_index,
+            size_,
+            stored_entries_,
+            max_rhs_,
+            form_,
+            on_};
+  }
+
+  static void free_entries(split_type& split) {
+    split.triangle.columns = {};
+    split.triangle.sources = {};
   }
 
   /// Plans the single_block path if its predicted time is at most `limit` nanoseconds. `shape`: index into
@@ -280,7 +305,7 @@ class planner {
   }
 
   /// `levels`: of the triangle, if they are known.
-  plan_type plan_row_per_thread(const split_type& split, std::optional<device_levels<Index>>&& levels) {
+  plan_type plan_row_per_thread(split_type&& split, std::optional<device_levels<Index>>&& levels) {
     if (policy_.order == decltype(policy_.order)::levels || policy_.path == path_name::automatic) {
       if (!levels) {
         levels = levels_on_device(split.triangle, on_, memory_);
@@ -289,7 +314,7 @@ class planner {
     } else {
       levels.reset();
     }
-    return {row_per_thread_path(split, size_, max_rhs_, std::move(levels), form_, on_, memory_)};
+    return {row_per_thread_path(std::move(split), size_, max_rhs_, std::move(levels), form_, on_, memory_)};
   }
 
   [[nodiscard]] std::string reason(const plan_type& made) const {

@@ -33,9 +33,9 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
   engine(const policy::basic_level_set<Tuning>& policy, const pattern_view<Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : form_(form), max_rhs_(max_rhs), policy_(policy), values_(0, 0, on, resource) {
-    const device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
-    levels_ = levels_on_device(triangle, on, resource);
-    triangle_ = in_level_order(triangle, levels_, on, resource);
+    triangle_ = build_on_device(a, form, on, resource);
+    levels_ = levels_on_device(triangle_, on, resource);
+    triangle_ = in_level_order(triangle_, levels_, on, resource);
     if (!by_rows()) {
       device_columns<Index, Offset> columns = columns_of(triangle_, on, resource);
       triangle_.row_offsets = std::move(columns.column_offsets);

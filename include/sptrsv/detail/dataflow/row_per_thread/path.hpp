@@ -39,9 +39,10 @@ class path {
     }
   }
 
-  /// Packs the rows. `levels`: of the triangle, sorted by sort_levels; their rows are the order of the solve.
-  /// Without levels the rows keep the order of substitution. `size`: rows of the system.
-  path(const split_triangle<Index, Offset>& split, std::int64_t size, std::int64_t max_rhs,
+  /// Packs the rows and frees the triangle. `levels`: of the triangle, sorted by sort_levels; their rows are
+  /// the order of the solve. Without levels the rows keep the order of substitution. `size`: rows of the
+  /// system.
+  path(split_triangle<Index, Offset>&& split, std::int64_t size, std::int64_t max_rhs,
        std::optional<device_levels<Index>>&& levels, const triangle_form& form, const Executor& on,
        const analysis_memory& memory)
       : form_(form),
@@ -58,14 +59,15 @@ class path {
       sweep_by_sweep_ = rhs_blocks_ > 1 && triangle.size >= Tuning::wide_level * levels_ &&
                         triangle.entries() * max_rhs > Tuning::wide_gathers;
     } else {
-      slices_ = pack_slices(triangle, form.reversed, on, memory);
+      slices_ = pack_slices(triangle, packing_order<Index>{}, form.reversed, on, memory);
       substitution_indices_ = copy_of(split.substitution_indices, on, memory.kept);
       if (!slices_.are_runs()) {
         diagonal_sources_ = copy_of(triangle.diagonal_sources, on, memory.kept);
       }
     }
+    split = {};
     values_ = device_values<Scalar, Executor>(static_cast<std::int64_t>(slices_.columns.size()),
-                                              form.unit ? 0 : triangle.size, on, memory.kept);
+                                              form.unit ? 0 : slices_.size, on, memory.kept);
     share_ = {0, blocks(), 0};
   }
 
@@ -178,10 +180,18 @@ class path {
   void order_by_levels(const split_triangle<Index, Offset>& split, device_levels<Index>&& levels,
                        const Executor& on, const analysis_memory& memory) {
     levels_ = levels.count;
-    device_triangle<Index, Offset> triangle = in_level_order(split.triangle, levels, on, memory);
-    slices_ = pack_slices(triangle, form_.reversed, on, memory);
+    const device_triangle<Index, Offset>& triangle = split.triangle;
+    const auto solve_indices = make_buffer<Index>(triangle.size, on, memory.scratch);
+    simt::for_each(on, triangle.size,
+                   triangle_kernels::invert_order<Index>{levels.rows.data(), solve_indices.data()});
+    slices_ = pack_slices(triangle, packing_order<Index>{levels.rows.data(), solve_indices.data()},
+                          form_.reversed, on, memory);
     if (!slices_.are_runs()) {
-      diagonal_sources_ = std::move(triangle.diagonal_sources);
+      diagonal_sources_ =
+          make_buffer<Offset>(static_cast<std::int64_t>(triangle.diagonal_sources.size()), on, memory.kept);
+      simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
+                     triangle_kernels::take_in_order<Offset, Index>{
+                         triangle.diagonal_sources.data(), levels.rows.data(), diagonal_sources_.data()});
     }
     if (Tuning::gate_levels > 0) {
       gates_ = make_buffer<Index>(slices_.count, on, memory.kept);

@@ -49,10 +49,27 @@ struct sliced_ell {
   }
 };
 
+/// The order in which the rows of a triangle are packed.
+template <class Index>
+struct packing_order {
+  const Index* rows = nullptr;           ///< by solve index: the row of the triangle; null: they are the same
+  const Index* solve_indices = nullptr;  ///< by row of the triangle; null: they are the same
+
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t row(Context& ctx, std::int64_t solve_index) const {
+    return rows == nullptr ? solve_index : static_cast<std::int64_t>(ctx.load_constant(rows + solve_index));
+  }
+  template <class Context>
+  SPTRSV_DEVICE Index solve_index(Context& ctx, Index row) const {
+    return solve_indices == nullptr ? row : ctx.load_constant(solve_indices + row);
+  }
+};
+
 /// Writes, for each slice, its number of slots; 0 past the end.
-template <class Offset>
+template <class Index, class Offset>
 struct measure_slices {
   std::int64_t size;
+  packing_order<Index> order;
   const Offset* row_offsets;
   Offset* slots;
 
@@ -60,7 +77,8 @@ struct measure_slices {
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
     Offset longest = 0;
     const std::int64_t end = (slice + 1) * slice_rows < size ? (slice + 1) * slice_rows : size;
-    for (std::int64_t row = slice * slice_rows; row < end; ++row) {
+    for (std::int64_t solve_index = slice * slice_rows; solve_index < end; ++solve_index) {
+      const std::int64_t row = order.row(ctx, solve_index);
       const Offset from = ctx.load_constant(row_offsets + row);
       const Offset to = ctx.load_constant(row_offsets + row + 1);
       longest = longest < to - from ? to - from : longest;
@@ -76,6 +94,7 @@ struct pack_agent {
   struct shared_storage {};
   struct params {
     std::int64_t size;
+    packing_order<Index> order;
     const Offset* row_offsets;
     const Index* columns;
     const Offset* sources;
@@ -88,19 +107,21 @@ struct pack_agent {
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
     const auto warp = ctx.template group<32>();
-    const std::int64_t row =
+    const std::int64_t solve_index =
         static_cast<std::int64_t>(ctx.block_rank()) * (block_threads / 32) + warp.index();
-    if (row >= p.size) {
+    if (solve_index >= p.size) {
       return;
     }
-    const Offset first_slot = ctx.load_constant(p.offsets + row / slice_rows);
-    const Offset width = (ctx.load_constant(p.offsets + row / slice_rows + 1) - first_slot) / slice_rows;
+    const std::int64_t row = p.order.row(ctx, solve_index);
+    const Offset first_slot = ctx.load_constant(p.offsets + solve_index / slice_rows);
+    const Offset width =
+        (ctx.load_constant(p.offsets + solve_index / slice_rows + 1) - first_slot) / slice_rows;
     const Offset begin = ctx.load_constant(p.row_offsets + row);
     const Offset end = ctx.load_constant(p.row_offsets + row + 1);
     for (Offset first = begin; first < end; first += 32) {
       const Offset e = first + static_cast<Offset>(warp.rank());
       const bool present = e < end;
-      const Index column = present ? ctx.load_constant(p.columns + e) : Index{-1};
+      const Index column = present ? p.order.solve_index(ctx, ctx.load_constant(p.columns + e)) : Index{-1};
       int rank = warp.rank();
       if (end - begin <= 32) {
         rank = 0;
@@ -110,7 +131,7 @@ struct pack_agent {
       }
       if (present) {
         const Offset slice = width - (end - first) + static_cast<Offset>(rank);
-        const Offset slot = first_slot + slice * slice_rows + static_cast<Offset>(row % slice_rows);
+        const Offset slot = first_slot + slice * slice_rows + static_cast<Offset>(solve_index % slice_rows);
         const Offset source = ctx.load_constant(p.sources + e);
         ctx.store(p.packed_columns + slot, column);
         if (p.packed_sources != nullptr) {
@@ -123,28 +144,32 @@ struct pack_agent {
   }
 };
 
-/// Writes, for each row, where its diagonal is stored, if rows are runs of the stored matrix.
-template <class Offset>
+/// Writes, for each solve index, where the diagonal of its row is stored, if rows are runs of the stored
+/// matrix.
+template <class Index, class Offset>
 struct find_diagonals {
   stored_run_reader<Offset> run_of;
+  packing_order<Index> order;
   Offset* diagonals;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    ctx.store(diagonals + row, run_of(ctx, row).diagonal);
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
+    ctx.store(diagonals + solve_index, run_of(ctx, order.row(ctx, solve_index)).diagonal);
   }
 };
 
-/// Packs a triangle. Its rows stand in solve order: any order in which each row comes after the rows that it
-/// needs. `reversed`: see triangle_form. Synchronises.
+/// Packs a triangle. `order`: any order in which each row comes after the rows that it needs. `reversed`: see
+/// triangle_form. Synchronises.
 template <class Index, class Offset, class Executor>
-sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t, bool reversed,
-                                      const Executor& on, const analysis_memory& memory) {
+sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t,
+                                      const packing_order<Index>& order, bool reversed, const Executor& on,
+                                      const analysis_memory& memory) {
   sliced_ell<Index, Offset> g;
   g.size = t.size;
   g.count = simt::ceil_div(t.size, slice_rows);
   g.offsets = make_buffer<Offset>(g.count + 1, on, memory.kept);
-  simt::for_each(on, g.count + 1, measure_slices<Offset>{t.size, t.row_offsets.data(), g.offsets.data()});
+  simt::for_each(on, g.count + 1,
+                 measure_slices<Index, Offset>{t.size, order, t.row_offsets.data(), g.offsets.data()});
   on.exclusive_scan(g.offsets.data(), g.offsets.data(), g.count + 1, memory.scratch);
   Offset slots = 0;
   on.download(&slots, g.offsets.data() + g.count, sizeof(Offset));
@@ -154,10 +179,11 @@ sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t, b
     g.shifts = make_buffer<entry_shift>(slots, on, memory.kept);
     on.fill_bytes(g.shifts.data(), static_cast<unsigned char>(no_entry), g.shifts.bytes());
     g.diagonals = make_buffer<Offset>(t.size, on, memory.kept);
-    simt::for_each(
-        on, t.size,
-        find_diagonals<Offset>{{t.row_offsets.data(), t.sources.data(), t.diagonal_sources.data(), reversed},
-                               g.diagonals.data()});
+    simt::for_each(on, t.size,
+                   find_diagonals<Index, Offset>{
+                       {t.row_offsets.data(), t.sources.data(), t.diagonal_sources.data(), reversed},
+                       order,
+                       g.diagonals.data()});
   } else {
     g.sources = make_buffer<Offset>(slots, on, memory.kept);
     on.fill_bytes(g.sources.data(), 0xff, g.sources.bytes());
@@ -165,7 +191,7 @@ sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t, b
   using pack = pack_agent<Index, Offset>;
   if (t.size > 0) {
     on.template launch<pack>(static_cast<std::uint32_t>(simt::ceil_div(t.size, pack::block_threads / 32)),
-                             {t.size, t.row_offsets.data(), t.columns.data(), t.sources.data(),
+                             {t.size, order, t.row_offsets.data(), t.columns.data(), t.sources.data(),
                               g.offsets.data(), g.columns.data(), g.sources.data(), g.shifts.data()});
   }
   return g;

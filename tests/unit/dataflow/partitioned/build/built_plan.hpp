@@ -80,28 +80,29 @@ class partitioned_planning
     const auto there = where.upload(a.by_rows);
     auto triangle = detail::build_on_device(detail::pattern_of(detail::view_of(there)), triangle_form,
                                             where.on(), where.resource());
-    const auto split = detail::split_long_rows(triangle, s.longest_row, where.on(), where.resource());
+    auto split = detail::split_long_rows(triangle, s.longest_row, where.on(), where.resource());
     const auto levels = detail::levels_on_device(split.triangle, where.on(), where.resource());
     const auto entries = static_cast<std::int64_t>(a.by_rows.values.size());
     const emulator::executor on = where.on();
-    auto made = partitioned::planner<double, std::int32_t, std::int32_t, emulator::executor>(
-                    s.shape, s.warp_groups, s.partitions, s.boxes, s.x_ring_size, on, where.resource())
-                    .build(split, levels, a.size(), entries, triangle_form.reversed, max_bytes);
-    if (!made) {
+    partitioned::planner<double, std::int32_t, std::int32_t, emulator::executor> planner(
+        s.shape, s.warp_groups, s.partitions, s.boxes, s.x_ring_size, on, where.resource());
+    if (!planner.lay_out(split, levels, max_bytes)) {
       return {};
     }
+    split.triangle = {};
+    auto made = planner.pack(split.substitution_indices, a.size(), entries, triangle_form.reversed);
     const auto format = partitioned::slice_format::of<double>(s.shape);
-    scatter(there.values.data(), *made, entries, format, triangle_form);
+    scatter(there.values.data(), made, entries, format, triangle_form);
     built_plan plan;
     plan.settings = s;
     plan.format = format;
-    plan.solve_size = made->solve_size;
-    plan.tiles = made->tiles;
-    plan.are_runs = made->sources.are_runs();
-    plan.partition_begins = where.download(made->partition_begins);
-    plan.starts = where.download(made->starts);
-    plan.slice_begins = where.download(made->slice_begins);
-    plan.packed_slices = where.download(made->packed_slices);
+    plan.solve_size = made.solve_size;
+    plan.tiles = made.tiles;
+    plan.are_runs = made.sources.are_runs();
+    plan.partition_begins = where.download(made.partition_begins);
+    plan.starts = where.download(made.starts);
+    plan.slice_begins = where.download(made.slice_begins);
+    plan.packed_slices = where.download(made.packed_slices);
     return plan;
   }
 

@@ -13,7 +13,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_levels.hpp"
@@ -40,55 +39,53 @@ class planner {
     plan_.x_ring_size = static_cast<std::int32_t>(x_ring_size);
   }
 
-  /// Returns the plan; nothing if its packed slices would take more than `max_bytes`. `size`,
-  /// `stored_entries`: of the stored matrix. Columns past the last row of the triangle are solve indices of
-  /// an earlier launch. Synchronises.
-  std::optional<plan> build(const split_triangle<Index, Offset>& split, const device_levels<Index>& levels,
-                            std::int64_t size, std::int64_t stored_entries, bool reversed,
-                            std::int64_t max_bytes = max_packed_bytes<Scalar>) {
-    using namespace kernels;
+  /// Orders the rows and measures their packed slices; returns whether these take at most `max_bytes`.
+  /// `split` may be freed afterwards. Columns past the last row of the triangle are solve indices of an
+  /// earlier launch. Synchronises.
+  bool lay_out(const split_triangle<Index, Offset>& split, const device_levels<Index>& levels,
+               std::int64_t max_bytes) {
     const device_triangle<Index, Offset>& triangle = split.triangle;
     plan_.solve_size = triangle.size;
+    has_partial_rows_ = split.has_partial_rows;
     device_levels<Index> order;
     order.rows = order_partitions(triangle, levels);
-    device_triangle<Index, Offset> ordered = in_level_order(triangle, order, on_, memory_.all_scratch());
-    row_reader<Index, Offset> reader{};
-    reader.shape = shape_;
-    reader.x_ring_size = plan_.x_ring_size;
-    reader.solve_size = triangle.size;
-    reader.row_offsets = ordered.row_offsets.data();
-    reader.columns = ordered.columns.data();
-    reader.partition_of = partition_of_.data();
-    reader.partition_begins = plan_.partition_begins.data();
-    reader.tiles_before = tiles_before_.data();
-    reader.tile_begins = tile_begins_.data();
-    if (!lay_out(reader, max_bytes)) {
-      return {};
-    }
+    ordered_ = in_level_order(triangle, order, on_, memory_.all_scratch());
+    rows_ = std::move(order.rows);
+    return measure(max_bytes);
+  }
+
+  /// Returns the triangle in solve order.
+  [[nodiscard]] const device_triangle<Index, Offset>& ordered() const { return ordered_; }
+
+  /// Returns the plan of the rows that lay_out() has laid out. `substitution_indices`: of the rows of the
+  /// triangle, see split_triangle. `size`, `stored_entries`: of the stored matrix.
+  plan pack(const buffer<Index>& substitution_indices, std::int64_t size, std::int64_t stored_entries,
+            bool reversed) {
+    write_heads();
     value_sources& from = plan_.sources;
     // A row that was split may have twice as many entries, see split_long_rows.
-    const std::int64_t longest_row = split.has_partial_rows ? 2 * triangle.longest_row : triangle.longest_row;
-    if (triangle.rows_are_stored_runs && longest_row <= value_sources::max_row_entries &&
+    const std::int64_t longest_row = has_partial_rows_ ? 2 * ordered_.longest_row : ordered_.longest_row;
+    if (ordered_.rows_are_stored_runs && longest_row <= value_sources::max_row_entries &&
         stored_entries < (std::int64_t{1} << 32)) {
       from.diagonals = make_buffer<std::uint32_t>(plan_.solve_size, on_, memory_.kept);
       from.row_entries = make_buffer<std::uint8_t>(plan_.solve_size, on_, memory_.kept);
       from.row_links =
-          make_buffer<std::uint16_t>(split.has_partial_rows ? plan_.solve_size : 0, on_, memory_.kept);
+          make_buffer<std::uint16_t>(has_partial_rows_ ? plan_.solve_size : 0, on_, memory_.kept);
       from.shared_entries = make_buffer<std::uint32_t>(simt::ceil_div(stored_entries, 32), on_, memory_.kept);
       on_.fill_bytes(from.shared_entries.data(), 0, from.shared_entries.bytes());
     } else {
       from.targets = make_buffer<std::uint32_t>(stored_entries, on_, memory_.kept);
       on_.fill_bytes(from.targets.data(), 0xff, from.targets.bytes());
     }
-    pack_rows<Scalar, Index, Offset> pack{};
-    pack.reader = reader;
+    kernels::pack_rows<Scalar, Index, Offset> pack{};
+    pack.reader = reader();
     pack.format = format_;
     pack.size = size;
     pack.reversed = reversed;
-    pack.substitution_indices = split.substitution_indices.data();
-    pack.rows = order.rows.data();
-    pack.sources = ordered.sources.data();
-    pack.diagonal_sources = ordered.diagonal_sources.data();
+    pack.substitution_indices = substitution_indices.data();
+    pack.rows = rows_.data();
+    pack.sources = ordered_.sources.data();
+    pack.diagonal_sources = ordered_.diagonal_sources.data();
     pack.slice_begins = plan_.slice_begins.data();
     pack.packed_slices = plan_.packed_slices.data();
     pack.targets = from.targets.data();
@@ -163,34 +160,53 @@ class planner {
     return ordered;
   }
 
-  /// Measures the slices and writes their heads, and where each warp begins. Returns whether they fit.
-  bool lay_out(const kernels::row_reader<Index, Offset>& reader, std::int64_t max_bytes) {
+  [[nodiscard]] kernels::row_reader<Index, Offset> reader() const {
+    kernels::row_reader<Index, Offset> reader{};
+    reader.shape = shape_;
+    reader.x_ring_size = plan_.x_ring_size;
+    reader.solve_size = plan_.solve_size;
+    reader.row_offsets = ordered_.row_offsets.data();
+    reader.columns = ordered_.columns.data();
+    reader.partition_of = partition_of_.data();
+    reader.partition_begins = plan_.partition_begins.data();
+    reader.tiles_before = tiles_before_.data();
+    reader.tile_begins = tile_begins_.data();
+    return reader;
+  }
+
+  /// Measures the slices; returns whether they fit.
+  bool measure(std::int64_t max_bytes) {
     using namespace kernels;
-    const std::int64_t slices = plan_.tiles * shape_.tile_slices();
-    const std::int32_t tile_stride = warp_groups_ * shape_.tile_slices();
-    if (slices > max_slices) {
+    slices_ = plan_.tiles * shape_.tile_slices();
+    if (slices_ > max_slices) {
       return false;
     }
-    const auto counts = make_buffer<std::int32_t>(4 * slices, on_, memory_.scratch);
-    on_.fill_bytes(counts.data(), 0, counts.bytes());
-    std::int32_t* const rows = counts.data();
-    std::int32_t* const shared_width = rows + slices;
-    std::int32_t* const global_width = shared_width + slices;
-    std::int32_t* const global_rows = global_width + slices;
+    counts_ = make_buffer<std::int32_t>(4 * slices_, on_, memory_.scratch);
+    on_.fill_bytes(counts_.data(), 0, counts_.bytes());
     simt::for_each(on_, plan_.solve_size,
-                   measure_slices<Index, Offset>{reader, rows, shared_width, global_width, global_rows});
-    auto offsets = make_buffer<std::uint64_t>(slices + 1, on_,
-                                              memory_.scratch);  // of packed slices, in units of 16 bytes
-    on_.fill_bytes(offsets.data(), 0, offsets.bytes());
-    simt::for_each(
-        on_, slices,
-        measure_packed_slices{format_, rows, shared_width, global_width, global_rows, offsets.data()});
-    const std::int64_t bytes = 16 * sum(offsets);
-    if (bytes > max_bytes) {
-      return false;
-    }
-    plan_.slice_begins = make_buffer<std::uint32_t>(slices, on_, memory_.kept);
-    plan_.packed_slices = make_buffer<unsigned char>(bytes, on_, memory_.kept);
+                   measure_slices<Index, Offset>{reader(), rows_of_slices(), shared_widths(), global_widths(),
+                                                 global_rows()});
+    offsets_ = make_buffer<std::uint64_t>(slices_ + 1, on_, memory_.scratch);
+    on_.fill_bytes(offsets_.data(), 0, offsets_.bytes());
+    simt::for_each(on_, slices_,
+                   measure_packed_slices{format_, rows_of_slices(), shared_widths(), global_widths(),
+                                         global_rows(), offsets_.data()});
+    packed_bytes_ = 16 * sum(offsets_);
+    return packed_bytes_ <= max_bytes;
+  }
+
+  // By slice: its rows, its widths in entry columns, and its rows with global entries.
+  [[nodiscard]] std::int32_t* rows_of_slices() const { return counts_.data(); }
+  [[nodiscard]] std::int32_t* shared_widths() const { return counts_.data() + slices_; }
+  [[nodiscard]] std::int32_t* global_widths() const { return counts_.data() + 2 * slices_; }
+  [[nodiscard]] std::int32_t* global_rows() const { return counts_.data() + 3 * slices_; }
+
+  /// Allocates the packed slices and writes their heads, and where each warp begins.
+  void write_heads() {
+    using namespace kernels;
+    const std::int32_t tile_stride = warp_groups_ * shape_.tile_slices();
+    plan_.slice_begins = make_buffer<std::uint32_t>(slices_, on_, memory_.kept);
+    plan_.packed_slices = make_buffer<unsigned char>(packed_bytes_, on_, memory_.kept);
     on_.fill_bytes(plan_.packed_slices.data(), 0, plan_.packed_slices.bytes());
     write_slice_heads heads{};
     heads.format = format_;
@@ -198,22 +214,21 @@ class planner {
     heads.tile_begins = tile_begins_.data();
     heads.partition_of = partition_of_.data();
     heads.partition_tiles = partition_tiles_.data();
-    heads.rows = rows;
-    heads.shared_width = shared_width;
-    heads.global_width = global_width;
-    heads.global_rows = global_rows;
-    heads.offsets = offsets.data();
+    heads.rows = rows_of_slices();
+    heads.shared_width = shared_widths();
+    heads.global_width = global_widths();
+    heads.global_rows = global_rows();
+    heads.offsets = offsets_.data();
     heads.slice_begins = plan_.slice_begins.data();
     heads.packed_slices = plan_.packed_slices.data();
-    simt::for_each(on_, slices, heads);
+    simt::for_each(on_, slices_, heads);
     plan_.starts = make_buffer<warp_start>(std::int64_t{plan_.partitions} * tile_stride, on_, memory_.kept);
     simt::for_each(on_, static_cast<std::int64_t>(plan_.starts.size()),
                    write_warp_starts{format_, tile_stride, partition_tiles_.data(), plan_.slice_begins.data(),
                                      plan_.packed_slices.data(), plan_.starts.data()});
     simt::for_each(
-        on_, 32 * slices,
+        on_, 32 * slices_,
         clear_slices{format_, plan_.x_ring_size, plan_.slice_begins.data(), plan_.packed_slices.data()});
-    return true;
   }
 
   shape_values shape_;
@@ -222,6 +237,13 @@ class planner {
   analysis_memory memory_;
   slice_format format_ = slice_format::of<Scalar>(shape_);
   plan plan_;
+  bool has_partial_rows_ = false;
+  device_triangle<Index, Offset> ordered_;  ///< the triangle in solve order
+  buffer<Index> rows_;                      ///< by solve index: the row of the triangle
+  std::int64_t slices_ = 0;
+  std::int64_t packed_bytes_ = 0;         ///< of all packed slices
+  buffer<std::int32_t> counts_;           ///< 4 x slices, see rows_of_slices()
+  buffer<std::uint64_t> offsets_;         ///< slices + 1: of packed slices, in units of 16 bytes
   buffer<std::uint32_t> partition_of_;    ///< by solve index
   buffer<std::int32_t> tiles_before_;     ///< solve_size + 1: the number of tiles that begin before
   buffer<std::int32_t> tile_begins_;      ///< tiles + 1: the first solve index of each tile
