@@ -159,6 +159,9 @@ TEST_F(DataflowPath, IsRowPerThreadWhereThePackedSlicesWouldBeTooLarge) {
   EXPECT_NE(info.plan.find("the packed slices of the partitioned path are too large"), std::string::npos)
       << info.plan;
   EXPECT_THROW(analyze(p, policy::basic_dataflow<small_packed_slices>{dataflow_path::partitioned}), error);
+  policy::basic_dataflow<small_packed_slices> hybrid{dataflow_path::hybrid};
+  hybrid.row_per_thread_levels = 10;
+  EXPECT_EQ(solve_and_describe(p, hybrid).path, "row_per_thread");
 }
 
 TEST_F(DataflowPath, IsTheOneAskedFor) {

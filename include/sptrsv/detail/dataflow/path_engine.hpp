@@ -31,9 +31,8 @@ class path_engine {
     device_triangle<Index, Offset> triangle = build_on_device(a, form, on, memory.all_scratch());
     longest_row_ = triangle.longest_row;
     entries_ = triangle.entries() + (form.unit ? 0 : a.size);
-    plan_ =
-        planner<Policy, Scalar, Index, Offset, Executor>(policy, form, a.size, a.entries, max_rhs, on, memory)
-            .make_plan(std::move(triangle));
+    plan_ = planner<Policy, Scalar, Index, Offset, Executor>(policy, form, a, max_rhs, on, memory)
+                .make_plan(std::move(triangle));
   }
 
   /// Returns whether the path that the policy asks for can solve the system. If not, only expect_planned()

@@ -32,16 +32,10 @@ class planner {
   using split_type = split_triangle<Index, Offset>;
 
  public:
-  /// `size`, `stored_entries`: of the stored matrix.
-  planner(const Policy& policy, const triangle_form& form, std::int64_t size, std::int64_t stored_entries,
+  /// `stored`: the pattern of the stored matrix, which build_on_device() accepts.
+  planner(const Policy& policy, const triangle_form& form, const pattern_view<Index, Offset>& stored,
           std::int64_t max_rhs, const Executor& on, const analysis_memory& memory)
-      : policy_(policy),
-        form_(form),
-        size_(size),
-        stored_entries_(stored_entries),
-        max_rhs_(max_rhs),
-        on_(on),
-        memory_(memory) {}
+      : policy_(policy), form_(form), stored_(stored), max_rhs_(max_rhs), on_(on), memory_(memory) {}
 
   /// Returns the plan; nothing if the path that the policy asks for cannot solve the system. Takes arrays out
   /// of the triangle, which lies in scratch memory. Synchronises.
@@ -151,7 +145,8 @@ class planner {
   }
 
   [[nodiscard]] bool is_narrow(std::int64_t levels) const {
-    return static_cast<double>(size_) <= tuning::single_block_rows_per_level * static_cast<double>(levels);
+    return static_cast<double>(stored_.size) <=
+           tuning::single_block_rows_per_level * static_cast<double>(levels);
   }
 
   [[nodiscard]] double row_per_thread_nanoseconds(const triangle_type& triangle, std::int64_t levels) const {
@@ -189,16 +184,18 @@ class planner {
     if (nanoseconds >= limit) {
       return {};
     }
+    free_entries(split);
     auto rest = planner_of(chosen);
     if (!rest.lay_out(halves.rest, halves.rest_levels, max_packed_bytes)) {
+      // This is rare: the triangle is not kept for it.
+      split = split_again();
       return {};
     }
     free_entries(halves.rest);
-    free_entries(split);
     row_per_thread_path::sort_levels(halves.first.triangle, halves.first_levels, on_, memory_);
     renumber_columns_before_cut(rest.ordered(), halves.first_levels.rows);
-    row_per_thread_path first(std::move(halves.first), size_, max_rhs_, std::move(halves.first_levels), form_,
-                              on_, memory_);
+    row_per_thread_path first(std::move(halves.first), stored_.size, max_rhs_, std::move(halves.first_levels),
+                              form_, on_, memory_);
     plan_type made{typename plan_type::hybrid_path(std::move(first), packed(chosen, rest, halves.rest)),
                    levels_,
                    nanoseconds,
@@ -255,13 +252,19 @@ class planner {
   /// Returns the path of a triangle that `planner` has laid out.
   partitioned_path packed(const partitioned::shape_choice& chosen, partitioned_planner& planner,
                           const split_type& split) const {
-    return {planner.pack(split.substitution_indices, size_, stored_entries_, form_.reversed),
+    return {planner.pack(split.substitution_indices, stored_.size, stored_.entries, form_.reversed),
             chosen.shape_index,
-            size_,
-            stored_entries_,
+            stored_.size,
+            stored_.entries,
             max_rhs_,
             form_,
             on_};
+  }
+
+  /// Returns the triangle, with long rows split, from the stored matrix again. Synchronises.
+  [[nodiscard]] split_type split_again() const {
+    triangle_type triangle = build_on_device(stored_, form_, on_, memory_.all_scratch());
+    return split_long_rows(triangle, tuning::longest_row, on_, memory_.all_scratch());
   }
 
   static void free_entries(split_type& split) {
@@ -314,7 +317,8 @@ class planner {
     } else {
       levels.reset();
     }
-    return {row_per_thread_path(std::move(split), size_, max_rhs_, std::move(levels), form_, on_, memory_)};
+    return {row_per_thread_path(std::move(split), stored_.size, max_rhs_, std::move(levels), form_, on_,
+                                memory_)};
   }
 
   [[nodiscard]] std::string reason(const plan_type& made) const {
@@ -344,8 +348,7 @@ class planner {
 
   const Policy& policy_;
   const triangle_form& form_;
-  std::int64_t size_;
-  std::int64_t stored_entries_;
+  pattern_view<Index, Offset> stored_;
   std::int64_t max_rhs_;
   const Executor& on_;
   analysis_memory memory_;
