@@ -78,6 +78,7 @@ class planner {
     if (!is_split) {
       split.triangle = std::move(triangle);
     }
+    triangle = {};
     std::vector<predicted_time> predictions;
     std::string text;
     if (levels) {
@@ -105,7 +106,7 @@ class planner {
   };
 
   /// Plans the partitioned or the hybrid path if the policy asks for it or it is predicted to be faster than
-  /// row_per_thread. Frees the entries of the triangle if it returns a plan.
+  /// row_per_thread. Frees the triangle if it returns a plan.
   partitioned_result plan_partitioned_or_hybrid(split_type& split, const device_levels<Index>& levels,
                                                 const buffer<Index>& level_of_row) {
     partitioned_search search(split.triangle, level_of_row, levels.count, policy_.partitions,
@@ -155,7 +156,7 @@ class planner {
   }
 
   /// Plans the hybrid path if the policy asks for it or its predicted time is much less than `single_path`,
-  /// the time of the best single path. Frees the entries of the triangle if it returns a plan.
+  /// the time of the best single path. Frees the triangle if it returns a plan.
   std::optional<plan_type> plan_hybrid(const partitioned_search& search, split_type& split,
                                        const device_levels<Index>& levels, const buffer<Index>& level_of_row,
                                        double single_path) {
@@ -184,19 +185,20 @@ class planner {
     if (nanoseconds >= limit) {
       return {};
     }
-    free_entries(split);
+    split = {};
     auto rest = planner_of(chosen);
     if (!rest.lay_out(halves.rest, halves.rest_levels, max_packed_bytes)) {
       // This is rare: the triangle is not kept for it.
       split = split_again();
       return {};
     }
-    free_entries(halves.rest);
+    halves.rest.triangle = {};
     row_per_thread_path::sort_levels(halves.first.triangle, halves.first_levels, on_, memory_);
     renumber_columns_before_cut(rest.ordered(), halves.first_levels.rows);
     row_per_thread_path first(std::move(halves.first), stored_.size, max_rhs_, std::move(halves.first_levels),
                               form_, on_, memory_);
-    plan_type made{typename plan_type::hybrid_path(std::move(first), packed(chosen, rest, halves.rest)),
+    plan_type made{typename plan_type::hybrid_path(std::move(first),
+                                                   packed(chosen, rest, halves.rest.substitution_indices)),
                    levels_,
                    nanoseconds,
                    {{"hybrid", nanoseconds}, {"single path", single_path}},
@@ -230,8 +232,8 @@ class planner {
     if (!planner.lay_out(split, levels, max_packed_bytes)) {
       return {};
     }
-    free_entries(split);
-    return packed(chosen, planner, split);
+    split.triangle = {};
+    return packed(chosen, planner, split.substitution_indices);
   }
 
   [[nodiscard]] partitioned_planner planner_of(const partitioned::shape_choice& chosen) const {
@@ -249,10 +251,10 @@ class planner {
     return {shape, warp_groups, chosen.partitions, chosen.boxes, x_ring_size, on_, memory_};
   }
 
-  /// Returns the path of a triangle that `planner` has laid out.
+  /// Returns the path of a triangle that `planner` has laid out. `substitution_indices`: see split_triangle.
   partitioned_path packed(const partitioned::shape_choice& chosen, partitioned_planner& planner,
-                          const split_type& split) const {
-    return {planner.pack(split.substitution_indices, stored_.size, stored_.entries, form_.reversed),
+                          const buffer<Index>& substitution_indices) const {
+    return {planner.pack(substitution_indices, stored_.size, stored_.entries, form_.reversed),
             chosen.shape_index,
             stored_.size,
             stored_.entries,
@@ -265,11 +267,6 @@ class planner {
   [[nodiscard]] split_type split_again() const {
     triangle_type triangle = build_on_device(stored_, form_, on_, memory_.all_scratch());
     return split_long_rows(triangle, tuning::longest_row, on_, memory_.all_scratch());
-  }
-
-  static void free_entries(split_type& split) {
-    split.triangle.columns = {};
-    split.triangle.sources = {};
   }
 
   /// Plans the single_block path if its predicted time is at most `limit` nanoseconds. `shape`: index into
