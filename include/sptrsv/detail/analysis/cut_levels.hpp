@@ -114,7 +114,7 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
   made.first.substitution_indices = make_buffer<Index>(first_rows, on, memory.kept);
   made.rest.substitution_indices = make_buffer<Index>(rest_rows, on, memory.kept);
   made.rest_level_of_row = make_buffer<Index>(rest_rows, on, memory.kept);
-  const buffer<Index> firsts_before = make_buffer<Index>(t.size + 1, on, memory.kept);
+  buffer<Index> firsts_before = make_buffer<Index>(t.size + 1, on, memory.kept);
   const buffer<Index> rows_of_first = make_buffer<Index>(first_rows, on, memory.kept);
   const buffer<Index> rows_of_rest = make_buffer<Index>(rest_rows, on, memory.kept);
   const buffer<Index> solve_indices = make_buffer<Index>(t.size, on, memory.kept);
@@ -135,6 +135,7 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
   body.rest_level_of_row = made.rest_level_of_row.data();
   body.solve_indices = solve_indices.data();
   simt::for_each(on, t.size, body);
+  firsts_before = {};
   made.first.triangle =
       select_rows(t,
                   row_selection<Index>{first_rows, rows_of_first.data(), solve_indices.data(),

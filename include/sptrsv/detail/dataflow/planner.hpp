@@ -106,9 +106,9 @@ class planner {
   };
 
   /// Plans the partitioned or the hybrid path if the policy asks for it or it is predicted to be faster than
-  /// row_per_thread. Frees the triangle if it returns a plan.
+  /// row_per_thread. Frees the triangle if it returns a plan, and may free `level_of_row`.
   partitioned_result plan_partitioned_or_hybrid(split_type& split, const device_levels<Index>& levels,
-                                                const buffer<Index>& level_of_row) {
+                                                buffer<Index>& level_of_row) {
     partitioned_search search(split.triangle, level_of_row, levels.count, policy_.partitions,
                               policy_.path == path_name::partitioned ? policy_.shape : -1, max_rhs_, 0, on_,
                               memory_.scratch);
@@ -156,9 +156,9 @@ class planner {
   }
 
   /// Plans the hybrid path if the policy asks for it or its predicted time is much less than `single_path`,
-  /// the time of the best single path. Frees the triangle if it returns a plan.
+  /// the time of the best single path. Frees the triangle if it returns a plan, and may free `level_of_row`.
   std::optional<plan_type> plan_hybrid(const partitioned_search& search, split_type& split,
-                                       const device_levels<Index>& levels, const buffer<Index>& level_of_row,
+                                       const device_levels<Index>& levels, buffer<Index>& level_of_row,
                                        double single_path) {
     // No gain was measured with several right-hand sides, so these need an explicit request.
     const double limit = policy_.path == path_name::hybrid ? std::numeric_limits<double>::infinity()
@@ -186,6 +186,8 @@ class planner {
       return {};
     }
     split = {};
+    level_of_row = {};
+    halves.rest_level_of_row = {};
     auto rest = planner_of(chosen);
     if (!rest.lay_out(halves.rest, halves.rest_levels, max_packed_bytes)) {
       // This is rare: the triangle is not kept for it.
@@ -193,6 +195,7 @@ class planner {
       return {};
     }
     halves.rest.triangle = {};
+    halves.rest_levels = {};
     row_per_thread_path::sort_levels(halves.first.triangle, halves.first_levels, on_, memory_);
     renumber_columns_before_cut(rest.ordered(), halves.first_levels.rows);
     row_per_thread_path first(std::move(halves.first), stored_.size, max_rhs_, std::move(halves.first_levels),
