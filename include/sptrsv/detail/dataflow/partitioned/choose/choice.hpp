@@ -185,22 +185,40 @@ class plan_search {
       return;
     }
     std::vector<level_table> tables;
-    std::int64_t end = 0;
     for (const partitioning& p : partitionings) {
       shapes::for_each([&](auto shape, int index) {
         constexpr shape_values s = values_of<decltype(shape)>();
         const auto serves_it = [&](const level_table& t) { return t.serves(p, s); };
         if (is_tried<decltype(shape)>(index, p) && std::none_of(tables.begin(), tables.end(), serves_it)) {
-          tables.push_back({p, s, end});
-          end += p.partitions * levels_;
+          tables.push_back({p, s, 0});
         }
       });
     }
-    if (tables.empty()) {
-      return;
+    // A cell takes 20 to 32 bytes. Tables that are counted together take at most 16 MiB, or about as much as
+    // the matrix.
+    const std::int64_t most_cells = std::max<std::int64_t>(std::int64_t{1} << 19, 2 * triangle_.size);
+    std::vector<level_table> together;
+    std::int64_t cells = 0;
+    for (level_table& table : tables) {
+      const std::int64_t own = table.rows.partitions * levels_;
+      if (!together.empty() && cells + own > most_cells) {
+        predict(together, cells, blocks);
+        together.clear();
+        cells = 0;
+      }
+      table.begin = cells;
+      together.push_back(table);
+      cells += own;
     }
+    if (!together.empty()) {
+      predict(together, cells, blocks);
+    }
+  }
+
+  /// Predicts the time of all shapes that the tables serve. `cells`: of all tables. Synchronises.
+  void predict(const std::vector<level_table>& tables, std::int64_t cells, std::int64_t blocks) {
     counted_level_tables counted =
-        count_level_tables(tables, end, triangle_, level_of_row_, levels_, on_, scratch_);
+        count_level_tables(tables, cells, triangle_, level_of_row_, levels_, on_, scratch_);
     const level_table_summary* best_summary = nullptr;
     for (std::size_t i = 0; i < tables.size(); ++i) {
       const level_table& table = tables[i];

@@ -2,6 +2,7 @@
 // host.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -73,7 +74,8 @@ counted_level_tables count_level_tables(const std::vector<level_table>& tables, 
   }
   // Most partitions have no rows on most levels: only cells that have rows come to the host.
   const auto levels_before = make_buffer<std::int32_t>(size + 1, on, scratch);
-  const auto partition_levels = make_buffer<partition_level>(size, on, scratch);
+  const auto most_levels = std::min(size, static_cast<std::int64_t>(tables.size()) * t.size);
+  const auto partition_levels = make_buffer<partition_level>(most_levels, on, scratch);
   simt::for_each(on, size + 1, kernels::mark_levels{size, counts.data(), levels_before.data()});
   on.exclusive_scan(levels_before.data(), levels_before.data(), size + 1, scratch);
   for (std::size_t i = 0; i < tables.size(); ++i) {
