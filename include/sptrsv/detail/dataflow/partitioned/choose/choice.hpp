@@ -202,28 +202,35 @@ class plan_search {
   /// Counts the tables of the partitionings, and predicts the time of the first shape of each table.
   void count(const std::vector<partitioning>& partitionings, std::int64_t blocks) {
     std::vector<level_table> tables;
-    std::int64_t end = 0;
-    const auto count_tables = [&] {
-      if (!tables.empty()) {
-        count_and_try(tables, end, blocks);
-      }
-      tables.clear();
-      end = 0;
-    };
     for (const partitioning& p : partitionings) {
       shapes::for_each([&](auto shape, int index) {
         constexpr shape_values s = values_of<decltype(shape)>();
         const auto serves_it = [&](const level_table& t) { return t.serves(p, s); };
         if (is_tried<decltype(shape)>(index, p) && std::none_of(tables.begin(), tables.end(), serves_it)) {
-          if (tables.size() == kernels::counted_tables::max_count) {
-            count_tables();
-          }
-          tables.push_back({p, s, end});
-          end += p.partitions * levels_;
+          tables.push_back({p, s, 0});
         }
       });
     }
-    count_tables();
+    // A cell takes 20 to 32 bytes. Tables that are counted together take at most 16 MiB, or about as much as
+    // the matrix.
+    const std::int64_t most_cells = std::max<std::int64_t>(std::int64_t{1} << 19, 2 * triangle_.size);
+    std::vector<level_table> together;
+    std::int64_t cells = 0;
+    for (level_table& table : tables) {
+      const std::int64_t own = table.rows.partitions * levels_;
+      if (together.size() == kernels::counted_tables::max_count ||
+          (!together.empty() && cells + own > most_cells)) {
+        count_and_try(together, cells, blocks);
+        together.clear();
+        cells = 0;
+      }
+      table.begin = cells;
+      together.push_back(table);
+      cells += own;
+    }
+    if (!together.empty()) {
+      count_and_try(together, cells, blocks);
+    }
   }
 
   void count_and_try(const std::vector<level_table>& tables, std::int64_t cells, std::int64_t blocks) {

@@ -71,7 +71,8 @@ counted_level_tables count_level_tables(const std::vector<level_table>& tables, 
   on.template launch<agent>(simt::block_count(p.tables.count * p.table_blocks, 1), p);
   // Most partitions have no rows on most levels: only cells that have rows come to the host.
   const auto levels_before = make_buffer<std::int32_t>(size + 1, on, scratch);
-  const auto partition_levels = make_buffer<partition_level>(size, on, scratch);
+  const auto most_levels = std::min(size, static_cast<std::int64_t>(tables.size()) * t.size);
+  const auto partition_levels = make_buffer<partition_level>(most_levels, on, scratch);
   simt::for_each(on, size + 1, mark_levels{size, counts.data(), levels_before.data()});
   on.exclusive_scan(levels_before.data(), levels_before.data(), size + 1, scratch);
   simt::for_each(on, size,
