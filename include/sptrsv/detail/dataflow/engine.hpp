@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,6 +28,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   using path_engine = dataflow::path_engine<policy_type, Scalar, Index, Offset, Executor>;
   using elimination = dataflow::row_elimination::plan<Scalar, Index, Offset, Executor>;
   using row_elimination_limits = dataflow::row_elimination::limits;
+  static constexpr double no_limit = std::numeric_limits<double>::infinity();
 
  public:
   struct workspace {
@@ -39,7 +41,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
       : size_(a.size),
         max_rhs_(max_rhs),
         reversed_(form.reversed),
-        path_(std::make_unique<path_engine>(policy, a, form, max_rhs, on, resource)) {
+        path_(std::make_unique<path_engine>(policy, a, form, max_rhs, no_limit, on, resource)) {
     path_->expect_planned(policy);
     if (!policy.exact_order) {
       rewrite(policy, a, form, on, resource);
@@ -127,46 +129,46 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     }
     const triangle_form rewritten_form(
         {uplo::lower, form.unit ? diag::unit : diag::non_unit, op::none, max_rhs_}, false);
+    const bool by_time = policy.path == policy::dataflow_path::automatic;
+    const double limit = by_time ? path_->predicted_nanoseconds() - transform_nanoseconds(*made) : no_limit;
+    // On the row_per_thread path the new entries cost more than a level: they all need recent components. A
+    // plan with a limit is never one of that path.
     auto rewritten =
-        std::make_unique<path_engine>(policy, made->pattern(), rewritten_form, max_rhs_, on, resource);
+        std::make_unique<path_engine>(policy, made->pattern(), rewritten_form, max_rhs_, limit, on, resource);
+    rewriting_ = std::to_string(made->rewritten()) + " of " + std::to_string(size_) + " rows rewritten";
     if (!rewritten->is_planned()) {
-      rewriting_ = "not rewritten: the path cannot solve the rewritten system";
+      rewriting_ = by_time ? "not rewritten: a solve with " + rewriting_ + " is predicted to take longer"
+                           : "not rewritten: the path cannot solve the rewritten system";
       return;
     }
-    if (is_better(policy, *made, *rewritten, on)) {
-      path_->describe(exact_, on);
-      elimination_ = std::move(made);
-      path_ = std::move(rewritten);
-    }
+    describe_rewriting(*made, *rewritten, by_time, on);
+    path_->describe(exact_, on);
+    elimination_ = std::move(made);
+    path_ = std::move(rewritten);
   }
 
-  /// Returns whether the rewritten system is to be taken, and describes the decision.
-  bool is_better(const policy_type& policy, const elimination& made, const path_engine& rewritten,
-                 const Executor& on) {
+  /// Adds to the description what the rewriting gains.
+  void describe_rewriting(const elimination& made, const path_engine& rewritten, bool by_time,
+                          const Executor& on) {
     solver_info before;
     solver_info after;
     path_->describe(before, on);
     rewritten.describe(after, on);
-    rewriting_ = std::to_string(made.rewritten()) + " of " + std::to_string(size_) + " rows rewritten";
     if (before.levels > 0 && after.levels > 0) {
       rewriting_ += ", levels " + std::to_string(before.levels) + " to " + std::to_string(after.levels);
     }
-    if (policy.path != policy::dataflow_path::automatic) {
-      return true;
+    if (by_time) {
+      const double with = rewritten.predicted_nanoseconds() + transform_nanoseconds(made);
+      rewriting_ += ", " + to_text(std::vector<predicted_time>{{"predicted", with},
+                                                               {"as it is", path_->predicted_nanoseconds()}});
     }
-    const double bytes = static_cast<double>(made.transform_bytes()) * static_cast<double>(max_rhs_);
-    const double with = rewritten.predicted_nanoseconds() + Tuning::transform_launch_ns +
-                        bytes * Tuning::row_per_thread_byte_ns;
-    const double without = path_->predicted_nanoseconds();
-    rewriting_ += ", " + to_text(std::vector<predicted_time>{{"predicted", with}, {"as it is", without}});
-    // On the row_per_thread path the new entries cost more than a level: they all need recent components.
-    const bool is_better = with < without && !rewritten.is_row_per_thread();
-    if (!is_better) {
-      rewriting_ = "not rewritten; with " + rewriting_;
-    }
-    return is_better;
   }
 
+  /// Returns the predicted time of computing the right-hand sides of the rewritten system.
+  [[nodiscard]] double transform_nanoseconds(const elimination& made) const {
+    const double bytes = static_cast<double>(made.transform_bytes()) * static_cast<double>(max_rhs_);
+    return Tuning::transform_launch_ns + bytes * Tuning::row_per_thread_byte_ns;
+  }
   /// Returns a lower bound of the predicted time of a solve with rewritten rows: two launches, and the
   /// right-hand sides read and written by the first one.
   [[nodiscard]] double least_rewritten_nanoseconds() const {

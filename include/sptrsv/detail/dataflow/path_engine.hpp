@@ -25,20 +25,20 @@ class path_engine {
  public:
   using workspace = typename plan_type::workspace;
 
-  /// Makes the triangle of the stored matrix and plans its solve. Synchronises.
+  /// Makes the triangle of the stored matrix and plans its solve. `limit`: see planner. Synchronises.
   path_engine(const Policy& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,
-              std::int64_t max_rhs, const Executor& on, memory_resource& resource) {
+              std::int64_t max_rhs, double limit, const Executor& on, memory_resource& resource) {
     scratch_arena arena(arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), resource, on.stream());
     const analysis_memory memory(resource, arena);
     device_triangle<Index, Offset> triangle = build_on_device(a, form, on, memory.all_scratch());
     longest_row_ = triangle.longest_row;
     entries_ = triangle.entries() + (form.unit ? 0 : a.size);
-    plan_ = planner<Policy, Scalar, Index, Offset, Executor>(policy, form, a, max_rhs, on, memory)
+    plan_ = planner<Policy, Scalar, Index, Offset, Executor>(policy, form, a, max_rhs, limit, on, memory)
                 .make_plan(std::move(triangle));
   }
 
-  /// Returns whether the path that the policy asks for can solve the system. If not, only expect_planned()
-  /// may be called.
+  /// Returns whether the path that the policy asks for can solve the system, and the plan meets the limit. If
+  /// not, only expect_planned() may be called.
   [[nodiscard]] bool is_planned() const { return plan_.has_value(); }
   /// Throws errc::unsupported if the system is not planned.
   void expect_planned(const Policy& policy) const {

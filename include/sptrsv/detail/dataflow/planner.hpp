@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
@@ -32,13 +33,20 @@ class planner {
   using split_type = split_triangle<Index, Offset>;
 
  public:
-  /// `stored`: the pattern of the stored matrix, which build_on_device() accepts.
+  /// `stored`: the pattern of the stored matrix, which build_on_device() accepts. `limit`: if it is finite, a
+  /// plan is wanted only if its predicted time is less nanoseconds, and not on the row_per_thread path.
   planner(const Policy& policy, const triangle_form& form, const pattern_view<Index, Offset>& stored,
-          std::int64_t max_rhs, const Executor& on, const analysis_memory& memory)
-      : policy_(policy), form_(form), stored_(stored), max_rhs_(max_rhs), on_(on), memory_(memory) {}
+          std::int64_t max_rhs, double limit, const Executor& on, const analysis_memory& memory)
+      : policy_(policy),
+        form_(form),
+        stored_(stored),
+        max_rhs_(max_rhs),
+        limit_(limit),
+        on_(on),
+        memory_(memory) {}
 
-  /// Returns the plan; nothing if the path that the policy asks for cannot solve the system. Takes arrays out
-  /// of the triangle, which lies in scratch memory. Synchronises.
+  /// Returns the plan; nothing if the path that the policy asks for cannot solve the system, or if no plan
+  /// meets the limit. Takes arrays out of the triangle, which lies in scratch memory. Synchronises.
   std::optional<plan_type> make_plan(triangle_type&& triangle) {
     if (triangle.size == 0) {
       return plan_row_per_thread({std::move(triangle), false, {}}, {});
@@ -68,12 +76,15 @@ class planner {
       levels_ = is_split ? levels_on_device(triangle, on_, memory_.all_scratch()).count : levels_;
       if (is_narrow(levels_)) {
         const predicted_time partitioned{"partitioned", narrow_partitioned_nanoseconds(triangle)};
-        if (auto made = plan_single_block(triangle, -1, partitioned.nanoseconds)) {
+        if (auto made = plan_single_block(triangle, -1, std::min(partitioned.nanoseconds, limit_))) {
           made->predictions.push_back(partitioned);
           made->text = reason(*made);
           return made;
         }
       }
+    }
+    if (levels && least_partitioned_nanoseconds(levels->count) >= limit_) {
+      return {};
     }
     if (!is_split) {
       split.triangle = std::move(triangle);
@@ -84,7 +95,7 @@ class planner {
     if (levels) {
       auto made = plan_partitioned_or_hybrid(split, *levels, level_of_row);
       level_of_row = {};
-      if (made.path || policy_.path == path_name::partitioned) {
+      if (made.path || policy_.path == path_name::partitioned || has_limit()) {
         return std::move(made.path);
       }
       predictions = std::move(made.predictions);
@@ -115,11 +126,14 @@ class planner {
     const partitioned::shape_choice chosen = search.choose();
     const double row_per_thread = row_per_thread_nanoseconds(split.triangle, levels.count);
     if (policy_.path != path_name::partitioned) {
-      auto made =
-          plan_hybrid(search, split, levels, level_of_row, std::min(chosen.nanoseconds, row_per_thread));
+      const double single_path = std::min(chosen.nanoseconds, row_per_thread);
+      auto made = plan_hybrid(search, split, levels, level_of_row, std::min(single_path, limit_));
       if (made) {
         return {std::move(made), {}, {}};
       }
+    }
+    if (has_limit() && std::min(limit_, row_per_thread) <= chosen.nanoseconds) {
+      return {};
     }
     const bool possible = chosen.nanoseconds < std::numeric_limits<double>::infinity();
     std::vector<predicted_time> predictions;
@@ -143,6 +157,15 @@ class planner {
     }
     std::string text = reason("row_per_thread", policy_.path == path_name::automatic, predictions);
     return {{}, std::move(predictions), std::move(text)};
+  }
+
+  [[nodiscard]] bool has_limit() const { return limit_ < std::numeric_limits<double>::infinity(); }
+  /// Returns a lower bound of the predicted time of the partitioned path: a tile on each level.
+  [[nodiscard]] static double least_partitioned_nanoseconds(std::int64_t levels) {
+    const auto* const fastest = std::min_element(
+        std::begin(tuning::partitioned_shapes), std::end(tuning::partitioned_shapes),
+        [](const partitioned_shape& a, const partitioned_shape& b) { return a.tile_ns < b.tile_ns; });
+    return tuning::partitioned_launch_ns + fastest->tile_ns * static_cast<double>(levels);
   }
 
   [[nodiscard]] bool is_narrow(std::int64_t levels) const {
@@ -350,6 +373,7 @@ class planner {
   const triangle_form& form_;
   pattern_view<Index, Offset> stored_;
   std::int64_t max_rhs_;
+  double limit_;
   const Executor& on_;
   analysis_memory memory_;
   std::int64_t levels_ = 0;  ///< of the system; 0 as long as they are not counted
