@@ -11,7 +11,6 @@ void scheduler::start_block() {
     b.warps.resize(static_cast<std::size_t>((kernel_.threads + 31) / 32));
     b.static_shared = shared_region(kernel_.static_bytes);
     b.dynamic_shared = shared_region(kernel_.dynamic_bytes);
-    b.races = block_races(b.threads.size(), kernel_.static_bytes, kernel_.dynamic_bytes);
     for (int i = 0; i < kernel_.threads; ++i) {
       thread& t = b.threads[static_cast<std::size_t>(i)];
       t.owner = &b;

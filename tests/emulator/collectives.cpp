@@ -45,7 +45,7 @@ void scheduler::numbered_barrier(thread& t, int id, int threads, bool waits) {
                              std::to_string(here.awaited));
   }
   memory_.publish_to_block(t);
-  here.arrived.push_back(t.owner->races.clocks.release(static_cast<std::size_t>(t.rank)));
+  races_.arrive(t, here);
   here.acquired_at = std::max(here.acquired_at, t.device_view.acquired_at);
   here.awaited = threads;
   ++here.come;
@@ -70,14 +70,12 @@ void scheduler::numbered_barrier(thread& t, int id, int threads, bool waits) {
 
 /// All threads have arrived: those that wait see what all have done.
 void scheduler::open(counted_barrier& here) {
-  const snapshot known = block_clocks::join(here.arrived);
+  races_.open(here);
   for (thread* const t : here.waiting) {
-    t->owner->races.clocks.set_known(static_cast<std::size_t>(t->rank), known);
     t->device_view.acquired_at = std::max(t->device_view.acquired_at, here.acquired_at);
     memory_.acquire_from_block(*t);
   }
   here.come = 0;
-  here.arrived.clear();
   here.acquired_at = 0;
 }
 
@@ -93,7 +91,7 @@ void scheduler::meet(thread& t, int& come, int threads) {
   }
   come = 0;
   memory_.synchronize(b.threads.data(), threads);
-  b.races.clocks.synchronize(0, static_cast<std::size_t>(threads));
+  races_.synchronize(b.threads[0], static_cast<std::size_t>(threads));
   for (int i = 0; i < threads; ++i) {
     if (thread& other = b.threads[static_cast<std::size_t>(i)]; &other != &t) {
       ready_.add(other);
@@ -176,8 +174,7 @@ void scheduler::complete(thread& last, std::uint32_t lanes, const exchange& e) {
   }
   if (e.op == collective::sync) {
     memory_.synchronize(tile, e.lanes);
-    last.owner->races.clocks.synchronize(static_cast<std::size_t>(tile->rank),
-                                         static_cast<std::size_t>(e.lanes));
+    races_.synchronize(*tile, static_cast<std::size_t>(e.lanes));
   }
   for (int i = 0; i < e.lanes; ++i) {
     if (&tile[i] != &last) {

@@ -12,6 +12,10 @@
 #include "emulator/scheduler.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
+/// The compiler inserts no calls (races/instrumentation.cpp) into these functions, which are not inlined
+/// then.
+#define SPTRSV_UNINSTRUMENTED __attribute__((no_sanitize("thread")))
+
 namespace sptrsv::emulator {
 
 /// Returns the number of bytes that one instruction stores. Other threads may see one word of a larger T
@@ -70,7 +74,7 @@ class tile {
   }
 
   template <class Result>
-  Result meet(collective op, const void* in, std::size_t size, int source) const {
+  SPTRSV_UNINSTRUMENTED Result meet(collective op, const void* in, std::size_t size, int source) const {
     Result result{};
     exchange e;
     e.op = op;
@@ -133,7 +137,7 @@ class context {
   }
 
   template <class T>
-  T load_constant(const T* p) {
+  SPTRSV_UNINSTRUMENTED T load_constant(const T* p) {
     T value;
     scheduler_->load_constant(*thread_, address_of(p), sizeof(T), word_of<T>(), &value);
     return value;
@@ -258,13 +262,13 @@ class context {
     return static_cast<int>(static_cast<const unsigned char*>(p) - thread_->owner->dynamic_shared.data());
   }
   template <class T>
-  T load_shared_at(int address) {
+  SPTRSV_UNINSTRUMENTED T load_shared_at(int address) {
     T value;
     scheduler_->load_shared_at(*thread_, address, sizeof(T), &value);
     return value;
   }
   template <class T>
-  void store_shared_at(int address, T value) {
+  SPTRSV_UNINSTRUMENTED void store_shared_at(int address, T value) {
     scheduler_->store_shared_at(*thread_, address, sizeof(T), &value);
   }
   template <class... Addresses>
@@ -285,18 +289,18 @@ class context {
   static constexpr bool is_atomic = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
 
   template <class T>
-  T load_as(const T* p, const char* what, strength how) {
+  SPTRSV_UNINSTRUMENTED T load_as(const T* p, const char* what, strength how) {
     T value;
     scheduler_->load(*thread_, address_of(p), sizeof(T), word_of<T>(), &value, what, how);
     return value;
   }
   template <class T>
-  void store_as(T* p, const T& value, const char* what, strength how) {
+  SPTRSV_UNINSTRUMENTED void store_as(T* p, const T& value, const char* what, strength how) {
     scheduler_->store(*thread_, address_of(p), sizeof(T), word_of<T>(), &value, what, how);
   }
   /// Replaces the value by update(old, value).
   template <class T>
-  T atomic(T* p, T value, T (*update)(T, T), const char* what) {
+  SPTRSV_UNINSTRUMENTED T atomic(T* p, T value, T (*update)(T, T), const char* what) {
     static_assert(is_atomic<T>);
     struct operation {
       T value;

@@ -67,7 +67,7 @@ class executor {
       k.name = typeid(Agent).name();
       k.blocks = blocks;
       k.threads = threads;
-      k.static_bytes = sizeof(typename Agent::shared_storage);
+      k.static_bytes = static_bytes<Agent>();
       k.dynamic_bytes = dynamic_shared_bytes;
       k.params = &params;
       k.body = [](scheduler& s, thread& t, const kernel& self) {

@@ -17,7 +17,7 @@ scheduler::scheduler(device& where, const kernel& what)
       spurious_(chance_of(settings_.spurious_wake_probability)),
       ready_(random_order_, random_),
       pollers_(ready_),
-      races_(settings_.check_races, what.name),
+      races_(settings_.check_races && what.static_bytes + what.dynamic_bytes > 0, what.name),
       memory_(settings_, pollers_, random_, races_),
       block_order_(what.blocks) {
   std::iota(block_order_.begin(), block_order_.end(), 0u);
@@ -137,26 +137,26 @@ void scheduler::reduce(thread& t, address_type a, std::size_t size, std::uint64_
 void scheduler::fence(thread& t) {
   step(t);
   memory_.fence(t);
-  race_check::fence(t);
+  races_.fence(t);
 }
 
 void scheduler::fence_acquire(thread& t) {
   step(t);
   memory_.acquire(t);
-  race_check::fence(t);
+  races_.fence(t);
 }
 
 void scheduler::fence_release(thread& t) {
   step(t);
   memory_.release(t);
-  race_check::fence(t);
+  races_.fence(t);
 }
 
 void scheduler::fence_block(thread& t) {
   step(t);
   memory_.publish_to_block(t);
   memory_.acquire_from_block(t);
-  race_check::fence(t);
+  races_.fence(t);
 }
 
 void scheduler::expect_aligned(const thread& t, address_type a, std::size_t bytes, const char* what) const {

@@ -90,7 +90,7 @@ class scheduler {
   /// values.
   void rendezvous(thread& t, const exchange& e);
 
-  /// Returns true if the thread that runs may access `a` directly. No kernel runs: false.
+  /// Returns true if `a` is shared memory of the thread that runs, and direct accesses are checked.
   static bool is_shared(address_type a) {
     return a - direct_[0].begin < direct_[0].size || a - direct_[1].begin < direct_[1].size;
   }

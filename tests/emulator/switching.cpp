@@ -12,7 +12,7 @@ fiber_pool& scheduler::fibers() {
 void scheduler::set_current(thread* t) {
   current_ = t;
   direct_[0] = direct_[1] = {0, 0};
-  if (t != nullptr) {
+  if (t != nullptr && races_.is_enabled()) {
     const block& b = *t->owner;
     direct_[0] = {address_of(b.static_shared.data()), b.static_shared.size()};
     direct_[1] = {address_of(b.dynamic_shared.data()), b.dynamic_shared.size()};

@@ -69,8 +69,8 @@ class snapshot {
 /// What a thread hands on: what it knows, and its own accesses up to `time`.
 struct handed_on {
   snapshot known;
-  std::size_t participant;
-  clock_time time;
+  std::size_t participant = 0;
+  clock_time time = 0;  // 0: nothing
 };
 
 /// The clocks of a block. Participants are the threads by rank and, after them, others (bulk copies).

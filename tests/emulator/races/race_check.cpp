@@ -40,8 +40,15 @@ race_cell* cells_at(const thread& t, address_type a, std::size_t size) {
 
 }  // namespace
 
-void race_check::start_block(block& b) {
+void race_check::start_block(block& b) const {
+  if (!enabled_) {
+    return;
+  }
   block_races& races = b.races;
+  if (races.fenced.empty()) {
+    races = block_races(b.threads.size(), b.static_shared.size(), b.dynamic_shared.size());
+    return;
+  }
   for (const thread& t : b.threads) {
     for (const pending_copy& copy : t.copies) {  // nobody has waited for it
       complete_copy(t, address_of(copy.to), copy.size);
@@ -51,7 +58,7 @@ void race_check::start_block(block& b) {
   races.arrivals.clear();
   races.flags.clear();
   for (std::size_t i = 0; i < races.fenced.size(); ++i) {
-    races.fenced[i].clear();
+    races.fenced[i] = {};
     races.observed[i].clear();
   }
 }
@@ -67,9 +74,8 @@ void race_check::note(const thread& t, address_type a, std::size_t size, access 
     const auto end = static_cast<unsigned>(std::min<std::size_t>(4, begin + (a + size - at)));
     note_cell(t, races, *cell, at, static_cast<std::uint8_t>((1u << end) - (1u << begin)), how);
   }
-  if (how == access::atomic_write && !races.fenced[rank_of(t)].empty()) {
-    auto& released = races.flags[a];
-    released.insert(released.end(), races.fenced[rank_of(t)].begin(), races.fenced[rank_of(t)].end());
+  if (how == access::atomic_write && races.fenced[rank_of(t)].time != 0) {
+    races.flags[a].push_back(races.fenced[rank_of(t)]);
   }
   if (is_atomic(how) && !races.flags.empty()) {
     if (const auto flag = races.flags.find(a); flag != races.flags.end()) {
@@ -85,6 +91,10 @@ void race_check::note_cell(const thread& t, block_races& races, race_cell& cell,
                            std::uint8_t bytes, access how) {
   const accesses now{races.clocks.now(rank_of(t)), 1u << (t.rank % 32),
                      static_cast<std::uint16_t>(t.rank / 32), bytes, how};
+  if (how == access::read && cell.first.how == how && (cell.first.lanes & now.lanes) != 0 &&
+      cell.first.warp == now.warp && cell.first.time == now.time && cell.first.bytes == bytes) {
+    return;  // nothing has happened since the thread has read it before
+  }
   if (cell.write_time != 0 && (cell.written_bytes & bytes) != 0 && conflict(how, cell.written_by) &&
       (cell.written_by == access::copy ||
        !races.clocks.is_before(cell.writer, cell.write_time, rank_of(t)))) {
@@ -162,7 +172,10 @@ void race_check::add(block_races& races, race_cell& cell, const accesses& now) {
   races.more[cell.more - 1].push_back(now);
 }
 
-void race_check::complete_copy(const thread& t, address_type a, std::size_t size) {
+void race_check::complete_copy(const thread& t, address_type a, std::size_t size) const {
+  if (!enabled_) {
+    return;
+  }
   race_cell* const cell = cells_at(t, a, size);
   for (std::size_t i = 0; i < (size + 3) / 4; ++i) {
     cell[i].written_by = access::write;
@@ -171,6 +184,9 @@ void race_check::complete_copy(const thread& t, address_type a, std::size_t size
 }
 
 void race_check::begin_bulk_copy(const thread& t, const void* word, address_type a, std::size_t size) {
+  if (!enabled_) {
+    return;
+  }
   block_races& races = t.owner->races;
   const std::size_t participant = t.owner->threads.size() + races.arrivals.size() % races.other_participants;
   auto found = races.arrivals.find(word);
@@ -192,7 +208,10 @@ void race_check::begin_bulk_copy(const thread& t, const void* word, address_type
   }
 }
 
-void race_check::wait_bulk_copy(const thread& t, const void* word) {
+void race_check::wait_bulk_copy(const thread& t, const void* word) const {
+  if (!enabled_) {
+    return;
+  }
   block_races& races = t.owner->races;
   const auto found = races.arrivals.find(word);
   if (found == races.arrivals.end()) {
@@ -208,18 +227,41 @@ void race_check::wait_bulk_copy(const thread& t, const void* word) {
   races.clocks.set_known(rank_of(t), copies.after);
 }
 
-void race_check::fence(const thread& t) {
-  block_races& races = t.owner->races;
-  if (races.cells[0].empty() && races.cells[1].empty()) {
+void race_check::fence(const thread& t) const {
+  if (!enabled_) {
     return;
   }
+  block_races& races = t.owner->races;
   for (const auto& [flag, count] : races.observed[rank_of(t)]) {
     for (std::size_t i = 0; i < count; ++i) {
       races.clocks.acquire(rank_of(t), races.flags[flag][i]);
     }
   }
   races.observed[rank_of(t)].clear();
-  races.fenced[rank_of(t)] = {races.clocks.release(rank_of(t))};
+  races.fenced[rank_of(t)] = races.clocks.release(rank_of(t));
+}
+
+void race_check::synchronize(const thread& first, std::size_t count) const {
+  if (enabled_) {
+    first.owner->races.clocks.synchronize(rank_of(first), count);
+  }
+}
+
+void race_check::arrive(const thread& t, counted_barrier& at) const {
+  if (enabled_) {
+    at.arrived.push_back(t.owner->races.clocks.release(rank_of(t)));
+  }
+}
+
+void race_check::open(counted_barrier& at) const {
+  if (!enabled_) {
+    return;
+  }
+  const snapshot known = block_clocks::join(at.arrived);
+  for (const thread* const t : at.waiting) {
+    t->owner->races.clocks.set_known(rank_of(*t), known);
+  }
+  at.arrived.clear();
 }
 
 void race_check::report(const thread& t, address_type a, access how, std::size_t other, access others) {

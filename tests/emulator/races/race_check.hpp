@@ -21,6 +21,7 @@
 namespace sptrsv::emulator {
 
 struct block;
+struct counted_barrier;
 struct thread;
 
 enum class access : std::uint8_t { read, write, atomic_read, atomic_write, copy };
@@ -71,7 +72,7 @@ struct block_races {
   std::vector<std::vector<race_cell::accesses>> more;
   std::map<const void*, arrival> arrivals;
   std::map<address_type, std::vector<handed_on>> flags;  // what atomic writes of a word have released
-  std::vector<std::vector<handed_on>> fenced;            // by thread: released by its last fence, if any
+  std::vector<handed_on> fenced;                         // by thread: released by its last fence, if any
   /// By thread: the flags that it has read since its last fence, and how much of `flags` they hand on.
   std::vector<std::vector<std::pair<address_type, std::size_t>>> observed;
 };
@@ -79,21 +80,30 @@ struct block_races {
 /// The race check of one launch.
 class race_check {
  public:
+  /// Without `enabled` it does nothing.
   race_check(bool enabled, const char* kernel) : enabled_(enabled), kernel_(kernel) {}
 
+  [[nodiscard]] bool is_enabled() const { return enabled_; }
+
   /// Call it when block `b` starts in place of one that has ended, if any.
-  void start_block(block& b);
+  void start_block(block& b) const;
 
   /// Records an access of `t` to [a, a + size), which is in the shared memory of its block.
   void note(const thread& t, address_type a, std::size_t size, access how);
   /// The asynchronous copy of `t` to [a, a + size) is complete, and `t` has waited for it.
-  void complete_copy(const thread& t, address_type a, std::size_t size);
+  void complete_copy(const thread& t, address_type a, std::size_t size) const;
   /// A bulk copy to [a, a + size) begins that `word` counts.
   void begin_bulk_copy(const thread& t, const void* word, address_type a, std::size_t size);
   /// `t` has waited for the last bulk copy that `word` counts.
-  void wait_bulk_copy(const thread& t, const void* word);
+  void wait_bulk_copy(const thread& t, const void* word) const;
   /// A fence of `t`, of any scope: releases what it has done, and acquires what its atomic reads have seen.
-  static void fence(const thread& t);
+  void fence(const thread& t) const;
+  /// A barrier or a sync of `count` threads, the first of which is `first`.
+  void synchronize(const thread& first, std::size_t count) const;
+  /// `t` arrives at a numbered barrier.
+  void arrive(const thread& t, counted_barrier& at) const;
+  /// All threads have arrived.
+  void open(counted_barrier& at) const;
 
   /// Throws `data_race` if there was one. An access cannot throw itself: the instrumentation of direct
   /// accesses may not.
