@@ -173,7 +173,7 @@ void scheduler::complete(thread& last, std::uint32_t lanes, const exchange& e) {
     }
   }
   if (e.op == collective::sync) {
-    memory_.synchronize(tile, e.lanes);
+    memory_.synchronize_tile(tile, e.lanes);
     races_.synchronize(*tile, static_cast<std::size_t>(e.lanes));
   }
   for (int i = 0; i < e.lanes; ++i) {

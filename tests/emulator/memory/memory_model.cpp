@@ -115,6 +115,20 @@ void memory_model::synchronize(thread* threads, int count) {
   }
 }
 
+void memory_model::synchronize_tile(thread* lanes, int count) {
+  std::uint64_t from_device = 0;
+  std::uint64_t from_block = 0;
+  for (int i = 0; i < count; ++i) {
+    publish_to_block(lanes[i]);
+    from_device = std::max(from_device, lanes[i].device_view.acquired_at);
+    from_block = std::max(from_block, lanes[i].block_view.acquired_at);
+  }
+  for (int i = 0; i < count; ++i) {
+    lanes[i].device_view.acquired_at = from_device;
+    lanes[i].block_view.acquired_at = from_block;
+  }
+}
+
 void memory_model::publish_to_block(thread& t) {
   for (const pending_store& s : t.pending.entries()) {
     if (s.state == nullptr) {
@@ -198,9 +212,10 @@ void memory_model::overlay_pending(const thread& t, const region& r, address_typ
 void memory_model::view_history(thread& t, const region& r, address_type a, std::size_t size,
                                 unsigned char* out, strength how) {
   thread_view& seen = view_of(t, r);
-  // What another thread of the block has written may be ordered before the load by a barrier.
+  // What another thread of the block has written may be ordered before the load by a barrier, and what one of
+  // the warp has written to shared memory by a sync.
   const auto is_own = [&](const version_writer& by) {
-    return by.block == t.owner->rank && (r.state != nullptr || by.thread == t.rank);
+    return by.block == t.owner->rank && (r.state != nullptr || by.thread / 32 == t.rank / 32);
   };
   for (std::size_t at = 0; at < size;) {
     const std::size_t first = (a + at) % 8;

@@ -69,9 +69,12 @@ class memory_model {
     acquire(t);
   }
 
-  /// Makes the stores and acquires of `count` threads of one block visible to each of them. The stores also
-  /// become visible to the rest of the block, which is more than CUDA guarantees for a tile.
+  /// Makes the stores and acquires of `count` threads of one block visible to each of them, as a barrier
+  /// does. The stores also become visible to the rest of the block, which is more than CUDA guarantees for a
+  /// tile.
   void synchronize(thread* threads, int count);
+  /// Does the same for the lanes of a tile: they do not acquire what other warps have stored.
+  void synchronize_tile(thread* lanes, int count);
 
   /// Makes all stores of `t` visible to its block.
   void publish_to_block(thread& t);
