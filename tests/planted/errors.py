@@ -648,7 +648,7 @@ ERRORS = (
     error(
         "a reloaded component is taken for present one tile too long",
         "bounds",
-        "single_block",
+        "single_block_schedule single_block",
         Edit(
             SINGLE_BLOCK + "schedule.hpp",
             "tile - tile_of(known->second) < x_ring_tiles_",
