@@ -12,6 +12,10 @@
 #include "emulator/scheduler.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
+/// The compiler inserts no calls (races/instrumentation.cpp) into these functions, which are not inlined
+/// then.
+#define SPTRSV_UNINSTRUMENTED __attribute__((no_sanitize("thread")))
+
 namespace sptrsv::emulator {
 
 /// Returns the number of bytes that one instruction stores. Other threads may see one word of a larger T
@@ -70,7 +74,7 @@ class tile {
   }
 
   template <class Result>
-  Result meet(collective op, const void* in, std::size_t size, int source) const {
+  SPTRSV_UNINSTRUMENTED Result meet(collective op, const void* in, std::size_t size, int source) const {
     Result result{};
     exchange e;
     e.op = op;
@@ -133,18 +137,18 @@ class context {
   }
 
   template <class T>
-  T load_constant(const T* p) {
+  SPTRSV_UNINSTRUMENTED T load_constant(const T* p) {
     T value;
-    scheduler_->memory().load_constant(*thread_, address_of(p), sizeof(T), word_of<T>(), &value);
+    scheduler_->load_constant(*thread_, address_of(p), sizeof(T), word_of<T>(), &value);
     return value;
   }
   template <class T>
   T load(const T* p) {
-    return load_as(p, "load", true);
+    return load_as(p, "load", strength::weak);
   }
   template <int Count, class T>
   void load_words(const T* p, T* to) {
-    expect_aligned(p, Count * sizeof(T), "load_words");
+    scheduler_->expect_aligned(*thread_, address_of(p), Count * sizeof(T), "load_words");
     for (int w = 0; w < Count; ++w) {
       to[w] = load(p + w);
     }
@@ -152,11 +156,11 @@ class context {
   template <class T>
   T load_relaxed(const T* p) {
     static_assert(is_atomic<T>);
-    return load_as(p, "load_relaxed");
+    return load_as(p, "load_relaxed", strength::strong);
   }
   template <int Count, class T>
   void load_relaxed_words(const T* p, T* to) {
-    expect_aligned(p, Count * sizeof(T), "load_relaxed_words");
+    scheduler_->expect_aligned(*thread_, address_of(p), Count * sizeof(T), "load_relaxed_words");
     for (int w = 0; w < Count; ++w) {
       to[w] = load_relaxed(p + w);
     }
@@ -164,23 +168,23 @@ class context {
   template <class T>
   T load_acquire(const T* p) {
     static_assert(is_atomic<T>);
-    const T value = load_as(p, "load_acquire");
-    scheduler_->memory().acquire(*thread_);
+    const T value = load_as(p, "load_acquire", strength::strong);
+    scheduler_->fence_acquire(*thread_);
     return value;
   }
 
   template <class T>
   void store(T* p, std::common_type_t<T> value) {
-    store_as(p, value, "store");
+    store_as(p, value, "store", strength::weak);
   }
   template <class T>
   void store_relaxed(T* p, std::common_type_t<T> value) {
     static_assert(is_atomic<T>);
-    store_as(p, value, "store_relaxed");
+    store_as(p, value, "store_relaxed", strength::strong);
   }
   template <int Count, class T>
   void store_relaxed_words(T* p, const T* words) {
-    expect_aligned(p, Count * sizeof(T), "store_relaxed_words");
+    scheduler_->expect_aligned(*thread_, address_of(p), Count * sizeof(T), "store_relaxed_words");
     for (int w = 0; w < Count; ++w) {
       store_relaxed(p + w, words[w]);
     }
@@ -189,152 +193,83 @@ class context {
   void store_release(T* p, std::common_type_t<T> value) {
     static_assert(is_atomic<T>);
     fence();
-    store_as(p, value, "store_release");
+    store_as(p, value, "store_release", strength::strong);
   }
 
   template <class T>
   T atomic_add(T* p, std::common_type_t<T> value) {
-    return atomic(
-        p, [&](T old) { return static_cast<T>(old + value); }, "atomic_add");
+    return atomic<T>(
+        p, value, [](T old, T v) { return static_cast<T>(old + v); }, "atomic_add");
   }
   template <class T>
   T atomic_sub(T* p, std::common_type_t<T> value) {
-    return atomic(
-        p, [&](T old) { return static_cast<T>(old - value); }, "atomic_sub");
+    return atomic<T>(
+        p, value, [](T old, T v) { return static_cast<T>(old - v); }, "atomic_sub");
   }
   template <class T>
   T atomic_min(T* p, std::common_type_t<T> value) {
-    return atomic(
-        p, [&](T old) { return std::min(old, value); }, "atomic_min");
+    return atomic<T>(
+        p, value, [](T old, T v) { return std::min(old, v); }, "atomic_min");
   }
   template <class T>
   T atomic_max(T* p, std::common_type_t<T> value) {
-    return atomic(
-        p, [&](T old) { return std::max(old, value); }, "atomic_max");
+    return atomic<T>(
+        p, value, [](T old, T v) { return std::max(old, v); }, "atomic_max");
   }
   template <class T>
   T atomic_exchange(T* p, std::common_type_t<T> value) {
-    return atomic(
-        p, [&](T) { return value; }, "atomic_exchange");
+    return atomic<T>(
+        p, value, [](T, T v) { return v; }, "atomic_exchange");
   }
 
   template <class T>
   void reduce_add(T* p, std::common_type_t<T> value) {
     static_assert(is_atomic<T>);
-    scheduler_->step(*thread_);
-    scheduler_->memory().reduce_add<T>(*thread_, address_of(p), value);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(T));
+    scheduler_->reduce(*thread_, address_of(p), sizeof(T), bits, &add_to_bytes<T>);
   }
 
   template <class T>
   T load_shared(const T* p) {
     static_assert(is_atomic<T>);
-    if (resolve(*thread_, address_of(p), sizeof(T), sizeof(T), "load_shared").state != nullptr) {
-      throw out_of_bounds(name_of(*thread_) + ": load_shared of " + describe(*thread_, address_of(p)));
-    }
-    return load_as(p, "load_shared");
+    scheduler_->expect_shared(*thread_, address_of(p), sizeof(T), "load_shared");
+    return load_as(p, "load_shared", strength::strong);
   }
 
-  void fence() {
-    scheduler_->step(*thread_);
-    scheduler_->memory().fence(*thread_);
-  }
-  void fence_acquire() {
-    scheduler_->step(*thread_);
-    scheduler_->memory().acquire(*thread_);
-  }
-  void fence_release() {
-    scheduler_->step(*thread_);
-    scheduler_->memory().release(*thread_);
-  }
-  void fence_block() {
-    scheduler_->step(*thread_);
-    scheduler_->memory().publish_to_block(*thread_);
-  }
+  void fence() { scheduler_->fence(*thread_); }
+  void fence_acquire() { scheduler_->fence_acquire(*thread_); }
+  void fence_release() { scheduler_->fence_release(*thread_); }
+  void fence_block() { scheduler_->fence_block(*thread_); }
 
-  /// Copies now or at the wait, depending on the schedule. Until then the target holds garbage.
   template <int Bytes>
   void copy_async(void* shared, const void* global) {
     static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16);
-    if (resolve(*thread_, address_of(shared), Bytes, Bytes, "copy_async to").buffer != nullptr) {
-      throw out_of_bounds(name_of(*thread_) + ": copy_async to " + describe(*thread_, address_of(shared)) +
-                          ", which is not shared memory");
-    }
-    if (resolve(*thread_, address_of(global), Bytes, Bytes, "copy_async from").buffer == nullptr) {
-      throw out_of_bounds(name_of(*thread_) + ": copy_async from " + describe(*thread_, address_of(global)) +
-                          ", which is not global memory");
-    }
-    const pending_copy copy{shared, address_of(global), Bytes, thread_->copy_groups};
-    if (scheduler_->copies_at_once()) {
-      perform(copy);
-    } else {
-      std::memset(shared, 0xcd, Bytes);
-      thread_->copies.push_back(copy);
-    }
+    scheduler_->copy_async(*thread_, shared, global, Bytes);
   }
   void commit_copies() { ++thread_->copy_groups; }
   template <int Pending>
   void wait_copies() {
-    auto& copies = thread_->copies;
-    std::size_t done = 0;
-    while (done < copies.size() && copies[done].group + Pending < thread_->copy_groups) {
-      perform(copies[done++]);
-    }
-    copies.erase(copies.begin(), copies.begin() + static_cast<std::ptrdiff_t>(done));
+    scheduler_->wait_copies(*thread_, Pending);
   }
-
-  void begin_bulk(std::uint64_t* arrival) { *arrival_word(arrival, "begin_bulk") = 0; }
-  /// Copies now or when a thread waits for the copy, depending on the schedule.
+  void begin_bulk(std::uint64_t* arrival) { scheduler_->begin_bulk(*thread_, arrival); }
   void copy_bulk(void* shared, const void* global, int bytes, std::uint64_t* arrival, int lane) {
-    scheduler_->step(*thread_);
-    if (lane != 0) {
-      return;
-    }
-    arrival_word(arrival, "copy_bulk");
-    const auto size = static_cast<std::size_t>(bytes);
-    if (size % 16 != 0 || address_of(shared) % 16 != 0 || address_of(global) % 16 != 0) {
-      throw misaligned_access(name_of(*thread_) + ": copy_bulk of " + std::to_string(bytes) + " bytes from " +
-                              hex(address_of(global)) + " to " + describe(*thread_, address_of(shared)));
-    }
-    if (size > 0 && (resolve(*thread_, address_of(shared), size, 16, "copy_bulk to").buffer != nullptr ||
-                     resolve(*thread_, address_of(global), size, 16, "copy_bulk from").buffer == nullptr)) {
-      throw out_of_bounds(name_of(*thread_) + ": copy_bulk, not from global to shared memory");
-    }
-    auto& copies = thread_->owner->bulk_copies;
-    if (find_bulk(arrival) != copies.end()) {
-      throw out_of_bounds(name_of(*thread_) + ": copy_bulk before the copy begun last with " +
-                          describe(*thread_, address_of(arrival)) + " has been waited for");
-    }
-    std::memset(shared, 0xcd, size);
-    copies.push_back({arrival, static_cast<unsigned char*>(shared), address_of(global), size});
-    if (scheduler_->copies_at_once()) {
-      finish_bulk(copies.end() - 1);
-    }
+    scheduler_->copy_bulk(*thread_, shared, global, bytes, arrival, lane);
   }
-  void wait_bulk(const std::uint64_t* arrival, bool odd) {
-    scheduler_->step(*thread_);
-    const std::uint64_t* const copies = arrival_word(arrival, "wait_bulk");
-    while ((*copies % 2 == 1) == odd) {
-      const auto copy = find_bulk(arrival);
-      if (copy != thread_->owner->bulk_copies.end()) {
-        finish_bulk(copy);
-      } else {
-        pause(arrival);
-      }
-    }
-  }
+  void wait_bulk(const std::uint64_t* arrival, bool odd) { scheduler_->wait_bulk(*thread_, arrival, odd); }
 
   int shared_address(const void* p) {
     return static_cast<int>(static_cast<const unsigned char*>(p) - thread_->owner->dynamic_shared.data());
   }
   template <class T>
-  T load_shared_at(int address) {
+  SPTRSV_UNINSTRUMENTED T load_shared_at(int address) {
     T value;
-    std::memcpy(&value, dynamic_shared_at(address, sizeof(T)), sizeof(T));
+    scheduler_->load_shared_at(*thread_, address, sizeof(T), &value);
     return value;
   }
   template <class T>
-  void store_shared_at(int address, T value) {
-    std::memcpy(dynamic_shared_at(address, sizeof(T)), &value, sizeof(T));
+  SPTRSV_UNINSTRUMENTED void store_shared_at(int address, T value) {
+    scheduler_->store_shared_at(*thread_, address, sizeof(T), &value);
   }
   template <class... Addresses>
   void compute_now(Addresses...) {}
@@ -353,66 +288,37 @@ class context {
   template <class T>
   static constexpr bool is_atomic = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
 
-  /// Throws unless one instruction may access all `bytes` bytes.
-  void expect_aligned(const void* p, std::size_t bytes, const char* what) {
-    static_cast<void>(resolve(*thread_, address_of(p), bytes, bytes, what));
-  }
-
-  unsigned char* dynamic_shared_at(int address, std::size_t size) {
-    const auto& memory = thread_->owner->dynamic_shared;
-    if (address < 0 || static_cast<std::size_t>(address) + size > memory.size() ||
-        static_cast<std::size_t>(address) % std::min<std::size_t>(size, 16) != 0) {
-      throw out_of_bounds(name_of(*thread_) + ": " + std::to_string(size) + " bytes at " +
-                          std::to_string(address) + " of dynamic shared memory, of " +
-                          std::to_string(memory.size()));
-    }
-    return memory.data() + address;
-  }
-
-  std::uint64_t* arrival_word(const std::uint64_t* arrival, const char* what) const {
-    if (resolve(*thread_, address_of(arrival), 8, 8, what).state != nullptr) {
-      throw out_of_bounds(name_of(*thread_) + ": " + what + " of " + describe(*thread_, address_of(arrival)));
-    }
-    return const_cast<std::uint64_t*>(arrival);
-  }
-  std::vector<bulk_copy>::iterator find_bulk(const std::uint64_t* arrival) const {
-    auto& copies = thread_->owner->bulk_copies;
-    return std::find_if(copies.begin(), copies.end(),
-                        [&](const bulk_copy& copy) { return copy.arrival == arrival; });
-  }
-  void finish_bulk(std::vector<bulk_copy>::iterator at) {
-    const bulk_copy copy = *at;
-    thread_->owner->bulk_copies.erase(at);
-    for (std::size_t done = 0; done < copy.size; done += 16) {
-      scheduler_->memory().load(*thread_, copy.from + done, 16, 16, copy.to + done, "copy_bulk", true);
-    }
-    ++*copy.arrival;
-  }
-
-  void perform(const pending_copy& copy) {
-    scheduler_->step(*thread_);
-    unsigned char bytes[16];
-    scheduler_->memory().load(*thread_, copy.from, copy.size, copy.size, bytes, "copy_async", true);
-    std::memcpy(copy.to, bytes, copy.size);
-  }
-
   template <class T>
-  T load_as(const T* p, const char* what, bool weak = false) {
-    scheduler_->step(*thread_);
+  SPTRSV_UNINSTRUMENTED T load_as(const T* p, const char* what, strength how) {
     T value;
-    scheduler_->memory().load(*thread_, address_of(p), sizeof(T), word_of<T>(), &value, what, weak);
+    scheduler_->load(*thread_, address_of(p), sizeof(T), word_of<T>(), &value, what, how);
     return value;
   }
   template <class T>
-  void store_as(T* p, const T& value, const char* what) {
-    scheduler_->step(*thread_);
-    scheduler_->memory().store(*thread_, address_of(p), sizeof(T), word_of<T>(), &value, what);
+  SPTRSV_UNINSTRUMENTED void store_as(T* p, const T& value, const char* what, strength how) {
+    scheduler_->store(*thread_, address_of(p), sizeof(T), word_of<T>(), &value, what, how);
   }
-  template <class T, class Update>
-  T atomic(T* p, Update update, const char* what) {
+  /// Replaces the value by update(old, value).
+  template <class T>
+  SPTRSV_UNINSTRUMENTED T atomic(T* p, T value, T (*update)(T, T), const char* what) {
     static_assert(is_atomic<T>);
-    scheduler_->step(*thread_);
-    return scheduler_->memory().atomic<T>(*thread_, address_of(p), update, what);
+    struct operation {
+      T value;
+      T (*update)(T, T);
+    };
+    const operation to_do{value, update};
+    T old;
+    scheduler_->atomic(
+        *thread_, address_of(p), sizeof(T), &old,
+        [](unsigned char* bytes, const void* what_to_do) {
+          const auto& apply = *static_cast<const operation*>(what_to_do);
+          T now;
+          std::memcpy(&now, bytes, sizeof(T));
+          now = apply.update(now, apply.value);
+          std::memcpy(bytes, &now, sizeof(T));
+        },
+        &to_do, what);
+    return old;
   }
 
   scheduler* scheduler_;

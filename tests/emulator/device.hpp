@@ -31,7 +31,7 @@ struct device_settings {
   double drain_probability = 0.1;
   /// Per switch, `random` only: one poller is woken without a write.
   double spurious_wake_probability = 0.2;
-  /// Per weak load, `random` only: return an old value, where the memory model permits it.
+  /// Per weak or relaxed load, `random` only: return an old value, where the memory model permits it.
   double stale_probability = 0.5;
   int wake_rounds = 16;  ///< rounds in which all pollers are woken before a deadlock is reported
   std::uint64_t step_limit = 1'000'000'000;                            ///< steps per launch
@@ -39,6 +39,7 @@ struct device_settings {
   int thread_limit = 1024;                                             ///< threads per block
   std::size_t memory_limit = std::numeric_limits<std::size_t>::max();  ///< bytes of live buffers
   bool check_initialised = true;  ///< throw `uninitialised_read` for such reads
+  bool check_races = true;        ///< throw `data_race` for those in shared memory
 };
 
 /// The events on a device so far.

@@ -14,6 +14,7 @@
 #include <numeric>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -63,9 +64,10 @@ class executor {
     check_launch<Agent>(blocks, dynamic_shared_bytes, threads);
     enqueue([to = device_, blocks, params, dynamic_shared_bytes, threads] {
       kernel k;
+      k.name = typeid(Agent).name();
       k.blocks = blocks;
       k.threads = threads;
-      k.static_bytes = sizeof(typename Agent::shared_storage);
+      k.static_bytes = static_bytes<Agent>();
       k.dynamic_bytes = dynamic_shared_bytes;
       k.params = &params;
       k.body = [](scheduler& s, thread& t, const kernel& self) {

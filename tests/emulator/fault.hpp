@@ -55,6 +55,12 @@ class constant_violation : public fault {
   using fault::fault;
 };
 
+/// Two accesses to shared memory, one of them a write, of which neither happens before the other.
+class data_race : public fault {
+ public:
+  using fault::fault;
+};
+
 /// A barrier that some thread of the block cannot reach any more.
 class barrier_divergence : public fault {
  public:

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <exception>
 #include <memory>
-#include <numeric>
 #include <vector>
 
 #include "emulator/memory/memory_model.hpp"
@@ -21,6 +20,7 @@ class scheduler;
 
 /// A kernel with its types erased.
 struct kernel {
+  const char* name = "";  // of its agent, as typeid gives it
   std::uint32_t blocks = 0;
   int threads = 0;
   std::size_t static_bytes = 0;
@@ -39,46 +39,44 @@ class scheduler {
   void run();
 
   [[nodiscard]] const kernel& launched() const { return kernel_; }
-  [[nodiscard]] memory_model& memory() { return memory_; }
 
   /// Call it before every operation that other threads may observe. Here the schedule may make a store
   /// visible or switch to another thread.
-  void step(thread& t) {
-    if (++steps_ > settings_.step_limit) {
-      throw step_limit_exceeded(name_of(t) + ": the launch exceeds " + std::to_string(settings_.step_limit) +
-                                " steps");
-    }
-    const std::uint64_t draw = random_.next();
-    if ((draw & 0xffffffffu) < drain_ && memory_.has_pending()) {
-      memory_.drain_one();
-    }
-    if (random_order_ ? (draw >> 32) < switch_ : ++t.slice > longest_slice) {
-      yield(t);
-    }
-  }
-
-  /// Lets other threads run.
-  void yield(thread& t) {
-    t.slice = 0;
-    ready_.add(t);
-    dispatch(t, nullptr);
-  }
-
+  void step(thread& t);
   /// Call it between two polls of [a, a + size). Returns after a write to the range, or spuriously.
-  void pause(thread& t, address_type a, std::size_t size) {
-    step(t);
-    if (!memory_.unchanged(t, a, size)) {
-      yield(t);
-      return;
-    }
-    pollers_.park(t, a, size);
-    dispatch(t, nullptr);
-  }
+  void pause(thread& t, address_type a, std::size_t size);
 
-  /// Returns true if an asynchronous copy is performed at its start, false if at its wait.
-  [[nodiscard]] bool copies_at_once() {
-    return random_order_ ? random_.below(2) == 0 : settings_.order == schedule::reverse;
-  }
+  // The memory operations of the context, each with its step.
+  void load(thread& t, address_type a, std::size_t size, std::size_t word, void* out, const char* what,
+            strength how);
+  void load_constant(thread& t, address_type a, std::size_t size, std::size_t word, void* out);
+  void store(thread& t, address_type a, std::size_t size, std::size_t word, const void* value,
+             const char* what, strength how);
+  void atomic(thread& t, address_type a, std::size_t size, void* old,
+              void (*update)(unsigned char* value, const void* arguments), const void* arguments,
+              const char* what);
+  void reduce(thread& t, address_type a, std::size_t size, std::uint64_t bits,
+              void (*add)(unsigned char* bytes, std::uint64_t bits));
+  void fence(thread& t);
+  void fence_acquire(thread& t);
+  void fence_release(thread& t);
+  void fence_block(thread& t);
+  /// Throws unless one instruction may access all `bytes` bytes at `a`.
+  void expect_aligned(const thread& t, address_type a, std::size_t bytes, const char* what) const;
+  /// Throws unless [a, a + size) is shared memory.
+  void expect_shared(const thread& t, address_type a, std::size_t size, const char* what) const;
+
+  // Dynamic shared memory by address. The accesses are weak and no steps.
+  void load_shared_at(thread& t, int address, std::size_t size, void* out);
+  void store_shared_at(thread& t, int address, std::size_t size, const void* value);
+
+  // Asynchronous copies. They are performed now or at the wait, depending on the schedule. Until then the
+  // target holds garbage.
+  void copy_async(thread& t, void* shared, const void* global, std::size_t bytes);
+  void wait_copies(thread& t, std::uint64_t pending_groups);
+  void begin_bulk(thread& t, std::uint64_t* arrival);
+  void copy_bulk(thread& t, void* shared, const void* global, int bytes, std::uint64_t* arrival, int lane);
+  void wait_bulk(thread& t, const std::uint64_t* arrival, bool odd);
 
   /// Waits until all threads of the block have arrived.
   void barrier(thread& t);
@@ -92,11 +90,28 @@ class scheduler {
   /// values.
   void rendezvous(thread& t, const exchange& e);
 
+  /// Returns true if `a` is shared memory of the thread that runs, and direct accesses are checked.
+  static bool is_shared(address_type a) {
+    return a - direct_[0].begin < direct_[0].size || a - direct_[1].begin < direct_[1].size;
+  }
+  /// Records a direct access to shared memory of the thread that runs.
+  static void note_direct_access(address_type a, std::size_t size, access how) {
+    active_->races_.note(*active_->current_, a, size, how);
+  }
+
  private:
+  /// The shared memory of the thread that runs.
+  struct direct_region {
+    address_type begin;
+    std::size_t size;
+  };
+
   // Ends the slice of a thread that polls without pause().
   static constexpr std::uint32_t longest_slice = 4096;
 
+  void yield(thread& t);
   void dispatch(thread& t, thread* preferred);
+  void set_current(thread* t);
   thread* pick();
   bool can_start() const {
     return next_block_ < kernel_.blocks &&
@@ -109,15 +124,19 @@ class scheduler {
   bool wake_pollers();
   void wake_one_at_random();
   void meet(thread& t, int& come, int threads);
+  void open(counted_barrier& here);
   void complete(thread& last, std::uint32_t lanes, const exchange& e);
   thread* companion(thread& t, std::uint32_t missing);
+  [[nodiscard]] bool copies_at_once();
+  void perform(thread& t, const pending_copy& copy);
+  std::uint64_t* arrival_word(const thread& t, const std::uint64_t* arrival, const char* what) const;
+  static std::vector<bulk_copy>::iterator find_bulk(thread& t, const std::uint64_t* arrival);
+  void finish_bulk(thread& t, std::vector<bulk_copy>::iterator at);
+  unsigned char* dynamic_shared_at(const thread& t, int address, std::size_t size) const;
   [[noreturn]] void fail_deadlock();
 
   static void fiber_main();
-  static fiber_pool& fibers() {
-    static auto* const pool = new fiber_pool(&scheduler::fiber_main);
-    return *pool;
-  }
+  static fiber_pool& fibers();
 
   device& device_;
   device_settings settings_;
@@ -128,6 +147,7 @@ class scheduler {
   unsigned char poison_ = 0xcd;
   ready_set ready_;
   poll_lists pollers_;
+  race_check races_;
   memory_model memory_;
 
   std::vector<std::uint32_t> block_order_;
@@ -145,78 +165,7 @@ class scheduler {
   std::exception_ptr error_;
 
   inline static scheduler* active_ = nullptr;
+  inline static direct_region direct_[2] = {};  // static and dynamic
 };
 
-inline scheduler::scheduler(device& where, const kernel& what)
-    : device_(where),
-      settings_(where.settings),
-      kernel_(what),
-      random_(where.settings.seed * 0x100000001b3u + where.counters.launches),
-      random_order_(where.settings.order == schedule::random),
-      switch_(chance_of(settings_.switch_probability)),
-      drain_(chance_of(settings_.drain_probability)),
-      spurious_(chance_of(settings_.spurious_wake_probability)),
-      ready_(random_order_, random_),
-      pollers_(ready_),
-      memory_(settings_, pollers_, random_),
-      block_order_(what.blocks) {
-  std::iota(block_order_.begin(), block_order_.end(), 0u);
-  if (settings_.order == schedule::reverse) {
-    std::reverse(block_order_.begin(), block_order_.end());
-  } else if (random_order_) {
-    for (std::size_t i = block_order_.size(); i > 1; --i) {
-      std::swap(block_order_[i - 1], block_order_[random_.below(i)]);
-    }
-    // The initial contents of shared memory, which a kernel must not rely on: a NaN, zero, or other patterns.
-    constexpr unsigned char patterns[] = {0xcd, 0xff, 0x00, 0x7f};
-    poison_ = patterns[random_.below(4)];
-  }
-  host_.started = true;
-}
-
-/// Returns the thread that runs next, removed from the ready set; null when the launch has ended.
-inline thread* scheduler::pick() {
-  for (;;) {
-    if (random_order_) {
-      if (spurious_ != 0 && random_.happens(spurious_)) {
-        wake_one_at_random();
-      }
-      if (starts_early()) {
-        start_block();
-      }
-    }
-    if (!ready_.empty()) {
-      return &ready_.take();
-    }
-    if (can_start()) {
-      start_block();
-      continue;
-    }
-    if (resident_.empty()) {
-      return nullptr;
-    }
-    if (memory_.drain_one()) {
-      continue;
-    }
-    // All threads wait. A thread may poll several addresses and pause at one that did not change although
-    // another did. So all pollers are woken; if nothing changes, the launch is deadlocked. Several rounds are
-    // needed, because a kernel may count its polls and do something else after a few.
-    if (const std::uint64_t now = memory_.changes() + progress_; now != seen_progress_) {
-      seen_progress_ = now;
-      rounds_ = 0;
-    }
-    if (rounds_++ >= settings_.wake_rounds || !wake_pollers()) {
-      fail_deadlock();
-    }
-  }
-}
-
-/// Returns true if a new block starts although others still run; random order only.
-inline bool scheduler::starts_early() { return can_start() && (ready_.empty() || random_.below(4) == 0); }
-
 }  // namespace sptrsv::emulator
-
-#include "emulator/blocks.hpp"
-#include "emulator/collectives.hpp"
-#include "emulator/deadlock.hpp"
-#include "emulator/switching.hpp"

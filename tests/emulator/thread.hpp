@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,8 +12,8 @@
 #include <vector>
 
 #include "emulator/fiber.hpp"
-#include "emulator/memory/stale_cache.hpp"
 #include "emulator/memory/store_buffer.hpp"
+#include "emulator/races/race_check.hpp"
 
 namespace sptrsv::emulator {
 
@@ -64,12 +65,13 @@ struct exchange {
   void* out = nullptr;
 };
 
-/// A copy to shared memory that is not performed yet.
+/// A copy to shared memory that its thread has not waited for.
 struct pending_copy {
   void* to = nullptr;
   address_type from = 0;
   std::size_t size = 0;
   std::uint64_t group = 0;
+  bool is_performed = false;
 };
 
 /// A bulk copy that is not performed yet. It increments a word of shared memory when it is performed.
@@ -78,6 +80,25 @@ struct bulk_copy {
   unsigned char* to;
   address_type from;
   std::size_t size;
+};
+
+/// Which values the loads of a thread may return: those that memory held at the last acquire or later.
+struct thread_view {
+  std::uint64_t acquired_at = 0;
+
+  void acquire(std::uint64_t now) {
+    acquired_at = now;
+    read_.reset();
+  }
+
+  /// Strong loads have read the word of `a` since: a later load does not return an older value.
+  void mark_read(address_type a) { read_.set(bit(a)); }
+  [[nodiscard]] bool has_read(address_type a) const { return read_.test(bit(a)); }
+
+ private:
+  [[nodiscard]] std::size_t bit(address_type a) const { return ((a >> 3) ^ (a >> 11)) % read_.size(); }
+
+  std::bitset<256> read_;  // by a hash of the word; a collision only makes the emulator less adversarial
 };
 
 struct thread {
@@ -105,9 +126,10 @@ struct thread {
   const int* come = nullptr;  // number of threads that have arrived at its barrier
   int awaited = 0;            // number of threads that the barrier waits for
   exchange tile;
-  sighting seen;                  // value at the last load
-  sighting paused;                // value at the last pause
-  std::uint64_t acquired_at = 0;  // time of the last acquire: weak loads see what memory held then or later
+  sighting seen;            // value at the last load
+  sighting paused;          // value at the last pause
+  thread_view device_view;  // of global memory
+  thread_view block_view;   // of shared memory
   store_buffer pending;
   std::vector<pending_copy> copies;  // in the order of their groups
   std::uint64_t copy_groups = 0;     // number of groups committed so far
@@ -125,7 +147,7 @@ class shared_region {
  public:
   shared_region() = default;
   explicit shared_region(std::size_t bytes)
-      : memory_(static_cast<unsigned char*>(::operator new(bytes, alignment))), bytes_(bytes) {}
+      : memory_(static_cast<unsigned char*>(::operator new((bytes + 7) / 8 * 8, alignment))), bytes_(bytes) {}
 
   [[nodiscard]] unsigned char* data() const { return memory_.get(); }
   [[nodiscard]] std::size_t size() const { return bytes_; }
@@ -141,10 +163,12 @@ class shared_region {
 };
 
 /// A numbered barrier; threads come to it to wait or only to arrive.
-struct numbered_barrier {
+struct counted_barrier {
   int come = 0;
   int awaited = 0;  // set by the first thread that arrives
   std::vector<thread*> waiting;
+  std::vector<handed_on> arrived;  // by thread that has arrived
+  std::uint64_t acquired_at = 0;   // the latest acquire of those
 };
 
 struct block {
@@ -153,12 +177,12 @@ struct block {
   std::vector<warp> warps;
   int in_barrier = 0;
   std::array<int, 33> in_partial_barrier{};  // by the number of warps that meet
-  std::array<numbered_barrier, 16> numbered;
+  std::array<counted_barrier, 16> numbered;
   int exited = 0;
   std::size_t slot = 0;  // index among the resident blocks
   std::vector<bulk_copy> bulk_copies;
   store_buffer pending;  // visible only in this block
-  stale_cache cache;
+  block_races races;
   // Two separate allocations, so that AddressSanitizer detects an overrun of either.
   shared_region static_shared;
   shared_region dynamic_shared;

@@ -180,6 +180,26 @@ TEST_F(RowElimination, DoesNotFillRowsBeyondTheirLimit) {
   EXPECT_TRUE(longer);
 }
 
+/// A row whose list would be too long is listed a second time, unchanged, in the same place.
+TEST_F(RowElimination, ListsTheSameColumnsUnderEverySchedule) {
+  const matrix a = make(patterns::random(200, 6, 1), {});
+  const auto there = where.upload(a.by_rows);
+  const detail::triangle_form form(system_options{}, false);
+  std::vector<std::int32_t> expected;
+  for (std::uint64_t i = 0; i < 24; ++i) {
+    where.device().settings = hostile_settings(i, 0);
+    const detail::dataflow::row_elimination::plan<double, std::int32_t, std::int32_t, emulator::executor>
+        plan(detail::build_on_device(detail::pattern_of(there.view()), form, where.on(), where.resource()),
+             there.values.data(), form, 64, 1.2, 1, where.on(), where.resource());
+    ASSERT_GT(plan.rewritten(), 0);
+    ASSERT_LT(plan.rewritten(), a.size());
+    const auto made = plan.pattern();
+    const auto columns = detail::download_array(made.indices, made.entries, where.on());
+    expected = i == 0 ? columns : expected;
+    ASSERT_EQ(columns, expected) << "settings " << i;
+  }
+}
+
 TEST_F(RowElimination, IsNotDoneUnlessAllowed) {
   const matrix a = make(patterns::chain(600), {});
   EXPECT_TRUE(policy::dataflow{}.exact_order);

@@ -24,6 +24,11 @@ struct few_launches : small_schemes {
   static constexpr std::int64_t max_launches = 9;
 };
 
+/// Blocks wait long enough for the others that they take groups as assigned if all are resident.
+struct patient_schemes : small_schemes {
+  static constexpr int patience = 400;
+};
+
 class Schemes : public on_target<types> {
  public:
   auto analyze(const matrix& a, const scheme& s, std::int64_t max_rhs = 1) {
@@ -64,6 +69,22 @@ TEST_F(Schemes, OfTheReducedSpaceSolveUnderAnySchedule) {
         ++turn;
       }
       ASSERT_FALSE(HasFailure());
+    }
+  }
+}
+
+/// A solve may not take groups as assigned because an earlier one did, when all blocks were resident.
+TEST_F(Schemes, DecideAnewInEachSolveHowGroupsAreTaken) {
+  const pattern p = patterns::stencil_2d(8, 9);
+  const auto a = make(p, {});
+  const auto b = random_vector<double>(p.size, 1);
+  for (std::uint64_t i = 2; i < 10; ++i) {
+    where.device().settings = {};
+    auto solver = sptrsv::analyze(policy::basic_scheme<patient_schemes>{parse_scheme(scheme_dealt::text)},
+                                  where.upload(a.by_rows), {}, where.stream());
+    for (const std::uint32_t resident : {0u, 0u, 1u, 2u}) {  // two solves each of either parity
+      where.device().settings = hostile_settings(i, resident);
+      expect_solved(a, {}, p.name, b, solve(solver, b));
     }
   }
 }

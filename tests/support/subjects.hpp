@@ -166,11 +166,12 @@ struct self_scheduled_rows_narrow : subject<policy::basic_self_scheduled<narrow_
 struct level_set : subject<policy::level_set> {
   static constexpr const char* name = "level_set";
 };
-/// Wide and narrow levels in the same matrix, with 1, 8 and 32 lanes per row in both.
+/// Wide and narrow levels in the same matrix, with 1, 8 and 32 lanes per row in both. A narrow level may take
+/// the block two rounds.
 struct mixed_levels : level_set_tuning {
   static constexpr int wide_block_threads = 64;
   static constexpr int narrow_block_threads = 64;
-  static constexpr int narrow_lanes = 32;
+  static constexpr int narrow_lanes = 128;
   static constexpr int device_lanes = 256;
   static constexpr int rhs_per_sweep = 2;
 };

@@ -41,8 +41,8 @@ struct allocation {
   address_type base = 0;
   std::size_t size = 0;
   unsigned id = 0;
-  const void* owner = nullptr;  // the device that it was allocated from
-  std::vector<unsigned char> bytes;
+  const void* owner = nullptr;       // the device that it was allocated from
+  std::vector<unsigned char> bytes;  // whole words of 8 bytes
   std::vector<unsigned char> state;
   bool touched = false;  // true: `state` has bits of the current launch
 
@@ -60,10 +60,7 @@ inline std::string hex(address_type a) {
 /// All buffers of all devices of the process.
 class memory_space {
  public:
-  static memory_space& instance() {
-    static auto* const space = new memory_space;  // outlives every static object that owns device memory
-    return *space;
-  }
+  static memory_space& instance();
 
   /// The mutex that a launch holds until it ends: all devices share the fibers of the process, so launches
   /// are serialised.
@@ -76,7 +73,7 @@ class memory_space {
     a.size = bytes;
     a.id = next_id_++;
     a.owner = owner;
-    a.bytes.assign(bytes, 0xa5);
+    a.bytes.assign((bytes + 7) / 8 * 8, 0xa5);
     a.state.assign(bytes, 0);
     return reinterpret_cast<void*>(base);
   }
@@ -93,17 +90,7 @@ class memory_space {
   }
 
   /// Returns the buffer that contains `a`, or null.
-  allocation* find(address_type a) {
-    allocation*& cached = cache_[(a >> 12) % cache_.size()];
-    if (cached != nullptr && cached->contains(a)) {
-      return cached;
-    }
-    auto above = live_.upper_bound(a);
-    if (above == live_.begin() || !(--above)->second.contains(a)) {
-      return nullptr;
-    }
-    return cached = &above->second;
-  }
+  allocation* find(address_type a);
 
   /// Returns the buffer that contains [p, p + bytes). Otherwise throws `out_of_bounds` with a message that
   /// starts with `who`.
@@ -161,15 +148,7 @@ class memory_space {
   }
 
   /// Clears the state bits of the launch that ends.
-  static void end_launch(std::vector<allocation*>& touched) {
-    for (allocation* a : touched) {
-      for (unsigned char& s : a->state) {
-        s &= shadow::initialised;
-      }
-      a->touched = false;
-    }
-    touched.clear();
-  }
+  static void end_launch(std::vector<allocation*>& touched);
 
  private:
   struct freed_range {

@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <iomanip>
-#include <sstream>
 #include <string>
 
 #include "emulator/thread.hpp"
@@ -64,52 +62,15 @@ struct region {
 };
 
 /// Describes an address, for example "buffer #4 + 24 (of 64 bytes)", also in shared memory.
-inline std::string describe(const thread& t, address_type a) {
-  const block& b = *t.owner;
-  if (b.static_shared.contains(a)) {
-    return "shared storage + " + std::to_string(a - address_of(b.static_shared.data()));
-  }
-  if (b.dynamic_shared.contains(a)) {
-    return "dynamic shared memory + " + std::to_string(a - address_of(b.dynamic_shared.data()));
-  }
-  return memory_space::instance().describe(a);
-}
+std::string describe(const thread& t, address_type a);
 
 /// Returns the bytes [a, a + size), which `t` accesses in words of `word` bytes. `what` is the name of the
 /// operation for error messages.
-inline region resolve(const thread& t, address_type a, std::size_t size, std::size_t word, const char* what) {
-  if (a % word != 0) {
-    throw misaligned_access(name_of(t) + ": " + what + " of " + std::to_string(word) + " bytes at " + hex(a) +
-                            " (" + describe(t, a) + ")");
-  }
-  for (const shared_region* shared : {&t.owner->static_shared, &t.owner->dynamic_shared}) {
-    if (shared->contains(a) && size <= shared->size() - (a - address_of(shared->data()))) {
-      return {reinterpret_cast<unsigned char*>(a), nullptr, nullptr};
-    }
-  }
-  memory_space& space = memory_space::instance();
-  allocation* const buffer = space.find(a);
-  if (buffer == nullptr || size > buffer->size - (a - buffer->base)) {
-    space.fail(a, size, name_of(t) + ": " + what);
-  }
-  return {buffer->bytes_at(a), buffer->state_at(a), buffer};
-}
+region resolve(const thread& t, address_type a, std::size_t size, std::size_t word, const char* what);
 
-[[noreturn]] inline void fail_uninitialised(const thread& t, address_type a, std::size_t size,
-                                            const char* what) {
-  throw uninitialised_read(name_of(t) + ": " + what + " of " + std::to_string(size) + " bytes at " + hex(a) +
-                           " (" + describe(t, a) + "), which nobody has written");
-}
+[[noreturn]] void fail_uninitialised(const thread& t, address_type a, std::size_t size, const char* what);
 
 /// Returns the bytes at `a` as other blocks see them, as text for messages.
-inline std::string bytes_text(const thread& t, address_type a, std::size_t size) {
-  const region r = resolve(t, a, size, 1, "report");
-  std::ostringstream text;
-  text << std::hex << std::setfill('0');
-  for (std::size_t i = 0; i < size; ++i) {
-    text << (i == 0 ? "" : " ") << std::setw(2) << static_cast<unsigned>(r.bytes[i]);
-  }
-  return text.str();
-}
+std::string bytes_text(const thread& t, address_type a, std::size_t size);
 
 }  // namespace sptrsv::emulator

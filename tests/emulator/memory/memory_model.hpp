@@ -1,11 +1,11 @@
-// The memory model: when a store becomes visible, and to which threads. Loads read what is visible at that
-// time. Stores become visible late and out of order unless a fence, a release or a barrier orders them.
+// The memory model: when a store becomes visible, and which values a load may return. Stores become visible
+// late and out of order unless a fence, a release or a barrier orders them. Loads are answered early unless
+// an acquire or a fence orders them (history.hpp).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string>
 #include <vector>
 
 #include "emulator/memory/memory_access.hpp"
@@ -13,13 +13,13 @@
 
 namespace sptrsv::emulator {
 
+/// How a load or store is ordered: `weak` has no guarantee, `strong` is relaxed, acquire or release.
+enum class strength { weak, strong };
+
 class memory_model {
  public:
-  memory_model(const device_settings& settings, poll_lists& pollers, random_source& random)
-      : pollers_(pollers),
-        random_(random),
-        check_initialised_(settings.check_initialised),
-        stale_(settings.order == schedule::random ? chance_of(settings.stale_probability) : 0) {}
+  memory_model(const device_settings& settings, poll_lists& pollers, random_source& random,
+               race_check& races);
   ~memory_model() { memory_space::end_launch(touched_); }
   memory_model(const memory_model&) = delete;
   memory_model& operator=(const memory_model&) = delete;
@@ -30,54 +30,33 @@ class memory_model {
   [[nodiscard]] bool has_pending() const { return !listed_.empty(); }
 
   /// Loads [a, a + size). `word` is the number of bytes that one instruction accesses: the size of the type,
-  /// or a part of it for large types. A weak load may return what memory held at any time since the thread's
-  /// last acquire.
+  /// or a part of it for large types. The value is the latest one or, in schedule::random, an older one that
+  /// the thread's view permits.
   void load(thread& t, address_type a, std::size_t size, std::size_t word, void* out, const char* what,
-            bool weak = false) {
-    const region r = resolve(t, a, size, word, what);
-    view(t, r, a, size, static_cast<unsigned char*>(out), what, weak && stale_ != 0);
-    t.seen.set(a, out, size);
-  }
+            strength how);
 
-  /// Later weak loads of `t` see all that is visible now.
-  void acquire(thread& t) { t.acquired_at = changes_; }
-
-  void load_constant(thread& t, address_type a, std::size_t size, std::size_t word, void* out) {
-    const region r = resolve(t, a, size, word, "load_constant");
-    if (r.state == nullptr) {
-      throw constant_violation(name_of(t) + ": load_constant of shared memory");
-    }
-    if (shadow::any_has(r.state, size, shadow::written)) {
-      throw constant_violation(name_of(t) + ": load_constant of " + describe(t, a) +
-                               ", which this launch writes");
-    }
-    if (check_initialised_ && !shadow::all_have(r.state, size, shadow::initialised)) {
-      fail_uninitialised(t, a, size, "load_constant");
-    }
-    touch(*r.buffer);
-    shadow::mark(r.state, size, shadow::constant);
-    copy_bytes(out, r.bytes, size);
+  /// Later loads of `t` see all that is visible now.
+  void acquire(thread& t) {
+    t.device_view.acquire(changes_);
+    t.block_view.acquire(changes_);
   }
+  /// Does the same for what threads of the block of `t` have made visible to the block.
+  void acquire_from_block(thread& t) { t.block_view.acquire(changes_); }
+
+  void load_constant(thread& t, address_type a, std::size_t size, std::size_t word, void* out);
 
   void store(thread& t, address_type a, std::size_t size, std::size_t word, const void* value,
-             const char* what) {
-    const region r = resolve(t, a, size, word, what);
-    note_write(t, r, a, size, what);
-    for (std::size_t at = 0; at < size; at += word) {
-      pending_store s{a + at, r.bytes + at, r.state == nullptr ? nullptr : r.state + at, 0,
-                      static_cast<std::uint32_t>(word)};
-      copy_bytes(&s.bits, static_cast<const unsigned char*>(value) + at, word);
-      push(t.pending, s);
-    }
-    drain_beyond(t.pending, thread_capacity);
-  }
+             const char* what, strength how);
 
-  /// Replaces the value by update(old), visible to all threads at once. Returns the old value.
-  template <class T, class Update>
-  T atomic(thread& t, address_type a, Update update, const char* what);
-  /// Adds to the value. The addition is pending among the stores of `t` until it becomes visible.
-  template <class T>
-  void reduce_add(thread& t, address_type a, T value);
+  /// Replaces the value of `size` bytes at `a` by update(old, arguments), visible to all threads at once, and
+  /// stores the old value to `old`. `update` is given both in place: update(value, arguments).
+  void atomic(thread& t, address_type a, std::size_t size, void* old,
+              void (*update)(unsigned char* value, const void* arguments), const void* arguments,
+              const char* what);
+  /// Adds `bits` to the value by `add`. The addition is pending among the stores of `t` until it becomes
+  /// visible.
+  void reduce(thread& t, address_type a, std::size_t size, std::uint64_t bits,
+              void (*add)(unsigned char* bytes, std::uint64_t bits));
 
   /// Makes all stores of `t`, and all stores of its block that it can see, visible to all threads.
   void release(thread& t) {
@@ -90,48 +69,18 @@ class memory_model {
     acquire(t);
   }
 
-  /// Makes the stores and acquires of `count` threads of one block visible to each of them. The stores also
-  /// become visible to the rest of the block, which is more than CUDA guarantees for a tile.
-  void synchronize(thread* threads, int count) {
-    std::uint64_t acquired = 0;
-    for (int i = 0; i < count; ++i) {
-      publish_to_block(threads[i]);
-      acquired = std::max(acquired, threads[i].acquired_at);
-    }
-    for (int i = 0; i < count; ++i) {
-      threads[i].acquired_at = acquired;
-    }
-  }
+  /// Makes the stores and acquires of `count` threads of one block visible to each of them, as a barrier
+  /// does. The stores also become visible to the rest of the block, which is more than CUDA guarantees for a
+  /// tile.
+  void synchronize(thread* threads, int count);
+  /// Does the same for the lanes of a tile: they do not acquire what other warps have stored.
+  void synchronize_tile(thread* lanes, int count);
 
   /// Makes all stores of `t` visible to its block.
-  void publish_to_block(thread& t) {
-    for (const pending_store& s : t.pending.entries()) {
-      if (s.state == nullptr) {
-        commit(s);
-      } else {
-        push(t.owner->pending, s);
-      }
-    }
-    forget(t.pending);
-    drain_beyond(t.owner->pending, block_capacity);
-  }
+  void publish_to_block(thread& t);
 
   /// Keeps the pending stores of a finished block until they are forced or the launch ends.
-  void retire(block& b) {
-    for (const pending_store& s : b.pending.entries()) {
-      push(retired_, s);
-    }
-    forget(b.pending);
-    for (thread& t : b.threads) {
-      for (const pending_store& s : t.pending.entries()) {
-        if (s.state != nullptr) {
-          push(retired_, s);
-        }
-      }
-      forget(t.pending);
-    }
-    drain_beyond(retired_, block_capacity);
-  }
+  void retire(block& b);
 
   /// Makes one pending store visible, chosen at random. Returns false if there is none.
   bool drain_one() {
@@ -144,23 +93,17 @@ class memory_model {
   }
 
   /// Returns true if `t` sees the same value at `a` as in its last load from there or at its last pause.
-  bool unchanged(thread& t, address_type a, std::size_t size) {
-    const region r = resolve(t, a, size, 1, "pause");
-    sighting now;
-    unsigned char bytes[poll_lists::largest_poll];
-    view(t, r, a, size, bytes, "pause");
-    now.set(a, bytes, size);
-    const sighting& before = t.seen.address == a && t.seen.size == now.size ? t.seen : t.paused;
-    const bool same = before.address == a && before.size == now.size &&
-                      std::memcmp(before.bytes.data(), now.bytes.data(), now.size) == 0;
-    t.paused = now;
-    return same;
-  }
+  bool unchanged(thread& t, address_type a, std::size_t size);
 
  private:
   // Largest number of pending stores. Older ones become visible first.
   static constexpr std::size_t thread_capacity = 32;
   static constexpr std::size_t block_capacity = 256;
+
+  static thread_view& view_of(thread& t, const region& r) {
+    return r.state == nullptr ? t.block_view : t.device_view;
+  }
+  static version_writer writer_of(const thread& t) { return {t.owner->rank, t.rank}; }
 
   void touch(allocation& buffer) {
     if (!buffer.touched) {
@@ -168,76 +111,19 @@ class memory_model {
       touched_.push_back(&buffer);
     }
   }
-
-  void note_write(const thread& t, const region& r, address_type a, std::size_t size, const char* what) {
-    if (r.state == nullptr) {
-      return;
-    }
-    if (shadow::any_has(r.state, size, shadow::constant)) {
-      throw constant_violation(name_of(t) + ": " + what + " to " + describe(t, a) +
-                               ", which this launch has read with load_constant");
-    }
-    touch(*r.buffer);
-    shadow::mark(r.state, size, shadow::written);
-    if (stale_ != 0) {
-      t.owner->cache.note_write(a, size);
-    }
-  }
+  void note_write(const thread& t, const region& r, address_type a, std::size_t size, const char* what,
+                  access how);
 
   /// Reads what `t` sees: memory, overlaid by the pending stores of its block, overlaid by its own.
   void view(const thread& t, const region& r, address_type a, std::size_t size, unsigned char* out,
-            const char* what, bool weak = false) {
-    copy_bytes(out, r.bytes, size);
-    if (weak && r.state != nullptr) {
-      view_cache(t, *r.buffer, a, size, out);
-    }
-    const bool pending = t.pending.may_hold(a, size) || t.owner->pending.may_hold(a, size);
-    if (!pending) {
-      if (check_initialised_ && r.state != nullptr && !shadow::all_have(r.state, size, shadow::initialised)) {
-        fail_uninitialised(t, a, size, what);
-      }
-      return;
-    }
-    std::vector<unsigned char> covered(size, 0);
-    t.owner->pending.overlay(a, size, out, covered.data());
-    t.pending.overlay(a, size, out, covered.data());
-    for (std::size_t i = 0; i < size && check_initialised_ && r.state != nullptr; ++i) {
-      if (covered[i] == 0 && (r.state[i] & shadow::initialised) == 0) {
-        fail_uninitialised(t, a, size, what);
-      }
-    }
-  }
+            const char* what);
+  void overlay_pending(const thread& t, const region& r, address_type a, std::size_t size, unsigned char* out,
+                       const char* what);
+  /// Replaces words by older values at random.
+  void view_history(thread& t, const region& r, address_type a, std::size_t size, unsigned char* out,
+                    strength how);
 
-  /// Replaces bytes by older values, each sector at random.
-  void view_cache(const thread& t, allocation& buffer, address_type a, std::size_t size, unsigned char* out) {
-    constexpr std::size_t sector = stale_cache::sector_bytes;
-    for (std::size_t at = 0; at < size;) {
-      const std::size_t length = std::min(size - at, sector - (a + at) % sector);
-      if (random_.happens(stale_)) {
-        t.owner->cache.overlay(a + at, length, t.acquired_at, out + at);
-      }
-      t.owner->cache.fill(a + at, buffer, t.acquired_at, changes_);
-      at += length;
-    }
-  }
-
-  void commit(pending_store s) {
-    if (s.combine != nullptr) {
-      unsigned char sum[sizeof(s.bits)];
-      std::memcpy(sum, s.target, s.size);
-      s.combine(sum, s.bits);
-      std::memcpy(&s.bits, sum, s.size);
-    }
-    const bool first = s.state != nullptr && !shadow::all_have(s.state, s.size, shadow::initialised);
-    if (first || std::memcmp(s.target, &s.bits, s.size) != 0) {
-      ++changes_;
-      copy_bytes(s.target, &s.bits, s.size);
-    }
-    if (first) {
-      shadow::mark(s.state, s.size, shadow::initialised);
-    }
-    pollers_.wake(s.address, s.size);
-  }
+  void commit(pending_store s);
   auto committer() {
     return [this](const pending_store& s) { commit(s); };
   }
@@ -269,16 +155,7 @@ class memory_model {
     unlist_if_empty(b);
   }
   /// Makes the oldest stores beyond `capacity` visible.
-  void drain_beyond(store_buffer& b, std::size_t capacity) {
-    if (b.size() <= capacity) {
-      return;
-    }
-    const std::size_t surplus = b.size() - capacity;
-    for (std::size_t i = 0; b.older != nullptr && i < surplus; ++i) {
-      drain_word(*b.older, b.entries()[i].word());
-    }
-    b.drain_oldest(surplus, committer());
-  }
+  void drain_beyond(store_buffer& b, std::size_t capacity);
   void drain_word(store_buffer& b, address_type word) {
     b.drain_word(word, committer());
     unlist_if_empty(b);
@@ -288,8 +165,12 @@ class memory_model {
     unlist_if_empty(b);
   }
 
+  /// The history of the launch that runs; launches are serialised.
+  static value_history& history();
+
   poll_lists& pollers_;
   random_source& random_;
+  race_check& races_;
   bool check_initialised_;
   chance stale_;
   std::uint64_t changes_ = 0;
@@ -299,5 +180,3 @@ class memory_model {
 };
 
 }  // namespace sptrsv::emulator
-
-#include "emulator/memory/memory_atomics.hpp"

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "emulator/memory/memory.hpp"
+#include "emulator/memory/history.hpp"
 
 namespace sptrsv::emulator {
 
@@ -20,6 +20,7 @@ struct pending_store {
   unsigned char* state;  // state of the bytes (shadow); null for shared memory
   std::uint64_t bits;
   std::uint32_t size;
+  version_writer writer;
   /// If not null, `bits` is added to the value at `bytes`, which has the same type, instead of replacing it.
   void (*combine)(unsigned char* bytes, std::uint64_t bits) = nullptr;
 

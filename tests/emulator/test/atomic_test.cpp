@@ -97,9 +97,9 @@ struct counted_sum {
   int count;
 };
 
-/// The same among the threads of one block, in shared memory.
-template <class Between>
-bool shared_sum_comes_before_count(const executor& on, const Between& between) {
+/// The same among the threads of one block, in shared memory. `acquire(ctx)` comes before the sum is read.
+template <class Between, class Acquire>
+bool shared_sum_comes_before_count(const executor& on, const Between& between, const Acquire& acquire) {
   const auto result = zeros<double>(on, 1);
   launch<64, counted_sum>(on, 1, [=, result = result.data()](auto& ctx, counted_sum& shared) {
     if (ctx.thread_rank() == 0) {
@@ -115,22 +115,25 @@ bool shared_sum_comes_before_count(const executor& on, const Between& between) {
       while (ctx.load_shared(&shared.count) == 0) {
         ctx.pause(&shared.count);
       }
+      acquire(ctx);
       ctx.store(result, ctx.load_shared(&shared.sum));
     }
   });
   return to_host(on, result)[0] == 42;
 }
 
-TEST(Atomic, AFenceOfTheBlockOrdersReductionsInSharedMemory) {
-  EXPECT_EQ(successes(100,
-                      [](const executor& on) {
-                        return shared_sum_comes_before_count(on, [](auto& ctx) { ctx.fence_block(); });
-                      }),
-            100);
-  const int right =
-      successes(100, [](const executor& on) { return shared_sum_comes_before_count(on, [](auto&) {}); });
-  EXPECT_GT(right, 10);
-  EXPECT_LT(right, 90);
+TEST(Atomic, FencesOfTheBlockOrderReductionsInSharedMemory) {
+  const auto count = [](const auto& between, const auto& acquire) {
+    return successes(100,
+                     [&](const executor& on) { return shared_sum_comes_before_count(on, between, acquire); });
+  };
+  const auto fence = [](auto& ctx) { ctx.fence_block(); };
+  const auto none = [](auto&) {};
+  EXPECT_EQ(count(fence, fence), 100);
+  for (const int right : {count(none, fence), count(fence, none)}) {
+    EXPECT_GT(right, 10);
+    EXPECT_LT(right, 90);
+  }
 }
 
 TEST(Atomic, MistakesAreNamed) {

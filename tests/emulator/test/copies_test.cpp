@@ -95,9 +95,9 @@ TEST(Copies, ReadBeforeTheWaitAreGarbage) {
       return shared.values[0];
     });
   };
-  device late(with_schedule(schedule::in_order));
+  device late(with_races(with_schedule(schedule::in_order)));
   EXPECT_EQ(read_early(executor(&late)), garbage) << "not even what was there before";
-  EXPECT_LT(successes(100, [&](const executor& on) { return read_early(on) == 1; }), 80);
+  EXPECT_LT(successes_with_races(100, [&](const executor& on) { return read_early(on) == 1; }), 80);
 }
 
 TEST(Copies, OfEachThreadAreWaitedForByThatThread) {
@@ -120,13 +120,13 @@ TEST(Copies, OfEachThreadAreWaitedForByThatThread) {
     });
     return to_host(on, out)[0] == 1;
   };
-  device late(with_schedule(schedule::in_order));
+  device late(with_races(with_schedule(schedule::in_order)));
   EXPECT_FALSE(waited_for_by_another(executor(&late)));
-  EXPECT_LT(successes(100, waited_for_by_another), 80);
+  EXPECT_LT(successes_with_races(100, waited_for_by_another), 80);
 }
 
 TEST(Copies, AreWaitedForByGroups) {
-  device d(with_schedule(schedule::in_order));  // each copy as late as it may be
+  device d(with_races(with_schedule(schedule::in_order)));  // each copy as late as it may be
   const executor on(&d);
   const auto data = to_device<int>(on, {1, 2, 3, 4});
   const auto out = zeros<int>(on, 6 * 4);
@@ -170,7 +170,7 @@ TEST(Copies, AreWaitedForByGroups) {
 }
 
 TEST(Copies, WithoutACommitAreNotWaitedFor) {
-  device d(with_schedule(schedule::in_order));
+  device d(with_races(with_schedule(schedule::in_order)));
   EXPECT_EQ(run_alone(executor(&d), {1},
                       [](auto& ctx, four& shared, int* data) {
                         ctx.template copy_async<4>(shared.values, data);
@@ -291,7 +291,7 @@ bool doubles_by_bulk(const executor& on, bool wait) {
 
 TEST(BulkCopies, AreThereAfterTheWait) {
   EXPECT_EQ(successes(50, [](const executor& on) { return doubles_by_bulk(on, true); }), 50);
-  EXPECT_LT(successes(50, [](const executor& on) { return doubles_by_bulk(on, false); }), 40);
+  EXPECT_LT(successes_with_races(50, [](const executor& on) { return doubles_by_bulk(on, false); }), 40);
 }
 
 TEST(BulkCopies, AreAlignedAndOneAtATime) {

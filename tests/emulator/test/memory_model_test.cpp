@@ -114,37 +114,92 @@ TEST(Visibility, HalfFencesOrderOneSideOnly) {
   EXPECT_LT(successes(100, seen_after_release), 90);
 }
 
-TEST(Visibility, WeakLoadMaySeeAnOldNeighbourUntilAnAcquire) {
-  // The first load brings the sector of both values into the cache of the block.
+constexpr auto wait_then = [](const auto& load) {
+  return [=](auto& ctx, const int* data, const int* flag) {
+    simt::wait_until(ctx, flag, is_set);
+    return load(ctx, data);
+  };
+};
+
+/// A load after a poll may be answered before the poll ends, or by what an SM has cached.
+TEST(Visibility, LoadMayReturnAnOldValueUntilAnAcquire) {
+  const auto arrivals = [](const auto& load) {
+    return successes(
+        100, [&](const executor& on) { return message_arrives(on, store_fence_flag, wait_then(load)); });
+  };
+  const int weak = arrivals([](auto& ctx, const int* data) { return ctx.load(data); });
+  const int words = arrivals([](auto& ctx, const int* data) {
+    int two[2];
+    ctx.template load_words<2>(data, two);
+    return two[0];
+  });
+  const int relaxed = arrivals([](auto& ctx, const int* data) { return ctx.load_relaxed(data); });
+  for (const int right : {weak, words, relaxed}) {
+    EXPECT_GT(right, 10);
+    EXPECT_LT(right, 90);
+  }
+  EXPECT_EQ(arrivals([](auto& ctx, const int* data) {
+              ctx.fence_acquire();
+              return ctx.load_relaxed(data);
+            }),
+            100);
+}
+
+/// The same for a block that starts after the block that has published, on an SM that has held the old value.
+TEST(Visibility, BlockMayFindWhatAnEarlierBlockOfItsSMHasCached) {
+  const auto arrives = [](bool acquires) {
+    return [=](const executor& on) {
+      const auto data = zeros<int>(on, 1);
+      const auto turn = zeros<int>(on, 1);
+      const auto result = zeros<int>(on, 1);
+      launch<1>(on, 2,
+                [=, data = data.data(), turn = turn.data(), result = result.data()](auto& ctx, nothing&) {
+                  if (ctx.atomic_add(turn, 1) == 0) {
+                    ctx.store(data, 42);
+                    ctx.fence_release();
+                  } else {
+                    if (acquires) {
+                      ctx.fence_acquire();
+                    }
+                    ctx.store(result, ctx.load(data));
+                  }
+                });
+      return to_host(on, result)[0] == 42;
+    };
+  };
+  EXPECT_EQ(successes(100, arrives(true), 1), 100);
+  EXPECT_LT(successes(100, arrives(false), 1), 90);
+}
+
+TEST(Visibility, AtomicOperationsSeeTheLatestValue) {
   const auto arrives = [](const executor& on) {
-    return message_arrives(on, store_fence_flag, [](auto& ctx, const int* data, const int* flag) {
-      ctx.load(data + 1);
+    return message_arrives(on, store_fence_flag, [](auto& ctx, int* data, const int* flag) {
       simt::wait_until(ctx, flag, is_set);
-      return ctx.load(data);
+      return ctx.atomic_add(data, 0);
     });
   };
-  const int right = successes(100, arrives);
-  EXPECT_GT(right, 10);
-  EXPECT_LT(right, 90);
-  const auto words_arrive = [](const executor& on) {
-    return message_arrives(on, store_fence_flag, [](auto& ctx, const int* data, const int* flag) {
-      ctx.load(data + 1);
-      simt::wait_until(ctx, flag, is_set);
-      int words[2];
-      ctx.template load_words<2>(data, words);
-      return words[0];
-    });
+  EXPECT_EQ(successes(100, arrives), 100);
+}
+
+/// What a relaxed load has seen, later loads of the thread from the same address see, too.
+TEST(Visibility, LoadsOfOneAddressKeepTheirOrderAfterARelaxedOne) {
+  const auto arrives = [](const executor& on) {
+    return message_arrives(
+        on, [](auto& ctx, int* data, int*) { ctx.store_relaxed(data, 42); },
+        [](auto& ctx, const int* data, const int*) {
+          simt::wait_until(ctx, data, is_set);
+          const int relaxed = ctx.load_relaxed(data);
+          const int weak = ctx.load(data);
+          return relaxed == 42 ? weak : 0;
+        });
   };
-  EXPECT_GT(successes(100, words_arrive), 10);
-  EXPECT_LT(successes(100, words_arrive), 90);
-  const auto relaxed_arrives = [](const executor& on) {
-    return message_arrives(on, store_fence_flag, [](auto& ctx, const int* data, const int* flag) {
-      ctx.load(data + 1);
-      simt::wait_until(ctx, flag, is_set);
-      return ctx.load_relaxed(data);
-    });
-  };
-  EXPECT_EQ(successes(100, relaxed_arrives), 100);
+  EXPECT_EQ(successes(100, arrives), 100);
+}
+
+TEST(Visibility, PollsEndAlthoughTheirFirstLoadsMayBeOld) {
+  device d(with_schedule(schedule::random));
+  d.settings.stale_probability = 1;
+  EXPECT_TRUE(message_arrives(executor(&d), store_fence_flag, wait_fence_load));
 }
 
 /// Lane 0 waits and acquires, then `Meet` lets all 32 lanes load; block 0 publishes.

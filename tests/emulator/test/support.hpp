@@ -63,12 +63,29 @@ inline device_settings with_schedule(schedule order, std::uint32_t resident_bloc
   return s;
 }
 
+/// Returns the settings without the check for data races, for tests of what a race does.
+inline device_settings with_races(device_settings s) {
+  s.check_races = false;
+  return s;
+}
+
 /// Returns the number of random schedules, of `count`, for which succeeds(executor) is true.
 template <class Succeeds>
 int successes(int count, const Succeeds& succeeds, std::uint32_t resident_blocks = 0) {
   int found = 0;
   for (int seed = 0; seed < count; ++seed) {
     device d(with_schedule(schedule::random, resident_blocks, static_cast<std::uint64_t>(seed)));
+    found += succeeds(executor(&d)) ? 1 : 0;
+  }
+  return found;
+}
+
+/// Does the same without the check for data races.
+template <class Succeeds>
+int successes_with_races(int count, const Succeeds& succeeds) {
+  int found = 0;
+  for (int seed = 0; seed < count; ++seed) {
+    device d(with_races(with_schedule(schedule::random, 0, static_cast<std::uint64_t>(seed))));
     found += succeeds(executor(&d)) ? 1 : 0;
   }
   return found;

@@ -74,7 +74,6 @@ struct levels_agent {
       if (!row.done && (long_rows >> warp.rank() & 1u) == 0) {
         poll_or_take(ctx, p, base, known_rows, row);
       }
-      warp.sync();
       if (warp.all(!row.waits)) {
         publish_rest(ctx, warp, p, base, row);
         return;

@@ -127,12 +127,12 @@ class partition_solver {
   }
 
   /// Solves the tiles of the warp group; returns the number of the tile that would be next. A slice is copied
-  /// two tiles of the group ahead, its right-hand sides one.
+  /// two tiles of the group ahead, its right-hand sides one. The barrier before has ended all reads of the
+  /// stages for earlier right-hand sides.
   SPTRSV_DEVICE std::int32_t solve_tiles(const warp_start& start) {
     std::int32_t tile = warp_group_;
     std::uint32_t slice = start.first_slice;
     std::uint32_t next_slice = start.second_slice;
-    warp_.sync();  // lanes may still read the stages for the right-hand sides before
     pipeline_.copy(0, slice, start.first_bytes());
     pipeline_.copy(1, next_slice, start.second_bytes());
     pipeline_.wait(0);

@@ -1,13 +1,10 @@
-// Wakes pollers that no write has released, and reports a deadlock if that does not help. Included by
-// scheduler.hpp.
-#pragma once
-
+// Wakes pollers that no write has released, and reports a deadlock if that does not help.
 #include "emulator/scheduler.hpp"
 
 namespace sptrsv::emulator {
 
 /// Wakes all pollers. Returns false if no thread is ready then.
-inline bool scheduler::wake_pollers() {
+bool scheduler::wake_pollers() {
   for (const auto& b : resident_) {
     for (thread& t : b->threads) {
       if (t.state == thread_state::polling) {
@@ -18,7 +15,7 @@ inline bool scheduler::wake_pollers() {
   return !ready_.empty();
 }
 
-inline void scheduler::wake_one_at_random() {
+void scheduler::wake_one_at_random() {
   if (resident_.empty()) {
     return;
   }
@@ -29,7 +26,7 @@ inline void scheduler::wake_one_at_random() {
   }
 }
 
-inline void scheduler::fail_deadlock() {
+void scheduler::fail_deadlock() {
   constexpr int longest_list = 8;
   std::string text = "emulator: deadlock.";
   int waiting = 0;

@@ -1,12 +1,11 @@
-// Barriers and tile collectives: the operations at which threads wait for each other. Included by
-// scheduler.hpp.
-#pragma once
+// Barriers and tile collectives: the operations at which threads wait for each other.
+#include <algorithm>
 
 #include "emulator/scheduler.hpp"
 
 namespace sptrsv::emulator {
 
-inline void scheduler::barrier(thread& t) {
+void scheduler::barrier(thread& t) {
   step(t);
   block& b = *t.owner;
   if (b.exited != 0) {
@@ -16,7 +15,7 @@ inline void scheduler::barrier(thread& t) {
   meet(t, b.in_barrier, kernel_.threads);
 }
 
-inline void scheduler::partial_barrier(thread& t, int threads) {
+void scheduler::partial_barrier(thread& t, int threads) {
   step(t);
   block& b = *t.owner;
   if (t.rank >= threads || threads > kernel_.threads) {
@@ -32,7 +31,7 @@ inline void scheduler::partial_barrier(thread& t, int threads) {
   meet(t, b.in_partial_barrier[static_cast<std::size_t>(threads / 32)], threads);
 }
 
-inline void scheduler::numbered_barrier(thread& t, int id, int threads, bool waits) {
+void scheduler::numbered_barrier(thread& t, int id, int threads, bool waits) {
   step(t);
   block& b = *t.owner;
   if (id < 1 || id >= static_cast<int>(b.numbered.size()) || threads > kernel_.threads) {
@@ -46,16 +45,22 @@ inline void scheduler::numbered_barrier(thread& t, int id, int threads, bool wai
                              std::to_string(here.awaited));
   }
   memory_.publish_to_block(t);
+  races_.arrive(t, here);
+  here.acquired_at = std::max(here.acquired_at, t.device_view.acquired_at);
   here.awaited = threads;
   ++here.come;
+  if (waits) {
+    here.waiting.push_back(&t);
+  }
   if (here.come == threads) {
-    here.come = 0;
+    open(here);
     for (thread* const other : here.waiting) {
-      ready_.add(*other);
+      if (other != &t) {
+        ready_.add(*other);
+      }
     }
     here.waiting.clear();
   } else if (waits) {
-    here.waiting.push_back(&t);
     t.state = thread_state::in_barrier;
     t.come = &here.come;
     t.awaited = threads;
@@ -63,8 +68,19 @@ inline void scheduler::numbered_barrier(thread& t, int id, int threads, bool wai
   }
 }
 
+/// All threads have arrived: those that wait see what all have done.
+void scheduler::open(counted_barrier& here) {
+  races_.open(here);
+  for (thread* const t : here.waiting) {
+    t->device_view.acquired_at = std::max(t->device_view.acquired_at, here.acquired_at);
+    memory_.acquire_from_block(*t);
+  }
+  here.come = 0;
+  here.acquired_at = 0;
+}
+
 /// Counts `t` at a barrier and blocks it until the first `threads` threads of the block have arrived.
-inline void scheduler::meet(thread& t, int& come, int threads) {
+void scheduler::meet(thread& t, int& come, int threads) {
   block& b = *t.owner;
   if (++come < threads) {
     t.state = thread_state::in_barrier;
@@ -75,6 +91,7 @@ inline void scheduler::meet(thread& t, int& come, int threads) {
   }
   come = 0;
   memory_.synchronize(b.threads.data(), threads);
+  races_.synchronize(b.threads[0], static_cast<std::size_t>(threads));
   for (int i = 0; i < threads; ++i) {
     if (thread& other = b.threads[static_cast<std::size_t>(i)]; &other != &t) {
       ready_.add(other);
@@ -82,7 +99,7 @@ inline void scheduler::meet(thread& t, int& come, int threads) {
   }
 }
 
-inline void scheduler::rendezvous(thread& t, const exchange& e) {
+void scheduler::rendezvous(thread& t, const exchange& e) {
   step(t);
   warp& w = t.owner->warps[static_cast<std::size_t>(t.rank / 32)];
   const int lane = t.rank % 32;
@@ -124,7 +141,7 @@ inline void scheduler::rendezvous(thread& t, const exchange& e) {
 }
 
 /// All `lanes` have arrived, `last` as the last one: hands out the results and releases the others.
-inline void scheduler::complete(thread& last, std::uint32_t lanes, const exchange& e) {
+void scheduler::complete(thread& last, std::uint32_t lanes, const exchange& e) {
   const int first_lane = __builtin_ctz(lanes);
   thread* const tile = &last.owner->threads[static_cast<std::size_t>(last.rank / 32 * 32 + first_lane)];
   std::uint32_t votes = 0;
@@ -156,7 +173,8 @@ inline void scheduler::complete(thread& last, std::uint32_t lanes, const exchang
     }
   }
   if (e.op == collective::sync) {
-    memory_.synchronize(tile, e.lanes);
+    memory_.synchronize_tile(tile, e.lanes);
+    races_.synchronize(*tile, static_cast<std::size_t>(e.lanes));
   }
   for (int i = 0; i < e.lanes; ++i) {
     if (&tile[i] != &last) {
@@ -167,7 +185,7 @@ inline void scheduler::complete(thread& last, std::uint32_t lanes, const exchang
 
 /// Returns a lane that `t` waits for and that can run, or null. It is usually the best choice, because only
 /// these lanes can release `t`.
-inline thread* scheduler::companion(thread& t, std::uint32_t missing) {
+thread* scheduler::companion(thread& t, std::uint32_t missing) {
   if (random_order_ && random_.below(8) == 0) {
     return nullptr;
   }

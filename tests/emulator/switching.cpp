@@ -1,25 +1,39 @@
-// Runs a launch on fibers: its start and end, and the switch from one thread to another. Included by
-// scheduler.hpp.
-#pragma once
-
+// Runs a launch on fibers: its start and end, and the switch from one thread to another.
 #include "emulator/scheduler.hpp"
 
 namespace sptrsv::emulator {
 
-inline void scheduler::run() {
+fiber_pool& scheduler::fibers() {
+  static auto* const pool = new fiber_pool(&scheduler::fiber_main);
+  return *pool;
+}
+
+/// Sets the thread that runs; null: none.
+void scheduler::set_current(thread* t) {
+  current_ = t;
+  direct_[0] = direct_[1] = {0, 0};
+  if (t != nullptr && races_.is_enabled()) {
+    const block& b = *t->owner;
+    direct_[0] = {address_of(b.static_shared.data()), b.static_shared.size()};
+    direct_[1] = {address_of(b.dynamic_shared.data()), b.dynamic_shared.size()};
+  }
+}
+
+void scheduler::run() {
   scheduler* const outer = active_;
   if (outer != nullptr) {
     throw launch_failure("emulator: a launch from within a kernel");
   }
   active_ = this;
   try {
-    current_ = pick();
+    set_current(pick());
     current_->stack = &fibers().acquire();
     current_->state = thread_state::running;
     switch_fiber(host_, *current_->stack);
   } catch (...) {
     error_ = std::current_exception();
   }
+  set_current(nullptr);
   active_ = nullptr;
   device_.counters.launches += 1;
   device_.counters.steps += steps_;
@@ -33,7 +47,7 @@ inline void scheduler::run() {
 }
 
 /// The function of every fiber: runs a thread from its first to its last instruction, then another one.
-inline void scheduler::fiber_main() {
+void scheduler::fiber_main() {
   fiber_entered(*active_->current_->stack);
   for (;;) {
     scheduler& s = *active_;
@@ -56,7 +70,7 @@ inline void scheduler::fiber_main() {
       switch_fiber(self, s.host_);
       continue;
     }
-    s.current_ = next;
+    s.set_current(next);
     next->state = thread_state::running;
     if (next->stack == nullptr) {
       next->stack = &self;
@@ -69,14 +83,14 @@ inline void scheduler::fiber_main() {
 
 /// Suspends the running thread `t` and continues `preferred`, or a thread of the scheduler's choice if it is
 /// null. Returns when `t` is scheduled again.
-inline void scheduler::dispatch(thread& t, thread* preferred) {
+void scheduler::dispatch(thread& t, thread* preferred) {
   thread* const next = preferred != nullptr ? preferred : pick();
   next->state = thread_state::running;
   if (next == &t) {
     return;
   }
   ++switches_;
-  current_ = next;
+  set_current(next);
   if (next->stack == nullptr) {
     next->stack = &fibers().acquire();
   }

@@ -1,11 +1,9 @@
-// The start and the end of blocks and threads. Included by scheduler.hpp.
-#pragma once
-
+// The start and the end of blocks and threads.
 #include "emulator/scheduler.hpp"
 
 namespace sptrsv::emulator {
 
-inline void scheduler::start_block() {
+void scheduler::start_block() {
   if (spare_.empty()) {
     spare_.push_back(std::make_unique<block>());
     block& b = *spare_.back();
@@ -26,7 +24,7 @@ inline void scheduler::start_block() {
   b.slot = resident_.size() - 1;
   b.rank = block_order_[next_block_++];
   ++progress_;
-  b.cache.clear();
+  races_.start_block(b);
   std::memset(b.static_shared.data(), poison_, b.static_shared.size());
   std::memset(b.dynamic_shared.data(), poison_, b.dynamic_shared.size());
   const bool descending = settings_.order == schedule::reverse;
@@ -36,12 +34,14 @@ inline void scheduler::start_block() {
     t.paused = {};
     t.copies.clear();
     t.copy_groups = 0;
-    t.acquired_at = memory_.changes();
+    // Blocks of one SM share its cache, also one after the other.
+    t.device_view.acquire(0);
+    t.block_view.acquire(memory_.changes());
     ready_.add(t);
   }
 }
 
-inline void scheduler::end_block(block& b) {
+void scheduler::end_block(block& b) {
   memory_.retire(b);
   b.exited = 0;
   std::fill(b.warps.begin(), b.warps.end(), warp{});
@@ -58,7 +58,8 @@ inline void scheduler::end_block(block& b) {
   resident_.pop_back();
 }
 
-inline void scheduler::end_thread(thread& t) {
+void scheduler::end_thread(thread& t) {
+  races_.check();
   block& b = *t.owner;
   warp& w = b.warps[static_cast<std::size_t>(t.rank / 32)];
   const int lane = t.rank % 32;

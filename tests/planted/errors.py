@@ -1,0 +1,764 @@
+"""The planted errors: small changes of the kernels, as a person would make them by mistake."""
+
+from planting import Edit, Error
+
+D = "include/sptrsv/detail/"
+PARTITIONED = D + "dataflow/partitioned/kernel/"
+SINGLE_BLOCK = D + "dataflow/single_block/"
+ROW_PER_THREAD = D + "dataflow/row_per_thread/agent.hpp"
+ELIMINATION = D + "dataflow/row_elimination/"
+BLOCK = D + "block/agent.hpp"
+SCHEME = D + "scheme/"
+LEVELS = D + "analysis/levels_agent.hpp"
+
+
+def error(name: str, kind: str, programs: str, *edits: Edit, equivalent: str = "") -> Error:
+    return Error(name, kind, tuple(programs.split()), edits, equivalent)
+
+
+ERRORS = (
+    # Values that are their own flags, double buffers and tickets.
+    error(
+        "sync_free_warp does not reset the other buffer",
+        "reset",
+        "sync_free_warp",
+        Edit(
+            D + "sync_free_warp/agent.hpp",
+            "p.buffers.reset(ctx, start.half ^ 1u, solve_index, start.rhs_to_reset, warp.rank(), 32);",
+            "",
+        ),
+    ),
+    error(
+        "sync_free_warp resets its own buffer",
+        "parity",
+        "sync_free_warp",
+        Edit(D + "sync_free_warp/agent.hpp", "start.half ^ 1u", "start.half"),
+    ),
+    error(
+        "the numbers of right-hand sides to reset are swapped",
+        "parity",
+        "sync_free_warp",
+        Edit(
+            D + "sync/double_buffer.hpp", "start.half == 0 ? used[1] : used[0]", "start.half == 0 ? used[0] : used[1]"
+        ),
+    ),
+    error(
+        "the number of right-hand sides is recorded for the other buffer",
+        "parity",
+        "sync_free_warp",
+        Edit(D + "sync/double_buffer.hpp", "start.half", "start.half ^ 1u", within="used_rhs[start.half], columns"),
+    ),
+    error(
+        "a computed NaN may be the reserved one",
+        "flag",
+        "sync_free_warp",
+        Edit(D + "sync/value_flag.hpp", "seen.bits[w] == pending ? canonical_nan : seen.bits[w]", "seen.bits[w]"),
+    ),
+    error(
+        "the first row that is not finite is reset for this solve",
+        "parity",
+        "sync_free_warp",
+        Edit(D + "sync/tickets.hpp", "to.half ^ 1u", "to.half"),
+    ),
+    error(
+        "the parity of a solve is that of the next one",
+        "parity",
+        "sync_free_warp",
+        Edit(D + "sync/tickets.hpp", "drawn.solve % 2", "(drawn.solve + 1) % 2"),
+    ),
+    error(
+        "a ticket is off by one",
+        "ticket",
+        "sync_free_warp",
+        Edit(D + "sync/tickets.hpp", "ticket - solve * blocks", "(ticket + 1) % blocks"),
+    ),
+    error(
+        "a batch is known when its last component is",
+        "flag",
+        "sync_free_warp",
+        Edit(D + "sync/polled_batch.hpp", "known && Flag::is_known(seen_[i])", "Flag::is_known(seen_[i])"),
+    ),
+    error(
+        "a batch does not poll again",
+        "flag",
+        "sync_free_warp",
+        Edit(D + "sync/polled_batch.hpp", "Flag::poll(ctx, at(i), seen_[i]);", ""),
+    ),
+    # sync_free_warp
+    error(
+        "sync_free_warp drops the tail of a long row",
+        "tail",
+        "sync_free_warp",
+        Edit(D + "sync_free_warp/agent.hpp", "e < end", "e + 32 < end", within="for (; e < end; e += 32)"),
+    ),
+    error(
+        "sync_free_warp drops the last row",
+        "bounds",
+        "sync_free_warp",
+        Edit(D + "sync_free_warp/agent.hpp", "solve_index < p.size", "solve_index + 1 < p.size"),
+    ),
+    error(
+        "a shared warp counts its lanes by a wrong mask",
+        "lanes",
+        "sync_free_warp",
+        Edit(D + "row_wise/tile_rows.hpp", "lanes - 1", "lanes", within="warp.rank() & (lanes - 1)"),
+    ),
+    error(
+        "a shared warp sums half of its lanes",
+        "lanes",
+        "sync_free_warp",
+        Edit(
+            D + "row_wise/tile_rows.hpp",
+            "summed_lanes",
+            "summed_lanes / 2",
+            within="simt::reduce(warp, sums[k], summed_lanes, simt::plus{})",
+        ),
+    ),
+    error(
+        "rows that share a warp reset the buffer that they write",
+        "parity",
+        "sync_free_warp",
+        Edit(D + "sync_free_warp/shared_agent.hpp", "start.half ^ 1u", "start.half"),
+    ),
+    # sync_free_thread and sync_free_fused
+    error(
+        "sync_free_thread takes rows by block and not by ticket",
+        "ticket",
+        "sync_free_thread",
+        Edit(
+            D + "sync_free_thread/agent.hpp",
+            "start.block * block_threads",
+            "static_cast<std::int64_t>(ctx.block_rank()) * block_threads",
+        ),
+    ),
+    error(
+        "a lane waits in a loop of its own for rows of its warp",
+        "progress",
+        "sync_free_thread",
+        Edit(
+            D + "row_wise/lane_rows.hpp",
+            "entries.take(ctx, e, r.end, 1, {0, earlier})",
+            "entries.take(ctx, e, r.end, 1, {0, earlier + 32})",
+        ),
+    ),
+    error(
+        "a lane drops the tail of its row",
+        "tail",
+        "sync_free_thread",
+        Edit(D + "row_wise/lane_rows.hpp", "end - e <= Entries", "end - e <= Entries + 1"),
+    ),
+    error(
+        "sync_free_thread does not reset the other buffer",
+        "reset",
+        "sync_free_thread",
+        Edit(
+            D + "sync_free_thread/agent.hpp",
+            "p.system.buffers.reset(ctx, start.half ^ 1u, solve_index, start.rhs_to_reset, 0, 1);",
+            "",
+        ),
+    ),
+    error(
+        "sync_free_fused resets its own buffer",
+        "parity",
+        "sync_free_fused",
+        Edit(D + "row_wise/fused_rows.hpp", "start.half ^ 1u", "start.half"),
+    ),
+    error(
+        "sync_free_fused drops the last row of a warp",
+        "bounds",
+        "sync_free_fused",
+        Edit(D + "row_wise/fused_rows.hpp", "solve_index < end_solve_index", "solve_index + 1 < end_solve_index"),
+    ),
+    error(
+        "sync_free_fused drops the last warp",
+        "bounds",
+        "sync_free_fused",
+        Edit(D + "sync_free_fused/agent.hpp", "number < p.warps", "number + 1 < p.warps"),
+    ),
+    # Counted unknowns: sync_free_column and self_scheduled.
+    error(
+        "a counter is waited for one too little",
+        "count",
+        "sync_free_column self_scheduled",
+        Edit(D + "sync/counted_unknowns.hpp", "count == in_degree", "count + 1 >= in_degree"),
+    ),
+    error(
+        "sync_free_column does not reset a sum",
+        "reset",
+        "sync_free_column",
+        Edit(D + "sync_free_column/agent.hpp", "p.far.restore_sum(ctx, i, mine);", ""),
+    ),
+    error(
+        "sync_free_column does not reset a counter",
+        "reset",
+        "sync_free_column",
+        Edit(D + "sync_free_column/agent.hpp", "p.far.restore_count(ctx, i, outside);", ""),
+    ),
+    error(
+        "sync_free_column counts the next block's first row as its own",
+        "bounds",
+        "sync_free_column",
+        Edit(
+            D + "sync_free_column/agent.hpp",
+            "column.first_index() - first_of_block < columns_per_block",
+            "column.first_index() - first_of_block <= columns_per_block",
+        ),
+    ),
+    error(
+        "sync_free_column waits for one column of its block only",
+        "count",
+        "sync_free_column",
+        Edit(D + "sync_free_column/agent.hpp", "ctx.load_shared(count) != inside", "ctx.load_shared(count) == 0"),
+    ),
+    error(
+        "sync_free_column counts in shared memory before it adds",
+        "flag",
+        "sync_free_column",
+        Edit(
+            D + "sync_free_column/agent.hpp",
+            "for (int k = 0; k < Columns; ++k) {\n      add_words(ctx, "
+            "&shared.left_sum[rid][k], column.first_value() * solved[k]);\n    }",
+            "ctx.reduce_add(&shared.in_degree[rid], Index{1}); ctx.fence_block(); for (int k = 0; k < Columns; ++k) "
+            "{ add_words(ctx, &shared.left_sum[rid][k], column.first_value() * solved[k]); }",
+        ),
+        Edit(D + "sync_free_column/agent.hpp", "ctx.reduce_add(&shared.in_degree[rid], Index{1});", ""),
+    ),
+    error(
+        "sync_free_column reads the sum of another right-hand side",
+        "index",
+        "sync_free_column",
+        Edit(
+            D + "sync_free_column/agent.hpp", "warp.rank()", "0", within="&shared.left_sum[warp.index()][warp.rank()]"
+        ),
+    ),
+    error(
+        "sync_free_column waits for all columns in global memory",
+        "count",
+        "sync_free_column",
+        Edit(
+            D + "sync_free_column/agent.hpp",
+            "ctx.load_constant(p.in_degree + i) - inside",
+            "ctx.load_constant(p.in_degree + i)",
+        ),
+    ),
+    error(
+        "self_scheduled polls the counter of the unknown before",
+        "index",
+        "self_scheduled",
+        Edit(
+            D + "self_scheduled/agent.hpp",
+            "ctx.load_relaxed(p.unknowns.counts + wid)",
+            "ctx.load_relaxed(p.unknowns.counts + (wid > 0 ? wid - 1 : wid))",
+        ),
+    ),
+    error(
+        "SLFR counts for its own unknown",
+        "index",
+        "self_scheduled",
+        Edit(
+            D + "self_scheduled/agent.hpp",
+            "p.unknowns.counts + j",
+            "p.unknowns.counts + unknown_.wid",
+            within="ctx.reduce_add(p.unknowns.counts + j, Index{1}); });  // line 28",
+        ),
+    ),
+    error(
+        "SLFR stores its component after it has counted",
+        "flag",
+        "self_scheduled",
+        Edit(D + "self_scheduled/agent.hpp", "ctx.store(p.unknowns.value(unknown_.wid, first + tile.rank()), x);", ""),
+        Edit(
+            D + "self_scheduled/agent.hpp",
+            "column_.for_each(ctx, 0,\n                     [&](Index j, Scalar) { "
+            "ctx.reduce_add(p.unknowns.counts + j, Index{1}); });",
+            "column_.for_each(ctx, 0, [&](Index j, Scalar) { ctx.reduce_add(p.unknowns.counts + j, Index{1}); }); "
+            "if (unknown_.finishes(p, 0, tile.rank())) "
+            "{ ctx.store(p.unknowns.value(unknown_.wid, tile.rank()), x); }",
+            within="column_.for_each(ctx, 0,\n                     [&](Index j, Scalar) { "
+            "ctx.reduce_add(p.unknowns.counts + j, Index{1}); });  // line 28",
+        ),
+    ),
+    error(
+        "SLFC does not reset a sum",
+        "reset",
+        "self_scheduled",
+        Edit(D + "self_scheduled/agent.hpp", "p.unknowns.restore_sum(ctx, unknown_.wid, first + tile.rank());", ""),
+    ),
+    error(
+        "self_scheduled does not reset a counter",
+        "reset",
+        "self_scheduled",
+        Edit(D + "self_scheduled/agent.hpp", "p.unknowns.restore_count(ctx, wid, solve.in_degree());", ""),
+    ),
+    error(
+        "SLFC shuffles the solution of the first right-hand side",
+        "lanes",
+        "self_scheduled",
+        Edit(D + "self_scheduled/agent.hpp", "tile.shuffle(x, k)", "tile.shuffle(x, 0)"),
+    ),
+    # level_set
+    error(
+        "level_set drops the last row of a level",
+        "bounds",
+        "level_set",
+        Edit(D + "level_set/agent.hpp", "row < p.last_row", "row + 1 < p.last_row"),
+    ),
+    error(
+        "level_set steps too far from row to row",
+        "bounds",
+        "level_set",
+        Edit(
+            D + "level_set/agent.hpp", "block_threads / Lanes", "block_threads", within="row += block_threads / Lanes"
+        ),
+    ),
+    error(
+        "LEVC shuffles from a wrong lane",
+        "lanes",
+        "level_set",
+        Edit(D + "level_set/agent.hpp", "tile.shuffle(x, k % Tile::lanes)", "tile.shuffle(x, 0)"),
+    ),
+    error(
+        "LEVC updates components without atomics",
+        "atomic",
+        "level_set",
+        Edit(
+            D + "level_set/agent.hpp",
+            "add_words(ctx, p.x + (first + k) * p.size + row, Scalar{} - value * solved[k]);",
+            "Scalar* const to = p.x + (first + k) * p.size + row; ctx.store(to, ctx.load(to) - value * solved[k]);",
+        ),
+    ),
+    # The block policies.
+    error(
+        "a block waits for the tasks of earlier solves only",
+        "count",
+        "block",
+        Edit(BLOCK, "shared.start.solve + 1", "shared.start.solve"),
+    ),
+    error(
+        "a block waits for its own step",
+        "index",
+        "block",
+        Edit(BLOCK, "p.finished + number - 1", "p.finished + number"),
+    ),
+    error(
+        "a block counts its task before it has taken it",
+        "early",
+        "block",
+        Edit(
+            BLOCK,
+            "take(ctx, shared, p);",
+            "if (shared.number < p.last_step && ctx.thread_rank() == 0) { ctx.fence_release(); "
+            "ctx.reduce_add(p.finished + shared.number, 1ull); } take(ctx, shared, p);",
+        ),
+        Edit(BLOCK, "ctx.reduce_add(p.finished + shared.number, 1ull);", ""),
+    ),
+    error("the sum of a row's squares is not reset", "reset", "block", Edit(BLOCK, "ctx.store(sum, Scalar{});", "")),
+    error("the mask of wide rows has a wrong bit", "lanes", "block", Edit(BLOCK, "1u << bit % 32", "1u << bit % 16")),
+    error(
+        "the sum of the last warp is dropped",
+        "tail",
+        "block",
+        Edit(BLOCK, "w < warps_per_block", "w < warps_per_block - 1"),
+    ),
+    error(
+        "the last lane's row is not shared by the warp",
+        "lanes",
+        "block",
+        Edit(D + "block/gather.hpp", "warp.ballot(is_shared)", "warp.ballot(is_shared) & 0x7fffffffu"),
+    ),
+    error(
+        "a square stores its sum instead of adding it", "value", "block", Edit(BLOCK, "ctx.load(sum) + term", "term")
+    ),
+    # scheme
+    error(
+        "a fenced flag is set before its value",
+        "flag",
+        "scheme",
+        Edit(
+            D + "sync/fenced_values.hpp",
+            "ctx.store(at.value, value);\n    if (at.flag != nullptr) {\n      ctx.fence_release();\n      "
+            "ctx.store_relaxed(at.flag, at.solve);\n    }",
+            "if (at.flag != nullptr) { ctx.fence_release(); ctx.store_relaxed(at.flag, at.solve); } "
+            "ctx.store(at.value, value);",
+        ),
+    ),
+    error(
+        "two fenced values share a flag",
+        "index",
+        "scheme",
+        Edit(
+            D + "sync/fenced_values.hpp", "flags + at", "flags + (at - at % 2)", within="signals ? flags + at : nullptr"
+        ),
+    ),
+    error(
+        "a fenced flag holds the parity of the solve",
+        "parity",
+        "scheme",
+        Edit(
+            D + "sync/fenced_values.hpp",
+            "static_cast<std::uint32_t>(solve) + 2",
+            "static_cast<std::uint32_t>(solve) % 2 + 2",
+        ),
+    ),
+    error(
+        "groups are taken as assigned although not all blocks have started",
+        "progress",
+        "scheme",
+        Edit(
+            SCHEME + "assignment.hpp",
+            "all_started ? decision::as_assigned : decision::by_ticket",
+            "decision::as_assigned",
+        ),
+    ),
+    error(
+        "tickets of groups are not reset",
+        "reset",
+        "scheme",
+        Edit(SCHEME + "assignment.hpp", "ctx.store_relaxed(&state.tickets[parity ^ 1u], std::uint32_t{0});", ""),
+    ),
+    error(
+        "the vote of a solve is not reset",
+        "reset",
+        "scheme scheme_decisions",
+        Edit(SCHEME + "assignment.hpp", "ctx.store_relaxed(&state.decided[parity ^ 1u], std::uint32_t{0});", ""),
+    ),
+    error(
+        "groups draw tickets of the other parity",
+        "parity",
+        "scheme",
+        Edit(SCHEME + "assignment.hpp", "step_ & 1u", "(step_ & 1u) ^ 1u"),
+        equivalent="the block that resets this counter draws from it afterwards, so its warps take all groups that "
+        "other blocks have missed; groups that are taken twice get the same bits",
+    ),
+    error(
+        "a sub-warp finds its buffered entries behind its own",
+        "index",
+        "scheme",
+        Edit(SCHEME + "agent.hpp", "other < warp.rank() / lanes * lanes", "other <= warp.rank() / lanes * lanes"),
+    ),
+    error(
+        "the last buffered entry of a node is not copied",
+        "tail",
+        "scheme",
+        Edit(SCHEME + "agent.hpp", "k < entries", "k + 1 < entries"),
+    ),
+    # dataflow, row_per_thread path
+    error(
+        "row_per_thread does not reset the other buffer",
+        "reset",
+        "row_per_thread",
+        Edit(ROW_PER_THREAD, "flag::reset(ctx, other + sweep * sweep_words(p));", ""),
+    ),
+    error(
+        "row_per_thread drops the last batch of a row",
+        "tail",
+        "row_per_thread",
+        Edit(ROW_PER_THREAD, "e >= end", "e + stride >= end", within="done = e >= end"),
+    ),
+    error(
+        "row_per_thread drops the first entry of a row",
+        "bounds",
+        "row_per_thread",
+        Edit(ROW_PER_THREAD, "slot >= entries.begin", "slot > entries.begin"),
+    ),
+    error(
+        "row_per_thread takes rows by block and not by ticket",
+        "ticket",
+        "row_per_thread",
+        Edit(
+            ROW_PER_THREAD,
+            "start.block",
+            "static_cast<std::int64_t>(ctx.block_rank())",
+            within="const auto block = static_cast<std::uint32_t>(start.block);",
+        ),
+    ),
+    error(
+        "row_per_thread uses components that are pending",
+        "flag",
+        "row_per_thread",
+        Edit(ROW_PER_THREAD, "!done && known", "!done"),
+    ),
+    error(
+        "row_per_thread publishes to the neighbour's component",
+        "index",
+        "row_per_thread",
+        Edit(ROW_PER_THREAD, "solved + solve_index * flag::words", "solved + (solve_index ^ 1) * flag::words"),
+    ),
+    # dataflow, partitioned path
+    error(
+        "a warp group hands on its turn before it stores its components",
+        "early",
+        "partitioned",
+        Edit(
+            PARTITIONED + "agent.hpp",
+            "if (writes) {\n      ctx_.store_shared_at(target, x);\n    }",
+            "barrier_.arrive_next(); if (writes) { ctx_.store_shared_at(target, x); }",
+        ),
+        Edit(
+            PARTITIONED + "agent.hpp",
+            "barrier_.arrive_next();",
+            "",
+            within="barrier_.arrive_next();\n    if (writes) {\n      flag::publish",
+        ),
+    ),
+    error(
+        "the x ring buffer is used by half",
+        "index",
+        "partitioned",
+        Edit(
+            PARTITIONED + "agent.hpp", "zero_slot_ - 1", "zero_slot_ / 2 - 1", within="solve_index & (zero_slot_ - 1)"
+        ),
+    ),
+    error(
+        "partitioned does not reset the other buffer",
+        "reset",
+        "partitioned",
+        Edit(PARTITIONED + "agent.hpp", "flag::reset(ctx_, other_ + solve_index * flag::words);", ""),
+    ),
+    error(
+        "partitioned does not reset the columns of earlier solves",
+        "reset",
+        "partitioned",
+        Edit(PARTITIONED + "agent.hpp", "group * rhs_together < start_.rhs_to_reset", "group < 0"),
+    ),
+    error(
+        "the wait for right-hand sides leaves one group too many",
+        "copies",
+        "partitioned",
+        Edit(PARTITIONED + "agent.hpp", "ctx_.template wait_copies<2>();", "ctx_.template wait_copies<3>();"),
+    ),
+    error(
+        "the wait for a packed slice leaves one group too many",
+        "copies",
+        "partitioned",
+        Edit(PARTITIONED + "pipeline.hpp", "ctx_.template wait_copies<1>();", "ctx_.template wait_copies<2>();"),
+    ),
+    error(
+        "the parities of bulk copies do not move with the stages",
+        "parity",
+        "partitioned",
+        Edit(PARTITIONED + "pipeline.hpp", "arrivals_ = (arrivals_ >> 1 | arrivals_ << 2) & 7;", ""),
+    ),
+    error(
+        "a packed slice is copied to the stage of the next tile",
+        "index",
+        "partitioned",
+        Edit(
+            PARTITIONED + "agent.hpp",
+            "pipeline_.copy(2, now.next, now.next_bytes());",
+            "pipeline_.copy(1, now.next, now.next_bytes());",
+        ),
+    ),
+    error(
+        "right-hand sides are copied to the stage of this tile",
+        "index",
+        "partitioned",
+        Edit(
+            PARTITIONED + "agent.hpp",
+            "prefetch_rhs(pipeline_.stage(1), next);",
+            "prefetch_rhs(pipeline_.stage(0), next);",
+        ),
+    ),
+    error(
+        "the last tile of a warp group is dropped",
+        "bounds",
+        "partitioned",
+        Edit(PARTITIONED + "agent.hpp", "tile >= tiles_", "tile + warp_groups >= tiles_"),
+    ),
+    error(
+        "the last warp group hands on its turn to itself",
+        "index",
+        "partitioned",
+        Edit(
+            PARTITIONED + "ordered_barrier.hpp",
+            "warp_group + 1 == WarpGroups ? 1 : 2 + warp_group",
+            "warp_group + 1 == WarpGroups ? 1 + warp_group : 2 + warp_group",
+        ),
+    ),
+    error(
+        "components of other partitions are not polled",
+        "flag",
+        "partitioned",
+        Edit(PARTITIONED + "global_entries.hpp", "components.wait_together(ctx_, warp_, addresses);", ""),
+    ),
+    error(
+        "a partition is taken by block and not by ticket",
+        "ticket",
+        "partitioned",
+        Edit(PARTITIONED + "agent.hpp", "static_cast<std::uint32_t>(start_.block)", "ctx_.block_rank()"),
+    ),
+    # dataflow, single_block path
+    error(
+        "the rows of a stage are read from the stage before",
+        "index",
+        "single_block",
+        Edit(
+            SINGLE_BLOCK + "producer.hpp",
+            "c % (2 * stages)",
+            "c % stages",
+            within="source[round] = shared_.rows[c % (2 * stages) * rows + r]",
+        ),
+    ),
+    error(
+        "producers wait for one stage too few",
+        "copies",
+        "single_block",
+        Edit(
+            SINGLE_BLOCK + "producer.hpp",
+            "ctx_.template wait_copies<stages - 3>();",
+            "ctx_.template wait_copies<stages - 2>();",
+            within="ctx_.commit_copies();\n      ctx_.template wait_copies<stages - 3>();",
+        ),
+    ),
+    error(
+        "producers copy to the stage that is consumed",
+        "early",
+        "single_block",
+        Edit(SINGLE_BLOCK + "producer.hpp", "c - 1 + stages", "c + stages", within="copy_stage(c - 1 + stages);"),
+    ),
+    error(
+        "producers copy rows one stage too early",
+        "early",
+        "single_block",
+        Edit(SINGLE_BLOCK + "producer.hpp", "c - 1 + 2 * stages", "c + 2 * stages"),
+    ),
+    error(
+        "the x ring buffer wraps one row too late",
+        "bounds",
+        "single_block",
+        Edit(SINGLE_BLOCK + "consumer.hpp", "solved >= end", "solved > end"),
+    ),
+    error(
+        "the components of the last tile are not stored",
+        "tail",
+        "single_block",
+        Edit(
+            SINGLE_BLOCK + "consumer.hpp",
+            "store_to_x(last);",
+            "",
+            within="    }\n    store_to_x(last);\n  }\n\n private:",
+        ),
+    ),
+    error(
+        "the nearest row of the reach is dropped",
+        "bounds",
+        "single_block",
+        Edit(SINGLE_BLOCK + "consumer.hpp", "r <= q + Shape::reach", "r < q + Shape::reach"),
+    ),
+    error(
+        "a reloaded component is taken for present one tile too long",
+        "bounds",
+        "single_block_schedule single_block",
+        Edit(
+            SINGLE_BLOCK + "schedule.hpp",
+            "tile - tile_of(known->second) < x_ring_tiles_",
+            "tile - tile_of(known->second) <= x_ring_tiles_",
+        ),
+    ),
+    # dataflow, hybrid path and row elimination
+    error(
+        "the second launch of a solve counts its blocks from the first",
+        "ticket",
+        "hybrid",
+        Edit(
+            PARTITIONED + "agent.hpp",
+            "static_cast<std::uint32_t>(start_.block) - p_.share.first_block",
+            "static_cast<std::uint32_t>(start_.block)",
+        ),
+    ),
+    error(
+        "a launch takes its blocks for those of the solve",
+        "ticket",
+        "hybrid",
+        Edit(PARTITIONED + "agent.hpp", "p.share.solve_blocks", "ctx.grid_blocks()"),
+    ),
+    error(
+        "the first launch of a solve takes its blocks for those of the solve",
+        "ticket",
+        "hybrid",
+        Edit(ROW_PER_THREAD, "p.share.solve_blocks", "ctx.grid_blocks()"),
+    ),
+    error(
+        "a rewritten right-hand side uses a factor twice",
+        "index",
+        "row_elimination",
+        Edit(ELIMINATION + "rhs_agent.hpp", "++next;", ""),
+    ),
+    error(
+        "the factors of a row are counted without the rows before",
+        "index",
+        "row_elimination",
+        Edit(ELIMINATION + "rhs_agent.hpp", "simt::exclusive_sum(warp, count)", "0 * simt::exclusive_sum(warp, count)"),
+    ),
+    error(
+        "rewritten right-hand sides are stored by rows",
+        "index",
+        "row_elimination",
+        Edit(
+            ELIMINATION + "rhs_agent.hpp",
+            "column * p.size + substitution_index",
+            "substitution_index * p.b.columns + column",
+        ),
+    ),
+    error(
+        "the factors of a rewritten row are stored in another order",
+        "index",
+        "row_elimination",
+        Edit(ELIMINATION + "agents.hpp", "r.inside - warp.rank()", "warp.rank() - 1"),
+    ),
+    error(
+        "the lengths of listed rows come from the lane itself",
+        "lanes",
+        "row_elimination",
+        Edit(ELIMINATION + "agents.hpp", "warp.shuffle(length, r.needs)", "warp.shuffle(length, warp.rank())"),
+    ),
+    # Kernels of the analysis.
+    error(
+        "the levels kernel takes rows by block and not by ticket",
+        "ticket",
+        "analysis",
+        Edit(LEVELS, "static_cast<std::int64_t>(ticket)", "static_cast<std::int64_t>(ctx.block_rank() + 0 * ticket)"),
+    ),
+    error(
+        "a row waits for a shuffle of a level that has been shuffled",
+        "flag",
+        "analysis",
+        Edit(LEVELS, "(1u << inside) & ~known_rows", "(1u << inside)"),
+    ),
+    error(
+        "a level is known before it has been polled",
+        "flag",
+        "analysis",
+        Edit(LEVELS, "row.waits = true;", "row.waits = false;"),
+    ),
+    error(
+        "half of the warp's lanes tell which rows a long row needs",
+        "lanes",
+        "analysis",
+        Edit(LEVELS, "32", "16", within="simt::reduce(warp, share.needs, 32, simt::bit_or{})"),
+    ),
+    error("the last entry of a batch is not taken", "tail", "analysis", Edit(LEVELS, "e < row.end", "e + 1 < row.end")),
+    error(
+        "the last row of a run of equal rows is not counted",
+        "tail",
+        "analysis",
+        Edit(D + "analysis/check_entries_agent.hpp", "simt::lowest_bit(next) + 1", "simt::lowest_bit(next)"),
+    ),
+    error(
+        "the last lane of a warp is not counted",
+        "lanes",
+        "analysis",
+        Edit(D + "analysis/check_entries_agent.hpp", "32 - rank", "31 - rank"),
+    ),
+    error(
+        "the largest of a block is that of its first warp",
+        "tail",
+        "analysis",
+        Edit(
+            D + "simt/for_each.hpp",
+            "largest < value ? value : largest",
+            "largest",
+            within="for (const T& value : shared.of_warp) {\n        largest = largest < value ? value : largest;",
+        ),
+    ),
+)

@@ -1,0 +1,70 @@
+"""The removal of each single barrier, sync, fence and wait from the kernels, found in their sources."""
+
+import re
+from pathlib import Path
+
+from planting import Edit, Error
+
+LIBRARY = "include/sptrsv/detail"
+
+# A statement that only synchronises, alone on its line; a comment may follow.
+STATEMENT = re.compile(
+    r"^[ ]*(?P<statement>(?:ctx_?|warp_?|tile|barrier_|pipeline_)\.(?:template )?"
+    r"(?:barrier|sync|fence|fence_acquire|fence_release|fence_block|wait|wait_bulk|wait_copies|commit_copies|begin_bulk"
+    r"|arrive_next)(?:<[^;]*>)?\([^;]*\);)[ ]*(?://.*)?$",
+    re.MULTILINE,
+)
+
+# The programs whose kernels use a file, by the beginning of its path; the first one that fits.
+PROGRAMS_OF = {
+    "analysis/": ("analysis",),
+    "block/": ("block",),
+    "dataflow/partitioned/": ("partitioned",),
+    "dataflow/row_elimination/": ("row_elimination", "row_elimination_rows"),
+    "dataflow/row_per_thread/": ("row_per_thread",),
+    "dataflow/single_block/": ("single_block",),
+    "level_set/": ("level_set",),
+    "row_wise/lane_rows": ("sync_free_thread", "sync_free_fused"),
+    "row_wise/": ("sync_free_warp", "sync_free_fused"),
+    "scheme/": ("scheme",),
+    "self_scheduled/": ("self_scheduled",),
+    "simt/": ("analysis",),
+    "sync/counted_unknowns": ("sync_free_column", "self_scheduled"),
+    "sync/fenced_values": ("scheme",),
+    "sync/tickets": ("analysis", "self_scheduled"),
+    "sync/": ("sync_free_warp",),
+    "sync_free_column/": ("sync_free_column",),
+    "sync_free_fused/": ("sync_free_fused",),
+    "sync_free_thread/": ("sync_free_thread",),
+    "sync_free_warp/": ("sync_free_warp",),
+}
+
+# Statements that may go without a wrong result, and why they stay; by the name of the removal.
+REUNITES = "the lanes of the warp go on together after loops of different lengths, for speed; no memory needs the order"
+EQUIVALENT: dict[str, str] = {
+    "row_wise/lane_rows.hpp: warp.sync(); #1": REUNITES,
+    "row_wise/tile_rows.hpp: warp.sync(); #1": REUNITES,
+    "sync_free_warp/agent.hpp: warp.sync(); #1": REUNITES,
+}
+
+
+def removals(root: Path) -> list[Error]:
+    """Returns an error for each statement; its name has the number of the statement among equal ones of the file."""
+    found = []
+    for path in sorted((root / LIBRARY).rglob("*.hpp")):
+        inside = path.relative_to(root / LIBRARY).as_posix()
+        text = path.read_text()
+        seen: dict[str, int] = {}
+        for match in STATEMENT.finditer(text):
+            statement = match["statement"]
+            seen[statement] = seen.get(statement, 0) + 1
+            name = f"{inside}: {statement} #{seen[statement]}"
+            programs = next((p for prefix, p in PROGRAMS_OF.items() if inside.startswith(prefix)), None)
+            if programs is None:
+                raise SystemExit(f"error: removals.py names no program for {LIBRARY}/{inside}")
+            edit = Edit(f"{LIBRARY}/{inside}", statement, "", at=match.start("statement"))
+            found.append(Error(name, "removed", programs, (edit,), EQUIVALENT.get(name, "")))
+    unknown = EQUIVALENT.keys() - {error.name for error in found}
+    if unknown:
+        raise SystemExit("error: removals.py: no such statement any more: " + "; ".join(sorted(unknown)))
+    return found
