@@ -256,7 +256,7 @@ class solver {
                        std::to_string(size_));
     SPTRSV_EXPECTS(columns >= 0, errc::size_mismatch,
                    std::string(name) + " has a negative number of columns");
-    check_space(data, static_cast<std::size_t>(rows * columns), name);
+    check_space(data, rows > 0 && columns > 0 ? 1 : 0, name);  // their product may overflow
   }
 
   std::int64_t size_;
