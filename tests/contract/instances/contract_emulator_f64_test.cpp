@@ -1,5 +1,6 @@
-// The device policies in the emulator, for double: the contract, and hostile schedules.
+// The device policies in the emulator, for double: the contract, random systems, and hostile schedules.
 #include "contract/contract_suite.hpp"
+#include "contract/random_suite.hpp"
 #include "contract/schedule_suite.hpp"
 #include "support/emulator_target.hpp"
 
@@ -7,6 +8,7 @@ namespace sptrsv::testing {
 
 using emulated = device_policies<emulator_target, double>;
 SPTRSV_TEST_CONTRACT(emulator_f64, emulated);
+SPTRSV_TEST_POLICIES(emulator_f64, random_systems, emulated);
 SPTRSV_TEST_POLICIES(emulator_f64, schedules, emulated);
 
 }  // namespace sptrsv::testing
