@@ -59,12 +59,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case 'j':
         check_scheme_texts(sptrsv::parse_scheme_json(text));
         break;
-      case 'p': {
-        const scheme_plan plan = sptrsv::parse_scheme_plan(text);
-        check_plan(plan);
-        check(sptrsv::to_string(plan) == text, "a plan with a correct checksum is as it was printed");
+      case 'p':
+        check_plan(sptrsv::parse_scheme_plan(text));
         break;
-      }
       case 'c':
         check_plan(sptrsv::parse_scheme_plan(with_checksum(text)));
         break;
