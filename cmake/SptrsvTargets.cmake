@@ -24,17 +24,16 @@ function(sptrsv_link_cuda_libraries target)
   endif()
 endfunction()
 
-# sptrsv_add_test(<name> SOURCES <file>... [CUDA] [SANITIZE] [SHARDS <n>] [LABELS <label>...])
+# sptrsv_add_test(<name> SOURCES <file>... [CUDA] [SHARDS <n>] [LABELS <label>...])
 #
 # Adds a GoogleTest program. CTest runs it as one test, or as <n> tests with a share of the cases each, because a
 # process for each of thousands of typed cases would take longer than the cases. The report is written to
 # test-results/, where scripts/count_tests.py counts the cases.
 #   CUDA      compile all sources with nvcc, .cpp too; without a CUDA compiler the program is left out
-#   SANITIZE  build with AddressSanitizer and UndefinedBehaviorSanitizer
 #   LABELS    labels of CTest: `gpu` tests are skipped on a machine without a GPU, `types` tests are not part of
 #             sptrsv_tests
 function(sptrsv_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA;SANITIZE" "SHARDS" "SOURCES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA" "SHARDS" "SOURCES;LABELS")
   if(NOT arg_SOURCES OR (arg_CUDA AND NOT sptrsv_has_cuda))
     return()
   endif()
@@ -53,11 +52,6 @@ function(sptrsv_add_test name)
   target_link_libraries(${name} PRIVATE GTest::gtest_main)
   if(arg_CUDA)
     sptrsv_link_cuda_libraries(${name})
-  endif()
-  if(arg_SANITIZE)
-    set(flags -fsanitize=address,undefined -fno-sanitize-recover=all)
-    target_compile_options(${name} PRIVATE ${flags} -O1 -g -fno-omit-frame-pointer)
-    target_link_options(${name} PRIVATE ${flags})
   endif()
 
   set(launcher)

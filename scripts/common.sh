@@ -14,7 +14,7 @@ has_gpu() { "$root/tests/run_if_gpu.sh" true > /dev/null; }
 has_header() { echo "#include <$1>" | "${CXX:-c++}" -E -x c++ - > /dev/null 2>&1; }
 
 # install_missing WHAT...: installs the Debian packages of those of WHAT that this machine lacks. WHAT is among
-# build, gtest, benchmark, zlib, suitesparse, cli11, python, matplotlib, venv, shellcheck, clang-format,
+# build, gtest, benchmark, zlib, suitesparse, cli11, python, matplotlib, venv, shellcheck, clang, clang-format,
 # clang-tidy, doxygen.
 install_missing() {
   local what packages=()
@@ -36,6 +36,10 @@ install_missing() {
           packages+=(python3-matplotlib)
         ;;
       venv) python3 -c 'import ensurepip' 2> /dev/null || packages+=(python3-venv) ;;
+      clang) # with the runtime of libFuzzer
+        has_command clang++ && compgen -G "$(clang++ -print-runtime-dir)/libclang_rt.fuzzer*" > /dev/null ||
+          packages+=(clang libclang-rt-dev)
+        ;;
       clang-format) has_command clang-format || has_command clang-format-14 || packages+=(clang-format) ;;
       clang-tidy) has_command clang-tidy || has_command clang-tidy-14 || packages+=(clang-tidy) ;;
       doxygen | shellcheck) has_command "$what" || packages+=("$what") ;;

@@ -200,6 +200,26 @@ TEST_F(SchemePlan, ThatIsDamagedIsRefused) {
   EXPECT_EQ(code_of_loading(plan.key), errc::parse_error);
 }
 
+/// Also with a correct checksum.
+TEST_F(SchemePlan, WithAMalformedNumberIsRefused) {
+  const std::string whole = to_string(plan);
+  const auto code_of_replaced = [&](const std::string& part, const std::string& other) {
+    std::string text = whole.substr(0, whole.find("checksum "));
+    text.replace(text.find(part), part.size(), other);
+    write(text + "checksum " + detail::schemes::hexadecimal(detail::schemes::checksum(text)) + "\n");
+    return code_of_loading(plan.key);
+  };
+  EXPECT_EQ(code_of_replaced("0123456789abcdef", "0123456789abcdef"), errc::cuda_error);  // it is loaded
+  for (const char* pattern :
+       {"", "123456789abcdef", "0123456789abcdef0", "0x23456789abcdef", "0123456789abcde "}) {
+    EXPECT_EQ(code_of_replaced("0123456789abcdef", pattern), errc::parse_error) << pattern;
+  }
+  for (const char* time : {"", "x", "0.1x", "0,1", "0.1 0.1", " 0.1"}) {
+    EXPECT_EQ(code_of_replaced("milliseconds 0.1", std::string("milliseconds ") + time), errc::parse_error)
+        << time;
+  }
+}
+
 TEST_F(SchemePlan, ThatIsNotThereIsAnError) {
   EXPECT_EQ(code_of_loading(plan.key), errc::io_error);
   try {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <array>
-#include <cinttypes>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -15,6 +15,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <system_error>
 
 #include "sptrsv/detail/scheme/pattern_hash.hpp"
 #include "sptrsv/scheme/text.hpp"
@@ -76,6 +77,15 @@ inline std::string hexadecimal(std::uint64_t v) {
   return text.data();
 }
 
+/// Reads a number that is the whole text, whatever the locale. `base`: of an integer. Returns whether it is
+/// one.
+template <class Number, class... Base>
+bool read_number(const std::string& text, Number& value, Base... base) {
+  const char* const last = text.data() + text.size();
+  const std::from_chars_result read = std::from_chars(text.data(), last, value, base...);
+  return read.ec == std::errc() && read.ptr == last;
+}
+
 /// Returns the FNV-1a hash of a text.
 inline std::uint64_t checksum(const std::string& text) {
   std::uint64_t sum = 0xcbf29ce484222325u;
@@ -112,12 +122,13 @@ class plan_lines {
 
 /// Returns the text of a plan: one line for each member, and a checksum.
 inline std::string to_string(const scheme_plan& plan) {
-  std::array<char, 40> milliseconds{};
-  std::snprintf(milliseconds.data(), milliseconds.size(), "%.17g", plan.milliseconds);
+  std::array<char, 40> digits{};
+  const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), plan.milliseconds);
+  const std::string milliseconds(digits.data(), written.ptr);
   const std::string text = std::string(detail::schemes::plan_title) + " " +
                            std::to_string(detail::schemes::plan_version) + "\ndevice " + plan.key.device +
                            "\npattern " + detail::schemes::hexadecimal(plan.key.pattern) + "\nscheme " +
-                           to_string(plan.use) + "\nmilliseconds " + milliseconds.data() + "\n";
+                           to_string(plan.use) + "\nmilliseconds " + milliseconds + "\n";
   return text + "checksum " + detail::schemes::hexadecimal(detail::schemes::checksum(text)) + "\n";
 }
 
@@ -143,8 +154,8 @@ inline scheme_plan parse_scheme_plan(const std::string& text) {
   if (sum != schemes::hexadecimal(schemes::checksum(text.substr(0, summed))) || !lines.at_end()) {
     lines.fail("its checksum is wrong");
   }
-  if (std::sscanf(pattern.c_str(), "%16" SCNx64, &plan.key.pattern) != 1 ||
-      std::sscanf(milliseconds.c_str(), "%lf", &plan.milliseconds) != 1) {
+  if (pattern.size() != 16 || !schemes::read_number(pattern, plan.key.pattern, 16) ||
+      !schemes::read_number(milliseconds, plan.milliseconds)) {
     lines.fail("a number is malformed");
   }
   plan.use = parse_scheme(use);

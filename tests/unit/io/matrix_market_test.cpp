@@ -684,6 +684,26 @@ TYPED_TEST(MatrixMarketRoundTrip, IsExactForFiles) {
 
 coordinate_matrix<double> small_matrix() { return {2, 2, {0, 1, 1, 0}, {0, 1, 0, 1}, {1, 2.5, -3, -3}}; }
 
+/// A file that is cut before its last entry has too few entries.
+TEST(MatrixMarketReader, RefusesEveryTruncationBeforeTheLastEntry) {
+  const std::vector<std::string> texts = {
+      real_general + "% a comment\n3 4 4\n1 1 1.5\n3 4 -2e3\n2 1 7\n1 4 .25\n",
+      real_symmetric + "3 3 4\n1 1 4\n2 1 -1.25e-3\n3 3 1e+100\n3 2 12345678.5\n",
+      pattern_general + "4 4 5\n1 1\n2 2\n3 3\n4 4\n4 1\n",
+      "%%MatrixMarket matrix coordinate complex hermitian\n2 2 3\n1 1 2 0\n2 1 1 -3\n2 2 5 0\n",
+      "%%matrixmarket MATRIX coordinate double General\r\n% x\r\n\r\n2 2 2\r\n1\t1\t+1.0D+03\r\n\r\n2 2 "
+      "nan\r\n",
+      real_general + "0 0 0\n"};
+  for (const std::string& text : texts) {
+    EXPECT_NO_THROW(read_text<std::complex<double>>(text)) << text;
+    const std::size_t last_line = text.rfind('\n', text.size() - 2) + 1;
+    for (std::size_t length = 0; length <= last_line; ++length) {
+      EXPECT_THROW(read_text<std::complex<double>>(text.substr(0, length)), sptrsv::error)
+          << testing::PrintToString(text.substr(0, length));
+    }
+  }
+}
+
 TEST(MatrixMarketWriter, WritesShortText) {
   EXPECT_EQ(write_text(small_matrix()), real_general + "2 2 4\n1 1 1\n2 2 2.5\n2 1 -3\n1 2 -3\n");
   EXPECT_EQ(write_text(small_matrix(), mm_symmetry::symmetric),
