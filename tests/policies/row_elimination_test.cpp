@@ -190,7 +190,7 @@ TEST_F(RowElimination, ListsTheSameColumnsUnderEverySchedule) {
     where.device().settings = hostile_settings(i, 0);
     const detail::dataflow::row_elimination::plan<double, std::int32_t, std::int32_t, emulator::executor>
         plan(detail::build_on_device(detail::pattern_of(there.view()), form, where.on(), where.resource()),
-             there.values.data(), form, 64, 1.2, 1, where.on(), where.resource());
+             there.values.data(), form, {64, 1.2, 1, 256}, where.on(), where.resource());
     ASSERT_GT(plan.rewritten(), 0);
     ASSERT_LT(plan.rewritten(), a.size());
     const auto made = plan.pattern();

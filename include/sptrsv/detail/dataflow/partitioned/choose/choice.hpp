@@ -211,9 +211,9 @@ class plan_search {
         }
       });
     }
-    // A cell takes 20 to 32 bytes. Tables that are counted together take at most 16 MiB, or about as much as
-    // the matrix.
-    const std::int64_t most_cells = std::max<std::int64_t>(std::int64_t{1} << 19, 2 * triangle_.size);
+    // A cell takes 20 to 32 bytes. Tables that are counted together take at most 8 MiB, or 16 bytes for each
+    // row; a single table may take more.
+    const std::int64_t most_cells = std::max<std::int64_t>(std::int64_t{1} << 18, triangle_.size / 2);
     std::vector<level_table> together;
     std::int64_t cells = 0;
     for (level_table& table : tables) {
