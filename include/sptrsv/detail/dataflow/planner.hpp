@@ -254,12 +254,12 @@ class planner {
   /// its packed slices are too large.
   std::optional<partitioned_path> make_partitioned(const partitioned::shape_choice& chosen, split_type& split,
                                                    const device_levels<Index>& levels) {
-    auto planner = planner_of(chosen);
-    if (!planner.lay_out(split, levels, max_packed_bytes)) {
+    auto laid_out = planner_of(chosen);
+    if (!laid_out.lay_out(split, levels, max_packed_bytes)) {
       return {};
     }
     split.triangle = {};
-    return packed(chosen, planner, split.substitution_indices);
+    return packed(chosen, laid_out, split.substitution_indices);
   }
 
   [[nodiscard]] partitioned_planner planner_of(const partitioned::shape_choice& chosen) const {
@@ -277,10 +277,10 @@ class planner {
     return {shape, warp_groups, chosen.partitions, chosen.boxes, x_ring_size, on_, memory_};
   }
 
-  /// Returns the path of a triangle that `planner` has laid out. `substitution_indices`: see split_triangle.
-  partitioned_path packed(const partitioned::shape_choice& chosen, partitioned_planner& planner,
+  /// Returns the path of a triangle that `laid_out` has laid out. `substitution_indices`: see split_triangle.
+  partitioned_path packed(const partitioned::shape_choice& chosen, partitioned_planner& laid_out,
                           const buffer<Index>& substitution_indices) const {
-    return {planner.pack(substitution_indices, stored_.size, stored_.entries, form_.reversed),
+    return {laid_out.pack(substitution_indices, stored_.size, stored_.entries, form_.reversed),
             chosen.shape_index,
             stored_.size,
             stored_.entries,

@@ -199,15 +199,15 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
   template <bool UnitStride, bool UnitDiagonal>
   std::int64_t solve_rows(Index first, Index end, Scalar alpha, const dense_view<const Scalar>& b,
                           const dense_view<Scalar>& x) const {
-    bool all_finite = true;
+    bool is_finite_so_far = true;
     std::int64_t column = 0;
     for (; column + 4 <= x.columns; column += 4) {
-      all_finite &= solve_columns<UnitStride, UnitDiagonal, 4>(first, end, column, alpha, b, x);
+      is_finite_so_far &= solve_columns<UnitStride, UnitDiagonal, 4>(first, end, column, alpha, b, x);
     }
     for (; column < x.columns; ++column) {
-      all_finite &= solve_columns<UnitStride, UnitDiagonal, 1>(first, end, column, alpha, b, x);
+      is_finite_so_far &= solve_columns<UnitStride, UnitDiagonal, 1>(first, end, column, alpha, b, x);
     }
-    return all_finite ? no_row : first_nonfinite(first, end, x);
+    return is_finite_so_far ? no_row : first_nonfinite(first, end, x);
   }
 
   /// Does the same for right-hand sides column ... column + Columns - 1. Returns whether all components are
@@ -226,7 +226,7 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     const std::int64_t x_column_stride = x.column_stride;
     const Scalar* const from = b.data + column * b_column_stride;
     Scalar* const to = x.data + column * x_column_stride;
-    bool all_finite = true;
+    bool is_finite_so_far = true;
     auto e = static_cast<std::int64_t>(row_offsets[first]);
     for (auto p = static_cast<std::int64_t>(first); p < static_cast<std::int64_t>(end); ++p) {
       const auto row = static_cast<std::int64_t>(rows[p]);
@@ -245,11 +245,11 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
         const Scalar solved = UnitDiagonal ? sum[k] : divide(sum[k], diagonal[p]);
         store_scalar(to + row * x_stride + k * x_column_stride, solved);
         if (!is_finite(solved)) {
-          all_finite = false;
+          is_finite_so_far = false;
         }
       }
     }
-    return all_finite;
+    return is_finite_so_far;
   }
 
   /// Returns the smallest substitution index of the rows with solve indices first ... end - 1 that have a
