@@ -482,7 +482,11 @@ ERRORS = (
         "row_per_thread publishes to the neighbour's component",
         "index",
         "row_per_thread",
-        Edit(ROW_PER_THREAD, "solved + solve_index * flag::words", "solved + (solve_index ^ 1) * flag::words"),
+        Edit(
+            ROW_PER_THREAD,
+            "flag::publish(ctx, flag::address(solved, solve_index), rest);",
+            "flag::publish(ctx, flag::address(solved, solve_index ^ 1), rest);",
+        ),
     ),
     # dataflow, partitioned path
     error(
@@ -513,7 +517,7 @@ ERRORS = (
         "partitioned does not reset the other buffer",
         "reset",
         "partitioned",
-        Edit(PARTITIONED + "agent.hpp", "flag::reset(ctx_, other_ + solve_index * flag::words);", ""),
+        Edit(PARTITIONED + "agent.hpp", "flag::reset(ctx_, flag::address(other_, solve_index));", ""),
     ),
     error(
         "partitioned does not reset the columns of earlier solves",
@@ -651,8 +655,8 @@ ERRORS = (
         "single_block_schedule single_block",
         Edit(
             SINGLE_BLOCK + "schedule.hpp",
-            "tile - tile_of(known->second) < x_ring_tiles_",
-            "tile - tile_of(known->second) <= x_ring_tiles_",
+            "known->second >= oldest_slot(tile)",
+            "known->second >= oldest_slot(tile - 1)",
         ),
     ),
     # dataflow, hybrid path and row elimination
