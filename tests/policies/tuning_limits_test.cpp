@@ -85,10 +85,10 @@ struct largest_dataflow : largest<dataflow_tuning> {
   static constexpr single_block_shape single_block_shapes[] = {{4, 8, 8, 3, 1}, {32, 1, 2, 31, 1}};
 };
 
-#define SPTRSV_LIMITS_SUBJECT(Name, Policy, ...)        \
-  struct Name : subject<Policy> {                       \
-    static constexpr const char* name = #Name;          \
-    static policy_type make() { return {__VA_ARGS__}; } \
+#define SPTRSV_LIMITS_SUBJECT(Name, Policy, ...)      \
+  struct Name : subject<Policy> {                     \
+    static constexpr const char* name = #Name;        \
+    static policy_type make() { return __VA_ARGS__; } \
   }
 
 using policy::dataflow_path;
@@ -96,24 +96,24 @@ using policy::orientation;
 using policy::row_order;
 
 SPTRSV_LIMITS_SUBJECT(warp_low, policy::basic_sync_free_warp<smallest<sync_free_warp_tuning>>,
-                      row_order::levels, policy::warp_form::rows_by_length);
+                      {row_order::levels, policy::warp_form::rows_by_length});
 SPTRSV_LIMITS_SUBJECT(warp_high, policy::basic_sync_free_warp<largest<sync_free_warp_tuning>>,
-                      row_order::natural);
+                      {row_order::natural});
 SPTRSV_LIMITS_SUBJECT(thread_low, policy::basic_sync_free_thread<smallest<sync_free_thread_tuning>>,
-                      row_order::natural);
-SPTRSV_LIMITS_SUBJECT(thread_high, policy::basic_sync_free_thread<largest<sync_free_thread_tuning>>);
-SPTRSV_LIMITS_SUBJECT(fused_low, policy::basic_sync_free_fused<smallest<sync_free_fused_tuning>>);
-SPTRSV_LIMITS_SUBJECT(fused_high, policy::basic_sync_free_fused<largest<sync_free_fused_tuning>>);
-SPTRSV_LIMITS_SUBJECT(column_low, policy::basic_sync_free_column<smallest<sync_free_column_tuning>>);
-SPTRSV_LIMITS_SUBJECT(column_high, policy::basic_sync_free_column<largest<sync_free_column_tuning>>);
-SPTRSV_LIMITS_SUBJECT(self_low, policy::basic_self_scheduled<smallest_self_scheduled>);
-SPTRSV_LIMITS_SUBJECT(self_high, policy::basic_self_scheduled<largest_self_scheduled>, orientation::rows);
-SPTRSV_LIMITS_SUBJECT(level_low, policy::basic_level_set<smallest_level_set>);
-SPTRSV_LIMITS_SUBJECT(level_high, policy::basic_level_set<largest_level_set>, orientation::columns);
-SPTRSV_LIMITS_SUBJECT(scheme_low, policy::basic_scheme<smallest_scheme>);
-SPTRSV_LIMITS_SUBJECT(scheme_high, policy::basic_scheme<largest<scheme_tuning>>);
-SPTRSV_LIMITS_SUBJECT(block_low, policy::basic_recursive_block<smallest_block>, 4);
-SPTRSV_LIMITS_SUBJECT(block_high, policy::basic_recursive_block<largest_block>, 2);
+                      {row_order::natural});
+SPTRSV_LIMITS_SUBJECT(thread_high, policy::basic_sync_free_thread<largest<sync_free_thread_tuning>>, {});
+SPTRSV_LIMITS_SUBJECT(fused_low, policy::basic_sync_free_fused<smallest<sync_free_fused_tuning>>, {});
+SPTRSV_LIMITS_SUBJECT(fused_high, policy::basic_sync_free_fused<largest<sync_free_fused_tuning>>, {});
+SPTRSV_LIMITS_SUBJECT(column_low, policy::basic_sync_free_column<smallest<sync_free_column_tuning>>, {});
+SPTRSV_LIMITS_SUBJECT(column_high, policy::basic_sync_free_column<largest<sync_free_column_tuning>>, {});
+SPTRSV_LIMITS_SUBJECT(self_low, policy::basic_self_scheduled<smallest_self_scheduled>, {});
+SPTRSV_LIMITS_SUBJECT(self_high, policy::basic_self_scheduled<largest_self_scheduled>, {orientation::rows});
+SPTRSV_LIMITS_SUBJECT(level_low, policy::basic_level_set<smallest_level_set>, {});
+SPTRSV_LIMITS_SUBJECT(level_high, policy::basic_level_set<largest_level_set>, {orientation::columns});
+SPTRSV_LIMITS_SUBJECT(scheme_low, policy::basic_scheme<smallest_scheme>, {});
+SPTRSV_LIMITS_SUBJECT(scheme_high, policy::basic_scheme<largest<scheme_tuning>>, {});
+SPTRSV_LIMITS_SUBJECT(block_low, policy::basic_recursive_block<smallest_block>, {4});
+SPTRSV_LIMITS_SUBJECT(block_high, policy::basic_recursive_block<largest_block>, {2});
 
 /// dataflow on one path, with the shape of this index.
 template <class Tuning, dataflow_path Path, int Shape>

@@ -162,9 +162,9 @@ class planner {
   [[nodiscard]] bool has_limit() const { return limit_ < std::numeric_limits<double>::infinity(); }
   /// Returns a lower bound of the predicted time of the partitioned path: a tile on each level.
   [[nodiscard]] static double least_partitioned_nanoseconds(std::int64_t levels) {
-    const auto* const fastest = std::min_element(
-        std::begin(tuning::partitioned_shapes), std::end(tuning::partitioned_shapes),
-        [](const partitioned_shape& a, const partitioned_shape& b) { return a.tile_ns < b.tile_ns; });
+    const auto* const fastest =
+        std::min_element(std::begin(tuning::partitioned_shapes), std::end(tuning::partitioned_shapes),
+                         [](const auto& a, const auto& b) { return a.tile_ns < b.tile_ns; });
     return tuning::partitioned_launch_ns + fastest->tile_ns * static_cast<double>(levels);
   }
 
