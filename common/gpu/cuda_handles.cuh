@@ -36,6 +36,9 @@ class cuda_event {
 
   void synchronize() const { SPTRSV_CUDA_CHECK(cudaEventSynchronize(event_)); }
 
+  /// Lets the work that is enqueued on `stream` from now on wait for this event.
+  void make_wait(cudaStream_t stream) const { SPTRSV_CUDA_CHECK(cudaStreamWaitEvent(stream, event_, 0)); }
+
   /// Waits for this event. Returns the time since `start`.
   [[nodiscard]] double milliseconds_since(const cuda_event& start) const {
     float elapsed = 0;

@@ -33,8 +33,8 @@ std::optional<fault> first_fault(const Matrix& a, bool has_values, const system_
   }
   constexpr std::int64_t reserved = 65536;  // see sptrsv/matrix.hpp
   if (a.rows > std::numeric_limits<Index>::max() - reserved ||
-      a.entries > std::numeric_limits<Offset>::max() - reserved || options.max_rhs < 1 || (a.offsets.empty() && a.rows > 0) ||
-      ((a.indices.empty() || !has_values) && a.entries > 0)) {
+      a.entries > std::numeric_limits<Offset>::max() - reserved || options.max_rhs < 1 ||
+      (a.offsets.empty() && a.rows > 0) || ((a.indices.empty() || !has_values) && a.entries > 0)) {
     return fault{errc::invalid_argument, {}};
   }
   if (a.rows == 0) {

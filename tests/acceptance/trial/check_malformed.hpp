@@ -87,9 +87,8 @@ std::vector<Value> draw_bounded_values(const support::raw_matrix& a, support::ra
     for (std::int64_t e = a.offsets[static_cast<std::size_t>(m)];
          e < a.offsets[static_cast<std::size_t>(m) + 1]; ++e) {
       const auto at = static_cast<std::size_t>(e);
-      values[at] = a.indices[at] == m
-                       ? support::random_pivot<Value>(source)
-                       : support::random_value<Value>(source, 1 / static_cast<double>(a.rows));
+      values[at] = a.indices[at] == m ? support::random_pivot<Value>(source)
+                                      : support::random_value<Value>(source, 1 / static_cast<double>(a.rows));
     }
   }
   return values;
@@ -126,8 +125,9 @@ void check_accepted(typename Types::target& where, Solver& solver, const HostArr
   refused(shorter, shape.view(to.data()), errc::size_mismatch);
   const support::layout more = support::column_major(n, 2);
   refused(more.view(static_cast<const value*>(b.data())), more.view(to.data()), errc::too_many_rhs);
-  const auto failure = support::failure::of(
-      [&] { solver.update_values({host.values.data(), host.values.size() + 1}, stream); });
+  const auto failure = support::failure::of([&] {
+    solver.update_values({host.values.data(), host.values.size() + 1}, stream);
+  });
   log.expect(failure && failure->code == errc::size_mismatch, id, "a wrong number of values is not refused");
 }
 
@@ -141,9 +141,9 @@ void check_malformed(const support::tested_policy<Types>& policy, std::uint64_t 
   support::host_target on_host;
   support::random_source source = source_of_case(seed, policy.case_name);
   const malformed_matrix drawn = draw_malformed(std::numeric_limits<offset>::max(), source);
-  const case_id id{seed, policy.case_name,
-                   "a matrix of " + std::to_string(drawn.a.rows) + " rows, " +
-                       (drawn.a.by_columns ? "CSC" : "CSR")};
+  const case_id id{
+      seed, policy.case_name,
+      "a matrix of " + std::to_string(drawn.a.rows) + " rows, " + (drawn.a.by_columns ? "CSC" : "CSR")};
   log.count_case();
   const bool has_values = !drawn.a.indices.empty();
   const auto expected = support::first_fault<index, offset>(drawn.a, has_values, drawn.options);
@@ -156,7 +156,8 @@ void check_malformed(const support::tested_policy<Types>& policy, std::uint64_t 
   }
   std::optional<support::any_solver<Types>> solver;
   const auto seen = support::failure::of([&] {
-    solver.emplace(there.visit([&](const auto& a) { return policy.analyze(a, drawn.options, where.stream()); }));
+    solver.emplace(
+        there.visit([&](const auto& a) { return policy.analyze(a, drawn.options, where.stream()); }));
   });
   const auto text = [](const auto& fault) {
     return !fault ? std::string("no error")

@@ -108,8 +108,8 @@ class values_case {
     }
     if (!support::is_complex<value> && policy_.growth == 1 && !a.values().empty()) {
       for (std::int64_t count = source_.below(3); count > 0; --count) {
-        a.values()[static_cast<std::size_t>(
-            source_.below(static_cast<std::int64_t>(a.values().size())))] = draw_subnormal();
+        a.values()[static_cast<std::size_t>(source_.below(static_cast<std::int64_t>(a.values().size())))] =
+            draw_subnormal();
       }
     }
     return a;
@@ -167,8 +167,7 @@ class values_case {
 
   void check_status(const sptrsv::solve_status& status, const host_matrix& a, const support::layout& shape,
                     const std::vector<value>& expected) {
-    const bool ascending =
-        (form_.part == sptrsv::uplo::lower) == (form_.operation == sptrsv::op::none);
+    const bool ascending = (form_.part == sptrsv::uplo::lower) == (form_.operation == sptrsv::op::none);
     std::optional<std::int64_t> first;
     for (std::int64_t k = 0; k < shape.rows && !first; ++k) {
       const std::int64_t row = ascending ? k : shape.rows - 1 - k;

@@ -15,12 +15,14 @@
 
 namespace sptrsv_trial {
 
+namespace support = sptrsv::testing;
+
 /// The GPU can no longer be used by this process.
 struct device_lost : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-class gpu : public sptrsv::testing::gpu_target {
+class gpu : public support::gpu_target {
  public:
   /// Waits for the stream. Returns the error that CUDA holds and clears it; empty if there is none. Throws
   /// device_lost if the error stays.
@@ -40,11 +42,11 @@ class gpu : public sptrsv::testing::gpu_target {
   }
 };
 
-using f64 = sptrsv::testing::case_types<gpu, double, std::int32_t, std::int32_t>;
-using c64 = sptrsv::testing::case_types<gpu, std::complex<float>, std::int32_t, std::int64_t>;
+using f64 = support::case_types<gpu, double, std::int32_t, std::int32_t>;
+using c64 = support::case_types<gpu, std::complex<float>, std::int32_t, std::int64_t>;
 
 template <class Types>
-using policy_pointer = const sptrsv::testing::tested_policy<Types>*;
+using policy_pointer = const support::tested_policy<Types>*;
 
 /// Returns all forms of all GPU policies. They live to the end of the process.
 template <class Types>

@@ -13,12 +13,12 @@ namespace sptrsv_trial {
 
 /// A form of a policy.
 template <class Types, class Policy>
-class form_policy final : public sptrsv::testing::tested_policy<Types> {
-  using base = sptrsv::testing::tested_policy<Types>;
+class form_policy final : public support::tested_policy<Types> {
+  using base = support::tested_policy<Types>;
   using typename base::csc;
   using typename base::csr;
   using typename base::stream_type;
-  using solver = sptrsv::testing::any_solver<Types>;
+  using solver = support::any_solver<Types>;
 
  public:
   explicit form_policy(const sptrsv_common::policy_form<Policy>& form) : policy_(form.policy) {
@@ -42,10 +42,10 @@ class form_policy final : public sptrsv::testing::tested_policy<Types> {
 
 /// Returns all forms of the policies of a list.
 template <class Types, class... Policies>
-std::vector<const sptrsv::testing::tested_policy<Types>*> make_policies(
+std::vector<const support::tested_policy<Types>*> make_policies(
     sptrsv_common::policy_list<Policies...> list) {
-  static std::deque<std::unique_ptr<sptrsv::testing::tested_policy<Types>>> owned;
-  std::vector<const sptrsv::testing::tested_policy<Types>*> made;
+  static std::deque<std::unique_ptr<support::tested_policy<Types>>> owned;
+  std::vector<const support::tested_policy<Types>*> made;
   sptrsv_common::for_each_form(list, [&](const auto& form) {
     using policy = std::decay_t<decltype(form.policy)>;
     owned.push_back(std::make_unique<form_policy<Types, policy>>(form));

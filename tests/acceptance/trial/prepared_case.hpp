@@ -41,6 +41,7 @@ class prepared_case {
       : prepared_case(policy, seed, source_of_case(seed, policy.case_name), size, log) {}
 
   [[nodiscard]] const case_id& id() const { return id_; }
+  [[nodiscard]] const policy_type& policy() const { return policy_; }
   [[nodiscard]] solver_type& solver() { return *solver_; }
   [[nodiscard]] const solver_type& solver() const { return *solver_; }
   [[nodiscard]] target& where() { return where_; }
@@ -85,8 +86,7 @@ class prepared_case {
   }
 
  private:
-  using host_matrix =
-      support::stored_matrix<value, typename Types::index, typename Types::offset>;
+  using host_matrix = support::stored_matrix<value, typename Types::index, typename Types::offset>;
   template <class Matrix>
   using uploaded = decltype(std::declval<target&>().upload(std::declval<const Matrix&>()));
 
@@ -98,8 +98,8 @@ class prepared_case {
     form_ = support::draw_form(source);
     max_rhs_ = most_rhs[source.below(5)];
     id_ = {seed, policy.case_name, p.name + ", " + form_.name() + ", max_rhs " + std::to_string(max_rhs_)};
-    host_ = support::make_matrix<value, typename Types::index, typename Types::offset>(p, form_,
-                                                                                       source.bits());
+    host_ =
+        support::make_matrix<value, typename Types::index, typename Types::offset>(p, form_, source.bits());
     host_values_[0] = host_.values();
     host_values_[1] = host_values_[0];
     for (value& v : host_values_[1]) {
@@ -132,8 +132,9 @@ class prepared_case {
         expected_[set][task] = where_.download(to);
         grown_[set] = solver_->status(stream).code == sptrsv::solve_status::kind::growth;
         log.count_solve(expected_[set][task].size());
-        log.expect(grown_[set] ? set == 1 && policy_.growth > 1 : is_solution(set, task, expected_[set][task]),
-                   id_, "wrong on the quiet device");
+        log.expect(
+            grown_[set] ? set == 1 && policy_.growth > 1 : is_solution(set, task, expected_[set][task]), id_,
+            "wrong on the quiet device");
       }
     }
   }
@@ -171,17 +172,17 @@ class prepared_case {
 /// Prepares a case. Returns nothing if the policy refuses the system and may do so; any other exception is a
 /// failure.
 template <class Types>
-std::unique_ptr<prepared_case<Types>> prepare(const support::tested_policy<Types>& policy,
-                                              std::uint64_t seed, system_size size, mode_log& log) {
+std::unique_ptr<prepared_case<Types>> prepare(const support::tested_policy<Types>& policy, std::uint64_t seed,
+                                              system_size size, mode_log& log) {
   try {
     log.count_case();
     return std::make_unique<prepared_case<Types>>(policy, seed, size, log);
   } catch (const sptrsv::error& e) {
     if (!policy.may_refuse || e.code() != sptrsv::errc::unsupported) {
-      log.fail({seed, policy.case_name, "analyze and solve"}, e.what());
+      log.fail(case_id{seed, policy.case_name, "analyze and solve"}, e.what());
     }
   } catch (const std::exception& e) {
-    log.fail({seed, policy.case_name, "analyze and solve"}, e.what());
+    log.fail(case_id{seed, policy.case_name, "analyze and solve"}, e.what());
   }
   return nullptr;
 }

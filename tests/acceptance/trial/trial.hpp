@@ -17,12 +17,12 @@ namespace sptrsv_trial {
 inline constexpr int exit_hang = 3;
 
 struct trial_options {
-  std::uint64_t seed = 1;           ///< of the first round of each mode; round k has the seed `seed` + k
-  std::int64_t rounds = 0;          ///< rounds of each mode; 0: until `seconds` are over
-  std::int64_t seconds = 20;        ///< time of each mode; a round that has begun is completed
-  std::int64_t limit = 60;          ///< seconds after which work counts as a hang
-  std::int64_t large_entries = 0;   ///< entries of the largest system
-  std::vector<std::string> policies;  ///< names of forms, with or without the types; empty: all
+  std::uint64_t seed = 1;     ///< of the first round of each mode; round k has the seed `seed` + k
+  std::int64_t rounds = 0;    ///< rounds of each mode; 0: until `seconds` are over
+  std::int64_t seconds = 20;  ///< time of each mode; a round that has begun is completed
+  std::int64_t limit = 60;    ///< seconds after which work counts as a hang
+  std::int64_t large_entries = 2200000000;  ///< entries of the large system
+  std::vector<std::string> policies;        ///< names of forms, with or without the types; empty: all
 };
 
 /// What a mode has done. The components are those of x that were compared with a reference, or whose residual
@@ -37,7 +37,7 @@ struct mode_result {
 /// What repeats a case.
 struct case_id {
   std::uint64_t seed;
-  std::string policy;  ///< with its types
+  std::string policy;  ///< with its types; empty: none in particular
   std::string system;  ///< in words
 };
 
@@ -57,9 +57,10 @@ class mode_log {
       return;
     }
     const std::lock_guard<std::mutex> lock(mutex_);
-    std::printf("FAILED %s: %s: %s: %s\n  to repeat: sptrsv_trial %s --seed %llu --rounds 1 --policies %s\n",
+    const std::string policies = id.policy.empty() ? "" : " --policies " + id.policy;
+    std::printf("FAILED %s: %s: %s: %s\n  to repeat: sptrsv_trial %s --seed %llu --rounds 1%s\n",
                 mode_.c_str(), id.policy.c_str(), id.system.c_str(), what.c_str(), mode_.c_str(),
-                static_cast<unsigned long long>(id.seed), id.policy.c_str());
+                static_cast<unsigned long long>(id.seed), policies.c_str());
     std::fflush(stdout);
   }
   void expect(bool holds, const case_id& id, const std::string& what) {

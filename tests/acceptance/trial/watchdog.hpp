@@ -46,8 +46,7 @@ class watchdog {
     clock::time_point start_{};
   };
 
-  explicit watchdog(const trial_options& options)
-      : limit_(options.limit), worker_([this] { watch(); }) {}
+  explicit watchdog(const trial_options& options) : limit_(options.limit), worker_([this] { watch(); }) {}
   watchdog(const watchdog&) = delete;  // its thread holds its address
   watchdog& operator=(const watchdog&) = delete;
   ~watchdog() {
