@@ -2,6 +2,8 @@
 // whether it must accept the matrix; then the solution must be right.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -67,9 +69,24 @@ inline void damage_extremely(support::raw_matrix& a, std::int64_t largest_offset
   }
 }
 
+/// Sorts the indices of each row (column) as far as the offsets are valid. `analyze` takes such a matrix
+/// without sorting it, so it finds repeated entries in another way.
+inline void sort_rows(support::raw_matrix& a) {
+  for (std::size_t m = 0; m + 1 < a.offsets.size(); ++m) {
+    const std::int64_t begin = a.offsets[m];
+    const std::int64_t end = a.offsets[m + 1];
+    if (0 <= begin && begin <= end && end <= a.entries) {
+      std::sort(a.indices.begin() + begin, a.indices.begin() + end);
+    }
+  }
+}
+
 /// Draws a valid matrix with a few faults, some of which do no harm.
 inline malformed_matrix draw_malformed(std::int64_t largest_offset, support::random_source& source) {
   malformed_matrix drawn{support::damaged_matrix(source), support::draw_form(source).options()};
+  if (source.coin()) {
+    sort_rows(drawn.a);
+  }
   if (source.below(3) == 0) {
     damage_extremely(drawn.a, largest_offset, source);
   }

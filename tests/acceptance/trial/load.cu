@@ -248,11 +248,12 @@ mode_result run_load(const trial_options& options) {
   std::vector<std::unique_ptr<loaded_case>> all;
   add_cases<f64>(all, options, options.seed, log, watch);
   add_cases<c64>(all, options, options.seed, log, watch);
-  // Every ninth case is shared. The other ones belong to one thread each.
+  // Every ninth case is shared, if there are so many. The other ones belong to one thread each.
   std::vector<std::unique_ptr<loaded_case>> shared;
   std::array<std::vector<std::unique_ptr<loaded_case>>, host_threads> own;
   for (std::size_t k = 0; k < all.size(); ++k) {
-    (k % 9 == 0 ? shared : own[k % 9 - 1]).push_back(std::move(all[k]));
+    const bool is_shared = all.size() > host_threads && k % (host_threads + 1) == 0;
+    (is_shared ? shared : own[k % host_threads]).push_back(std::move(all[k]));
   }
 
   background others(background_work::both);
