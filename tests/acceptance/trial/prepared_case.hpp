@@ -117,8 +117,7 @@ class prepared_case {
     }
     solver_.emplace(analyze(where_.stream()));
     by_bits_ = solver_->info().bit_reproducible;
-    solve_quietly(log);
-    where_.on().synchronize();
+    solve_quietly(log);  // reads the status last, so all work is complete
   }
 
   /// Finds the expected solutions; the solver has the first set of values afterwards.
