@@ -1,10 +1,12 @@
 // A band matrix with more entries than 32 bits count. It is generated and checked on the device.
 #include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "device_array.cuh"
 #include "large.cuh"
 #include "run_case.cuh"
 
@@ -96,25 +98,10 @@ __global__ void find_backward_error(band a, const std::int64_t* offsets, const s
   atomicMax(worst, static_cast<unsigned long long>(__double_as_longlong(fabs(largest))));
 }
 
-/// Device memory by cudaMalloc, so that the pool of the library is left to the analysis.
-template <class T>
-class device_array {
- public:
-  explicit device_array(std::int64_t size) {
-    SPTRSV_CUDA_CHECK(cudaMalloc(&data_, static_cast<std::size_t>(size) * sizeof(T)));
-  }
-  ~device_array() { static_cast<void>(cudaFree(data_)); }
-  device_array(const device_array&) = delete;  // owns the memory
-  device_array& operator=(const device_array&) = delete;
-  [[nodiscard]] T* data() const { return data_; }
-
- private:
-  T* data_ = nullptr;
-};
-
+/// The matrix, b and x. They do not come from the pool of the library, which is left to the analysis.
 class large_system {
  public:
-  explicit large_system(const band& a, cudaStream_t stream)
+  large_system(const band& a, cudaStream_t stream)
       : a_(a),
         stream_(stream),
         offsets_(a.rows + 1),
@@ -142,10 +129,7 @@ class large_system {
   [[nodiscard]] sptrsv::dense_view<value> x() const {
     return sptrsv::dense_view<value>::column_major(reinterpret_cast<value*>(x_.data()), a_.rows, 1, a_.rows);
   }
-  void poison_x() const {
-    SPTRSV_CUDA_CHECK(
-        cudaMemsetAsync(x_.data(), 0xff, static_cast<std::size_t>(a_.rows) * sizeof(float2), stream_));
-  }
+  void poison_x() const { SPTRSV_CUDA_CHECK(cudaMemsetAsync(x_.data(), 0xff, x_.bytes(), stream_)); }
   /// Returns the componentwise backward error of x. Synchronises.
   [[nodiscard]] double backward_error() const {
     double error = 0;

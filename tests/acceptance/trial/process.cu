@@ -17,6 +17,7 @@
 
 #include "check_bits.hpp"
 #include "common/gpu/cuda_handles.cuh"
+#include "device_array.cuh"
 #include "run_case.cuh"
 
 namespace sptrsv_trial {
@@ -62,25 +63,11 @@ class typed_case final : public process_case {
 
 using cases = std::vector<std::unique_ptr<process_case>>;
 
-/// Device memory by cudaMalloc.
-class plain_memory {
- public:
-  explicit plain_memory(std::size_t bytes) { SPTRSV_CUDA_CHECK(cudaMalloc(&data_, bytes)); }
-  ~plain_memory() { static_cast<void>(cudaFree(data_)); }
-  plain_memory(const plain_memory&) = delete;  // owns the memory
-  plain_memory& operator=(const plain_memory&) = delete;
-  [[nodiscard]] void* data() const { return data_; }
-
- private:
-  void* data_ = nullptr;
-};
-
 void allocate_and_copy() {
-  constexpr std::size_t bytes = 1 << 16;
-  const plain_memory memory(bytes);
-  std::vector<unsigned char> host(bytes, 1);
-  SPTRSV_CUDA_CHECK(cudaMemset(memory.data(), 7, bytes));
-  SPTRSV_CUDA_CHECK(cudaMemcpy(host.data(), memory.data(), bytes, cudaMemcpyDeviceToHost));
+  const device_array<unsigned char> memory(1 << 16);
+  std::vector<unsigned char> host(memory.bytes(), 1);
+  SPTRSV_CUDA_CHECK(cudaMemset(memory.data(), 7, memory.bytes()));
+  SPTRSV_CUDA_CHECK(cudaMemcpy(host.data(), memory.data(), memory.bytes(), cudaMemcpyDeviceToHost));
   SPTRSV_EXPECTS(host.front() == 7 && host.back() == 7, sptrsv::errc::cuda_error, "a copy has other content");
 }
 
@@ -92,26 +79,18 @@ void create_streams_and_events() {
   SPTRSV_CUDA_CHECK(cudaStreamSynchronize(streams[1].get()));
 }
 
-/// Captures, instantiates and replays a graph of the program's own.
+/// Captures and replays a graph of the program's own.
 void capture_own_graph(cudaStreamCaptureMode mode) {
-  constexpr std::size_t bytes = 1 << 12;
-  const plain_memory memory(2 * bytes);
+  const device_array<unsigned char> from(1 << 12);
+  const device_array<unsigned char> to(1 << 12);
   const sptrsv_common::cuda_stream stream;
-  auto* const first = static_cast<unsigned char*>(memory.data());
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  SPTRSV_CUDA_CHECK(cudaStreamBeginCapture(stream.get(), mode));
-  const cudaError_t set = cudaMemsetAsync(first, 9, bytes, stream.get());
-  const cudaError_t copied =
-      cudaMemcpyAsync(first + bytes, first, bytes, cudaMemcpyDeviceToDevice, stream.get());
-  SPTRSV_CUDA_CHECK(cudaStreamEndCapture(stream.get(), &graph));
-  SPTRSV_CUDA_CHECK(set);
-  SPTRSV_CUDA_CHECK(copied);
-  const cudaError_t instantiated = cudaGraphInstantiate(&executable, graph, 0);
-  static_cast<void>(cudaGraphDestroy(graph));
-  SPTRSV_CUDA_CHECK(instantiated);
-  const sptrsv::detail::simt::cuda_graph owner(executable);
-  SPTRSV_CUDA_CHECK(cudaGraphLaunch(executable, stream.get()));
+  const auto enqueue = [&](cudaStream_t captured) {
+    SPTRSV_CUDA_CHECK(cudaMemsetAsync(from.data(), 9, from.bytes(), captured));
+    SPTRSV_CUDA_CHECK(
+        cudaMemcpyAsync(to.data(), from.data(), from.bytes(), cudaMemcpyDeviceToDevice, captured));
+  };
+  const auto graph = sptrsv_common::capture(enqueue, mode);
+  SPTRSV_CUDA_CHECK(cudaGraphLaunch(graph.get(), stream.get()));
   SPTRSV_CUDA_CHECK(cudaStreamSynchronize(stream.get()));
 }
 
