@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
                                         "Measures how fast Matrix Market files are read on one core.");
   std::vector<std::string> paths;
   arguments.add_positionals(
-      "PATH", paths,
+      "PATH", paths, true,
       "Files to read, or directories. In a directory the program writes a file of about "
       "100 MB, reads it and removes it.");
   return arguments.run(argc, argv, [&] {

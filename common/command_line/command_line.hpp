@@ -144,10 +144,10 @@ class command_line {
                       const std::string& description) {
     app_.add_option(name, target, description)->option_text(" ")->required(required);
   }
-  /// Adds one or more arguments without a name.
-  void add_positionals(const std::string& name, std::vector<std::string>& target,
+  /// Adds one or more arguments without a name; none, too, if they are not `required`.
+  void add_positionals(const std::string& name, std::vector<std::string>& target, bool required,
                        const std::string& description) {
-    app_.add_option(name, target, description)->option_text(" ")->required();
+    app_.add_option(name, target, description)->option_text(" ")->required(required);
   }
 
   /// Reads the arguments of main(), calls `body` and returns the exit status of the program: the status that

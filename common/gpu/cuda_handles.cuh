@@ -36,6 +36,9 @@ class cuda_event {
 
   void synchronize() const { SPTRSV_CUDA_CHECK(cudaEventSynchronize(event_)); }
 
+  /// Lets the work that is enqueued on `stream` from now on wait for this event.
+  void make_wait(cudaStream_t stream) const { SPTRSV_CUDA_CHECK(cudaStreamWaitEvent(stream, event_, 0)); }
+
   /// Waits for this event. Returns the time since `start`.
   [[nodiscard]] double milliseconds_since(const cuda_event& start) const {
     float elapsed = 0;
@@ -60,14 +63,16 @@ double device_time(const Work& work, cudaStream_t stream = nullptr) {
   return stop.milliseconds_since(start);
 }
 
-/// Returns a graph of what `work(stream)` enqueues, by a capture: no other thread may use the device
-/// meanwhile.
+/// Returns a graph of what `work(stream)` enqueues, by a capture: no other thread may synchronise the device
+/// meanwhile. In the global mode no other thread may allocate or synchronise, either, unless it has asked for
+/// the thread-local mode (cudaThreadExchangeStreamCaptureMode).
 template <class Work>
-sptrsv::detail::simt::cuda_graph capture(const Work& work) {
+sptrsv::detail::simt::cuda_graph capture(const Work& work,
+                                         cudaStreamCaptureMode mode = cudaStreamCaptureModeThreadLocal) {
   const cuda_stream stream;
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
-  SPTRSV_CUDA_CHECK(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));
+  SPTRSV_CUDA_CHECK(cudaStreamBeginCapture(stream.get(), mode));
   work(stream.get());
   SPTRSV_CUDA_CHECK(cudaStreamEndCapture(stream.get(), &graph));
   const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);

@@ -17,6 +17,7 @@
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/policy/host_serial.hpp"
+#include "support/first_fault.hpp"
 
 namespace {
 
@@ -25,6 +26,7 @@ using sptrsv::solve_status;
 using sptrsv::system_options;
 using sptrsv::fuzz::check;
 using sptrsv::fuzz::input_reader;
+using sptrsv::testing::fault;
 
 template <class Value>
 constexpr bool is_real = std::is_floating_point_v<Value>;
@@ -59,12 +61,6 @@ bool same_bits(const std::vector<Value>& a, const std::vector<Value>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_number<Value>);
 }
 
-/// The first fault of a matrix; no row: the fault concerns none.
-struct fault {
-  errc code;
-  std::optional<std::int64_t> row;
-};
-
 /// A stored matrix without invariants. If `analyze` may read the arrays, they are as long as it expects.
 template <class Value, class Index, class Offset>
 struct stored_matrix {
@@ -87,79 +83,15 @@ struct stored_matrix {
                                                       data(values)});
   }
 
-  /// Returns the entry's position in the triangle: negative outside of it, 0 on the diagonal.
-  [[nodiscard]] int position(std::int64_t major, std::int64_t minor, const system_options& options) const {
-    if (major == minor) {
-      return 0;
-    }
-    const bool below = by_columns ? minor > major : minor < major;
-    return below == (options.part == sptrsv::uplo::lower) ? 1 : -1;
-  }
-
   /// Returns the fault that `analyze` must report.
   [[nodiscard]] std::optional<fault> first_fault(const system_options& options) const {
-    if (rows < 0 || columns < 0 || entries < 0) {
-      return fault{errc::invalid_argument, {}};
-    }
-    if (rows != columns) {
-      return fault{errc::not_square, {}};
-    }
-    if (rows > std::numeric_limits<Index>::max() || entries > std::numeric_limits<Offset>::max() ||
-        options.max_rhs < 1 || (offsets.empty() && rows > 0) ||
-        ((indices.empty() || values.empty()) && entries > 0)) {
-      return fault{errc::invalid_argument, {}};
-    }
-    if (rows == 0) {
-      return entries == 0 ? std::optional<fault>() : fault{errc::offsets_not_monotone, {}};
-    }
-    return first_fault_of_arrays(options);
+    return sptrsv::testing::first_fault<Index, Offset>(*this, !values.empty(), options);
   }
 
  private:
   template <class T>
   static const T* data(const std::vector<T>& values) {
     return values.empty() ? nullptr : values.data();
-  }
-
-  [[nodiscard]] std::optional<fault> first_fault_of_arrays(const system_options& options) const {
-    const auto offset = [&](std::int64_t m) {
-      return static_cast<std::int64_t>(offsets[static_cast<std::size_t>(m)]);
-    };
-    const auto index = [&](std::int64_t e) {
-      return static_cast<std::int64_t>(indices[static_cast<std::size_t>(e)]);
-    };
-    for (std::int64_t m = 0; m < rows; ++m) {
-      if (offset(m) > offset(m + 1) || (m == 0 && offset(0) != 0) ||
-          (m == rows - 1 && offset(rows) != entries)) {
-        return fault{errc::offsets_not_monotone, m};
-      }
-    }
-    for (std::int64_t m = 0; m < rows; ++m) {
-      for (std::int64_t e = offset(m); e < offset(m + 1); ++e) {
-        if (index(e) < 0 || index(e) >= rows) {
-          return fault{errc::index_out_of_range, m};
-        }
-      }
-    }
-    const bool unit = options.diagonal == sptrsv::diag::unit;
-    std::optional<fault> missing;
-    for (std::int64_t m = 0; m < rows; ++m) {
-      std::vector<std::int64_t> seen;
-      for (std::int64_t e = offset(m); e < offset(m + 1); ++e) {
-        const int at = position(m, index(e), options);
-        if (at > 0 || (at == 0 && !unit)) {
-          seen.push_back(index(e));
-        }
-      }
-      std::sort(seen.begin(), seen.end());
-      if (std::adjacent_find(seen.begin(), seen.end()) != seen.end()) {
-        return fault{errc::duplicate_entry, m};
-      }
-      if (!unit && !missing && !std::binary_search(seen.begin(), seen.end(), m)) {
-        missing = fault{errc::missing_diagonal, m};
-      }
-    }
-    return missing;
   }
 };
 

@@ -69,12 +69,11 @@ struct raw_arrays {
   /// Calls `use` with a csr_view or a csc_view.
   template <class Use>
   auto visit(Use&& use) const {
-    const auto result =
-        shape.by_columns ? use(csc_view<Value, Index, Offset>{shape.rows, shape.columns, shape.entries,
-                                                              offsets.data(), indices.data(), values.data()})
-                         : use(csr_view<Value, Index, Offset>{shape.rows, shape.columns, shape.entries,
-                                                              offsets.data(), indices.data(), values.data()});
-    return result;
+    return shape.by_columns
+               ? use(csc_view<Value, Index, Offset>{shape.rows, shape.columns, shape.entries, offsets.data(),
+                                                    indices.data(), values.data()})
+               : use(csr_view<Value, Index, Offset>{shape.rows, shape.columns, shape.entries, offsets.data(),
+                                                    indices.data(), values.data()});
   }
 
   raw_matrix shape;
