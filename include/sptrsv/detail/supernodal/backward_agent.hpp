@@ -150,8 +150,7 @@ struct backward_agent {
       copy_panel(ctx, p.panels, first_entry, node.panel + panel_row(work.end, k), panel_memory, arrival,
                  team.warp().rank());
     }
-    const auto* const panel = reinterpret_cast<const Scalar*>(
-        panel_memory + first_entry * static_cast<std::int64_t>(sizeof(Scalar)) % 16);
+    const auto* const panel = copied_panel<Scalar>(first_entry, panel_memory);
     const int width = simt::ceil_power_of_two(k);
     const int column = team.rank() & (width - 1);
     const int group = team.rank() / width;
@@ -208,14 +207,14 @@ struct backward_agent {
                                    std::int64_t end, Scalar* z, int stride) {
     bool finite = true;
     if (i < end) {
-      const std::int64_t row =
+      const std::int64_t column =
           i < node.columns
               ? node.first + i
               : static_cast<std::int64_t>(ctx.load_constant(p.of.rows + node.rows_begin + i - node.columns));
       for (int c = 0; c < Columns; ++c) {
         Scalar v{};
         if (first + c < p.x.columns) {
-          v = i < node.columns ? p.load_b(ctx, row, first + c) : p.wait(ctx, half, first + c, row);
+          v = i < node.columns ? p.load_b(ctx, column, first + c) : p.wait(ctx, half, first + c, column);
         }
         finite = finite && is_finite(v);
         z[c * stride] = v;

@@ -18,7 +18,8 @@
 
 namespace sptrsv::detail {
 
-/// The system is C x = b, or C^T x = b if substitution begins with the last row; see supernodal/panels.hpp.
+/// The system is C x = b or C^T x = b, see supernodal/panels.hpp. The one is taken whose columns of C have the
+/// structure of a complete factor: for a lower triangle usually C x = b, for an upper one C^T x = b.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> {
   using real = real_t<Scalar>;
@@ -38,19 +39,18 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : size_(a.size),
         pivots_(form.unit ? 0 : a.size),
-        backward_(form.reversed),
         conjugated_(form.conjugated),
         max_rhs_(max_rhs),
         max_growth_(static_cast<real>(
-            std::min<double>(policy.max_growth, static_cast<double>(std::numeric_limits<real>::max()) / 2))),
-        columns_(build_columns_on_device<Index, Offset>(a, columns_form(form), on, resource)),
-        entries_(columns_.entries()) {
+            std::min<double>(policy.max_growth, static_cast<double>(std::numeric_limits<real>::max()) / 2))) {
+    supernodal::fundamental_supernodes host = find_supernodes(a, form, form.reversed, on, resource);
     if (size_ == 0) {
       return;
     }
+    if (!host.is_nested()) {
+      try_other_direction(a, form, host, on, resource);
+    }
     longest_row_ = find_longest_row(on, resource);
-    supernodal::fundamental_supernodes host;
-    fundamental_ = supernodal::find_fundamental(columns(), entries_, host, on, resource);
     const auto merged = supernodal::merge(
         host, {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width});
     supernodal::supernode_tree tree;
@@ -92,6 +92,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     p.tasks = tasks_.data();
     p.order = order_.data();
     p.size = size_;
+    p.mirrored = mirrored_;
     p.source_begin = contributions_.begin();
     p.sources = contributions_.sources();
     p.rows = rows_;
@@ -144,12 +145,34 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   }
 
  private:
-  /// Returns how the columns of C are stored. A system whose substitution begins with the last row is that of
-  /// a transposed lower triangle, whose columns are its rows.
-  static triangle_form columns_form(triangle_form form) {
-    form.transposed = form.transposed != form.reversed;
-    form.reversed = false;
-    return form;
+  /// Builds the columns of C for a direction, and finds their supernodes.
+  supernodal::fundamental_supernodes find_supernodes(const pattern_view<Index, Offset>& a, triangle_form form,
+                                                     bool backward, const Executor& on,
+                                                     memory_resource& resource) {
+    // Backward, the rows of the system, from the last to the first, are the columns of C.
+    form.transposed = form.transposed != backward;
+    form.reversed = form.reversed != backward;
+    backward_ = backward;
+    mirrored_ = form.reversed;
+    columns_ = build_columns_on_device<Index, Offset>(a, form, on, resource);
+    entries_ = columns_.entries();
+    supernodal::fundamental_supernodes host;
+    if (size_ > 0) {
+      fundamental_ = supernodal::find_fundamental(columns(), entries_, host, on, resource);
+    }
+    return host;
+  }
+
+  /// Takes the other direction if its columns are those of a complete factor, or have fewer supernodes.
+  void try_other_direction(const pattern_view<Index, Offset>& a, const triangle_form& form,
+                           supernodal::fundamental_supernodes& host, const Executor& on,
+                           memory_resource& resource) {
+    auto other = find_supernodes(a, form, !backward_, on, resource);
+    if (other.is_nested() || other.count() < host.count()) {
+      host = std::move(other);
+    } else {
+      host = find_supernodes(a, form, !backward_, on, resource);
+    }
   }
 
   [[nodiscard]] supernodal::column_view<Index, Offset> columns() const {
@@ -222,12 +245,13 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
 
   std::int64_t size_;
   std::int64_t pivots_;  ///< diagonal entries; 0 if the diagonal is unit
-  bool backward_;
+  bool backward_ = false;  ///< whether the system is C^T x = b
+  bool mirrored_ = false;  ///< see solve_params
   bool conjugated_;
   std::int64_t max_rhs_;
   real max_growth_;
   device_columns<Index, Offset> columns_;  ///< of C; without their rows after the analysis
-  std::int64_t entries_;                   ///< of C without the diagonal
+  std::int64_t entries_ = 0;               ///< of C without the diagonal
   std::int64_t longest_row_ = 0;
   std::int64_t fundamental_count_ = 0;
   std::int64_t rows_ = 0;      ///< rows in the lists of all supernodes

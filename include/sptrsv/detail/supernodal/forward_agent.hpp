@@ -146,13 +146,12 @@ struct forward_agent {
     const std::uint32_t half = start.half;
     const std::int64_t k = node.columns;
     const std::int64_t first_entry = node.panel + panel_row(begin, k);
-    const Scalar* panel = nullptr;
-    if (Team::size == 32 || team.warp().index() == 0) {
-      panel = copy_panel(ctx, p.panels, first_entry, node.panel + panel_row(end, k), panel_memory, arrival,
-                         team.warp().rank());
+    const bool copies = Team::size == 32 || team.warp().index() == 0;
+    if (copies) {
+      copy_panel(ctx, p.panels, first_entry, node.panel + panel_row(end, k), panel_memory, arrival,
+                 team.warp().rank());
     }
-    panel = reinterpret_cast<const Scalar*>(
-        panel_memory + first_entry * static_cast<std::int64_t>(sizeof(Scalar)) % 16);
+    const auto* const panel = copied_panel<Scalar>(first_entry, panel_memory);
 
     // Each warp takes up to 32 rows at a time, but not more than its share.
     const std::int64_t share = simt::ceil_div(end - begin, Team::size / 32);
@@ -168,7 +167,7 @@ struct forward_agent {
           finite = sum_g<Capacity>(ctx, p, half, first, node.first + j, g + j) && finite;
         }
       }
-      if (first == 0 && (Team::size == 32 || team.warp().index() == 0)) {
+      if (copies && first == 0) {
         ctx.wait_bulk(arrival, false);
       }
       const bool all_finite = !team.any(!finite);

@@ -81,17 +81,22 @@ struct panel_space {
                 "supernodal_tuning: tile_bytes must hold a row of max_width entries");
 };
 
-/// Begins to copy the entries [begin, end) of the panels to shared memory at `space`. Returns the address of
-/// the first of them there. The lanes of a warp call it together; one of them waits with wait_bulk.
+/// Begins to copy the entries [begin, end) of the panels to shared memory at `space`, where the first of them is
+/// at copied_panel(). The lanes of a warp call it together, and wait for the copy with wait_bulk.
 template <class Context, class Scalar>
-SPTRSV_DEVICE const Scalar* copy_panel(Context& ctx, const Scalar* panels, std::int64_t begin, std::int64_t end,
-                                       void* space, std::uint64_t* arrival, int lane) {
+SPTRSV_DEVICE void copy_panel(Context& ctx, const Scalar* panels, std::int64_t begin, std::int64_t end,
+                              unsigned char* space, std::uint64_t* arrival, int lane) {
   constexpr auto size = static_cast<std::int64_t>(sizeof(Scalar));
   const std::int64_t from = begin * size / 16 * 16;
   const std::int64_t to = (end * size + 15) / 16 * 16;
   ctx.copy_bulk(space, reinterpret_cast<const unsigned char*>(panels) + from, static_cast<int>(to - from), arrival,
                 lane);
-  return reinterpret_cast<const Scalar*>(static_cast<unsigned char*>(space) + (begin * size - from));
+}
+
+/// Returns the address of entry `begin` after copy_panel().
+template <class Scalar>
+SPTRSV_DEVICE const Scalar* copied_panel(std::int64_t begin, const unsigned char* space) {
+  return reinterpret_cast<const Scalar*>(space + begin * static_cast<std::int64_t>(sizeof(Scalar)) % 16);
 }
 
 /// Parameters of a solve in either direction.
@@ -105,6 +110,7 @@ struct solve_params {
   const task* tasks;       ///< by block, in the order of tickets
   const Index* order;      ///< see task
   std::int64_t size;       ///< rows of the system
+  bool mirrored;           ///< column j of C stands for row size - 1 - j of b and x, instead of row j
   /// Forward only. The sum for column j of the system has number j; the sum for row e of the lists of rows has
   /// number size + e. It adds the contributions sources[source_begin[i]] ... of other supernodes, each named by
   /// its row in the lists.
@@ -118,21 +124,21 @@ struct solve_params {
   dense_view<const Scalar> b;
   dense_view<Scalar> x;
 
-  /// Returns alpha b for one row and right-hand side.
+  /// Returns alpha b for one column of C and right-hand side.
   template <class Context>
-  SPTRSV_DEVICE Scalar load_b(Context& ctx, std::int64_t row, std::int64_t rhs) const {
-    return alpha * ctx.load(b.data + row * b.row_stride + rhs * b.column_stride);
+  SPTRSV_DEVICE Scalar load_b(Context& ctx, std::int64_t column, std::int64_t rhs) const {
+    return alpha * ctx.load(b.data + row_of(column) * b.row_stride + rhs * b.column_stride);
   }
   template <class Context>
   SPTRSV_DEVICE pivot_divisor<Scalar> pivot(Context& ctx, std::int64_t column) const {
     return pivot_divisor<Scalar>(diagonal != nullptr ? ctx.load_constant(diagonal + column)
                                                      : pivot_divisor<Scalar>::one());
   }
-  /// Stores a component of the solution.
+  /// Stores the component of the solution for a column of C.
   template <class Context>
-  SPTRSV_DEVICE void store_x(Context& ctx, std::int64_t row, std::int64_t rhs, std::uint32_t half,
+  SPTRSV_DEVICE void store_x(Context& ctx, std::int64_t column, std::int64_t rhs, std::uint32_t half,
                              std::int64_t substitution_index, Scalar v) const {
-    ctx.store(x.data + row * x.row_stride + rhs * x.column_stride, v);
+    ctx.store(x.data + row_of(column) * x.row_stride + rhs * x.column_stride, v);
     if (!is_finite(v)) {
       buffers.record_nonfinite(ctx, half, substitution_index);
     }
@@ -148,6 +154,11 @@ struct solve_params {
   SPTRSV_DEVICE void publish(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t index,
                              Scalar v) const {
     flag::publish(ctx, buffers.component(half, rhs, index), v);
+  }
+
+  /// Returns the row of b and x for a column of C.
+  [[nodiscard]] SPTRSV_DEVICE std::int64_t row_of(std::int64_t column) const {
+    return mirrored ? size - 1 - column : column;
   }
 
   /// Returns whether row `i` of a panel depends on column `j` <= i by structure.

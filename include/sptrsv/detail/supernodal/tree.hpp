@@ -20,6 +20,8 @@ struct fundamental_supernodes {
   std::vector<char> nested;
 
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(parent.size()); }
+  /// Returns whether the pattern is that of a complete factor.
+  [[nodiscard]] bool is_nested() const { return std::find(nested.begin(), nested.end(), 0) == nested.end(); }
 };
 
 /// When a supernode becomes part of its parent; see supernodal_tuning.
