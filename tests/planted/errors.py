@@ -815,17 +815,15 @@ ERRORS = (
         "a tile of a diagonal block is computed before the tiles that need it",
         "order",
         "supernodal_factors",
-        Edit(
-            SN + "values.hpp",
-            "for (std::int64_t t = simt::ceil_div(widest, rows) - 1; t >= 0; --t)",
-            "for (std::int64_t t = 0; t < simt::ceil_div(widest, rows); ++t)",
-        ),
+        Edit(SN + "values.hpp", "simt::ceil_div(widest, rows) - 1", "0"),
+        Edit(SN + "values.hpp", "t >= 0", "t < simt::ceil_div(widest, rows)"),
+        Edit(SN + "values.hpp", "--t", "++t"),
     ),
     error(
         "zeros by structure take part where values are not finite",
         "values",
         "supernodal",
-        Edit(SN + "team.hpp", "return i >= node.columns ||", "return i >= 0 ||"),
+        Edit(SN + "team.hpp", "i >= node.columns", "i >= 0", within="return i >= node.columns ||"),
     ),
     error(
         "an inverse keeps what is zero by structure",
@@ -837,18 +835,23 @@ ERRORS = (
         "a supernode is merged although its parent lacks one of its rows",
         "structure",
         "supernodal",
-        Edit(SN + "tree.hpp", "!at(f.nested, child.end - 1) ||", ""),
+        Edit(SN + "tree.hpp", "!at(f.nested, child.end - 1)", "false"),
     ),
     error(
         "the sums of the last tile are dropped",
         "tail",
         "supernodal",
-        Edit(SN + "backward_agent.hpp", "t < work.tiles; t += at_once * warps", "t + 1 < work.tiles; t += at_once * warps"),
+        Edit(
+            SN + "backward_agent.hpp",
+            "t < work.tiles",
+            "t + 1 < work.tiles",
+            within="t < work.tiles; t += at_once * warps",
+        ),
     ),
     error(
         "a block starts before its panel has arrived",
         "copy",
         "supernodal",
-        Edit(SN + "forward_agent.hpp", "if (copies && first == 0) {", "if (copies && first < 0) {"),
+        Edit(SN + "forward_agent.hpp", "copies && first == 0", "copies && first < 0"),
     ),
 )

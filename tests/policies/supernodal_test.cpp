@@ -13,8 +13,8 @@ namespace sptrsv::testing {
 using supernodal_case = suite_case<emulator_target, supernodal, double, std::int32_t, std::int32_t>;
 using small_panels_case = suite_case<emulator_target, supernodal_small, double, std::int32_t, std::int32_t>;
 
-/// Returns the pattern of the complete Cholesky factor of a grid, or, if `mirrored`, of its transpose from the
-/// last row to the first, which is lower triangular, too.
+/// Returns the pattern of the complete Cholesky factor of a grid, or, if `mirrored`, of its transpose from
+/// the last row to the first, which is lower triangular, too.
 pattern factor_of_grid(const sptrsv_common::grid& g, bool mirrored = false) {
   const sptrsv_common::pattern factor = sptrsv_common::complete_cholesky_of_grid(g);
   pattern p{"factor", factor.rows(), {}};

@@ -15,20 +15,21 @@ struct supernodal_tuning {
   static constexpr int max_width = 256;
   /// A supernode becomes part of its parent if at most this share of the merged panel is zeros.
   static constexpr double max_padding = 0.1;
-  /// The same for merged panels of at most `narrow_width` columns, whose hand-offs cost more than their bytes.
+  /// The same for merged panels of at most `narrow_width` columns, whose hand-offs cost more than their
+  /// bytes.
   static constexpr double max_narrow_padding = 0.4;
   /// Largest number of columns of a narrow panel.
   static constexpr int narrow_width = 8;
   /// Shared memory of a block for parts of panels, in bytes. A larger panel is shared by several blocks; a
   /// panel of at most 32 columns that fits the share of a warp is solved by a warp.
   static constexpr int tile_bytes = 32768;
-  /// Warps on an SM for which the compiler leaves registers in the kernels for one right-hand side; half as many
-  /// in the others.
+  /// Warps on an SM for which the compiler leaves registers in the kernels for one right-hand side; half as
+  /// many in the others.
   static constexpr int warps_per_processor = 32;
   /// Right-hand sides that are solved together in one sweep over a panel: 1, 2 or 4.
   static constexpr int rhs_per_sweep = 4;
-  /// Rows and columns of the tiles in which panels are multiplied with inverse diagonal blocks. Powers of two;
-  /// their product is at least 32.
+  /// Rows and columns of the tiles in which panels are multiplied with inverse diagonal blocks. Powers of
+  /// two; their product is at least 32.
   static constexpr int product_rows = 64;
   static constexpr int product_columns = 32;
 };
@@ -42,14 +43,15 @@ namespace policy {
 /// once per level of the rows (the supernodal and partitioned-inverse forms of sptrsv in SuperLU_DIST and
 /// KokkosKernels; partitioned inverse: Alvarado and Schreiber, SIAM J. Sci. Comput. 14(2), 1993).
 ///
-/// A lower triangle L is solved by the supernodes of its columns, an upper triangle U by those of its rows. So
-/// L and its transpose have the same supernodes. Patterns without supernodes, such as incomplete factors, are
-/// solved correctly, but slower than by policy::dataflow.
+/// A lower triangle L is solved by the supernodes of its columns, an upper triangle U by those of its rows.
+/// So L and its transpose have the same supernodes. Patterns without supernodes, such as incomplete factors,
+/// are solved correctly, but slower than by policy::dataflow.
 ///
 /// Additions are done in a fixed order: the result is the same in every bit from solve to solve. Inverses
 /// change what a solution is:
 ///
-/// - Its backward error may be up to `max_growth` times that of substitution, and is bounded for the rows of a
+/// - Its backward error may be up to `max_growth` times that of substitution, and is bounded for the rows of
+/// a
 ///   supernode together, relative to the largest of them, not for each row by itself.
 /// - A component is non-finite where that of substitution is non-finite, unless finite values overflow there;
 ///   but an infinite component may be NaN.

@@ -17,8 +17,8 @@ namespace sptrsv::detail::supernodal {
 ///   4. For each column, add the sums of the groups, divide by the pivot, hand over x and store it.
 ///   5. Reset x in the other half of the double buffer to pending.
 ///
-/// A large panel is shared by tiles of its rows, which hand over their sums; tasks of kind `sums` then do steps
-/// 4 and 5. A component of x is stored after all tiles of its supernode have read b, so x may be b.
+/// A large panel is shared by tiles of its rows, which hand over their sums; tasks of kind `sums` then do
+/// steps 4 and 5. A component of x is stored after all tiles of its supernode have read b, so x may be b.
 ///
 /// Progress: the tasks that a task waits for have smaller tickets.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns>
@@ -82,8 +82,8 @@ struct backward_agent {
     p.store_x(ctx, column, rhs, half, p.size - 1 - column, solved);
   }
 
-  /// Adds the sums of the tiles for up to 32 columns of the supernode: a lane of each warp for each column, the
-  /// warps take the tiles round-robin.
+  /// Adds the sums of the tiles for up to 32 columns of the supernode: a lane of each warp for each column,
+  /// the warps take the tiles round-robin.
   template <class Context, class Team>
   SPTRSV_DEVICE static void sum(Context& ctx, Team& team, const block_start& start, const params& p,
                                 const supernode<Index>& node, const task& work, Scalar* sums) {
@@ -94,7 +94,8 @@ struct backward_agent {
     const bool finishes = has_column && warp == 0;
     const auto pivot = p.pivot(ctx, node.first + (has_column ? column : work.begin));
     for (std::int64_t rhs = 0; rhs < p.x.columns; ++rhs) {
-      sums[team.rank()] = has_column ? sum_of_tiles(ctx, p, start.half, rhs, node, work, column, warp) : Scalar{};
+      sums[team.rank()] =
+          has_column ? sum_of_tiles(ctx, p, start.half, rhs, node, work, column, warp) : Scalar{};
       team.sync();
       if (finishes) {
         Scalar total{};
@@ -112,9 +113,9 @@ struct backward_agent {
 
   /// Returns the sum for a column over the tiles first, first + warps, ...
   template <class Context>
-  SPTRSV_DEVICE static Scalar sum_of_tiles(Context& ctx, const params& p, std::uint32_t half, std::int64_t rhs,
-                                           const supernode<Index>& node, const task& work, std::int64_t column,
-                                           int first) {
+  SPTRSV_DEVICE static Scalar sum_of_tiles(Context& ctx, const params& p, std::uint32_t half,
+                                           std::int64_t rhs, const supernode<Index>& node, const task& work,
+                                           std::int64_t column, int first) {
     constexpr int at_once = 4;
     const auto address = [&](int t) {
       return p.buffers.component(half, rhs, p.size + work.partials + t * node.columns + column);
@@ -160,15 +161,16 @@ struct backward_agent {
     for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
       Scalar mine[Columns] = {};
       for (std::int64_t base = work.begin; base < work.end; base += Team::size) {
-        const bool finite = load_z(ctx, p, half, node, first, base + team.rank(), work.end, z + team.rank(), Team::size);
+        const bool finite =
+            load_z(ctx, p, half, node, first, base + team.rank(), work.end, z + team.rank(), Team::size);
         if (copies && first == 0 && base == work.begin) {
           ctx.wait_bulk(arrival, false);
         }
         const bool all_finite = !team.any(!finite);
         team.sync();
         if (column < k && all_finite) {
-          add_products<Team::size, true>(ctx, p, node, base, work.end, column, group, Team::size / width, entries,
-                                         z, mine);
+          add_products<Team::size, true>(ctx, p, node, base, work.end, column, group, Team::size / width,
+                                         entries, z, mine);
         } else if (column < k) {
           add_products<Team::size, false>(ctx, p, node, base, work.end, column, group, Team::size / width,
                                           entries, z, mine);
@@ -223,12 +225,13 @@ struct backward_agent {
     return finite;
   }
 
-  /// Adds this thread's share of a column times z: every `groups`-th row from `group` on. `entries`: where row 0
-  /// of the panel would have the column in shared memory.
+  /// Adds this thread's share of a column times z: every `groups`-th row from `group` on. `entries`: where
+  /// row 0 of the panel would have the column in shared memory.
   template <int Capacity, bool AllFinite, class Context>
   SPTRSV_DEVICE static void add_products(Context& ctx, const params& p, const supernode<Index>& node,
-                                         std::int64_t base, std::int64_t end, int column, int group, int groups,
-                                         const Scalar* entries, const Scalar* z, Scalar (&sums)[Columns]) {
+                                         std::int64_t base, std::int64_t end, int column, int group,
+                                         int groups, const Scalar* entries, const Scalar* z,
+                                         Scalar (&sums)[Columns]) {
     const int count = static_cast<int>(end - base < Capacity ? end - base : Capacity);
     for (int t = group; t < count; t += groups) {
       const std::int64_t i = base + t;
@@ -236,8 +239,7 @@ struct backward_agent {
         continue;
       }
       // The diagonal of V is one and not stored.
-      const Scalar factor =
-          i == column ? pivot_divisor<Scalar>::one() : entries[panel_row(i, node.columns)];
+      const Scalar factor = i == column ? pivot_divisor<Scalar>::one() : entries[panel_row(i, node.columns)];
       SPTRSV_UNROLL
       for (int c = 0; c < Columns; ++c) {
         sums[c] = sums[c] + factor * z[c * Capacity + t];

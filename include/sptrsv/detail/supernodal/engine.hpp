@@ -18,8 +18,8 @@
 
 namespace sptrsv::detail {
 
-/// The system is C x = b or C^T x = b, see supernodal/panels.hpp. The one is taken whose columns of C have the
-/// structure of a complete factor: for a lower triangle usually C x = b, for an upper one C^T x = b.
+/// The system is C x = b or C^T x = b, see supernodal/panels.hpp. The one is taken whose columns of C have
+/// the structure of a complete factor: for a lower triangle usually C x = b, for an upper one C^T x = b.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> {
   using real = real_t<Scalar>;
@@ -51,8 +51,8 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
       try_other_direction(a, form, host, on, resource);
     }
     longest_row_ = find_longest_row(on, resource);
-    const auto merged = supernodal::merge(
-        host, {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width});
+    const auto merged =
+        supernodal::merge(host, {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width});
     supernodal::supernode_tree tree;
     std::vector<std::int64_t> cuts;
     do {
@@ -116,8 +116,8 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
                                              static_cast<const Index*>(nullptr), scratch.status_flag(), on);
   }
 
-  /// Returns the first row of the first supernode whose growth is too large by the values that were given last;
-  /// -1 if there is none. Synchronises.
+  /// Returns the first row of the first supernode whose growth is too large by the values that were given
+  /// last; -1 if there is none. Synchronises.
   std::int64_t first_grown_index(const Executor& on) const { return values_->first_grown_index(on); }
 
   void describe(solver_info& info, const Executor& on) const {
@@ -133,9 +133,10 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     kernel.text = std::string("supernodal: ") + (backward_ ? "backward" : "forward") + ", " +
                   std::to_string(supernodes) + " supernodes (" + std::to_string(fundamental_count_) +
                   " before merging and cutting), " +
-                  (levels_ > 0 ? std::to_string(levels_) + " levels" : "no tree, in the order of columns") + ", " +
-                  std::to_string(values_->entries()) + " entries in panels, " + std::to_string(blocks_) +
-                  " blocks of " + std::to_string(Tuning::block_threads) + " threads";
+                  (levels_ > 0 ? std::to_string(levels_) + " levels" : "no tree, in the order of columns") +
+                  ", " + std::to_string(values_->entries()) + " entries in panels, " +
+                  std::to_string(blocks_) + " blocks of " + std::to_string(Tuning::block_threads) +
+                  " threads";
     kernel.waiting_launches = 1;
     kernel.levels = levels_;
     kernel.partitions = supernodes;
@@ -244,7 +245,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   }
 
   std::int64_t size_;
-  std::int64_t pivots_;  ///< diagonal entries; 0 if the diagonal is unit
+  std::int64_t pivots_;    ///< diagonal entries; 0 if the diagonal is unit
   bool backward_ = false;  ///< whether the system is C^T x = b
   bool mirrored_ = false;  ///< see solve_params
   bool conjugated_;

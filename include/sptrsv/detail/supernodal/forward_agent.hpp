@@ -14,12 +14,13 @@ namespace sptrsv::detail::supernodal {
 ///   2. For each column: f = alpha b + the contributions of other supernodes; g = f / pivot. All g of the
 ///      supernode stand in shared memory then.
 ///   3. For each row of the diagonal block: x = g + the row of V times g.
-///   4. For each row below: hand over the row of -C_RJ V times g, plus the contributions that other supernodes
+///   4. For each row below: hand over the row of -C_RJ V times g, plus the contributions that other
+///   supernodes
 ///      sent to this row of J, as the contribution of J.
 ///   5. Reset the contributions in the other half of the double buffer to pending.
 ///
-/// A supernode sends each contribution to its parent, if this has the row, and otherwise to the supernode that
-/// has the row as a column. A large panel is shared by tiles, whose g come from tasks of kind `sums`.
+/// A supernode sends each contribution to its parent, if this has the row, and otherwise to the supernode
+/// that has the row as a column. A large panel is shared by tiles, whose g come from tasks of kind `sums`.
 ///
 /// Progress: the tasks that a task waits for have smaller tickets.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns>
@@ -81,7 +82,8 @@ struct forward_agent {
     SPTRSV_DEVICE void name(Context& ctx, const params& p) {
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        named[i] = end - begin > static_cast<Offset>(i) ? ctx.load_constant(p.sources + begin + i) : Offset{-1};
+        named[i] =
+            end - begin > static_cast<Offset>(i) ? ctx.load_constant(p.sources + begin + i) : Offset{-1};
       }
     }
     /// Finds the contributions to sum number `index`; none if `index` is negative.
@@ -142,7 +144,8 @@ struct forward_agent {
   template <int Capacity, class Context, class Team>
   SPTRSV_DEVICE static void solve(Context& ctx, Team& team, const block_start& start, const params& p,
                                   const supernode<Index>& node, std::int64_t begin, std::int64_t end,
-                                  bool polls_g, unsigned char* panel_memory, std::uint64_t* arrival, Scalar* g) {
+                                  bool polls_g, unsigned char* panel_memory, std::uint64_t* arrival,
+                                  Scalar* g) {
     const std::uint32_t half = start.half;
     const std::int64_t k = node.columns;
     const std::int64_t first_entry = node.panel + panel_row(begin, k);
@@ -178,9 +181,11 @@ struct forward_agent {
         }
         const std::int64_t stop = end - row < step ? end : row + step;
         if (all_finite) {
-          solve_rows<Capacity, true>(ctx, team.warp(), p, half, node, first, begin, row, stop, panel, g, below);
+          solve_rows<Capacity, true>(ctx, team.warp(), p, half, node, first, begin, row, stop, panel, g,
+                                     below);
         } else {
-          solve_rows<Capacity, false>(ctx, team.warp(), p, half, node, first, begin, row, stop, panel, g, below);
+          solve_rows<Capacity, false>(ctx, team.warp(), p, half, node, first, begin, row, stop, panel, g,
+                                      below);
         }
       }
       team.sync();
@@ -192,9 +197,9 @@ struct forward_agent {
 
   /// Returns the contributions to row row + rank of the panel; none if it is not in [columns, end).
   template <class Context>
-  SPTRSV_DEVICE static contribution_list below_list(Context& ctx, const params& p, const supernode<Index>& node,
-                                                    std::int64_t row, std::int64_t stop, std::int64_t end,
-                                                    int rank) {
+  SPTRSV_DEVICE static contribution_list below_list(Context& ctx, const params& p,
+                                                    const supernode<Index>& node, std::int64_t row,
+                                                    std::int64_t stop, std::int64_t end, int rank) {
     const std::int64_t i = row + rank;
     const bool is_below = i >= node.columns && i < stop && i < end;
     return contribution_list::open(ctx, p, is_below ? p.size + node.rows_begin + i - node.columns : -1);
@@ -231,13 +236,14 @@ struct forward_agent {
     return finite;
   }
 
-  /// Solves for the rows [row, end), at most 32: lane l finishes row + l. Groups of lanes share the entries of
-  /// a row; the lanes of a group finish the rows that the group multiplies. `panel`: the rows from `begin` on.
+  /// Solves for the rows [row, end), at most 32: lane l finishes row + l. Groups of lanes share the entries
+  /// of a row; the lanes of a group finish the rows that the group multiplies. `panel`: the rows from `begin`
+  /// on.
   template <int Capacity, bool AllFinite, class Context, class Warp>
   SPTRSV_DEVICE static void solve_rows(Context& ctx, const Warp& warp, const params& p, std::uint32_t half,
                                        const supernode<Index>& node, std::int64_t first, std::int64_t begin,
-                                       std::int64_t row, std::int64_t end, const Scalar* panel, const Scalar* g,
-                                       const contribution_list& below) {
+                                       std::int64_t row, std::int64_t end, const Scalar* panel,
+                                       const Scalar* g, const contribution_list& below) {
     constexpr int rows_at_once = 4 / Columns > 1 ? 4 / Columns : 1;
     const int lanes = node.columns < 32 ? simt::ceil_power_of_two(static_cast<int>(node.columns)) : 32;
     const int lane = warp.rank() & (lanes - 1);
@@ -272,7 +278,8 @@ struct forward_agent {
   template <int Capacity, bool AllFinite, class Context, int Rows>
   SPTRSV_DEVICE static void add_products(Context& ctx, const params& p, const supernode<Index>& node,
                                          std::int64_t i, std::int64_t end, int lane, int lanes,
-                                         const Scalar* entries, const Scalar* g, Scalar (&sums)[Rows][Columns]) {
+                                         const Scalar* entries, const Scalar* g,
+                                         Scalar (&sums)[Rows][Columns]) {
     SPTRSV_UNROLL
     for (int r = 0; r < Rows; ++r) {
       if (i + r >= end) {

@@ -41,12 +41,12 @@ struct supernode {
 /// The supernodes in device memory.
 template <class Index>
 struct supernodes {
-  std::int64_t count;                   ///< number of supernodes
-  const Index* first;                   ///< by supernode, count + 1: its first column
-  const std::int64_t* rows_begin;       ///< by supernode, count + 1: where its list of rows begins
-  const std::int64_t* panel_begin;      ///< by supernode, count + 1: where its panel begins
-  const Index* rows;                    ///< the lists of rows, each ascending
-  const Index* supernode_of;            ///< by column
+  std::int64_t count;               ///< number of supernodes
+  const Index* first;               ///< by supernode, count + 1: its first column
+  const std::int64_t* rows_begin;   ///< by supernode, count + 1: where its list of rows begins
+  const std::int64_t* panel_begin;  ///< by supernode, count + 1: where its panel begins
+  const Index* rows;                ///< the lists of rows, each ascending
+  const Index* supernode_of;        ///< by column
   /// By column i: the first column j of the descendants of i in the tree of columns, as far as they are next
   /// to i and merged with it. V_ij is zero by structure if j < first_descendant[i].
   const Index* first_descendant;

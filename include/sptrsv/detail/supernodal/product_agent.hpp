@@ -8,15 +8,15 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// Rows of a panel that one block computes: at most Tuning::product_rows. All lie in the diagonal block, or all
-/// below it.
+/// Rows of a panel that one block computes: at most Tuning::product_rows. All lie in the diagonal block, or
+/// all below it.
 struct row_tile {
   std::int64_t supernode;
   std::int64_t begin;  ///< first row
 };
 
-/// Solves W (I + N) = B for a tile of rows of a panel. Below the diagonal block, B is what the panel holds. In
-/// the diagonal block, B = I, so that W is V = inv(I + N), and the panel holds N.
+/// Solves W (I + N) = B for a tile of rows of a panel. Below the diagonal block, B is what the panel holds.
+/// In the diagonal block, B = I, so that W is V = inv(I + N), and the panel holds N.
 ///
 /// Column blocks are computed from the last to the first. For one of them:
 ///
@@ -24,9 +24,9 @@ struct row_tile {
 ///   2. Solve with the triangle of N in the column block: one thread per row.
 ///   3. Store the block to the panel.
 ///
-/// A tile of the diagonal block overwrites its rows of N. Tiles that need them, which are the later ones of the
-/// diagonal block and all below it, must be done before: by earlier launches. Of its own rows of N a tile reads
-/// only the column block that it overwrites next.
+/// A tile of the diagonal block overwrites its rows of N. Tiles that need them, which are the later ones of
+/// the diagonal block and all below it, must be done before: by earlier launches. Of its own rows of N a tile
+/// reads only the column block that it overwrites next.
 ///
 /// Entries of N and V that are zero by structure (supernodes::first_descendant) take no part where values are
 /// not finite: zero times infinity would make components NaN that substitution leaves finite.
@@ -34,9 +34,10 @@ template <class Tuning, class Scalar, class Index>
 struct product_agent {
   static constexpr int rows = Tuning::product_rows;
   static constexpr int columns = sizeof(Scalar) > 8 ? Tuning::product_columns / 2 : Tuning::product_columns;
-  static_assert(rows * columns >= 32 && (rows & (rows - 1)) == 0 && columns > 0 && (columns & (columns - 1)) == 0,
-                "supernodal_tuning: product_rows and product_columns must be powers of two whose product is at "
-                "least 64");
+  static_assert(
+      rows * columns >= 32 && (rows & (rows - 1)) == 0 && columns > 0 && (columns & (columns - 1)) == 0,
+      "supernodal_tuning: product_rows and product_columns must be powers of two whose product is at "
+      "least 64");
   static constexpr int per_thread = rows * columns >= 512 ? 16 : 1;
   static constexpr int thread_columns = per_thread == 16 && columns >= 4 ? 4 : 1;
   static constexpr int thread_rows = per_thread == 16 ? 16 / thread_columns : 1;
@@ -109,7 +110,8 @@ struct product_agent {
             for (int i = 0; i < thread_rows; ++i) {
               SPTRSV_UNROLL
               for (int j = 0; j < thread_columns; ++j) {
-                sums[i][j] = sums[i][j] + shared_.w[row + i * row_stride][l] * shared_.n[l][column + j * column_stride];
+                sums[i][j] = sums[i][j] +
+                             shared_.w[row + i * row_stride][l] * shared_.n[l][column + j * column_stride];
               }
             }
           }
@@ -118,7 +120,8 @@ struct product_agent {
             for (int i = 0; i < thread_rows; ++i) {
               for (int j = 0; j < thread_columns; ++j) {
                 if (takes_part(first + column + j * column_stride, l)) {
-                  sums[i][j] = sums[i][j] + shared_.w[row + i * row_stride][l] * shared_.n[l][column + j * column_stride];
+                  sums[i][j] = sums[i][j] +
+                               shared_.w[row + i * row_stride][l] * shared_.n[l][column + j * column_stride];
                 }
               }
             }

@@ -50,17 +50,20 @@ struct scatter_agent {
     if (column >= map.size) {
       return;
     }
-    const auto node = p.of.open(ctx, static_cast<std::int64_t>(ctx.load_constant(p.of.supernode_of + column)));
+    const auto node =
+        p.of.open(ctx, static_cast<std::int64_t>(ctx.load_constant(p.of.supernode_of + column)));
     const std::int64_t fundamental = static_cast<std::int64_t>(ctx.load_constant(map.begun + column + 1)) - 1;
     // The first rows are the further columns of the fundamental supernode; the others are in its list.
     const std::int64_t in_block =
         static_cast<std::int64_t>(ctx.load_constant(map.first + fundamental + 1)) - 1 - column;
     const Index* const below = map.panel_rows + ctx.load_constant(map.rows_begin + fundamental);
     const std::int64_t begin = ctx.load_constant(map.column_offsets + column);
-    const std::int64_t count = static_cast<std::int64_t>(ctx.load_constant(map.column_offsets + column + 1)) - begin;
+    const std::int64_t count =
+        static_cast<std::int64_t>(ctx.load_constant(map.column_offsets + column + 1)) - begin;
     for (std::int64_t t = warp.rank(); t < count; t += 32) {
-      const std::int64_t at =
-          t < in_block ? column + 1 + t : static_cast<std::int64_t>(ctx.load_constant(below + (t - in_block)));
+      const std::int64_t at = t < in_block
+                                  ? column + 1 + t
+                                  : static_cast<std::int64_t>(ctx.load_constant(below + (t - in_block)));
       const std::int64_t row = at - node.first;
       Scalar v = p.value(ctx, ctx.load_constant(map.sources + begin + t));
       if (row >= node.columns) {

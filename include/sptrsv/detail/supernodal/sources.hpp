@@ -23,8 +23,9 @@ struct find_targets {
     const std::int64_t s = triangle_kernels::major_of(ctx, of.rows_begin, of.count, e);
     const Index row = ctx.load_constant(of.rows + e);
     // The parent is the supernode of the first row of the list.
-    const auto parent = of.open(
-        ctx, ctx.load_constant(of.supernode_of + ctx.load_constant(of.rows + ctx.load_constant(of.rows_begin + s))));
+    const auto parent =
+        of.open(ctx, ctx.load_constant(of.supernode_of +
+                                       ctx.load_constant(of.rows + ctx.load_constant(of.rows_begin + s))));
     std::int64_t target = row;
     if (row >= parent.first + parent.columns) {
       const Index* const rows = of.rows + parent.rows_begin;

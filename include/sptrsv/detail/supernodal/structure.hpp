@@ -34,9 +34,8 @@ struct write_rows {
     const std::int64_t t = e - ctx.load_constant(of.rows_begin + s);
     const std::int64_t end = ctx.load_constant(of.first + s + 1);
     const std::int64_t all = ctx.load_constant(range_end + s);
-    ctx.store(rows + e, t < all - end
-                            ? static_cast<Index>(end + t)
-                            : ctx.load_constant(c.rows + c.begin(ctx, all - 1) + t - (all - end)));
+    ctx.store(rows + e, t < all - end ? static_cast<Index>(end + t)
+                                      : ctx.load_constant(c.rows + c.begin(ctx, all - 1) + t - (all - end)));
   }
 };
 
@@ -45,7 +44,7 @@ template <class Index>
 struct describe_columns {
   const Index* first;  ///< by supernode, count + 1
   std::int64_t count;
-  const Index* begun;                 ///< by column: how many fundamental supernodes begin before it
+  const Index* begun;                   ///< by column: how many fundamental supernodes begin before it
   const Index* fundamental_descendant;  ///< by fundamental supernode
   Index* supernode_of;
   Index* first_descendant;
@@ -53,7 +52,8 @@ struct describe_columns {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
     const Index fundamental = ctx.load_constant(begun + column + 1) - Index{1};
-    ctx.store(supernode_of + column, static_cast<Index>(triangle_kernels::major_of(ctx, first, count, column)));
+    ctx.store(supernode_of + column,
+              static_cast<Index>(triangle_kernels::major_of(ctx, first, count, column)));
     ctx.store(first_descendant + column, ctx.load_constant(fundamental_descendant + fundamental));
   }
 };
@@ -65,10 +65,10 @@ template <class Index, class Offset>
 struct find_panel_rows {
   column_view<Index, Offset> c;
   supernodes<Index> of;
-  const Index* range_end;   ///< by supernode
-  const Index* first;       ///< by fundamental supernode
+  const Index* range_end;    ///< by supernode
+  const Index* first;        ///< by fundamental supernode
   const Offset* rows_begin;  ///< by fundamental supernode
-  std::int64_t count;       ///< of fundamental supernodes
+  std::int64_t count;        ///< of fundamental supernodes
   Index* panel_rows;
 
   template <class Context>
@@ -120,8 +120,8 @@ class device_structure {
   /// Returns by row below a fundamental supernode: see find_panel_rows.
   [[nodiscard]] const Index* panel_rows() const { return panel_rows_.data(); }
   [[nodiscard]] std::size_t bytes() const {
-    return first_.bytes() + rows_begin_.bytes() + panel_begin_.bytes() + rows_.bytes() + supernode_of_.bytes() +
-           first_descendant_.bytes() + panel_rows_.bytes();
+    return first_.bytes() + rows_begin_.bytes() + panel_begin_.bytes() + rows_.bytes() +
+           supernode_of_.bytes() + first_descendant_.bytes() + panel_rows_.bytes();
   }
 
  private:

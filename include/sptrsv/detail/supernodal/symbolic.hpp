@@ -229,8 +229,8 @@ device_fundamental<Index, Offset> find_fundamental(const column_view<Index, Offs
   const auto marks = make_buffer<unsigned>(f.count, on, resource);
   on.upload(marks.data(), nested.data(), marks.bytes());
   simt::for_each(on, f.rows,
-                 find_not_nested<Index, Offset>{c, f.first.data(), f.rows_begin.data(), parent.data(), f.count,
-                                                marks.data()});
+                 find_not_nested<Index, Offset>{c, f.first.data(), f.rows_begin.data(), parent.data(),
+                                                f.count, marks.data()});
   on.download(nested.data(), marks.data(), marks.bytes());
   host.nested.assign(nested.begin(), nested.end());
   return f;

@@ -48,8 +48,8 @@ struct task_limits {
   std::int64_t tile_entries;  ///< largest part of a panel that a block takes
 };
 
-/// Makes the task list. Supernodes are taken in the order of levels, in the order of columns within a level; if
-/// the tree does not say what a supernode needs, in the order of columns. In a level large supernodes come
+/// Makes the task list. Supernodes are taken in the order of levels, in the order of columns within a level;
+/// if the tree does not say what a supernode needs, in the order of columns. In a level large supernodes come
 /// first.
 class task_lister {
  public:
@@ -89,7 +89,8 @@ class task_lister {
 
  private:
   [[nodiscard]] std::int64_t entries(std::int64_t s) const {
-    return tree_.panel_begin[static_cast<std::size_t>(s) + 1] - tree_.panel_begin[static_cast<std::size_t>(s)];
+    return tree_.panel_begin[static_cast<std::size_t>(s) + 1] -
+           tree_.panel_begin[static_cast<std::size_t>(s)];
   }
   [[nodiscard]] bool is_small(std::int64_t s) const {
     return tree_.columns(s) <= 32 && entries(s) <= limits_.warp_entries;

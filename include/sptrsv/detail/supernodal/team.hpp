@@ -1,13 +1,14 @@
-// The threads that work on one supernode together: a warp or a block. And what both directions of a solve share.
+// The threads that work on one supernode together: a warp or a block. And what both directions of a solve
+// share.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 
 #include "sptrsv/detail/simt/collectives.hpp"
-#include "sptrsv/detail/sync/double_buffer.hpp"
 #include "sptrsv/detail/supernodal/panels.hpp"
 #include "sptrsv/detail/supernodal/tasks.hpp"
+#include "sptrsv/detail/sync/double_buffer.hpp"
 
 namespace sptrsv::detail::supernodal {
 
@@ -64,8 +65,8 @@ class block_team {
   bool* votes_;
 };
 
-/// The shared memory that holds parts of panels, in dynamic shared memory: for the block, or in equal parts for
-/// its warps. Copies begin and end at multiples of 16 bytes, which takes up to `slack` bytes more.
+/// The shared memory that holds parts of panels, in dynamic shared memory: for the block, or in equal parts
+/// for its warps. Copies begin and end at multiples of 16 bytes, which takes up to `slack` bytes more.
 template <class Tuning, class Scalar>
 struct panel_space {
   static constexpr int slack = 32;
@@ -81,16 +82,16 @@ struct panel_space {
                 "supernodal_tuning: tile_bytes must hold a row of max_width entries");
 };
 
-/// Begins to copy the entries [begin, end) of the panels to shared memory at `space`, where the first of them is
-/// at copied_panel(). The lanes of a warp call it together, and wait for the copy with wait_bulk.
+/// Begins to copy the entries [begin, end) of the panels to shared memory at `space`, where the first of them
+/// is at copied_panel(). The lanes of a warp call it together, and wait for the copy with wait_bulk.
 template <class Context, class Scalar>
 SPTRSV_DEVICE void copy_panel(Context& ctx, const Scalar* panels, std::int64_t begin, std::int64_t end,
                               unsigned char* space, std::uint64_t* arrival, int lane) {
   constexpr auto size = static_cast<std::int64_t>(sizeof(Scalar));
   const std::int64_t from = begin * size / 16 * 16;
   const std::int64_t to = (end * size + 15) / 16 * 16;
-  ctx.copy_bulk(space, reinterpret_cast<const unsigned char*>(panels) + from, static_cast<int>(to - from), arrival,
-                lane);
+  ctx.copy_bulk(space, reinterpret_cast<const unsigned char*>(panels) + from, static_cast<int>(to - from),
+                arrival, lane);
 }
 
 /// Returns the address of entry `begin` after copy_panel().
@@ -111,9 +112,9 @@ struct solve_params {
   const Index* order;      ///< see task
   std::int64_t size;       ///< rows of the system
   bool mirrored;           ///< column j of C stands for row size - 1 - j of b and x, instead of row j
-  /// Forward only. The sum for column j of the system has number j; the sum for row e of the lists of rows has
-  /// number size + e. It adds the contributions sources[source_begin[i]] ... of other supernodes, each named by
-  /// its row in the lists.
+  /// Forward only. The sum for column j of the system has number j; the sum for row e of the lists of rows
+  /// has number size + e. It adds the contributions sources[source_begin[i]] ... of other supernodes, each
+  /// named by its row in the lists.
   const Offset* source_begin;
   const Offset* sources;
   std::int64_t rows;  ///< rows in all lists
@@ -163,9 +164,11 @@ struct solve_params {
 
   /// Returns whether row `i` of a panel depends on column `j` <= i by structure.
   template <class Context>
-  SPTRSV_DEVICE bool depends(Context& ctx, const supernode<Index>& node, std::int64_t i, std::int64_t j) const {
+  SPTRSV_DEVICE bool depends(Context& ctx, const supernode<Index>& node, std::int64_t i,
+                             std::int64_t j) const {
     return i >= node.columns ||
-           node.first + j >= static_cast<std::int64_t>(ctx.load_constant(of.first_descendant + node.first + i));
+           node.first + j >=
+               static_cast<std::int64_t>(ctx.load_constant(of.first_descendant + node.first + i));
   }
 };
 

@@ -1,5 +1,5 @@
-// The supernodes of a plan, found on the host from the fundamental supernodes of the pattern: merged with their
-// parents, cut to their widths, and numbered by levels.
+// The supernodes of a plan, found on the host from the fundamental supernodes of the pattern: merged with
+// their parents, cut to their widths, and numbered by levels.
 #pragma once
 
 #include <algorithm>
@@ -40,14 +40,14 @@ struct merged_range {
 
 /// The supernodes after merging.
 struct merged_supernodes {
-  std::vector<merged_range> ranges;             ///< ascending
+  std::vector<merged_range> ranges;            ///< ascending
   std::vector<std::int64_t> first_descendant;  ///< by fundamental supernode: see supernodes::first_descendant
 };
 
 /// Merges supernodes with their parents, from the leaves to the roots. A supernode is merged only if it lies
 /// just before its parent and all its descendants that are already in the parent, so that no column moves and
-/// the descendants of a column are consecutive. Linear time but for updates of first_descendant, which take at
-/// most the number of merged supernodes for each of them.
+/// the descendants of a column are consecutive. Linear time but for updates of first_descendant, which take
+/// at most the number of merged supernodes for each of them.
 inline merged_supernodes merge(const fundamental_supernodes& f, const merge_limits& limits) {
   merged_supernodes result;
   auto& first_descendant = result.first_descendant;
@@ -72,7 +72,8 @@ inline merged_supernodes merge(const fundamental_supernodes& f, const merge_limi
           at(first_descendant, parent) != at(f.first, range.begin) || zeros > limit * entries) {
         break;
       }
-      for (std::int64_t ancestor = parent; ancestor >= 0 && ancestor <= p; ancestor = at(f.parent, ancestor)) {
+      for (std::int64_t ancestor = parent; ancestor >= 0 && ancestor <= p;
+           ancestor = at(f.parent, ancestor)) {
         first_descendant[static_cast<std::size_t>(ancestor)] = first_column;
       }
       range.begin = child.begin;
@@ -92,7 +93,8 @@ struct supernode_tree {
   std::vector<std::int64_t> panel_begin;  ///< by supernode, count + 1
   /// By supernode: the supernode of the first row below it; -1: none. Meaningless unless `is_nested`.
   std::vector<std::int64_t> parent;
-  bool is_nested = true;  ///< whether the pattern is that of a complete factor: a supernode needs its children only
+  bool is_nested =
+      true;  ///< whether the pattern is that of a complete factor: a supernode needs its children only
 
   [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(range_end.size()); }
   [[nodiscard]] std::int64_t columns(std::int64_t s) const {
@@ -126,12 +128,13 @@ struct supernode_tree {
   }
 };
 
-/// Cuts the merged supernodes into chains of supernodes of at most `max_width` columns, and before the columns
-/// `cuts`, which ascend.
+/// Cuts the merged supernodes into chains of supernodes of at most `max_width` columns, and before the
+/// columns `cuts`, which ascend.
 inline supernode_tree cut(const fundamental_supernodes& f, const merged_supernodes& merged,
                           std::int64_t max_width, const std::vector<std::int64_t>& cuts) {
   supernode_tree tree;
-  std::vector<std::int64_t> supernode_of(f.parent.size());  // by fundamental supernode: that of its first column
+  std::vector<std::int64_t> supernode_of(
+      f.parent.size());  // by fundamental supernode: that of its first column
   tree.rows_begin.push_back(0);
   tree.panel_begin.push_back(0);
   auto next_cut = cuts.begin();
@@ -148,7 +151,8 @@ inline supernode_tree cut(const fundamental_supernodes& f, const merged_supernod
       stop = next_cut != cuts.end() ? std::min(stop, *next_cut) : stop;
       const std::int64_t columns = stop - begin;
       const std::int64_t rows = end - stop + f.row_count[last];
-      for (; fundamental < range.end && f.first[static_cast<std::size_t>(fundamental)] < stop; ++fundamental) {
+      for (; fundamental < range.end && f.first[static_cast<std::size_t>(fundamental)] < stop;
+           ++fundamental) {
         supernode_of[static_cast<std::size_t>(fundamental)] = tree.count();
       }
       tree.first.push_back(begin);

@@ -84,8 +84,9 @@ struct find_grown {
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t s) const {
     if (!(ctx.load_constant(norms + s).growth() <= max_growth)) {
       // Backward, the last column of the supernode comes first.
-      ctx.atomic_min(first_grown, last < 0 ? static_cast<std::int64_t>(ctx.load_constant(first + s))
-                                           : last - static_cast<std::int64_t>(ctx.load_constant(first + s + 1)) + 1);
+      ctx.atomic_min(first_grown,
+                     last < 0 ? static_cast<std::int64_t>(ctx.load_constant(first + s))
+                              : last - static_cast<std::int64_t>(ctx.load_constant(first + s + 1)) + 1);
     }
   }
 };
@@ -132,8 +133,8 @@ class panel_values {
       : columns_(tree.first.back()),
         entries_(tree.panel_begin.back()),
         // Bulk copies read up to the next multiple of 16 bytes.
-        panels_(make_buffer<Scalar>(tree.panel_begin.back() + 16 / static_cast<std::int64_t>(sizeof(Scalar)), on,
-                                    resource)),
+        panels_(make_buffer<Scalar>(tree.panel_begin.back() + 16 / static_cast<std::int64_t>(sizeof(Scalar)),
+                                    on, resource)),
         diagonal_(0, pivots, on, resource),
         norms_(make_buffer<block_norms<real>>(tree.count(), on, resource)),
         first_grown_(make_buffer<std::int64_t>(1, on, resource)) {
