@@ -801,8 +801,9 @@ ERRORS = (
         "supernodal",
         Edit(
             SN + "backward_agent.hpp",
-            "p.buffers.reset(ctx, half ^ 1u, at + team.rank()",
-            "p.buffers.reset(ctx, half, at + team.rank()",
+            "half ^ 1u",
+            "half",
+            within="p.buffers.reset(ctx, half ^ 1u, at + team.rank()",
         ),
     ),
     error(
