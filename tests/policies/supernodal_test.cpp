@@ -91,6 +91,48 @@ TEST_F(OfSmallPanels, AreSharedByBlocks) {
   }
 }
 
+/// Panels of one column with more rows than a warp or a block has threads.
+TEST_F(OfFactors, MayBeTall) {
+  for (const std::int64_t size : {100, 700}) {
+    const pattern p = patterns::where("tall", size, [](auto, auto j) { return j == 0; });
+    for (const form& f : this->forms_for(3)) {
+      expect_solution(make(p, f), f, p.name);
+    }
+  }
+}
+
+/// Supernodes that do not need each other are merged into one panel; what is not finite does not pass from
+/// one to the other.
+TEST_F(OfFactors, KeepSiblingsApartWhereValuesAreNotFinite) {
+  // Columns 0 and 1, and 2 and 3, are leaves; columns 4 to 6 are their parent.
+  const pattern p = patterns::where(
+      "siblings", 7, [](auto i, auto j) { return i >= 4 || (i == 1 && j == 0) || (i == 3 && j == 2); });
+  const auto is_finite = [](double v) { return std::isfinite(v); };
+  const std::vector<double> b(7, 1);
+  for (const form& f : {form{uplo::lower}, form{uplo::upper}}) {
+    EXPECT_EQ(kernel_of(make(p, f), f).partitions, 1);
+    for (std::int64_t at = 0; at < 49; ++at) {
+      for (const double bad : {HUGE_VAL, std::nan(""), 0.0}) {
+        auto a = make(p, f);
+        const std::int64_t i = std::max(at / 7, at % 7);
+        const std::int64_t j = std::min(at / 7, at % 7);
+        if (i != j && std::none_of(p.entries.begin(), p.entries.end(),
+                                   [&](const position& e) { return e.row == i && e.column == j; })) {
+          continue;
+        }
+        auto solver = this->analyze(a, f);
+        f.part == uplo::lower ? a.set(i, j, bad) : a.set(j, i, bad);
+        solver.update_values(this->where.upload(a.values()), this->where.stream());
+        const auto x = this->solve(solver, b);
+        const auto expected = this->reference(a, f, b);
+        EXPECT_TRUE(std::equal(x.begin(), x.end(), expected.begin(),
+                               [&](double u, double v) { return is_finite(u) == is_finite(v); }))
+            << f.name() << ", " << bad << " at " << i << ", " << j;
+      }
+    }
+  }
+}
+
 /// Kahan's triangle: a unit diagonal and -c everywhere below it. The norm of its inverse is about (1 + c)^n.
 void set_kahan(OfFactors::matrix& a, double c) {
   for (std::int64_t i = 0; i < a.size(); ++i) {

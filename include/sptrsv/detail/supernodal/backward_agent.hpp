@@ -167,7 +167,6 @@ struct backward_agent {
           ctx.wait_bulk(arrival, false);
         }
         const bool all_finite = !team.any(!finite);
-        team.sync();
         if (column < k && all_finite) {
           add_products<Team::size, true>(ctx, p, node, base, work.end, column, group, Team::size / width,
                                          entries, z, mine);
@@ -194,7 +193,6 @@ struct backward_agent {
           }
         }
       }
-      team.sync();
     }
     if (finishes) {
       const std::int64_t at = work.kind == task_kind::tile ? p.size + work.partials : node.first;

@@ -174,7 +174,6 @@ struct forward_agent {
         ctx.wait_bulk(arrival, false);
       }
       const bool all_finite = !team.any(!finite);
-      team.sync();
       for (std::int64_t row = first_row; row < end; row += Team::size / 32 * step) {
         if (row != first_row || first > 0) {
           below = below_list(ctx, p, node, row, row + step, end, team.warp().rank());

@@ -89,8 +89,7 @@ struct product_agent {
       for (std::int64_t first = (needed - 1) / columns * columns; first >= 0; first -= columns) {
         add_later_columns(first, needed);
         solve_block(first);
-        store_block(first);
-        ctx_.barrier();
+        store_block(first);  // each thread stores what it loads again for the next block
       }
     }
 

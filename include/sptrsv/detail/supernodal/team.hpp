@@ -25,8 +25,12 @@ class warp_team {
   SPTRSV_DEVICE const auto& warp() const { return warp_; }
   /// Waits for all threads of the team, and orders memory among them.
   SPTRSV_DEVICE void sync() { warp_.sync(); }
-  /// Returns whether `v` is true in any thread of the team. All of them call it.
-  SPTRSV_DEVICE bool any(bool v) { return warp_.any(v); }
+  /// Returns whether `v` is true in any thread of the team, and orders memory among them. All of them call
+  /// it. A sync must lie between two calls.
+  SPTRSV_DEVICE bool any(bool v) {
+    warp_.sync();
+    return warp_.any(v);
+  }
 
  private:
   decltype(std::declval<Context&>().template group<32>()) warp_;
@@ -55,7 +59,6 @@ class block_team {
     for (int w = 0; w < Threads / 32; ++w) {
       found = found || votes_[w];
     }
-    ctx_.barrier();
     return found;
   }
 
