@@ -162,6 +162,17 @@ inline auto forms_of(policy_list<sptrsv::policy::sync_free_column>) {
       {"sync_free_column", "one warp per column, updates inside a block in shared memory", {}, true}};
 }
 
+inline auto forms_of(policy_list<sptrsv::policy::supernodal>) {
+  using sptrsv::policy::supernodal;
+  return form_list<supernodal>{{"supernodal",
+                                "by the supernodes of a complete factor, with inverse diagonal blocks",
+                                {},
+                                false,
+                                false,
+                                false,
+                                supernodal{}.max_growth}};
+}
+
 inline auto forms_of(policy_list<sptrsv::policy::recursive_block>) {
   using namespace sptrsv::policy;
   return form_list<recursive_block>{{"recursive_block", "recursive halves for systems with long rows"},

@@ -29,7 +29,8 @@ using device_policies = policy_list<sptrsv::policy::automatic<>,       //
                                     sptrsv::policy::sync_free_column,  //
                                     sptrsv::policy::recursive_block,   //
                                     sptrsv::policy::column_block,      //
-                                    sptrsv::policy::row_block>;
+                                    sptrsv::policy::row_block,         //
+                                    sptrsv::policy::supernodal>;
 /// The policies of the host; the first one is the default.
 using host_policies = policy_list<sptrsv::policy::host_parallel, sptrsv::policy::host_serial>;
 

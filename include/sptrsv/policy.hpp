@@ -11,6 +11,7 @@
 #include "sptrsv/policy/row_block.hpp"
 #include "sptrsv/policy/scheme.hpp"
 #include "sptrsv/policy/self_scheduled.hpp"
+#include "sptrsv/policy/supernodal.hpp"
 #include "sptrsv/policy/sync_free_column.hpp"
 #include "sptrsv/policy/sync_free_fused.hpp"
 #include "sptrsv/policy/sync_free_thread.hpp"

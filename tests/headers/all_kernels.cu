@@ -27,6 +27,7 @@ void instantiate_all() {
   instantiate<sptrsv::policy::recursive_block, Value>();
   instantiate<sptrsv::policy::column_block, Value>();
   instantiate<sptrsv::policy::row_block, Value>();
+  instantiate<sptrsv::policy::supernodal, Value>();
   const auto by_columns = sptrsv::to_csc(sptrsv::device_csr_matrix<Value>{});
   static_cast<void>(sptrsv::to_csr(by_columns));
 }

@@ -9,6 +9,7 @@ ROW_PER_THREAD = D + "dataflow/row_per_thread/agent.hpp"
 ELIMINATION = D + "dataflow/row_elimination/"
 BLOCK = D + "block/agent.hpp"
 SCHEME = D + "scheme/"
+SN = D + "supernodal/"
 LEVELS = D + "analysis/levels_agent.hpp"
 
 
@@ -764,5 +765,94 @@ ERRORS = (
             "largest",
             within="for (const T& value : shared.of_warp) {\n        largest = largest < value ? value : largest;",
         ),
+    ),
+    # supernodal
+    error(
+        "supernodal takes tasks by block and not by ticket",
+        "ticket",
+        "supernodal",
+        Edit(SN + "forward_agent.hpp", "p.tasks + shared.start.block", "p.tasks + ctx.block_rank()"),
+    ),
+    error(
+        "supernodal, backward, takes tasks by block and not by ticket",
+        "ticket",
+        "supernodal",
+        Edit(SN + "backward_agent.hpp", "p.tasks + shared.start.block", "p.tasks + ctx.block_rank()"),
+    ),
+    error(
+        "a supernode does not reset its contributions",
+        "reset",
+        "supernodal",
+        Edit(
+            SN + "forward_agent.hpp",
+            "p.buffers.reset(ctx, half ^ 1u, node.rows_begin + i - k, start.rhs_to_reset, 0, 1);",
+            "",
+        ),
+    ),
+    error(
+        "supernodal does not reset the right-hand sides that tiles share",
+        "reset",
+        "supernodal_factors",
+        Edit(SN + "forward_agent.hpp", "p.buffers.reset(ctx, start.half ^ 1u, at, start.rhs_to_reset, 0, 1);", ""),
+    ),
+    error(
+        "supernodal resets its own partial sums",
+        "parity",
+        "supernodal",
+        Edit(
+            SN + "backward_agent.hpp",
+            "half ^ 1u",
+            "half",
+            within="p.buffers.reset(ctx, half ^ 1u, at + team.rank()",
+        ),
+    ),
+    error(
+        "a contribution is sent to the row of the parent after its own",
+        "address",
+        "supernodal supernodal_factors",
+        Edit(SN + "sources.hpp", "target = size + parent.rows_begin + found;", "target = size + parent.rows_begin;"),
+    ),
+    error(
+        "a tile of a diagonal block is computed before the tiles that need it",
+        "order",
+        "supernodal_factors",
+        Edit(SN + "values.hpp", "simt::ceil_div(widest, rows) - 1", "0"),
+        Edit(SN + "values.hpp", "t >= 0", "t < simt::ceil_div(widest, rows)"),
+        Edit(SN + "values.hpp", "--t", "++t"),
+    ),
+    error(
+        "zeros by structure take part where values are not finite",
+        "values",
+        "supernodal",
+        Edit(SN + "team.hpp", "i >= node.columns", "i >= 0", within="return i >= node.columns ||"),
+    ),
+    error(
+        "an inverse keeps what is zero by structure",
+        "values",
+        "supernodal supernodal_factors",
+        Edit(SN + "product_agent.hpp", "in_diagonal_ && column < first_descendant(row)", "false"),
+    ),
+    error(
+        "a supernode is merged although its parent lacks one of its rows",
+        "structure",
+        "supernodal",
+        Edit(SN + "tree.hpp", "!at(f.nested, child.end - 1)", "false"),
+    ),
+    error(
+        "the sums of the last tile are dropped",
+        "tail",
+        "supernodal",
+        Edit(
+            SN + "backward_agent.hpp",
+            "t < work.tiles",
+            "t + 1 < work.tiles",
+            within="t < work.tiles; t += at_once * warps",
+        ),
+    ),
+    error(
+        "a block starts before its panel has arrived",
+        "copy",
+        "supernodal",
+        Edit(SN + "forward_agent.hpp", "copies && first == 0", "copies && first < 0"),
     ),
 )

@@ -59,9 +59,11 @@ PROGRAMS = {
         Program("single_block", ("dataflow_single_block", "dataflow_single_block_banded")),
         Program("hybrid", ("dataflow_hybrid",)),
         Program("row_elimination", ("dataflow_levels_rewritten",)),
+        Program("supernodal", ("supernodal_small",)),
         Program("single_block_schedule", source="unit/dataflow/single_block/schedule_test.cpp"),
         Program("scheme_decisions", source="policies/scheme_test.cpp"),
         Program("row_elimination_rows", source="policies/row_elimination_test.cpp"),
+        Program("supernodal_factors", source="policies/supernodal_test.cpp"),
         Program("analysis", source="contract/instances/analysis_test.cpp"),
     )
 }

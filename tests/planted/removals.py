@@ -9,7 +9,7 @@ LIBRARY = "include/sptrsv/detail"
 
 # A statement that only synchronises, alone on its line; a comment may follow.
 STATEMENT = re.compile(
-    r"^[ ]*(?P<statement>(?:ctx_?|warp_?|tile|barrier_|pipeline_)\.(?:template )?"
+    r"^[ ]*(?P<statement>(?:ctx_?|warp_?|team|tile|barrier_|pipeline_)\.(?:template )?"
     r"(?:barrier|sync|fence|fence_acquire|fence_release|fence_block|wait|wait_bulk|wait_copies|commit_copies|begin_bulk"
     r"|arrive_next)(?:<[^;]*>)?\([^;]*\);)[ ]*(?://.*)?$",
     re.MULTILINE,
@@ -32,6 +32,7 @@ PROGRAMS_OF = {
     "sync/counted_unknowns": ("sync_free_column", "self_scheduled"),
     "sync/fenced_values": ("scheme",),
     "sync/tickets": ("analysis", "self_scheduled"),
+    "supernodal/": ("supernodal", "supernodal_factors"),
     "sync/": ("sync_free_warp",),
     "sync_free_column/": ("sync_free_column",),
     "sync_free_fused/": ("sync_free_fused",),

@@ -154,7 +154,9 @@ using all_device_policies = policy_groups<
                 recursive_block_sync_free, recursive_block_serial,                                    //
                 column_block_small, column_block_levels,                                              //
                 row_block_small, row_block_serial>,                                                   //
-    same_policy<dataflow_hybrid, dataflow_hybrid_late>>;
+    same_policy<dataflow_hybrid, dataflow_hybrid_late>,                                               //
+    same_policy<supernodal>,                                                                          //
+    same_policy<supernodal_small>>;
 
 /// The cases of a `same_policy` list with the index types of turn `Turn`.
 template <class Target, class Value, std::size_t Turn, class Group>

@@ -438,6 +438,31 @@ struct scheme_lanes : scheme_subject<scheme_lanes> {
   static constexpr const char* text = "nw=2 ng=32 sw_rnnz=0 trans=reorder alpha_level=0 buffered=yes";
 };
 
+/// A bound of 8 on the growth, so that supernodes are cut where the values of a test need it.
+template <class Tuning>
+struct supernodal_subject : subject<policy::basic_supernodal<Tuning>> {
+  static constexpr double growth = 8;
+  static policy::basic_supernodal<Tuning> make() { return {growth}; }
+};
+struct supernodal : supernodal_subject<supernodal_tuning> {
+  static constexpr const char* name = "supernodal";
+};
+/// Warps solve panels of up to 24 entries in double, blocks those of up to 52, and larger ones are shared by
+/// several blocks; products take several tiles. Merged panels may be half zeros.
+struct small_panels : supernodal_tuning {
+  static constexpr int block_threads = 64;
+  static constexpr int max_width = 24;
+  static constexpr double max_padding = 0.5;
+  static constexpr double max_narrow_padding = 0.6;
+  static constexpr int tile_bytes = 448;
+  static constexpr int rhs_per_sweep = 2;
+  static constexpr int product_rows = 8;
+  static constexpr int product_columns = 8;
+};
+struct supernodal_small : supernodal_subject<small_panels> {
+  static constexpr const char* name = "supernodal_small";
+};
+
 struct automatic : subject<policy::automatic<>> {
   static constexpr const char* name = "automatic";
 };

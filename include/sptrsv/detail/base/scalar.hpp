@@ -92,6 +92,14 @@ SPTRSV_HOST_DEVICE bool is_finite(cplx<Real> v) {
   return is_finite(v.re) && is_finite(v.im);
 }
 
+/// Returns a number between the absolute value and 1.5 times the absolute value.
+SPTRSV_HOST_DEVICE float magnitude(float v) { return std::fabs(v); }
+SPTRSV_HOST_DEVICE double magnitude(double v) { return std::fabs(v); }
+template <class Real>
+SPTRSV_HOST_DEVICE Real magnitude(cplx<Real> v) {
+  return std::fabs(v.re) + std::fabs(v.im);
+}
+
 /// Returns whether a multiplication with the reciprocal `v` may replace the division: `v` is finite and not
 /// subnormal, so it has all its digits.
 SPTRSV_HOST_DEVICE bool is_safe_factor(float v) { return is_finite(v) && std::fabs(v) >= 1.17549435e-38f; }

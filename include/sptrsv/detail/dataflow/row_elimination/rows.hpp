@@ -21,14 +21,6 @@ namespace sptrsv::detail::dataflow::row_elimination {
 
 inline constexpr int row_block_rows = 32;
 
-/// Returns a number between the absolute value and 1.5 times the absolute value.
-SPTRSV_HOST_DEVICE float magnitude(float v) { return std::fabs(v); }
-SPTRSV_HOST_DEVICE double magnitude(double v) { return std::fabs(v); }
-template <class Real>
-SPTRSV_HOST_DEVICE Real magnitude(cplx<Real> v) {
-  return std::fabs(v.re) + std::fabs(v.im);
-}
-
 /// The strictly lower triangle by rows, in the order of substitution, with the values of the stored matrix.
 template <class Scalar, class Index, class Offset>
 struct valued_triangle {

@@ -1,0 +1,249 @@
+// The kernel that solves C^T x = alpha b, supernode by supernode, from the roots of the tree to its leaves.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/supernodal/team.hpp"
+
+namespace sptrsv::detail::supernodal {
+
+/// One sweep solves `Columns` right-hand sides. For a supernode J with the rows R below it:
+///
+///   1. Begin to copy the panel to shared memory.
+///   2. For each row of the panel: z = alpha b in the diagonal block, and x below it, which other supernodes
+///      hand over. The team takes as many rows at a time as it has threads.
+///   3. For each column, one thread of each group adds its share of the column of the panel times z.
+///   4. For each column, add the sums of the groups, divide by the pivot, hand over x and store it.
+///   5. Reset x in the other half of the double buffer to pending.
+///
+/// A large panel is shared by tiles of its rows, which hand over their sums; tasks of kind `sums` then do
+/// steps 4 and 5. A component of x is stored after all tiles of its supernode have read b, so x may be b.
+///
+/// Progress: the tasks that a task waits for have smaller tickets.
+template <class Tuning, class Scalar, class Index, class Offset, int Columns>
+struct backward_agent {
+  static constexpr int block_threads = Tuning::block_threads;
+  static constexpr int warps = block_threads / 32;
+  static constexpr int warps_per_processor = Tuning::warps_per_processor / (Columns == 1 ? 1 : 2);
+  static_assert(Tuning::max_width <= block_threads,
+                "supernodal_tuning: max_width must not be larger than block_threads");
+  using space = panel_space<Tuning, Scalar>;
+  struct shared_storage {
+    std::uint64_t arrivals[warps];
+    block_start start;
+    bool votes[warps];
+    Scalar z[Columns * block_threads];
+    Scalar sums[Columns * block_threads];
+  };
+  using params = solve_params<Scalar, Index, Offset>;
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    if (ctx.thread_rank() < warps) {
+      ctx.begin_bulk(&shared.arrivals[ctx.thread_rank()]);
+    }
+    start_block(ctx, shared.start, p.buffers.state, p.x.columns);
+    const task work = ctx.load_constant(p.tasks + shared.start.block);
+    auto* const panel_memory = static_cast<unsigned char*>(ctx.dynamic_shared());
+    if (work.kind == task_kind::warps) {
+      warp_team<Context> team(ctx);
+      const int index = team.warp().index();
+      if (index < work.end) {
+        const std::int64_t s = ctx.load_constant(p.order + work.first + index);
+        const auto node = p.of.open(ctx, s);
+        task whole = work;
+        whole.kind = task_kind::whole;
+        whole.begin = 0;
+        whole.end = node.height();
+        solve(ctx, team, shared.start, p, node, whole, panel_memory + index * space::warp_bytes,
+              &shared.arrivals[index], shared.z + index * 32 * Columns, shared.sums + index * 32 * Columns);
+      }
+      return;
+    }
+    const auto node = p.of.open(ctx, work.first);
+    block_team<Context, block_threads> team(ctx, shared.votes);
+    if (work.kind == task_kind::sums) {
+      sum(ctx, team, shared.start, p, node, work, shared.sums);
+      return;
+    }
+    solve(ctx, team, shared.start, p, node, work, panel_memory, &shared.arrivals[0], shared.z, shared.sums);
+  }
+
+ private:
+  using flag = value_flag<Scalar>;
+
+  /// Divides by the pivot, and hands over and stores a component of x.
+  template <class Context>
+  SPTRSV_DEVICE static void finish(Context& ctx, const params& p, std::uint32_t half, std::int64_t rhs,
+                                   std::int64_t column, const pivot_divisor<Scalar>& pivot, Scalar sum) {
+    const Scalar solved = pivot(sum);
+    p.publish(ctx, half, rhs, column, solved);
+    p.store_x(ctx, column, rhs, half, p.size - 1 - column, solved);
+  }
+
+  /// Adds the sums of the tiles for up to 32 columns of the supernode: a lane of each warp for each column,
+  /// the warps take the tiles round-robin.
+  template <class Context, class Team>
+  SPTRSV_DEVICE static void sum(Context& ctx, Team& team, const block_start& start, const params& p,
+                                const supernode<Index>& node, const task& work, Scalar* sums) {
+    const int lane = team.warp().rank();
+    const int warp = team.warp().index();
+    const std::int64_t column = work.begin + lane;
+    const bool has_column = column < work.end;
+    const bool finishes = has_column && warp == 0;
+    const auto pivot = p.pivot(ctx, node.first + (has_column ? column : work.begin));
+    for (std::int64_t rhs = 0; rhs < p.x.columns; ++rhs) {
+      sums[team.rank()] =
+          has_column ? sum_of_tiles(ctx, p, start.half, rhs, node, work, column, warp) : Scalar{};
+      team.sync();
+      if (finishes) {
+        Scalar total{};
+        for (int w = 0; w < warps; ++w) {
+          total = total + sums[w * 32 + lane];
+        }
+        finish(ctx, p, start.half, rhs, node.first + column, pivot, total);
+      }
+      team.sync();
+    }
+    if (finishes) {
+      p.buffers.reset(ctx, start.half ^ 1u, node.first + column, start.rhs_to_reset, 0, 1);
+    }
+  }
+
+  /// Returns the sum for a column over the tiles first, first + warps, ...
+  template <class Context>
+  SPTRSV_DEVICE static Scalar sum_of_tiles(Context& ctx, const params& p, std::uint32_t half,
+                                           std::int64_t rhs, const supernode<Index>& node, const task& work,
+                                           std::int64_t column, int first) {
+    constexpr int at_once = 4;
+    const auto address = [&](int t) {
+      return p.buffers.component(half, rhs, p.size + work.partials + t * node.columns + column);
+    };
+    Scalar total{};
+    for (int t = first; t < work.tiles; t += at_once * warps) {
+      typename flag::reading seen[at_once];
+      SPTRSV_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        const int tile = t + i * warps;
+        seen[i] = tile < work.tiles ? flag::try_load(ctx, address(tile)) : flag::zero();
+      }
+      SPTRSV_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        const int tile = t + i * warps;
+        total = tile < work.tiles ? total + flag::wait(ctx, address(tile), seen[i]) : total;
+      }
+    }
+    return total;
+  }
+
+  /// Does a task of kind `whole` or `tile`. Memory of the team: `panel_memory` for the rows; `z` and `sums`,
+  /// Team::size elements for each right-hand side.
+  template <class Context, class Team>
+  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, const block_start& start, const params& p,
+                                  const supernode<Index>& node, const task& work, unsigned char* panel_memory,
+                                  std::uint64_t* arrival, Scalar* z, Scalar* sums) {
+    const std::uint32_t half = start.half;
+    const int k = static_cast<int>(node.columns);
+    const std::int64_t first_entry = node.panel + panel_row(work.begin, k);
+    const bool copies = Team::size == 32 || team.warp().index() == 0;
+    if (copies) {
+      copy_panel(ctx, p.panels, first_entry, node.panel + panel_row(work.end, k), panel_memory, arrival,
+                 team.warp().rank());
+    }
+    const auto* const panel = copied_panel<Scalar>(first_entry, panel_memory);
+    const int width = simt::ceil_power_of_two(k);
+    const int column = team.rank() & (width - 1);
+    const int group = team.rank() / width;
+    const bool finishes = team.rank() < k;
+    const auto pivot = p.pivot(ctx, node.first + (finishes ? team.rank() : 0));
+    const Scalar* const entries = panel - panel_row(work.begin, k) + column;
+    for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
+      Scalar mine[Columns] = {};
+      for (std::int64_t base = work.begin; base < work.end; base += Team::size) {
+        const bool finite =
+            load_z(ctx, p, half, node, first, base + team.rank(), work.end, z + team.rank(), Team::size);
+        if (copies && first == 0 && base == work.begin) {
+          ctx.wait_bulk(arrival, false);
+        }
+        const bool all_finite = !team.any(!finite);
+        if (column < k && all_finite) {
+          add_products<Team::size, true>(ctx, p, node, base, work.end, column, group, Team::size / width,
+                                         entries, z, mine);
+        } else if (column < k) {
+          add_products<Team::size, false>(ctx, p, node, base, work.end, column, group, Team::size / width,
+                                          entries, z, mine);
+        }
+        team.sync();  // z is read before it is written again
+      }
+      for (int c = 0; c < Columns; ++c) {
+        sums[c * Team::size + team.rank()] = mine[c];
+      }
+      team.sync();
+      if (finishes) {
+        for (int c = 0; c < Columns && first + c < p.x.columns; ++c) {
+          Scalar total{};
+          for (int at = team.rank(); at < Team::size; at += width) {
+            total = total + sums[c * Team::size + at];
+          }
+          if (work.kind == task_kind::tile) {
+            p.publish(ctx, half, first + c, p.size + work.partials + team.rank(), total);
+          } else {
+            finish(ctx, p, half, first + c, node.first + team.rank(), pivot, total);
+          }
+        }
+      }
+    }
+    if (finishes) {
+      const std::int64_t at = work.kind == task_kind::tile ? p.size + work.partials : node.first;
+      p.buffers.reset(ctx, half ^ 1u, at + team.rank(), start.rhs_to_reset, 0, 1);
+    }
+  }
+
+  /// Stores z of row `i` of the panel to z[0], z[stride], ... Returns whether all are finite.
+  template <class Context>
+  SPTRSV_DEVICE static bool load_z(Context& ctx, const params& p, std::uint32_t half,
+                                   const supernode<Index>& node, std::int64_t first, std::int64_t i,
+                                   std::int64_t end, Scalar* z, int stride) {
+    bool finite = true;
+    if (i < end) {
+      const std::int64_t column =
+          i < node.columns
+              ? node.first + i
+              : static_cast<std::int64_t>(ctx.load_constant(p.of.rows + node.rows_begin + i - node.columns));
+      for (int c = 0; c < Columns; ++c) {
+        Scalar v{};
+        if (first + c < p.x.columns) {
+          v = i < node.columns ? p.load_b(ctx, column, first + c) : p.wait(ctx, half, first + c, column);
+        }
+        finite = finite && is_finite(v);
+        z[c * stride] = v;
+      }
+    }
+    return finite;
+  }
+
+  /// Adds this thread's share of a column times z: every `groups`-th row from `group` on. `entries`: where
+  /// row 0 of the panel would have the column in shared memory.
+  template <int Capacity, bool AllFinite, class Context>
+  SPTRSV_DEVICE static void add_products(Context& ctx, const params& p, const supernode<Index>& node,
+                                         std::int64_t base, std::int64_t end, int column, int group,
+                                         int groups, const Scalar* entries, const Scalar* z,
+                                         Scalar (&sums)[Columns]) {
+    const int count = static_cast<int>(end - base < Capacity ? end - base : Capacity);
+    for (int t = group; t < count; t += groups) {
+      const std::int64_t i = base + t;
+      if (i < column || !(AllFinite || p.depends(ctx, node, i, column))) {
+        continue;
+      }
+      // The diagonal of V is one and not stored.
+      const Scalar factor = i == column ? pivot_divisor<Scalar>::one() : entries[panel_row(i, node.columns)];
+      SPTRSV_UNROLL
+      for (int c = 0; c < Columns; ++c) {
+        sums[c] = sums[c] + factor * z[c * Capacity + t];
+      }
+    }
+  }
+};
+
+}  // namespace sptrsv::detail::supernodal

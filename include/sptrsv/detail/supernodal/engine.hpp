@@ -1,0 +1,271 @@
+// The engine of supernodal.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/supernodal/backward_agent.hpp"
+#include "sptrsv/detail/supernodal/forward_agent.hpp"
+#include "sptrsv/detail/supernodal/sources.hpp"
+#include "sptrsv/detail/supernodal/values.hpp"
+#include "sptrsv/policy/supernodal.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv::detail {
+
+/// The system is C x = b or C^T x = b, see supernodal/panels.hpp. The one is taken whose columns of C have
+/// the structure of a complete factor: for a lower triangle usually C x = b, for an upper one C^T x = b.
+template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> {
+  using real = real_t<Scalar>;
+  using structure_type = supernodal::device_structure<Index, Offset>;
+  using values_type = supernodal::panel_values<Tuning, Scalar, Index, Offset, Executor>;
+  using space = supernodal::panel_space<Tuning, Scalar>;
+  template <int Columns>
+  using forward_agent = supernodal::forward_agent<Tuning, Scalar, Index, Offset, Columns>;
+  template <int Columns>
+  using backward_agent = supernodal::backward_agent<Tuning, Scalar, Index, Offset, Columns>;
+
+ public:
+  using workspace = double_buffer_storage<Scalar>;
+
+  /// Plans by the values, which are those of the first update_values().
+  engine(const policy::basic_supernodal<Tuning>& policy, const valued_pattern<Scalar, Index, Offset>& a,
+         const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
+      : size_(a.size),
+        pivots_(form.unit ? 0 : a.size),
+        conjugated_(form.conjugated),
+        max_rhs_(max_rhs),
+        max_growth_(static_cast<real>(
+            std::min<double>(policy.max_growth, static_cast<double>(std::numeric_limits<real>::max()) / 2))) {
+    supernodal::fundamental_supernodes host = find_supernodes(a, form, form.reversed, on, resource);
+    if (size_ == 0) {
+      return;
+    }
+    if (!host.is_nested()) {
+      try_other_direction(a, form, host, on, resource);
+    }
+    longest_row_ = find_longest_row(on, resource);
+    const auto merged =
+        supernodal::merge(host, {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width});
+    supernodal::supernode_tree tree;
+    std::vector<std::int64_t> cuts;
+    do {
+      tree = supernodal::cut(host, merged, Tuning::max_width, cuts);
+      values_.reset();
+      structure_.emplace(tree, merged, fundamental_, columns(), on, resource);
+      values_.emplace(tree, pivots_, on, resource);
+      update_values(a.values, on);
+    } while (cut_grown(tree, cuts, on));
+    has_first_values_ = true;
+    columns_.rows = {};
+    fundamental_count_ = fundamental_.count;
+    rows_ = tree.rows_begin.back();
+    if (!backward_) {
+      contributions_ = {structure_->view(), size_, rows_, on, resource};
+    }
+    make_tasks(tree, on, resource);
+  }
+
+  void update_values(const Scalar* values, const Executor& on) {
+    if (size_ > 0 && !std::exchange(has_first_values_, false)) {
+      values_->update(values, conjugated_, map(), structure_->view(), max_growth_, backward_ ? size_ - 1 : -1,
+                      on);
+    }
+  }
+
+  workspace make_workspace(const Executor& on, memory_resource& resource) const {
+    return {handed_over(), max_rhs_, on, resource};
+  }
+
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
+             const Executor& on) const {
+    supernodal::solve_params<Scalar, Index, Offset> p{};
+    p.of = structure_->view();
+    p.panels = values_->panels();
+    p.diagonal = values_->diagonal().diagonal();
+    p.tasks = tasks_.data();
+    p.order = order_.data();
+    p.size = size_;
+    p.mirrored = mirrored_;
+    p.source_begin = contributions_.begin();
+    p.sources = contributions_.sources();
+    p.rows = rows_;
+    p.buffers = scratch.buffers();
+    p.alpha = alpha;
+    p.b = b;
+    p.x = x;
+    if (x.columns == 1) {
+      launch<1>(p, on);
+    } else {
+      launch<Tuning::rhs_per_sweep>(p, on);
+    }
+  }
+
+  std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
+    return scratch.first_nonfinite_index(blocks_, on);
+  }
+
+  bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
+    return values_->diagonal().is_zero_pivot(backward_ ? size_ - 1 - substitution_index : substitution_index,
+                                             static_cast<const Index*>(nullptr), scratch.status_flag(), on);
+  }
+
+  /// Returns the first row of the first supernode whose growth is too large by the values that were given
+  /// last; -1 if there is none. Synchronises.
+  std::int64_t first_grown_index(const Executor& on) const { return values_->first_grown_index(on); }
+
+  void describe(solver_info& info, const Executor& on) const {
+    info.device = on.device_name();
+    info.entries = entries_ + pivots_;
+    info.longest_row = longest_row_;
+    info.workspace_bytes = double_buffer_storage<Scalar>::bytes(handed_over(), max_rhs_);
+    if (size_ == 0) {
+      return;
+    }
+    const std::int64_t supernodes = structure_->view().count;
+    kernel_info kernel;
+    kernel.text = std::string("supernodal: ") + (backward_ ? "backward" : "forward") + ", " +
+                  std::to_string(supernodes) + " supernodes (" + std::to_string(fundamental_count_) +
+                  " before merging and cutting), " +
+                  (levels_ > 0 ? std::to_string(levels_) + " levels" : "no tree, in the order of columns") +
+                  ", " + std::to_string(values_->entries()) + " entries in panels, " +
+                  std::to_string(blocks_) + " blocks of " + std::to_string(Tuning::block_threads) +
+                  " threads";
+    kernel.waiting_launches = 1;
+    kernel.levels = levels_;
+    kernel.partitions = supernodes;
+    info.kernels = {std::move(kernel)};
+    info.solver_bytes = columns_.bytes() + fundamental_.bytes() + structure_->bytes() + values_->bytes() +
+                        contributions_.bytes() + tasks_.bytes() + order_.bytes();
+  }
+
+ private:
+  /// Builds the columns of C for a direction, and finds their supernodes.
+  supernodal::fundamental_supernodes find_supernodes(const pattern_view<Index, Offset>& a, triangle_form form,
+                                                     bool backward, const Executor& on,
+                                                     memory_resource& resource) {
+    // Backward, the rows of the system, from the last to the first, are the columns of C.
+    form.transposed = form.transposed != backward;
+    form.reversed = form.reversed != backward;
+    backward_ = backward;
+    mirrored_ = form.reversed;
+    columns_ = build_columns_on_device<Index, Offset>(a, form, on, resource);
+    entries_ = columns_.entries();
+    supernodal::fundamental_supernodes host;
+    if (size_ > 0) {
+      fundamental_ = supernodal::find_fundamental(columns(), entries_, host, on, resource);
+    }
+    return host;
+  }
+
+  /// Takes the other direction if its columns are those of a complete factor, or have fewer supernodes.
+  void try_other_direction(const pattern_view<Index, Offset>& a, const triangle_form& form,
+                           supernodal::fundamental_supernodes& host, const Executor& on,
+                           memory_resource& resource) {
+    auto other = find_supernodes(a, form, !backward_, on, resource);
+    if (other.is_nested() || other.count() < host.count()) {
+      host = std::move(other);
+    } else {
+      host = find_supernodes(a, form, !backward_, on, resource);
+    }
+  }
+
+  [[nodiscard]] supernodal::column_view<Index, Offset> columns() const {
+    return {size_, columns_.column_offsets.data(), columns_.rows.data()};
+  }
+  [[nodiscard]] supernodal::column_map<Index, Offset> map() const {
+    return {size_,
+            columns_.column_offsets.data(),
+            columns_.sources.data(),
+            columns_.diagonal_sources.data(),
+            fundamental_.begun.data(),
+            fundamental_.first.data(),
+            fundamental_.rows_begin.data(),
+            structure_->panel_rows()};
+  }
+  /// Returns how many values blocks hand to each other for one right-hand side; see solve_params::buffers.
+  [[nodiscard]] std::int64_t handed_over() const { return size_ + (backward_ ? partials_ : rows_); }
+
+  [[nodiscard]] std::int64_t find_longest_row(const Executor& on, memory_resource& resource) const {
+    if (!backward_) {
+      return count_in_degrees_on_device(columns_, 0, on, resource).longest;
+    }
+    const auto longest = make_buffer<std::int64_t>(1, on, resource);
+    on.fill_bytes(longest.data(), 0, longest.bytes());
+    simt::find_largest(on, size_, supernodal::column_length<Index, Offset>{columns()}, longest.data());
+    std::int64_t found = 0;
+    on.download(&found, longest.data(), sizeof(found));
+    return found;
+  }
+
+  /// Adds a cut to the middle of each supernode whose growth is too large. Returns whether there are any.
+  bool cut_grown(const supernodal::supernode_tree& tree, std::vector<std::int64_t>& cuts,
+                 const Executor& on) const {
+    if (first_grown_index(on) < 0) {
+      return false;
+    }
+    const std::size_t before = cuts.size();
+    const auto norms = values_->norms(on);
+    for (std::int64_t s = 0; s < tree.count(); ++s) {
+      if (!(norms[static_cast<std::size_t>(s)].growth() <= max_growth_) && tree.columns(s) > 1) {
+        cuts.push_back(tree.first[static_cast<std::size_t>(s)] + tree.columns(s) / 2);
+      }
+    }
+    const bool found = cuts.size() > before;
+    std::sort(cuts.begin(), cuts.end());
+    return found;
+  }
+
+  void make_tasks(const supernodal::supernode_tree& tree, const Executor& on, memory_resource& resource) {
+    const supernodal::task_list made =
+        supernodal::task_lister(tree, backward_,
+                                {Tuning::block_threads, space::warp_entries, space::block_entries})
+            .make();
+    tasks_ = make_buffer<supernodal::task>(static_cast<std::int64_t>(made.tasks.size()), on, resource);
+    on.upload(tasks_.data(), made.tasks.data(), tasks_.bytes());
+    order_ = supernodal::upload_as<Index>(made.order, on, resource);
+    blocks_ = simt::block_count(static_cast<std::int64_t>(made.tasks.size()), 1);
+    partials_ = made.partials;
+    levels_ = tree.is_nested ? made.levels : 0;
+  }
+
+  template <int Columns>
+  void launch(const supernodal::solve_params<Scalar, Index, Offset>& p, const Executor& on) const {
+    if (backward_) {
+      on.template launch<backward_agent<Columns>>(blocks_, p, space::bytes);
+    } else {
+      on.template launch<forward_agent<Columns>>(blocks_, p, space::bytes);
+    }
+  }
+
+  std::int64_t size_;
+  std::int64_t pivots_;    ///< diagonal entries; 0 if the diagonal is unit
+  bool backward_ = false;  ///< whether the system is C^T x = b
+  bool mirrored_ = false;  ///< see solve_params
+  bool conjugated_;
+  std::int64_t max_rhs_;
+  real max_growth_;
+  device_columns<Index, Offset> columns_;  ///< of C; without their rows after the analysis
+  std::int64_t entries_ = 0;               ///< of C without the diagonal
+  std::int64_t longest_row_ = 0;
+  std::int64_t fundamental_count_ = 0;
+  std::int64_t rows_ = 0;      ///< rows in the lists of all supernodes
+  std::int64_t partials_ = 0;  ///< see task_list
+  std::int64_t levels_ = 0;    ///< of the tree; 0: the pattern has none
+  std::uint32_t blocks_ = 0;
+  bool has_first_values_ = false;  ///< whether the values of the first update_values() are in place
+  supernodal::device_fundamental<Index, Offset> fundamental_;
+  std::optional<structure_type> structure_;
+  std::optional<values_type> values_;
+  supernodal::contribution_lists<Offset> contributions_;
+  buffer<supernodal::task> tasks_;
+  buffer<Index> order_;
+};
+
+}  // namespace sptrsv::detail

@@ -1,0 +1,66 @@
+// The supernodes of a system and how their panels lie in memory.
+//
+// The system is C x = b (forward) or C^T x = b (backward), where C is lower triangular. Supernode s has the
+// columns first[s] ... first[s + 1] - 1 of C, k of them, and the rows of the list rows[rows_begin[s]] ...
+// rows[rows_begin[s + 1] - 1] below them, r of them. With C_JJ = D (I + N), where D is the diagonal, and V =
+// inv(I + N), its panel holds, row by row,
+//
+//   the strictly lower triangle of V   k rows of 0, 1, ..., k - 1 entries
+//   -C_RJ V                            r rows of k entries
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/simt/context.hpp"
+
+namespace sptrsv::detail::supernodal {
+
+/// Returns where row `i` of a panel of `k` columns begins.
+SPTRSV_HOST_DEVICE constexpr std::int64_t panel_row(std::int64_t i, std::int64_t k) {
+  return i < k ? i * (i - 1) / 2 : k * (k - 1) / 2 + (i - k) * k;
+}
+
+/// Returns the number of entries of row `i` of a panel of `k` columns.
+SPTRSV_HOST_DEVICE constexpr std::int64_t panel_row_entries(std::int64_t i, std::int64_t k) {
+  return i < k ? i : k;
+}
+
+/// A supernode as a kernel sees it.
+template <class Index>
+struct supernode {
+  std::int64_t first;       ///< first column
+  std::int64_t columns;     ///< k
+  std::int64_t rows_begin;  ///< where its list of rows begins
+  std::int64_t rows;        ///< r
+  std::int64_t panel;       ///< where its panel begins
+
+  /// Returns the number of rows of the panel.
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t height() const { return columns + rows; }
+};
+
+/// The supernodes in device memory.
+template <class Index>
+struct supernodes {
+  std::int64_t count;               ///< number of supernodes
+  const Index* first;               ///< by supernode, count + 1: its first column
+  const std::int64_t* rows_begin;   ///< by supernode, count + 1: where its list of rows begins
+  const std::int64_t* panel_begin;  ///< by supernode, count + 1: where its panel begins
+  const Index* rows;                ///< the lists of rows, each ascending
+  const Index* supernode_of;        ///< by column
+  /// By column i: the first column j of the descendants of i in the tree of columns, as far as they are next
+  /// to i and merged with it. V_ij is zero by structure if j < first_descendant[i].
+  const Index* first_descendant;
+
+  template <class Context>
+  SPTRSV_DEVICE supernode<Index> open(Context& ctx, std::int64_t s) const {
+    supernode<Index> found{};
+    found.first = ctx.load_constant(first + s);
+    found.columns = ctx.load_constant(first + s + 1) - found.first;
+    found.rows_begin = ctx.load_constant(rows_begin + s);
+    found.rows = ctx.load_constant(rows_begin + s + 1) - found.rows_begin;
+    found.panel = ctx.load_constant(panel_begin + s);
+    return found;
+  }
+};
+
+}  // namespace sptrsv::detail::supernodal

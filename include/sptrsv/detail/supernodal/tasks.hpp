@@ -1,0 +1,136 @@
+// The work of a solve, dealt to thread blocks.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "sptrsv/detail/supernodal/panels.hpp"
+#include "sptrsv/detail/supernodal/tree.hpp"
+
+namespace sptrsv::detail::supernodal {
+
+/// What a thread block does. A large panel is shared by several blocks, each with one tile of its rows.
+enum class task_kind : std::int32_t {
+  warps,  ///< each warp solves one supernode
+  whole,  ///< the block solves one supernode
+  /// Forward: computes the right-hand sides of some columns of a supernode, which its tiles need. Backward:
+  /// sums what the tiles of a supernode have computed for some of its columns.
+  sums,
+  tile  ///< the product with some rows of a panel
+};
+
+/// The task of a thread block. Kind `warps`: warp w solves supernode order[first + w], if w < end. Otherwise
+/// `first` is the supernode, and [begin, end) are columns of it (sums) or rows of its panel.
+struct task {
+  std::int64_t first;
+  std::int64_t begin;
+  std::int64_t end;
+  /// Backward, tile: where its partial sums stand among all, one per column; sums: those of the first tile.
+  std::int64_t partials;
+  std::int32_t tiles;  ///< backward, sums: number of tiles
+  task_kind kind;
+};
+
+/// The tasks of a solve in the order of tickets: a task waits for earlier ones only.
+struct task_list {
+  std::vector<task> tasks;
+  std::vector<std::int64_t> order;  ///< supernodes that warps solve
+  std::int64_t partials = 0;        ///< partial sums of all tiles; backward only
+  std::int64_t levels = 0;          ///< of the tree
+};
+
+/// What fits a block; see panel_space.
+struct task_limits {
+  std::int64_t block_threads;
+  std::int64_t warp_entries;  ///< largest panel that a warp takes
+  std::int64_t tile_entries;  ///< largest part of a panel that a block takes
+};
+
+/// Makes the task list. Supernodes are taken in the order of levels, in the order of columns within a level;
+/// if the tree does not say what a supernode needs, in the order of columns. In a level large supernodes come
+/// first.
+class task_lister {
+ public:
+  task_lister(const supernode_tree& tree, bool backward, const task_limits& limits)
+      : tree_(tree), backward_(backward), limits_(limits) {}
+
+  task_list make() {
+    const std::vector<std::int64_t> level = tree_.levels(backward_);
+    std::vector<std::int64_t> by_level(level.size());
+    std::iota(by_level.begin(), by_level.end(), std::int64_t{0});
+    if (backward_) {
+      std::reverse(by_level.begin(), by_level.end());
+    }
+    const auto level_of = [&](std::int64_t s) { return level[static_cast<std::size_t>(s)]; };
+    if (tree_.is_nested) {
+      std::stable_sort(by_level.begin(), by_level.end(), [&](std::int64_t a, std::int64_t b) {
+        return level_of(a) != level_of(b) ? level_of(a) < level_of(b) : is_small(a) < is_small(b);
+      });
+    }
+    for (std::size_t i = 0; i < by_level.size(); ++i) {
+      const std::int64_t s = by_level[i];
+      const bool begins_level = i == 0 || level_of(s) != level_of(by_level[i - 1]);
+      list_.levels += begins_level ? 1 : 0;
+      if (!is_small(s)) {
+        add_large(s);
+      } else if (begins_level || list_.tasks.back().kind != task_kind::warps ||
+                 list_.tasks.back().end == limits_.block_threads / 32) {
+        list_.tasks.push_back({static_cast<std::int64_t>(list_.order.size()), 0, 1, 0, 0, task_kind::warps});
+        list_.order.push_back(s);
+      } else {
+        ++list_.tasks.back().end;
+        list_.order.push_back(s);
+      }
+    }
+    return std::move(list_);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t entries(std::int64_t s) const {
+    return tree_.panel_begin[static_cast<std::size_t>(s) + 1] -
+           tree_.panel_begin[static_cast<std::size_t>(s)];
+  }
+  [[nodiscard]] bool is_small(std::int64_t s) const {
+    return tree_.columns(s) <= 32 && entries(s) <= limits_.warp_entries;
+  }
+
+  void add_large(std::int64_t s) {
+    const std::int64_t columns = tree_.columns(s);
+    const std::int64_t height = columns + tree_.rows(s);
+    if (entries(s) <= limits_.tile_entries) {
+      list_.tasks.push_back({s, 0, height, 0, 0, task_kind::whole});
+      return;
+    }
+    const std::int64_t rows = std::max<std::int64_t>(limits_.tile_entries / columns, 1);
+    const std::int64_t tiles = (height + rows - 1) / rows;
+    if (!backward_) {
+      add_sums(s, 0);
+    }
+    for (std::int64_t t = 0; t < tiles; ++t) {
+      list_.tasks.push_back(
+          {s, t * rows, std::min(height, (t + 1) * rows), list_.partials + t * columns, 0, task_kind::tile});
+    }
+    if (backward_) {
+      add_sums(s, static_cast<std::int32_t>(tiles));
+      list_.partials += tiles * columns;
+    }
+  }
+
+  /// Adds tasks that sum for all columns of a supernode.
+  void add_sums(std::int64_t s, std::int32_t tiles) {
+    const std::int64_t columns = tree_.columns(s);
+    const std::int64_t step = backward_ ? 32 : limits_.block_threads;
+    for (std::int64_t j = 0; j < columns; j += step) {
+      list_.tasks.push_back({s, j, std::min(columns, j + step), list_.partials, tiles, task_kind::sums});
+    }
+  }
+
+  const supernode_tree& tree_;
+  bool backward_;
+  task_limits limits_;
+  task_list list_;
+};
+
+}  // namespace sptrsv::detail::supernodal

@@ -1,0 +1,178 @@
+// The threads that work on one supernode together: a warp or a block. And what both directions of a solve
+// share.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/supernodal/panels.hpp"
+#include "sptrsv/detail/supernodal/tasks.hpp"
+#include "sptrsv/detail/sync/double_buffer.hpp"
+
+namespace sptrsv::detail::supernodal {
+
+/// A warp that works by itself.
+template <class Context>
+class warp_team {
+ public:
+  static constexpr int size = 32;
+
+  SPTRSV_DEVICE explicit warp_team(Context& ctx) : warp_(ctx.template group<32>()) {}
+
+  [[nodiscard]] SPTRSV_DEVICE int rank() const { return warp_.rank(); }
+  /// Returns the warp of the thread.
+  SPTRSV_DEVICE const auto& warp() const { return warp_; }
+  /// Waits for all threads of the team, and orders memory among them.
+  SPTRSV_DEVICE void sync() { warp_.sync(); }
+  /// Returns whether `v` is true in any thread of the team, and orders memory among them. All of them call
+  /// it. A sync must lie between two calls.
+  SPTRSV_DEVICE bool any(bool v) {
+    warp_.sync();
+    return warp_.any(v);
+  }
+
+ private:
+  decltype(std::declval<Context&>().template group<32>()) warp_;
+};
+
+/// The threads of a block.
+template <class Context, int Threads>
+class block_team {
+ public:
+  static constexpr int size = Threads;
+
+  /// `votes`: shared memory, one element per warp.
+  SPTRSV_DEVICE block_team(Context& ctx, bool* votes)
+      : ctx_(ctx), warp_(ctx.template group<32>()), votes_(votes) {}
+
+  [[nodiscard]] SPTRSV_DEVICE int rank() const { return ctx_.thread_rank(); }
+  SPTRSV_DEVICE const auto& warp() const { return warp_; }
+  SPTRSV_DEVICE void sync() { ctx_.barrier(); }
+  SPTRSV_DEVICE bool any(bool v) {
+    const bool in_warp = warp_.any(v);
+    if (warp_.rank() == 0) {
+      votes_[warp_.index()] = in_warp;
+    }
+    ctx_.barrier();
+    bool found = false;
+    for (int w = 0; w < Threads / 32; ++w) {
+      found = found || votes_[w];
+    }
+    return found;
+  }
+
+ private:
+  Context& ctx_;
+  decltype(std::declval<Context&>().template group<32>()) warp_;
+  bool* votes_;
+};
+
+/// The shared memory that holds parts of panels, in dynamic shared memory: for the block, or in equal parts
+/// for its warps. Copies begin and end at multiples of 16 bytes, which takes up to `slack` bytes more.
+template <class Tuning, class Scalar>
+struct panel_space {
+  static constexpr int slack = 32;
+  static constexpr int bytes = Tuning::tile_bytes;
+  static constexpr int warp_bytes = Tuning::tile_bytes / (Tuning::block_threads / 32);
+  static_assert(warp_bytes % 16 == 0 && warp_bytes > slack,
+                "supernodal_tuning: tile_bytes must be a multiple of 16 for each warp, and more than 32");
+
+  /// Largest number of entries for a block and for a warp.
+  static constexpr std::int64_t block_entries = (bytes - slack) / static_cast<int>(sizeof(Scalar));
+  static constexpr std::int64_t warp_entries = (warp_bytes - slack) / static_cast<int>(sizeof(Scalar));
+  static_assert(block_entries >= Tuning::max_width,
+                "supernodal_tuning: tile_bytes must hold a row of max_width entries");
+};
+
+/// Begins to copy the entries [begin, end) of the panels to shared memory at `space`, where the first of them
+/// is at copied_panel(). The lanes of a warp call it together, and wait for the copy with wait_bulk.
+template <class Context, class Scalar>
+SPTRSV_DEVICE void copy_panel(Context& ctx, const Scalar* panels, std::int64_t begin, std::int64_t end,
+                              unsigned char* space, std::uint64_t* arrival, int lane) {
+  constexpr auto size = static_cast<std::int64_t>(sizeof(Scalar));
+  const std::int64_t from = begin * size / 16 * 16;
+  const std::int64_t to = (end * size + 15) / 16 * 16;
+  ctx.copy_bulk(space, reinterpret_cast<const unsigned char*>(panels) + from, static_cast<int>(to - from),
+                arrival, lane);
+}
+
+/// Returns the address of entry `begin` after copy_panel().
+template <class Scalar>
+SPTRSV_DEVICE const Scalar* copied_panel(std::int64_t begin, const unsigned char* space) {
+  return reinterpret_cast<const Scalar*>(space + begin * static_cast<std::int64_t>(sizeof(Scalar)) % 16);
+}
+
+/// Parameters of a solve in either direction.
+template <class Scalar, class Index, class Offset>
+struct solve_params {
+  using flag = value_flag<Scalar>;
+
+  supernodes<Index> of;
+  const Scalar* panels;
+  const Scalar* diagonal;  ///< by column; null if the diagonal is unit
+  const task* tasks;       ///< by block, in the order of tickets
+  const Index* order;      ///< see task
+  std::int64_t size;       ///< rows of the system
+  bool mirrored;           ///< column j of C stands for row size - 1 - j of b and x, instead of row j
+  /// Forward only. The sum for column j of the system has number j; the sum for row e of the lists of rows
+  /// has number size + e. It adds the contributions sources[source_begin[i]] ... of other supernodes, each
+  /// named by its row in the lists.
+  const Offset* source_begin;
+  const Offset* sources;
+  std::int64_t rows;  ///< rows in all lists
+  /// Values that blocks hand to each other. Forward: by row of the lists, the contribution of a supernode to
+  /// this row; then by column, right-hand sides divided by pivots. Backward: by column, x; then partial sums.
+  double_buffer<Scalar> buffers;
+  Scalar alpha;
+  dense_view<const Scalar> b;
+  dense_view<Scalar> x;
+
+  /// Returns alpha b for one column of C and right-hand side.
+  template <class Context>
+  SPTRSV_DEVICE Scalar load_b(Context& ctx, std::int64_t column, std::int64_t rhs) const {
+    return alpha * ctx.load(b.data + row_of(column) * b.row_stride + rhs * b.column_stride);
+  }
+  template <class Context>
+  SPTRSV_DEVICE pivot_divisor<Scalar> pivot(Context& ctx, std::int64_t column) const {
+    return pivot_divisor<Scalar>(diagonal != nullptr ? ctx.load_constant(diagonal + column)
+                                                     : pivot_divisor<Scalar>::one());
+  }
+  /// Stores the component of the solution for a column of C.
+  template <class Context>
+  SPTRSV_DEVICE void store_x(Context& ctx, std::int64_t column, std::int64_t rhs, std::uint32_t half,
+                             std::int64_t substitution_index, Scalar v) const {
+    ctx.store(x.data + row_of(column) * x.row_stride + rhs * x.column_stride, v);
+    if (!is_finite(v)) {
+      buffers.record_nonfinite(ctx, half, substitution_index);
+    }
+  }
+  /// Waits for a value that another block hands over.
+  template <class Context>
+  SPTRSV_DEVICE Scalar wait(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t index) const {
+    const auto* const at = buffers.component(half, rhs, index);
+    return flag::wait(ctx, at, flag::try_load(ctx, at));
+  }
+  /// Hands a value over.
+  template <class Context>
+  SPTRSV_DEVICE void publish(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t index,
+                             Scalar v) const {
+    flag::publish(ctx, buffers.component(half, rhs, index), v);
+  }
+
+  /// Returns the row of b and x for a column of C.
+  [[nodiscard]] SPTRSV_DEVICE std::int64_t row_of(std::int64_t column) const {
+    return mirrored ? size - 1 - column : column;
+  }
+
+  /// Returns whether row `i` of a panel depends on column `j` <= i by structure.
+  template <class Context>
+  SPTRSV_DEVICE bool depends(Context& ctx, const supernode<Index>& node, std::int64_t i,
+                             std::int64_t j) const {
+    return i >= node.columns ||
+           node.first + j >=
+               static_cast<std::int64_t>(ctx.load_constant(of.first_descendant + node.first + i));
+  }
+};
+
+}  // namespace sptrsv::detail::supernodal

@@ -1,0 +1,93 @@
+// The policy supernodal: complete factors, whose columns form dense panels.
+#pragma once
+
+#include "sptrsv/memory_resource.hpp"
+
+namespace sptrsv {
+
+/// Tuning constants of supernodal. To change some, derive a struct from this one, redefine these members, and
+/// give the struct to policy::basic_supernodal.
+struct supernodal_tuning {
+  /// Threads of a block: a power of two from 32 to 1024.
+  static constexpr int block_threads = 256;
+  /// Largest number of columns of a supernode. A wider one becomes a chain of several. More columns make
+  /// fewer hand-offs, and more shared memory per block.
+  static constexpr int max_width = 256;
+  /// A supernode becomes part of its parent if at most this share of the merged panel is zeros.
+  static constexpr double max_padding = 0.1;
+  /// The same for merged panels of at most `narrow_width` columns, whose hand-offs cost more than their
+  /// bytes.
+  static constexpr double max_narrow_padding = 0.4;
+  /// Largest number of columns of a narrow panel.
+  static constexpr int narrow_width = 8;
+  /// Shared memory of a block for parts of panels, in bytes. A larger panel is shared by several blocks; a
+  /// panel of at most 32 columns that fits the share of a warp is solved by a warp.
+  static constexpr int tile_bytes = 32768;
+  /// Warps on an SM for which the compiler leaves registers in the kernels for one right-hand side; half as
+  /// many in the others.
+  static constexpr int warps_per_processor = 32;
+  /// Right-hand sides that are solved together in one sweep over a panel: 1, 2 or 4.
+  static constexpr int rhs_per_sweep = 4;
+  /// Rows and columns of the tiles in which panels are multiplied with inverse diagonal blocks. Powers of
+  /// two; their product is at least 32.
+  static constexpr int product_rows = 64;
+  static constexpr int product_columns = 32;
+};
+
+namespace policy {
+
+/// Supernodes: for complete factors, as direct solvers compute them. Consecutive columns with the same
+/// structure form a supernode, a dense panel; supernodes form a tree. The analysis finds the supernodes,
+/// merges small ones with their parents, and `update_values` multiplies each panel with the inverse of its
+/// diagonal block. A solve is then one product per supernode, and waits once per level of the tree instead of
+/// once per level of the rows (the supernodal and partitioned-inverse forms of sptrsv in SuperLU_DIST and
+/// KokkosKernels; partitioned inverse: Alvarado and Schreiber, SIAM J. Sci. Comput. 14(2), 1993).
+///
+/// A lower triangle L is solved by the supernodes of its columns, an upper triangle U by those of its rows.
+/// So L and its transpose have the same supernodes. Patterns without supernodes, such as incomplete factors,
+/// are solved correctly, but slower than by policy::dataflow.
+///
+/// Additions are done in a fixed order: the result is the same in every bit from solve to solve. Inverses
+/// change what a solution is:
+///
+/// - Its backward error may be up to `max_growth` times that of substitution, and is bounded for the rows of
+/// a
+///   supernode together, relative to the largest of them, not for each row by itself.
+/// - A component is non-finite where that of substitution is non-finite, unless finite values overflow there;
+///   but an infinite component may be NaN.
+/// - `analyze` cuts a supernode into smaller ones as long as its growth, computed from the values, exceeds
+///   `max_growth`. A supernode of one column is solved as in substitution. If values given to `update_values`
+///   later exceed the bound, solutions may be inaccurate, and `status()` reports solve_status::kind::growth.
+///   Such values need another `analyze`.
+///
+/// @tparam Tuning supernodal_tuning, or a struct derived from it.
+template <class Tuning = supernodal_tuning>
+struct basic_supernodal {
+  static_assert(Tuning::block_threads >= 32 && Tuning::block_threads <= 1024 &&
+                    (Tuning::block_threads & (Tuning::block_threads - 1)) == 0,
+                "supernodal_tuning: block_threads must be a power of two from 32 to 1024");
+  static_assert(Tuning::max_width >= 1, "supernodal_tuning: max_width must be at least 1");
+  static_assert(Tuning::rhs_per_sweep == 1 || Tuning::rhs_per_sweep == 2 || Tuning::rhs_per_sweep == 4,
+                "supernodal_tuning: rhs_per_sweep must be 1, 2 or 4");
+
+  /// Name of the policy in solver_info and in messages.
+  static constexpr const char* name = "supernodal";
+  /// Stream type of the solver: cudaStream_t.
+  using default_stream = stream_handle;
+  /// The tuning constants.
+  using tuning = Tuning;
+
+  /// Upper bound of the growth of a supernode: the condition number ||U|| ||inv(U)|| in the maximum norm of
+  /// its diagonal block U, its rows scaled to a unit diagonal.
+  double max_growth = 1000;
+};
+/// supernodal with its own tuning constants.
+using supernodal = basic_supernodal<>;
+
+}  // namespace policy
+}  // namespace sptrsv
+
+#include "sptrsv/detail/supernodal/engine.hpp"
+#ifdef __CUDACC__
+#include "sptrsv/detail/simt/cuda_executor.cuh"
+#endif

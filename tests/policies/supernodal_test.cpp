@@ -1,0 +1,212 @@
+// The policy supernodal, in the emulator: the supernodes of complete factors, and inverses that grow.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "common/generators/cholesky.hpp"
+#include "contract/contract_fixture.hpp"
+#include "support/emulator_target.hpp"
+
+namespace sptrsv::testing {
+
+using supernodal_case = suite_case<emulator_target, supernodal, double, std::int32_t, std::int32_t>;
+using small_panels_case = suite_case<emulator_target, supernodal_small, double, std::int32_t, std::int32_t>;
+
+/// Returns the pattern of the complete Cholesky factor of a grid, or, if `mirrored`, of its transpose from
+/// the last row to the first, which is lower triangular, too.
+pattern factor_of_grid(const sptrsv_common::grid& g, bool mirrored = false) {
+  const sptrsv_common::pattern factor = sptrsv_common::complete_cholesky_of_grid(g);
+  pattern p{"factor", factor.rows(), {}};
+  for (std::int64_t i = 0; i < p.size; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    for (auto e = factor.row_offsets[row]; e < factor.row_offsets[row + 1] - 1; ++e) {
+      const std::int64_t j = factor.columns[static_cast<std::size_t>(e)];
+      p.entries.push_back(mirrored ? position{p.size - 1 - j, p.size - 1 - i} : position{i, j});
+    }
+  }
+  std::sort(p.entries.begin(), p.entries.end(), [](const position& a, const position& b) {
+    return a.row != b.row ? a.row < b.row : a.column < b.column;
+  });
+  return p;
+}
+
+template <class Case>
+class Supernodes : public contract_of<Case> {
+ public:
+  using matrix = typename contract_of<Case>::matrix;
+
+  static constexpr form lower{};
+
+  kernel_info kernel_of(const matrix& a, const form& f = lower) {
+    return this->analyze(a, f).info().kernels.at(0);
+  }
+  void expect_solution(const matrix& a, const form& f, const std::string& name) {
+    auto solver = this->analyze(a, f, 5);
+    const layout shape = row_major(a.size(), 5, 1);
+    const auto b = random_vector<double>(static_cast<std::int64_t>(shape.extent), 3);
+    this->expect_solved(a, f, name, shape, b, this->solve(solver, shape, b));
+  }
+};
+using OfFactors = Supernodes<supernodal_case>;
+using OfSmallPanels = Supernodes<small_panels_case>;
+
+TEST_F(OfFactors, AreFoundInAllForms) {
+  const pattern p = factor_of_grid({24, 24});
+  for (const form& f : all_forms()) {
+    const auto a = make(p, f);
+    const kernel_info kernel = kernel_of(a, f);
+    EXPECT_LT(kernel.partitions, p.size / 4) << f.name();
+    EXPECT_GT(kernel.levels, 0) << f.name();
+    EXPECT_LT(kernel.levels, 16) << f.name();
+    expect_solution(a, f, p.name);
+  }
+}
+
+/// A lower triangle whose rows, not its columns, form supernodes.
+TEST_F(OfFactors, AreFoundInRows) {
+  const pattern p = factor_of_grid({24, 24}, true);
+  for (const form& f : this->forms_for(1)) {
+    const auto a = make(p, f);
+    EXPECT_LT(kernel_of(a, f).partitions, p.size / 4) << f.name();
+    EXPECT_GT(kernel_of(a, f).levels, 0) << f.name();
+    expect_solution(a, f, p.name);
+  }
+}
+
+TEST_F(OfFactors, AreAbsentInIncompleteOnes) {
+  const pattern p = patterns::stencil_2d(20, 20);
+  const auto a = make(p, lower);
+  EXPECT_EQ(kernel_of(a).levels, 0);
+  EXPECT_GT(kernel_of(a).partitions, 9 * p.size / 10);
+  expect_solution(a, lower, p.name);
+}
+
+/// Wide panels are shared by blocks, and their inverses take several tiles.
+TEST_F(OfSmallPanels, AreSharedByBlocks) {
+  for (const pattern& p : {factor_of_grid({13, 11}), factor_of_grid({5, 5, 5}, true), patterns::dense(100)}) {
+    for (const form& f : this->forms_for(2)) {
+      expect_solution(make(p, f), f, p.name);
+    }
+  }
+}
+
+/// Panels of one column with more rows than a warp or a block has threads.
+TEST_F(OfFactors, MayBeTall) {
+  for (const std::int64_t size : {100, 700}) {
+    const pattern p = patterns::where("tall", size, [](auto, auto j) { return j == 0; });
+    for (const form& f : this->forms_for(3)) {
+      expect_solution(make(p, f), f, p.name);
+    }
+  }
+}
+
+/// Supernodes that do not need each other are merged into one panel; what is not finite does not pass from
+/// one to the other.
+TEST_F(OfFactors, KeepSiblingsApartWhereValuesAreNotFinite) {
+  // Columns 0 and 1, and 2 and 3, are leaves; columns 4 to 6 are their parent.
+  const pattern p = patterns::where(
+      "siblings", 7, [](auto i, auto j) { return i >= 4 || (i == 1 && j == 0) || (i == 3 && j == 2); });
+  const auto is_finite = [](double v) { return std::isfinite(v); };
+  const std::vector<double> b(7, 1);
+  for (const form& f : {form{uplo::lower}, form{uplo::upper}}) {
+    EXPECT_EQ(kernel_of(make(p, f), f).partitions, 1);
+    for (std::int64_t at = 0; at < 49; ++at) {
+      for (const double bad : {HUGE_VAL, std::nan(""), 0.0}) {
+        auto a = make(p, f);
+        const std::int64_t i = std::max(at / 7, at % 7);
+        const std::int64_t j = std::min(at / 7, at % 7);
+        if (i != j && std::none_of(p.entries.begin(), p.entries.end(),
+                                   [&](const position& e) { return e.row == i && e.column == j; })) {
+          continue;
+        }
+        auto solver = this->analyze(a, f);
+        f.part == uplo::lower ? a.set(i, j, bad) : a.set(j, i, bad);
+        solver.update_values(this->where.upload(a.values()), this->where.stream());
+        const auto x = this->solve(solver, b);
+        const auto expected = this->reference(a, f, b);
+        EXPECT_TRUE(std::equal(x.begin(), x.end(), expected.begin(),
+                               [&](double u, double v) { return is_finite(u) == is_finite(v); }))
+            << f.name() << ", " << bad << " at " << i << ", " << j;
+      }
+    }
+  }
+}
+
+/// Kahan's triangle: a unit diagonal and -c everywhere below it. The norm of its inverse is about (1 + c)^n.
+void set_kahan(OfFactors::matrix& a, double c) {
+  for (std::int64_t i = 0; i < a.size(); ++i) {
+    for (std::int64_t j = 0; j < i; ++j) {
+      a.set(i, j, -c);
+    }
+    a.set(i, i, 1);
+  }
+}
+
+/// The more the inverses grow, the narrower the supernodes, down to substitution; the error stays bounded.
+TEST_F(OfFactors, AreCutWhereInversesGrow) {
+  const pattern p = patterns::dense(48);
+  auto a = make(p, lower);
+  std::int64_t before = 1;
+  for (const double c : {1e-4, 0.5, 1.0, 1e3}) {
+    set_kahan(a, c);
+    const std::int64_t supernodes = kernel_of(a).partitions;
+    EXPECT_GE(supernodes, before) << c;
+    before = supernodes;
+    auto solver = this->analyze(a, lower);
+    // The solution of the last ones would overflow for most right-hand sides.
+    std::vector<double> b(48, 0);
+    b[40] = 1;
+    this->expect_solved(a, lower, p.name, b, this->solve(solver, b));
+    EXPECT_TRUE(solver.status(this->where.stream()).ok()) << c;
+  }
+  EXPECT_EQ(before, p.size);
+}
+
+/// Rows whose sizes differ by many orders of magnitude do not count: rows are scaled by their pivots.
+TEST_F(OfFactors, AreKeptWhereRowsAreGraded) {
+  const pattern p = patterns::dense(48);
+  auto a = make(p, lower);
+  for (std::int64_t i = 0; i < p.size; ++i) {
+    const double scale = std::ldexp(1.0, static_cast<int>(20 * (i % 5)) - 40);
+    for (std::int64_t j = 0; j < i; ++j) {
+      a.set(i, j, scale / 64);
+    }
+    a.set(i, i, scale);
+  }
+  EXPECT_EQ(kernel_of(a).partitions, 1);
+  expect_solution(a, lower, p.name);
+}
+
+TEST_F(OfFactors, SayWhenLaterValuesGrow) {
+  const pattern p = patterns::dense(48);
+  const auto b = random_vector<double>(p.size, 3);
+  for (const bool is_upper : {false, true}) {
+    const form f{is_upper ? uplo::upper : uplo::lower};
+    auto a = make(p, f);
+    const auto set = [&](double c) {
+      for (std::int64_t i = 0; i < p.size; ++i) {
+        for (std::int64_t j = 0; j < i; ++j) {
+          is_upper ? a.set(j, i, -c) : a.set(i, j, -c);
+        }
+        a.set(i, i, 1);
+      }
+    };
+    set(1e-3);
+    auto solver = this->analyze(a, f);
+    const auto status_after = [&](double c) {
+      set(c);
+      solver.update_values(this->where.upload(a.values()), this->where.stream());
+      this->solve(solver, b);
+      return solver.status(this->where.stream());
+    };
+    EXPECT_TRUE(status_after(1e-4).ok());
+    const solve_status grown = status_after(1);
+    EXPECT_EQ(grown.code, solve_status::kind::growth);
+    EXPECT_EQ(grown.row.value_or(-1), is_upper ? p.size - 1 : 0);
+    EXPECT_TRUE(status_after(1e-4).ok());
+    this->expect_solved(a, f, p.name, b, this->solve(solver, b));
+  }
+}
+
+}  // namespace sptrsv::testing

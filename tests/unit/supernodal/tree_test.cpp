@@ -1,0 +1,135 @@
+// The tree of supernodes on the host: merging, cutting, levels, and the order of tasks.
+#include "sptrsv/detail/supernodal/tree.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "sptrsv/detail/supernodal/tasks.hpp"
+
+namespace sptrsv::detail::supernodal {
+namespace {
+
+constexpr merge_limits no_padding{0, 0, 0};
+constexpr merge_limits any_padding{1, 1, 0};
+
+/// Two leaves of two columns each, and their parent of three columns, which is a root. The first leaf has two
+/// rows below it, the second one three.
+fundamental_supernodes two_leaves() { return {{0, 2, 4, 7}, {2, 3, 0}, {2, 2, -1}, {1, 1, 1}}; }
+
+std::vector<std::int64_t> begins(const merged_supernodes& merged) {
+  std::vector<std::int64_t> made;
+  for (const merged_range& range : merged.ranges) {
+    made.push_back(range.begin);
+  }
+  return made;
+}
+
+TEST(SupernodeTree, MergesWithoutPaddingOnlyWhatIsDense) {
+  // The second leaf has all rows of its parent's columns; the first one lacks one of them.
+  const auto merged = merge(two_leaves(), no_padding);
+  EXPECT_EQ(begins(merged), (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(merged.ranges[1].entries, panel_row(5, 5));
+  EXPECT_EQ(merged.first_descendant, (std::vector<std::int64_t>{0, 2, 2}));
+}
+
+TEST(SupernodeTree, MergesSiblingsThatFollowEachOther) {
+  const auto merged = merge(two_leaves(), any_padding);
+  EXPECT_EQ(begins(merged), (std::vector<std::int64_t>{0}));
+  // The leaves do not depend on each other.
+  EXPECT_EQ(merged.first_descendant, (std::vector<std::int64_t>{0, 2, 0}));
+}
+
+TEST(SupernodeTree, KeepsTheShareOfZerosUnderItsLimit) {
+  // All three together have 21 entries in the pattern's 2 * 2 + 1 + 10, so 6 zeros.
+  EXPECT_EQ(merge(two_leaves(), {6.0 / 21, 0, 0}).ranges.size(), 1u);
+  EXPECT_EQ(merge(two_leaves(), {5.9 / 21, 0, 0}).ranges.size(), 2u);
+  EXPECT_EQ(merge(two_leaves(), {0, 6.0 / 21, 7}).ranges.size(), 1u);
+  EXPECT_EQ(merge(two_leaves(), {0, 6.0 / 21, 6}).ranges.size(), 2u);
+}
+
+TEST(SupernodeTree, DoesNotMergeWhereTheParentLacksARow) {
+  auto f = two_leaves();
+  f.nested = {1, 0, 1};
+  EXPECT_EQ(merge(f, any_padding).ranges.size(), 3u);
+  EXPECT_FALSE(cut(f, merge(f, any_padding), 100, {}).is_nested);
+}
+
+/// A merge that would make the descendants of a column two separate runs of columns does not happen.
+TEST(SupernodeTree, KeepsDescendantsConsecutive) {
+  // 0 is a child of 2, 1 of 3, 2 of 3: with 1 in between, 0 cannot become part of 2 or of what holds it.
+  const fundamental_supernodes f{{0, 1, 2, 3, 4}, {2, 1, 1, 0}, {2, 3, 3, -1}, {1, 1, 1, 1}};
+  const auto merged = merge(f, any_padding);
+  EXPECT_EQ(begins(merged), (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(merged.first_descendant, (std::vector<std::int64_t>{0, 1, 2, 1}));
+}
+
+TEST(SupernodeTree, CutsWideSupernodesIntoChains) {
+  const auto f = two_leaves();
+  const auto tree = cut(f, merge(f, no_padding), 2, {});
+  EXPECT_EQ(tree.first, (std::vector<std::int64_t>{0, 2, 4, 6, 7}));
+  EXPECT_EQ(tree.range_end, (std::vector<std::int64_t>{2, 7, 7, 7}));
+  EXPECT_EQ(tree.rows_begin, (std::vector<std::int64_t>{0, 2, 5, 6, 6}));
+  // The first row below the first leaf is column 4, which the third supernode has.
+  EXPECT_EQ(tree.parent, (std::vector<std::int64_t>{2, 2, 3, -1}));
+  EXPECT_EQ(tree.levels(false), (std::vector<std::int64_t>{0, 0, 1, 2}));
+  EXPECT_EQ(tree.levels(true), (std::vector<std::int64_t>{2, 2, 1, 0}));
+  EXPECT_EQ(tree.panel_begin.back(), panel_row(4, 2) + panel_row(5, 2) + panel_row(3, 2) + 0);
+}
+
+TEST(SupernodeTree, CutsWhereItIsTold) {
+  const auto f = two_leaves();
+  const auto tree = cut(f, merge(f, no_padding), 100, {1, 3, 5});
+  EXPECT_EQ(tree.first, (std::vector<std::int64_t>{0, 1, 2, 3, 5, 7}));
+  EXPECT_EQ(tree.parent, (std::vector<std::int64_t>{1, 3, 3, 4, -1}));
+}
+
+/// Returns the position of the first task of a kind for a supernode; -1 if there is none.
+std::ptrdiff_t position_of(const task_list& list, std::int64_t supernode, task_kind kind) {
+  for (std::size_t i = 0; i < list.tasks.size(); ++i) {
+    const task& t = list.tasks[i];
+    const auto first = static_cast<std::size_t>(t.first);
+    for (std::int64_t w = 0; t.kind == task_kind::warps && kind == task_kind::warps && w < t.end; ++w) {
+      if (list.order[first + static_cast<std::size_t>(w)] == supernode) {
+        return static_cast<std::ptrdiff_t>(i);
+      }
+    }
+    if (t.kind == kind && t.kind != task_kind::warps && t.first == supernode) {
+      return static_cast<std::ptrdiff_t>(i);
+    }
+  }
+  return -1;
+}
+
+TEST(SupernodeTasks, WaitForEarlierTasksOnly) {
+  const auto f = two_leaves();
+  const auto tree = cut(f, merge(f, no_padding), 100, {});  // a leaf, and a supernode of five columns
+  const task_limits limits{64, 5, 6};
+  const auto forward = task_lister(tree, false, limits).make();
+  EXPECT_LT(position_of(forward, 0, task_kind::warps), position_of(forward, 1, task_kind::sums));
+  EXPECT_LT(position_of(forward, 1, task_kind::sums), position_of(forward, 1, task_kind::tile));
+  const auto backward = task_lister(tree, true, limits).make();
+  EXPECT_GE(position_of(backward, 1, task_kind::tile), 0);
+  EXPECT_LT(position_of(backward, 1, task_kind::tile), position_of(backward, 1, task_kind::sums));
+  EXPECT_LT(position_of(backward, 1, task_kind::sums), position_of(backward, 0, task_kind::warps));
+  EXPECT_EQ(backward.levels, 2);
+}
+
+TEST(SupernodeTasks, ShareALargePanelByRows) {
+  const auto f = two_leaves();
+  const auto tree = cut(f, merge(f, any_padding), 100, {});  // seven columns, no rows below
+  const auto list = task_lister(tree, true, {64, 0, 14}).make();
+  std::vector<std::int64_t> rows;
+  for (const task& t : list.tasks) {
+    if (t.kind == task_kind::tile) {
+      rows.push_back(t.begin);
+      EXPECT_EQ(t.partials, t.begin / 2 * 7);
+    }
+  }
+  EXPECT_EQ(rows, (std::vector<std::int64_t>{0, 2, 4, 6}));
+  EXPECT_EQ(list.partials, 4 * 7);
+}
+
+}  // namespace
+}  // namespace sptrsv::detail::supernodal
