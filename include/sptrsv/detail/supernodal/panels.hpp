@@ -25,8 +25,7 @@ SPTRSV_HOST_DEVICE constexpr std::int64_t panel_row_entries(std::int64_t i, std:
   return i < k ? i : k;
 }
 
-/// A supernode as a kernel sees it.
-template <class Index>
+/// Where a supernode stands.
 struct supernode {
   std::int64_t first;       ///< first column
   std::int64_t columns;     ///< k
@@ -52,8 +51,8 @@ struct supernodes {
   const Index* first_descendant;
 
   template <class Context>
-  SPTRSV_DEVICE supernode<Index> open(Context& ctx, std::int64_t s) const {
-    supernode<Index> found{};
+  SPTRSV_DEVICE supernode open(Context& ctx, std::int64_t s) const {
+    supernode found{};
     found.first = ctx.load_constant(first + s);
     found.columns = ctx.load_constant(first + s + 1) - found.first;
     found.rows_begin = ctx.load_constant(rows_begin + s);

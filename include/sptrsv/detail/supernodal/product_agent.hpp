@@ -71,7 +71,7 @@ struct product_agent {
   template <class Context>
   class tile {
    public:
-    SPTRSV_DEVICE tile(Context& ctx, shared_storage& shared, const params& p, const supernode<Index>& node,
+    SPTRSV_DEVICE tile(Context& ctx, shared_storage& shared, const params& p, const supernode& node,
                        std::int64_t begin)
         : ctx_(ctx),
           shared_(shared),
@@ -233,7 +233,7 @@ struct product_agent {
     Context& ctx_;
     shared_storage& shared_;
     const params& p_;
-    supernode<Index> node_;
+    supernode node_;
     Scalar* panel_;
     std::int64_t begin_;
     std::int64_t end_;
