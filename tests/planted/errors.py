@@ -824,13 +824,13 @@ ERRORS = (
         "zeros by structure take part where values are not finite",
         "values",
         "supernodal",
-        Edit(SN + "team.hpp", "i >= node.columns", "i >= 0", within="return i >= node.columns ||"),
+        Edit(SN + "team.hpp", "i >= node.range_columns", "i >= 0"),
     ),
     error(
         "an inverse keeps what is zero by structure",
         "values",
         "supernodal supernodal_factors",
-        Edit(SN + "product_agent.hpp", "in_diagonal_ && column < first_descendant(row)", "false"),
+        Edit(SN + "product_agent.hpp", "row < node_.range_columns && column < first_descendant(row)", "false"),
     ),
     error(
         "a supernode is merged although its parent lacks one of its rows",

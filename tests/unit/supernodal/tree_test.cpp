@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -85,17 +86,17 @@ TEST(SupernodeTree, CutsWhereItIsTold) {
   EXPECT_EQ(tree.parent, (std::vector<std::int64_t>{1, 3, 3, 4, -1}));
 }
 
-/// Returns the position of the first task of a kind for a supernode; -1 if there is none.
-std::ptrdiff_t position_of(const task_list& list, std::int64_t supernode, task_kind kind) {
+/// Returns the position of the first task of a kind for the supernode with this first column; -1 if there is
+/// none.
+std::ptrdiff_t position_of(const task_list& list, std::int64_t first, task_kind kind) {
   for (std::size_t i = 0; i < list.tasks.size(); ++i) {
     const task& t = list.tasks[i];
-    const auto first = static_cast<std::size_t>(t.first);
-    for (std::int64_t w = 0; t.kind == task_kind::warps && kind == task_kind::warps && w < t.end; ++w) {
-      if (list.order[first + static_cast<std::size_t>(w)] == supernode) {
-        return static_cast<std::ptrdiff_t>(i);
-      }
+    bool found = t.node.first == first;
+    if (t.kind == task_kind::warps) {
+      found = std::any_of(list.small.begin() + t.begin, list.small.begin() + t.end,
+                          [&](const supernode& node) { return node.first == first; });
     }
-    if (t.kind == kind && t.kind != task_kind::warps && t.first == supernode) {
+    if (found && t.kind == kind) {
       return static_cast<std::ptrdiff_t>(i);
     }
   }
@@ -104,15 +105,15 @@ std::ptrdiff_t position_of(const task_list& list, std::int64_t supernode, task_k
 
 TEST(SupernodeTasks, WaitForEarlierTasksOnly) {
   const auto f = two_leaves();
-  const auto tree = cut(f, merge(f, no_padding), 100, {});  // a leaf, and a supernode of five columns
+  const auto tree = cut(f, merge(f, no_padding), 100, {});  // columns 0 and 1, and 2 to 6
   const task_limits limits{64, 5, 6};
   const auto forward = task_lister(tree, false, limits).make();
-  EXPECT_LT(position_of(forward, 0, task_kind::warps), position_of(forward, 1, task_kind::sums));
-  EXPECT_LT(position_of(forward, 1, task_kind::sums), position_of(forward, 1, task_kind::tile));
+  EXPECT_LT(position_of(forward, 0, task_kind::warps), position_of(forward, 2, task_kind::sums));
+  EXPECT_LT(position_of(forward, 2, task_kind::sums), position_of(forward, 2, task_kind::tile));
   const auto backward = task_lister(tree, true, limits).make();
-  EXPECT_GE(position_of(backward, 1, task_kind::tile), 0);
-  EXPECT_LT(position_of(backward, 1, task_kind::tile), position_of(backward, 1, task_kind::sums));
-  EXPECT_LT(position_of(backward, 1, task_kind::sums), position_of(backward, 0, task_kind::warps));
+  EXPECT_GE(position_of(backward, 2, task_kind::tile), 0);
+  EXPECT_LT(position_of(backward, 2, task_kind::tile), position_of(backward, 2, task_kind::sums));
+  EXPECT_LT(position_of(backward, 2, task_kind::sums), position_of(backward, 0, task_kind::warps));
   EXPECT_EQ(backward.levels, 2);
 }
 

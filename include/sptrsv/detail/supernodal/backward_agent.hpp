@@ -49,9 +49,8 @@ struct backward_agent {
     if (work.kind == task_kind::warps) {
       warp_team<Context> team(ctx);
       const int index = team.warp().index();
-      if (index < work.end) {
-        const std::int64_t s = ctx.load_constant(p.order + work.first + index);
-        const auto node = p.of.open(ctx, s);
+      if (index < work.end - work.begin) {
+        const supernode node = ctx.load_constant(p.small + work.begin + index);
         task whole = work;
         whole.kind = task_kind::whole;
         whole.begin = 0;
@@ -61,13 +60,13 @@ struct backward_agent {
       }
       return;
     }
-    const auto node = p.of.open(ctx, work.first);
     block_team<Context, block_threads> team(ctx, shared.votes);
     if (work.kind == task_kind::sums) {
-      sum(ctx, team, shared.start, p, node, work, shared.sums);
+      sum(ctx, team, shared.start, p, work.node, work, shared.sums);
       return;
     }
-    solve(ctx, team, shared.start, p, node, work, panel_memory, &shared.arrivals[0], shared.z, shared.sums);
+    solve(ctx, team, shared.start, p, work.node, work, panel_memory, &shared.arrivals[0], shared.z,
+          shared.sums);
   }
 
  private:
@@ -86,7 +85,7 @@ struct backward_agent {
   /// the warps take the tiles round-robin.
   template <class Context, class Team>
   SPTRSV_DEVICE static void sum(Context& ctx, Team& team, const block_start& start, const params& p,
-                                const supernode<Index>& node, const task& work, Scalar* sums) {
+                                const supernode& node, const task& work, Scalar* sums) {
     const int lane = team.warp().rank();
     const int warp = team.warp().index();
     const std::int64_t column = work.begin + lane;
@@ -114,7 +113,7 @@ struct backward_agent {
   /// Returns the sum for a column over the tiles first, first + warps, ...
   template <class Context>
   SPTRSV_DEVICE static Scalar sum_of_tiles(Context& ctx, const params& p, std::uint32_t half,
-                                           std::int64_t rhs, const supernode<Index>& node, const task& work,
+                                           std::int64_t rhs, const supernode& node, const task& work,
                                            std::int64_t column, int first) {
     constexpr int at_once = 4;
     const auto address = [&](int t) {
@@ -141,7 +140,7 @@ struct backward_agent {
   /// Team::size elements for each right-hand side.
   template <class Context, class Team>
   SPTRSV_DEVICE static void solve(Context& ctx, Team& team, const block_start& start, const params& p,
-                                  const supernode<Index>& node, const task& work, unsigned char* panel_memory,
+                                  const supernode& node, const task& work, unsigned char* panel_memory,
                                   std::uint64_t* arrival, Scalar* z, Scalar* sums) {
     const std::uint32_t half = start.half;
     const int k = static_cast<int>(node.columns);
@@ -202,9 +201,9 @@ struct backward_agent {
 
   /// Stores z of row `i` of the panel to z[0], z[stride], ... Returns whether all are finite.
   template <class Context>
-  SPTRSV_DEVICE static bool load_z(Context& ctx, const params& p, std::uint32_t half,
-                                   const supernode<Index>& node, std::int64_t first, std::int64_t i,
-                                   std::int64_t end, Scalar* z, int stride) {
+  SPTRSV_DEVICE static bool load_z(Context& ctx, const params& p, std::uint32_t half, const supernode& node,
+                                   std::int64_t first, std::int64_t i, std::int64_t end, Scalar* z,
+                                   int stride) {
     bool finite = true;
     if (i < end) {
       const std::int64_t column =
@@ -226,7 +225,7 @@ struct backward_agent {
   /// Adds this thread's share of a column times z: every `groups`-th row from `group` on. `entries`: where
   /// row 0 of the panel would have the column in shared memory.
   template <int Capacity, bool AllFinite, class Context>
-  SPTRSV_DEVICE static void add_products(Context& ctx, const params& p, const supernode<Index>& node,
+  SPTRSV_DEVICE static void add_products(Context& ctx, const params& p, const supernode& node,
                                          std::int64_t base, std::int64_t end, int column, int group,
                                          int groups, const Scalar* entries, const Scalar* z,
                                          Scalar (&sums)[Columns]) {

@@ -90,7 +90,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     p.panels = values_->panels();
     p.diagonal = values_->diagonal().diagonal();
     p.tasks = tasks_.data();
-    p.order = order_.data();
+    p.small = small_.data();
     p.size = size_;
     p.mirrored = mirrored_;
     p.source_begin = contributions_.begin();
@@ -142,7 +142,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     kernel.partitions = supernodes;
     info.kernels = {std::move(kernel)};
     info.solver_bytes = columns_.bytes() + fundamental_.bytes() + structure_->bytes() + values_->bytes() +
-                        contributions_.bytes() + tasks_.bytes() + order_.bytes();
+                        contributions_.bytes() + tasks_.bytes() + small_.bytes();
   }
 
  private:
@@ -229,7 +229,8 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
             .make();
     tasks_ = make_buffer<supernodal::task>(static_cast<std::int64_t>(made.tasks.size()), on, resource);
     on.upload(tasks_.data(), made.tasks.data(), tasks_.bytes());
-    order_ = supernodal::upload_as<Index>(made.order, on, resource);
+    small_ = make_buffer<supernodal::supernode>(static_cast<std::int64_t>(made.small.size()), on, resource);
+    on.upload(small_.data(), made.small.data(), small_.bytes());
     blocks_ = simt::block_count(static_cast<std::int64_t>(made.tasks.size()), 1);
     partials_ = made.partials;
     levels_ = tree.is_nested ? made.levels : 0;
@@ -265,7 +266,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   std::optional<values_type> values_;
   supernodal::contribution_lists<Offset> contributions_;
   buffer<supernodal::task> tasks_;
-  buffer<Index> order_;
+  buffer<supernodal::supernode> small_;
 };
 
 }  // namespace sptrsv::detail

@@ -49,22 +49,20 @@ struct forward_agent {
     if (work.kind == task_kind::warps) {
       warp_team<Context> team(ctx);
       const int index = team.warp().index();
-      if (index < work.end) {
-        const std::int64_t s = ctx.load_constant(p.order + work.first + index);
-        const auto node = p.of.open(ctx, s);
+      if (index < work.end - work.begin) {
+        const supernode node = ctx.load_constant(p.small + work.begin + index);
         solve<32>(ctx, team, shared.start, p, node, 0, node.height(), false,
                   panel_memory + index * space::warp_bytes, &shared.arrivals[index],
                   shared.g + index * 32 * Columns);
       }
       return;
     }
-    const auto node = p.of.open(ctx, work.first);
     if (work.kind == task_kind::sums) {
-      sum(ctx, shared.start, p, node, work.begin + ctx.thread_rank(), work.end);
+      sum(ctx, shared.start, p, work.node, work.begin + ctx.thread_rank(), work.end);
       return;
     }
     block_team<Context, block_threads> team(ctx, shared.votes);
-    solve<capacity>(ctx, team, shared.start, p, node, work.begin, work.end, work.kind == task_kind::tile,
+    solve<capacity>(ctx, team, shared.start, p, work.node, work.begin, work.end, work.kind == task_kind::tile,
                     panel_memory, &shared.arrivals[0], shared.g);
   }
 
@@ -125,7 +123,7 @@ struct forward_agent {
   /// Hands over g of a column of the supernode, for all right-hand sides; one thread.
   template <class Context>
   SPTRSV_DEVICE static void sum(Context& ctx, const block_start& start, const params& p,
-                                const supernode<Index>& node, std::int64_t column, std::int64_t end) {
+                                const supernode& node, std::int64_t column, std::int64_t end) {
     if (column >= end) {
       return;
     }
@@ -143,9 +141,8 @@ struct forward_agent {
   /// `panel_memory` for the rows, and `g`, `Capacity` elements for each right-hand side.
   template <int Capacity, class Context, class Team>
   SPTRSV_DEVICE static void solve(Context& ctx, Team& team, const block_start& start, const params& p,
-                                  const supernode<Index>& node, std::int64_t begin, std::int64_t end,
-                                  bool polls_g, unsigned char* panel_memory, std::uint64_t* arrival,
-                                  Scalar* g) {
+                                  const supernode& node, std::int64_t begin, std::int64_t end, bool polls_g,
+                                  unsigned char* panel_memory, std::uint64_t* arrival, Scalar* g) {
     const std::uint32_t half = start.half;
     const std::int64_t k = node.columns;
     const std::int64_t first_entry = node.panel + panel_row(begin, k);
@@ -196,9 +193,9 @@ struct forward_agent {
 
   /// Returns the contributions to row row + rank of the panel; none if it is not in [columns, end).
   template <class Context>
-  SPTRSV_DEVICE static contribution_list below_list(Context& ctx, const params& p,
-                                                    const supernode<Index>& node, std::int64_t row,
-                                                    std::int64_t stop, std::int64_t end, int rank) {
+  SPTRSV_DEVICE static contribution_list below_list(Context& ctx, const params& p, const supernode& node,
+                                                    std::int64_t row, std::int64_t stop, std::int64_t end,
+                                                    int rank) {
     const std::int64_t i = row + rank;
     const bool is_below = i >= node.columns && i < stop && i < end;
     return contribution_list::open(ctx, p, is_below ? p.size + node.rows_begin + i - node.columns : -1);
@@ -240,7 +237,7 @@ struct forward_agent {
   /// on.
   template <int Capacity, bool AllFinite, class Context, class Warp>
   SPTRSV_DEVICE static void solve_rows(Context& ctx, const Warp& warp, const params& p, std::uint32_t half,
-                                       const supernode<Index>& node, std::int64_t first, std::int64_t begin,
+                                       const supernode& node, std::int64_t first, std::int64_t begin,
                                        std::int64_t row, std::int64_t end, const Scalar* panel,
                                        const Scalar* g, const contribution_list& below) {
     constexpr int rows_at_once = 4 / Columns > 1 ? 4 / Columns : 1;
@@ -275,10 +272,9 @@ struct forward_agent {
 
   /// Adds this lane's share of the products of the rows i, i + 1, ... with g. Rows from `end` on have none.
   template <int Capacity, bool AllFinite, class Context, int Rows>
-  SPTRSV_DEVICE static void add_products(Context& ctx, const params& p, const supernode<Index>& node,
-                                         std::int64_t i, std::int64_t end, int lane, int lanes,
-                                         const Scalar* entries, const Scalar* g,
-                                         Scalar (&sums)[Rows][Columns]) {
+  SPTRSV_DEVICE static void add_products(Context& ctx, const params& p, const supernode& node, std::int64_t i,
+                                         std::int64_t end, int lane, int lanes, const Scalar* entries,
+                                         const Scalar* g, Scalar (&sums)[Rows][Columns]) {
     SPTRSV_UNROLL
     for (int r = 0; r < Rows; ++r) {
       if (i + r >= end) {

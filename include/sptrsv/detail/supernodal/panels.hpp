@@ -25,14 +25,16 @@ SPTRSV_HOST_DEVICE constexpr std::int64_t panel_row_entries(std::int64_t i, std:
   return i < k ? i : k;
 }
 
-/// A supernode as a kernel sees it.
-template <class Index>
+/// Where a supernode stands.
 struct supernode {
   std::int64_t first;       ///< first column
   std::int64_t columns;     ///< k
   std::int64_t rows_begin;  ///< where its list of rows begins
   std::int64_t rows;        ///< r
   std::int64_t panel;       ///< where its panel begins
+  /// The first rows of the panel are columns of the merged range that the supernode was cut from: its own
+  /// columns, and those of the supernodes after it. Their number.
+  std::int64_t range_columns;
 
   /// Returns the number of rows of the panel.
   [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t height() const { return columns + rows; }
@@ -43,6 +45,7 @@ template <class Index>
 struct supernodes {
   std::int64_t count;               ///< number of supernodes
   const Index* first;               ///< by supernode, count + 1: its first column
+  const Index* range_end;           ///< by supernode: one past the last column of its merged range
   const std::int64_t* rows_begin;   ///< by supernode, count + 1: where its list of rows begins
   const std::int64_t* panel_begin;  ///< by supernode, count + 1: where its panel begins
   const Index* rows;                ///< the lists of rows, each ascending
@@ -52,13 +55,14 @@ struct supernodes {
   const Index* first_descendant;
 
   template <class Context>
-  SPTRSV_DEVICE supernode<Index> open(Context& ctx, std::int64_t s) const {
-    supernode<Index> found{};
+  SPTRSV_DEVICE supernode open(Context& ctx, std::int64_t s) const {
+    supernode found{};
     found.first = ctx.load_constant(first + s);
     found.columns = ctx.load_constant(first + s + 1) - found.first;
     found.rows_begin = ctx.load_constant(rows_begin + s);
     found.rows = ctx.load_constant(rows_begin + s + 1) - found.rows_begin;
     found.panel = ctx.load_constant(panel_begin + s);
+    found.range_columns = ctx.load_constant(range_end + s) - found.first;
     return found;
   }
 };

@@ -51,7 +51,7 @@ struct product_agent {
     Scalar w[rows][columns + 1];
     Scalar n[columns][columns + 1];
     std::int64_t first_descendant[columns];  ///< of the rows of n, counted from the first column
-    bool is_finite[block_threads / 32];      ///< by warp: what it loaded of w
+    bool is_finite[block_threads / 32];      ///< by warp: what it loaded
   };
   struct params {
     supernodes<Index> of;
@@ -71,7 +71,7 @@ struct product_agent {
   template <class Context>
   class tile {
    public:
-    SPTRSV_DEVICE tile(Context& ctx, shared_storage& shared, const params& p, const supernode<Index>& node,
+    SPTRSV_DEVICE tile(Context& ctx, shared_storage& shared, const params& p, const supernode& node,
                        std::int64_t begin)
         : ctx_(ctx),
           shared_(shared),
@@ -100,8 +100,9 @@ struct product_agent {
       const int row = ctx_.thread_rank() / column_stride;
       const int column = ctx_.thread_rank() % column_stride;
       for (std::int64_t later = first + columns; later < needed; later += columns) {
-        load_w(later, needed);
-        load_n(later, first);
+        const bool finite_w = load_w(later, needed);
+        const bool finite_n = load_n(later, first);
+        vote(finite_w && finite_n);
         ctx_.barrier();
         if (is_finite()) {
           for (int l = 0; l < columns; ++l) {
@@ -118,7 +119,9 @@ struct product_agent {
           for (int l = 0; l < columns; ++l) {
             for (int i = 0; i < thread_rows; ++i) {
               for (int j = 0; j < thread_columns; ++j) {
-                if (takes_part(first + column + j * column_stride, l)) {
+                // Above the diagonal, W is zero.
+                const bool is_above = in_diagonal_ && later + l > begin_ + row + i * row_stride;
+                if (!is_above && takes_part(first + column + j * column_stride, l)) {
                   sums[i][j] = sums[i][j] +
                                shared_.w[row + i * row_stride][l] * shared_.n[l][column + j * column_stride];
                 }
@@ -169,14 +172,15 @@ struct product_agent {
         if (row >= end_ || column >= (in_diagonal_ ? row : node_.columns)) {
           continue;
         }
-        const bool is_zero = in_diagonal_ && column < first_descendant(row);
+        const bool is_zero = row < node_.range_columns && column < first_descendant(row);
         ctx_.store(panel_ + panel_row(row, node_.columns) + column,
                    is_zero ? Scalar{} : shared_.w[e / columns][e % columns]);
       }
     }
 
-    /// Loads W in the columns from `later` on, with its unit diagonal.
-    SPTRSV_DEVICE void load_w(std::int64_t later, std::int64_t needed) {
+    /// Loads W in the columns from `later` on, with its unit diagonal. Returns whether all that this thread
+    /// loads is finite.
+    SPTRSV_DEVICE bool load_w(std::int64_t later, std::int64_t needed) {
       bool finite = true;
       for (int e = ctx_.thread_rank(); e < rows * columns; e += block_threads) {
         const std::int64_t row = begin_ + e / columns;
@@ -192,24 +196,32 @@ struct product_agent {
         finite = finite && detail::is_finite(v);
         shared_.w[e / columns][e % columns] = v;
       }
-      const auto warp = ctx_.template group<32>();
-      const bool all = warp.all(finite);
-      if (warp.rank() == 0) {
-        shared_.is_finite[warp.index()] = all;
-      }
+      return finite;
     }
 
-    /// Loads N in the rows from `later` on and the columns from `first` on.
-    SPTRSV_DEVICE void load_n(std::int64_t later, std::int64_t first) {
+    /// Loads N in the rows from `later` on and the columns from `first` on; otherwise as load_w.
+    SPTRSV_DEVICE bool load_n(std::int64_t later, std::int64_t first) {
+      bool finite = true;
       for (int e = ctx_.thread_rank(); e < columns * columns; e += block_threads) {
         const std::int64_t row = later + e / columns;
         const std::int64_t column = first + e % columns;
         const bool stored = row < node_.columns && column < row;
-        shared_.n[e / columns][e % columns] =
-            stored ? ctx_.load(panel_ + panel_row(row, node_.columns) + column) : Scalar{};
+        const Scalar v = stored ? ctx_.load(panel_ + panel_row(row, node_.columns) + column) : Scalar{};
+        finite = finite && detail::is_finite(v);
+        shared_.n[e / columns][e % columns] = v;
       }
       for (int l = ctx_.thread_rank(); l < columns; l += block_threads) {
         shared_.first_descendant[l] = later + l < node_.columns ? first_descendant(later + l) : 0;
+      }
+      return finite;
+    }
+
+    /// Records whether what the warp loaded is finite; is_finite() says so of the block, after a barrier.
+    SPTRSV_DEVICE void vote(bool finite) {
+      const auto warp = ctx_.template group<32>();
+      const bool all = warp.all(finite);
+      if (warp.rank() == 0) {
+        shared_.is_finite[warp.index()] = all;
       }
     }
 
@@ -233,7 +245,7 @@ struct product_agent {
     Context& ctx_;
     shared_storage& shared_;
     const params& p_;
-    supernode<Index> node_;
+    supernode node_;
     Scalar* panel_;
     std::int64_t begin_;
     std::int64_t end_;

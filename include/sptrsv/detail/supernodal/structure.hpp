@@ -25,7 +25,6 @@ template <class Index, class Offset>
 struct write_rows {
   column_view<Index, Offset> c;
   supernodes<Index> of;
-  const Index* range_end;  ///< by supernode
   Index* rows;
 
   template <class Context>
@@ -33,7 +32,7 @@ struct write_rows {
     const std::int64_t s = triangle_kernels::major_of(ctx, of.rows_begin, of.count, e);
     const std::int64_t t = e - ctx.load_constant(of.rows_begin + s);
     const std::int64_t end = ctx.load_constant(of.first + s + 1);
-    const std::int64_t all = ctx.load_constant(range_end + s);
+    const std::int64_t all = ctx.load_constant(of.range_end + s);
     ctx.store(rows + e, t < all - end ? static_cast<Index>(end + t)
                                       : ctx.load_constant(c.rows + c.begin(ctx, all - 1) + t - (all - end)));
   }
@@ -65,7 +64,6 @@ template <class Index, class Offset>
 struct find_panel_rows {
   column_view<Index, Offset> c;
   supernodes<Index> of;
-  const Index* range_end;    ///< by supernode
   const Index* first;        ///< by fundamental supernode
   const Offset* rows_begin;  ///< by fundamental supernode
   std::int64_t count;        ///< of fundamental supernodes
@@ -75,7 +73,7 @@ struct find_panel_rows {
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
     const fundamental_row at = fundamental_row_at(ctx, c, first, rows_begin, count, e);
     const std::int64_t s = ctx.load_constant(of.supernode_of + ctx.load_constant(first + at.supernode));
-    const std::int64_t end = ctx.load_constant(range_end + s);
+    const std::int64_t end = ctx.load_constant(of.range_end + s);
     std::int64_t found = at.row;
     if (at.row >= end) {
       found = end + triangle_kernels::count_below(ctx, c.rows + c.begin(ctx, end - 1), c.count(ctx, end - 1),
@@ -95,6 +93,7 @@ class device_structure {
                    const Executor& on, memory_resource& resource)
       : count_(tree.count()),
         first_(upload_as<Index>(tree.first, on, resource)),
+        range_end_(upload_as<Index>(tree.range_end, on, resource)),
         rows_begin_(upload_as<std::int64_t>(tree.rows_begin, on, resource)),
         panel_begin_(upload_as<std::int64_t>(tree.panel_begin, on, resource)),
         rows_(make_buffer<Index>(tree.rows_begin.back(), on, resource)),
@@ -102,31 +101,31 @@ class device_structure {
         first_descendant_(make_buffer<Index>(c.size, on, resource)),
         panel_rows_(make_buffer<Index>(f.rows, on, resource)) {
     const auto descendants = upload_as<Index>(merged.first_descendant, on, resource);
-    const auto range_end = upload_as<Index>(tree.range_end, on, resource);
     simt::for_each(on, c.size,
                    describe_columns<Index>{first_.data(), count_, f.begun.data(), descendants.data(),
                                            supernode_of_.data(), first_descendant_.data()});
-    simt::for_each(on, tree.rows_begin.back(),
-                   write_rows<Index, Offset>{c, view(), range_end.data(), rows_.data()});
+    simt::for_each(on, tree.rows_begin.back(), write_rows<Index, Offset>{c, view(), rows_.data()});
     simt::for_each(on, f.rows,
-                   find_panel_rows<Index, Offset>{c, view(), range_end.data(), f.first.data(),
-                                                  f.rows_begin.data(), f.count, panel_rows_.data()});
+                   find_panel_rows<Index, Offset>{c, view(), f.first.data(), f.rows_begin.data(), f.count,
+                                                  panel_rows_.data()});
   }
 
   [[nodiscard]] supernodes<Index> view() const {
-    return {count_,       first_.data(),        rows_begin_.data(),      panel_begin_.data(),
-            rows_.data(), supernode_of_.data(), first_descendant_.data()};
+    return {
+        count_,       first_.data(),        range_end_.data(),       rows_begin_.data(), panel_begin_.data(),
+        rows_.data(), supernode_of_.data(), first_descendant_.data()};
   }
   /// Returns by row below a fundamental supernode: see find_panel_rows.
   [[nodiscard]] const Index* panel_rows() const { return panel_rows_.data(); }
   [[nodiscard]] std::size_t bytes() const {
-    return first_.bytes() + rows_begin_.bytes() + panel_begin_.bytes() + rows_.bytes() +
+    return first_.bytes() + range_end_.bytes() + rows_begin_.bytes() + panel_begin_.bytes() + rows_.bytes() +
            supernode_of_.bytes() + first_descendant_.bytes() + panel_rows_.bytes();
   }
 
  private:
   std::int64_t count_;
   buffer<Index> first_;
+  buffer<Index> range_end_;
   buffer<std::int64_t> rows_begin_;
   buffer<std::int64_t> panel_begin_;
   buffer<Index> rows_;

@@ -21,10 +21,10 @@ enum class task_kind : std::int32_t {
   tile  ///< the product with some rows of a panel
 };
 
-/// The task of a thread block. Kind `warps`: warp w solves supernode order[first + w], if w < end. Otherwise
-/// `first` is the supernode, and [begin, end) are columns of it (sums) or rows of its panel.
+/// The task of a thread block. Kind `warps`: warp w solves supernode small[begin + w], if begin + w < end.
+/// Otherwise the block works for `node`, and [begin, end) are columns of it (sums) or rows of its panel.
 struct task {
-  std::int64_t first;
+  supernode node;
   std::int64_t begin;
   std::int64_t end;
   /// Backward, tile: where its partial sums stand among all, one per column; sums: those of the first tile.
@@ -36,9 +36,9 @@ struct task {
 /// The tasks of a solve in the order of tickets: a task waits for earlier ones only.
 struct task_list {
   std::vector<task> tasks;
-  std::vector<std::int64_t> order;  ///< supernodes that warps solve
-  std::int64_t partials = 0;        ///< partial sums of all tiles; backward only
-  std::int64_t levels = 0;          ///< of the tree
+  std::vector<supernode> small;  ///< supernodes that warps solve
+  std::int64_t partials = 0;     ///< partial sums of all tiles; backward only
+  std::int64_t levels = 0;       ///< of the tree
 };
 
 /// What fits a block; see panel_space.
@@ -76,12 +76,13 @@ class task_lister {
       if (!is_small(s)) {
         add_large(s);
       } else if (begins_level || list_.tasks.back().kind != task_kind::warps ||
-                 list_.tasks.back().end == limits_.block_threads / 32) {
-        list_.tasks.push_back({static_cast<std::int64_t>(list_.order.size()), 0, 1, 0, 0, task_kind::warps});
-        list_.order.push_back(s);
+                 list_.tasks.back().end - list_.tasks.back().begin == limits_.block_threads / 32) {
+        const auto begin = static_cast<std::int64_t>(list_.small.size());
+        list_.tasks.push_back({{}, begin, begin + 1, 0, 0, task_kind::warps});
+        list_.small.push_back(tree_.node(s));
       } else {
         ++list_.tasks.back().end;
-        list_.order.push_back(s);
+        list_.small.push_back(tree_.node(s));
       }
     }
     return std::move(list_);
@@ -100,7 +101,7 @@ class task_lister {
     const std::int64_t columns = tree_.columns(s);
     const std::int64_t height = columns + tree_.rows(s);
     if (entries(s) <= limits_.tile_entries) {
-      list_.tasks.push_back({s, 0, height, 0, 0, task_kind::whole});
+      list_.tasks.push_back({tree_.node(s), 0, height, 0, 0, task_kind::whole});
       return;
     }
     const std::int64_t rows = std::max<std::int64_t>(limits_.tile_entries / columns, 1);
@@ -109,8 +110,8 @@ class task_lister {
       add_sums(s, 0);
     }
     for (std::int64_t t = 0; t < tiles; ++t) {
-      list_.tasks.push_back(
-          {s, t * rows, std::min(height, (t + 1) * rows), list_.partials + t * columns, 0, task_kind::tile});
+      list_.tasks.push_back({tree_.node(s), t * rows, std::min(height, (t + 1) * rows),
+                             list_.partials + t * columns, 0, task_kind::tile});
     }
     if (backward_) {
       add_sums(s, static_cast<std::int32_t>(tiles));
@@ -123,7 +124,8 @@ class task_lister {
     const std::int64_t columns = tree_.columns(s);
     const std::int64_t step = backward_ ? 32 : limits_.block_threads;
     for (std::int64_t j = 0; j < columns; j += step) {
-      list_.tasks.push_back({s, j, std::min(columns, j + step), list_.partials, tiles, task_kind::sums});
+      list_.tasks.push_back(
+          {tree_.node(s), j, std::min(columns, j + step), list_.partials, tiles, task_kind::sums});
     }
   }
 

@@ -112,7 +112,7 @@ struct solve_params {
   const Scalar* panels;
   const Scalar* diagonal;  ///< by column; null if the diagonal is unit
   const task* tasks;       ///< by block, in the order of tickets
-  const Index* order;      ///< see task
+  const supernode* small;  ///< see task
   std::int64_t size;       ///< rows of the system
   bool mirrored;           ///< column j of C stands for row size - 1 - j of b and x, instead of row j
   /// Forward only. The sum for column j of the system has number j; the sum for row e of the lists of rows
@@ -167,9 +167,8 @@ struct solve_params {
 
   /// Returns whether row `i` of a panel depends on column `j` <= i by structure.
   template <class Context>
-  SPTRSV_DEVICE bool depends(Context& ctx, const supernode<Index>& node, std::int64_t i,
-                             std::int64_t j) const {
-    return i >= node.columns ||
+  SPTRSV_DEVICE bool depends(Context& ctx, const supernode& node, std::int64_t i, std::int64_t j) const {
+    return i >= node.range_columns ||
            node.first + j >=
                static_cast<std::int64_t>(ctx.load_constant(of.first_descendant + node.first + i));
   }

@@ -104,6 +104,11 @@ struct supernode_tree {
     return rows_begin[static_cast<std::size_t>(s) + 1] - rows_begin[static_cast<std::size_t>(s)];
   }
 
+  [[nodiscard]] supernode node(std::int64_t s) const {
+    const auto at = static_cast<std::size_t>(s);
+    return {first[at], columns(s), rows_begin[at], rows(s), panel_begin[at], range_end[at] - first[at]};
+  }
+
   /// Returns the level of each supernode, counted from 0: the longest path from a leaf, or, if `from_roots`,
   /// from a root. All levels are 0 unless `is_nested`.
   [[nodiscard]] std::vector<std::int64_t> levels(bool from_roots) const {
