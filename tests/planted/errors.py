@@ -756,6 +756,16 @@ ERRORS = (
         Edit(D + "analysis/check_entries_agent.hpp", "32 - rank", "31 - rank"),
     ),
     error(
+        "a scan leaves out the nearest total",
+        "tail",
+        "analysis",
+        Edit(
+            D + "simt/scan.hpp",
+            "warp.rank() <= lowest_bit(totals)",
+            "warp.rank() < lowest_bit(totals)",
+        ),
+    ),
+    error(
         "the largest of a block is that of its first warp",
         "tail",
         "analysis",

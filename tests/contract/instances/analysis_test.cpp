@@ -25,15 +25,20 @@ TEST(Levels, AreRightUnderEverySchedule) {
   }
 }
 
-TEST(Levels, AreCountedWhereverTheLargestStands) {
+TEST(FindLargest, FindsTheLargestValueWhereverItStands) {
   emulator_target where;
   for (const std::size_t rows : {1, 31, 2047, 2048, 2049, 5000}) {
     for (const std::size_t place : {std::size_t{0}, rows / 2, rows - 1}) {
-      std::vector<std::int32_t> levels(rows, 3);
-      levels[place] = 77;
+      std::vector<std::int32_t> values(rows, 3);
+      values[place] = 77;
       const buffer<std::int32_t> there(rows, where.resource(), where.on().stream());
-      where.on().upload(there.data(), levels.data(), there.bytes());
-      EXPECT_EQ(detail::count_levels(there, where.on(), where.resource()), 77) << place << " of " << rows;
+      where.on().upload(there.data(), values.data(), there.bytes());
+      const buffer<std::int32_t> largest(1, where.resource(), where.on().stream());
+      where.on().fill_bytes(largest.data(), 0, largest.bytes());
+      detail::simt::find_largest(where.on(), static_cast<std::int64_t>(rows),
+                                 detail::triangle_kernels::element_of<std::int32_t>{there.data()},
+                                 largest.data());
+      EXPECT_EQ(where.download(largest), std::vector<std::int32_t>{77}) << place << " of " << rows;
     }
   }
 }

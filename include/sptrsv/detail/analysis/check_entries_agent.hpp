@@ -1,4 +1,4 @@
-// The kernel that checks the stored matrix and measures the rows of the system.
+// The kernels that check the stored matrix and measure the rows of the system.
 #pragma once
 
 #include <cstdint>
@@ -103,6 +103,37 @@ struct check_entries_agent {
     const std::uint32_t own = below >> rank & (lanes < 32 ? (1u << lanes) - 1u : ~0u);
     if (own != 0) {
       ctx.atomic_add(p.row_lengths + entry.row, static_cast<Offset>(simt::bit_count(own)));
+    }
+  }
+};
+
+/// The body of the scan after check_entries_agent: turns the lengths of the rows into row offsets, and
+/// records missing diagonal entries and the number of entries.
+template <class Offset>
+struct finish_rows {
+  Offset* row_offsets;             ///< by substitution index, size + 1; holds the lengths before
+  const Offset* diagonal_sources;  ///< by substitution index; null if the diagonal is unit
+  std::int64_t size;
+  bool reversed;
+  report* found;
+
+  struct row {
+    std::int64_t count;  ///< entries
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE row load(Context& ctx, std::int64_t r) const {
+    return {static_cast<std::int64_t>(ctx.load(row_offsets + r))};
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t r, const row& own, std::int64_t before) const {
+    ctx.store(row_offsets + r, static_cast<Offset>(before));
+    if (r == size - 1) {
+      ctx.store(row_offsets + size, static_cast<Offset>(before + own.count));
+      ctx.store(&found->entries, before + own.count);
+    }
+    if (diagonal_sources != nullptr && ctx.load_constant(diagonal_sources + r) == Offset{-1}) {
+      ctx.atomic_min(&found->diagonal, reversed ? size - 1 - r : r);
     }
   }
 };

@@ -61,7 +61,7 @@ inline void throw_if_any(const triangle_kernels::report& found, std::int64_t siz
 ///
 ///   1. start_rows initialises lengths, diagonal sources and the report.
 ///   2. check_entries_agent checks the storage and counts the entries of each row.
-///   3. A scan turns the lengths into row offsets; check_rows finds missing diagonal entries.
+///   3. A scan turns the lengths into row offsets (finish_rows) and finds missing diagonal entries.
 ///   4. If the storage is sorted by rows of the system, write_ascending_entries writes the entries. Otherwise
 ///      write_keys, a sort by (row, column) and take_columns do.
 template <class Index, class Offset, class Executor>
@@ -140,16 +140,13 @@ class device_triangle_builder {
   void measure_rows(device_triangle<Index, Offset>& t) const {
     Offset* const offsets = t.row_offsets.data();
     Offset* const pivots = t.diagonal_sources.data();
-    simt::for_each(on_, a_.size + 1,
-                   triangle_kernels::start_rows<Offset>{a_.size, offsets, pivots, report_.data()});
+    simt::for_each(on_, a_.size, triangle_kernels::start_rows<Offset>{offsets, pivots, report_.data()});
     using check = triangle_kernels::check_entries_agent<Index, Offset>;
     on_.template launch<check>(simt::block_count(std::max(a_.size, a_.entries), check::block_threads),
                                {a_, form_, offsets, pivots, report_.data()});
-    on_.exclusive_scan(offsets, offsets, a_.size + 1, memory_.scratch);
-    simt::find_largest(
-        on_, a_.size,
-        triangle_kernels::check_rows<Offset>{offsets, pivots, a_.size, form_.reversed, report_.data()},
-        &report_.data()->longest_row);
+    scan(on_, a_.size,
+         triangle_kernels::finish_rows<Offset>{offsets, pivots, a_.size, form_.reversed, report_.data()},
+         memory_, &report_.data()->longest_row);
   }
 
   void sort_entries(device_triangle<Index, Offset>& t, std::int64_t entries) const {

@@ -9,32 +9,41 @@
 
 namespace sptrsv::detail {
 
-/// Finds the length and the diagonal source of each row of the new order, and the inverse of the order. Runs
-/// once per new row and once for the end.
+/// The body of a scan over the new rows: finds the offset and the diagonal source of each row, and the
+/// inverse of the order.
 template <class Index, class Offset>
-struct measure_rows {
+struct place_rows {
   std::int64_t size;               ///< number of new rows
   const Offset* row_offsets;       ///< by old row
   const Offset* diagonal_sources;  ///< by old row; null: there are none
   const Index* rows;               ///< by new row: the old row
-  Offset* new_lengths;             ///< by new row, size + 1
+  Offset* new_row_offsets;         ///< by new row, size + 1
   Offset* new_diagonal_sources;    ///< by new row
   Index* solve_index_of_row;       ///< output by old row: the new row; null: it is known
 
+  struct new_row {
+    std::int64_t count;  ///< entries
+    Index row;           ///< the old row
+  };
+
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r) const {
-    if (r == size) {
-      ctx.store(new_lengths + r, Offset{0});
-      return;
-    }
+  SPTRSV_DEVICE new_row load(Context& ctx, std::int64_t r) const {
     const Index row = ctx.load_constant(rows + r);
-    ctx.store(new_lengths + r, static_cast<Offset>(ctx.load_constant(row_offsets + row + 1) -
-                                                   ctx.load_constant(row_offsets + row)));
+    return {static_cast<std::int64_t>(ctx.load_constant(row_offsets + row + 1) -
+                                      ctx.load_constant(row_offsets + row)),
+            row};
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t r, const new_row& own, std::int64_t before) const {
+    ctx.store(new_row_offsets + r, static_cast<Offset>(before));
+    if (r == size - 1) {
+      ctx.store(new_row_offsets + size, static_cast<Offset>(before + own.count));
+    }
     if (diagonal_sources != nullptr) {
-      ctx.store(new_diagonal_sources + r, ctx.load_constant(diagonal_sources + row));
+      ctx.store(new_diagonal_sources + r, ctx.load_constant(diagonal_sources + own.row));
     }
     if (solve_index_of_row != nullptr) {
-      ctx.store(solve_index_of_row + row, static_cast<Index>(r));
+      ctx.store(solve_index_of_row + own.row, static_cast<Index>(r));
     }
   }
 };
@@ -95,11 +104,14 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
   const auto size = static_cast<std::size_t>(s.size);
   moved.row_offsets = buffer<Offset>(size + 1, memory.kept, stream);
   moved.diagonal_sources = buffer<Offset>(t.diagonal_sources.size() == 0 ? 0 : size, memory.kept, stream);
-  simt::for_each(on, s.size + 1,
-                 measure_rows<Index, Offset>{s.size, t.row_offsets.data(), t.diagonal_sources.data(), s.rows,
-                                             moved.row_offsets.data(), moved.diagonal_sources.data(),
-                                             s.is_known ? nullptr : s.solve_index_of_row});
-  on.exclusive_scan(moved.row_offsets.data(), moved.row_offsets.data(), s.size + 1, memory.scratch);
+  if (s.size == 0) {
+    on.fill_bytes(moved.row_offsets.data(), 0, moved.row_offsets.bytes());
+  }
+  scan(on, s.size,
+       place_rows<Index, Offset>{s.size, t.row_offsets.data(), t.diagonal_sources.data(), s.rows,
+                                 moved.row_offsets.data(), moved.diagonal_sources.data(),
+                                 s.is_known ? nullptr : s.solve_index_of_row},
+       memory);
   auto entries = static_cast<Offset>(t.entries());
   if (s.size < t.size) {
     on.download(&entries, moved.row_offsets.data() + s.size, sizeof(entries));

@@ -14,6 +14,13 @@
 
 namespace sptrsv::detail {
 
+/// What the blocks of the level search share, in device memory.
+struct level_search {
+  std::uint32_t tickets;
+  std::uint32_t unused;  ///< no padding
+  std::int64_t levels;   ///< levels found so far
+};
+
 /// One warp finds the levels of 32 consecutive rows, one lane per row. Per warp:
 ///
 ///   1. Draw a ticket per block, so that blocks take rows in the order of substitution.
@@ -24,7 +31,7 @@ namespace sptrsv::detail {
 ///   4. Publish each row that misses no level any more and shuffle its level to the rows of the warp that
 ///      need it, which may then be published in turn (publish_ready).
 ///   5. Repeat steps 2 to 4. When no row misses a level of another warp, finish the warp in 32 shuffles
-///      (publish_rest).
+///      (publish_rest) and raise the number of levels.
 ///
 /// A row that depends on its predecessor in the warp costs a shuffle and no memory round trip. Progress: a
 /// warp polls only rows with smaller indices, whose blocks have smaller tickets and have started; rows of one
@@ -45,13 +52,13 @@ struct levels_agent {
     const Offset* row_offsets;  ///< by row, size + 1
     const Index* columns;       ///< by entry
     Index* levels;              ///< by row, counted from 1; 0 until known
-    std::uint32_t* tickets;
+    level_search* search;
   };
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const auto warp = ctx.template group<32>();
-    const std::uint32_t ticket = draw_block_ticket(ctx, shared.ticket, p.tickets);
+    const std::uint32_t ticket = draw_block_ticket(ctx, shared.ticket, &p.search->tickets);
     const std::int64_t base = static_cast<std::int64_t>(ticket) * block_threads + warp.index() * 32;
     if (base >= p.size) {
       return;
@@ -76,6 +83,7 @@ struct levels_agent {
       }
       if (warp.all(!row.waits)) {
         publish_rest(ctx, warp, p, base, row);
+        raise_levels(ctx, warp, p, row);
         return;
       }
       known_rows = publish_ready(ctx, warp, p, base, row, known_rows);
@@ -205,6 +213,17 @@ struct levels_agent {
     }
     if (!row.done) {
       ctx.store_relaxed(p.levels + base + warp.rank(), static_cast<Index>(row.level + 1));
+    }
+  }
+
+  /// Raises the number of levels to the last one of the warp's rows. Updates of one word are served one after
+  /// the other, so only a warp that raises it updates it.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void raise_levels(Context& ctx, const Warp& warp, const params& p,
+                                         const row_state& row) {
+    const auto last = static_cast<std::int64_t>(simt::reduce(warp, row.level, 32, simt::maximum{})) + 1;
+    if (warp.rank() == 0 && ctx.load_relaxed(&p.search->levels) < last) {
+      ctx.atomic_max(&p.search->levels, last);
     }
   }
 

@@ -57,18 +57,53 @@ struct cut {
   }
 };
 
-/// Counts the partial rows of each old row.
+/// The body of a scan over the old rows, which counts their partial rows.
 template <class Index, class Offset>
 struct count_partial_rows {
+  std::int64_t size;
   std::int64_t max_entries;
   const Offset* offsets;
-  Index* parts;  ///< output by old row
+  Index* parts_before;  ///< output by old row, size + 1
+
+  struct parts {
+    std::int64_t count;
+  };
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+  SPTRSV_DEVICE parts load(Context& ctx, std::int64_t row) const {
     const auto length =
         static_cast<std::int64_t>(ctx.load_constant(offsets + row + 1) - ctx.load_constant(offsets + row));
-    ctx.store(parts + row, static_cast<Index>(partial_rows_of(length, max_entries)));
+    return {partial_rows_of(length, max_entries)};
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const parts& own, std::int64_t before) const {
+    ctx.store(parts_before + row, static_cast<Index>(before));
+    if (row == size - 1) {
+      ctx.store(parts_before + size, static_cast<Index>(before + own.count));
+    }
+  }
+};
+
+/// The body of a scan over the new rows, which turns their lengths into row offsets.
+template <class Offset>
+struct sum_lengths {
+  std::int64_t size;
+  Offset* offsets;  ///< size + 1; holds the lengths before
+
+  struct row {
+    std::int64_t count;  ///< entries
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE row load(Context& ctx, std::int64_t r) const {
+    return {static_cast<std::int64_t>(ctx.load(offsets + r))};
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t r, const row& own, std::int64_t before) const {
+    ctx.store(offsets + r, static_cast<Offset>(before));
+    if (r == size - 1) {
+      ctx.store(offsets + size, static_cast<Offset>(before + own.count));
+    }
   }
 };
 
@@ -165,11 +200,10 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   };
   expect_countable(t.entries() / max_entries, t.entries());  // the scan must not overflow
   const auto parts = make_buffer<Index>(t.size + 1, on, memory.scratch);
-  on.fill_bytes(parts.data(), 0, parts.bytes());
-  simt::for_each(
-      on, t.size,
-      split_kernels::count_partial_rows<Index, Offset>{max_entries, t.row_offsets.data(), parts.data()});
-  on.exclusive_scan(parts.data(), parts.data(), t.size + 1, memory.scratch);
+  scan(on, t.size,
+       split_kernels::count_partial_rows<Index, Offset>{t.size, max_entries, t.row_offsets.data(),
+                                                        parts.data()},
+       memory);
   Index added = 0;
   on.download(&added, parts.data() + t.size, sizeof(added));
 
@@ -187,12 +221,11 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   made.substitution_indices = make_buffer<Index>(n.size, on, memory.kept);
   split_kernels::cut<Index, Offset> c{t.size, max_entries, t.row_offsets.data(), parts.data(),
                                       n.row_offsets.data()};
-  on.fill_bytes(n.row_offsets.data(), 0, n.row_offsets.bytes());
   simt::for_each(on, t.size,
                  split_kernels::make_rows<Index, Offset>{
                      c, substitution_indices.data(), t.diagonal_sources.data(), n.row_offsets.data(),
                      made.substitution_indices.data(), n.diagonal_sources.data()});
-  on.exclusive_scan(n.row_offsets.data(), n.row_offsets.data(), n.size + 1, memory.scratch);
+  scan(on, n.size, split_kernels::sum_lengths<Offset>{n.size, n.row_offsets.data()}, memory);
   simt::for_each(on, t.entries(),
                  split_kernels::move_entries<Index, Offset>{c, t.columns.data(), t.sources.data(),
                                                             n.columns.data(), n.sources.data()});

@@ -71,46 +71,22 @@ SPTRSV_DEVICE std::int64_t count_below(Context& ctx, const T* sorted, std::int64
   return low;
 }
 
-/// Initialises the arrays of the following kernels. Runs once per row and once for the end.
+/// Initialises the arrays of the following kernels. Runs once per row.
 template <class Offset>
 struct start_rows {
-  std::int64_t size;
-  Offset* row_lengths;       ///< by substitution index, size + 1
+  Offset* row_lengths;       ///< by substitution index
   Offset* diagonal_sources;  ///< by substitution index; null if the diagonal is unit
   report* found;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r) const {
     ctx.store(row_lengths + r, Offset{0});
-    if (diagonal_sources != nullptr && r < size) {
+    if (diagonal_sources != nullptr) {
       ctx.store(diagonal_sources + r, Offset{-1});
     }
     if (r == 0) {
       ctx.store(found, report{});
     }
-  }
-};
-
-/// Checks the rows after check_entries_agent: records missing diagonal entries and the number of entries.
-/// Returns the length of the row. Runs once per row.
-template <class Offset>
-struct check_rows {
-  const Offset* row_offsets;       ///< by substitution index, size + 1
-  const Offset* diagonal_sources;  ///< by substitution index; null if the diagonal is unit
-  std::int64_t size;
-  bool reversed;
-  report* found;
-
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t r) const {
-    if (diagonal_sources != nullptr && ctx.load_constant(diagonal_sources + r) == Offset{-1}) {
-      ctx.atomic_min(&found->diagonal, reversed ? size - 1 - r : r);
-    }
-    const auto end = static_cast<std::int64_t>(ctx.load_constant(row_offsets + r + 1));
-    if (r == size - 1) {
-      ctx.store(&found->entries, end);
-    }
-    return end - static_cast<std::int64_t>(ctx.load_constant(row_offsets + r));
   }
 };
 

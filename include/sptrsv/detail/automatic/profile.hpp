@@ -51,7 +51,7 @@ system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const tr
   found.entries = triangle.entries() + a.size;
   found.longest_row = triangle.longest_row;
   if (a.size > 0) {
-    found.levels = levels_on_device(triangle, on, resource).count;
+    found.levels = levels_of_rows(triangle, on, resource).count;
     found.longest_column = longest_column(triangle, on, resource);
   }
   return found;

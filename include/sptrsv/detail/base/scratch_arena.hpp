@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sptrsv/detail/simt/scan.hpp"
 #include "sptrsv/memory_resource.hpp"
 
 namespace sptrsv::detail {
@@ -47,16 +48,29 @@ class scratch_arena final : public memory_resource {
 
 /// The memory resources of an analysis.
 struct analysis_memory {
-  memory_resource& kept;     ///< for arrays that the analysis returns
-  memory_resource& scratch;  ///< for arrays that it needs only itself
+  memory_resource& kept;              ///< for arrays that the analysis returns
+  memory_resource& scratch;           ///< for arrays that it needs only itself
+  simt::scan_words* words = nullptr;  ///< of all scans of the analysis; null: each scan allocates its own
 
   analysis_memory(memory_resource& both) : kept(both), scratch(both) {}  // NOLINT: implicit
-  analysis_memory(memory_resource& for_results, memory_resource& for_scratch)
-      : kept(for_results), scratch(for_scratch) {}
+  analysis_memory(memory_resource& for_results, memory_resource& for_scratch,
+                  simt::scan_words* for_scans = nullptr)
+      : kept(for_results), scratch(for_scratch), words(for_scans) {}
 
   /// Returns the resources for a part of the analysis whose results are scratch of the whole.
-  [[nodiscard]] analysis_memory all_scratch() const { return {scratch}; }
+  [[nodiscard]] analysis_memory all_scratch() const { return {scratch, scratch, words}; }
 };
+
+/// Computes prefix sums and passes them on: see simt::scan_words.
+template <class Executor, class Body>
+void scan(const Executor& on, std::int64_t count, const Body& body, const analysis_memory& memory,
+          std::int64_t* largest = nullptr) {
+  if (memory.words != nullptr) {
+    memory.words->scan(on, count, body, largest);
+  } else {
+    simt::scan_words(memory.scratch).scan(on, count, body, largest);
+  }
+}
 
 /// Returns a copy of `from` that is allocated from `to`.
 template <class T, class Executor>

@@ -171,17 +171,16 @@ class renumbering {
     const device_triangle<Index, Offset> inside =
         entries_inside(made.inside, blocks, on_, memory_.all_scratch());
     const auto size = static_cast<std::size_t>(inside.size);
-    const buffer<Index> numbers(size, memory_.scratch, on_.stream());
-    const buffer<Index> levels = levels_of_rows(inside, numbers, on_, memory_);
-    const std::int64_t max_levels = count_levels(levels, on_, memory_);
+    const row_levels<Index> levels = levels_of_rows(inside, on_, memory_);
     const buffer<level_key> keys(size, memory_.scratch, on_.stream());
     const buffer<level_key> sorted(size, memory_.scratch, on_.stream());
     device_levels<Index> rows;  // new solve index -> solve index before this pass
     rows.rows = buffer<Index>(size, memory_.scratch, on_.stream());
-    simt::for_each(on_, inside.size, find_level_keys<Index>{levels.data(), blocks, max_levels, keys.data()});
+    simt::for_each(on_, inside.size,
+                   find_level_keys<Index>{levels.of_row.data(), blocks, levels.count, keys.data()});
     on_.sort_pairs(
-        keys.data(), sorted.data(), numbers.data(), rows.rows.data(), inside.size,
-        bits_for(static_cast<std::uint64_t>(blocks.blocks) * static_cast<std::uint64_t>(max_levels + 1)),
+        keys.data(), sorted.data(), levels.numbers.data(), rows.rows.data(), inside.size,
+        bits_for(static_cast<std::uint64_t>(blocks.blocks) * static_cast<std::uint64_t>(levels.count + 1)),
         memory_.scratch);
     made.level_offsets = make_runs<Index>(inside.size, starts_with_key{sorted.data()}, on_, memory_).first;
     made.inside = in_level_order(inside, rows, on_, memory_);

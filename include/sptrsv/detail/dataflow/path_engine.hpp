@@ -29,7 +29,8 @@ class path_engine {
   path_engine(const Policy& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,
               std::int64_t max_rhs, double limit, const Executor& on, memory_resource& resource) {
     scratch_arena arena(arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), resource, on.stream());
-    const analysis_memory memory(resource, arena);
+    simt::scan_words words(arena);
+    const analysis_memory memory(resource, arena, &words);
     device_triangle<Index, Offset> triangle = build_on_device(a, form, on, memory.all_scratch());
     longest_row_ = triangle.longest_row;
     entries_ = triangle.entries() + (form.unit ? 0 : a.size);

@@ -64,16 +64,15 @@ class planner {
     if (is_split) {
       split = split_long_rows(triangle, tuning::longest_row, on_, memory_.all_scratch());
     }
-    std::optional<device_levels<Index>> levels;
-    buffer<Index> level_of_row;
+    std::optional<row_levels<Index>> levels;
     if (policy_.path != path_name::row_per_thread) {
-      levels = levels_on_device(is_split ? split.triangle : triangle, on_, memory_, &level_of_row);
+      levels = levels_of_rows(is_split ? split.triangle : triangle, on_, memory_);
       levels_ = is_split ? 0 : levels->count;
     }
     // To count the levels of long rows takes long: only for small systems.
     if (policy_.path == path_name::automatic && is_narrow(levels->count) &&
         (!is_split || triangle.entries() <= tuning::partitioned_small_entries)) {
-      levels_ = is_split ? levels_on_device(triangle, on_, memory_.all_scratch()).count : levels_;
+      levels_ = is_split ? levels_of_rows(triangle, on_, memory_).count : levels_;
       if (is_narrow(levels_)) {
         const predicted_time partitioned{"partitioned", narrow_partitioned_nanoseconds(triangle)};
         if (auto made = plan_single_block(triangle, -1, std::min(partitioned.nanoseconds, limit_))) {
@@ -93,15 +92,19 @@ class planner {
     std::vector<predicted_time> predictions;
     std::string text;
     if (levels) {
-      auto made = plan_partitioned_or_hybrid(split, *levels, level_of_row);
-      level_of_row = {};
+      auto made = plan_partitioned_or_hybrid(split, *levels);
       if (made.path || policy_.path == path_name::partitioned || has_limit()) {
         return std::move(made.path);
       }
       predictions = std::move(made.predictions);
       text = std::move(made.text);
     }
-    plan_type made = plan_row_per_thread(std::move(split), std::move(levels));
+    std::optional<device_levels<Index>> order;
+    if (levels) {
+      order = order_by_level(*levels, on_, memory_);
+      levels.reset();
+    }
+    plan_type made = plan_row_per_thread(std::move(split), std::move(order));
     made.levels = levels_ > 0 || is_split ? levels_ : std::get<row_per_thread_path>(made.path).levels();
     made.nanoseconds = predictions.empty() ? 0 : predictions.back().nanoseconds;
     made.predictions = std::move(predictions);
@@ -117,17 +120,16 @@ class planner {
   };
 
   /// Plans the partitioned or the hybrid path if the policy asks for it or it is predicted to be faster than
-  /// row_per_thread. Frees the triangle if it returns a plan, and may free `level_of_row`.
-  partitioned_result plan_partitioned_or_hybrid(split_type& split, const device_levels<Index>& levels,
-                                                buffer<Index>& level_of_row) {
-    partitioned_search search(split.triangle, level_of_row, levels.count, policy_.partitions,
+  /// row_per_thread. Frees the triangle and the levels if it returns a plan.
+  partitioned_result plan_partitioned_or_hybrid(split_type& split, row_levels<Index>& levels) {
+    partitioned_search search(split.triangle, levels, policy_.partitions,
                               policy_.path == path_name::partitioned ? policy_.shape : -1, max_rhs_, 0, on_,
-                              memory_.scratch);
+                              memory_);
     const partitioned::shape_choice chosen = search.choose();
     const double row_per_thread = row_per_thread_nanoseconds(split.triangle, levels.count);
     if (policy_.path != path_name::partitioned) {
       const double single_path = std::min(chosen.nanoseconds, row_per_thread);
-      auto made = plan_hybrid(search, split, levels, level_of_row, std::min(single_path, limit_));
+      auto made = plan_hybrid(search, split, levels, std::min(single_path, limit_));
       if (made) {
         return {std::move(made), {}, {}};
       }
@@ -179,48 +181,48 @@ class planner {
   }
 
   /// Plans the hybrid path if the policy asks for it or its predicted time is much less than `single_path`,
-  /// the time of the best single path. Frees the triangle if it returns a plan, and may free `level_of_row`.
+  /// the time of the best single path. Frees the triangle and the levels if it returns a plan.
   std::optional<plan_type> plan_hybrid(const partitioned_search& search, split_type& split,
-                                       const device_levels<Index>& levels, buffer<Index>& level_of_row,
-                                       double single_path) {
+                                       row_levels<Index>& levels, double single_path) {
     // No gain was measured with several right-hand sides, so these need an explicit request.
     const double limit = policy_.path == path_name::hybrid ? std::numeric_limits<double>::infinity()
                          : max_rhs_ == 1                   ? tuning::hybrid_gain * single_path
                                                            : 0;
-    if (limit == 0) {
-      return {};
+    if (limit <= tuning::row_per_thread_launch_ns + tuning::partitioned_launch_ns) {
+      return {};  // the two launches alone take longer
     }
-    std::vector<Index> level_offsets(levels.level_offsets.size());
-    on_.download(level_offsets.data(), levels.level_offsets.data(), levels.level_offsets.bytes());
-    const hybrid::level_cut cut = search.cut(level_offsets, policy_.row_per_thread_levels);
+    const hybrid::level_cut cut = search.cut(policy_.row_per_thread_levels);
     if (cut.levels == 0 || cut.nanoseconds >= limit) {
       return {};
     }
-    auto halves =
-        cut_after_level(split, levels, level_of_row, cut.levels, cut.rows, on_, memory_.all_scratch());
+    const std::int64_t level_count = levels.count;
+    auto halves = cut_after_level(split, levels, order_by_level(levels, on_, memory_.all_scratch()),
+                                  cut.levels, cut.rows, on_, memory_.all_scratch());
+    halves.rest_levels.numbers = std::move(levels.numbers);  // they begin with those of the rest
     const partitioned::shape_choice chosen =
-        partitioned_search(halves.rest.triangle, halves.rest_level_of_row, halves.rest_levels.count,
-                           policy_.partitions, policy_.path == path_name::hybrid ? policy_.shape : -1,
-                           max_rhs_, row_per_thread_path::rhs_together_for(max_rhs_), on_, memory_.scratch)
+        partitioned_search(halves.rest.triangle, halves.rest_levels, policy_.partitions,
+                           policy_.path == path_name::hybrid ? policy_.shape : -1, max_rhs_,
+                           row_per_thread_path::rhs_together_for(max_rhs_), on_, memory_)
             .choose();
     const double first_nanoseconds = row_per_thread_nanoseconds(halves.first.triangle, cut.levels);
     const double nanoseconds = first_nanoseconds + chosen.nanoseconds;
     if (nanoseconds >= limit) {
+      levels.numbers = std::move(halves.rest_levels.numbers);
       return {};
     }
     split = {};
-    level_of_row = {};
-    halves.rest_level_of_row = {};
+    levels = {};
     auto rest = planner_of(chosen);
-    if (!rest.lay_out(halves.rest, halves.rest_levels, max_packed_bytes)) {
-      // This is rare: the triangle is not kept for it.
+    if (!rest.lay_out(halves.rest, halves.rest_levels, chosen.tiles, max_packed_bytes)) {
+      // This is rare: the triangle and its levels are not kept for it.
       split = split_again();
+      levels = levels_of_rows(split.triangle, on_, memory_);
       return {};
     }
-    halves.rest.triangle = {};
+    halves.rest.triangle.columns = {};
     halves.rest_levels = {};
     row_per_thread_path::sort_levels(halves.first.triangle, halves.first_levels, on_, memory_);
-    renumber_columns_before_cut(rest.ordered(), halves.first_levels.rows);
+    renumber_columns_before_cut(rest.columns(), halves.rest.triangle.size, halves.first_levels.rows);
     row_per_thread_path first(std::move(halves.first), stored_.size, max_rhs_, std::move(halves.first_levels),
                               form_, on_, memory_);
     plan_type made{typename plan_type::hybrid_path(std::move(first),
@@ -231,34 +233,36 @@ class planner {
                    {}};
     made.text = reason("hybrid", policy_.path == path_name::automatic,
                        {{std::to_string(cut.levels) + " levels by row_per_thread", first_nanoseconds},
-                        {std::to_string(levels.count - cut.levels) + " by partitioned", chosen.nanoseconds},
+                        {std::to_string(level_count - cut.levels) + " by partitioned", chosen.nanoseconds},
                         {"all levels by one path", single_path}});
     return made;
   }
 
-  /// Replaces the columns before the cut, see cut_triangle, by their solve indices. `rows`: the rows before
-  /// the cut by solve index.
-  void renumber_columns_before_cut(const triangle_type& rest, const buffer<Index>& rows) const {
+  /// Replaces the columns before the cut, see cut_triangle, by their solve indices. `columns`: of the rest,
+  /// which has `rest_size` rows; `rows`: the rows before the cut by solve index.
+  void renumber_columns_before_cut(const buffer<Index>& columns, std::int64_t rest_size,
+                                   const buffer<Index>& rows) const {
     const buffer<Index> solve_indices(rows.size(), memory_.scratch, on_.stream());
     simt::for_each(on_, static_cast<std::int64_t>(rows.size()),
                    triangle_kernels::invert_order<Index>{rows.data(), solve_indices.data()});
-    simt::for_each(on_, rest.entries(),
-                   renumber_first_columns<Index>{rest.size, solve_indices.data(), rest.columns.data()});
+    simt::for_each(on_, static_cast<std::int64_t>(columns.size()),
+                   renumber_first_columns<Index>{rest_size, solve_indices.data(), columns.data()});
   }
 
   using partitioned_planner = partitioned::planner<Scalar, Index, Offset, Executor>;
   static constexpr std::int64_t max_packed_bytes =
       std::min(tuning::partitioned_max_bytes, partitioned::max_packed_bytes<Scalar>);
 
-  /// Returns the partitioned path of the choice, and frees the entries of the triangle; returns nothing if
-  /// its packed slices are too large.
+  /// Returns the partitioned path of the choice, and frees the columns of the triangle and the levels;
+  /// returns nothing if its packed slices are too large.
   std::optional<partitioned_path> make_partitioned(const partitioned::shape_choice& chosen, split_type& split,
-                                                   const device_levels<Index>& levels) {
+                                                   row_levels<Index>& levels) {
     auto laid_out = planner_of(chosen);
-    if (!laid_out.lay_out(split, levels, max_packed_bytes)) {
+    if (!laid_out.lay_out(split, levels, chosen.tiles, max_packed_bytes)) {
       return {};
     }
-    split.triangle = {};
+    split.triangle.columns = {};
+    levels = {};
     return packed(chosen, laid_out, split.substitution_indices);
   }
 

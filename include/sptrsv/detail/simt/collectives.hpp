@@ -46,12 +46,12 @@ SPTRSV_DEVICE T reduce(const Tile& tile, T value, int width, Op op) {
 }
 
 /// Returns the sum of `value` over the lanes of the tile with a smaller rank.
-template <class Tile>
-SPTRSV_DEVICE int exclusive_sum(const Tile& tile, int value) {
-  int sum = value;
+template <class Tile, class T>
+SPTRSV_DEVICE T exclusive_sum(const Tile& tile, T value) {
+  T sum = value;
   for (int distance = 1; distance < Tile::lanes; distance *= 2) {
-    const int other = tile.shuffle(sum, tile.rank() < distance ? 0 : tile.rank() - distance);
-    sum += tile.rank() < distance ? 0 : other;
+    const T other = tile.shuffle(sum, tile.rank() < distance ? 0 : tile.rank() - distance);
+    sum += tile.rank() < distance ? T{} : other;
   }
   return sum - value;
 }

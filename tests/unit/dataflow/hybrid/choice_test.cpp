@@ -26,12 +26,17 @@ struct round_numbers : dataflow_tuning {
 /// Four levels of two partitions: in the first one both solve 64 rows; then the first partition solves 40
 /// rows that wait for the second one; then the second partition solves 3 rows, twice.
 const std::vector<partitioned::partition_level> levels_of_partitions = {
-    {-1, 64, 0, 0}, {-1, 64, 1, 0}, {0, 40, 1, 1}, {-1, 3, 1, 0}, {-1, 3, 1, 0}};
+    {-1, 64, 0, 0, 1}, {-1, 64, 1, 0, 0}, {0, 40, 1, 1, 1}, {-1, 3, 1, 0, 1}, {-1, 3, 1, 0, 1}};
 const std::vector<int> level_offsets = {0, 128, 168, 171, 174};
 
 partitioned_profile profile_of(const std::vector<partitioned::partition_level>& t) {
   constexpr partitioned::shape_values shape{1, 32, 4, 1, false, 1};
   return {t.data(), t.size(), 2, shape, 1, 0, 16};
+}
+
+TEST(HybridChoice, LevelOffsetsAreTheRowsBeforeEachLevel) {
+  EXPECT_EQ(dataflow::hybrid::level_offsets(levels_of_partitions.data(), levels_of_partitions.size()),
+            (std::vector<std::int64_t>{0, 128, 168, 171, 174}));
 }
 
 TEST(HybridChoice, RemainingTimesAreTheLongestPathsThroughTheRemainingPartitionLevels) {
@@ -60,7 +65,7 @@ TEST(HybridChoice, CutsWhereBothPathsTogetherTakeTheLeastTime) {
 }
 
 TEST(HybridChoice, OneLevelIsNotCut) {
-  const std::vector<partitioned::partition_level> one = {{-1, 64, 0, 0}};
+  const std::vector<partitioned::partition_level> one = {{-1, 64, 0, 0, 1}};
   EXPECT_EQ(best_cut<round_numbers>(profile_of(one), std::vector<int>{0, 64}, 0, 8, 4, 1).levels, 0);
 }
 

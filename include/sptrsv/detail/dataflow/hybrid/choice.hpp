@@ -30,6 +30,22 @@ struct partitioned_profile {
   double nanoseconds;        ///< predicted time of a solve with all right-hand sides
 };
 
+/// Returns the number of rows before each level, and the number of all rows at the end. `levels`: ordered by
+/// level.
+inline std::vector<std::int64_t> level_offsets(const partitioned::partition_level* levels,
+                                               std::size_t count) {
+  std::vector<std::int64_t> offsets;
+  std::int64_t rows = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (levels[i].begins_level != 0) {
+      offsets.push_back(rows);
+    }
+    rows += levels[i].rows;
+  }
+  offsets.push_back(rows);
+  return offsets;
+}
+
 /// Returns, by level, the time that the partitioned path takes from this level on if all levels before it are
 /// solved already: the longest path through the remaining partition levels, without the launch.
 /// `level_offsets`: number of rows before each level, and the number of all rows at the end.
@@ -73,7 +89,7 @@ std::vector<double> remaining_times_of_one_partition(const partitioned_profile& 
   for (std::size_t level = level_offsets.size() - 1; level-- > 0;) {
     const auto rows = static_cast<std::int32_t>(level_offsets[level + 1] - level_offsets[level]);
     times[level] = times[level + 1] + row_ns * rows +
-                   partitioned::level_nanoseconds<Tuning>(partitioned::partition_level{-1, rows, 0, 0},
+                   partitioned::level_nanoseconds<Tuning>(partitioned::partition_level{-1, rows, 0, 0, 0},
                                                           p.shape, p.tile_ns, 1);
   }
   return times;

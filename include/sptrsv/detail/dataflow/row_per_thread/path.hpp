@@ -18,6 +18,21 @@
 
 namespace sptrsv::detail::dataflow::row_per_thread {
 
+/// Writes the inverse of the order, and the gate of each slice. Runs once per solve index.
+template <class Index>
+struct number_rows {
+  triangle_kernels::invert_order<Index> invert;
+  row_wise::find_gates<Index> find_gate;  ///< its array is null if there are no gates
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
+    invert(ctx, solve_index);
+    if (find_gate.gates != nullptr && solve_index % slice_rows == 0) {
+      find_gate(ctx, solve_index / slice_rows);
+    }
+  }
+};
+
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class path {
   template <int EntriesAtOnce, int Columns, bool OneRhs>
@@ -177,8 +192,12 @@ class path {
     levels_ = levels.count;
     const device_triangle<Index, Offset>& triangle = split.triangle;
     const auto solve_indices = make_buffer<Index>(triangle.size, on, memory.scratch);
+    gates_ = make_buffer<Index>(Tuning::gate_levels > 0 ? simt::ceil_div(triangle.size, slice_rows) : 0, on,
+                                memory.kept);
     simt::for_each(on, triangle.size,
-                   triangle_kernels::invert_order<Index>{levels.rows.data(), solve_indices.data()});
+                   number_rows<Index>{{levels.rows.data(), solve_indices.data()},
+                                      {levels.level_offsets.data(), levels.count, Tuning::gate_levels,
+                                       nullptr, gates_.data()}});
     slices_ = pack_slices(triangle, packing_order<Index>{levels.rows.data(), solve_indices.data()},
                           form_.reversed, on, memory);
     if (!slices_.are_runs()) {
@@ -187,12 +206,6 @@ class path {
       simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
                      triangle_kernels::take_in_order<Offset, Index>{
                          triangle.diagonal_sources.data(), levels.rows.data(), diagonal_sources_.data()});
-    }
-    if (Tuning::gate_levels > 0) {
-      gates_ = make_buffer<Index>(slices_.count, on, memory.kept);
-      simt::for_each(on, slices_.count,
-                     row_wise::find_gates<Index>{levels.level_offsets.data(), levels.count,
-                                                 Tuning::gate_levels, nullptr, gates_.data()});
     }
     if (split.substitution_indices.size() == 0) {
       substitution_indices_ = std::move(levels.rows);

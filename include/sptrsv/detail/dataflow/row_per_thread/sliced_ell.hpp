@@ -66,7 +66,7 @@ struct packing_order {
   }
 };
 
-/// Returns the number of slots of a slice; 0 past the end.
+/// Returns the number of slots of a slice.
 template <class Index, class Offset>
 struct slots_of_slice {
   std::int64_t size;
@@ -87,15 +87,28 @@ struct slots_of_slice {
   }
 };
 
-/// Writes, for each slice, its number of slots; 0 past the end.
+/// The body of a scan over the slices: writes the first slot of each.
 template <class Index, class Offset>
-struct measure_slices {
+struct place_slices {
+  std::int64_t slices;
   slots_of_slice<Index, Offset> slots_of;
-  Offset* slots;
+  Offset* offsets;  ///< slices + 1
+
+  struct measured_slice {
+    std::int64_t count;  ///< slots
+  };
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
-    ctx.store(slots + slice, static_cast<Offset>(slots_of(ctx, slice)));
+  SPTRSV_DEVICE measured_slice load(Context& ctx, std::int64_t slice) const {
+    return {slots_of(ctx, slice)};
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t slice, const measured_slice& own,
+                           std::int64_t before) const {
+    ctx.store(offsets + slice, static_cast<Offset>(before));
+    if (slice == slices - 1) {
+      ctx.store(offsets + slices, static_cast<Offset>(before + own.count));
+    }
   }
 };
 
@@ -111,7 +124,9 @@ struct count_slots {
   }
 };
 
-/// Puts each entry to its slot; one warp for each row. The entries of a short row are sorted by solve index.
+/// Fills the slots of each row, also of those past the last one; one warp for each row. The first slots of a
+/// row have no entry if the row is shorter than others of its slice. The entries of a short row are sorted by
+/// solve index.
 template <class Index, class Offset>
 struct pack_agent {
   static constexpr int block_threads = 256;
@@ -133,15 +148,22 @@ struct pack_agent {
     const auto warp = ctx.template group<32>();
     const std::int64_t solve_index =
         static_cast<std::int64_t>(ctx.block_rank()) * (block_threads / 32) + warp.index();
-    if (solve_index >= p.size) {
+    const std::int64_t slices = (p.size + slice_rows - 1) / slice_rows;
+    if (solve_index >= slices * slice_rows) {
       return;
     }
-    const std::int64_t row = p.order.row(ctx, solve_index);
     const Offset first_slot = ctx.load_constant(p.offsets + solve_index / slice_rows);
     const Offset width =
         (ctx.load_constant(p.offsets + solve_index / slice_rows + 1) - first_slot) / slice_rows;
+    const auto own_slots = static_cast<Offset>(first_slot + solve_index % slice_rows);
+    if (solve_index >= p.size) {
+      leave_empty(ctx, p, own_slots, width, warp.rank());
+      return;
+    }
+    const std::int64_t row = p.order.row(ctx, solve_index);
     const Offset begin = ctx.load_constant(p.row_offsets + row);
     const Offset end = ctx.load_constant(p.row_offsets + row + 1);
+    leave_empty(ctx, p, own_slots, static_cast<Offset>(width - (end - begin)), warp.rank());
     for (Offset first = begin; first < end; first += 32) {
       const Offset e = first + static_cast<Offset>(warp.rank());
       const bool present = e < end;
@@ -154,8 +176,8 @@ struct pack_agent {
         }
       }
       if (present) {
-        const Offset slice = width - (end - first) + static_cast<Offset>(rank);
-        const Offset slot = first_slot + slice * slice_rows + static_cast<Offset>(solve_index % slice_rows);
+        const auto slot =
+            static_cast<Offset>(own_slots + (width - (end - first) + static_cast<Offset>(rank)) * slice_rows);
         const Offset source = ctx.load_constant(p.sources + e);
         ctx.store(p.packed_columns + slot, column);
         if (p.packed_sources != nullptr) {
@@ -163,6 +185,21 @@ struct pack_agent {
         } else {
           ctx.store(p.shifts + slot, source < 0 ? minus_one : static_cast<entry_shift>(warp.rank() - rank));
         }
+      }
+    }
+  }
+
+ private:
+  /// Marks the first `count` slots of a row as empty. `slots`: the first of them.
+  template <class Context>
+  SPTRSV_DEVICE static void leave_empty(Context& ctx, const params& p, Offset slots, Offset count, int lane) {
+    for (auto k = static_cast<Offset>(lane); k < count; k = static_cast<Offset>(k + 32)) {
+      const auto slot = static_cast<Offset>(slots + k * slice_rows);
+      ctx.store(p.packed_columns + slot, Index{-1});
+      if (p.packed_sources != nullptr) {
+        ctx.store(p.packed_sources + slot, Offset{-1});
+      } else {
+        ctx.store(p.shifts + slot, no_entry);
       }
     }
   }
@@ -212,16 +249,16 @@ sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t,
   g.count = simt::ceil_div(t.size, slice_rows);
   g.offsets = make_buffer<Offset>(g.count + 1, on, memory.kept);
   expect_countable_slots(t, order, on, memory.scratch);
-  simt::for_each(on, g.count + 1,
-                 measure_slices<Index, Offset>{{t.size, order, t.row_offsets.data()}, g.offsets.data()});
-  on.exclusive_scan(g.offsets.data(), g.offsets.data(), g.count + 1, memory.scratch);
+  if (g.count == 0) {
+    on.fill_bytes(g.offsets.data(), 0, g.offsets.bytes());
+  }
+  scan(on, g.count,
+       place_slices<Index, Offset>{g.count, {t.size, order, t.row_offsets.data()}, g.offsets.data()}, memory);
   Offset slots = 0;
   on.download(&slots, g.offsets.data() + g.count, sizeof(Offset));
   g.columns = make_buffer<Index>(slots, on, memory.kept);
-  on.fill_bytes(g.columns.data(), 0xff, g.columns.bytes());
   if (t.rows_are_stored_runs) {
     g.shifts = make_buffer<entry_shift>(slots, on, memory.kept);
-    on.fill_bytes(g.shifts.data(), static_cast<unsigned char>(no_entry), g.shifts.bytes());
     g.diagonals = make_buffer<Offset>(t.size, on, memory.kept);
     simt::for_each(on, t.size,
                    find_diagonals<Index, Offset>{
@@ -230,11 +267,10 @@ sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t,
                        g.diagonals.data()});
   } else {
     g.sources = make_buffer<Offset>(slots, on, memory.kept);
-    on.fill_bytes(g.sources.data(), 0xff, g.sources.bytes());
   }
   using pack = pack_agent<Index, Offset>;
   if (t.size > 0) {
-    on.template launch<pack>(simt::block_count(t.size, pack::block_threads / 32),
+    on.template launch<pack>(simt::block_count(g.count * slice_rows, pack::block_threads / 32),
                              {t.size, order, t.row_offsets.data(), t.columns.data(), t.sources.data(),
                               g.offsets.data(), g.columns.data(), g.sources.data(), g.shifts.data()});
   }

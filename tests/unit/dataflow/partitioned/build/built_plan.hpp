@@ -9,6 +9,7 @@
 
 #include "contract/contract_fixture.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/planner.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/level_tables.hpp"
 #include "support/emulator_target.hpp"
 
 namespace sptrsv::testing {
@@ -81,15 +82,20 @@ class partitioned_planning
     auto triangle = detail::build_on_device(detail::pattern_of(detail::view_of(there)), triangle_form,
                                             where.on(), where.resource());
     auto split = detail::split_long_rows(triangle, s.longest_row, where.on(), where.resource());
-    const auto levels = detail::levels_on_device(split.triangle, where.on(), where.resource());
+    const auto levels = detail::levels_of_rows(split.triangle, where.on(), where.resource());
+    const auto counted =
+        partitioned::count_level_tables({{{s.partitions, s.boxes}, s.shape, 0}}, s.partitions * levels.count,
+                                        split.triangle, levels, where.on(), where.resource());
+    const std::int64_t tiles = partitioned::count_tiles(
+        counted.levels.get(), counted.summaries.front().count(), s.shape.tile_rows());
     const auto entries = static_cast<std::int64_t>(a.by_rows.values.size());
     const emulator::executor on = where.on();
     partitioned::planner<double, std::int32_t, std::int32_t, emulator::executor> planner(
         s.shape, s.warp_groups, s.partitions, s.boxes, s.x_ring_size, on, where.resource());
-    if (!planner.lay_out(split, levels, max_bytes)) {
+    if (!planner.lay_out(split, levels, tiles, max_bytes)) {
       return {};
     }
-    split.triangle = {};
+    split.triangle.columns = {};
     auto made = planner.pack(split.substitution_indices, a.size(), entries, triangle_form.reversed);
     const auto format = partitioned::slice_format::of<double>(s.shape);
     scatter(there.values.data(), made, entries, format, triangle_form);

@@ -29,7 +29,7 @@ constexpr shape_values tiles_of_32_rows{1, 32, 4, 1, false, 1};
 constexpr shape_values batched{1, 32, 4, 3, false, 1};  // polls three pairs together
 
 struct table {
-  std::vector<partition_level> levels;  // need, rows, partition, rounds
+  std::vector<partition_level> levels;  // need, rows, partition, rounds, begins_level
   std::vector<std::int32_t> global_entries;
 
   [[nodiscard]] double time(const shape_values& shape, std::int64_t rounds = 1, int rhs_together = 1,
@@ -42,34 +42,34 @@ struct table {
 };
 
 TEST(PartitionedCost, OnePartitionSolvesItsLevelsOneAfterTheOther) {
-  const table three_levels{{{-1, 32, 0, 0}, {-1, 1, 0, 0}, {-1, 5, 0, 0}}, {0}};
+  const table three_levels{{{-1, 32, 0, 0, 0}, {-1, 1, 0, 0, 0}, {-1, 5, 0, 0, 0}}, {0}};
   EXPECT_EQ(three_levels.time(tiles_of_32_rows), 1000 + 3 * 10);
-  const table two_tiles{{{-1, 33, 0, 0}}, {0}};
+  const table two_tiles{{{-1, 33, 0, 0, 0}}, {0}};
   EXPECT_EQ(two_tiles.time(tiles_of_32_rows), 1000 + 2 * (2 * 10));
 }
 
 TEST(PartitionedCost, APartitionWaitsForWhatItNeeds) {
-  const table waits{{{-1, 1, 0, 0}, {-1, 1, 1, 0}, {0, 1, 1, 1}}, {0, 0}};
+  const table waits{{{-1, 1, 0, 0, 0}, {-1, 1, 1, 0, 0}, {0, 1, 1, 1, 0}}, {0, 0}};
   EXPECT_EQ(waits.time(tiles_of_32_rows), 1000 + 10 + 100 + 10);
-  const table has_come{{{-1, 1, 0, 0}, {-1, 32 * 50, 1, 0}, {0, 1, 1, 1}}, {0, 0}};
+  const table has_come{{{-1, 1, 0, 0, 0}, {-1, 32 * 50, 1, 0, 0}, {0, 1, 1, 1, 0}}, {0, 0}};
   EXPECT_EQ(has_come.time(tiles_of_32_rows), 1000 + 50 * 20 + 10) << "its own rows take longer";
 }
 
 TEST(PartitionedCost, RowsPollFurtherEntriesAfterThoseThatArePolledTogether) {
-  const table polls{{{-1, 1, 0, 0}, {0, 1, 1, 4}}, {0, 0}};
+  const table polls{{{-1, 1, 0, 0, 0}, {0, 1, 1, 4, 0}}, {0, 0}};
   EXPECT_EQ(polls.time(tiles_of_32_rows), 1000 + 10 + (100 + 3 * 5) + (10 + 3 * 1));
   EXPECT_EQ(polls.time(tiles_of_32_rows, 1, 2), 1000 + 10 + (100 + 3 * 5) + (10 + 3 * 1 * 2));
   EXPECT_EQ(polls.time(batched), 1000 + 10 + (100 + 5) + (10 + 1));
 }
 
 TEST(PartitionedCost, ThePartitionWithMostGlobalEntriesCounts) {
-  const table entries{{{-1, 1, 0, 0}, {-1, 1, 1, 0}}, {3, 7}};
+  const table entries{{{-1, 1, 0, 0, 0}, {-1, 1, 1, 0, 0}}, {3, 7}};
   EXPECT_EQ(entries.time(tiles_of_32_rows), 1000 + 10 + 7 * 4);
   EXPECT_EQ(entries.time(batched), 1000 + 10 + 7 * 2);
 }
 
 TEST(PartitionedCost, IsInfiniteBeyondTheLimit) {
-  const table three_levels{{{-1, 1, 0, 0}, {-1, 1, 0, 0}, {-1, 1, 0, 0}}, {5}};
+  const table three_levels{{{-1, 1, 0, 0, 0}, {-1, 1, 0, 0, 0}, {-1, 1, 0, 0, 0}}, {5}};
   const double time = 1000 + 3 * 10 + 5 * 4;
   EXPECT_EQ(three_levels.time(tiles_of_32_rows, 1, 1, time), time);
   EXPECT_EQ(three_levels.time(tiles_of_32_rows, 1, 1, time - 1), infinity);
@@ -77,7 +77,7 @@ TEST(PartitionedCost, IsInfiniteBeyondTheLimit) {
 
 /// The second partition waits for the first one, whose next round overlaps with the round of the second one.
 TEST(PartitionedCost, RoundsOverlap) {
-  const table chain{{{-1, 1, 0, 0}, {0, 32 * 50, 1, 1}}, {0, 6}};
+  const table chain{{{-1, 1, 0, 0, 0}, {0, 32 * 50, 1, 1, 0}}, {0, 6}};
   const double first = 10 + 100 + 50 * 20;
   const double next = 50 * 20;  // the second partition is the slower one
   const double entries = 6 * 4;

@@ -26,7 +26,8 @@ constexpr shape_values four_lanes{4, 64, 2, 2, false, 1};
 /// A table, in values that compare.
 struct counted_table {
   std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>>
-      levels;  // need, rows, partition, rounds
+      levels;                              // need, rows, partition, rounds
+  std::vector<std::int64_t> level_begins;  // the first partition level of each level
   std::vector<std::int64_t> global_entries;
   bool needs_later_partition = false;
 };
@@ -71,7 +72,12 @@ counted_table count_serially(const pattern& p, const std::vector<std::int64_t>& 
     c.rounds = std::max(c.rounds, (global + 2 * shape.lanes - 1) / (2 * shape.lanes));
     table.global_entries[static_cast<std::size_t>(key.second)] += global;
   }
+  std::int64_t last_level = -1;
   for (const auto& [key, c] : cells) {
+    if (key.first != last_level) {
+      last_level = key.first;
+      table.level_begins.push_back(static_cast<std::int64_t>(table.levels.size()));
+    }
     const auto need = cells.find(c.need);
     table.levels.emplace_back(need == cells.end() ? -1 : std::distance(cells.begin(), need), c.rows,
                               key.second, c.rounds);
@@ -87,8 +93,7 @@ class LevelTables : public on_target<case_types<emulator_target, double, std::in
     const auto triangle =
         detail::build_on_device(detail::pattern_of(detail::view_of(there)),
                                 detail::triangle_form(system_options{}, false), where.on(), where.resource());
-    buffer<std::int32_t> level_of_row;
-    const auto levels = detail::levels_on_device(triangle, where.on(), where.resource(), &level_of_row);
+    const auto levels = detail::levels_of_rows(triangle, where.on(), where.resource());
     std::vector<partitioned::level_table> tables;
     std::int64_t cells = 0;
     for (const partitioning& division : partitionings) {
@@ -97,10 +102,10 @@ class LevelTables : public on_target<case_types<emulator_target, double, std::in
         cells += division.partitions * levels.count;
       }
     }
-    const auto counted = partitioned::count_level_tables(tables, cells, triangle, level_of_row, levels.count,
-                                                         where.on(), where.resource());
+    const auto counted =
+        partitioned::count_level_tables(tables, cells, triangle, levels, where.on(), where.resource());
     ASSERT_EQ(counted.summaries.size(), tables.size());
-    const auto level = where.download(level_of_row);
+    const auto level = where.download(levels.of_row);
     for (std::size_t i = 0; i < tables.size(); ++i) {
       const partitioning& division = tables[i].rows;
       SCOPED_TRACE(p.name + ", " + std::to_string(division.partitions) + " partitions, " +
@@ -111,11 +116,15 @@ class LevelTables : public on_target<case_types<emulator_target, double, std::in
       counted_table seen;
       for (std::int32_t k = summary.first; k < summary.end; ++k) {
         const partitioned::partition_level& l = counted.levels[static_cast<std::size_t>(k)];
+        if (l.begins_level != 0) {
+          seen.level_begins.push_back(k - summary.first);
+        }
         seen.levels.emplace_back(l.need, l.rows, l.partition, l.rounds);
       }
       seen.global_entries.assign(summary.global_entries, summary.global_entries + division.partitions);
       seen.needs_later_partition = summary.needs_later_partition != 0;
       EXPECT_EQ(seen.levels, expected.levels);
+      EXPECT_EQ(seen.level_begins, expected.level_begins);
       EXPECT_EQ(seen.global_entries, expected.global_entries);
       EXPECT_EQ(seen.needs_later_partition, expected.needs_later_partition);
     }

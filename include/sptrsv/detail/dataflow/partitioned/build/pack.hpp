@@ -11,39 +11,6 @@ namespace sptrsv::detail::dataflow::partitioned {
 
 namespace kernels {
 
-/// Marks, for each slice and lane, all entries as absent: an absent shared entry reads the slot that holds
-/// zero, and an absent global entry has the solve index -1.
-struct clear_slices {
-  slice_format format;
-  std::int32_t x_ring_size;
-  const std::uint32_t* slice_begins;
-  unsigned char* packed_slices;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    unsigned char* const begin = packed_slices + std::int64_t{ctx.load_constant(slice_begins + i / 32)} * 16;
-    const slice_head slice = ctx.load(reinterpret_cast<const slice_head*>(begin));
-    const auto lane = static_cast<int>(i % 32);
-    if (lane >= slice.rows() * format.shape.lanes) {
-      return;
-    }
-    const slice_offsets offsets = format.offsets(slice);
-    for (int column = 0; column < slice.shared_width(); ++column) {
-      ctx.store(reinterpret_cast<std::uint16_t*>(begin + offsets.shared_slots +
-                                                 column * offsets.slot_column_bytes) +
-                    lane,
-                static_cast<std::uint16_t>(x_ring_size));
-    }
-    const bool has_global = lane < slice.global_rows() * format.shape.lanes;
-    for (int column = 0; has_global && column < slice.global_width(); ++column) {
-      ctx.store(reinterpret_cast<std::int32_t*>(begin + offsets.global_columns +
-                                                column * offsets.global_column_bytes) +
-                    lane,
-                std::int32_t{-1});
-    }
-  }
-};
-
 /// Writes, for each solve index, the row code and the columns of the entries to where the lanes of the row
 /// read them, and records where the values of the stored matrix go. The entries of a row are dealt to its
 /// lanes one by one.
@@ -54,10 +21,10 @@ struct pack_rows {
   std::int64_t size;  ///< rows of the system
   bool reversed;
   const Index*
-      substitution_indices;        ///< by row of the triangle, -1 for partial rows; null if they are the rows
-  const Index* rows;               ///< by solve index: the row of the triangle
-  const Offset* sources;           ///< by entry: the stored entry; negative for the link to a partial row
-  const Offset* diagonal_sources;  ///< by solve index, -1 for partial rows; null if the diagonal is unit
+      substitution_indices;  ///< by row of the triangle, -1 for partial rows; null if they are the rows
+  const Offset* sources;     ///< by entry: the stored entry; negative for the link to a partial row
+  const Offset*
+      diagonal_sources;  ///< by row of the triangle, -1 for partial rows; null if the diagonal is unit
   const std::uint32_t* slice_begins;
   unsigned char* packed_slices;
   // The arrays of value_sources.
@@ -74,7 +41,7 @@ struct pack_rows {
     const std::int64_t begin = std::int64_t{ctx.load_constant(slice_begins + at.slice)} * 16;
     const slice_head slice = ctx.load(reinterpret_cast<const slice_head*>(packed_slices + begin));
     const slice_offsets offsets = format.offsets(slice);
-    store_row(ctx, solve_index, at, begin, offsets);
+    store_row(ctx, at, begin, offsets);
     const int lanes = reader.shape.lanes;
     int shared = 0;
     int global = 0;
@@ -110,7 +77,7 @@ struct pack_rows {
     });
     if (diagonals != nullptr) {
       const stored_run_reader<Offset> run_of{reader.row_offsets, sources, diagonal_sources, reversed};
-      ctx.store(diagonals + solve_index, static_cast<std::uint32_t>(run_of(ctx, solve_index).diagonal));
+      ctx.store(diagonals + solve_index, static_cast<std::uint32_t>(run_of(ctx, at.triangle_row).diagonal));
       ctx.store(row_entries + solve_index, static_cast<std::uint8_t>(stored));
     }
     if (row_links != nullptr) {
@@ -120,12 +87,11 @@ struct pack_rows {
 
  private:
   template <class Context>
-  SPTRSV_DEVICE void store_row(Context& ctx, std::int64_t solve_index,
-                               const typename row_reader<Index, Offset>::tile_slot& at, std::int64_t begin,
-                               const slice_offsets& offsets) const {
-    const Index row = ctx.load_constant(rows + solve_index);
-    const Index substitution_index =
-        substitution_indices == nullptr ? row : ctx.load_constant(substitution_indices + row);
+  SPTRSV_DEVICE void store_row(Context& ctx, const typename row_reader<Index, Offset>::tile_slot& at,
+                               std::int64_t begin, const slice_offsets& offsets) const {
+    const Index substitution_index = substitution_indices == nullptr
+                                         ? static_cast<Index>(at.triangle_row)
+                                         : ctx.load_constant(substitution_indices + at.triangle_row);
     const auto row_of_x = static_cast<std::int32_t>(substitution_index < 0 || !reversed
                                                         ? static_cast<std::int64_t>(substitution_index)
                                                         : size - 1 - substitution_index);
@@ -133,7 +99,7 @@ struct pack_rows {
               pivot_divisor<Scalar>::one());
     ctx.store(reinterpret_cast<std::int32_t*>(packed_slices + begin + offsets.row_codes) + at.row, row_of_x);
     const Offset source =
-        diagonal_sources == nullptr ? Offset{-1} : ctx.load_constant(diagonal_sources + solve_index);
+        diagonal_sources == nullptr ? Offset{-1} : ctx.load_constant(diagonal_sources + at.triangle_row);
     if (diagonals == nullptr && source >= 0) {
       ctx.store(targets + source, pivot_target | static_cast<std::uint32_t>(at.slice * 32 + at.row));
     }

@@ -1,30 +1,33 @@
 // The slices of the partitioned path: which entries of a row are shared and which are global, and the kernels
-// that measure slices and write the heads of packed slices.
+// that measure slices and start the packed slices.
 #pragma once
 
 #include <cstdint>
 
+#include "sptrsv/detail/dataflow/partitioned/build/order.hpp"
 #include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 
 namespace kernels {
 
-/// Reads the rows of the triangle in solve order. Arrays are by solve index unless they say otherwise.
+/// Reads the rows of the triangle in solve order.
 template <class Index, class Offset>
 struct row_reader {
   shape_values shape;
   std::int32_t x_ring_size;
-  std::int64_t solve_size;  ///< columns from here on are solve indices of an earlier launch
-  const Offset* row_offsets;
-  const Index* columns;
-  const std::uint32_t* partition_of;
+  std::int64_t solve_size;     ///< columns from here on are solve indices of an earlier launch
+  const Index* rows;           ///< by solve index: the row of the triangle
+  const Offset* row_offsets;   ///< by row of the triangle
+  const Index* solve_columns;  ///< by entry of the triangle: the solve index of its column
+  sorted_partition_levels order;
   const std::int32_t* partition_begins;
-  const std::int32_t* tiles_before;
+  const std::int32_t* tile_of;  ///< by solve index
   const std::int32_t* tile_begins;
 
   /// A row's place in its slice, and its entries.
   struct tile_slot {
+    std::int64_t triangle_row;
     std::int64_t slice;
     int row;                     ///< its number in the slice
     std::int64_t oldest_shared;  ///< the first solve index whose component may be read from shared memory
@@ -34,28 +37,33 @@ struct row_reader {
 
   template <class Context>
   SPTRSV_DEVICE tile_slot find(Context& ctx, std::int64_t solve_index) const {
-    const std::int64_t tile = ctx.load_constant(tiles_before + solve_index + 1) - 1;
+    const std::int64_t tile = ctx.load_constant(tile_of + solve_index);
+    const auto triangle_row = static_cast<std::int64_t>(ctx.load_constant(rows + solve_index));
     const std::int64_t first = ctx.load_constant(tile_begins + tile);
     const int in_tile = static_cast<int>(solve_index - first);
     const std::int64_t partition_begin =
-        ctx.load_constant(partition_begins + ctx.load_constant(partition_of + solve_index));
+        ctx.load_constant(partition_begins + order.partition_of(ctx, solve_index));
     // By then the rows of the tile itself may have overwritten the oldest slots of the x ring buffer.
     const std::int64_t in_x_ring = first + shape.tile_rows() - x_ring_size;
-    return {tile * shape.tile_slices() + in_tile / shape.slice_rows(), in_tile % shape.slice_rows(),
+    return {triangle_row,
+            tile * shape.tile_slices() + in_tile / shape.slice_rows(),
+            in_tile % shape.slice_rows(),
             partition_begin > in_x_ring ? partition_begin : in_x_ring,
-            ctx.load_constant(row_offsets + solve_index), ctx.load_constant(row_offsets + solve_index + 1)};
+            ctx.load_constant(row_offsets + triangle_row),
+            ctx.load_constant(row_offsets + triangle_row + 1)};
   }
 
-  /// Calls visit(entry, column, is_shared) for each entry of the row.
+  /// Calls visit(entry, column, is_shared) for each entry of the row. The loads are weak because
+  /// measure_slices writes the columns of the row itself.
   template <class Context, class Visit>
   SPTRSV_DEVICE void for_each_entry(Context& ctx, const tile_slot& at, Visit&& visit) const {
     int candidates = 0;
     for (Offset e = at.begin; e < at.end; ++e) {
-      candidates += may_be_shared(at, ctx.load_constant(columns + e)) ? 1 : 0;
+      candidates += may_be_shared(at, ctx.load(solve_columns + e)) ? 1 : 0;
     }
     const bool all_fit = candidates <= shape.shared_entries();
     for (Offset e = at.begin; e < at.end; ++e) {
-      const Index column = ctx.load_constant(columns + e);
+      const Index column = ctx.load(solve_columns + e);
       const bool shared =
           may_be_shared(at, column) && (all_fit || later(ctx, at, column) < shape.shared_entries());
       visit(e, column, shared);
@@ -72,25 +80,50 @@ struct row_reader {
   SPTRSV_DEVICE int later(Context& ctx, const tile_slot& at, Index column) const {
     int count = 0;
     for (Offset e = at.begin; e < at.end; ++e) {
-      const Index other = ctx.load_constant(columns + e);
+      const Index other = ctx.load(solve_columns + e);
       count += other > column && static_cast<std::int64_t>(other) < solve_size ? 1 : 0;
     }
     return count;
   }
 };
 
-/// Raises, for each row, the widths of its slice to those that the row needs.
+/// The sizes of the slices, by slice.
+struct slice_counts {
+  std::int32_t* rows;
+  std::int32_t* shared_width;  ///< in entry columns
+  std::int32_t* global_width;
+  std::int32_t* global_rows;  ///< rows up to the last one with global entries
+
+  template <class Context>
+  SPTRSV_DEVICE slice_head head(Context& ctx, std::int64_t slice, const slice_format& format) const {
+    const auto count = [&](const std::int32_t* of) {
+      return static_cast<std::uint32_t>(ctx.load_constant(of + slice));
+    };
+    return {
+        0, slice_head::pack_counts(count(rows), count(shared_width), count(global_width), count(global_rows)),
+        format.sizes(ctx.load_constant(rows + slice)), 0};
+  }
+};
+
+/// Translates the columns of each row to solve indices, and raises the sizes of its slice to those that the
+/// row needs. Runs once per solve index.
 template <class Index, class Offset>
 struct measure_slices {
   row_reader<Index, Offset> reader;
-  std::int32_t* rows;
-  std::int32_t* shared_width;
-  std::int32_t* global_width;
-  std::int32_t* global_rows;
+  const Index* columns;             ///< of the triangle
+  const Index* solve_index_of_row;  ///< by row of the triangle
+  Index* solve_columns;             ///< output, see row_reader
+  slice_counts counts;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
     const auto at = reader.find(ctx, solve_index);
+    for (Offset e = at.begin; e < at.end; ++e) {
+      const Index column = ctx.load_constant(columns + e);
+      ctx.store(solve_columns + e, static_cast<std::int64_t>(column) < reader.solve_size
+                                       ? ctx.load_constant(solve_index_of_row + column)
+                                       : column);
+    }
     int shared = 0;
     int global = 0;
     reader.for_each_entry(ctx, at, [&](Offset, Index, bool is_shared) {
@@ -98,120 +131,165 @@ struct measure_slices {
       global += is_shared ? 0 : 1;
     });
     const int lanes = reader.shape.lanes;
-    ctx.atomic_max(rows + at.slice, at.row + 1);
+    ctx.atomic_max(counts.rows + at.slice, at.row + 1);
     if (shared > 0) {
-      ctx.atomic_max(shared_width + at.slice, (shared + lanes - 1) / lanes);
+      ctx.atomic_max(counts.shared_width + at.slice, (shared + lanes - 1) / lanes);
     }
     if (global > 0) {
-      ctx.atomic_max(global_width + at.slice, (global + lanes - 1) / lanes);
-      ctx.atomic_max(global_rows + at.slice, at.row + 1);
+      ctx.atomic_max(counts.global_width + at.slice, (global + lanes - 1) / lanes);
+      ctx.atomic_max(counts.global_rows + at.slice, at.row + 1);
     }
   }
 };
 
-/// Writes, for each slice, the head of its packed slice.
-struct write_slice_heads {
+/// The body of a scan over the slices: writes where each packed slice begins, in units of 16 bytes.
+struct place_slices {
+  std::int64_t slices;
   slice_format format;
-  std::int32_t tile_stride;  ///< slices from a warp's slice to its next one: the warps of a block
-  const std::int32_t* tile_begins;
-  const std::uint32_t* partition_of;
-  const std::int32_t* partition_tiles;
-  const std::int32_t* rows;
-  const std::int32_t* shared_width;
-  const std::int32_t* global_width;
-  const std::int32_t* global_rows;
-  const std::uint64_t* offsets;  ///< of packed slices, in units of 16 bytes
-  std::uint32_t* slice_begins;
-  unsigned char* packed_slices;
+  slice_counts counts;
+  std::uint64_t* offsets;  ///< slices + 1
+
+  struct packed_size {
+    std::int64_t count;  ///< units of 16 bytes
+  };
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
-    const std::int64_t tile = slice / format.shape.tile_slices();
-    const auto in_tile = static_cast<std::int32_t>(slice % format.shape.tile_slices());
-    const std::int32_t first = ctx.load_constant(tile_begins + tile);
-    const auto count = [&](const std::int32_t* of) {
-      return static_cast<std::uint32_t>(ctx.load_constant(of + slice));
-    };
-    slice_head head{
-        first + in_tile * format.shape.slice_rows(),
-        slice_head::pack_counts(count(rows), count(shared_width), count(global_width), count(global_rows)),
-        format.sizes(ctx.load_constant(rows + slice)), 0};
-    const std::uint32_t partition = ctx.load_constant(partition_of + first);
-    const std::int64_t next = slice + 2 * tile_stride;
-    if (next <
-        std::int64_t{ctx.load_constant(partition_tiles + partition + 1)} * format.shape.tile_slices()) {
-      head.set_next(static_cast<std::uint32_t>(ctx.load_constant(offsets + next)), staged_bytes(ctx, next));
+  SPTRSV_DEVICE packed_size load(Context& ctx, std::int64_t slice) const {
+    const slice_head head = counts.head(ctx, slice, format);
+    return {format.offsets(head).bytes(head.global_width()) / 16};
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t slice, const packed_size& own,
+                           std::int64_t before) const {
+    ctx.store(offsets + slice, static_cast<std::uint64_t>(before));
+    if (slice == slices - 1) {
+      ctx.store(offsets + slices, static_cast<std::uint64_t>(before + own.count));
     }
-    const std::uint64_t begin = ctx.load_constant(offsets + slice);
-    ctx.store(slice_begins + slice, static_cast<std::uint32_t>(begin));
-    ctx.store(reinterpret_cast<slice_head*>(packed_slices + 16 * begin), head);
+  }
+};
+
+/// Starts the packed slices, one warp for each:
+///
+///   1. Clear the packed slice.
+///   2. Lane 0 writes the head. All lanes mark their entries as absent: an absent shared entry reads the slot
+///      that holds zero, and an absent global entry has the solve index -1.
+///
+/// Besides, threads write where the warps of each block begin, and clear the bits of shared entries.
+struct start_slices_agent {
+  static constexpr int block_threads = 256;
+  struct shared_storage {};
+  struct params {
+    std::int64_t slices;
+    slice_format format;
+    std::int32_t x_ring_size;
+    std::int32_t tile_stride;  ///< slices from a warp's slice to its next one: the warps of a block
+    sorted_partition_levels order;
+    const std::int32_t* tile_begins;
+    const std::int32_t* partition_tiles;
+    slice_counts counts;
+    const std::uint64_t* offsets;  ///< of packed slices, in units of 16 bytes; slices + 1
+    std::uint32_t* slice_begins;
+    unsigned char* packed_slices;
+    std::int64_t start_count;
+    warp_start* starts;  ///< by partition, then by warp
+    std::int64_t cleared_words;
+    std::uint32_t* cleared;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const std::int64_t i = static_cast<std::int64_t>(ctx.block_rank()) * block_threads + ctx.thread_rank();
+    if (i < p.start_count) {
+      write_start(ctx, p, i);
+    }
+    if (i < p.cleared_words) {
+      ctx.store(p.cleared + i, std::uint32_t{0});
+    }
+    const auto warp = ctx.template group<32>();
+    const std::int64_t slice = i / 32;
+    if (slice >= p.slices) {
+      return;
+    }
+    const std::uint64_t offset = ctx.load_constant(p.offsets + slice);
+    const std::uint64_t end = ctx.load_constant(p.offsets + slice + 1);
+    for (std::uint64_t unit = offset + static_cast<std::uint64_t>(warp.rank()); unit < end; unit += 32) {
+      ctx.store(reinterpret_cast<slice_head*>(p.packed_slices) + unit, slice_head{0, 0, 0, 0});
+    }
+    warp.sync();
+    const slice_head counts = p.counts.head(ctx, slice, p.format);
+    if (warp.rank() == 0) {
+      ctx.store(p.slice_begins + slice, static_cast<std::uint32_t>(offset));
+      ctx.store(reinterpret_cast<slice_head*>(p.packed_slices) + offset, complete(ctx, p, slice, counts));
+    }
+    mark_absent(ctx, p, p.packed_slices + 16 * offset, counts, warp.rank());
   }
 
  private:
+  /// Returns the head with its first solve index and the slice that the warp solves two tiles later.
   template <class Context>
-  SPTRSV_DEVICE int staged_bytes(Context& ctx, std::int64_t slice) const {
-    const std::int32_t count = ctx.load_constant(rows + slice);
-    return format.staged_bytes(
-        format.offsets(count, format.sizes(count), ctx.load_constant(shared_width + slice),
-                       ctx.load_constant(global_rows + slice)),
-        ctx.load_constant(global_width + slice));
+  SPTRSV_DEVICE static slice_head complete(Context& ctx, const params& p, std::int64_t slice,
+                                           slice_head head) {
+    const shape_values& shape = p.format.shape;
+    const std::int32_t first = ctx.load_constant(p.tile_begins + slice / shape.tile_slices());
+    head.first_solve_index =
+        first + static_cast<std::int32_t>(slice % shape.tile_slices()) * shape.slice_rows();
+    const std::int64_t partition = p.order.partition_of(ctx, first);
+    const std::int64_t next = slice + 2 * p.tile_stride;
+    if (next < std::int64_t{ctx.load_constant(p.partition_tiles + partition + 1)} * shape.tile_slices()) {
+      head.set_next(begin_of(ctx, p, next), staged_bytes(ctx, p, next));
+    }
+    return head;
   }
-};
-
-/// Writes, for each slice, the size of its packed slice in units of 16 bytes.
-struct measure_packed_slices {
-  slice_format format;
-  const std::int32_t* rows;
-  const std::int32_t* shared_width;
-  const std::int32_t* global_width;
-  const std::int32_t* global_rows;
-  std::uint64_t* lengths;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t slice) const {
-    const std::int32_t count = ctx.load_constant(rows + slice);
-    const int bytes = format
-                          .offsets(count, format.sizes(count), ctx.load_constant(shared_width + slice),
-                                   ctx.load_constant(global_rows + slice))
-                          .bytes(ctx.load_constant(global_width + slice));
-    ctx.store(lengths + slice, static_cast<std::uint64_t>(bytes / 16));
+  SPTRSV_DEVICE static void mark_absent(Context& ctx, const params& p, unsigned char* begin,
+                                        const slice_head& counts, int lane) {
+    const int lanes = p.format.shape.lanes;
+    if (lane >= counts.rows() * lanes) {
+      return;
+    }
+    const slice_offsets offsets = p.format.offsets(counts);
+    for (int column = 0; column < counts.shared_width(); ++column) {
+      ctx.store(reinterpret_cast<std::uint16_t*>(begin + offsets.shared_slots +
+                                                 column * offsets.slot_column_bytes) +
+                    lane,
+                static_cast<std::uint16_t>(p.x_ring_size));
+    }
+    const bool has_global = lane < counts.global_rows() * lanes;
+    for (int column = 0; has_global && column < counts.global_width(); ++column) {
+      ctx.store(reinterpret_cast<std::int32_t*>(begin + offsets.global_columns +
+                                                column * offsets.global_column_bytes) +
+                    lane,
+                std::int32_t{-1});
+    }
   }
-};
-
-/// Writes, for each partition and each warp of a block, where the warp begins.
-struct write_warp_starts {
-  slice_format format;
-  std::int32_t tile_stride;  ///< the warps of a block
-  const std::int32_t* partition_tiles;
-  const std::uint32_t* slice_begins;
-  const unsigned char* packed_slices;
-  warp_start* starts;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    const std::int64_t partition = i / tile_stride;
-    const std::int32_t tile = ctx.load_constant(partition_tiles + partition);
-    const std::int32_t end = ctx.load_constant(partition_tiles + partition + 1);
-    const std::int64_t first = std::int64_t{tile} * format.shape.tile_slices() + i % tile_stride;
-    const std::int64_t behind = std::int64_t{end} * format.shape.tile_slices();
+  SPTRSV_DEVICE static void write_start(Context& ctx, const params& p, std::int64_t i) {
+    const std::int64_t partition = i / p.tile_stride;
+    const std::int32_t tile = ctx.load_constant(p.partition_tiles + partition);
+    const std::int32_t end = ctx.load_constant(p.partition_tiles + partition + 1);
+    const int tile_slices = p.format.shape.tile_slices();
+    const std::int64_t first = std::int64_t{tile} * tile_slices + i % p.tile_stride;
+    const std::int64_t behind = std::int64_t{end} * tile_slices;
     warp_start start{end - tile, 0, 0, 0};
     if (first < behind) {
-      const std::uint32_t slice = ctx.load_constant(slice_begins + first);
-      start.set_first(slice, staged_bytes(ctx, slice));
+      start.set_first(begin_of(ctx, p, first), staged_bytes(ctx, p, first));
     }
-    if (first + tile_stride < behind) {
-      const std::uint32_t slice = ctx.load_constant(slice_begins + first + tile_stride);
-      start.set_second(slice, staged_bytes(ctx, slice));
+    if (first + p.tile_stride < behind) {
+      start.set_second(begin_of(ctx, p, first + p.tile_stride), staged_bytes(ctx, p, first + p.tile_stride));
     }
-    ctx.store(starts + i, start);
+    ctx.store(p.starts + i, start);
   }
 
- private:
   template <class Context>
-  SPTRSV_DEVICE int staged_bytes(Context& ctx, std::uint32_t begin) const {
-    const auto slice =
-        ctx.load_constant(reinterpret_cast<const slice_head*>(packed_slices + std::int64_t{begin} * 16));
-    return format.staged_bytes(format.offsets(slice), slice.global_width());
+  SPTRSV_DEVICE static std::uint32_t begin_of(Context& ctx, const params& p, std::int64_t slice) {
+    return static_cast<std::uint32_t>(ctx.load_constant(p.offsets + slice));
+  }
+  template <class Context>
+  SPTRSV_DEVICE static int staged_bytes(Context& ctx, const params& p, std::int64_t slice) {
+    const slice_head head = p.counts.head(ctx, slice, p.format);
+    return p.format.staged_bytes(p.format.offsets(head), head.global_width());
   }
 };
 

@@ -26,6 +26,7 @@ struct shape_choice {
   int shape_index = 0;
   std::int64_t partitions = 1;
   block_partition boxes;
+  std::int64_t tiles = 0;  ///< of all partitions
   double nanoseconds = std::numeric_limits<double>::infinity();
 };
 
@@ -35,21 +36,21 @@ class plan_search {
   using shapes = typename shapes_of<Tuning>::type;
 
  public:
-  /// `level_of_row`: counted from 1. `partitions`: the number that the policy asks for, or 0. `shape`: the
+  /// `partitions`: the number that the policy asks for, or 0. `shape`: the
   /// index that the policy asks for, or -1. `together`: for the rest of a hybrid path, the right-hand sides
   /// that the first path solves together; 0 otherwise.
-  plan_search(const device_triangle<Index, Offset>& t, const buffer<Index>& level_of_row, std::int64_t levels,
+  plan_search(const device_triangle<Index, Offset>& t, const row_levels<Index>& levels,
               std::int64_t partitions, int shape, std::int64_t max_rhs, std::int64_t together,
-              const Executor& on, memory_resource& scratch)
+              const Executor& on, const analysis_memory& memory)
       : triangle_(t),
-        level_of_row_(level_of_row),
-        levels_(levels),
+        level_of_row_(levels),
+        levels_(levels.count),
         forced_partitions_(partitions),
         forced_shape_(shape),
         max_rhs_(max_rhs),
         together_(together),
         on_(on),
-        scratch_(scratch),
+        memory_(memory),
         shared_limit_(on.shared_limit()) {}
 
   /// Returns the best choice; its time is infinite if no shape fits the device or the system is too large.
@@ -71,27 +72,28 @@ class plan_search {
       count(partitionings(blocks, 1), blocks);
     }
     try_all_shapes(blocks);
+    count_tiles_of_best();
     return best_;
   }
 
   /// Returns, after choose(), the best cut of the hybrid path (see hybrid::best_cut), or the cut after
   /// `first_levels` levels if that is not 0. Returns no cut if no partitioned path is possible or the system
   /// has a single level.
-  hybrid::level_cut cut(const std::vector<Index>& level_offsets, std::int64_t first_levels) const {
+  hybrid::level_cut cut(std::int64_t first_levels) const {
     if (best_table_ == nullptr || levels_ < 2) {
       return {};
     }
+    const std::vector<std::int64_t> level_offsets =
+        hybrid::level_offsets(best_table_->levels, best_table_->summary->count());
     if (first_levels > 0) {
       const std::int64_t levels = std::min(first_levels, levels_ - 1);
-      return {levels, static_cast<std::int64_t>(level_offsets[static_cast<std::size_t>(levels)]), 0};
+      return {levels, level_offsets[static_cast<std::size_t>(levels)], 0};
     }
     hybrid::partitioned_profile profile{};
     profile.levels = best_table_->levels;
     profile.count = best_table_->summary->count();
     profile.partitions = best_.partitions;
-    shapes::for_each([&](auto s, int index) {
-      profile.shape = index == best_.shape_index ? values_of<decltype(s)>() : profile.shape;
-    });
+    profile.shape = best_shape();
     profile.tile_ns = Tuning::partitioned_shapes[best_.shape_index].tile_ns;
     profile.global_entries_ns = global_entry_nanoseconds<Tuning>(best_table_->summary->global_entries,
                                                                  best_.partitions, profile.shape);
@@ -235,7 +237,7 @@ class plan_search {
 
   void count_and_try(const std::vector<level_table>& tables, std::int64_t cells, std::int64_t blocks) {
     counted_.push_back(std::make_unique<counted_level_tables>(
-        count_level_tables(tables, cells, triangle_, level_of_row_, levels_, on_, scratch_)));
+        count_level_tables(tables, cells, triangle_, level_of_row_, on_, memory_)));
     for (std::size_t i = 0; i < tables.size(); ++i) {
       const level_table_summary& summary = counted_.back()->summaries[i];
       if (summary.needs_later_partition != 0) {
@@ -275,6 +277,18 @@ class plan_search {
     }
   }
 
+  [[nodiscard]] shape_values best_shape() const {
+    shape_values found{};
+    shapes::for_each(
+        [&](auto s, int index) { found = index == best_.shape_index ? values_of<decltype(s)>() : found; });
+    return found;
+  }
+  void count_tiles_of_best() {
+    if (best_table_ != nullptr) {
+      best_.tiles = count_tiles(best_table_->levels, best_table_->summary->count(), best_shape().tile_rows());
+    }
+  }
+
   /// Calls `work(shape, index)` for each shape that the table serves.
   template <class Work>
   void for_each_shape_of(const tried_table& tried, const Work& work) {
@@ -301,7 +315,7 @@ class plan_search {
                                            Tuning::partitioned_shapes[index].tile_ns, rhs_together, rounds,
                                            limit / factor, ends_);
     if (time < best_.nanoseconds) {
-      best_ = {index, rows.partitions, rows.boxes, time};
+      best_ = {index, rows.partitions, rows.boxes, 0, time};
       best_table_ = &tried;
     }
     return time;
@@ -335,14 +349,14 @@ class plan_search {
   }
 
   const device_triangle<Index, Offset>& triangle_;
-  const buffer<Index>& level_of_row_;
+  const row_levels<Index>& level_of_row_;
   std::int64_t levels_;
   std::int64_t forced_partitions_;
   int forced_shape_;
   std::int64_t max_rhs_;
   std::int64_t together_;
   const Executor& on_;
-  memory_resource& scratch_;
+  analysis_memory memory_;
   std::size_t shared_limit_;
   shape_choice best_;
   std::vector<std::unique_ptr<counted_level_tables>> counted_;

@@ -28,7 +28,10 @@ struct partition_level {
   std::int32_t need;  ///< index in the list of the latest partition level that it needs; -1 if there is none
   std::int32_t rows;
   std::int16_t partition;
-  std::int16_t rounds;
+  std::uint16_t rounds : 15;
+  std::uint16_t begins_level : 1;  ///< 1: it is the first partition level of its level
+
+  static constexpr int max_rounds = (1 << 15) - 1;
 };
 
 /// What is known of one table.
@@ -69,20 +72,20 @@ struct counted_tables {
   }
 };
 
-/// Initialises the cells and the summaries of all tables. Runs once per cell and per word of the summaries.
+/// Initialises the cells of all tables, and clears words of the list. Runs once per cell and per word.
 struct start_tables {
   std::int64_t size;  ///< cells
   level_counts* counts;
-  std::int64_t summary_words;
-  std::int32_t* summaries;
+  std::int64_t cleared_words;
+  std::int32_t* list;  ///< the summaries, then partition levels
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
     if (i < size) {
       ctx.store(counts + i, level_counts{0, -1, 0, 0});
     }
-    if (i < summary_words) {
-      ctx.store(summaries + i, 0);
+    if (i < cleared_words) {
+      ctx.store(list + i, 0);
     }
   }
 };
@@ -194,15 +197,26 @@ struct count_levels_agent {
   }
 };
 
-/// Writes, for each cell, whether it has rows; 0 past the end.
-struct mark_levels {
+/// The body of a scan over the cells: counts the partition levels, which are the cells with rows.
+struct find_partition_levels {
   std::int64_t size;
   const level_counts* counts;
-  std::int32_t* has_rows;
+  std::int32_t* levels_before;  ///< by cell, size + 1
+
+  struct cell {
+    std::int64_t count;  ///< 1 if the cell has rows
+  };
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t cell) const {
-    ctx.store(has_rows + cell, cell < size && ctx.load_constant(&counts[cell].rows) > 0 ? 1 : 0);
+  SPTRSV_DEVICE cell load(Context& ctx, std::int64_t i) const {
+    return {ctx.load_constant(&counts[i].rows) > 0 ? 1 : 0};
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t i, const cell& own, std::int64_t before) const {
+    ctx.store(levels_before + i, static_cast<std::int32_t>(before));
+    if (i == size - 1) {
+      ctx.store(levels_before + size, static_cast<std::int32_t>(before + own.count));
+    }
   }
 };
 
@@ -240,11 +254,15 @@ struct write_partition_levels {
                                counted.need % level_counts::level_stride) -
              before;
     }
-    constexpr std::int32_t max_rounds = 32767;
-    ctx.store(partition_levels + ctx.load_constant(levels_before + cell),
-              partition_level{
-                  need, counted.rows, static_cast<std::int16_t>(partition),
-                  static_cast<std::int16_t>(counted.rounds < max_rounds ? counted.rounds : max_rounds)});
+    partition_level made{};
+    made.need = need;
+    made.rows = counted.rows;
+    made.partition = static_cast<std::int16_t>(partition);
+    constexpr std::int32_t most = partition_level::max_rounds;
+    made.rounds = static_cast<unsigned>(counted.rounds < most ? counted.rounds : most) & unsigned{most};
+    const std::int32_t own = ctx.load_constant(levels_before + cell);
+    made.begins_level = ctx.load_constant(levels_before + cell - partition) == own ? 1u : 0u;
+    ctx.store(partition_levels + own, made);
   }
 };
 

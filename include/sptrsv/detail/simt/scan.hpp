@@ -1,0 +1,199 @@
+// Prefix sums in one kernel together with what computes the counts and what uses the sums: a single-pass scan
+// with decoupled look-back (Merrill and Garland, Single-pass Parallel Prefix Scan with Decoupled Look-back,
+// NVIDIA NVR-2016-002).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/memory_resource.hpp"
+
+namespace sptrsv::detail::simt {
+
+/// What a tile of 256 elements has published, in one word, so that no fence is needed: whether it is the sum
+/// of the tile or of all elements up to its end, the number of the scan, and the sum.
+struct tile_sum {
+  static constexpr int number_bits = 8;
+
+  std::uint64_t word;
+
+  static SPTRSV_DEVICE tile_sum of(std::int64_t sum, std::uint32_t scan_number, bool is_total) {
+    return {static_cast<std::uint64_t>(sum) << (number_bits + 1) | std::uint64_t{scan_number} << 1 |
+            (is_total ? 1u : 0u)};
+  }
+  [[nodiscard]] SPTRSV_DEVICE std::int64_t sum() const {
+    return static_cast<std::int64_t>(word >> (number_bits + 1));
+  }
+  [[nodiscard]] SPTRSV_DEVICE std::uint32_t scan_number() const {
+    return static_cast<std::uint32_t>(word >> 1) & ((1u << number_bits) - 1);
+  }
+  [[nodiscard]] SPTRSV_DEVICE bool is_total() const { return (word & 1u) != 0; }
+};
+
+/// One thread for each element. Per block:
+///
+///   1. Draw a ticket, which is the number of the tile: a block waits for blocks that have started.
+///   2. Load the elements and sum up their counts in the block.
+///   3. Publish the sum of the tile.
+///   4. Look back: each thread waits for what one of the 256 tiles before has published. Sums are added up to
+///      the nearest total; without one, the block goes on with the 256 tiles before those.
+///   5. Publish the total up to the end of the tile.
+///   6. Store what follows from the sum of the counts before each element.
+///
+/// Body is trivially copyable and has two functions. load() may read what store() overwrites of the same
+/// element, but neither may read what another element stores.
+///
+///   Item load(Context&, std::int64_t i) const;      // Item has a member `count`, not negative
+///   void store(Context&, std::int64_t i, const Item&, std::int64_t before) const;
+template <class Body>
+struct scan_agent {
+  static constexpr int block_threads = 256;
+  static constexpr int warps = block_threads / 32;
+  struct shared_storage {
+    std::uint64_t ticket;
+    std::int64_t sums[warps];
+    bool have_total[warps];
+  };
+  struct params {
+    std::int64_t count;
+    Body body;
+    std::uint64_t* tickets;  ///< never reset
+    std::uint64_t first_ticket;
+    std::uint64_t* tiles;       ///< by tile, see tile_sum
+    std::uint32_t scan_number;  ///< different from that of earlier scans that have used `tiles`
+    std::int64_t* largest;      ///< raised to the largest count; null: it is not wanted
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    const auto warp = ctx.template group<32>();
+    if (ctx.thread_rank() == 0) {
+      shared.ticket = ctx.atomic_add(p.tickets, std::uint64_t{1});
+    }
+    ctx.barrier();
+    const auto tile = static_cast<std::int64_t>(shared.ticket - p.first_ticket);
+    const std::int64_t i = tile * block_threads + ctx.thread_rank();
+    const bool is_present = i < p.count;
+    decltype(p.body.load(ctx, i)) item{};
+    if (is_present) {
+      item = p.body.load(ctx, i);
+    }
+    std::int64_t before = exclusive_sum(warp, static_cast<std::int64_t>(item.count));
+    if (warp.rank() == 31) {
+      shared.sums[warp.index()] = before + item.count;
+    }
+    ctx.barrier();
+    std::int64_t own = 0;
+    for (int w = 0; w < warps; ++w) {
+      before += w < warp.index() ? shared.sums[w] : 0;
+      own += shared.sums[w];
+    }
+    publish(ctx, p, tile, own, false);
+    const std::int64_t of_earlier_tiles = look_back(ctx, warp, shared, p, tile);
+    publish(ctx, p, tile, of_earlier_tiles + own, true);
+    if (is_present) {
+      p.body.store(ctx, i, item, of_earlier_tiles + before);
+    }
+    if (p.largest != nullptr) {
+      raise_largest(ctx, warp, p, static_cast<std::int64_t>(item.count));
+    }
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE static void publish(Context& ctx, const params& p, std::int64_t tile, std::int64_t sum,
+                                    bool is_total) {
+    if (ctx.thread_rank() == 0) {
+      ctx.store_relaxed(p.tiles + tile, tile_sum::of(sum, p.scan_number, is_total).word);
+    }
+  }
+
+  /// Returns the sum of the counts in all tiles before `tile`.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static std::int64_t look_back(Context& ctx, const Warp& warp, shared_storage& shared,
+                                              const params& p, std::int64_t tile) {
+    std::int64_t sum = 0;
+    for (std::int64_t nearest = tile - 1;; nearest -= block_threads) {
+      const std::int64_t other = nearest - ctx.thread_rank();
+      const tile_sum found =
+          other < 0 ? tile_sum::of(0, p.scan_number, true) : wait_for(ctx, p, p.tiles + other);
+      const std::uint32_t totals = warp.ballot(found.is_total());
+      const bool counts = totals == 0 || warp.rank() <= lowest_bit(totals);
+      const std::int64_t of_warp = reduce(warp, counts ? found.sum() : 0, 32, plus{});
+      ctx.barrier();  // the sums of before have been read
+      if (warp.rank() == 0) {
+        shared.sums[warp.index()] = of_warp;
+        shared.have_total[warp.index()] = totals != 0;
+      }
+      ctx.barrier();
+      for (int w = 0; w < warps; ++w) {
+        sum += shared.sums[w];
+        if (shared.have_total[w]) {
+          return sum;
+        }
+      }
+    }
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static tile_sum wait_for(Context& ctx, const params& p, const std::uint64_t* tile) {
+    tile_sum found{ctx.load_relaxed(tile)};
+    while (found.scan_number() != p.scan_number) {
+      ctx.spin(tile);
+      found.word = ctx.load_relaxed(tile);
+    }
+    return found;
+  }
+
+  /// Few warps update the word, because updates of one word are served one after the other.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void raise_largest(Context& ctx, const Warp& warp, const params& p,
+                                          std::int64_t count) {
+    const std::int64_t of_warp = reduce(warp, count, 32, maximum{});
+    if (warp.rank() == 0 && ctx.load_relaxed(p.largest) < of_warp) {
+      ctx.atomic_max(p.largest, of_warp);
+    }
+  }
+};
+
+/// The words that the scans of one stream share. They are filled with zero once for many scans: each scan has
+/// a number of its own.
+class scan_words {
+ public:
+  explicit scan_words(memory_resource& resource) : resource_(resource) {}
+
+  /// Computes, for each i in [0, count), the sum of the counts of the elements before, and passes it on: see
+  /// scan_agent. `largest`: see its parameter.
+  template <class Executor, class Body>
+  void scan(const Executor& on, std::int64_t count, const Body& body, std::int64_t* largest) {
+    using agent = scan_agent<Body>;
+    if (count == 0) {
+      return;
+    }
+    const std::uint32_t tiles = block_count(count, agent::block_threads);
+    constexpr std::uint32_t last_number = (1u << tile_sum::number_bits) - 1;
+    if (words_.size() < std::size_t{tiles} + 1 || number_ == last_number) {
+      constexpr std::int64_t least_words = 512;
+      words_ = {};
+      words_ = make_buffer<std::uint64_t>(std::max<std::int64_t>(std::int64_t{tiles} + 1, least_words), on,
+                                          resource_);
+      on.fill_bytes(words_.data(), 0, words_.bytes());
+      number_ = 0;
+      next_ticket_ = 0;
+    }
+    ++number_;
+    on.template launch<agent>(
+        tiles, {count, body, words_.data(), next_ticket_, words_.data() + 1, number_, largest});
+    next_ticket_ += tiles;
+  }
+
+ private:
+  memory_resource& resource_;
+  buffer<std::uint64_t> words_;  ///< the tickets, then a word for each tile
+  std::uint32_t number_ = 0;     ///< of the last scan
+  std::uint64_t next_ticket_ = 0;
+};
+
+}  // namespace sptrsv::detail::simt
