@@ -20,7 +20,10 @@ void print_list(const common::generator_registry& registry) {
   }
   std::printf("\n");
   for (const common::generator& g : registry.all()) {
-    std::printf("%-28s %-6s  %s\n", g.name.c_str(), g.size == common::size_class::small ? "small" : "",
+    std::printf("%-28s %-6s  %s\n", g.name.c_str(),
+                g.size == common::size_class::small   ? "small"
+                : g.size == common::size_class::large ? "large"
+                                                      : "",
                 g.description.c_str());
   }
 }

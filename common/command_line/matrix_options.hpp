@@ -16,7 +16,8 @@ inline void add_matrix_options(command_line& to, matrix_selection& target, const
   to.add_text("-m,--matrices", target.directory, "DIR",
               "Take " + triangle + " of each Matrix Market file (.mtx, .mtx.gz) in this directory.");
   to.add_text("-g,--generated", target.generated, "WHICH",
-              "Take these generated matrices: all, small, grids (of Li and Zhang), none, or a list of names "
+              "Take these generated matrices: all, small, grids (of Li and Zhang), factors (complete ones), "
+              "none, or a list of names "
               "that sptrsv_bench --list prints. Default: " +
                   default_generated + ".");
 }

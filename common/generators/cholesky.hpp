@@ -4,6 +4,8 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <vector>
 
 #include "grids.hpp"
@@ -72,7 +74,7 @@ class nested_dissection {
 /// 1981).
 inline pattern symbolic_cholesky(const pattern& a) {
   const auto n = static_cast<std::size_t>(a.rows());
-  std::vector<std::vector<vertex>> column(n);  // by column: rows below the diagonal
+  std::vector<std::vector<vertex>> column(n);  // by column: rows below the diagonal, ascending
   std::vector<std::vector<vertex>> children(n);
   for (vertex i = 0; i < a.rows(); ++i) {
     for (vertex e = a.row_offsets[static_cast<std::size_t>(i)];
@@ -80,34 +82,36 @@ inline pattern symbolic_cholesky(const pattern& a) {
       column[static_cast<std::size_t>(a.columns[static_cast<std::size_t>(e)])].push_back(i);
     }
   }
-  std::vector<vertex> in_column(n, -1);
+  std::vector<vertex> row_lengths(n, 1);
+  std::vector<vertex> merged;
   for (std::size_t j = 0; j < n; ++j) {
     auto& rows = column[j];
-    const auto mark = [&](vertex i) {
-      const bool is_new = in_column[static_cast<std::size_t>(i)] != static_cast<vertex>(j);
-      in_column[static_cast<std::size_t>(i)] = static_cast<vertex>(j);
-      return is_new;
-    };
-    std::for_each(rows.begin(), rows.end(), mark);
     for (const vertex child : children[j]) {
-      for (const vertex i : column[static_cast<std::size_t>(child)]) {
-        if (i > static_cast<vertex>(j) && mark(i)) {
-          rows.push_back(i);
-        }
-      }
+      const auto& below = column[static_cast<std::size_t>(child)];  // its first row is j
+      merged.clear();
+      std::set_union(rows.begin(), rows.end(), below.begin() + 1, below.end(), std::back_inserter(merged));
+      rows.swap(merged);
     }
     if (!rows.empty()) {
-      const vertex parent = *std::min_element(rows.begin(), rows.end());
-      children[static_cast<std::size_t>(parent)].push_back(static_cast<vertex>(j));
+      children[static_cast<std::size_t>(rows.front())].push_back(static_cast<vertex>(j));
+    }
+    for (const vertex i : rows) {
+      ++row_lengths[static_cast<std::size_t>(i)];
     }
   }
-  std::vector<entry> entries;
+  pattern factor;
+  factor.row_offsets.resize(n + 1);
+  std::partial_sum(row_lengths.begin(), row_lengths.end(), factor.row_offsets.begin() + 1);
+  factor.columns.resize(static_cast<std::size_t>(factor.row_offsets.back()));
+  std::vector<vertex> cursor(factor.row_offsets.begin(), factor.row_offsets.end() - 1);
   for (std::size_t j = 0; j < n; ++j) {
+    factor.columns[static_cast<std::size_t>(factor.row_offsets[j + 1]) - 1] = static_cast<vertex>(j);
     for (const vertex i : column[j]) {
-      entries.push_back({i, static_cast<vertex>(j)});
+      factor.columns[static_cast<std::size_t>(cursor[static_cast<std::size_t>(i)]++)] =
+          static_cast<vertex>(j);
     }
   }
-  return pattern_of_entries(a.rows(), entries);
+  return factor;
 }
 
 /// Returns the complete factor of the 5-point or 7-point matrix of a grid in nested dissection order.

@@ -17,8 +17,9 @@
 
 namespace sptrsv_common {
 
-/// `small` matrices are for quick tests; `normal` matrices are those of the comparisons.
-enum class size_class { small, normal };
+/// `small` matrices are for quick tests; `normal` matrices are those of the comparisons; `large` ones are
+/// complete factors with up to 160 million entries.
+enum class size_class { small, normal, large };
 
 /// A matrix that can be generated.
 struct generator {
@@ -30,6 +31,11 @@ struct generator {
   /// Whether it is a grid of Li and Zhang, Efficient Parallel Implementations of Sparse Triangular Solves for
   /// GPU Architectures, 2020, Table 5.1.
   bool is_of_li_zhang = false;
+
+  /// Returns whether it is a complete factor of the comparisons of such factors.
+  [[nodiscard]] bool is_complete_factor() const {
+    return (kind == "cholesky" || kind == "lu") && size != size_class::small;
+  }
 };
 
 /// All matrices that can be generated, with their names.
@@ -42,6 +48,7 @@ class generator_registry {
     add_networks();
     add_factors();
     add_suitesparse_factors({512, 512}, {32, 32, 32}, {400, 400}, {26, 26, 26});
+    add_large_factors();
     add_small();
   }
   [[nodiscard]] const std::vector<generator>& all() const { return all_; }
@@ -170,12 +177,22 @@ class generator_registry {
   }
   void add_factors() {
     add_orderings("", {100, 100, 100}, {700, 700});
-    add("cholesky_400x400", "cholesky", "complete factor of a 5-point matrix, nested dissection", [] {
-      return complete_cholesky_of_grid({400, 400});
-    });
-    add("cholesky_32x32x32", "cholesky", "complete factor of a 7-point matrix, nested dissection", [] {
-      return complete_cholesky_of_grid({32, 32, 32});
-    });
+    add_cholesky({400, 400});
+    add_cholesky({32, 32, 32});
+  }
+  void add_cholesky(const grid& g) {
+    add("cholesky_" + size_of(g), "cholesky",
+        std::string("complete factor of a ") + (g.z > 1 ? "7" : "5") + "-point matrix, nested dissection",
+        [=] { return complete_cholesky_of_grid(g); });
+  }
+  /// Adds complete factors that are too large for the comparison of all systems.
+  void add_large_factors() {
+    adding_ = size_class::large;
+    for (const grid& g : {grid{512, 512}, grid{1024, 1024}, grid{48, 48, 48}, grid{64, 64, 64}}) {
+      add_cholesky(g);
+    }
+    add("dense_4000", "cholesky", "a dense triangle: one supernode", [] { return dense_band(4000, 3999); });
+    adding_ = size_class::normal;
   }
 
   void add_suitesparse_factor(const std::string& prefix, const grid& g, complete_factor which,
@@ -232,12 +249,8 @@ class generator_registry {
         [] { return triangulated_mesh(5, 43); });
     add("road_network_16", "network", "road-like, 16 x 16 junctions", [] { return road_network(16, 44); });
     add_orderings("_small", {10, 10, 10}, {30, 30});
-    add("cholesky_24x24", "cholesky", "complete factor, nested dissection", [] {
-      return complete_cholesky_of_grid({24, 24});
-    });
-    add("cholesky_8x8x8", "cholesky", "complete factor, nested dissection", [] {
-      return complete_cholesky_of_grid({8, 8, 8});
-    });
+    add_cholesky({24, 24});
+    add_cholesky({8, 8, 8});
     add_suitesparse_factors({24, 24}, {8, 8, 8}, {24, 24}, {8, 8, 8});
   }
 

@@ -19,7 +19,8 @@ namespace sptrsv_common {
 /// The matrices that a user asks for.
 struct matrix_selection {
   std::string directory;  ///< with Matrix Market files; empty: no files
-  std::string generated;  ///< "all", "small", "grids", "none", or names separated by commas
+  /// "all", "small", "grids", "factors", "none", or names separated by commas
+  std::string generated;
 };
 
 /// Where a matrix comes from.
@@ -66,10 +67,12 @@ inline std::vector<matrix_source> choose_sources(const matrix_selection& selecti
     sources = files_of(selection.directory);
   }
   const std::string& which = selection.generated;
-  if (which == "all" || which == "small" || which == "grids") {
+  if (which == "all" || which == "small" || which == "grids" || which == "factors") {
     for (const generator& g : registry.all()) {
-      const bool chosen =
-          which == "grids" ? g.is_of_li_zhang : (g.size == size_class::normal) == (which == "all");
+      const bool chosen = which == "grids" ? g.is_of_li_zhang
+                          : which == "factors"
+                              ? g.is_complete_factor()
+                              : g.size == (which == "all" ? size_class::normal : size_class::small);
       if (chosen) {
         sources.push_back({g.name, "", &g});
       }

@@ -39,7 +39,7 @@ TEST(PolicyForms, EachPolicyHasItsDefaultUnderItsOwnName) {
     defaults[policy_type::name] += form.is_default() ? 1 : 0;
     EXPECT_EQ(form.name.rfind(policy_type::name, 0), 0u) << form.name;
   });
-  EXPECT_EQ(defaults.size(), 12u);
+  EXPECT_EQ(defaults.size(), 13u);
   for (const auto& [name, count] : defaults) {
     EXPECT_EQ(count, name == "automatic" ? 0 : 1) << name;
   }

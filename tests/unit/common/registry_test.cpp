@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "common/systems/matrix_source.hpp"
 
@@ -37,6 +39,48 @@ TEST(GeneratorRegistry, NamesAreSaidToBeUnknownOrAbsent) {
             "no generated matrix is called 'chian_1000'; sptrsv_bench --list prints the names");
   EXPECT_NE(error_for("chain_1000,lu_lower_24x24").find("built without CHOLMOD and UMFPACK"),
             std::string::npos);
+}
+
+TEST(GeneratorRegistry, LargeFactorsAreTakenOnlyIfAskedFor) {
+  const generator_registry registry;
+  const auto has = [&](const std::string& selection, const std::string& name) {
+    const auto sources = choose_sources({"", selection}, registry);
+    return std::any_of(sources.begin(), sources.end(),
+                       [&](const matrix_source& s) { return s.name == name; });
+  };
+  EXPECT_TRUE(has("factors", "cholesky_64x64x64"));
+  EXPECT_TRUE(has("factors", "cholesky_32x32x32"));
+  EXPECT_FALSE(has("factors", "cholesky_8x8x8"));
+  EXPECT_FALSE(has("factors", "laplace7_128x128x128"));
+  EXPECT_FALSE(has("all", "cholesky_64x64x64"));
+  EXPECT_TRUE(has("all", "cholesky_32x32x32"));
+  EXPECT_FALSE(has("small", "cholesky_64x64x64"));
+}
+
+/// The factor has the entries that elimination fills in.
+TEST(SymbolicCholesky, FillsInWhatEliminationDoes) {
+  const grid g{5, 4, 3};
+  const pattern a = pattern_of_edges(g.points(), star_edges(g), nested_dissection(g).new_number());
+  const auto n = static_cast<std::size_t>(a.rows());
+  std::vector<std::vector<char>> filled(n, std::vector<char>(n, 0));
+  const auto for_each_entry = [&](const pattern& p, const auto& visit) {
+    for (std::size_t i = 0; i < n; ++i) {
+      for (vertex e = p.row_offsets[i]; e < p.row_offsets[i + 1]; ++e) {
+        visit(i, static_cast<std::size_t>(p.columns[static_cast<std::size_t>(e)]));
+      }
+    }
+  };
+  for_each_entry(a, [&](std::size_t i, std::size_t j) { filled[i][j] = 1; });
+  for (std::size_t k = 0; k < n; ++k) {
+    for (std::size_t i = k + 1; i < n; ++i) {
+      for (std::size_t j = k + 1; j <= i; ++j) {
+        filled[i][j] = static_cast<char>(filled[i][j] | (filled[i][k] & filled[j][k]));
+      }
+    }
+  }
+  std::vector<std::vector<char>> found(n, std::vector<char>(n, 0));
+  for_each_entry(symbolic_cholesky(a), [&](std::size_t i, std::size_t j) { found[i][j] = 1; });
+  EXPECT_EQ(found, filled);
 }
 
 }  // namespace

@@ -44,43 +44,54 @@ struct merged_supernodes {
   std::vector<std::int64_t> first_descendant;  ///< by fundamental supernode: see supernodes::first_descendant
 };
 
+/// Returns whether `ancestor` is `node` or an ancestor of it.
+inline bool is_ancestor(const fundamental_supernodes& f, std::int64_t ancestor, std::int64_t node) {
+  while (node >= 0 && node < ancestor) {
+    node = f.parent[static_cast<std::size_t>(node)];
+  }
+  return node == ancestor;
+}
+
 /// Merges supernodes with their parents, from the leaves to the roots. A supernode is merged only if it lies
-/// just before its parent and all its descendants that are already in the parent, so that no column moves and
-/// the descendants of a column are consecutive. Linear time but for updates of first_descendant, which take
-/// at most the number of merged supernodes for each of them.
+/// just before its parent and all descendants of the parent that are already in the same range, so that no
+/// column moves and the descendants of a column are consecutive.
 inline merged_supernodes merge(const fundamental_supernodes& f, const merge_limits& limits) {
-  merged_supernodes result;
-  auto& first_descendant = result.first_descendant;
-  auto& ranges = result.ranges;
-  first_descendant.assign(f.first.begin(), f.first.end() - 1);
   const auto at = [](const auto& v, std::int64_t i) { return v[static_cast<std::size_t>(i)]; };
+  merged_supernodes result;
+  auto& ranges = result.ranges;
   for (std::int64_t p = 0; p < f.count(); ++p) {
-    const auto panel_entries = [&](std::int64_t first_column) {
-      const std::int64_t columns = at(f.first, p + 1) - first_column;
+    const auto panel_entries = [&](std::int64_t columns) {
       return panel_row(columns + at(f.row_count, p), columns);
     };
-    merged_range range{p, p + 1, panel_entries(at(f.first, p))};
+    merged_range range{p, p + 1, panel_entries(at(f.first, p + 1) - at(f.first, p))};
     while (!ranges.empty()) {
       const merged_range child = ranges.back();
       const std::int64_t parent = at(f.parent, child.end - 1);
-      const std::int64_t first_column = at(f.first, child.begin);
-      const std::int64_t columns = at(f.first, p + 1) - first_column;
-      const double entries = static_cast<double>(panel_entries(first_column));
-      const double zeros = entries - static_cast<double>(child.entries + range.entries);
-      const double limit = columns <= limits.narrow_width ? limits.max_narrow_padding : limits.max_padding;
-      if (parent < range.begin || !at(f.nested, child.end - 1) ||
-          at(first_descendant, parent) != at(f.first, range.begin) || zeros > limit * entries) {
+      const bool is_inside = parent >= range.begin && parent <= p;
+      if (!is_inside || !at(f.nested, child.end - 1) || !is_ancestor(f, parent, range.begin)) {
         break;
       }
-      for (std::int64_t ancestor = parent; ancestor >= 0 && ancestor <= p;
-           ancestor = at(f.parent, ancestor)) {
-        first_descendant[static_cast<std::size_t>(ancestor)] = first_column;
+      const std::int64_t columns = at(f.first, p + 1) - at(f.first, child.begin);
+      const auto entries = static_cast<double>(panel_entries(columns));
+      const double zeros = entries - static_cast<double>(child.entries + range.entries);
+      if (zeros >
+          entries * (columns <= limits.narrow_width ? limits.max_narrow_padding : limits.max_padding)) {
+        break;
       }
       range.begin = child.begin;
       range.entries += child.entries;
       ranges.pop_back();
     }
     ranges.push_back(range);
+  }
+
+  auto& first_descendant = result.first_descendant;
+  first_descendant.assign(f.first.begin(), f.first.end() - 1);
+  for (const merged_range& range : ranges) {
+    for (std::int64_t node = range.begin; node + 1 < range.end; ++node) {
+      const auto parent = static_cast<std::size_t>(at(f.parent, node));
+      first_descendant[parent] = std::min(first_descendant[parent], at(first_descendant, node));
+    }
   }
   return result;
 }
@@ -138,6 +149,9 @@ struct supernode_tree {
 inline supernode_tree cut(const fundamental_supernodes& f, const merged_supernodes& merged,
                           std::int64_t max_width, const std::vector<std::int64_t>& cuts) {
   supernode_tree tree;
+  for (auto* array : {&tree.first, &tree.range_end, &tree.rows_begin, &tree.panel_begin, &tree.parent}) {
+    array->reserve(merged.ranges.size() + 1);
+  }
   std::vector<std::int64_t> supernode_of(
       f.parent.size());  // by fundamental supernode: that of its first column
   tree.rows_begin.push_back(0);
