@@ -9,17 +9,31 @@
 
 namespace sptrsv::detail {
 
-/// The rows of the first levels and the remaining rows, each half in the order of substitution.
+/// One half of a triangle: rows in the order of substitution.
+template <class Index, class Offset>
+struct half_triangle {
+  split_triangle<Index, Offset> split;
+  row_levels<Index> levels;  ///< without the numbers, which the caller has
+  buffer<Index> rows;        ///< by row of the half: the row of the whole
+};
+
+/// The rows of the first levels and the remaining rows.
 template <class Index, class Offset>
 struct cut_triangle {
-  split_triangle<Index, Offset> first;
-  device_levels<Index> first_levels;
+  half_triangle<Index, Offset> first;
   /// Columns below the number of rows of `rest` are rows of `rest`. Column rest size + k is row k of `first`.
-  split_triangle<Index, Offset> rest;
-  row_levels<Index> rest_levels;  ///< without the numbers, which the caller has
+  half_triangle<Index, Offset> rest;
 };
 
 namespace cut_kernels {
+
+/// The arrays of a half that number_rows writes, by row of the half; see half_triangle.
+template <class Index>
+struct half_rows {
+  Index* rows;
+  Index* substitution_indices;
+  Index* level_of_row;  ///< counted from 1
+};
 
 /// The body of a scan over the rows of the whole, which counts the rows of the first levels: numbers the rows
 /// of each half.
@@ -29,11 +43,9 @@ struct number_rows {
   const Index* substitution_indices;  ///< by row; null: a row is its substitution index
   const Index* level_of_row;          ///< by row, counted from 1
   Index last_level;                   ///< of the first half
-  /// Indexed by the half, then by the row of the half: its row of the whole, and its substitution index.
-  Index* rows[2];
-  Index* half_substitution_indices[2];
-  Index* rest_level_of_row;  ///< by row of the rest, counted from 1
-  Index* solve_indices;      ///< by row: its column index in the rest
+  half_rows<Index> first;
+  half_rows<Index> rest;
+  Index* solve_indices;  ///< by row: its column index in the rest
 
   struct numbered_row {
     std::int64_t count;  ///< 1 if the row belongs to the first half
@@ -48,85 +60,97 @@ struct number_rows {
   template <class Context>
   SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const numbered_row& own,
                            std::int64_t firsts_before) const {
-    const int half = own.count != 0 ? 0 : 1;
-    const auto number = static_cast<Index>(half == 0 ? firsts_before : row - firsts_before);
-    ctx.store(rows[half] + number, static_cast<Index>(row));
-    ctx.store(half_substitution_indices[half] + number, substitution_indices == nullptr
-                                                            ? static_cast<Index>(row)
-                                                            : ctx.load_constant(substitution_indices + row));
-    ctx.store(solve_indices + row, half == 0 ? static_cast<Index>(rest_size + number) : number);
-    if (half == 1) {
-      ctx.store(rest_level_of_row + number, static_cast<Index>(own.level - last_level));
-    }
+    const bool is_first = own.count != 0;
+    const half_rows<Index>& half = is_first ? first : rest;
+    const auto number = static_cast<Index>(is_first ? firsts_before : row - firsts_before);
+    ctx.store(half.rows + number, static_cast<Index>(row));
+    ctx.store(half.substitution_indices + number, substitution_indices == nullptr
+                                                      ? static_cast<Index>(row)
+                                                      : ctx.load_constant(substitution_indices + row));
+    ctx.store(half.level_of_row + number, static_cast<Index>(is_first ? own.level : own.level - last_level));
+    ctx.store(solve_indices + row, is_first ? static_cast<Index>(rest_size + number) : number);
   }
 };
 
-/// Translates rows of the whole to rows of a half. Runs once per row in level order.
-template <class Index>
-struct translate_rows {
-  const Index* rows;           ///< by solve index: the row of the whole
-  const Index* solve_indices;  ///< by row of the whole, from number_rows
-  Index first_solve_index;     ///< solve index of the first row of the half
-  Index* numbers;              ///< output by solve index: the row of the half
+/// Writes the sources of the entries of a half. Runs once per entry.
+template <class Index, class Offset>
+struct move_sources {
+  old_entry<Index, Offset> entry_of_whole;
+  const Offset* sources;    ///< by entry of the whole
+  Offset* sources_of_half;  ///< by entry of the half
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
-    ctx.store(numbers + i, static_cast<Index>(ctx.load_constant(solve_indices + ctx.load_constant(rows + i)) -
-                                              first_solve_index));
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    ctx.store(sources_of_half + e, ctx.load_constant(sources + entry_of_whole(ctx, e)));
   }
 };
 
 }  // namespace cut_kernels
 
-/// Cuts the triangle after its first `first_levels` levels, which hold `first_rows` rows, fewer than all.
-/// `order`: its rows in level order. Synchronises.
+/// Returns a half of `rows` rows and `levels` levels whose triangle is empty and whose arrays are not
+/// written.
+template <class Index, class Offset, class Executor>
+half_triangle<Index, Offset> make_half(std::int64_t rows, std::int64_t levels, bool has_partial_rows,
+                                       const Executor& on, const analysis_memory& memory) {
+  half_triangle<Index, Offset> half;
+  half.split.has_partial_rows = has_partial_rows;
+  half.split.substitution_indices = make_buffer<Index>(rows, on, memory.kept);
+  half.levels.count = levels;
+  half.levels.of_row = make_buffer<Index>(rows, on, memory.kept);
+  half.rows = make_buffer<Index>(rows, on, memory.kept);
+  return half;
+}
+
+/// Cuts the triangle after its first `first_levels` levels, which hold `first_rows` rows, fewer than all. The
+/// entries of the halves have no sources yet: see take_sources(). Synchronises.
 template <class Index, class Offset, class Executor>
 cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>& split,
-                                            const row_levels<Index>& levels,
-                                            const device_levels<Index>& order, std::int64_t first_levels,
+                                            const row_levels<Index>& levels, std::int64_t first_levels,
                                             std::int64_t first_rows, const Executor& on,
                                             const analysis_memory& memory) {
   const device_triangle<Index, Offset>& t = split.triangle;
   const std::int64_t rest_rows = t.size - first_rows;
-  cut_triangle<Index, Offset> made;
-  made.first.has_partial_rows = made.rest.has_partial_rows = split.has_partial_rows;
-  made.first.substitution_indices = make_buffer<Index>(first_rows, on, memory.kept);
-  made.rest.substitution_indices = make_buffer<Index>(rest_rows, on, memory.kept);
-  made.rest_levels.count = levels.count - first_levels;
-  made.rest_levels.of_row = make_buffer<Index>(rest_rows, on, memory.kept);
-  const buffer<Index> rows_of_first = make_buffer<Index>(first_rows, on, memory.kept);
-  const buffer<Index> rows_of_rest = make_buffer<Index>(rest_rows, on, memory.kept);
-  const buffer<Index> solve_indices = make_buffer<Index>(t.size, on, memory.kept);
-  cut_kernels::number_rows<Index> body{};
-  body.rest_size = rest_rows;
-  body.substitution_indices = split.substitution_indices.data();
-  body.level_of_row = levels.of_row.data();
-  body.last_level = static_cast<Index>(first_levels);
-  body.rows[0] = rows_of_first.data();
-  body.rows[1] = rows_of_rest.data();
-  body.half_substitution_indices[0] = made.first.substitution_indices.data();
-  body.half_substitution_indices[1] = made.rest.substitution_indices.data();
-  body.rest_level_of_row = made.rest_levels.of_row.data();
-  body.solve_indices = solve_indices.data();
-  scan(on, t.size, body, memory);
-  made.first.triangle =
-      select_rows(t,
-                  row_selection<Index>{first_rows, rows_of_first.data(), solve_indices.data(),
-                                       static_cast<Index>(rest_rows), true},
-                  on, memory);
-  made.rest.triangle = select_rows(
-      t, row_selection<Index>{rest_rows, rows_of_rest.data(), solve_indices.data(), 0, true}, on, memory);
-
-  made.first_levels.count = first_levels;
-  made.first_levels.level_offsets = make_buffer<Index>(first_levels + 1, on, memory.kept);
-  on.copy(made.first_levels.level_offsets.data(), order.level_offsets.data(),
-          made.first_levels.level_offsets.bytes());
-  made.first_levels.rows = make_buffer<Index>(first_rows, on, memory.kept);
-  simt::for_each(
-      on, first_rows,
-      cut_kernels::translate_rows<Index>{order.rows.data(), solve_indices.data(),
-                                         static_cast<Index>(rest_rows), made.first_levels.rows.data()});
+  cut_triangle<Index, Offset> made{
+      make_half<Index, Offset>(first_rows, first_levels, split.has_partial_rows, on, memory),
+      make_half<Index, Offset>(rest_rows, levels.count - first_levels, split.has_partial_rows, on, memory)};
+  const auto solve_indices = make_buffer<Index>(t.size, on, memory.kept);
+  const auto rows_of = [](const half_triangle<Index, Offset>& half) {
+    return cut_kernels::half_rows<Index>{half.rows.data(), half.split.substitution_indices.data(),
+                                         half.levels.of_row.data()};
+  };
+  scan(on, t.size,
+       cut_kernels::number_rows<Index>{rest_rows, split.substitution_indices.data(), levels.of_row.data(),
+                                       static_cast<Index>(first_levels), rows_of(made.first),
+                                       rows_of(made.rest), solve_indices.data()},
+       memory);
+  const auto select = [&](half_triangle<Index, Offset>& half, std::int64_t first_solve_index) {
+    row_selection<Index> selected{};
+    selected.size = static_cast<std::int64_t>(half.rows.size());
+    selected.rows = half.rows.data();
+    selected.solve_index_of_row = solve_indices.data();
+    selected.first_solve_index = static_cast<Index>(first_solve_index);
+    selected.is_known = true;
+    selected.has_sources = false;
+    half.split.triangle = select_rows(t, selected, on, memory);
+  };
+  select(made.first, rest_rows);
+  select(made.rest, 0);
   return made;
+}
+
+/// Gives the entries of a half their sources, and frees its rows of the whole. `whole`: the triangle that was
+/// cut; its columns may be freed, so that the columns and the sources of the halves take memory in turn.
+template <class Index, class Offset, class Executor>
+void take_sources(half_triangle<Index, Offset>& half, const device_triangle<Index, Offset>& whole,
+                  const Executor& on, memory_resource& memory) {
+  device_triangle<Index, Offset>& t = half.split.triangle;
+  t.sources = make_buffer<Offset>(t.entries(), on, memory);
+  simt::for_each(on, t.entries(),
+                 cut_kernels::move_sources<Index, Offset>{
+                     {t.size, whole.row_offsets.data(), half.rows.data(), t.row_offsets.data()},
+                     whole.sources.data(),
+                     t.sources.data()});
+  half.rows = {};
 }
 
 /// Renumbers the columns of the rest that are rows of the first half: row r becomes the solve index

@@ -48,27 +48,37 @@ struct place_rows {
   }
 };
 
-/// Moves column and source of each entry to the new order. Entries of a row keep their order. Runs once per
-/// entry of the new order.
+/// Finds the old entry that becomes an entry of the new order. Entries of a row keep their order.
+template <class Index, class Offset>
+struct old_entry {
+  std::int64_t size;              ///< number of new rows
+  const Offset* row_offsets;      ///< by old row
+  const Index* rows;              ///< by new row: the old row
+  const Offset* new_row_offsets;  ///< by new row
+
+  template <class Context>
+  SPTRSV_DEVICE Offset operator()(Context& ctx, std::int64_t e) const {
+    const std::int64_t r = triangle_kernels::major_of(ctx, new_row_offsets, size, e);
+    return ctx.load_constant(row_offsets + ctx.load_constant(rows + r)) +
+           (static_cast<Offset>(e) - ctx.load_constant(new_row_offsets + r));
+  }
+};
+
+/// Moves column and source of each entry to the new order. Runs once per entry of the new order.
 template <class Index, class Offset>
 struct move_entries {
-  std::int64_t size;                ///< number of new rows
+  old_entry<Index, Offset> old;
   std::int64_t old_size;            ///< columns from here on stay as they are
-  const Offset* row_offsets;        ///< by old row
   const Index* columns;             ///< by old entry
-  const Offset* sources;            ///< by old entry; null: there are none
-  const Index* rows;                ///< by new row: the old row
+  const Offset* sources;            ///< by old entry; null: sources are not moved
   const Index* solve_index_of_row;  ///< by old row: its solve index
   Index first_solve_index;          ///< solve index that becomes column 0
-  const Offset* new_row_offsets;    ///< by new row
   Index* new_columns;               ///< by new entry
   Offset* new_sources;              ///< by new entry
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const std::int64_t r = triangle_kernels::major_of(ctx, new_row_offsets, size, e);
-    const Offset from = ctx.load_constant(row_offsets + ctx.load_constant(rows + r)) +
-                        (static_cast<Offset>(e) - ctx.load_constant(new_row_offsets + r));
+    const Offset from = old(ctx, e);
     const Index column = ctx.load_constant(columns + from);
     ctx.store(new_columns + e,
               static_cast<std::int64_t>(column) < old_size
@@ -89,6 +99,7 @@ struct row_selection {
   Index first_solve_index = 0;  ///< solve index that becomes column 0
   /// True: solve_index_of_row is given; false: select_rows writes the inverse of `rows`.
   bool is_known = false;
+  bool has_sources = true;  ///< false: the selected entries get no sources
 };
 
 /// Returns the selected rows. Synchronises if they are fewer than all rows.
@@ -118,17 +129,15 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
   }
   const auto count = static_cast<std::size_t>(entries);
   moved.columns = buffer<Index>(count, memory.kept, stream);
-  moved.sources = buffer<Offset>(t.sources.size() == 0 ? 0 : count, memory.kept, stream);
+  const bool moves_sources = s.has_sources && t.sources.size() > 0;
+  moved.sources = buffer<Offset>(moves_sources ? count : 0, memory.kept, stream);
   move_entries<Index, Offset> body{};
-  body.size = s.size;
+  body.old = {s.size, t.row_offsets.data(), s.rows, moved.row_offsets.data()};
   body.old_size = t.size;
-  body.row_offsets = t.row_offsets.data();
   body.columns = t.columns.data();
-  body.sources = t.sources.data();
-  body.rows = s.rows;
+  body.sources = moves_sources ? t.sources.data() : nullptr;
   body.solve_index_of_row = s.solve_index_of_row;
   body.first_solve_index = s.first_solve_index;
-  body.new_row_offsets = moved.row_offsets.data();
   body.new_columns = moved.columns.data();
   body.new_sources = moved.sources.data();
   simt::for_each(on, moved.entries(), body);

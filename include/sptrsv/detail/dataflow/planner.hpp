@@ -196,46 +196,62 @@ class planner {
       return {};
     }
     const std::int64_t level_count = levels.count;
-    auto halves = cut_after_level(split, levels, order_by_level(levels, on_, memory_.all_scratch()),
-                                  cut.levels, cut.rows, on_, memory_.all_scratch());
-    halves.rest_levels.numbers = std::move(levels.numbers);  // they begin with those of the rest
+    auto halves = cut_after_level(split, levels, cut.levels, cut.rows, on_, memory_.all_scratch());
+    halves.rest.levels.numbers = std::move(levels.numbers);  // they begin with those of either half
     const partitioned::shape_choice chosen =
-        partitioned_search(halves.rest.triangle, halves.rest_levels, policy_.partitions,
+        partitioned_search(halves.rest.split.triangle, halves.rest.levels, policy_.partitions,
                            policy_.path == path_name::hybrid ? policy_.shape : -1, max_rhs_,
                            row_per_thread_path::rhs_together_for(max_rhs_), on_, memory_)
             .choose();
-    const double first_nanoseconds = row_per_thread_nanoseconds(halves.first.triangle, cut.levels);
+    const double first_nanoseconds = row_per_thread_nanoseconds(halves.first.split.triangle, cut.levels);
     const double nanoseconds = first_nanoseconds + chosen.nanoseconds;
     if (nanoseconds >= limit) {
-      levels.numbers = std::move(halves.rest_levels.numbers);
+      levels.numbers = std::move(halves.rest.levels.numbers);
       return {};
     }
-    split = {};
     levels = {};
-    auto rest = planner_of(chosen);
-    if (!rest.lay_out(halves.rest, halves.rest_levels, chosen.tiles, max_packed_bytes)) {
+    auto path = make_hybrid(chosen, split, std::move(halves));
+    if (!path) {
       // This is rare: the triangle and its levels are not kept for it.
       split = split_again();
       levels = levels_of_rows(split.triangle, on_, memory_);
       return {};
     }
-    halves.rest.triangle.columns = {};
-    halves.rest_levels = {};
-    row_per_thread_path::sort_levels(halves.first.triangle, halves.first_levels, on_, memory_);
-    renumber_columns_before_cut(rest.columns(), halves.rest.triangle.size, halves.first_levels.rows);
-    row_per_thread_path first(std::move(halves.first), stored_.size, max_rhs_, std::move(halves.first_levels),
-                              form_, on_, memory_);
-    plan_type made{typename plan_type::hybrid_path(std::move(first),
-                                                   packed(chosen, rest, halves.rest.substitution_indices)),
-                   levels_,
-                   nanoseconds,
-                   {{"hybrid", nanoseconds}, {"single path", single_path}},
-                   {}};
+    plan_type made{
+        std::move(*path), levels_, nanoseconds, {{"hybrid", nanoseconds}, {"single path", single_path}}, {}};
     made.text = reason("hybrid", policy_.path == path_name::automatic,
                        {{std::to_string(cut.levels) + " levels by row_per_thread", first_nanoseconds},
                         {std::to_string(level_count - cut.levels) + " by partitioned", chosen.nanoseconds},
                         {"all levels by one path", single_path}});
     return made;
+  }
+
+  /// Returns the hybrid path of the halves of `split`, whose sources are not moved yet; `chosen`: of the
+  /// rest. Frees the triangle. Returns nothing if the packed slices of the rest are too large.
+  std::optional<typename plan_type::hybrid_path> make_hybrid(const partitioned::shape_choice& chosen,
+                                                             split_type& split,
+                                                             cut_triangle<Index, Offset> halves) {
+    split.triangle.columns = {};
+    take_sources(halves.first, split.triangle, on_, memory_.scratch);
+    take_sources(halves.rest, split.triangle, on_, memory_.scratch);
+    split = {};
+    triangle_type& rest_triangle = halves.rest.split.triangle;
+    auto rest = planner_of(chosen);
+    if (!rest.lay_out(halves.rest.split, halves.rest.levels, chosen.tiles, max_packed_bytes)) {
+      return {};
+    }
+    rest_triangle.columns = {};
+    row_levels<Index> levels = std::move(halves.first.levels);
+    levels.numbers = std::move(halves.rest.levels.numbers);
+    halves.rest.levels = {};
+    device_levels<Index> order = order_by_level(levels, on_, memory_.all_scratch());
+    levels = {};
+    row_per_thread_path::sort_levels(halves.first.split.triangle, order, on_, memory_);
+    renumber_columns_before_cut(rest.columns(), rest_triangle.size, order.rows);
+    row_per_thread_path first(std::move(halves.first.split), stored_.size, max_rhs_, std::move(order), form_,
+                              on_, memory_);
+    return typename plan_type::hybrid_path(std::move(first),
+                                           packed(chosen, rest, halves.rest.split.substitution_indices));
   }
 
   /// Replaces the columns before the cut, see cut_triangle, by their solve indices. `columns`: of the rest,
