@@ -28,7 +28,8 @@ struct supernodal_tuning {
   static constexpr int warps_per_processor = 32;
   /// Right-hand sides that are solved together in one sweep over a panel: 1, 2 or 4.
   static constexpr int rhs_per_sweep = 4;
-  /// Rows of the tiles in which `update_values` multiplies panels with inverse diagonal blocks: a power of two.
+  /// Rows of the tiles in which `update_values` multiplies panels with inverse diagonal blocks: a power of
+  /// two.
   static constexpr int product_rows = 64;
   /// Columns of these tiles, for values of at most 8 bytes; half as many for larger ones. A power of two; the
   /// tile has at least 64 entries.
