@@ -13,7 +13,7 @@ class analysis_memory : public contract<Types> {
   /// Systems with rows of 3 and of 13 entries, so large that arrays of constant size do not count.
   static std::vector<pattern> systems() {
     return Types::target::is_slow
-               ? std::vector<pattern>{patterns::stencil_3d(20, 21, 22), patterns::stencil_3d_27(12, 13, 14)}
+               ? std::vector<pattern>{patterns::stencil_3d(20, 21, 22), patterns::stencil_3d_27(16, 17, 18)}
                : std::vector<pattern>{patterns::stencil_3d(100, 101, 102),
                                       patterns::stencil_3d_27(60, 61, 62)};
   }
