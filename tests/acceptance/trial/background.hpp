@@ -1,4 +1,4 @@
-// What else the GPU does during a case.
+// The other work that the GPU does during a case.
 #pragma once
 
 #include <memory>

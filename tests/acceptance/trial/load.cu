@@ -40,7 +40,7 @@ std::string unfinished(const lanes& all) {
   return text.empty() ? "no stream" : text;
 }
 
-/// What a thread does with a case, whatever the types of the case are.
+/// The work of a thread on a case, whatever the types of the case are.
 class loaded_case {
  public:
   virtual ~loaded_case() = default;

@@ -94,7 +94,7 @@ void capture_own_graph(cudaStreamCaptureMode mode) {
   SPTRSV_CUDA_CHECK(cudaStreamSynchronize(stream.get()));
 }
 
-/// What the other threads of the program do in a part of the mode.
+/// The work of the other threads of the program in a part of the mode.
 struct part {
   std::string name;
   bool solvers_capture = false;           ///< whether solves are captured, too

@@ -34,7 +34,7 @@ struct mode_result {
   std::int64_t failures = 0;
 };
 
-/// What repeats a case.
+/// The data that are needed to repeat a case.
 struct case_id {
   std::uint64_t seed;
   std::string policy;  ///< with its types; empty: none in particular

@@ -14,7 +14,7 @@
 
 namespace sptrsv::detail {
 
-/// What the blocks of the level search share, in device memory.
+/// The state that the blocks of the level search share, in device memory.
 struct level_search {
   std::uint32_t tickets;
   std::uint32_t unused;  ///< no padding

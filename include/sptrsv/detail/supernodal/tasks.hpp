@@ -41,7 +41,7 @@ struct task_list {
   std::int64_t levels = 0;       ///< of the tree
 };
 
-/// What fits a block; see panel_space.
+/// The limits of the memory of a block; see panel_space.
 struct task_limits {
   std::int64_t block_threads;
   std::int64_t warp_entries;  ///< largest panel that a warp takes
