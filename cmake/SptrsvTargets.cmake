@@ -24,16 +24,13 @@ function(sptrsv_link_cuda_libraries target)
   endif()
 endfunction()
 
-# sptrsv_add_test(<name> SOURCES <file>... [CUDA] [SHARDS <n>] [LABELS <label>...])
+# sptrsv_add_test(<name> SOURCES <file>... [CUDA] [FILTER <filter>] [SHARDS <n>] [LABELS <label>...])
 #
-# Adds a GoogleTest program. CTest runs it as one test, or as <n> tests with a share of the cases each, because a
-# process for each of thousands of typed cases would take longer than the cases. The report is written to
-# test-results/, where scripts/count_tests.py counts the cases.
+# Adds a GoogleTest program, and its cases as tests of CTest, see sptrsv_add_cases.
 #   CUDA      compile all sources with nvcc, .cpp too; without a CUDA compiler the program is left out
-#   LABELS    labels of CTest: `gpu` tests are skipped on a machine without a GPU, `types` tests are not part of
-#             sptrsv_tests
+#   LABELS    programs with the label `types` are not part of sptrsv_tests
 function(sptrsv_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA" "SHARDS" "SOURCES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA" "FILTER;SHARDS" "SOURCES;LABELS")
   if(NOT arg_SOURCES OR (arg_CUDA AND NOT sptrsv_has_cuda))
     return()
   endif()
@@ -53,29 +50,43 @@ function(sptrsv_add_test name)
   if(arg_CUDA)
     sptrsv_link_cuda_libraries(${name})
   endif()
+  sptrsv_add_cases(${name} PROGRAM ${name} FILTER "${arg_FILTER}" SHARDS "${arg_SHARDS}" LABELS ${arg_LABELS})
+endfunction()
 
+# sptrsv_add_cases(<test> PROGRAM <target> [FILTER <filter>] [SHARDS <n>] [LABELS <label>...])
+#
+# Adds cases of a GoogleTest program to CTest: as one test, or as <n> tests with a share of the cases each, because a
+# process for each of thousands of typed cases would take longer than the cases. The report is written to
+# test-results/, where scripts/count_tests.py counts the cases.
+#   FILTER    the cases, as --gtest_filter takes them; all by default
+#   LABELS    labels of CTest: `gpu` tests are skipped on a machine without a GPU
+function(sptrsv_add_cases test)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PROGRAM;FILTER;SHARDS" "LABELS")
   set(launcher)
   if("gpu" IN_LIST arg_LABELS)
     set(launcher "${PROJECT_SOURCE_DIR}/tests/run_if_gpu.sh")
+  endif()
+  if(NOT arg_FILTER)
+    set(arg_FILTER "*")
   endif()
   if(NOT arg_SHARDS)
     set(arg_SHARDS 1)
   endif()
   foreach(shard RANGE 1 ${arg_SHARDS})
-    set(test ${name})
+    set(name ${test})
     if(arg_SHARDS GREATER 1)
-      string(APPEND test "_${shard}")
+      string(APPEND name "_${shard}")
     endif()
-    add_test(NAME ${test} COMMAND ${launcher} "$<TARGET_FILE:${name}>"
-      "--gtest_output=json:${PROJECT_BINARY_DIR}/test-results/${test}.json")
+    add_test(NAME ${name} COMMAND ${launcher} "$<TARGET_FILE:${arg_PROGRAM}>" "--gtest_filter=${arg_FILTER}"
+      "--gtest_output=json:${PROJECT_BINARY_DIR}/test-results/${name}.json")
     math(EXPR index "${shard} - 1")
-    set_tests_properties(${test} PROPERTIES
+    set_tests_properties(${name} PROPERTIES
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index};GTEST_BRIEF=1"
       LABELS "${arg_LABELS}"
       SKIP_RETURN_CODE 77
       TIMEOUT 900)
     if("gpu" IN_LIST arg_LABELS)
-      set_tests_properties(${test} PROPERTIES RESOURCE_LOCK gpu)
+      set_tests_properties(${name} PROPERTIES RESOURCE_LOCK gpu)
     endif()
   endforeach()
 endfunction()

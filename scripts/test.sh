@@ -23,7 +23,7 @@ configure "$preset"
 compile "$preset" "${targets[@]}"
 
 # The tests with these labels compile much and find errors of the library's developers only, or repeat the tests of
-# the kernels in other types than double, or test the tests.
-extensive='headers|package|device|docs|types|planted'
+# the kernels in other types than double, or analyse larger systems, or test the tests.
+extensive='headers|package|device|docs|types|memory|planted'
 echo "test.sh: skips the tests with the labels $extensive, which .ci/run runs"
 run_ctest "$preset" --label-exclude "$extensive" "$@"
