@@ -17,6 +17,7 @@ namespace sptrsv_benchmarks {
 
 /// The machine and the program. Values of the GPU are empty on the host.
 struct environment {
+  std::string program = "sptrsv_bench";
   std::string command;
   std::optional<std::string> device;
   std::optional<int> sm_count;
@@ -36,7 +37,7 @@ inline json_text environment::json() const {
   char date[32];
   std::strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
   return json_object()
-      .add("program", "sptrsv_bench")
+      .add("program", program)
       .add("version", sptrsv_common::version_text())
       .add("date_utc", date)
       .add("command", command)

@@ -135,8 +135,10 @@ class measurement {
       }
       const sptrsv::solver_info info = c.info();
       c.row.kernels.clear();
+      c.row.kernel_levels.clear();
       for (const sptrsv::kernel_info& kernel : info.kernels) {
         c.row.kernels.push_back(kernel.text);
+        c.row.kernel_levels.push_back(kernel.levels);
       }
       c.row.solver_bytes = info.solver_bytes;
       c.row.workspace_bytes = info.workspace_bytes;

@@ -3,14 +3,12 @@
 
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/terminal/progress.hpp"
 #include "options.hpp"
-#include "sptrsv/error.hpp"
 #include "terminal.hpp"
 
 namespace sptrsv_benchmarks {
@@ -80,15 +78,7 @@ class run_record {
     if (options_.json.empty()) {
       return;
     }
-    std::vector<json_text> rows;
-    for (const result_row& row : rows_) {
-      rows.push_back(row.json(environment_));
-    }
-    std::ofstream out(options_.json);
-    out << "{\"context\": " << to_json(environment_.json()) << ",\n\"rows\": " << to_json(rows, ",\n")
-        << "}\n";
-    out.close();
-    SPTRSV_EXPECTS(out.good(), sptrsv::errc::io_error, "cannot write '" + options_.json + "'");
+    write_results(options_.json, environment_, rows_);
   }
   [[nodiscard]] double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "benchmarks/shared/json.hpp"
 #include "common/measurement/statistics.hpp"
 #include "environment.hpp"
+#include "sptrsv/error.hpp"
 #include "sptrsv/host/structure.hpp"
 
 namespace sptrsv_benchmarks {
@@ -104,6 +106,7 @@ struct result_row {
   row_status status = row_status::ok;
   std::string message;
   std::vector<std::string> kernels;
+  std::vector<std::int64_t> kernel_levels;  ///< by kernel: kernel_info::levels
   std::vector<double> analysis;
   std::vector<double> update;
   solve_times warm;
@@ -178,6 +181,7 @@ inline json_text result_row::json(const environment& where) const {
       .add("status", name_of(status))
       .add("message", message)
       .add("kernels", if_ready(kernels))
+      .add("kernel_levels", if_ready(kernel_levels))
       .add("analysis_ms", if_ready(analysis_ms()))
       .add("update_ms", if_ready(common::median(update)))
       .add("warm", warm.json())
@@ -198,6 +202,20 @@ inline json_text result_row::json(const environment& where) const {
       .add("backward_error", if_timed(backward_error))
       .add("error_bound", if_timed(error_bound))
       .text();
+}
+
+/// Writes a file of results. Throws sptrsv::error if that fails.
+inline void write_results(const std::string& path, const environment& where,
+                          const std::vector<result_row>& rows) {
+  std::vector<json_text> texts;
+  texts.reserve(rows.size());
+  for (const result_row& row : rows) {
+    texts.push_back(row.json(where));
+  }
+  std::ofstream out(path);
+  out << "{\"context\": " << to_json(where.json()) << ",\n\"rows\": " << to_json(texts, ",\n") << "}\n";
+  out.close();
+  SPTRSV_EXPECTS(out.good(), sptrsv::errc::io_error, "cannot write '" + path + "'");
 }
 
 }  // namespace sptrsv_benchmarks

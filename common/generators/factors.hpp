@@ -1,14 +1,19 @@
-// Complete factors of grid matrices by SuiteSparse, with the values of the factorisation. A program has them
-// if it is compiled with SPTRSV_WITH_SUITESPARSE and linked with CHOLMOD and UMFPACK.
+// Complete factors of grid matrices: by the symbolic factorisation of cholesky.hpp, and by SuiteSparse, with
+// the values of the factorisation. A program has the latter if it is compiled with SPTRSV_WITH_SUITESPARSE
+// and linked with CHOLMOD and UMFPACK.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "bands.hpp"
+#include "cholesky.hpp"
 #include "common/systems/lower_triangle.hpp"
+#include "elasticity.hpp"
 #include "grids.hpp"
 #include "pattern.hpp"
 #include "sptrsv/error.hpp"
@@ -86,31 +91,80 @@ inline pattern as_pattern_from_the_end(sptrsv::csr_matrix<double> upper) {
   return made;
 }
 
-/// The complete factors: L of CHOLMOD, with the ordering AMD or METIS, of the Laplacian; L and U of UMFPACK
-/// of convection_diffusion().
-enum class complete_factor { cholesky_amd, cholesky_metis, lu_lower, lu_upper };
+/// A symmetric positive definite matrix A and its complete factor: P A P^T = L L^T.
+struct factored_matrix {
+  sptrsv::csr_matrix<double> lower;  ///< the lower triangle of A; columns ascend
+  std::vector<vertex> permutation;   ///< row k of P A is row permutation[k] of A
+  pattern factor;                    ///< L; without values if only the pattern was computed
+};
 
-/// Returns a complete factor of the 5-point or 7-point matrix of a grid. An upper factor is renumbered by
-/// as_pattern_from_the_end(). Throws sptrsv::error where has_suitesparse is false.
-inline pattern complete_factor_of_grid(const grid& g, complete_factor which) {
+/// The fill-reducing orderings of complete Cholesky factors: the nested dissection of regular grids in
+/// cholesky.hpp; approximate minimum degree and METIS by CHOLMOD, see cholmod_ordering.
+enum class fill_reducing { dissection, amd, metis };
+
+[[noreturn]] inline void throw_without_suitesparse() {
+  throw sptrsv::error(sptrsv::errc::unsupported, "built without SuiteSparse (CHOLMOD and UMFPACK)");
+}
+
+/// Returns a matrix, given by its lower triangle, with its factor by CHOLMOD. Throws sptrsv::error where
+/// has_suitesparse is false.
+inline factored_matrix factored_by_cholmod(sptrsv::csr_matrix<double> lower, fill_reducing ordering) {
+#ifdef SPTRSV_WITH_SUITESPARSE
+  cholesky_factor f = cholmod_factorize(
+      lower, ordering == fill_reducing::amd ? cholmod_ordering::amd : cholmod_ordering::metis);
+  return {std::move(lower), std::move(f.permutation), as_pattern(std::move(f.lower))};
+#else
+  static_cast<void>(lower);
+  static_cast<void>(ordering);
+  throw_without_suitesparse();
+#endif
+}
+
+/// Returns the Laplacian of a grid, the 5-point or 7-point matrix, with its factor.
+inline factored_matrix factored_laplacian(const grid& g, fill_reducing ordering) {
+  sptrsv::csr_matrix<double> lower = lower_triangle(convection_diffusion(g, 0));
+  if (ordering != fill_reducing::dissection) {
+    return factored_by_cholmod(std::move(lower), ordering);
+  }
+  const std::vector<vertex> new_number = nested_dissection(g).new_number();
+  std::vector<vertex> permutation(new_number.size());
+  for (std::size_t point = 0; point < new_number.size(); ++point) {
+    permutation[static_cast<std::size_t>(new_number[point])] = static_cast<vertex>(point);
+  }
+  return {std::move(lower), std::move(permutation), complete_cholesky_of_grid(g)};
+}
+
+/// Returns a full matrix with its factor, one supernode.
+inline factored_matrix factored_dense_matrix(vertex n) {
+  factored_matrix made;
+  made.factor = dense_band(n, n - 1);
+  made.lower = {n, n, made.factor.row_offsets, made.factor.columns, {}};
+  made.lower.values.reserve(made.factor.columns.size());
+  for (vertex i = 0; i < n; ++i) {
+    made.lower.values.insert(made.lower.values.end(), static_cast<std::size_t>(i), -1.0);
+    made.lower.values.push_back(n);
+  }
+  made.permutation.resize(static_cast<std::size_t>(n));
+  std::iota(made.permutation.begin(), made.permutation.end(), 0);
+  return made;
+}
+
+/// The triangle of an LU factorisation by UMFPACK.
+enum class lu_factor { lower, upper };
+
+/// Returns a factor of the 5-point or 7-point matrix of convection_diffusion(). An upper factor is renumbered
+/// by as_pattern_from_the_end(). Throws sptrsv::error where has_suitesparse is false.
+inline pattern lu_factor_of_grid(const grid& g, lu_factor which) {
 #ifdef SPTRSV_WITH_SUITESPARSE
   constexpr double peclet = 2;
-  switch (which) {
-    case complete_factor::cholesky_amd:
-    case complete_factor::cholesky_metis:
-      return as_pattern(cholmod_factorize(lower_triangle(convection_diffusion(g, 0)),
-                                          which == complete_factor::cholesky_amd ? cholmod_ordering::amd
-                                                                                 : cholmod_ordering::metis)
-                            .lower);
-    case complete_factor::lu_lower:
-      return as_pattern(umfpack_factorize(convection_diffusion(g, peclet)).lower);
-    case complete_factor::lu_upper:
-      return as_pattern_from_the_end(umfpack_factorize(convection_diffusion(g, peclet)).upper);
-  }
-#endif
+  lu_factors f = umfpack_factorize(convection_diffusion(g, peclet));
+  return which == lu_factor::lower ? as_pattern(std::move(f.lower))
+                                   : as_pattern_from_the_end(std::move(f.upper));
+#else
   static_cast<void>(g);
   static_cast<void>(which);
-  throw sptrsv::error(sptrsv::errc::unsupported, "built without SuiteSparse (CHOLMOD and UMFPACK)");
+  throw_without_suitesparse();
+#endif
 }
 
 }  // namespace sptrsv_common

@@ -27,6 +27,8 @@ struct generator {
   std::string kind;  ///< the family, for reports
   std::string description;
   std::function<pattern()> build;
+  /// Makes the matrix of a complete Cholesky factor, and the factor that `build` makes; empty for others.
+  std::function<factored_matrix()> factorize;
   size_class size = size_class::normal;
   /// Whether it is a grid of Li and Zhang, Efficient Parallel Implementations of Sparse Triangular Solves for
   /// GPU Architectures, 2020, Table 5.1.
@@ -72,7 +74,13 @@ class generator_registry {
  private:
   template <class Build>
   void add(std::string name, std::string kind, std::string description, Build build) {
-    all_.push_back({std::move(name), std::move(kind), std::move(description), build, adding_, adding_grids_});
+    all_.push_back(
+        {std::move(name), std::move(kind), std::move(description), build, {}, adding_, adding_grids_});
+  }
+  template <class Factorize>
+  void add_factored(std::string name, std::string description, Factorize factorize) {
+    add(std::move(name), "cholesky", std::move(description), [=] { return factorize().factor; });
+    all_.back().factorize = factorize;
   }
 
   static std::string size_of(const grid& g) {
@@ -180,10 +188,12 @@ class generator_registry {
     add_cholesky({400, 400});
     add_cholesky({32, 32, 32});
   }
+  static std::string matrix_of(const grid& g) {
+    return std::string("a ") + (g.z > 1 ? "7" : "5") + "-point matrix";
+  }
   void add_cholesky(const grid& g) {
-    add("cholesky_" + size_of(g), "cholesky",
-        std::string("complete factor of a ") + (g.z > 1 ? "7" : "5") + "-point matrix, nested dissection",
-        [=] { return complete_cholesky_of_grid(g); });
+    add_factored("cholesky_" + size_of(g), "complete factor of " + matrix_of(g) + ", nested dissection",
+                 [=] { return factored_laplacian(g, fill_reducing::dissection); });
   }
   /// Adds complete factors that are too large for the comparison of all systems.
   void add_large_factors() {
@@ -191,36 +201,61 @@ class generator_registry {
     for (const grid& g : {grid{512, 512}, grid{1024, 1024}, grid{48, 48, 48}, grid{64, 64, 64}}) {
       add_cholesky(g);
     }
-    add("dense_4000", "cholesky", "a dense triangle: one supernode", [] { return dense_band(4000, 3999); });
+    for (const grid& g : {grid{512, 512}, grid{1024, 1024}, grid{48, 48, 48}, grid{64, 64, 64}}) {
+      add_cholmod(g, fill_reducing::metis);
+    }
+    for (const grid& g : {grid{1024, 1024}, grid{32, 32, 32}}) {
+      add_cholmod(g, fill_reducing::amd);
+    }
+    add_elasticity({20, 20, 20});
+    add_elasticity({64, 64, 4});
+    add_factored("dense_4000", "a dense triangle: one supernode", [] { return factored_dense_matrix(4000); });
     adding_ = size_class::normal;
   }
 
-  void add_suitesparse_factor(const std::string& prefix, const grid& g, complete_factor which,
-                              const std::string& description) {
-    const std::string name = prefix + "_" + size_of(g);
+  /// Returns whether the program has SuiteSparse. Otherwise remembers the name of what cannot be made.
+  bool can_factorize(const std::string& name) {
     if (!has_suitesparse) {
       without_suitesparse_.push_back(name);
-      return;
     }
-    add(name, which == complete_factor::lu_lower || which == complete_factor::lu_upper ? "lu" : "cholesky",
-        description, [=] { return complete_factor_of_grid(g, which); });
+    return has_suitesparse;
   }
-  void add_lu_of_suitesparse(const grid& g) {
-    const std::string matrix = g.z > 1 ? "a 7-point" : "a 5-point";
-    add_suitesparse_factor("lu_lower", g, complete_factor::lu_lower,
-                           "L by UMFPACK, convection-diffusion, " + matrix + " matrix");
-    add_suitesparse_factor(
-        "lu_upper", g, complete_factor::lu_upper,
-        "U by UMFPACK, the matrix of lu_lower, rows and columns from the last to the first");
+  void add_cholmod(const grid& g, fill_reducing ordering) {
+    const bool is_amd = ordering == fill_reducing::amd;
+    const std::string name = (is_amd ? "cholesky_amd_" : "cholesky_metis_") + size_of(g);
+    if (can_factorize(name)) {
+      add_factored(name,
+                   "supernodal L by CHOLMOD, " + matrix_of(g) + ", " +
+                       (is_amd ? "minimum degree" : "nested dissection"),
+                   [=] { return factored_laplacian(g, ordering); });
+    }
   }
+  void add_elasticity(const grid& g) {
+    const std::string name = "elasticity_" + size_of(g);
+    if (can_factorize(name)) {
+      add_factored(name, "supernodal L by CHOLMOD, three unknowns per node, nested dissection",
+                   [=] { return factored_by_cholmod(elasticity_matrix(g), fill_reducing::metis); });
+    }
+  }
+  void add_lu(const grid& g) {
+    const auto add_factor = [&](const std::string& prefix, lu_factor which, const std::string& description) {
+      const std::string name = prefix + "_" + size_of(g);
+      if (can_factorize(name)) {
+        add(name, "lu", description, [=] { return lu_factor_of_grid(g, which); });
+      }
+    };
+    add_factor("lu_lower", lu_factor::lower, "L by UMFPACK, convection-diffusion, " + matrix_of(g));
+    add_factor("lu_upper", lu_factor::upper,
+               "U by UMFPACK, the matrix of lu_lower, rows and columns from the last to the first");
+  }
+  /// Adds factors by SuiteSparse: of symmetric matrices on a grid of two and one of three dimensions, and of
+  /// unsymmetric matrices on two other grids.
   void add_suitesparse_factors(const grid& flat_spd, const grid& solid_spd, const grid& flat,
                                const grid& solid) {
-    add_suitesparse_factor("cholesky_amd", flat_spd, complete_factor::cholesky_amd,
-                           "supernodal L by CHOLMOD, 5-point Laplacian, minimum degree");
-    add_suitesparse_factor("cholesky_metis", solid_spd, complete_factor::cholesky_metis,
-                           "supernodal L by CHOLMOD, 7-point Laplacian, nested dissection");
-    add_lu_of_suitesparse(flat);
-    add_lu_of_suitesparse(solid);
+    add_cholmod(flat_spd, fill_reducing::amd);
+    add_cholmod(solid_spd, fill_reducing::metis);
+    add_lu(flat);
+    add_lu(solid);
   }
 
   /// Adds small matrices of each family.
@@ -252,6 +287,7 @@ class generator_registry {
     add_cholesky({24, 24});
     add_cholesky({8, 8, 8});
     add_suitesparse_factors({24, 24}, {8, 8, 8}, {24, 24}, {8, 8, 8});
+    add_elasticity({4, 5, 6});
   }
 
   std::vector<generator> all_;

@@ -211,9 +211,22 @@ inline auto forms_of(policy_list<sptrsv::policy::basic_sync_free_column<all_upda
       {"sync_free_column_global", "one warp per column, all updates in global memory", {}, true}};
 }
 
-/// Policies with another tuning. Each is a solver of its own, which takes long to compile, so programs offer
-/// them for the most common types only.
-using tuned_device_policies = policy_list<sptrsv::policy::basic_sync_free_column<all_updates_global>>;
+/// automatic with a second candidate.
+using automatic_supernodal = sptrsv::policy::automatic<sptrsv::policy::dataflow, sptrsv::policy::supernodal>;
+inline auto forms_of(policy_list<automatic_supernodal>) {
+  return form_list<automatic_supernodal>{{"automatic_supernodal",
+                                          "dataflow, or supernodal for complete factors",
+                                          {},
+                                          false,
+                                          false,
+                                          true,
+                                          sptrsv::policy::supernodal{}.max_growth}};
+}
+
+/// Policies with other template arguments. Each is a solver of its own, which takes long to compile, so
+/// programs offer them for the most common types only.
+using tuned_device_policies =
+    policy_list<sptrsv::policy::basic_sync_free_column<all_updates_global>, automatic_supernodal>;
 
 template <class Value, class Index>
 inline constexpr bool has_tuned_forms = std::is_floating_point_v<Value> && sizeof(Index) == 4;

@@ -109,11 +109,10 @@ triangular_system<Value> read_triangle(const std::string& path, sptrsv::uplo par
   return header.field == sptrsv::mm_field::complex ? read(std::complex<double>{}) : read(double{});
 }
 
-/// Generates one triangle: the generated lower triangle or its transpose. Its values are those of the
-/// generator if there are any and the type is real, otherwise they are seeded.
+/// Makes a system of a generated lower triangle. Its values are those of the generator if there are any and
+/// the type is real, otherwise they are seeded.
 template <class Value>
-triangular_system<Value> generate_triangle(const generator& g, sptrsv::uplo part) {
-  pattern p = g.build();
+triangular_system<Value> system_of(pattern p) {
   triangular_system<Value> system;
   system.matrix.rows = system.matrix.columns = p.rows();
   system.matrix.row_offsets = std::move(p.row_offsets);
@@ -124,6 +123,13 @@ triangular_system<Value> generate_triangle(const generator& g, sptrsv::uplo part
     system.matrix.values.resize(system.matrix.column_indices.size());
     seed_values(system);
   }
+  return system;
+}
+
+/// Generates one triangle: the generated lower triangle or its transpose.
+template <class Value>
+triangular_system<Value> generate_triangle(const generator& g, sptrsv::uplo part) {
+  auto system = system_of<Value>(g.build());
   return part == sptrsv::uplo::lower ? std::move(system) : transposed(system);
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/generators/cholesky.hpp"
 #include "contract/contract_suite.hpp"
 #include "contract/resource_suite.hpp"
 #include "contract/schedule_suite.hpp"
@@ -169,6 +170,102 @@ TEST_F(Automatic, TellsTheModelsWhatTheSystemIs) {
   }
 }
 
+/// Returns the pattern of the complete Cholesky factor of a grid.
+pattern factor_of_grid(const sptrsv_common::grid& g) {
+  const sptrsv_common::pattern factor = sptrsv_common::complete_cholesky_of_grid(g);
+  pattern p{"factor", factor.rows(), {}};
+  for (std::int64_t i = 0; i < p.size; ++i) {
+    for (auto e = factor.row_offsets[static_cast<std::size_t>(i)];
+         e < factor.row_offsets[static_cast<std::size_t>(i) + 1] - 1; ++e) {
+      p.entries.push_back({i, factor.columns[static_cast<std::size_t>(e)]});
+    }
+  }
+  return p;
+}
+
+using takes_supernodes = policy::automatic<policy::dataflow, policy::supernodal>;
+
+TEST_F(Automatic, FindsTheSupernodesOfCompleteFactorsInAllForms) {
+  const auto columns_of = [&](const pattern& p, const form& f) {
+    info_with(takes_both::make(), p, f);
+    return watched_tuning::seen.supernode_columns;
+  };
+  const pattern factor = factor_of_grid({8, 8, 8});
+  for (const content holds : {content::triangle, content::ascending}) {
+    for (const form& f : all_forms(holds)) {
+      const double columns = columns_of(factor, f);
+      EXPECT_GT(columns, 8) << f.name();
+      EXPECT_LT(columns, 16) << f.name();
+    }
+  }
+  EXPECT_GT(columns_of(patterns::dense(100), {}), 16);
+  form random_order;
+  random_order.holds = content::general;
+  EXPECT_EQ(columns_of(factor, random_order), 0);
+  EXPECT_EQ(columns_of(patterns::stencil_2d(20, 20), {}), 0);
+  EXPECT_EQ(columns_of(patterns::random(400, 8, 1), {}), 0);
+  EXPECT_EQ(columns_of(patterns::chain(50), {}), 0);
+  EXPECT_EQ(columns_of(patterns::diagonal(50), {}), 0);
+  EXPECT_LT(columns_of(patterns::band(300, 8), {}), 8);
+  pattern hole = patterns::dense(100);  // no elimination leaves it
+  hole.entries.erase(std::find_if(hole.entries.begin(), hole.entries.end(),
+                                  [](const position& e) { return e.row == 90 && e.column == 40; }));
+  EXPECT_EQ(columns_of(hole, {}), 0);
+}
+
+TEST_F(Automatic, TakesSupernodalForCompleteFactorsOnly) {
+  const pattern factor = patterns::dense(200);
+  const solver_info of_factor = info_with(takes_supernodes{}, factor);
+  EXPECT_EQ(of_factor.chosen, "supernodal");
+  EXPECT_EQ(of_factor.predictions.size(), 2u);
+  const solver_info of_stencil = info_with(takes_supernodes{}, patterns::stencil_3d(6, 6, 6));
+  EXPECT_EQ(of_stencil.chosen, "dataflow");
+  EXPECT_EQ(of_stencil.plan.rfind("dataflow, the only candidate for this pattern; ", 0), 0u)
+      << of_stencil.plan;
+
+  const auto a = make(factor, {});
+  auto solver = sptrsv::analyze(takes_supernodes{}, where.upload(a.by_rows), {}, where.stream());
+  const auto b = random_vector<double>(factor.size, 1);
+  expect_solved(a, {}, "factor", b, solve(solver, b));
+}
+
+/// A sample of the pattern is one launch and one allocation.
+TEST_F(Automatic, CountsNoLevelsOfAPatternWithoutSupernodes) {
+  const auto a = where.upload(make(patterns::stencil_2d(6, 7), {}).by_rows);
+  emulator::device_counters& counters = where.device().counters;
+  const auto cost_of = [&](const auto& policy) {
+    const emulator::device_counters before = counters;
+    sptrsv::analyze(policy, a, {}, where.stream());
+    return std::pair(counters.launches - before.launches, counters.allocations - before.allocations);
+  };
+  const auto [launches, allocations] = cost_of(policy::dataflow{});
+  EXPECT_EQ(cost_of(takes_supernodes{}), std::pair(launches + 1, allocations + 1));
+}
+
+TEST_F(Automatic, SamplesMalformedPatternsWithoutHarm) {
+  const auto fails_with = [&](csr_matrix<double> a, errc code) {
+    try {
+      sptrsv::analyze(takes_supernodes{}, where.upload(a), {}, where.stream());
+      ADD_FAILURE() << "should have thrown";
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), code);
+    }
+  };
+  const auto good = make(patterns::dense(30), {}).by_rows;
+  for (const std::int32_t wrong : {-1, 30, 1 << 30, INT32_MIN, INT32_MAX}) {
+    for (std::size_t e = 0; e < good.column_indices.size(); e += 7) {
+      csr_matrix<double> a = good;
+      a.column_indices[e] = wrong;
+      fails_with(a, errc::index_out_of_range);
+    }
+    csr_matrix<double> a = good;
+    a.row_offsets[15] = wrong;
+    if (wrong != 30) {
+      fails_with(a, errc::offsets_not_monotone);
+    }
+  }
+}
+
 TEST_F(Automatic, TakesTheFirstOfEqualCandidatesEachWithItsMembers) {
   policy::automatic<priced_levels<1>, priced_levels<1>> levels;
   EXPECT_TRUE(info_with(levels, patterns::chain(4)).bit_reproducible);
@@ -249,6 +346,7 @@ TEST(CostModel, IsMissedWhereThereIsNone) {
   EXPECT_TRUE(has_cost_model<policy::level_set>);
   EXPECT_TRUE(has_cost_model<policy::recursive_block>);
   EXPECT_TRUE(has_cost_model<policy::self_scheduled>);
+  EXPECT_TRUE(has_cost_model<policy::supernodal>);
   EXPECT_TRUE(has_cost_model<policy::sync_free_fused>);
   EXPECT_TRUE(has_cost_model<policy::sync_free_thread>);
   EXPECT_TRUE(has_cost_model<policy::sync_free_warp>);
@@ -297,6 +395,29 @@ TEST(CostModel, PrefersRecursiveBlockWhereEntriesAreMany) {
   system.entries = 3 * system.rows;
   system.longest_row = 2;
   EXPECT_GT(nanoseconds(policy::recursive_block{}), nanoseconds(policy::sync_free_warp{}));
+}
+
+TEST(CostModel, PrefersSupernodalToDataflowForWideSupernodesInABushyTree) {
+  system_profile system;
+  system.value_bytes = 8;
+  system.index_bytes = system.offset_bytes = 4;
+  const auto is_preferred = [&] {
+    return predicted_nanoseconds(policy::supernodal{}, system) <
+           predicted_nanoseconds(policy::dataflow{}, system);
+  };
+  system.rows = 262'144;  // L by CHOLMOD with METIS of a 5-point matrix on 512 x 512 points
+  system.entries = 10'304'601;
+  system.levels = 1467;
+  system.longest_row = 1000;
+  system.supernode_columns = 29;
+  EXPECT_TRUE(is_preferred());
+  system.supernode_columns = 0;
+  EXPECT_FALSE(is_preferred());
+  system.rows = system.levels = 60'000;  // a band of 64
+  system.entries = 65 * system.rows;
+  system.longest_row = 64;
+  system.supernode_columns = 21;
+  EXPECT_FALSE(is_preferred());
 }
 
 TEST(CostModel, PrefersNothingToWhatItCannotTellOrWillBeRefused) {

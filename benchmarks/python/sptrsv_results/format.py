@@ -106,6 +106,7 @@ class Row:
     backward_error: float | None  # None: not finite
     error_bound: float | None
     storage: Literal["csr", "csc"] = "csr"  # format of the matrix; not part of the problem
+    kernel_levels: list[int] | None = None  # levels in whose order each kernel solves; 0: the order of substitution
 
     @property
     def problem(self) -> tuple[Any, ...]:
@@ -160,6 +161,7 @@ MAY_BE_ZERO = {
     "n",
     "nnz",
     "levels",
+    "kernel_levels",
     "rows_per_level",
     "longest_row",
     "longest_column",

@@ -13,16 +13,20 @@ namespace sptrsv {
 namespace policy {
 
 /// The default policy: the candidate whose cost model predicts the fastest solve of `max_rhs` right-hand
-/// sides. `automatic<>` is `automatic<dataflow>`: on the systems of the benchmark, dataflow is the fastest
-/// policy or close to it, and each further candidate costs compile time.
+/// sides. `automatic<>` is `automatic<dataflow>`. Each further candidate costs compile time.
+/// `automatic<dataflow, supernodal>` is for programs that also solve with complete factors: it takes
+/// supernodal for those with wide supernodes, which may have a larger backward error (see basic_supernodal),
+/// and dataflow for all other patterns.
 ///
 /// - A single candidate is analysed directly and needs no cost model. For several candidates, the analysis
-///   first counts rows, entries and levels, which takes about as long as the analysis of sync_free_thread;
-///   then it analyses the chosen candidate only.
+///   first looks at a sample of the pattern, which takes one short kernel. If the sample leaves several
+///   candidates, it counts rows, entries and levels, which takes about as long as the analysis of
+///   sync_free_thread. Then it analyses the chosen candidate only.
 /// - A candidate is any policy with a cost_model (a static_assert names a policy without). All candidates run
 ///   on the GPU, or all on the host. Among equal predictions the first candidate is taken.
 /// - Everything else is as with the chosen policy: the kernels, whether results repeat in every bit, what
-///   `analyze` refuses. `info().chosen` is its name, and `info().predictions` has all predicted times.
+///   `analyze` refuses. `info().chosen` is its name, and `info().predictions` has all predicted times, if
+///   several candidates were compared.
 ///
 /// @tparam Candidates policies; none: dataflow.
 template <class... Candidates>

@@ -64,6 +64,17 @@ dense transposed(const dense& a) {
   return made;
 }
 
+/// Returns the symmetric matrix with this lower triangle.
+dense symmetric(const matrix& lower) {
+  dense made(lower);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      made(j, i) = made(i, j);
+    }
+  }
+  return made;
+}
+
 /// Returns the largest quotient, over the entries, of |A - LU| and n eps |L||U|, which is the bound of
 /// Gaussian elimination in any order (Higham 2002, Theorem 9.3).
 double backward_error_of_factors(const dense& a, const dense& lower, const dense& upper) {
@@ -175,6 +186,24 @@ TEST(CompleteCholesky, FactorIsALowerTriangleWhoseSquareIsThePermutedMatrix) {
   }
 }
 
+TEST(CompleteCholesky, GeneratedFactorsAreThoseOfTheirMatrices) {
+  const generator_registry registry;
+  for (const char* name : {"cholesky_amd_24x24", "cholesky_metis_8x8x8", "elasticity_4x5x6"}) {
+    const generator* const g = registry.find(name);
+    ASSERT_NE(g, nullptr) << name;
+    const factored_matrix f = g->factorize();
+    const pattern factor = g->build();
+    EXPECT_EQ(f.factor.columns, factor.columns) << name;
+    EXPECT_EQ(f.factor.values, factor.values) << name;
+    const dense a = symmetric(f.lower);
+    const dense lower(matrix{f.lower.rows, f.lower.rows, factor.row_offsets, factor.columns, factor.values});
+    ASSERT_TRUE(is_permutation_of_rows(f.permutation, f.lower.rows)) << name;
+    EXPECT_LE(backward_error_of_factors(permuted(a, f.permutation, f.permutation), lower, transposed(lower)),
+              1)
+        << name;
+  }
+}
+
 TEST(CompleteCholesky, TheOrderingsDiffer) {
   const matrix a = lower_triangle(convection_diffusion({24, 24}, 0));
   EXPECT_NE(cholmod_factorize(a, cholmod_ordering::amd).permutation,
@@ -234,7 +263,7 @@ TEST(CompleteLu, SingularMatrixIsRefused) {
 TEST(CompleteLu, UpperFactorIsTheSameSubstitutionCountedFromTheEnd) {
   const grid g{7, 8};
   const matrix upper = umfpack_factorize(convection_diffusion(g, 2)).upper;
-  const pattern p = complete_factor_of_grid(g, complete_factor::lu_upper);
+  const pattern p = lu_factor_of_grid(g, lu_factor::upper);
   const dense there(upper);
   const dense here(matrix{upper.rows, upper.rows, p.row_offsets, p.columns, p.values});
   const std::size_t last = there.size() - 1;

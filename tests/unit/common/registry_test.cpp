@@ -16,12 +16,12 @@ TEST(GeneratorRegistry, FactorsBySuiteSparseAreAbsentWithoutIt) {
   ASSERT_FALSE(has_suitesparse);
   const generator_registry registry;
   for (const char* name : {"cholesky_amd_512x512", "cholesky_metis_32x32x32", "lu_lower_400x400",
-                           "lu_upper_26x26x26", "lu_upper_24x24"}) {
+                           "lu_upper_26x26x26", "lu_upper_24x24", "elasticity_20x20x20"}) {
     EXPECT_EQ(registry.find(name), nullptr);
     EXPECT_EQ(registry.why_absent(name),
               "'" + std::string(name) + "' is a factor by SuiteSparse: built without CHOLMOD and UMFPACK");
   }
-  EXPECT_THROW(static_cast<void>(complete_factor_of_grid({4, 4}, complete_factor::lu_lower)), sptrsv::error);
+  EXPECT_THROW(static_cast<void>(lu_factor_of_grid({4, 4}, lu_factor::lower)), sptrsv::error);
 }
 
 TEST(GeneratorRegistry, NamesAreSaidToBeUnknownOrAbsent) {
@@ -55,6 +55,43 @@ TEST(GeneratorRegistry, LargeFactorsAreTakenOnlyIfAskedFor) {
   EXPECT_FALSE(has("all", "cholesky_64x64x64"));
   EXPECT_TRUE(has("all", "cholesky_32x32x32"));
   EXPECT_FALSE(has("small", "cholesky_64x64x64"));
+}
+
+/// The permuted matrix has the entries of its own factor.
+TEST(GeneratorRegistry, FactorsHaveTheEntriesOfTheirPermutedMatrices) {
+  const generator_registry registry;
+  for (const char* name : {"cholesky_24x24", "cholesky_8x8x8"}) {
+    const generator& g = *registry.find(name);
+    const factored_matrix f = g.factorize();
+    EXPECT_EQ(f.factor.columns, g.build().columns);
+    const auto n = static_cast<std::size_t>(f.lower.rows);
+    std::vector<std::size_t> new_number(n, n);
+    for (std::size_t k = 0; k < n; ++k) {
+      new_number[static_cast<std::size_t>(f.permutation[k])] = k;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+      ASSERT_LT(new_number[i], n);
+      for (vertex e = f.lower.row_offsets[i]; e < f.lower.row_offsets[i + 1]; ++e) {
+        const std::size_t j = static_cast<std::size_t>(f.lower.column_indices[static_cast<std::size_t>(e)]);
+        const std::size_t row = std::max(new_number[i], new_number[j]);
+        const auto begin = f.factor.columns.begin() + f.factor.row_offsets[row];
+        const auto end = f.factor.columns.begin() + f.factor.row_offsets[row + 1];
+        EXPECT_TRUE(
+            std::binary_search(begin, end, static_cast<vertex>(std::min(new_number[i], new_number[j]))));
+      }
+    }
+  }
+}
+
+TEST(GeneratorRegistry, FullMatrixIsPositiveDefinite) {
+  const factored_matrix f = factored_dense_matrix(7);
+  EXPECT_EQ(f.factor.columns.size(), 28u);
+  EXPECT_EQ(f.lower.column_indices, f.factor.columns);
+  for (std::size_t i = 0; i < 7; ++i) {
+    const auto pivot = static_cast<std::size_t>(f.lower.row_offsets[i + 1]) - 1;
+    EXPECT_EQ(f.lower.values[pivot], 7);
+    EXPECT_TRUE(i == 0 || f.lower.values[pivot - 1] == -1);
+  }
 }
 
 /// The factor has the entries that elimination fills in.

@@ -1,10 +1,11 @@
-"""Writes the tables and figures of a paper's study from the results of `sptrsv_bench --study NAME`.
+"""Writes the tables and figures of a study from the results of `sptrsv_bench --study NAME`.
 
-The studies are
-  li_zhang    Li and Zhang 2020: Figures 5.1 to 5.3, Tables 5.3 to 5.6
-  liu         Liu et al. 2016: Figure 4, Table 4
-  lu_niu_liu  Lu, Niu and Liu 2020: Tables 1, 2, 4 and 5, Figures 4, 6 and 7; --published adds the times of the
-              published code
+The studies are those of papers, and one of complete factors:
+  li_zhang          Li and Zhang 2020: Figures 5.1 to 5.3, Tables 5.3 to 5.6
+  liu               Liu et al. 2016: Figure 4, Table 4
+  lu_niu_liu        Lu, Niu and Liu 2020: Tables 1, 2, 4 and 5, Figures 4, 6 and 7; --published adds the times of the
+                    published code
+  complete_factors  forward and backward solves beside cuDSS; from the results of `sptrsv_complete_factors`
 
 Writes NAME.md and SVG figures, and prints the first table. Several files count as one run.
 """
@@ -20,14 +21,16 @@ from sptrsv_results.cli import add_output_folder, add_tables_only, new_parser
 from sptrsv_results.format import FormatError, Results, load_results
 from sptrsv_results.page import Page, caption, facts, markdown, markdown_table
 from sptrsv_results.studies.blocks import PublishedTimes, against_published, load_published, lu_niu_liu
+from sptrsv_results.studies.complete_factors import complete_factors
 from sptrsv_results.studies.triangles import li_zhang, liu
 
 TITLES = {
     "li_zhang": "Li and Zhang 2020: level scheduling and self-scheduling",
     "liu": "Liu et al. 2016: synchronisation-free solves by columns",
     "lu_niu_liu": "Lu, Niu and Liu 2020: block algorithms",
+    "complete_factors": "Complete factors",
 }
-TABLES = {"li_zhang": li_zhang, "liu": liu, "lu_niu_liu": lu_niu_liu}
+TABLES = {"li_zhang": li_zhang, "liu": liu, "lu_niu_liu": lu_niu_liu, "complete_factors": complete_factors}
 
 
 def together(runs: Sequence[Results]) -> Results:
@@ -69,7 +72,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = new_parser("study", __doc__)
     parser.add_argument("study", choices=sorted(TITLES), help="the study that the results are of")
     parser.add_argument(
-        "results", type=pathlib.Path, metavar="RESULTS.json", nargs="+", help="written by sptrsv_bench --study"
+        "results",
+        type=pathlib.Path,
+        metavar="RESULTS.json",
+        nargs="+",
+        help="written by sptrsv_bench --study, or by sptrsv_complete_factors",
     )
     add_output_folder(parser)
     add_tables_only(parser)

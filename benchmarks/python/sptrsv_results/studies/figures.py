@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from sptrsv_results.figures import ROWS_LABEL, looks_of
 from sptrsv_results.format import Results
 from sptrsv_results.page import Picture
-from sptrsv_results.plot import Axis, Figure, KeyEntry, Look, log_axis, plain
+from sptrsv_results.plot import LOOKS, Axis, Figure, KeyEntry, Look, log_axis, plain, ratio
+from sptrsv_results.studies.complete_factors import DIRECTIONS, OWN, Solves, over, solver_name
 from sptrsv_results.studies.triangles import PRECISIONS, STENCILS, Grid, LowerSolves, Pairs, gflops
 from sptrsv_results.tables import display_name
 
@@ -95,4 +96,35 @@ def _points(solves: LowerSolves, value: str, policy: str) -> Curve:
     return [(row.rows_per_level, flops) for row in rows if row and (flops := gflops(row))]
 
 
-DRAWINGS = {"li_zhang": draw_li_zhang, "liu": draw_liu, "lu_niu_liu": draw_lu_niu_liu}
+def draw_complete_factors(results: Results, caption: str, folder: pathlib.Path) -> list[Picture]:
+    """Draws the speed-ups over the baseline by the size of the factor; each number of right-hand sides has a panel."""
+    solves = Solves(results)
+    baseline = results.baselines[0]
+    counts = sorted({row.rhs for row in results.rows})
+    looks = dict(zip(DIRECTIONS, LOOKS, strict=False))
+    key = [KeyEntry(look, DIRECTIONS[part]) for part, look in looks.items()]
+    title = f"{OWN} over {solver_name(baseline)} on complete factors"
+    figure = Figure(title, key, len(counts), HEIGHT, caption)
+    points: dict[tuple[int, str], Curve] = {(rhs, part): [] for rhs in counts for part in looks}
+    for rows in solves.problems:
+        speedup = over(rows, baseline, OWN)
+        if speedup:
+            points[rows[OWN].rhs, rows[OWN].part].append((float(rows[OWN].nnz), speedup))
+    x_axis = log_axis("entries of the factor (logarithmic)", [x for p in points.values() for x, _ in p], plain)
+    y_values = [y for p in points.values() for _, y in p]
+    for position, rhs in enumerate(counts):
+        y_axis = log_axis("" if position else "speed-up (logarithmic)", y_values, ratio, include=[1])
+        panel = figure.panel(position, x_axis, y_axis, f"{rhs} right-hand side{'s' if rhs > 1 else ''}")
+        panel.horizontal(1)
+        for part, look in looks.items():
+            panel.marks(points[rhs, part], look)
+    figure.save(folder / "complete_factors.svg")
+    return [Picture("complete_factors.svg", title, "Above 1x our solve is faster.")]
+
+
+DRAWINGS = {
+    "li_zhang": draw_li_zhang,
+    "liu": draw_liu,
+    "lu_niu_liu": draw_lu_niu_liu,
+    "complete_factors": draw_complete_factors,
+}

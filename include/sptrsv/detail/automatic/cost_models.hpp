@@ -22,6 +22,8 @@ struct basic_recursive_block;
 template <class Tuning>
 struct basic_self_scheduled;
 template <class Tuning>
+struct basic_supernodal;
+template <class Tuning>
 struct basic_sync_free_fused;
 template <class Tuning>
 struct basic_sync_free_thread;
@@ -98,6 +100,26 @@ struct cost_model<policy::basic_sync_free_thread<Tuning>>
 template <class Tuning>
 struct cost_model<policy::basic_sync_free_warp<Tuning>>
     : detail::level_order_cost_model<detail::costs::sync_free_warp> {};
+
+/// The model of supernodal: a hand-off for each supernode on the longest chain, and the bytes of the panels.
+template <class Tuning>
+struct cost_model<policy::basic_supernodal<Tuning>> {
+  template <class Policy>
+  static double nanoseconds(const Policy&, const system_profile& s) {
+    // Complete factors have at least 29 in docs/complete_factors.md; bands and chains of blocks at most 11.
+    constexpr double min_columns = 16;
+    constexpr double launch = 2e4;
+    constexpr double hand_off = 3.5e3;
+    constexpr double byte = 5e-4;
+    if (s.supernode_columns < min_columns) {
+      return std::numeric_limits<double>::infinity();
+    }
+    const auto rhs = static_cast<double>(s.rhs);
+    const double bytes = static_cast<double>(s.entries) * static_cast<double>(s.value_bytes) +
+                         3 * static_cast<double>(s.rows) * rhs * static_cast<double>(s.value_bytes);
+    return launch + hand_off * static_cast<double>(s.levels) / s.supernode_columns + byte * bytes;
+  }
+};
 
 template <>
 struct cost_model<policy::cusparse> {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -57,8 +58,8 @@ auto at_index(std::size_t index, const Visit& visit) {
   return visit(std::integral_constant<std::size_t, First>{});
 }
 
-/// The engine for several candidates: profiles the system and analyses it with the candidate of the smallest
-/// predicted time.
+/// The engine for several candidates: analyses the system with the candidate of the smallest predicted time.
+/// Levels are counted only if several candidates have a finite time without them.
 template <class... Policies, class Scalar, class Index, class Offset, class Executor>
 class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
   using first_stream = typename std::tuple_element_t<0, std::tuple<Policies...>>::default_stream;
@@ -76,12 +77,22 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
 
   engine_of(const std::tuple<Policies...>& candidates, const valued_pattern<Scalar, Index, Offset>& a,
             const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource) {
-    const system_profile system = profile_of<Scalar, Index, Offset>(a, form, max_rhs, on, resource);
-    nanoseconds_ = std::apply(
-        [&](const Policies&... candidate) {
-          return std::array<double, count>{predicted_nanoseconds(candidate, system)...};
-        },
-        candidates);
+    system_profile system = quick_profile<Scalar>(a, form, max_rhs, on, resource);
+    const auto predict = [&] {
+      nanoseconds_ = std::apply(
+          [&](const Policies&... candidate) {
+            return std::array<double, count>{predicted_nanoseconds(candidate, system)...};
+          },
+          candidates);
+    };
+    predict();
+    const auto possible =
+        std::count_if(nanoseconds_.begin(), nanoseconds_.end(), [](double t) { return std::isfinite(t); });
+    has_predictions_ = possible != 1;
+    if (has_predictions_) {
+      add_lengths_and_levels(system, a, form, on, resource);
+      predict();
+    }
     const auto least = std::min_element(nanoseconds_.begin(), nanoseconds_.end()) - nanoseconds_.begin();
     at_index<count>(static_cast<std::size_t>(least), [&](auto number) {
       constexpr std::size_t i = decltype(number)::value;
@@ -127,15 +138,18 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
   void describe(solver_info& info, const Executor& on) const {
     visit([&](const auto& chosen, auto) { chosen.describe(info, on); });
     constexpr std::array<const char*, count> names{Policies::name...};
+    const std::string own = info.plan.empty() ? "" : "; " + info.plan;
+    info.chosen = names[engine_.index()];
+    if (!has_predictions_) {
+      info.plan = info.chosen + ", the only candidate for this pattern" + own;
+      return;
+    }
     std::vector<predicted_time> candidates;
     for (std::size_t i = 0; i < count; ++i) {
       candidates.push_back({names[i], nanoseconds_[i]});
     }
-    const std::string own = info.plan.empty() ? "" : "; " + info.plan;
-    info.chosen = names[engine_.index()];
-    info.plan = info.chosen + ", by the predicted time of a solve: " + to_text(candidates);
+    info.plan = info.chosen + ", by the predicted time of a solve: " + to_text(candidates) + own;
     info.predictions.insert(info.predictions.begin(), candidates.begin(), candidates.end());
-    info.plan += own;
   }
 
  private:
@@ -150,6 +164,7 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
   }
 
   std::array<double, count> nanoseconds_{};  ///< by candidate
+  bool has_predictions_ = false;             ///< whether several candidates were possible
   engines engine_;
 };
 

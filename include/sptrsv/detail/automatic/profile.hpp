@@ -2,13 +2,14 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "sptrsv/cost_model.hpp"
 #include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/automatic/supernodes.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/host/executor.hpp"
 
@@ -41,49 +42,50 @@ std::int64_t longest_column(const device_triangle<Index, Offset>& t, const Execu
   return found;
 }
 
-/// Computes entries, levels, and the longest row and column. Throws the errors that the candidates' analyses
+/// Sets entries, levels, and the longest row and column. Throws the errors that the candidates' analyses
 /// would throw for this pattern. Synchronises.
 template <class Index, class Offset, class Executor>
-system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const triangle_form& form,
-                                  const Executor& on, memory_resource& resource) {
+void add_lengths_and_levels(system_profile& to, const pattern_view<Index, Offset>& a,
+                            const triangle_form& form, const Executor& on, memory_resource& resource) {
   const device_triangle<Index, Offset> triangle = build_on_device(a, form, on, resource);
-  system_profile found;
-  found.entries = triangle.entries() + a.size;
-  found.longest_row = triangle.longest_row;
+  to.entries = triangle.entries() + a.size;
+  to.longest_row = triangle.longest_row;
   if (a.size > 0) {
-    found.levels = levels_of_rows(triangle, on, resource).count;
-    found.longest_column = longest_column(triangle, on, resource);
+    to.levels = levels_of_rows(triangle, on, resource).count;
+    to.longest_column = longest_column(triangle, on, resource);
   }
-  return found;
 }
 
-/// Returns the lengths and the number of levels of a system in host memory.
+/// Sets the lengths and the number of levels of a system in host memory.
 template <class Index, class Offset>
-system_profile lengths_and_levels(const pattern_view<Index, Offset>& a, const triangle_form& form,
-                                  const host_executor&, memory_resource&) {
+void add_lengths_and_levels(system_profile& to, const pattern_view<Index, Offset>& a,
+                            const triangle_form& form, const host_executor&, memory_resource&) {
   validate_on_host(a, form);
   const host_triangle<Index, Offset> triangle = build_on_host(a, form);
-  system_profile found;
-  found.entries = static_cast<std::int64_t>(triangle.columns.size()) + a.size;
-  found.longest_row = triangle.longest_row();
-  found.levels = levels_on_host<Index>(triangle.row_offsets, triangle.columns).count();
+  to.entries = static_cast<std::int64_t>(triangle.columns.size()) + a.size;
+  to.longest_row = triangle.longest_row();
+  to.levels = levels_on_host<Index>(triangle.row_offsets, triangle.columns).count();
   std::vector<std::int64_t> lengths(static_cast<std::size_t>(a.size), 0);
   for (const Index column : triangle.columns) {
-    found.longest_column = std::max(found.longest_column, ++lengths[static_cast<std::size_t>(column)]);
+    to.longest_column = std::max(to.longest_column, ++lengths[static_cast<std::size_t>(column)]);
   }
-  return found;
 }
 
-/// Returns the profile of a system for solves with `max_rhs` right-hand sides.
+/// Returns what is known of a system without an analysis: no levels, no longest row and column, and the
+/// stored entries of the matrix.
 template <class Scalar, class Index, class Offset, class Executor>
-system_profile profile_of(const pattern_view<Index, Offset>& a, const triangle_form& form,
-                          std::int64_t max_rhs, const Executor& on, memory_resource& resource) {
-  system_profile profile = lengths_and_levels(a, form, on, resource);
+system_profile quick_profile(const pattern_view<Index, Offset>& a, const triangle_form& form,
+                             std::int64_t max_rhs, const Executor& on, memory_resource& resource) {
+  system_profile profile;
   profile.rows = a.size;
+  profile.entries = a.entries;
   profile.rhs = max_rhs;
   profile.value_bytes = sizeof(Scalar);
   profile.index_bytes = sizeof(Index);
   profile.offset_bytes = sizeof(Offset);
+  if constexpr (!std::is_same_v<Executor, host_executor>) {
+    profile.supernode_columns = sampled_supernode_columns(a, form, on, resource);
+  }
   return profile;
 }
 
