@@ -781,7 +781,7 @@ ERRORS = (
         "supernodal takes tasks by block and not by ticket",
         "ticket",
         "supernodal",
-        Edit(SN + "forward_agent.hpp", "p.tasks + shared.start.block", "p.tasks + ctx.block_rank()"),
+        Edit(SN + "forward_agent.hpp", "p.tasks + shared.start.block - p.forests.count", "p.tasks + ctx.block_rank() - p.forests.count"),
     ),
     error(
         "supernodal, backward, takes tasks by block and not by ticket",
@@ -854,9 +854,8 @@ ERRORS = (
         "supernodal",
         Edit(
             SN + "backward_agent.hpp",
-            "t < work.tiles",
-            "t + 1 < work.tiles",
-            within="t < work.tiles; t += at_once * warps",
+            "(work.tiles - first + warps - 1) / warps",
+            "(work.tiles - 1 - first + warps - 1) / warps",
         ),
     ),
     error(
@@ -864,5 +863,39 @@ ERRORS = (
         "copy",
         "supernodal",
         Edit(SN + "forward_agent.hpp", "copies && first == 0", "copies && first < 0"),
+    ),
+    error(
+        "a forest does not reset its contributions",
+        "reset",
+        "supernodal_factors",
+        Edit(
+            SN + "forest_agent.hpp",
+            "p.buffers.reset(ctx, start.half ^ 1u, outside_row(ctx, p, at, q), start.rhs_to_reset, 0, 1);",
+            "",
+        ),
+    ),
+    error(
+        "a level of a forest begins before the one before it has ended",
+        "barrier",
+        "supernodal_factors",
+        Edit(SN + "forest_agent.hpp", "      });\n      ctx.barrier();\n    }\n    for (int q", "      });\n    }\n    for (int q"),
+    ),
+    error(
+        "a component of a forest is divided by its pivot too early",
+        "order",
+        "supernodal supernodal_factors",
+        Edit(SN + "forest_lists.hpp", "ctx.atomic_max(last_level + product.row, level + 1);", "ctx.store_relaxed(last_level + product.row, 1);"),
+    ),
+    error(
+        "the rows below the second root of a forest get the numbers of those below the first",
+        "address",
+        "supernodal_factors",
+        Edit(SN + "forests.hpp", "list_.outside[at(*root)] = local;", "list_.outside[at(*root)] = made.columns;"),
+    ),
+    error(
+        "tiles leave out contributions that no task has added",
+        "hand-off",
+        "supernodal_factors",
+        Edit(SN + "forward_agent.hpp", "is_tile && list.is_long() ?", "is_tile ?"),
     ),
 )

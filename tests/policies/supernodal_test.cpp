@@ -12,6 +12,7 @@ namespace sptrsv::testing {
 
 using supernodal_case = suite_case<emulator_target, supernodal, double, std::int32_t, std::int32_t>;
 using small_panels_case = suite_case<emulator_target, supernodal_small, double, std::int32_t, std::int32_t>;
+using forests_case = suite_case<emulator_target, supernodal_forests, double, std::int32_t, std::int32_t>;
 
 /// Returns the pattern of the complete Cholesky factor of a grid, or, if `mirrored`, of its transpose from
 /// the last row to the first, which is lower triangular, too.
@@ -56,6 +57,7 @@ class Supernodes : public contract_of<Case> {
 };
 using OfFactors = Supernodes<supernodal_case>;
 using OfSmallPanels = Supernodes<small_panels_case>;
+using OfForests = Supernodes<forests_case>;
 
 TEST_F(OfFactors, AreFoundInAllForms) {
   const pattern p = factor_of_grid({24, 24});
@@ -93,6 +95,38 @@ TEST_F(OfSmallPanels, AreSharedByBlocks) {
   for (const pattern& p : {factor_of_grid({13, 11}), factor_of_grid({5, 5, 5}, true), patterns::dense(100)}) {
     for (const form& f : this->forms_for(2)) {
       expect_solution(make(p, f), f, p.name);
+    }
+  }
+}
+
+/// Forests hand over to panels that blocks share, and back, whatever order the blocks run in.
+TEST_F(OfForests, HandOverToTheSupernodesAboveThem) {
+  std::uint64_t seed = 0;
+  for (const pattern& p :
+       {factor_of_grid({17, 15}), factor_of_grid({5, 6, 5}, true), patterns::arrow_row(90)}) {
+    for (const form& f : this->forms_for(2)) {
+      const auto a = make(p, f);
+      EXPECT_NE(kernel_of(a, f).text.find(" forests"), std::string::npos);
+      for (const std::uint32_t resident : {1u, 3u, 0u}) {
+        this->where.device().settings = hostile_settings(seed++, resident);
+        expect_solution(a, f, p.name);
+      }
+    }
+  }
+}
+
+/// In a forest of merged supernodes, rows that do not depend on one that is not finite stay finite.
+TEST_F(OfForests, KeepIndependentRowsFinite) {
+  const pattern p = factor_of_grid({9, 8});
+  for (const form& f : {form{uplo::lower}, form{uplo::upper}}) {
+    const auto good = make(p, f);
+    auto solver = this->analyze(good, f);
+    for (std::int64_t row = 0; row < p.size; row += 5) {
+      for (const double bad : {HUGE_VAL, std::nan("")}) {
+        std::vector<double> b(static_cast<std::size_t>(p.size), 1);
+        b[static_cast<std::size_t>(row)] = bad;
+        this->expect_same_finite(this->solve(solver, b), this->reference(good, f, b), f);
+      }
     }
   }
 }

@@ -463,6 +463,14 @@ struct supernodal_small : supernodal_subject<small_panels> {
   static constexpr const char* name = "supernodal_small";
 };
 
+/// Forests of several levels, and above them panels that blocks share.
+struct small_forests : small_panels {
+  static constexpr int tile_bytes = 2560;
+};
+struct supernodal_forests : supernodal_subject<small_forests> {
+  static constexpr const char* name = "supernodal_forests";
+};
+
 struct automatic : subject<policy::automatic<>> {
   static constexpr const char* name = "automatic";
 };

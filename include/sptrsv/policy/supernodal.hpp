@@ -20,12 +20,13 @@ struct supernodal_tuning {
   static constexpr double max_narrow_padding = 0.4;
   /// Largest number of columns of a narrow panel.
   static constexpr int narrow_width = 8;
-  /// Shared memory of a block for parts of panels, in bytes. A larger panel is shared by several blocks; a
-  /// panel of at most 32 columns that fits the share of a warp is solved by a warp.
-  static constexpr int tile_bytes = 32768;
+  /// Shared memory of a block for parts of panels, in bytes; less where the GPU has less. A larger panel is
+  /// shared by several blocks. Subtrees that fit it are solved by one block. Outside of them a panel of at
+  /// most 32 columns that fits the share of a warp is solved by a warp.
+  static constexpr int tile_bytes = 65536;
   /// Warps on an SM for which the compiler leaves registers in the kernels for one right-hand side; half as
   /// many in the others.
-  static constexpr int warps_per_processor = 32;
+  static constexpr int warps_per_processor = 24;
   /// Right-hand sides that are solved together in one sweep over a panel: 1, 2 or 4.
   static constexpr int rhs_per_sweep = 4;
   /// Rows of the tiles in which `update_values` multiplies panels with inverse diagonal blocks: a power of

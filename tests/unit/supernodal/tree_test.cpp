@@ -86,6 +86,8 @@ TEST(SupernodeTree, CutsWhereItIsTold) {
   EXPECT_EQ(tree.parent, (std::vector<std::int64_t>{1, 3, 3, 4, -1}));
 }
 
+forest_list no_forests(const supernode_tree& tree) { return forest_finder(tree, {8, false}, 0).find(); }
+
 /// Returns the position of the first task of a kind for the supernode with this first column; -1 if there is
 /// none.
 std::ptrdiff_t position_of(const task_list& list, std::int64_t first, task_kind kind) {
@@ -107,20 +109,76 @@ TEST(SupernodeTasks, WaitForEarlierTasksOnly) {
   const auto f = two_leaves();
   const auto tree = cut(f, merge(f, no_padding), 100, {});  // columns 0 and 1, and 2 to 6
   const task_limits limits{64, 5, 6};
-  const auto forward = task_lister(tree, false, limits).make();
+  const auto forward = task_lister(tree, no_forests(tree), false, limits).make();
   EXPECT_LT(position_of(forward, 0, task_kind::warps), position_of(forward, 2, task_kind::sums));
   EXPECT_LT(position_of(forward, 2, task_kind::sums), position_of(forward, 2, task_kind::tile));
-  const auto backward = task_lister(tree, true, limits).make();
+  const auto backward = task_lister(tree, no_forests(tree), true, limits).make();
   EXPECT_GE(position_of(backward, 2, task_kind::tile), 0);
   EXPECT_LT(position_of(backward, 2, task_kind::tile), position_of(backward, 2, task_kind::sums));
   EXPECT_LT(position_of(backward, 2, task_kind::sums), position_of(backward, 0, task_kind::warps));
   EXPECT_EQ(backward.levels, 2);
 }
 
+/// Four leaves of one column; columns 4 and 5, the parents of two leaves each; column 6, the root.
+supernode_tree two_subtrees() {
+  const fundamental_supernodes f{
+      {0, 1, 2, 3, 4, 5, 6, 7}, {2, 2, 2, 2, 1, 1, 0}, {4, 4, 5, 5, 6, 6, -1}, std::vector<char>(7, 1)};
+  return cut(f, merge(f, no_padding), 1, {});
+}
+/// The same in post-order: leaves 0 and 1 before their parent 2, leaves 3 and 4 before their parent 5.
+supernode_tree two_subtrees_in_post_order() {
+  const fundamental_supernodes f{
+      {0, 1, 2, 3, 4, 5, 6, 7}, {2, 2, 1, 2, 2, 1, 0}, {2, 2, 6, 5, 5, 6, -1}, std::vector<char>(7, 1)};
+  return cut(f, merge(f, no_padding), 1, {});
+}
+
+TEST(SupernodeForests, AreTheLargestSubtreesThatFit) {
+  const auto tree = two_subtrees_in_post_order();
+  std::vector<std::size_t> counts;
+  for (const std::int64_t bytes : {0, 200, 400, 100000}) {
+    const auto list = forest_finder(tree, {8, false}, bytes).find();
+    counts.push_back(list.forests.size());
+    std::int64_t end = 0;
+    for (const forest& f : list.forests) {
+      EXPECT_GE(f.first, end);
+      end = f.first + f.columns;
+    }
+  }
+  EXPECT_EQ(counts.front(), 0U);
+  EXPECT_GE(counts[2], 2U);
+  EXPECT_EQ(counts.back(), 1U);
+}
+
+TEST(SupernodeForests, NumberTheRowsBelowTheirRoots) {
+  const auto tree = two_subtrees_in_post_order();
+  const forest_space space{8, false};
+  // What a subtree of three supernodes takes: 5 entries, 3 columns, 5 rows in lists, one outside row.
+  const std::int64_t bytes =
+      space.panels(5) + space.items(3, 5) + space.components(3, 1) + forest_space::levels(4);
+  const auto list = forest_finder(tree, space, bytes).find();
+  ASSERT_EQ(list.forests.size(), 2U);
+  EXPECT_EQ(list.level, (std::vector<std::int32_t>{0, 0, 1, 0, 0, 1, -1}));
+  EXPECT_EQ(list.root, (std::vector<std::int32_t>{2, 2, 2, 5, 5, 5, -1}));
+  EXPECT_EQ(list.outside_rows, (std::vector<std::int64_t>{tree.rows_begin[2], tree.rows_begin[5]}));
+  EXPECT_EQ(list.forests[1].first, 3);
+  EXPECT_EQ(list.forests[1].outside, 1);
+  EXPECT_EQ(list.forests[1].level_count, 3);  // with that of the diagonal blocks
+}
+
+TEST(SupernodeForests, ConsistOfConsecutiveSupernodes) {
+  const auto tree = two_subtrees();  // its subtrees of three are not consecutive
+  const auto list = forest_finder(tree, {8, true}, 400).find();
+  for (const forest& f : list.forests) {
+    EXPECT_LE(f.columns, 4);  // leaves
+  }
+  EXPECT_EQ(list.level[4], -1);
+  EXPECT_EQ(list.level[5], -1);
+}
+
 TEST(SupernodeTasks, ShareALargePanelByRows) {
   const auto f = two_leaves();
   const auto tree = cut(f, merge(f, any_padding), 100, {});  // seven columns, no rows below
-  const auto list = task_lister(tree, true, {64, 0, 14}).make();
+  const auto list = task_lister(tree, no_forests(tree), true, {64, 0, 14}).make();
   std::vector<std::int64_t> rows;
   for (const task& t : list.tasks) {
     if (t.kind == task_kind::tile) {

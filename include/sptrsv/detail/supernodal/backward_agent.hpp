@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/supernodal/forest_agent.hpp"
 #include "sptrsv/detail/supernodal/team.hpp"
 
 namespace sptrsv::detail::supernodal {
@@ -18,7 +19,8 @@ namespace sptrsv::detail::supernodal {
 ///   5. Reset x in the other half of the double buffer to pending.
 ///
 /// A large panel is shared by tiles of its rows, which hand over their sums; tasks of kind `sums` then do
-/// steps 4 and 5. A component of x is stored after all tiles of its supernode have read b, so x may be b.
+/// steps 4 and 5. A component of x is stored after all tiles of its supernode have read b, so x may be b. The
+/// last blocks solve forests; see forest_solver.
 ///
 /// Progress: the tasks that a task waits for have smaller tickets.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns>
@@ -28,11 +30,11 @@ struct backward_agent {
   static constexpr int warps_per_processor = Tuning::warps_per_processor / (Columns == 1 ? 1 : 2);
   static_assert(Tuning::max_width <= block_threads,
                 "supernodal_tuning: max_width must not be larger than block_threads");
-  using space = panel_space<Tuning, Scalar>;
+  using forests = forest_solver<Tuning, Scalar, Index, Offset, true>;
+  static constexpr int arrival_count = warps > forests::arrivals ? warps : forests::arrivals;
   struct shared_storage {
-    std::uint64_t arrivals[warps];
+    std::uint64_t arrivals[arrival_count];
     block_start start;
-    bool votes[warps];
     Scalar z[Columns * block_threads];
     Scalar sums[Columns * block_threads];
   };
@@ -40,10 +42,14 @@ struct backward_agent {
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    if (ctx.thread_rank() < warps) {
+    if (ctx.thread_rank() < arrival_count) {
       ctx.begin_bulk(&shared.arrivals[ctx.thread_rank()]);
     }
     start_block(ctx, shared.start, p.buffers.state, p.x.columns);
+    if (shared.start.block >= p.task_count) {
+      forests::run(ctx, p, shared.start, shared.start.block - p.task_count, shared.arrivals);
+      return;
+    }
     const task work = ctx.load_constant(p.tasks + shared.start.block);
     auto* const panel_memory = static_cast<unsigned char*>(ctx.dynamic_shared());
     if (work.kind == task_kind::warps) {
@@ -55,12 +61,12 @@ struct backward_agent {
         whole.kind = task_kind::whole;
         whole.begin = 0;
         whole.end = node.height();
-        solve(ctx, team, shared.start, p, node, whole, panel_memory + index * space::warp_bytes,
+        solve(ctx, team, shared.start, p, node, whole, panel_memory + index * p.warp_bytes,
               &shared.arrivals[index], shared.z + index * 32 * Columns, shared.sums + index * 32 * Columns);
       }
       return;
     }
-    block_team<Context, block_threads> team(ctx, shared.votes);
+    block_team<Context, block_threads> team(ctx);
     if (work.kind == task_kind::sums) {
       sum(ctx, team, shared.start, p, work.node, work, shared.sums);
       return;
@@ -110,27 +116,27 @@ struct backward_agent {
     }
   }
 
-  /// Returns the sum for a column over the tiles first, first + warps, ...
+  /// Returns the sum for a column over the tiles first, first + warps, ... from the last one to the first.
+  /// The last tiles have the rows of supernodes that were solved long ago.
   template <class Context>
   SPTRSV_DEVICE static Scalar sum_of_tiles(Context& ctx, const params& p, std::uint32_t half,
                                            std::int64_t rhs, const supernode& node, const task& work,
                                            std::int64_t column, int first) {
-    constexpr int at_once = 4;
+    constexpr int at_once = Columns == 1 ? 16 : 4;
     const auto address = [&](int t) {
       return p.buffers.component(half, rhs, p.size + work.partials + t * node.columns + column);
     };
     Scalar total{};
-    for (int t = first; t < work.tiles; t += at_once * warps) {
+    const int mine = (work.tiles - first + warps - 1) / warps;
+    for (int last = mine - 1; last >= 0; last -= at_once) {
       typename flag::reading seen[at_once];
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        const int tile = t + i * warps;
-        seen[i] = tile < work.tiles ? flag::try_load(ctx, address(tile)) : flag::zero();
+        seen[i] = i <= last ? flag::try_load(ctx, address(first + (last - i) * warps)) : flag::zero();
       }
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        const int tile = t + i * warps;
-        total = tile < work.tiles ? total + flag::wait(ctx, address(tile), seen[i]) : total;
+        total = i <= last ? total + flag::wait(ctx, address(first + (last - i) * warps), seen[i]) : total;
       }
     }
     return total;
@@ -160,18 +166,14 @@ struct backward_agent {
     for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
       Scalar mine[Columns] = {};
       for (std::int64_t base = work.begin; base < work.end; base += Team::size) {
-        const bool finite =
-            load_z(ctx, p, half, node, first, base + team.rank(), work.end, z + team.rank(), Team::size);
+        load_z(ctx, p, half, node, first, base + team.rank(), work.end, z + team.rank(), Team::size);
         if (copies && first == 0 && base == work.begin) {
           ctx.wait_bulk(arrival, false);
         }
-        const bool all_finite = !team.any(!finite);
-        if (column < k && all_finite) {
-          add_products<Team::size, true>(ctx, p, node, base, work.end, column, group, Team::size / width,
-                                         entries, z, mine);
-        } else if (column < k) {
-          add_products<Team::size, false>(ctx, p, node, base, work.end, column, group, Team::size / width,
-                                          entries, z, mine);
+        team.sync();
+        if (column < k) {
+          add_products<Team::size>(ctx, p, node, base, work.end, column, group, Team::size / width, entries,
+                                   z, mine);
         }
         team.sync();  // z is read before it is written again
       }
@@ -199,47 +201,91 @@ struct backward_agent {
     }
   }
 
-  /// Stores z of row `i` of the panel to z[0], z[stride], ... Returns whether all are finite.
+  /// Stores z of row `i` of the panel to z[0], z[stride], ...
   template <class Context>
-  SPTRSV_DEVICE static bool load_z(Context& ctx, const params& p, std::uint32_t half, const supernode& node,
+  SPTRSV_DEVICE static void load_z(Context& ctx, const params& p, std::uint32_t half, const supernode& node,
                                    std::int64_t first, std::int64_t i, std::int64_t end, Scalar* z,
                                    int stride) {
-    bool finite = true;
-    if (i < end) {
-      const std::int64_t column =
-          i < node.columns
-              ? node.first + i
-              : static_cast<std::int64_t>(ctx.load_constant(p.of.rows + node.rows_begin + i - node.columns));
-      for (int c = 0; c < Columns; ++c) {
-        Scalar v{};
-        if (first + c < p.x.columns) {
-          v = i < node.columns ? p.load_b(ctx, column, first + c) : p.wait(ctx, half, first + c, column);
-        }
-        finite = finite && is_finite(v);
-        z[c * stride] = v;
-      }
+    if (i >= end) {
+      return;
     }
-    return finite;
+    const std::int64_t column =
+        i < node.columns
+            ? node.first + i
+            : static_cast<std::int64_t>(ctx.load_constant(p.of.rows + node.rows_begin + i - node.columns));
+    for (int c = 0; c < Columns; ++c) {
+      Scalar v{};
+      if (first + c < p.x.columns) {
+        v = i < node.columns ? p.load_b(ctx, column, first + c) : p.wait(ctx, half, first + c, column);
+      }
+      z[c * stride] = v;
+    }
   }
 
   /// Adds this thread's share of a column times z: every `groups`-th row from `group` on. `entries`: where
   /// row 0 of the panel would have the column in shared memory.
-  template <int Capacity, bool AllFinite, class Context>
+  template <int Capacity, class Context>
   SPTRSV_DEVICE static void add_products(Context& ctx, const params& p, const supernode& node,
                                          std::int64_t base, std::int64_t end, int column, int group,
                                          int groups, const Scalar* entries, const Scalar* z,
                                          Scalar (&sums)[Columns]) {
-    const int count = static_cast<int>(end - base < Capacity ? end - base : Capacity);
-    for (int t = group; t < count; t += groups) {
-      const std::int64_t i = base + t;
-      if (i < column || !(AllFinite || p.depends(ctx, node, i, column))) {
-        continue;
+    Scalar added[Columns] = {};
+    multiply<Capacity, false>(ctx, p, node, base, end, column, group, groups, entries, z, added);
+    bool finite = true;
+    for (int c = 0; c < Columns; ++c) {
+      finite = finite && is_finite(added[c]);
+    }
+    if (!finite) {  // where z is not finite, the zeros by structure must be left out
+      for (int c = 0; c < Columns; ++c) {
+        added[c] = Scalar{};
       }
-      // The diagonal of V is one and not stored.
-      const Scalar factor = i == column ? pivot_divisor<Scalar>::one() : entries[panel_row(i, node.columns)];
+      multiply<Capacity, true>(ctx, p, node, base, end, column, group, groups, entries, z, added);
+    }
+    for (int c = 0; c < Columns; ++c) {
+      sums[c] = sums[c] + added[c];
+    }
+  }
+
+  /// Does add_products(). `Checks`: leave out what is zero by structure.
+  template <int Capacity, bool Checks, class Context>
+  SPTRSV_DEVICE static void multiply(Context& ctx, const params& p, const supernode& node, std::int64_t base,
+                                     std::int64_t end, int column, int group, int groups,
+                                     const Scalar* entries, const Scalar* z, Scalar (&sums)[Columns]) {
+    constexpr int at_once = Checks ? 1 : 8;
+    const int k = static_cast<int>(node.columns);
+    const int count = static_cast<int>(end - base < Capacity ? end - base : Capacity);
+    const int below = base < k ? static_cast<int>(k - base) : 0;  // the first row below the diagonal block
+    const auto add = [&](Scalar factor, int t) {
       SPTRSV_UNROLL
       for (int c = 0; c < Columns; ++c) {
         sums[c] = sums[c] + factor * z[c * Capacity + t];
+      }
+    };
+    int t = group;
+    for (; t < count && t < below; t += groups) {
+      const std::int64_t i = base + t;
+      if (i >= column && (!Checks || p.depends(ctx, node, i, column))) {
+        // The diagonal of V is one and not stored.
+        add(i == column ? pivot_divisor<Scalar>::one() : entries[panel_row(i, k)], t);
+      }
+    }
+    const Scalar* const first_below = entries + panel_row(base + below, k);
+    for (; t + (at_once - 1) * groups < count; t += at_once * groups) {
+      Scalar factors[at_once];
+      SPTRSV_UNROLL
+      for (int r = 0; r < at_once; ++r) {
+        factors[r] = first_below[(t + r * groups - below) * k];
+      }
+      SPTRSV_UNROLL
+      for (int r = 0; r < at_once; ++r) {
+        if (!Checks || p.depends(ctx, node, base + t + r * groups, column)) {
+          add(factors[r], t + r * groups);
+        }
+      }
+    }
+    for (; t < count; t += groups) {
+      if (!Checks || p.depends(ctx, node, base + t, column)) {
+        add(first_below[(t - below) * k], t);
       }
     }
   }

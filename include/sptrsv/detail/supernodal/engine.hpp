@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sptrsv/detail/supernodal/backward_agent.hpp"
+#include "sptrsv/detail/supernodal/forest_lists.hpp"
 #include "sptrsv/detail/supernodal/forward_agent.hpp"
 #include "sptrsv/detail/supernodal/sources.hpp"
 #include "sptrsv/detail/supernodal/values.hpp"
@@ -30,6 +31,12 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   using forward_agent = supernodal::forward_agent<Tuning, Scalar, Index, Offset, Columns>;
   template <int Columns>
   using backward_agent = supernodal::backward_agent<Tuning, Scalar, Index, Offset, Columns>;
+  /// Static shared memory of any of the kernels.
+  static constexpr auto static_shared = static_cast<std::int64_t>(
+      std::max(std::max(simt::static_shared_bytes<forward_agent<1>>,
+                        simt::static_shared_bytes<forward_agent<Tuning::rhs_per_sweep>>),
+               std::max(simt::static_shared_bytes<backward_agent<1>>,
+                        simt::static_shared_bytes<backward_agent<Tuning::rhs_per_sweep>>)));
 
  public:
   using workspace = double_buffer_storage<Scalar>;
@@ -41,6 +48,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
         pivots_(form.unit ? 0 : a.size),
         conjugated_(form.conjugated),
         max_rhs_(max_rhs),
+        space_(space::of(static_cast<std::int64_t>(on.shared_limit()) - static_shared)),
         max_growth_(static_cast<real>(
             std::min<double>(policy.max_growth, static_cast<double>(std::numeric_limits<real>::max()) / 2))) {
     supernodal::fundamental_supernodes host = find_supernodes(a, form, form.reversed, on, resource);
@@ -90,10 +98,13 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     p.panels = values_->panels();
     p.diagonal = values_->diagonal().diagonal();
     p.tasks = tasks_.data();
+    p.task_count = static_cast<std::int64_t>(tasks_.size());
+    p.forests = forests_.view();
     p.small = small_.data();
     p.size = size_;
+    p.warp_bytes = space_.warp_bytes;
     p.mirrored = mirrored_;
-    p.source_begin = contributions_.begin();
+    p.named = contributions_.named();
     p.sources = contributions_.sources();
     p.rows = rows_;
     p.buffers = scratch.buffers();
@@ -135,14 +146,14 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
                   " before merging and cutting), " +
                   (levels_ > 0 ? std::to_string(levels_) + " levels" : "no tree, in the order of columns") +
                   ", " + std::to_string(values_->entries()) + " entries in panels, " +
-                  std::to_string(blocks_) + " blocks of " + std::to_string(Tuning::block_threads) +
-                  " threads";
+                  std::to_string(forests_.view().count) + " forests, " + std::to_string(blocks_) +
+                  " blocks of " + std::to_string(Tuning::block_threads) + " threads";
     kernel.waiting_launches = 1;
     kernel.levels = levels_;
     kernel.partitions = supernodes;
     info.kernels = {std::move(kernel)};
     info.solver_bytes = columns_.bytes() + fundamental_.bytes() + structure_->bytes() + values_->bytes() +
-                        contributions_.bytes() + tasks_.bytes() + small_.bytes();
+                        contributions_.bytes() + forests_.bytes() + tasks_.bytes() + small_.bytes();
   }
 
  private:
@@ -223,15 +234,18 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   }
 
   void make_tasks(const supernodal::supernode_tree& tree, const Executor& on, memory_resource& resource) {
+    const supernodal::forest_list forests =
+        supernodal::forest_finder(tree, {sizeof(Scalar), backward_}, space_.bytes()).find();
+    forests_ = {forests, structure_->view(), size_, rows_, backward_, on, resource};
     const supernodal::task_list made =
-        supernodal::task_lister(tree, backward_,
-                                {Tuning::block_threads, space::warp_entries, space::block_entries})
+        supernodal::task_lister(tree, forests, backward_,
+                                {Tuning::block_threads, space_.warp_entries(), space_.block_entries()})
             .make();
     tasks_ = make_buffer<supernodal::task>(static_cast<std::int64_t>(made.tasks.size()), on, resource);
     on.upload(tasks_.data(), made.tasks.data(), tasks_.bytes());
     small_ = make_buffer<supernodal::supernode>(static_cast<std::int64_t>(made.small.size()), on, resource);
     on.upload(small_.data(), made.small.data(), small_.bytes());
-    blocks_ = simt::block_count(static_cast<std::int64_t>(made.tasks.size()), 1);
+    blocks_ = simt::block_count(static_cast<std::int64_t>(made.tasks.size() + forests.forests.size()), 1);
     partials_ = made.partials;
     levels_ = tree.is_nested ? made.levels : 0;
   }
@@ -239,9 +253,9 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   template <int Columns>
   void launch(const supernodal::solve_params<Scalar, Index, Offset>& p, const Executor& on) const {
     if (backward_) {
-      on.template launch<backward_agent<Columns>>(blocks_, p, space::bytes);
+      on.template launch<backward_agent<Columns>>(blocks_, p, space_.bytes());
     } else {
-      on.template launch<forward_agent<Columns>>(blocks_, p, space::bytes);
+      on.template launch<forward_agent<Columns>>(blocks_, p, space_.bytes());
     }
   }
 
@@ -251,6 +265,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   bool mirrored_ = false;  ///< see solve_params
   bool conjugated_;
   std::int64_t max_rhs_;
+  space space_;
   real max_growth_;
   device_columns<Index, Offset> columns_;  ///< of C; without their rows after the analysis
   std::int64_t entries_ = 0;               ///< of C without the diagonal
@@ -265,6 +280,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   std::optional<structure_type> structure_;
   std::optional<values_type> values_;
   supernodal::contribution_lists<Offset> contributions_;
+  supernodal::forest_lists<Index, Offset> forests_;
   buffer<supernodal::task> tasks_;
   buffer<supernodal::supernode> small_;
 };

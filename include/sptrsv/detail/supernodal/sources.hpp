@@ -39,17 +39,38 @@ struct find_targets {
   }
 };
 
-/// Finds where the contributions of each sum begin. Runs once per sum and once for the end.
+/// The contributions that a sum adds, each named by its row in the lists of rows. One or two are named here,
+/// so that the solve needs no second load to find them.
 template <class Offset>
-struct find_source_begin {
+struct alignas(2 * sizeof(Offset)) named_sources {
+  Offset first;   ///< -1: there is none; below: -2 minus where the list begins among all sources
+  Offset second;  ///< -1: there is none; if a list begins: its length
+};
+
+/// Names the contributions of each sum. Runs once per sum.
+template <class Offset>
+struct name_sources {
   const std::uint64_t* sorted_targets;
+  const Offset* sources;  ///< by the order of targets
   std::int64_t count;
-  Offset* source_begin;
+  named_sources<Offset>* named;  ///< by sum
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t sum) const {
-    ctx.store(source_begin + sum, static_cast<Offset>(triangle_kernels::count_below(
-                                      ctx, sorted_targets, count, static_cast<std::uint64_t>(sum))));
+    const auto key = static_cast<std::uint64_t>(sum);
+    const std::int64_t begin = triangle_kernels::count_below(ctx, sorted_targets, count, key);
+    std::int64_t length = 0;
+    while (begin + length < count && length < 3 &&
+           ctx.load_constant(sorted_targets + begin + length) == key) {
+      ++length;
+    }
+    named_sources<Offset> found{length > 0 ? ctx.load_constant(sources + begin) : Offset{-1},
+                                length > 1 ? ctx.load_constant(sources + begin + 1) : Offset{-1}};
+    if (length > 2) {
+      length = triangle_kernels::count_below(ctx, sorted_targets, count, key + 1) - begin;
+      found = {static_cast<Offset>(-2 - begin), static_cast<Offset>(length)};
+    }
+    ctx.store(named + sum, found);
   }
 };
 
@@ -63,7 +84,7 @@ class contribution_lists {
   template <class Index, class Executor>
   contribution_lists(const supernodes<Index>& of, std::int64_t size, std::int64_t rows, const Executor& on,
                      memory_resource& resource)
-      : begin_(make_buffer<Offset>(size + rows + 1, on, resource)),
+      : named_(make_buffer<named_sources<Offset>>(size + rows, on, resource)),
         sources_(make_buffer<Offset>(rows, on, resource)) {
     SPTRSV_EXPECTS(size + rows <= max_count<Offset>, errc::unsupported,
                    "the supernodes have " + std::to_string(rows) +
@@ -76,15 +97,16 @@ class contribution_lists {
       on.sort_pairs_in_place(targets, other_targets, sources_, other_sources,
                              bits_for(static_cast<std::uint64_t>(size + rows)), resource);
     }
-    simt::for_each(on, size + rows + 1, find_source_begin<Offset>{targets.data(), rows, begin_.data()});
+    simt::for_each(on, size + rows,
+                   name_sources<Offset>{targets.data(), sources_.data(), rows, named_.data()});
   }
 
-  [[nodiscard]] const Offset* begin() const { return begin_.data(); }
+  [[nodiscard]] const named_sources<Offset>* named() const { return named_.data(); }
   [[nodiscard]] const Offset* sources() const { return sources_.data(); }
-  [[nodiscard]] std::size_t bytes() const { return begin_.bytes() + sources_.bytes(); }
+  [[nodiscard]] std::size_t bytes() const { return named_.bytes() + sources_.bytes(); }
 
  private:
-  buffer<Offset> begin_;
+  buffer<named_sources<Offset>> named_;
   buffer<Offset> sources_;
 };
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "sptrsv/detail/supernodal/panels.hpp"
+#include "sptrsv/detail/supernodal/forests.hpp"
 #include "sptrsv/detail/supernodal/tree.hpp"
 
 namespace sptrsv::detail::supernodal {
@@ -15,8 +15,8 @@ namespace sptrsv::detail::supernodal {
 enum class task_kind : std::int32_t {
   warps,  ///< each warp solves one supernode
   whole,  ///< the block solves one supernode
-  /// Forward: computes the right-hand sides of some columns of a supernode, which its tiles need. Backward:
-  /// sums what the tiles of a supernode have computed for some of its columns.
+  /// Forward: begins the sums for some columns of a supernode, which its tiles complete. Backward: sums what
+  /// the tiles of a supernode have computed for some of its columns.
   sums,
   tile  ///< the product with some rows of a panel
 };
@@ -48,29 +48,36 @@ struct task_limits {
   std::int64_t tile_entries;  ///< largest part of a panel that a block takes
 };
 
-/// Makes the task list. Supernodes are taken in the order of levels, in the order of columns within a level;
-/// if the tree does not say what a supernode needs, in the order of columns. In a level large supernodes come
-/// first.
+/// Makes the task list for the supernodes that are in no forest. They are taken in the order of levels, in
+/// the order of columns within a level; if the tree does not say what a supernode needs, in the order of
+/// columns. In a level large supernodes come first.
 class task_lister {
  public:
-  task_lister(const supernode_tree& tree, bool backward, const task_limits& limits)
-      : tree_(tree), backward_(backward), limits_(limits) {}
+  task_lister(const supernode_tree& tree, const forest_list& forests, bool backward,
+              const task_limits& limits)
+      : tree_(tree), forests_(forests), backward_(backward), limits_(limits) {}
 
   task_list make() {
     const std::vector<std::int64_t> level = tree_.levels(backward_);
     const std::vector<std::int64_t> by_level = in_order(level);
     const auto level_of = [&](std::int64_t s) { return level[static_cast<std::size_t>(s)]; };
+    bool joins = false;  // whether the last task is a `warps` of the same level
     for (std::size_t i = 0; i < by_level.size(); ++i) {
       const std::int64_t s = by_level[i];
       const bool begins_level = i == 0 || level_of(s) != level_of(by_level[i - 1]);
       list_.levels += begins_level ? 1 : 0;
+      joins = joins && !begins_level;
+      if (forests_.level[static_cast<std::size_t>(s)] >= 0) {
+        continue;
+      }
       if (!is_small(s)) {
         add_large(s);
-      } else if (begins_level || list_.tasks.back().kind != task_kind::warps ||
-                 list_.tasks.back().end - list_.tasks.back().begin == limits_.block_threads / 32) {
+        joins = false;
+      } else if (!joins || list_.tasks.back().end - list_.tasks.back().begin == limits_.block_threads / 32) {
         const auto begin = static_cast<std::int64_t>(list_.small.size());
         list_.tasks.push_back({{}, begin, begin + 1, 0, 0, task_kind::warps});
         list_.small.push_back(tree_.node(s));
+        joins = true;
       } else {
         ++list_.tasks.back().end;
         list_.small.push_back(tree_.node(s));
@@ -143,6 +150,7 @@ class task_lister {
   }
 
   const supernode_tree& tree_;
+  const forest_list& forests_;
   bool backward_;
   task_limits limits_;
   task_list list_;

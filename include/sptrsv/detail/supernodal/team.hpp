@@ -2,11 +2,14 @@
 // share.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
 #include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/supernodal/forests.hpp"
 #include "sptrsv/detail/supernodal/panels.hpp"
+#include "sptrsv/detail/supernodal/sources.hpp"
 #include "sptrsv/detail/supernodal/tasks.hpp"
 #include "sptrsv/detail/sync/double_buffer.hpp"
 
@@ -25,12 +28,6 @@ class warp_team {
   SPTRSV_DEVICE const auto& warp() const { return warp_; }
   /// Waits for all threads of the team, and orders memory among them.
   SPTRSV_DEVICE void sync() { warp_.sync(); }
-  /// Returns whether `v` is true in any thread of the team, and orders memory among them. All of them call
-  /// it. A sync must lie between two calls.
-  SPTRSV_DEVICE bool any(bool v) {
-    warp_.sync();
-    return warp_.any(v);
-  }
 
  private:
   decltype(std::declval<Context&>().template group<32>()) warp_;
@@ -42,47 +39,43 @@ class block_team {
  public:
   static constexpr int size = Threads;
 
-  /// `votes`: shared memory, one element per warp.
-  SPTRSV_DEVICE block_team(Context& ctx, bool* votes)
-      : ctx_(ctx), warp_(ctx.template group<32>()), votes_(votes) {}
+  SPTRSV_DEVICE explicit block_team(Context& ctx) : ctx_(ctx), warp_(ctx.template group<32>()) {}
 
   [[nodiscard]] SPTRSV_DEVICE int rank() const { return ctx_.thread_rank(); }
   SPTRSV_DEVICE const auto& warp() const { return warp_; }
   SPTRSV_DEVICE void sync() { ctx_.barrier(); }
-  SPTRSV_DEVICE bool any(bool v) {
-    const bool in_warp = warp_.any(v);
-    if (warp_.rank() == 0) {
-      votes_[warp_.index()] = in_warp;
-    }
-    ctx_.barrier();
-    bool found = false;
-    for (int w = 0; w < Threads / 32; ++w) {
-      found = found || votes_[w];
-    }
-    return found;
-  }
 
  private:
   Context& ctx_;
   decltype(std::declval<Context&>().template group<32>()) warp_;
-  bool* votes_;
 };
 
-/// The shared memory that holds parts of panels, in dynamic shared memory: for the block, or in equal parts
-/// for its warps. Copies begin and end at multiples of 16 bytes, which takes up to `slack` bytes more.
+/// The dynamic shared memory of a block, which holds parts of panels: for the block, or in equal parts for
+/// its warps. Copies begin and end at multiples of 16 bytes, which takes up to `slack` bytes more.
 template <class Tuning, class Scalar>
 struct panel_space {
   static constexpr int slack = 32;
-  static constexpr int bytes = Tuning::tile_bytes;
-  static constexpr int warp_bytes = Tuning::tile_bytes / (Tuning::block_threads / 32);
-  static_assert(warp_bytes % 16 == 0 && warp_bytes > slack,
+  static constexpr int warps = Tuning::block_threads / 32;
+  static_assert(Tuning::tile_bytes % (16 * warps) == 0 && Tuning::tile_bytes / warps > slack,
                 "supernodal_tuning: tile_bytes must be a multiple of 16 for each warp, and more than 32");
-
-  /// Largest number of entries for a block and for a warp.
-  static constexpr std::int64_t block_entries = (bytes - slack) / static_cast<int>(sizeof(Scalar));
-  static constexpr std::int64_t warp_entries = (warp_bytes - slack) / static_cast<int>(sizeof(Scalar));
-  static_assert(block_entries >= Tuning::max_width,
+  static_assert(Tuning::tile_bytes - slack >= Tuning::max_width * static_cast<int>(sizeof(Scalar)),
                 "supernodal_tuning: tile_bytes must hold a row of max_width entries");
+
+  int warp_bytes;  ///< for a warp
+
+  /// Returns the memory for a GPU that leaves `available` bytes to a block.
+  static panel_space of(std::int64_t available) {
+    return {static_cast<int>(std::min<std::int64_t>(available, Tuning::tile_bytes) / (16 * warps) * 16)};
+  }
+  [[nodiscard]] int bytes() const { return warps * warp_bytes; }
+  /// Returns the largest number of entries for a block.
+  [[nodiscard]] std::int64_t block_entries() const {
+    return (bytes() - slack) / static_cast<int>(sizeof(Scalar));
+  }
+  /// Returns the largest number of entries for a warp.
+  [[nodiscard]] std::int64_t warp_entries() const {
+    return (warp_bytes - slack) / static_cast<int>(sizeof(Scalar));
+  }
 };
 
 /// Begins to copy the entries [begin, end) of the panels to shared memory at `space`, where the first of them
@@ -111,18 +104,21 @@ struct solve_params {
   supernodes<Index> of;
   const Scalar* panels;
   const Scalar* diagonal;  ///< by column; null if the diagonal is unit
-  const task* tasks;       ///< by block, in the order of tickets
+  const task* tasks;       ///< in the order of tickets; forward after the forests, backward before them
+  std::int64_t task_count;
+  forests_view<Index> forests;
   const supernode* small;  ///< see task
   std::int64_t size;       ///< rows of the system
+  int warp_bytes;          ///< of dynamic shared memory
   bool mirrored;           ///< column j of C stands for row size - 1 - j of b and x, instead of row j
   /// Forward only. The sum for column j of the system has number j; the sum for row e of the lists of rows
-  /// has number size + e. It adds the contributions sources[source_begin[i]] ... of other supernodes, each
-  /// named by its row in the lists.
-  const Offset* source_begin;
+  /// has number size + e.
+  const named_sources<Offset>* named;
   const Offset* sources;
   std::int64_t rows;  ///< rows in all lists
   /// Values that blocks hand to each other. Forward: by row of the lists, the contribution of a supernode to
-  /// this row; then by column, right-hand sides divided by pivots. Backward: by column, x; then partial sums.
+  /// this row; then by column, the sum as far as a task of kind `sums` has it. Backward: by column, x; then
+  /// partial sums.
   double_buffer<Scalar> buffers;
   Scalar alpha;
   dense_view<const Scalar> b;

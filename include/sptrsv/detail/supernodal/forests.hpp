@@ -1,0 +1,249 @@
+// Forests: parts of the tree of supernodes that one thread block solves by itself, in shared memory.
+//
+// A forest is a run of consecutive supernodes that consists of whole subtrees. So its rows are its own
+// columns and the rows below its roots. They have local numbers: first the columns, then the outside rows,
+// which are those below the first root, below the second root, and so on. A forest is solved level by level.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/supernodal/tree.hpp"
+
+namespace sptrsv::detail::supernodal {
+
+/// Where a forest stands in the arrays of a plan.
+struct forest {
+  std::int64_t first;       ///< first column
+  std::int64_t panels;      ///< where its panels begin
+  std::int64_t rows_begin;  ///< where its lists of rows begin among all lists
+  std::int64_t items;       ///< where its products (forward) or columns (backward) begin
+  std::int64_t outside;     ///< where its outside rows begin
+  std::int64_t levels;      ///< where the beginnings of its levels begin
+  std::int32_t columns;
+  std::int32_t entries;        ///< in its panels
+  std::int32_t rows;           ///< in its lists of rows
+  std::int32_t outside_count;  ///< of outside rows
+  std::int32_t level_count;    ///< forward, the last level has the rows of the diagonal blocks
+  std::int32_t unused;
+};
+
+/// Forward: a row of a panel, in local numbers. Its product with the components of its supernode is added to
+/// component `row`, or, in a diagonal block, completes it.
+struct alignas(8) forest_product {
+  static constexpr std::uint16_t is_last = 0x8000;     ///< no later product is added to this component
+  static constexpr std::uint16_t is_guarded = 0x4000;  ///< entries may be zero by structure
+  static constexpr std::uint16_t count_mask = 0x3fff;
+
+  std::uint16_t row;
+  std::uint16_t entry;   ///< its first entry in the panels of the forest
+  std::uint16_t column;  ///< first component that it is multiplied with
+  std::uint16_t count;   ///< number of entries, and flags
+};
+
+/// Backward: a column of a panel, in local numbers.
+struct alignas(8) forest_column {
+  std::uint16_t column;
+  std::uint16_t first;    ///< first column of its supernode
+  std::uint16_t columns;  ///< of its supernode
+  std::uint16_t panel;    ///< first entry of its supernode's panel
+  std::uint16_t list;     ///< where its rows begin in the lists of the forest
+  std::uint16_t rows;     ///< number of these rows
+  std::uint16_t guarded;  ///< the entries of this many of them may be zero by structure
+  std::uint16_t unused;
+};
+
+/// The forests as kernels see them.
+template <class Index>
+struct forests_view {
+  const forest* forests;
+  std::int64_t count;
+  const forest_product* products;    ///< forward: by item, in the order of levels and rows
+  const forest_column* columns;      ///< backward: by item, in the order of levels
+  const std::uint16_t* local_rows;   ///< backward: by row of the lists of rows
+  const std::int32_t* level_begin;   ///< by level: its first item, counted from that of the forest
+  const std::int64_t* outside_rows;  ///< by outside row: its number in the lists of rows
+};
+
+/// The shared memory of a forest: its arrays one after the other.
+struct forest_space {
+  static constexpr std::int64_t slack = 32;  ///< of a copy; see copy_panel
+  /// Largest local number, so that it fits beside the flags of forest_product.
+  static constexpr std::int64_t max_count = forest_product::count_mask;
+
+  std::int64_t scalar_bytes;
+  bool backward;
+
+  [[nodiscard]] SPTRSV_HOST_DEVICE static constexpr std::int64_t aligned(std::int64_t bytes) {
+    return (bytes + 15) / 16 * 16;
+  }
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t panels(std::int64_t entries) const {
+    return aligned(entries * scalar_bytes + slack);
+  }
+  /// Products or columns.
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t items(std::int64_t columns, std::int64_t rows) const {
+    return aligned(slack + (backward ? columns * static_cast<std::int64_t>(sizeof(forest_column))
+                                     : (columns + rows) * static_cast<std::int64_t>(sizeof(forest_product))));
+  }
+  /// Backward: the lists of rows, in local numbers.
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t lists(std::int64_t rows) const {
+    return backward ? aligned(slack + rows * static_cast<std::int64_t>(sizeof(std::uint16_t))) : 0;
+  }
+  /// Components, reciprocals of pivots, and backward the right-hand side.
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t components(std::int64_t columns, std::int64_t outside) const {
+    return aligned(((backward ? 3 : 2) * columns + outside) * scalar_bytes);
+  }
+  /// The beginnings of levels, and the end.
+  [[nodiscard]] SPTRSV_HOST_DEVICE static constexpr std::int64_t levels(std::int64_t count) {
+    return (count + 1) * static_cast<std::int64_t>(sizeof(std::int32_t));
+  }
+};
+
+/// The forests of a plan on the host.
+struct forest_list {
+  std::vector<forest> forests;             ///< ascending
+  std::vector<std::int32_t> level;         ///< by supernode: its level in its forest; -1: it is in none
+  std::vector<std::int32_t> root;          ///< by supernode: the root of its tree in the forest
+  std::vector<std::int32_t> outside;       ///< by root: local number of the first row below it
+  std::vector<std::int64_t> outside_rows;  ///< by outside row: its number in the lists of rows
+  std::int64_t items = 0;                  ///< products or columns of all forests
+  std::int64_t levels = 0;                 ///< beginnings of levels of all forests
+};
+
+/// Chooses the forests: the largest subtrees that fit shared memory, neighbours together. A tree that is not
+/// nested has none.
+class forest_finder {
+ public:
+  forest_finder(const supernode_tree& tree, const forest_space& space, std::int64_t bytes)
+      : tree_(tree), space_(space), bytes_(bytes) {}
+
+  forest_list find() {
+    const auto count = static_cast<std::size_t>(tree_.count());
+    list_.level.assign(count, -1);
+    list_.root.assign(count, -1);
+    list_.outside.assign(count, 0);
+    if (tree_.is_nested) {
+      find_subtrees();
+      level_ = tree_.levels(space_.backward);
+      for (std::int64_t last = tree_.count() - 1; last >= 0;) {
+        last = take_forest(last);
+      }
+      std::reverse(list_.forests.begin(), list_.forests.end());
+      number();
+    }
+    return std::move(list_);
+  }
+
+ private:
+  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+  /// Finds the first supernode of each subtree.
+  void find_subtrees() {
+    subtree_size_.assign(list_.level.size(), 1);
+    subtree_begin_.resize(list_.level.size());
+    for (std::int64_t s = 0; s < tree_.count(); ++s) {
+      subtree_begin_[at(s)] = subtree_size_[at(s)] == 1 ? s : subtree_begin_[at(s)];
+      const std::int64_t p = tree_.parent[at(s)];
+      if (p >= 0) {
+        subtree_begin_[at(p)] = subtree_size_[at(p)] == 1
+                                    ? subtree_begin_[at(s)]
+                                    : std::min(subtree_begin_[at(p)], subtree_begin_[at(s)]);
+        subtree_size_[at(p)] += subtree_size_[at(s)];
+      }
+    }
+  }
+
+  /// Makes the forest that ends with supernode `last`. Returns the supernode before it, or before `last` if
+  /// its subtree does not fit.
+  std::int64_t take_forest(std::int64_t last) {
+    std::int64_t first = last + 1;
+    std::int64_t outside = 0;
+    std::vector<std::int64_t> roots;
+    while (first > 0 && is_subtree(first - 1) &&
+           fits(subtree_begin_[at(first - 1)], last, outside + tree_.rows(first - 1))) {
+      roots.push_back(first - 1);
+      outside += tree_.rows(first - 1);
+      first = subtree_begin_[at(first - 1)];
+    }
+    if (first > last) {
+      return last - 1;
+    }
+    forest made{};
+    made.first = tree_.first[at(first)];
+    made.panels = tree_.panel_begin[at(first)];
+    made.rows_begin = tree_.rows_begin[at(first)];
+    made.columns = static_cast<std::int32_t>(columns(first, last));
+    made.entries = static_cast<std::int32_t>(entries(first, last));
+    made.rows = static_cast<std::int32_t>(rows(first, last));
+    made.outside_count = static_cast<std::int32_t>(outside);
+    std::int32_t local = made.columns;
+    for (auto root = roots.rbegin(); root != roots.rend(); ++root) {
+      list_.outside[at(*root)] = local;
+      local += static_cast<std::int32_t>(tree_.rows(*root));
+      for (std::int64_t s = subtree_begin_[at(*root)]; s <= *root; ++s) {
+        const std::int64_t level = level_[at(s)] - (space_.backward ? level_[at(*root)] : 0);
+        list_.level[at(s)] = static_cast<std::int32_t>(level);
+        list_.root[at(s)] = static_cast<std::int32_t>(*root);
+        made.level_count = std::max(made.level_count, list_.level[at(s)] + 1);
+      }
+    }
+    made.level_count += space_.backward ? 0 : 1;
+    list_.forests.push_back(made);
+    return first - 1;
+  }
+
+  /// Returns whether the descendants of a supernode are those just before it.
+  [[nodiscard]] bool is_subtree(std::int64_t s) const {
+    return subtree_size_[at(s)] == s - subtree_begin_[at(s)] + 1;
+  }
+  [[nodiscard]] std::int64_t columns(std::int64_t first, std::int64_t last) const {
+    return tree_.first[at(last) + 1] - tree_.first[at(first)];
+  }
+  [[nodiscard]] std::int64_t rows(std::int64_t first, std::int64_t last) const {
+    return tree_.rows_begin[at(last) + 1] - tree_.rows_begin[at(first)];
+  }
+  [[nodiscard]] std::int64_t entries(std::int64_t first, std::int64_t last) const {
+    return tree_.panel_begin[at(last) + 1] - tree_.panel_begin[at(first)];
+  }
+  /// Returns whether the supernodes [first, last] fit shared memory.
+  [[nodiscard]] bool fits(std::int64_t first, std::int64_t last, std::int64_t outside) const {
+    const std::int64_t m = columns(first, last);
+    const std::int64_t most_levels = last - first + 2;
+    return m + outside <= forest_space::max_count && m + rows(first, last) <= forest_space::max_count &&
+           entries(first, last) <= forest_space::max_count && most_levels <= forest_space::max_count &&
+           space_.panels(entries(first, last)) + space_.items(m, rows(first, last)) +
+                   space_.lists(rows(first, last)) + space_.components(m, outside) +
+                   forest_space::levels(most_levels) <=
+               bytes_;
+  }
+
+  /// Places the arrays of the forests one after the other.
+  void number() {
+    std::int64_t s = 0;
+    for (forest& f : list_.forests) {
+      f.items = list_.items;
+      f.levels = list_.levels;
+      f.outside = static_cast<std::int64_t>(list_.outside_rows.size());
+      list_.items += f.columns + (space_.backward ? 0 : f.rows);
+      list_.levels += f.level_count + 1;
+      for (; s < tree_.count() && tree_.first[at(s)] < f.first + f.columns; ++s) {
+        for (std::int64_t r = tree_.rows_begin[at(s)];
+             list_.root[at(s)] == s && r < tree_.rows_begin[at(s) + 1]; ++r) {
+          list_.outside_rows.push_back(r);
+        }
+      }
+    }
+  }
+
+  const supernode_tree& tree_;
+  forest_space space_;
+  std::int64_t bytes_;
+  std::vector<std::int64_t> subtree_begin_;  ///< by supernode: the first one of its subtree
+  std::vector<std::int64_t> subtree_size_;   ///< by supernode: supernodes in its subtree
+  std::vector<std::int64_t> level_;          ///< by supernode, in the whole tree
+  forest_list list_;
+};
+
+}  // namespace sptrsv::detail::supernodal
