@@ -23,6 +23,7 @@
 #include "benchmarks/complete_factors/system.hpp"
 #include "common/command_line/command_line.hpp"
 #include "common/command_line/matrix_options.hpp"
+#include "sptrsv/policy/automatic.hpp"
 #include "sptrsv/policy/cusparse.hpp"
 #include "sptrsv/policy/dataflow.hpp"
 #include "sptrsv/policy/supernodal.hpp"
@@ -113,6 +114,7 @@ class measurement {
           }
         };
         add_policy(forms_of(common::policy_list<sptrsv::policy::supernodal>{}).front());
+        add_policy(forms_of(common::policy_list<common::automatic_supernodal>{}).front());
         add_policy(forms_of(common::policy_list<sptrsv::policy::dataflow>{}).front());
         add_policy(plain_cusparse());
 #ifdef SPTRSV_WITH_CUDSS

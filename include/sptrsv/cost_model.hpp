@@ -22,10 +22,11 @@ struct system_profile {
   std::size_t value_bytes = 0;      ///< size of a real or complex value
   std::size_t index_bytes = 0;      ///< size of an index
   std::size_t offset_bytes = 0;     ///< size of an offset
-  /// Width of the supernodes: how many columns of the same supernode follow the column of an entry, in the
-  /// mean over a sample of the entries, each count rounded down to a power of two, at most 256. 0 if the
-  /// sample shows that T is no complete factor, if rows (columns) of the stored matrix do not ascend, and on
-  /// the host.
+  /// Width of the supernodes of a complete factor, from a sample: how many columns of the same supernode
+  /// follow the column of an entry, in the mean over the entries, each count rounded down to a power of two,
+  /// at most 256. 0 if the mean is below 16, if the sample shows that T is no complete factor, if the rows
+  /// (columns) of the stored matrix do not ascend, and on the host. If it is not 0, the levels are estimated,
+  /// and the longest row and column are not counted.
   double supernode_columns = 0;
 };
 
@@ -36,8 +37,8 @@ struct system_profile {
 /// for a policy that is to be one of several candidates of policy::automatic. The function returns the
 /// predicted time of one solve in nanoseconds; only the order of the times of the candidates counts. Infinity
 /// means that the policy is not chosen if another candidate has a finite time. The function is first called
-/// with a profile whose levels and longest row and column are 0: a time that is infinite then must be
-/// infinite for this system. The library has models for its own policies, except sync_free_column, scheme,
+/// with a profile whose levels and longest row and column are not counted: a time that is infinite then is
+/// infinite for the system. The library has models for its own policies, except sync_free_column, scheme,
 /// column_block, row_block, host_serial and host_parallel.
 template <class Policy>
 struct cost_model {};

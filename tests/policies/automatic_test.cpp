@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "common/generators/cholesky.hpp"
 #include "contract/contract_suite.hpp"
 #include "contract/resource_suite.hpp"
 #include "contract/schedule_suite.hpp"
@@ -170,17 +169,11 @@ TEST_F(Automatic, TellsTheModelsWhatTheSystemIs) {
   }
 }
 
-/// Returns the pattern of the complete Cholesky factor of a grid.
-pattern factor_of_grid(const sptrsv_common::grid& g) {
-  const sptrsv_common::pattern factor = sptrsv_common::complete_cholesky_of_grid(g);
-  pattern p{"factor", factor.rows(), {}};
-  for (std::int64_t i = 0; i < p.size; ++i) {
-    for (auto e = factor.row_offsets[static_cast<std::size_t>(i)];
-         e < factor.row_offsets[static_cast<std::size_t>(i) + 1] - 1; ++e) {
-      p.entries.push_back({i, factor.columns[static_cast<std::size_t>(e)]});
-    }
-  }
-  return p;
+/// Returns the pattern of a complete factor with three supernodes: two leaves and their parent. Its transpose
+/// from the last row to the first is another pattern.
+pattern two_leaves(std::int64_t width) {
+  return patterns::where("two leaves", 3 * width,
+                         [=](auto i, auto j) { return i / width == j / width || i >= 2 * width; });
 }
 
 using takes_supernodes = policy::automatic<policy::dataflow, policy::supernodal>;
@@ -190,15 +183,18 @@ TEST_F(Automatic, FindsTheSupernodesOfCompleteFactorsInAllForms) {
     info_with(takes_both::make(), p, f);
     return watched_tuning::seen.supernode_columns;
   };
-  const pattern factor = factor_of_grid({8, 8, 8});
+  const pattern factor = two_leaves(64);
   for (const content holds : {content::triangle, content::ascending}) {
     for (const form& f : all_forms(holds)) {
       const double columns = columns_of(factor, f);
-      EXPECT_GT(columns, 8) << f.name();
-      EXPECT_LT(columns, 16) << f.name();
+      EXPECT_GT(columns, 16) << f.name();
+      EXPECT_LT(columns, 64) << f.name();
     }
   }
   EXPECT_GT(columns_of(patterns::dense(100), {}), 16);
+  EXPECT_EQ(watched_tuning::seen.levels, 100) << "a tree without leaves is a path";
+  EXPECT_EQ(columns_of(two_leaves(8), {}), 0) << "too narrow";
+  EXPECT_EQ(watched_tuning::seen.levels, 16) << "counted";
   form random_order;
   random_order.holds = content::general;
   EXPECT_EQ(columns_of(factor, random_order), 0);
@@ -206,7 +202,7 @@ TEST_F(Automatic, FindsTheSupernodesOfCompleteFactorsInAllForms) {
   EXPECT_EQ(columns_of(patterns::random(400, 8, 1), {}), 0);
   EXPECT_EQ(columns_of(patterns::chain(50), {}), 0);
   EXPECT_EQ(columns_of(patterns::diagonal(50), {}), 0);
-  EXPECT_LT(columns_of(patterns::band(300, 8), {}), 8);
+  EXPECT_EQ(columns_of(patterns::band(300, 20), {}), 0);
   pattern hole = patterns::dense(100);  // no elimination leaves it
   hole.entries.erase(std::find_if(hole.entries.begin(), hole.entries.end(),
                                   [](const position& e) { return e.row == 90 && e.column == 40; }));
@@ -229,17 +225,21 @@ TEST_F(Automatic, TakesSupernodalForCompleteFactorsOnly) {
   expect_solved(a, {}, "factor", b, solve(solver, b));
 }
 
-/// A sample of the pattern is one launch and one allocation.
+/// A sample of the pattern is one launch and one allocation, and is drawn only if rows are long enough for
+/// wide supernodes.
 TEST_F(Automatic, CountsNoLevelsOfAPatternWithoutSupernodes) {
-  const auto a = where.upload(make(patterns::stencil_2d(6, 7), {}).by_rows);
   emulator::device_counters& counters = where.device().counters;
-  const auto cost_of = [&](const auto& policy) {
+  const auto cost_of = [&](const auto& policy, const pattern& p) {
+    const auto a = where.upload(make(p, {}).by_rows);
     const emulator::device_counters before = counters;
     sptrsv::analyze(policy, a, {}, where.stream());
     return std::pair(counters.launches - before.launches, counters.allocations - before.allocations);
   };
-  const auto [launches, allocations] = cost_of(policy::dataflow{});
-  EXPECT_EQ(cost_of(takes_supernodes{}), std::pair(launches + 1, allocations + 1));
+  const pattern sparse = patterns::stencil_2d(6, 7);
+  EXPECT_EQ(cost_of(takes_supernodes{}, sparse), cost_of(policy::dataflow{}, sparse));
+  const pattern long_rows = patterns::random(200, 20, 1);
+  const auto [launches, allocations] = cost_of(policy::dataflow{}, long_rows);
+  EXPECT_EQ(cost_of(takes_supernodes{}, long_rows), std::pair(launches + 1, allocations + 1));
 }
 
 TEST_F(Automatic, SamplesMalformedPatternsWithoutHarm) {

@@ -28,7 +28,7 @@ class Solves:
     @property
     def solvers(self) -> list[str]:
         """Returns the solvers, ours first."""
-        order = [OWN, "automatic", "dataflow", "cudss", SAME_ORDER, "cusparse", "cublas"]
+        order = [OWN, "automatic_supernodal", "dataflow", "cudss", SAME_ORDER, "cusparse", "cublas"]
         known = {row.policy for row in self.results.rows}
         return [solver for solver in order if solver in known] + sorted(known - set(order))
 

@@ -106,12 +106,10 @@ template <class Tuning>
 struct cost_model<policy::basic_supernodal<Tuning>> {
   template <class Policy>
   static double nanoseconds(const Policy&, const system_profile& s) {
-    // Complete factors have at least 29 in docs/complete_factors.md; bands and chains of blocks at most 11.
-    constexpr double min_columns = 16;
     constexpr double launch = 2e4;
     constexpr double hand_off = 3.5e3;
     constexpr double byte = 5e-4;
-    if (s.supernode_columns < min_columns) {
+    if (s.supernode_columns == 0) {
       return std::numeric_limits<double>::infinity();
     }
     const auto rhs = static_cast<double>(s.rhs);

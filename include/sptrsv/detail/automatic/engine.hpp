@@ -59,7 +59,8 @@ auto at_index(std::size_t index, const Visit& visit) {
 }
 
 /// The engine for several candidates: analyses the system with the candidate of the smallest predicted time.
-/// Levels are counted only if several candidates have a finite time without them.
+/// Levels are counted only if several candidates have a finite time without them, and if they are not known
+/// from the sample of the pattern.
 template <class... Policies, class Scalar, class Index, class Offset, class Executor>
 class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
   using first_stream = typename std::tuple_element_t<0, std::tuple<Policies...>>::default_stream;
@@ -89,7 +90,7 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
     const auto possible =
         std::count_if(nanoseconds_.begin(), nanoseconds_.end(), [](double t) { return std::isfinite(t); });
     has_predictions_ = possible != 1;
-    if (has_predictions_) {
+    if (has_predictions_ && system.levels == 0) {
       add_lengths_and_levels(system, a, form, on, resource);
       predict();
     }

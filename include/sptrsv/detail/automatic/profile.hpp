@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
@@ -71,8 +72,29 @@ void add_lengths_and_levels(system_profile& to, const pattern_view<Index, Offset
   }
 }
 
-/// Returns what is known of a system without an analysis: no levels, no longest row and column, and the
-/// stored entries of the matrix.
+/// Adds what a sample tells of a complete factor with wide supernodes: their width, and an estimate of the
+/// levels. The columns on the longest path of the tree are nearly dense among themselves and hold many of the
+/// entries, so the path has about sqrt(entries) columns. A tree without leaves is one path.
+template <class Index, class Offset, class Executor>
+void add_supernodes(system_profile& to, const pattern_view<Index, Offset>& a, const triangle_form& form,
+                    const Executor& on, memory_resource& resource) {
+  constexpr std::int64_t min_row_entries = 16;
+  constexpr double wide = 16;
+  constexpr double few_leaves = 0.002;
+  if (a.size == 0 || a.entries < min_row_entries * a.size) {
+    return;
+  }
+  const supernode_sample found = sample_supernodes(a, form, on, resource);
+  if (found.columns >= wide) {
+    to.supernode_columns = found.columns;
+    to.levels = found.leaves < few_leaves
+                    ? a.size
+                    : std::min(a.size, static_cast<std::int64_t>(std::sqrt(static_cast<double>(a.entries))));
+  }
+}
+
+/// Returns what is known of a system without an analysis: the entries are those of the stored matrix, there
+/// are no longest row and column, and no levels unless it is a complete factor with wide supernodes.
 template <class Scalar, class Index, class Offset, class Executor>
 system_profile quick_profile(const pattern_view<Index, Offset>& a, const triangle_form& form,
                              std::int64_t max_rhs, const Executor& on, memory_resource& resource) {
@@ -84,7 +106,7 @@ system_profile quick_profile(const pattern_view<Index, Offset>& a, const triangl
   profile.index_bytes = sizeof(Index);
   profile.offset_bytes = sizeof(Offset);
   if constexpr (!std::is_same_v<Executor, host_executor>) {
-    profile.supernode_columns = sampled_supernode_columns(a, form, on, resource);
+    add_supernodes(profile, a, form, on, resource);
   }
   return profile;
 }

@@ -15,11 +15,12 @@ namespace sptrsv::detail::automatic {
 /// (i, j + d) where (i, j) and (j + d, j) are. The transpose of a factor, numbered from the end, is a lower
 /// triangle, too; there (i, j) and (i, i - d) fill in (i - d, j).
 struct entry_sample {
-  std::int32_t weight;  ///< entries of its stored row; 0: the entry is on the diagonal or not in the triangle
+  /// Entries of its stored row; 0: the entry is on the diagonal or next to it, or not in the triangle.
+  std::int32_t weight;
   /// The largest power of two d for which the three entries of the first rule are there; 0: none; -1: the
   /// first rule does not hold.
-  std::int32_t columns;
-  std::int32_t rows;  ///< the same for the second rule
+  std::int16_t columns;
+  std::int16_t rows;  ///< the same for the second rule
 };
 
 /// Draws an entry and describes it. The pattern is not validated yet, and its rows may be in any order: every
@@ -30,7 +31,7 @@ struct sample_entry {
   bool is_lower;  ///< whether the stored rows (columns) hold the entries (i, j) of L by i, not by j
   entry_sample* samples;
 
-  static constexpr std::int32_t max_run = 256;
+  static constexpr int max_run = 256;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t k) const {
@@ -43,7 +44,7 @@ struct sample_entry {
       const std::int64_t minor = ctx.load_constant(a.indices + row.begin + e);
       const std::int64_t i = is_lower ? major : minor;
       const std::int64_t j = is_lower ? minor : major;
-      if (j >= 0 && j < i && i < a.size) {
+      if (j >= 0 && j + 1 < i && i < a.size) {
         found.weight = static_cast<std::int32_t>(row.count < INT32_MAX ? row.count : INT32_MAX);
         found.columns = run_of(
             i - j, [&](auto d) { return has(ctx, j + d, j); }, [&](auto d) { return has(ctx, i, j + d); });
@@ -80,45 +81,54 @@ struct sample_entry {
   /// Returns the largest power of two d below `end` up to which `implies(d)` and `implied(d)` are true; 0 if
   /// there is none, -1 if the second is false where the first is true.
   template <class Implies, class Implied>
-  SPTRSV_DEVICE static std::int32_t run_of(std::int64_t end, const Implies& implies, const Implied& implied) {
-    std::int32_t run = 0;
-    for (std::int32_t d = 1; d <= max_run && d < end && implies(d); d *= 2) {
+  SPTRSV_DEVICE static std::int16_t run_of(std::int64_t end, const Implies& implies, const Implied& implied) {
+    std::int16_t run = 0;
+    for (int d = 1; d <= max_run && d < end && implies(d); d *= 2) {
       if (!implied(d)) {
         return -1;
       }
-      run = d;
+      run = static_cast<std::int16_t>(d);
     }
     return run;
   }
 };
 
-/// Returns the mean run of the samples by their weight; 0 if a rule does not hold.
-inline double mean_run(const std::vector<entry_sample>& samples, std::int32_t entry_sample::*run) {
+/// What a sample tells of the supernodes of a complete factor; all 0 if the pattern is none.
+struct supernode_sample {
+  double columns = 0;  ///< system_profile::supernode_columns
+  double leaves = 0;  ///< share of the entries without a run: about the share of columns that end a supernode
+};
+
+/// Evaluates one of the two rules.
+inline supernode_sample evaluate(const std::vector<entry_sample>& samples, std::int16_t entry_sample::*run) {
   double weights = 0;
   double runs = 0;
+  double drawn = 0;
+  double without = 0;
   for (const entry_sample& one : samples) {
     if (one.*run < 0) {
-      return 0;
+      return {};
     }
     weights += one.weight;
     runs += static_cast<double>(one.weight) * (one.*run);
+    drawn += one.weight > 0 ? 1 : 0;
+    without += one.weight > 0 && one.*run == 0 ? 1 : 0;
   }
-  return weights > 0 ? runs / weights : 0;
+  return weights > 0 ? supernode_sample{runs / weights, without / drawn} : supernode_sample{};
 }
 
-/// Estimates system_profile::supernode_columns. Synchronises.
+/// Samples the pattern. Synchronises.
 template <class Index, class Offset, class Executor>
-double sampled_supernode_columns(const pattern_view<Index, Offset>& a, const triangle_form& form,
-                                 const Executor& on, memory_resource& resource) {
-  constexpr std::int64_t samples = 2048;
-  if (a.size == 0) {
-    return 0;
-  }
+supernode_sample sample_supernodes(const pattern_view<Index, Offset>& a, const triangle_form& form,
+                                   const Executor& on, memory_resource& resource) {
+  constexpr std::int64_t samples = 1024;
   const auto drawn = make_buffer<entry_sample>(samples, on, resource);
   simt::for_each(on, samples, sample_entry<Index, Offset>{a, form.transposed == form.reversed, drawn.data()});
   std::vector<entry_sample> found(samples);
   on.download(found.data(), drawn.data(), drawn.bytes());
-  return std::max(mean_run(found, &entry_sample::columns), mean_run(found, &entry_sample::rows));
+  const supernode_sample by_columns = evaluate(found, &entry_sample::columns);
+  const supernode_sample by_rows = evaluate(found, &entry_sample::rows);
+  return by_columns.columns >= by_rows.columns ? by_columns : by_rows;
 }
 
 }  // namespace sptrsv::detail::automatic
