@@ -854,8 +854,9 @@ ERRORS = (
         "supernodal",
         Edit(
             SN + "backward_agent.hpp",
-            "(work.tiles - first + warps - 1) / warps",
-            "(work.tiles - 1 - first + warps - 1) / warps",
+            "t < work.tiles",
+            "t + 1 < work.tiles",
+            within="t < work.tiles; t += at_once * warps",
         ),
     ),
     error(
@@ -863,6 +864,29 @@ ERRORS = (
         "copy",
         "supernodal",
         Edit(SN + "forward_agent.hpp", "copies && first == 0", "copies && first < 0"),
+    ),
+    error(
+        "a strip resets its own partial sums",
+        "parity",
+        "supernodal",
+        Edit(
+            SN + "backward_agent.hpp",
+            "half ^ 1u",
+            "half",
+            within="p.buffers.reset(ctx, half ^ 1u, is_last",
+        ),
+    ),
+    error(
+        "a strip multiplies entries before they have been copied",
+        "copy",
+        "supernodal",
+        Edit(SN + "backward_agent.hpp", "ctx.template wait_copies<0>();", ""),
+    ),
+    error(
+        "a strip adds zeros by structure to its sum where components are not finite",
+        "values",
+        "supernodal supernodal_factors",
+        Edit(SN + "backward_agent.hpp", "p.depends(ctx, node, i + t * warps, column)", "true"),
     ),
     error(
         "a forest does not reset its contributions",

@@ -447,14 +447,14 @@ struct supernodal_subject : subject<policy::basic_supernodal<Tuning>> {
 struct supernodal : supernodal_subject<supernodal_tuning> {
   static constexpr const char* name = "supernodal";
 };
-/// Warps solve panels of up to 24 entries in double, blocks those of up to 52, and larger ones are shared by
+/// Warps solve panels of up to 28 entries in double, blocks those of up to 60, and larger ones are shared by
 /// several blocks; products take several tiles. Merged panels may be half zeros.
 struct small_panels : supernodal_tuning {
   static constexpr int block_threads = 64;
   static constexpr int max_width = 24;
   static constexpr double max_padding = 0.5;
   static constexpr double max_narrow_padding = 0.6;
-  static constexpr int tile_bytes = 448;
+  static constexpr int tile_bytes = 512;
   static constexpr int rhs_per_sweep = 2;
   static constexpr int product_rows = 8;
   static constexpr int product_columns = 8;

@@ -190,5 +190,22 @@ TEST(SupernodeTasks, ShareALargePanelByRows) {
   EXPECT_EQ(list.partials, 4 * 7);
 }
 
+TEST(SupernodeTasks, ShareALargePanelByStripsBackward) {
+  const fundamental_supernodes f{{0, 3, 8}, {5, 0}, {1, -1}, {1, 1}};
+  const auto tree = cut(f, merge(f, {-1, -1, 0}), 100, {});  // three columns with five rows below them
+  ASSERT_EQ(tree.count(), 2);
+  // Strips of two columns and two rows.
+  const auto list = task_lister(tree, no_forests(tree), true, {64, 0, 12, 2, 2}).make();
+  std::vector<std::vector<std::int64_t>> strips;
+  for (const task& t : list.tasks) {
+    if (t.node.first == 0 && t.kind != task_kind::tile) {
+      strips.push_back({t.column, t.begin, t.end, t.tiles});
+    }
+  }
+  // A tile for the diagonal block; rows 3 and 4 of the panel come last.
+  EXPECT_EQ(strips, (std::vector<std::vector<std::int64_t>>{
+                        {0, 5, 7, 0}, {2, 5, 7, 0}, {0, 7, 8, 0}, {2, 7, 8, 0}, {0, 3, 5, 3}, {2, 3, 5, 3}}));
+}
+
 }  // namespace
 }  // namespace sptrsv::detail::supernodal

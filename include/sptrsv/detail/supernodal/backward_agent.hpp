@@ -18,15 +18,19 @@ namespace sptrsv::detail::supernodal {
 ///   4. For each column, add the sums of the groups, divide by the pivot, hand over x and store it.
 ///   5. Reset x in the other half of the double buffer to pending.
 ///
-/// A large panel is shared by tiles of its rows, which hand over their sums; tasks of kind `sums` then do
-/// steps 4 and 5. A component of x is stored after all tiles of its supernode have read b, so x may be b. The
-/// last blocks solve forests; see forest_solver.
+/// A large panel is shared by tiles of the rows of its diagonal block and strips of the columns below it.
+/// They hand over their sums to the last strips, which do steps 4 and 5. These have the rows of the parent,
+/// so that one hop lies between the parent's x and the supernode's. A component of x is stored after all
+/// tiles of its supernode have read b, so x may be b. The last blocks solve forests; see forest_solver.
 ///
 /// Progress: the tasks that a task waits for have smaller tickets.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns>
 struct backward_agent {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int warps = block_threads / 32;
+  static constexpr int strip_columns = 32;
+  static_assert(Tuning::tile_bytes >= strip_columns * static_cast<int>(sizeof(Scalar)),
+                "supernodal_tuning: tile_bytes must hold 32 entries");
   static constexpr int warps_per_processor = Tuning::warps_per_processor / (Columns == 1 ? 1 : 2);
   static_assert(Tuning::max_width <= block_threads,
                 "supernodal_tuning: max_width must not be larger than block_threads");
@@ -67,8 +71,9 @@ struct backward_agent {
       return;
     }
     block_team<Context, block_threads> team(ctx);
-    if (work.kind == task_kind::sums) {
-      sum(ctx, team, shared.start, p, work.node, work, shared.sums);
+    if (work.kind == task_kind::strip || work.kind == task_kind::last_strip) {
+      solve_strip(ctx, team, shared.start, p, work, reinterpret_cast<Scalar*>(panel_memory), shared.z,
+                  shared.sums);
       return;
     }
     solve(ctx, team, shared.start, p, work.node, work, panel_memory, &shared.arrivals[0], shared.z,
@@ -87,56 +92,133 @@ struct backward_agent {
     p.store_x(ctx, column, rhs, half, p.size - 1 - column, solved);
   }
 
-  /// Adds the sums of the tiles for up to 32 columns of the supernode: a lane of each warp for each column,
-  /// the warps take the tiles round-robin.
+  /// Does a task of kind `strip` or `last_strip`: a lane of each warp for each column, the warps take the
+  /// rows round-robin. Each thread multiplies the entries that it has copied itself. `sums`: block_threads
+  /// elements for each right-hand side; so `z`.
   template <class Context, class Team>
-  SPTRSV_DEVICE static void sum(Context& ctx, Team& team, const block_start& start, const params& p,
-                                const supernode& node, const task& work, Scalar* sums) {
+  SPTRSV_DEVICE static void solve_strip(Context& ctx, Team& team, const block_start& start, const params& p,
+                                        const task& work, Scalar* memory, Scalar* z, Scalar* sums) {
+    const supernode& node = work.node;
+    const std::uint32_t half = start.half;
+    const int k = static_cast<int>(node.columns);
     const int lane = team.warp().rank();
     const int warp = team.warp().index();
-    const std::int64_t column = work.begin + lane;
-    const bool has_column = column < work.end;
-    const bool finishes = has_column && warp == 0;
-    const auto pivot = p.pivot(ctx, node.first + (has_column ? column : work.begin));
-    for (std::int64_t rhs = 0; rhs < p.x.columns; ++rhs) {
-      sums[team.rank()] =
-          has_column ? sum_of_tiles(ctx, p, start.half, rhs, node, work, column, warp) : Scalar{};
-      team.sync();
-      if (finishes) {
-        Scalar total{};
-        for (int w = 0; w < warps; ++w) {
-          total = total + sums[w * 32 + lane];
+    const int column = work.column + lane;
+    const bool has_column = column < k;
+    const bool is_last = work.kind == task_kind::last_strip;
+    const int rows = static_cast<int>(work.end - work.begin);
+    const Scalar* const entries = p.panels + node.panel + panel_row(work.begin, k) + column;
+    for (int i = warp; i < rows; i += warps) {
+      if (has_column) {
+        ctx.template copy_async<sizeof(Scalar)>(memory + i * strip_columns + lane,
+                                                entries + static_cast<std::int64_t>(i) * k);
+      }
+    }
+    ctx.commit_copies();
+    const auto pivot = p.pivot(ctx, node.first + (has_column ? column : 0));
+    for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
+      Scalar mine[Columns] = {};
+      for (int c = 0; c < Columns && is_last && has_column && first + c < p.x.columns; ++c) {
+        mine[c] = sum_of_tiles(ctx, p, half, first + c, work, column, warp);
+      }
+      for (int begin = 0; begin < rows; begin += 32 * warps) {
+        const int row = begin + lane * warps + warp;
+        load_z(ctx, p, half, node, first, work.begin + row, work.end, z + team.rank(), block_threads);
+        ctx.template wait_copies<0>();
+        team.warp().sync();
+        const int count = (rows - begin - warp + warps - 1) / warps;
+        if (has_column) {
+          add_strip(ctx, p, node, work.begin + begin + warp, count < 32 ? count : 32, column,
+                    memory + (begin + warp) * strip_columns + lane, z + 32 * warp, mine);
         }
-        finish(ctx, p, start.half, rhs, node.first + column, pivot, total);
+        team.warp().sync();  // z is read before it is written again
+      }
+      for (int c = 0; c < Columns; ++c) {
+        sums[c * block_threads + team.rank()] = mine[c];
       }
       team.sync();
+      for (int c = 0; c < Columns && warp == 0 && has_column && first + c < p.x.columns; ++c) {
+        Scalar total{};
+        SPTRSV_UNROLL
+        for (int w = 0; w < warps; ++w) {
+          total = total + sums[c * block_threads + w * 32 + lane];
+        }
+        if (is_last) {
+          finish(ctx, p, half, first + c, node.first + column, pivot, total);
+        } else {
+          p.publish(ctx, half, first + c, p.size + work.partials + column, total);
+        }
+      }
+      if (first + Columns < p.x.columns) {
+        team.sync();  // the sums are read before they are written again
+      }
     }
-    if (finishes) {
-      p.buffers.reset(ctx, start.half ^ 1u, node.first + column, start.rhs_to_reset, 0, 1);
+    if (warp == 0 && has_column) {
+      p.buffers.reset(ctx, half ^ 1u, is_last ? node.first + column : p.size + work.partials + column,
+                      start.rhs_to_reset, 0, 1);
     }
   }
 
-  /// Returns the sum for a column over the tiles first, first + warps, ... from the last one to the first.
-  /// The last tiles have the rows of supernodes that were solved long ago.
+  /// Adds the products of `count` entries of a column with z, those of every warps-th row from row `i` of the
+  /// panel on.
+  template <class Context>
+  SPTRSV_DEVICE static void add_strip(Context& ctx, const params& p, const supernode& node, std::int64_t i,
+                                      int count, int column, const Scalar* entries, const Scalar* z,
+                                      Scalar (&sums)[Columns]) {
+    Scalar added[Columns] = {};
+    const auto add = [&](int t) {
+      SPTRSV_UNROLL
+      for (int c = 0; c < Columns; ++c) {
+        added[c] = added[c] + entries[t * warps * strip_columns] * z[c * block_threads + t];
+      }
+    };
+    if (count == 32) {
+      SPTRSV_UNROLL
+      for (int t = 0; t < 32; ++t) {
+        add(t);
+      }
+    } else {
+      for (int t = 0; t < count; ++t) {
+        add(t);
+      }
+    }
+    bool finite = true;
+    for (int c = 0; c < Columns; ++c) {
+      finite = finite && is_finite(added[c]);
+    }
+    for (int c = 0; !finite && c < Columns; ++c) {
+      added[c] = Scalar{};
+    }
+    for (int t = 0; !finite && t < count; ++t) {  // leave out the zeros by structure
+      if (p.depends(ctx, node, i + t * warps, column)) {
+        add(t);
+      }
+    }
+    for (int c = 0; c < Columns; ++c) {
+      sums[c] = sums[c] + added[c];
+    }
+  }
+
+  /// Returns the sum for a column over the tiles first, first + warps, ...
   template <class Context>
   SPTRSV_DEVICE static Scalar sum_of_tiles(Context& ctx, const params& p, std::uint32_t half,
-                                           std::int64_t rhs, const supernode& node, const task& work,
-                                           std::int64_t column, int first) {
-    constexpr int at_once = Columns == 1 ? 16 : 4;
+                                           std::int64_t rhs, const task& work, int column, int first) {
+    constexpr int at_once = 4;
     const auto address = [&](int t) {
-      return p.buffers.component(half, rhs, p.size + work.partials + t * node.columns + column);
+      return p.buffers.component(half, rhs, p.size + work.partials + t * work.node.columns + column);
     };
     Scalar total{};
-    const int mine = (work.tiles - first + warps - 1) / warps;
-    for (int last = mine - 1; last >= 0; last -= at_once) {
+    for (int t = first; t < work.tiles; t += at_once * warps) {
       typename flag::reading seen[at_once];
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        seen[i] = i <= last ? flag::try_load(ctx, address(first + (last - i) * warps)) : flag::zero();
+        const int tile = t + i * warps;
+        seen[i] = tile < work.tiles ? flag::try_load(ctx, address(tile)) : flag::zero();
       }
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        total = i <= last ? total + flag::wait(ctx, address(first + (last - i) * warps), seen[i]) : total;
+        const int tile = t + i * warps;
+        total = tile < work.tiles ? total + flag::wait(ctx, address(tile), seen[i]) : total;
       }
     }
     return total;

@@ -238,8 +238,10 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
         supernodal::forest_finder(tree, {sizeof(Scalar), backward_}, space_.bytes()).find();
     forests_ = {forests, structure_->view(), size_, rows_, backward_, on, resource};
     const supernodal::task_list made =
-        supernodal::task_lister(tree, forests, backward_,
-                                {Tuning::block_threads, space_.warp_entries(), space_.block_entries()})
+        supernodal::task_lister(
+            tree, forests, backward_,
+            {Tuning::block_threads, space_.warp_entries(), space_.block_entries(),
+             backward_agent<1>::strip_columns, space_.strip_rows(backward_agent<1>::strip_columns)})
             .make();
     tasks_ = make_buffer<supernodal::task>(static_cast<std::int64_t>(made.tasks.size()), on, resource);
     on.upload(tasks_.data(), made.tasks.data(), tasks_.bytes());

@@ -163,10 +163,11 @@ class forest_solver {
     const auto warp = ctx.template group<32>();
     const int begin = at.level_begin[level];
     const int end = at.level_begin[level + 1];
-    const int lanes = lanes_for(end - begin);
+    const int log = log_lanes_for(end - begin);
+    const int lanes = 1 << log;
     const int lane = warp.rank() & (lanes - 1);
-    for (int first = begin + warp.index() * (32 / lanes); first < end; first += threads / lanes) {
-      int i = first + warp.rank() / lanes;
+    for (int first = begin + (warp.index() * 32 >> log); first < end; first += threads >> log) {
+      int i = first + (warp.rank() >> log);
       forest_product product{};
       bool begins_row = false;
       Scalar sum{};
@@ -191,13 +192,14 @@ class forest_solver {
     }
   }
 
-  /// Returns the number of lanes for each of `count` products, a power of two.
-  SPTRSV_DEVICE static int lanes_for(int count) {
-    int lanes = 1;
-    while (lanes < 16 && 2 * lanes * count <= threads) {
-      lanes *= 2;
-    }
-    return lanes;
+  /// Returns the logarithm of the number of lanes for each of `count` products. Shifts by it replace
+  /// divisions, which take longer than a product.
+  SPTRSV_DEVICE static int log_lanes_for(int count) {
+    return 16 * count <= threads  ? 4
+           : 8 * count <= threads ? 3
+           : 4 * count <= threads ? 2
+           : 2 * count <= threads ? 1
+                                  : 0;
   }
 
   /// Returns the share of a lane in the sum over i < count of entries[i * stride] times x[i], or x[lists[i]].
@@ -284,10 +286,11 @@ class forest_solver {
   SPTRSV_DEVICE static void for_columns(Context& ctx, const memory& at, int begin, int end,
                                         const Share& share, const Finish& finish) {
     const auto warp = ctx.template group<32>();
-    const int lanes = lanes_for(end - begin);
+    const int log = log_lanes_for(end - begin);
+    const int lanes = 1 << log;
     const int lane = warp.rank() & (lanes - 1);
-    for (int first = begin + warp.index() * (32 / lanes); first < end; first += threads / lanes) {
-      const int i = first + warp.rank() / lanes;
+    for (int first = begin + (warp.index() * 32 >> log); first < end; first += threads >> log) {
+      const int i = first + (warp.rank() >> log);
       const forest_column column = at.items[i < end ? i : begin];
       Scalar sum = i < end ? share(column, lane, lanes) : Scalar{};
       sum = simt::reduce(warp, sum, lanes, simt::plus{});

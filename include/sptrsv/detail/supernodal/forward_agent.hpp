@@ -183,28 +183,30 @@ struct forward_agent {
     /// Entries of a row for each lane.
     static constexpr int entries = (Tuning::max_width + 31) / 32 > 4 ? (Tuning::max_width + 31) / 32 : 4;
 
-    int lanes;
-    int lane;
+    int log;    ///< of lanes: shifts are faster than divisions
+    int lanes;  ///< of a group
+    int lane;   ///< in its group
     int group;
 
     SPTRSV_DEVICE lane_share(std::int64_t columns, int rank) {
-      const int needed = (static_cast<int>(columns) + entries - 1) / entries;
-      lanes = needed <= 8 ? 8 : needed <= 16 ? 16 : 32;
+      log = columns <= 8 * entries ? 3 : columns <= 16 * entries ? 4 : 5;
+      lanes = 1 << log;
       lane = rank & (lanes - 1);
-      group = rank / lanes;
+      group = rank >> log;
     }
     /// Returns how many rows each group takes of `rows`.
-    [[nodiscard]] SPTRSV_DEVICE int rows_of_group(int rows) const { return (rows * lanes + 31) / 32; }
+    [[nodiscard]] SPTRSV_DEVICE int rows_of_group(int rows) const { return (rows * lanes + 31) >> 5; }
     /// Returns which of `rows` rows this lane finishes; -1: none.
     [[nodiscard]] SPTRSV_DEVICE int finished_row(int rows) const {
       const int count = rows_of_group(rows);
-      const int quarter = lanes / sums;
-      const int in_group = lane % quarter * rows_at_once + lane / quarter / Columns;
+      const int in_group = (lane & (lanes / sums - 1)) * rows_at_once + quarter() / Columns;
       const int row = group * count + in_group;
       return in_group < count && row < rows ? row : -1;
     }
     /// Returns the right-hand side that this lane finishes.
-    [[nodiscard]] SPTRSV_DEVICE int rhs() const { return lane / (lanes / sums) % Columns; }
+    [[nodiscard]] SPTRSV_DEVICE int rhs() const { return quarter() % Columns; }
+    /// Returns the quarter of its group in which the lane is.
+    [[nodiscard]] SPTRSV_DEVICE int quarter() const { return lane >> (log - 2); }
   };
 
   /// Solves for the rows [begin, end) of the panel. `is_tile`: other blocks solve for other rows. Memory of

@@ -18,18 +18,26 @@ enum class task_kind : std::int32_t {
   /// Forward: begins the sums for some columns of a supernode, which its tiles complete. Backward: sums what
   /// the tiles of a supernode have computed for some of its columns.
   sums,
-  tile  ///< the product with some rows of a panel
+  tile,  ///< the product with some rows of a panel
+  /// Backward: the product with some rows of some columns of a panel, below the diagonal block.
+  strip,
+  /// The same with the first of these rows, among them those of the parent. It adds what the tiles and the
+  /// other strips of the supernode have computed for its columns, so that its block solves for them.
+  last_strip
 };
 
 /// The task of a thread block. Kind `warps`: warp w solves supernode small[begin + w], if begin + w < end.
-/// Otherwise the block works for `node`, and [begin, end) are columns of it (sums) or rows of its panel.
+/// Otherwise the block works for `node`, and [begin, end) are columns of it (sums) or rows of its panel. A
+/// strip has up to task_limits::strip_columns columns from `column` on.
 struct task {
   supernode node;
   std::int64_t begin;
   std::int64_t end;
-  /// Backward, tile: where its partial sums stand among all, one per column; sums: those of the first tile.
+  /// Backward, tile and strip: where its partial sums stand among all, one per column of the supernode; sums
+  /// and last_strip: those of the first tile.
   std::int64_t partials;
-  std::int32_t tiles;  ///< backward, sums: number of tiles
+  std::int32_t tiles;  ///< backward, sums and last_strip: number of tiles, or tiles and rows of strips
+  std::int32_t column;
   task_kind kind;
 };
 
@@ -46,6 +54,9 @@ struct task_limits {
   std::int64_t block_threads;
   std::int64_t warp_entries;  ///< largest panel that a warp takes
   std::int64_t tile_entries;  ///< largest part of a panel that a block takes
+  /// Backward: the blocks that share a panel take strips of so many columns and rows; 0: tiles of rows.
+  std::int64_t strip_columns = 0;
+  std::int64_t strip_rows = 0;
 };
 
 /// Makes the task list for the supernodes that are in no forest. They are taken in the order of levels, in
@@ -75,7 +86,7 @@ class task_lister {
         joins = false;
       } else if (!joins || list_.tasks.back().end - list_.tasks.back().begin == limits_.block_threads / 32) {
         const auto begin = static_cast<std::int64_t>(list_.small.size());
-        list_.tasks.push_back({{}, begin, begin + 1, 0, 0, task_kind::warps});
+        list_.tasks.push_back({{}, begin, begin + 1, 0, 0, 0, task_kind::warps});
         list_.small.push_back(tree_.node(s));
         joins = true;
       } else {
@@ -121,22 +132,46 @@ class task_lister {
     const std::int64_t columns = tree_.columns(s);
     const std::int64_t height = columns + tree_.rows(s);
     if (entries(s) <= limits_.tile_entries) {
-      list_.tasks.push_back({tree_.node(s), 0, height, 0, 0, task_kind::whole});
+      list_.tasks.push_back({tree_.node(s), 0, height, 0, 0, 0, task_kind::whole});
       return;
     }
+    const bool has_strips = backward_ && limits_.strip_columns > 0;
+    const std::int64_t tiled = has_strips ? columns : height;
     const std::int64_t rows = std::max<std::int64_t>(limits_.tile_entries / columns, 1);
-    const std::int64_t tiles = (height + rows - 1) / rows;
+    const std::int64_t tiles = (tiled + rows - 1) / rows;
     if (!backward_) {
       add_sums(s, 0);
     }
     for (std::int64_t t = 0; t < tiles; ++t) {
-      list_.tasks.push_back({tree_.node(s), t * rows, std::min(height, (t + 1) * rows),
-                             list_.partials + t * columns, 0, task_kind::tile});
+      list_.tasks.push_back({tree_.node(s), t * rows, std::min(tiled, (t + 1) * rows),
+                             list_.partials + t * columns, 0, 0, task_kind::tile});
     }
-    if (backward_) {
+    if (has_strips) {
+      add_strips(s, tiles);
+    } else if (backward_) {
       add_sums(s, static_cast<std::int32_t>(tiles));
       list_.partials += tiles * columns;
     }
+  }
+
+  /// Adds strips for the rows below the diagonal block of a supernode, which has `tiles` tiles.
+  void add_strips(std::int64_t s, std::int64_t tiles) {
+    const std::int64_t columns = tree_.columns(s);
+    const std::int64_t height = columns + tree_.rows(s);
+    const std::int64_t first_end = std::min(height, columns + limits_.strip_rows);
+    const auto add = [&](std::int64_t begin, std::int64_t end, std::int64_t partials, std::int64_t count,
+                         task_kind kind) {
+      for (std::int64_t j = 0; j < columns; j += limits_.strip_columns) {
+        list_.tasks.push_back({tree_.node(s), begin, end, partials, static_cast<std::int32_t>(count),
+                               static_cast<std::int32_t>(j), kind});
+      }
+    };
+    for (std::int64_t begin = first_end; begin < height; begin += limits_.strip_rows, ++tiles) {
+      add(begin, std::min(height, begin + limits_.strip_rows), list_.partials + tiles * columns, 0,
+          task_kind::strip);
+    }
+    add(columns, first_end, list_.partials, tiles, task_kind::last_strip);
+    list_.partials += tiles * columns;
   }
 
   /// Adds tasks that sum for all columns of a supernode.
@@ -145,7 +180,7 @@ class task_lister {
     const std::int64_t step = backward_ ? 32 : limits_.block_threads;
     for (std::int64_t j = 0; j < columns; j += step) {
       list_.tasks.push_back(
-          {tree_.node(s), j, std::min(columns, j + step), list_.partials, tiles, task_kind::sums});
+          {tree_.node(s), j, std::min(columns, j + step), list_.partials, tiles, 0, task_kind::sums});
     }
   }
 

@@ -72,6 +72,10 @@ struct panel_space {
   [[nodiscard]] std::int64_t block_entries() const {
     return (bytes() - slack) / static_cast<int>(sizeof(Scalar));
   }
+  /// Returns the largest number of rows of `columns` entries each for a block, copied without slack.
+  [[nodiscard]] std::int64_t strip_rows(int columns) const {
+    return bytes() / (columns * static_cast<int>(sizeof(Scalar)));
+  }
   /// Returns the largest number of entries for a warp.
   [[nodiscard]] std::int64_t warp_entries() const {
     return (warp_bytes - slack) / static_cast<int>(sizeof(Scalar));
