@@ -130,7 +130,7 @@ class cudss_solver final : public factor_solver {
   void solve_once() override { factor_->run(CUDSS_PHASE_SOLVE, x_, b_); }
   void describe() override {
     row.kernels = {"cuDSS: " + std::to_string(factor_->entries()) + " entries in the factor"};
-    row.kernel_levels = {0};
+    row.kernel_levels = row.kernel_partitions = {0};
     row.system.structure = {row.system.structure.rows, factor_->entries(), 0, 0, 0, 0};
     row.analysis = {factor_->analysis_ms()};
     row.update = {factor_->factorization_ms()};

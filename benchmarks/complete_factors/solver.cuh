@@ -133,6 +133,7 @@ class policy_solver final : public factor_solver {
     for (const sptrsv::kernel_info& kernel : info.kernels) {
       row.kernels.push_back(kernel.text);
       row.kernel_levels.push_back(kernel.levels);
+      row.kernel_partitions.push_back(kernel.partitions);
     }
     row.solver_bytes = info.solver_bytes;
     row.workspace_bytes = info.workspace_bytes;
