@@ -781,11 +781,7 @@ ERRORS = (
         "supernodal takes tasks by block and not by ticket",
         "ticket",
         "supernodal",
-        Edit(
-            SN + "forward_agent.hpp",
-            "p.tasks + shared.start.block - p.forests.count",
-            "p.tasks + ctx.block_rank() - p.forests.count",
-        ),
+        Edit(SN + "forward_agent.hpp", "p.tasks + shared.start.block - p.forests.count", "p.tasks + ctx.block_rank() - p.forests.count"),
     ),
     error(
         "supernodal, backward, takes tasks by block and not by ticket",
@@ -882,21 +878,13 @@ ERRORS = (
         "a level of a forest begins before the one before it has ended",
         "barrier",
         "supernodal_factors",
-        Edit(
-            SN + "forest_agent.hpp",
-            "      });\n      ctx.barrier();\n    }\n    for (int q",
-            "      });\n    }\n    for (int q",
-        ),
+        Edit(SN + "forest_agent.hpp", "      });\n      ctx.barrier();\n    }\n    for (int q", "      });\n    }\n    for (int q"),
     ),
     error(
         "a component of a forest is divided by its pivot too early",
         "order",
         "supernodal supernodal_factors",
-        Edit(
-            SN + "forest_lists.hpp",
-            "ctx.atomic_max(last_level + product.row, level + 1);",
-            "ctx.store_relaxed(last_level + product.row, 1);",
-        ),
+        Edit(SN + "forest_lists.hpp", "ctx.atomic_max(last_level + product.row, level + 1);", "ctx.store_relaxed(last_level + product.row, 1);"),
     ),
     error(
         "the rows below the second root of a forest get the numbers of those below the first",
