@@ -9,6 +9,7 @@
 #include <exception>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -92,6 +93,7 @@ class measurement {
     own_order = factorize("cudss", false);
     same_order = factorize("cudss_same_order", true);
 #endif
+    std::vector<measured_case> cases;
     for (const direction d : {direction::forward, direction::backward}) {
       if (d == direction::backward && system->backward.by_rows.rows == 0) {
         continue;
@@ -128,9 +130,11 @@ class measurement {
         if (system->is_dense() && options_.has("cublas")) {
           add("cublas", std::make_unique<cublas_solver>(placed));
         }
-        run(solvers);
-        report(solvers);
+        cases.push_back(run(solvers));
       }
+    }
+    for (measured_case& one : cases) {
+      report(one);
     }
   }
 
@@ -168,6 +172,12 @@ class measurement {
     return *std::max_element(options_.rhs.begin(), options_.rhs.end());
   }
 
+  /// The results of all solvers of a system. Their solutions are checked while other systems are measured.
+  struct measured_case {
+    std::vector<result_row> rows;
+    std::vector<std::future<sptrsv::backward_error_result>> errors;  ///< by row; invalid if the solver failed
+  };
+
   /// Calls step(solver). A solver that throws is not measured further; the others are.
   template <class Step>
   void for_each(const solver_list& solvers, Step step) {
@@ -186,7 +196,8 @@ class measurement {
     }
   }
 
-  void run(solver_list& solvers) {
+  measured_case run(solver_list& solvers) {
+    std::map<const factor_solver*, std::future<sptrsv::backward_error_result>> checks;
     for_each(solvers, [&](factor_solver& s) {
       double spent = 0;
       for (int k = 0; k < 3 && spent < long_analysis; ++k) {
@@ -196,7 +207,7 @@ class measurement {
       s.update_values();
       s.row.update.push_back(machine_.batch([&] { s.update_values(); }, 5));
       s.describe();
-      s.start_check();
+      checks[&s] = s.start_check();
     });
     for (int round = 0; round < options_.rounds; ++round) {
       std::shuffle(solvers.begin(), solvers.end(), shuffling_);
@@ -209,32 +220,43 @@ class measurement {
         s.row.warm.batch.push_back(machine_.batch(solve, calls));
       });
     }
-    for_each(solvers, [](factor_solver& s) { s.finish_check(); });
-  }
-
-  void report(const solver_list& solvers) {
-    std::vector<result_row> rows;
+    measured_case made;
     for (const char* const name : all_solvers) {
       for (const auto& solver : solvers) {
         if (solver->row.policy == name) {
-          rows.push_back(solver->row);
+          made.rows.push_back(solver->row);
+          made.errors.push_back(std::move(checks[solver.get()]));
         }
       }
     }
-    const auto reference = std::find_if(rows.begin(), rows.end(), [](const result_row& row) {
-      return row.policy == baseline && row.status == row_status::ok;
-    });
-    const result_row copy = reference == rows.end() ? result_row{} : *reference;
-    bool is_first = true;
-    for (result_row& row : rows) {
-      row.compare_with(reference == rows.end() ? nullptr : &copy);
-      print(row, is_first);
-      is_first = false;
+    return made;
+  }
+
+  void report(measured_case& made) {
+    for (std::size_t k = 0; k < made.rows.size(); ++k) {
+      if (made.errors[k].valid()) {
+        const auto found = made.errors[k].get();
+        made.rows[k].backward_error = found.error;
+        made.rows[k].error_bound = found.bound;
+        if (made.rows[k].status == row_status::ok && !found.ok()) {
+          made.rows[k].status = row_status::wrong;
+          made.rows[k].message = "the backward error is over its bound";
+        }
+      }
+    }
+    const auto reference = std::find_if(made.rows.begin(), made.rows.end(),
+                                        [](const result_row& row) { return row.policy == baseline; });
+    const result_row* const other = reference == made.rows.end() ? nullptr : &*reference;
+    for (result_row& row : made.rows) {
+      row.compare_with(other);
+      print(row, &row == made.rows.data());
       failed_ = failed_ || row.status == row_status::wrong || row.status == row_status::failed;
       rows_.push_back(row);
     }
     std::fflush(stdout);
-    write_json();
+    if (!options_.json.empty()) {
+      write_results(options_.json, environment_, rows_);
+    }
   }
 
   static void print(const result_row& row, bool is_first) {
@@ -252,12 +274,6 @@ class measurement {
                 cell(row.speedup.has_value(), "%.2f", row.speedup.value_or(0)).c_str(),
                 row.error_bound > 0 ? row.backward_error / row.error_bound : 0.0,
                 row.status == row_status::wrong ? "  WRONG" : "");
-  }
-
-  void write_json() const {
-    if (!options_.json.empty()) {
-      write_results(options_.json, environment_, rows_);
-    }
   }
 
   options options_;

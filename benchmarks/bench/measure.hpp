@@ -136,9 +136,11 @@ class measurement {
       const sptrsv::solver_info info = c.info();
       c.row.kernels.clear();
       c.row.kernel_levels.clear();
+      c.row.kernel_partitions.clear();
       for (const sptrsv::kernel_info& kernel : info.kernels) {
         c.row.kernels.push_back(kernel.text);
         c.row.kernel_levels.push_back(kernel.levels);
+        c.row.kernel_partitions.push_back(kernel.partitions);
       }
       c.row.solver_bytes = info.solver_bytes;
       c.row.workspace_bytes = info.workspace_bytes;

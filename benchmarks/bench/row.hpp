@@ -106,7 +106,8 @@ struct result_row {
   row_status status = row_status::ok;
   std::string message;
   std::vector<std::string> kernels;
-  std::vector<std::int64_t> kernel_levels;  ///< by kernel: kernel_info::levels
+  std::vector<std::int64_t> kernel_levels;      ///< by kernel: kernel_info::levels
+  std::vector<std::int64_t> kernel_partitions;  ///< by kernel: kernel_info::partitions
   std::vector<double> analysis;
   std::vector<double> update;
   solve_times warm;
@@ -182,6 +183,7 @@ inline json_text result_row::json(const environment& where) const {
       .add("message", message)
       .add("kernels", if_ready(kernels))
       .add("kernel_levels", if_ready(kernel_levels))
+      .add("kernel_partitions", if_ready(kernel_partitions))
       .add("analysis_ms", if_ready(analysis_ms()))
       .add("update_ms", if_ready(common::median(update)))
       .add("warm", warm.json())

@@ -65,7 +65,7 @@ class cublas_solver final : public factor_solver {
   }
   void describe() override {
     row.kernels = {system().rhs == 1 ? "cuBLAS: trsv" : "cuBLAS: trsm"};
-    row.kernel_levels = {0};
+    row.kernel_levels = row.kernel_partitions = {0};
     row.solver_bytes = lower_.bytes();
   }
 

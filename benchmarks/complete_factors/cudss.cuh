@@ -7,12 +7,13 @@
 #include <cudss.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -111,6 +112,38 @@ class cudss_factor {
   double factorization_ms_ = 0;
 };
 
+/// Returns the largest component of b - A x over the largest of |A| |x| + |b|, which a stable factorisation
+/// keeps small. `lower`: the lower triangle of A.
+inline sptrsv::backward_error_result error_for_all_rows(const matrix& lower, const double* b,
+                                                        const double* x) {
+  const auto n = static_cast<std::size_t>(lower.rows);
+  std::vector<long double> residual(b, b + n);
+  std::vector<long double> size(n);
+  std::transform(b, b + n, size.begin(), [](double v) { return std::abs(v); });
+  const auto add = [&](std::size_t row, long double value, std::size_t column) {
+    residual[row] -= value * x[column];
+    size[row] += std::abs(value * x[column]);
+  };
+  for (std::size_t row = 0; row < n; ++row) {
+    for (auto e = static_cast<std::size_t>(lower.row_offsets[row]);
+         e < static_cast<std::size_t>(lower.row_offsets[row + 1]); ++e) {
+      const auto column = static_cast<std::size_t>(lower.column_indices[e]);
+      add(row, lower.values[e], column);
+      if (column != row) {
+        add(column, lower.values[e], row);
+      }
+    }
+  }
+  const long double largest = *std::max_element(size.begin(), size.end());
+  sptrsv::backward_error_result found;
+  found.bound = 1e-12;
+  for (const long double r : residual) {
+    found.error = std::isfinite(r) ? std::max(found.error, static_cast<double>(std::abs(r) / largest))
+                                   : std::numeric_limits<double>::infinity();
+  }
+  return found;
+}
+
 /// The forward or backward solve of cuDSS with its own factor of the system's matrix.
 class cudss_solver final : public factor_solver {
  public:
@@ -130,41 +163,15 @@ class cudss_solver final : public factor_solver {
   void solve_once() override { factor_->run(CUDSS_PHASE_SOLVE, x_, b_); }
   void describe() override {
     row.kernels = {"cuDSS: " + std::to_string(factor_->entries()) + " entries in the factor"};
-    row.kernel_levels = {0};
+    row.kernel_levels = row.kernel_partitions = {0};
     row.system.structure = {row.system.structure.rows, factor_->entries(), 0, 0, 0, 0};
     row.analysis = {factor_->analysis_ms()};
     row.update = {factor_->factorization_ms()};
   }
-  [[nodiscard]] sptrsv::backward_error_result backward_error_of(const double* b,
-                                                                const double* x) const override {
-    const matrix& a = system().host->factored.lower;
-    const auto n = static_cast<std::size_t>(a.rows);
-    std::vector<long double> residual(b, b + n);
-    std::vector<long double> size(n);
-    std::transform(b, b + n, size.begin(), [](double v) { return std::abs(v); });
-    const auto add = [&](std::size_t row, long double value, std::size_t column) {
-      residual[row] -= value * x[column];
-      size[row] += std::abs(value * x[column]);
+  [[nodiscard]] error_function error_of_solutions() const override {
+    return [host = system().host](const double* b, const double* x) {
+      return error_for_all_rows(host->factored.lower, b, x);
     };
-    for (std::size_t row = 0; row < n; ++row) {
-      for (auto e = static_cast<std::size_t>(a.row_offsets[row]);
-           e < static_cast<std::size_t>(a.row_offsets[row + 1]); ++e) {
-        const auto column = static_cast<std::size_t>(a.column_indices[e]);
-        add(row, a.values[e], column);
-        if (column != row) {
-          add(column, a.values[e], row);
-        }
-      }
-    }
-    // Errors of a stable factorisation are small for all rows together.
-    const long double largest = *std::max_element(size.begin(), size.end());
-    sptrsv::backward_error_result found;
-    found.bound = 1e-12;
-    for (const long double r : residual) {
-      found.error = std::isfinite(r) ? std::max(found.error, static_cast<double>(std::abs(r) / largest))
-                                     : std::numeric_limits<double>::infinity();
-    }
-    return found;
   }
 
  private:

@@ -2,6 +2,7 @@
 // interface.
 #pragma once
 
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -61,37 +62,34 @@ class factor_solver {
   virtual void describe() = 0;
   /// Solves into x, which holds NaNs, the system that `backward_error_of` checks.
   virtual void solve_once() { solve(); }
-  /// Returns the backward error of one solution. Runs on another thread.
-  [[nodiscard]] virtual sptrsv::backward_error_result backward_error_of(const double* b,
-                                                                        const double* x) const {
-    const factor_triangle& of = system_->triangle();
-    const auto rows = system_->host->rows();
-    return sptrsv::backward_error(of.by_rows, of.options,
-                                  sptrsv::dense_view<const double>::column_major(b, rows, 1, rows),
-                                  sptrsv::dense_view<const double>::column_major(x, rows, 1, rows));
+  /// Returns the backward error of one solution x for b; does not use the solver.
+  using error_function = std::function<sptrsv::backward_error_result(const double* b, const double* x)>;
+  /// Returns the error of solutions of solve_once().
+  [[nodiscard]] virtual error_function error_of_solutions() const {
+    return [host = system_->host, which = system_->which](const double* b, const double* x) {
+      const factor_triangle& of = host->triangle(which);
+      const auto rows = host->rows();
+      return sptrsv::backward_error(of.by_rows, of.options,
+                                    sptrsv::dense_view<const double>::column_major(b, rows, 1, rows),
+                                    sptrsv::dense_view<const double>::column_major(x, rows, 1, rows));
+    };
   }
 
-  /// Solves, and starts to compute the errors of the first and the last solution on another thread.
-  void start_check() {
+  /// Solves, and starts to compute the larger error of the first and the last solution on another thread.
+  [[nodiscard]] std::future<sptrsv::backward_error_result> start_check() {
     system_->where.poison(x_);
     solve_once();
-    error_ = std::async(std::launch::async, [this, x = system_->where.fetch(x_)] {
-      const auto last = static_cast<std::size_t>(system_->host->rows() * (system_->rhs - 1));
-      const auto first_error = backward_error_of(system_->host->b.data(), x.data());
-      const auto last_error =
-          last == 0 ? first_error : backward_error_of(system_->host->b.data() + last, x.data() + last);
-      return last_error.error <= first_error.error ? first_error : last_error;
+    return std::async(std::launch::async, [error_of = error_of_solutions(), host = system_->host,
+                                           last = system_->host->rows() * (system_->rhs - 1),
+                                           growth = growth_, x = system_->where.fetch(x_)] {
+      auto worst = error_of(host->b.data(), x.data());
+      if (last > 0) {
+        const auto other = error_of(host->b.data() + last, x.data() + last);
+        worst = other.error <= worst.error ? worst : other;
+      }
+      worst.bound *= growth;
+      return worst;
     });
-  }
-  /// Waits for the check and fills the row.
-  void finish_check() {
-    const auto found = error_.get();
-    row.backward_error = found.error;
-    row.error_bound = found.bound * growth_;
-    if (!(row.backward_error <= row.error_bound)) {
-      row.status = row_status::wrong;
-      row.message = "the backward error is over its bound";
-    }
   }
 
   result_row row;
@@ -106,7 +104,6 @@ class factor_solver {
   std::shared_ptr<const placed_system> system_;
   sptrsv::buffer<double> x_;
   double growth_ = 1;
-  std::future<sptrsv::backward_error_result> error_;  // declared last: its destructor waits for the thread
 };
 
 /// A policy of this library, or cuSPARSE.
@@ -133,6 +130,7 @@ class policy_solver final : public factor_solver {
     for (const sptrsv::kernel_info& kernel : info.kernels) {
       row.kernels.push_back(kernel.text);
       row.kernel_levels.push_back(kernel.levels);
+      row.kernel_partitions.push_back(kernel.partitions);
     }
     row.solver_bytes = info.solver_bytes;
     row.workspace_bytes = info.workspace_bytes;

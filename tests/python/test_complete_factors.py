@@ -70,6 +70,25 @@ class CompleteFactors(support.CommandTest):
         self.assertEqual((factor["entries of L"], factor["cuDSS"], factor["cuDSS, same order"]), ("0.5", "0.6", "-"))
         self.assertEqual(factor["levels of supernodal"], "20")
 
+    def test_model_finds_the_constants_of_its_terms(self) -> None:
+        made = synthetic.results(count=8, policies=("supernodal", "cudss"), baseline="cudss")
+        for i, row in enumerate(made["rows"]):
+            levels, supernodes = 10 + 7 * (i // 2 % 3), 1000 * (1 + i // 2)
+            row |= {
+                "kernel_levels": [levels],
+                "kernel_partitions": [supernodes],
+                "n": 1000,
+                "nnz": 10_000 * (2 + i % 7),
+            }
+            moved = 8 * row["nnz"] + 24 * row["n"]
+            row["warm"]["batch_ms"] = (3000 * levels + moved / 2000 + 4 * supernodes) * 1e-6
+        synthetic.compare_with_baseline(made)
+        model = next(s for s in complete_factors(parse_results(made)) if s.title == "Model of the forward solve")
+        self.assertIn("A level of the tree takes 3,000 ns", model.text)
+        self.assertIn("pass at 2,000 GB/s, and a supernode takes 4 ns", model.text)
+        ratios = [dict(zip(model.table.header, row, strict=True))["predicted / measured"] for row in model.table.rows]
+        self.assertEqual(ratios, ["1.00x"] * 8)
+
     def test_a_solver_that_failed_has_no_time(self) -> None:
         row = next(row for row in self.made["rows"] if row["policy"] == "cudss")
         row |= {"status": "failed", "message": "out of memory", "warm": None, "analysis_ms": None}

@@ -107,6 +107,7 @@ class Row:
     error_bound: float | None
     storage: Literal["csr", "csc"] = "csr"  # format of the matrix; not part of the problem
     kernel_levels: list[int] | None = None  # levels in whose order each kernel solves; 0: the order of substitution
+    kernel_partitions: list[int] | None = None  # of each kernel: partitions of the rows, or supernodes
 
     @property
     def problem(self) -> tuple[Any, ...]:
@@ -162,6 +163,7 @@ MAY_BE_ZERO = {
     "nnz",
     "levels",
     "kernel_levels",
+    "kernel_partitions",
     "rows_per_level",
     "longest_row",
     "longest_column",

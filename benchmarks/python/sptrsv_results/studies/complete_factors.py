@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from sptrsv_results.fit.costs import Vector, fit, predict
 from sptrsv_results.format import Results, Row, geometric_mean
 from sptrsv_results.page import Section, Table
 from sptrsv_results.tables import NONE, significant, slower, times
@@ -98,6 +99,7 @@ def complete_factors(results: Results) -> list[Section]:
             "milliseconds. Bytes that the solver holds, over the entries of L.",
             factors(solves),
         ),
+        *models(solves),
     ]
 
 
@@ -156,6 +158,49 @@ def factors(solves: Solves) -> Table:
 
 def millions(row: Row | None) -> str:
     return significant(row.nnz / 1e6) if row else NONE
+
+
+def models(solves: Solves) -> list[Section]:
+    """Returns the model of our solves with the fewest right-hand sides, one section for each direction."""
+    made = []
+    for part in sorted({row.part for row in solves.results.rows}):
+        known = [rows[OWN] for rows in solves.problems if OWN in rows and any_row(rows).part == part]
+        rows = [row for row in known if row.ms and row.kernel_levels and row.kernel_partitions]
+        rows = [row for row in rows if row.rhs == min(r.rhs for r in rows)]
+        if len(rows) > len(TERMS):
+            made.append(model(DIRECTIONS[part], rows))
+    return made
+
+
+def model(direction: str, rows: Sequence[Row]) -> Section:
+    """Returns the times that a model predicts: a system's constants are fitted to the others."""
+    xs = [terms(row) for row in rows]
+    nanoseconds = [(row.ms or 0) * 1e6 for row in rows]
+    constants = fit(xs, nanoseconds)
+    header = ["system", "levels", "supernodes", "measured", "predicted", "predicted / measured", "on the path"]
+    made = []
+    for i, row in enumerate(rows):
+        others = fit(xs[:i] + xs[i + 1 :], nanoseconds[:i] + nanoseconds[i + 1 :])
+        time = predict(others, xs[i])
+        path = others[0] * xs[i][0] / time
+        cells = [significant(nanoseconds[i] * 1e-6), significant(time * 1e-6), times(time / nanoseconds[i])]
+        made.append([row.matrix, f"{xs[i][0]:.0f}", f"{xs[i][2]:,.0f}", *cells, f"{100 * path:.0f} %"])
+    level, byte, supernode = constants
+    text = (
+        f"A level of the tree takes {significant(level)} ns, the values of the factor and the vectors pass at "
+        f"{significant(1 / byte) if byte else NONE} GB/s, and a supernode takes {significant(supernode)} ns "
+        "(constants fitted to all systems, none negative). Predicted: with constants fitted to the other systems. On "
+        "the path: the share of the levels. Milliseconds."
+    )
+    return Section(f"Model of the {direction} solve", text, Table(header, made))
+
+
+TERMS = ("level", "byte", "supernode")
+
+
+def terms(row: Row) -> Vector:
+    levels, supernodes = (row.kernel_levels or [0])[0], (row.kernel_partitions or [0])[0]
+    return float(levels), 8.0 * row.nnz + 24.0 * row.n * row.rhs, float(supernodes)
 
 
 def of(rows: dict[str, Row], solver: str, values: Callable[[Row], Iterable[float | None]]) -> Sequence[str]:
