@@ -823,14 +823,6 @@ ERRORS = (
         Edit(SN + "sources.hpp", "target = size + parent.rows_begin + found;", "target = size + parent.rows_begin;"),
     ),
     error(
-        "a tile of a diagonal block is computed before the tiles that need it",
-        "order",
-        "supernodal_factors",
-        Edit(SN + "values.hpp", "simt::ceil_div(widest, rows) - 1", "0"),
-        Edit(SN + "values.hpp", "t >= 0", "t < simt::ceil_div(widest, rows)"),
-        Edit(SN + "values.hpp", "--t", "++t"),
-    ),
-    error(
         "zeros by structure take part where values are not finite",
         "values",
         "supernodal",
@@ -840,7 +832,42 @@ ERRORS = (
         "an inverse keeps what is zero by structure",
         "values",
         "supernodal supernodal_factors",
-        Edit(SN + "product_agent.hpp", "row < node_.range_columns && column < first_descendant(row)", "false"),
+        Edit(SN + "narrow_agent.hpp", "w[j] = is_entry ? w[j] : Scalar{};", ""),
+    ),
+    error(
+        "the entries of a column are counted from a column before the supernode",
+        "structure",
+        "supernodal supernodal_factors",
+        Edit(SN + "panel_tiles.hpp", "(begin > node_.first ? begin : node_.first)", "begin"),
+    ),
+    error(
+        "the second word of a mask is read without the entries of the first",
+        "structure",
+        "supernodal_factors",
+        Edit(SN + "panel_tiles.hpp", "is_second ? simt::bit_count(word) : 0", "0"),
+    ),
+    error(
+        "the count in a mask is that behind its words",
+        "structure",
+        "supernodal_factors",
+        Edit(SN + "panels.hpp", "word_index(mask, group) - 1", "word_index(mask, group)"),
+    ),
+    error(
+        "the first child that is done goes on with its parent",
+        "order",
+        "supernodal_merge",
+        Edit(
+            SN + "merge_agent.hpp",
+            "ctx.load_constant(state.children + above)",
+            "Index{1}",
+            within="+ 1 < ctx.load_constant(state.children + above)",
+        ),
+    ),
+    error(
+        "descendants of a supernode between it and the root do not learn of a merge",
+        "structure",
+        "supernodal_merge",
+        Edit(SN + "merge_agent.hpp", "a = ctx.load_constant(state.parent + a)", "a = node"),
     ),
     error(
         "a supernode is merged although its parent lacks one of its rows",

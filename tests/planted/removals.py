@@ -32,7 +32,7 @@ PROGRAMS_OF = {
     "sync/counted_unknowns": ("sync_free_column", "self_scheduled"),
     "sync/fenced_values": ("scheme",),
     "sync/tickets": ("analysis", "self_scheduled"),
-    "supernodal/": ("supernodal", "supernodal_factors"),
+    "supernodal/": ("supernodal", "supernodal_factors", "supernodal_merge"),
     "sync/": ("sync_free_warp",),
     "sync_free_column/": ("sync_free_column",),
     "sync_free_fused/": ("sync_free_fused",),

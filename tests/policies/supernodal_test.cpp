@@ -141,6 +141,15 @@ TEST_F(OfFactors, MayBeTall) {
   }
 }
 
+/// A wide panel whose masks have more than eight words. A few rows are missing in its first columns.
+TEST_F(OfFactors, MayBeTallAndWide) {
+  const pattern p =
+      patterns::where("tall and wide", 270, [](auto i, auto j) { return j >= 6 || i % 20 != 17; });
+  const auto a = make(p, lower);
+  EXPECT_EQ(kernel_of(a).partitions, 2);
+  expect_solution(a, lower, p.name);
+}
+
 /// Supernodes that do not need each other are merged into one panel; what is not finite does not pass from
 /// one to the other, also if the values of the analysis made it cut the panel.
 TEST_F(OfFactors, KeepSiblingsApartWhereValuesAreNotFinite) {

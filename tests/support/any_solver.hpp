@@ -147,10 +147,11 @@ class tested_policy {
   using csc = csc_view<typename Types::value, typename Types::index, typename Types::offset>;
   using stream_type = typename Types::target::stream_type;
 
-  std::string case_name;    ///< of the policy, its configuration and the types
-  std::string policy_name;  ///< what `info()` must return
-  bool may_refuse = false;  ///< whether `analyze` may refuse a system for its size or shape
-  double growth = 1;        ///< of the backward error, see support/subjects.hpp
+  std::string case_name;      ///< of the policy, its configuration and the types
+  std::string policy_name;    ///< what `info()` must return
+  bool may_refuse = false;    ///< whether `analyze` may refuse a system for its size or shape
+  double growth = 1;          ///< of the backward error, see support/subjects.hpp
+  bool holds_indices = true;  ///< whether a solver holds an index for each entry
 
   virtual ~tested_policy() = default;
   virtual any_solver<Types> analyze(const csr& a, const system_options& options, stream_type stream,

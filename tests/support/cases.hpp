@@ -68,6 +68,7 @@ class tested final : public tested_policy<typename Case::types> {
     this->policy_name = Case::subject::policy_type::name;
     this->may_refuse = Case::subject::may_refuse;
     this->growth = Case::subject::growth;
+    this->holds_indices = Case::subject::holds_indices;
   }
   any_solver<types> analyze(const csr& a, const system_options& options, stream_type stream,
                             memory_resource* resource) const override {

@@ -17,6 +17,8 @@ struct subject {
   /// The largest backward error as a multiple of that of substitution; 1: rows are solved as in substitution,
   /// so that infinities are the same, too.
   static constexpr double growth = 1;
+  /// Whether a solver holds an index for each entry.
+  static constexpr bool holds_indices = true;
   static Policy make() { return {}; }
 };
 
@@ -442,6 +444,7 @@ struct scheme_lanes : scheme_subject<scheme_lanes> {
 template <class Tuning>
 struct supernodal_subject : subject<policy::basic_supernodal<Tuning>> {
   static constexpr double growth = 8;
+  static constexpr bool holds_indices = false;
   static policy::basic_supernodal<Tuning> make() { return {growth}; }
 };
 struct supernodal : supernodal_subject<supernodal_tuning> {

@@ -30,7 +30,7 @@ struct supernodal_tuning {
   /// Right-hand sides that are solved together in one sweep over a panel: 1, 2 or 4.
   static constexpr int rhs_per_sweep = 4;
   /// Rows of the tiles in which `update_values` multiplies panels with inverse diagonal blocks: a power of
-  /// two.
+  /// two, at most 64.
   static constexpr int product_rows = 64;
   /// Columns of these tiles, for values of at most 8 bytes; half as many for larger ones. A power of two; the
   /// tile has at least 64 entries.
@@ -49,6 +49,12 @@ namespace policy {
 /// A lower triangle L is solved by the supernodes of its columns, an upper triangle U by those of its rows.
 /// So L and its transpose have the same supernodes. Patterns without supernodes, such as incomplete factors,
 /// are solved correctly, but slower than by policy::dataflow.
+///
+/// The solver holds the panels, one list of rows per supernode, and a bit for each pair of a row of a panel
+/// and a fundamental supernode in it, which says which entries are zeros that pad the panel. So new values
+/// need no index per entry, if the columns of L (rows of U) are stored as columns or rows whose entries
+/// ascend: L by columns, U by rows, and the other triangle for their transposes. Otherwise the solver holds
+/// an Offset for each entry, too.
 ///
 /// Additions are done in a fixed order: the result is the same in every bit from solve to solve. Inverses
 /// change what a solution is:

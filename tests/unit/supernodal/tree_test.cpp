@@ -19,6 +19,12 @@ constexpr merge_limits any_padding{1, 1, 0};
 /// rows below it, the second one three.
 fundamental_supernodes two_leaves() { return {{0, 2, 4, 7}, {2, 3, 0}, {2, 2, -1}, {1, 1, 1}}; }
 
+/// Returns the supernodes after merging and cutting.
+supernode_tree tree_of(const fundamental_supernodes& f, const merge_limits& limits, std::int64_t max_width,
+                       const std::vector<std::int64_t>& cuts) {
+  return cut(columns_of<std::int32_t>(f, merge(f, limits)), f.first.back(), f.is_nested(), max_width, cuts);
+}
+
 std::vector<std::int64_t> begins(const merged_supernodes& merged) {
   std::vector<std::int64_t> made;
   for (const merged_range& range : merged.ranges) {
@@ -54,7 +60,7 @@ TEST(SupernodeTree, DoesNotMergeWhereTheParentLacksARow) {
   auto f = two_leaves();
   f.nested = {1, 0, 1};
   EXPECT_EQ(merge(f, any_padding).ranges.size(), 3u);
-  EXPECT_FALSE(cut(f, merge(f, any_padding), 100, {}).is_nested);
+  EXPECT_FALSE(tree_of(f, any_padding, 100, {}).is_nested);
 }
 
 /// A merge that would make the descendants of a column two separate runs of columns does not happen.
@@ -68,7 +74,7 @@ TEST(SupernodeTree, KeepsDescendantsConsecutive) {
 
 TEST(SupernodeTree, CutsWideSupernodesIntoChains) {
   const auto f = two_leaves();
-  const auto tree = cut(f, merge(f, no_padding), 2, {});
+  const auto tree = tree_of(f, no_padding, 2, {});
   EXPECT_EQ(tree.first, (std::vector<std::int64_t>{0, 2, 4, 6, 7}));
   EXPECT_EQ(tree.range_end, (std::vector<std::int64_t>{2, 7, 7, 7}));
   EXPECT_EQ(tree.rows_begin, (std::vector<std::int64_t>{0, 2, 5, 6, 6}));
@@ -81,7 +87,7 @@ TEST(SupernodeTree, CutsWideSupernodesIntoChains) {
 
 TEST(SupernodeTree, CutsWhereItIsTold) {
   const auto f = two_leaves();
-  const auto tree = cut(f, merge(f, no_padding), 100, {1, 3, 5});
+  const auto tree = tree_of(f, no_padding, 100, {1, 3, 5});
   EXPECT_EQ(tree.first, (std::vector<std::int64_t>{0, 1, 2, 3, 5, 7}));
   EXPECT_EQ(tree.parent, (std::vector<std::int64_t>{1, 3, 3, 4, -1}));
 }
@@ -107,7 +113,7 @@ std::ptrdiff_t position_of(const task_list& list, std::int64_t first, task_kind 
 
 TEST(SupernodeTasks, WaitForEarlierTasksOnly) {
   const auto f = two_leaves();
-  const auto tree = cut(f, merge(f, no_padding), 100, {});  // columns 0 and 1, and 2 to 6
+  const auto tree = tree_of(f, no_padding, 100, {});  // columns 0 and 1, and 2 to 6
   const task_limits limits{64, 5, 6};
   const auto forward = task_lister(tree, no_forests(tree), false, limits).make();
   EXPECT_LT(position_of(forward, 0, task_kind::warps), position_of(forward, 2, task_kind::sums));
@@ -123,13 +129,13 @@ TEST(SupernodeTasks, WaitForEarlierTasksOnly) {
 supernode_tree two_subtrees() {
   const fundamental_supernodes f{
       {0, 1, 2, 3, 4, 5, 6, 7}, {2, 2, 2, 2, 1, 1, 0}, {4, 4, 5, 5, 6, 6, -1}, std::vector<char>(7, 1)};
-  return cut(f, merge(f, no_padding), 1, {});
+  return tree_of(f, no_padding, 1, {});
 }
 /// The same in post-order: leaves 0 and 1 before their parent 2, leaves 3 and 4 before their parent 5.
 supernode_tree two_subtrees_in_post_order() {
   const fundamental_supernodes f{
       {0, 1, 2, 3, 4, 5, 6, 7}, {2, 2, 1, 2, 2, 1, 0}, {2, 2, 6, 5, 5, 6, -1}, std::vector<char>(7, 1)};
-  return cut(f, merge(f, no_padding), 1, {});
+  return tree_of(f, no_padding, 1, {});
 }
 
 TEST(SupernodeForests, AreTheLargestSubtreesThatFit) {
@@ -177,7 +183,7 @@ TEST(SupernodeForests, ConsistOfConsecutiveSupernodes) {
 
 TEST(SupernodeTasks, ShareALargePanelByRows) {
   const auto f = two_leaves();
-  const auto tree = cut(f, merge(f, any_padding), 100, {});  // seven columns, no rows below
+  const auto tree = tree_of(f, any_padding, 100, {});  // seven columns, no rows below
   const auto list = task_lister(tree, no_forests(tree), true, {64, 0, 14}).make();
   std::vector<std::int64_t> rows;
   for (const task& t : list.tasks) {

@@ -41,18 +41,19 @@ struct reverse_array {
   }
 };
 
-/// Builds the columns in the order of substitution, with the checks of build_on_device. No sort is needed if
-/// the storage has these columns as its rows or columns. Synchronises.
+/// Returns the form whose rows, from the last to the first, are the columns of `form`: the columns of a lower
+/// triangle L, from the last to the first, are the rows of L^T in reversed order, which is again a lower
+/// triangle.
+inline triangle_form flipped(triangle_form form) {
+  form.transposed = !form.transposed;
+  form.reversed = !form.reversed;
+  return form;
+}
+
+/// Returns the columns of the system, given the triangle of its flipped form.
 template <class Index, class Offset, class Executor>
-device_columns<Index, Offset> build_columns_on_device(const pattern_view<Index, Offset>& a,
-                                                      const triangle_form& form, const Executor& on,
-                                                      memory_resource& resource) {
-  // The columns of a lower triangle L, from the last to the first, are the rows of L^T in reversed order,
-  // which is again a lower triangle.
-  triangle_form flipped = form;
-  flipped.transposed = !form.transposed;
-  flipped.reversed = !form.reversed;
-  const device_triangle<Index, Offset> t = build_on_device(a, flipped, on, resource);
+device_columns<Index, Offset> columns_of_flipped(const device_triangle<Index, Offset>& t, const Executor& on,
+                                                 memory_resource& resource) {
   const auto reversed = [&](const auto& from, std::int64_t top) {
     buffer<std::decay_t<decltype(*from.data())>> to(from.size(), resource, on.stream());
     const auto count = static_cast<std::int64_t>(from.size());
@@ -67,6 +68,15 @@ device_columns<Index, Offset> build_columns_on_device(const pattern_view<Index, 
   c.sources = reversed(t.sources, -1);
   c.diagonal_sources = reversed(t.diagonal_sources, -1);
   return c;
+}
+
+/// Builds the columns in the order of substitution, with the checks of build_on_device. No sort is needed if
+/// the storage has these columns as its rows or columns. Synchronises.
+template <class Index, class Offset, class Executor>
+device_columns<Index, Offset> build_columns_on_device(const pattern_view<Index, Offset>& a,
+                                                      const triangle_form& form, const Executor& on,
+                                                      memory_resource& resource) {
+  return columns_of_flipped(build_on_device(a, flipped(form), on, resource), on, resource);
 }
 
 /// Writes the column of each entry, the key of a sort, and the index of the entry.

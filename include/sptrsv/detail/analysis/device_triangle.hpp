@@ -56,8 +56,9 @@ inline void throw_if_any(const triangle_kernels::report& found, std::int64_t siz
   check(pattern_fault::diagonal, found.diagonal);
 }
 
-/// Builds the triangle; synchronises. Throws for the first offending row, as validate_on_host does. The
-/// kernels run in this order:
+/// Builds the triangle; synchronises. Throws for the first offending row, as validate_on_host does. If
+/// `leaves_runs`, the columns and sources of rows that are stored runs stay empty. The kernels run in this
+/// order:
 ///
 ///   1. start_rows initialises lengths, diagonal sources and the report.
 ///   2. check_entries_agent checks the storage and counts the entries of each row.
@@ -71,7 +72,7 @@ class device_triangle_builder {
                           const analysis_memory& memory)
       : a_(a), form_(form), on_(on), memory_(memory), report_(1, memory.scratch, on.stream()) {}
 
-  device_triangle<Index, Offset> build() {
+  device_triangle<Index, Offset> build(bool leaves_runs = false) {
     device_triangle<Index, Offset> t;
     t.size = a_.size;
     t.row_offsets = make_buffer<Offset>(a_.size + 1, on_, memory_.kept);
@@ -96,6 +97,9 @@ class device_triangle_builder {
     }
     t.longest_row = found.longest_row;
     t.rows_are_stored_runs = ascends;
+    if (ascends && leaves_runs) {
+      return t;
+    }
     if (ascends) {
       t.columns = make_buffer<Index>(found.entries, on_, memory_.kept);
       t.sources = make_buffer<Offset>(found.entries, on_, memory_.kept);

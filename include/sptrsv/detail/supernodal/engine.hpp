@@ -12,6 +12,7 @@
 #include "sptrsv/detail/supernodal/backward_agent.hpp"
 #include "sptrsv/detail/supernodal/forest_lists.hpp"
 #include "sptrsv/detail/supernodal/forward_agent.hpp"
+#include "sptrsv/detail/supernodal/merge_agent.hpp"
 #include "sptrsv/detail/supernodal/sources.hpp"
 #include "sptrsv/detail/supernodal/values.hpp"
 #include "sptrsv/policy/supernodal.hpp"
@@ -24,7 +25,7 @@ namespace sptrsv::detail {
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> {
   using real = real_t<Scalar>;
-  using structure_type = supernodal::device_structure<Index, Offset>;
+  using structure_type = supernodal::device_structure<Index>;
   using values_type = supernodal::panel_values<Tuning, Scalar, Index, Offset, Executor>;
   using space = supernodal::panel_space<Tuning, Scalar>;
   template <int Columns>
@@ -51,39 +52,41 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
         space_(space::of(static_cast<std::int64_t>(on.shared_limit()) - static_shared)),
         max_growth_(static_cast<real>(
             std::min<double>(policy.max_growth, static_cast<double>(std::numeric_limits<real>::max()) / 2))) {
-    supernodal::fundamental_supernodes host = find_supernodes(a, form, form.reversed, on, resource);
+    find_supernodes(a, form, form.reversed, on, resource);
     if (size_ == 0) {
       return;
     }
-    if (!host.is_nested()) {
-      try_other_direction(a, form, host, on, resource);
+    if (!fundamental_.is_nested) {
+      try_other_direction(a, form, on, resource);
     }
-    longest_row_ = find_longest_row(on, resource);
-    const auto merged =
-        supernodal::merge(host, {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width});
+    longest_row_ = backward_ ? find_longest_column(on, resource)
+                             : supernodal::find_longest_row(columns_.view(), fundamental_, on, resource);
+    const auto merged = supernodal::merge_supernodes(
+        fundamental_, {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width}, on, resource);
     supernodal::supernode_tree tree;
     std::vector<std::int64_t> cuts;
     do {
-      tree = supernodal::cut(host, merged, Tuning::max_width, cuts);
+      tree = supernodal::cut(merged.ranges, size_, fundamental_.is_nested, Tuning::max_width, cuts);
       values_.reset();
-      structure_.emplace(tree, merged, fundamental_, columns(), on, resource);
+      structure_.emplace(tree, merged.first_descendant.data(), fundamental_, columns_.view(), on, resource);
       values_.emplace(tree, pivots_, on, resource);
       update_values(a.values, on);
     } while (cut_grown(tree, cuts, on));
     has_first_values_ = true;
-    columns_.rows = {};
-    fundamental_count_ = fundamental_.count;
+    columns_.end_analysis();
+    fundamental_.end_analysis();
     rows_ = tree.rows_begin.back();
     if (!backward_) {
       contributions_ = {structure_->view(), size_, rows_, on, resource};
     }
     make_tasks(tree, on, resource);
+    structure_->end_analysis();
   }
 
   void update_values(const Scalar* values, const Executor& on) {
     if (size_ > 0 && !std::exchange(has_first_values_, false)) {
-      values_->update(values, conjugated_, map(), structure_->view(), max_growth_, backward_ ? size_ - 1 : -1,
-                      on);
+      values_->update(columns_.values(values, conjugated_), structure_->view(),
+                      structure_->masks(fundamental_), max_growth_, backward_ ? size_ - 1 : -1, on);
     }
   }
 
@@ -142,7 +145,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     const std::int64_t supernodes = structure_->view().count;
     kernel_info kernel;
     kernel.text = std::string("supernodal: ") + (backward_ ? "backward" : "forward") + ", " +
-                  std::to_string(supernodes) + " supernodes (" + std::to_string(fundamental_count_) +
+                  std::to_string(supernodes) + " supernodes (" + std::to_string(fundamental_.count) +
                   " before merging and cutting), " +
                   (levels_ > 0 ? std::to_string(levels_) + " levels" : "no tree, in the order of columns") +
                   ", " + std::to_string(values_->entries()) + " entries in panels, " +
@@ -152,64 +155,46 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     kernel.levels = levels_;
     kernel.partitions = supernodes;
     info.kernels = {std::move(kernel)};
-    info.solver_bytes = columns_.bytes() + fundamental_.bytes() + structure_->bytes() + values_->bytes() +
-                        contributions_.bytes() + forests_.bytes() + tasks_.bytes() + small_.bytes();
+    info.solver_bytes = columns_.bytes() + fundamental_.first.bytes() + structure_->bytes() +
+                        values_->bytes() + contributions_.bytes() + forests_.bytes() + tasks_.bytes() +
+                        small_.bytes();
   }
 
  private:
   /// Builds the columns of C for a direction, and finds their supernodes.
-  supernodal::fundamental_supernodes find_supernodes(const pattern_view<Index, Offset>& a, triangle_form form,
-                                                     bool backward, const Executor& on,
-                                                     memory_resource& resource) {
+  void find_supernodes(const pattern_view<Index, Offset>& a, triangle_form form, bool backward,
+                       const Executor& on, memory_resource& resource) {
     // Backward, the rows of the system, from the last to the first, are the columns of C.
     form.transposed = form.transposed != backward;
     form.reversed = form.reversed != backward;
     backward_ = backward;
     mirrored_ = form.reversed;
-    columns_ = build_columns_on_device<Index, Offset>(a, form, on, resource);
+    fundamental_ = {};
+    columns_ = {};
+    columns_ = {a, form, on, resource};
     entries_ = columns_.entries();
-    supernodal::fundamental_supernodes host;
     if (size_ > 0) {
-      fundamental_ = supernodal::find_fundamental(columns(), entries_, host, on, resource);
+      fundamental_ = supernodal::find_fundamental(columns_.view(), on, resource);
     }
-    return host;
   }
 
   /// Takes the other direction if its columns are those of a complete factor, or have fewer supernodes.
   void try_other_direction(const pattern_view<Index, Offset>& a, const triangle_form& form,
-                           supernodal::fundamental_supernodes& host, const Executor& on,
-                           memory_resource& resource) {
-    auto other = find_supernodes(a, form, !backward_, on, resource);
-    if (other.is_nested() || other.count() < host.count()) {
-      host = std::move(other);
-    } else {
-      host = find_supernodes(a, form, !backward_, on, resource);
+                           const Executor& on, memory_resource& resource) {
+    const std::int64_t count = fundamental_.count;
+    find_supernodes(a, form, !backward_, on, resource);
+    if (!fundamental_.is_nested && fundamental_.count >= count) {
+      find_supernodes(a, form, !backward_, on, resource);
     }
   }
 
-  [[nodiscard]] supernodal::column_view<Index, Offset> columns() const {
-    return {size_, columns_.column_offsets.data(), columns_.rows.data()};
-  }
-  [[nodiscard]] supernodal::column_map<Index, Offset> map() const {
-    return {size_,
-            columns_.column_offsets.data(),
-            columns_.sources.data(),
-            columns_.diagonal_sources.data(),
-            fundamental_.begun.data(),
-            fundamental_.first.data(),
-            fundamental_.rows_begin.data(),
-            structure_->panel_rows()};
-  }
   /// Returns how many values blocks hand to each other for one right-hand side; see solve_params::buffers.
   [[nodiscard]] std::int64_t handed_over() const { return size_ + (backward_ ? partials_ : rows_); }
 
-  [[nodiscard]] std::int64_t find_longest_row(const Executor& on, memory_resource& resource) const {
-    if (!backward_) {
-      return count_in_degrees_on_device(columns_, 0, on, resource).longest;
-    }
+  [[nodiscard]] std::int64_t find_longest_column(const Executor& on, memory_resource& resource) const {
     const auto longest = make_buffer<std::int64_t>(1, on, resource);
     on.fill_bytes(longest.data(), 0, longest.bytes());
-    simt::find_largest(on, size_, supernodal::column_length<Index, Offset>{columns()}, longest.data());
+    simt::find_largest(on, size_, supernodal::column_length<Index, Offset>{columns_.view()}, longest.data());
     std::int64_t found = 0;
     on.download(&found, longest.data(), sizeof(found));
     return found;
@@ -269,16 +254,15 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   std::int64_t max_rhs_;
   space space_;
   real max_growth_;
-  device_columns<Index, Offset> columns_;  ///< of C; without their rows after the analysis
-  std::int64_t entries_ = 0;               ///< of C without the diagonal
+  supernodal::factor_columns<Index, Offset> columns_;
+  std::int64_t entries_ = 0;  ///< of C without the diagonal
   std::int64_t longest_row_ = 0;
-  std::int64_t fundamental_count_ = 0;
   std::int64_t rows_ = 0;      ///< rows in the lists of all supernodes
   std::int64_t partials_ = 0;  ///< see task_list
   std::int64_t levels_ = 0;    ///< of the tree; 0: the pattern has none
   std::uint32_t blocks_ = 0;
   bool has_first_values_ = false;  ///< whether the values of the first update_values() are in place
-  supernodal::device_fundamental<Index, Offset> fundamental_;
+  supernodal::device_fundamental<Index> fundamental_;
   std::optional<structure_type> structure_;
   std::optional<values_type> values_;
   supernodal::contribution_lists<Offset> contributions_;

@@ -67,4 +67,46 @@ struct supernodes {
   }
 };
 
+/// Returns the number of words of the mask of a panel of `height` rows; see row_masks.
+SPTRSV_HOST_DEVICE constexpr std::int64_t mask_words(std::int64_t height) {
+  const std::int64_t words = (height + 31) / 32;
+  return words + (words - 1) / 8;
+}
+
+/// Which rows of the panels the pattern has, in device memory. Columns of one fundamental supernode have the
+/// same rows. So each pair of a supernode and a fundamental supernode with columns in it has a mask: bit i is
+/// set if row i of the panel is a column of the fundamental supernode or a row below it. An entry of column j
+/// stands in row i > j if bit i is set.
+///
+/// A mask has one word for 32 rows. Before word 8, 16, ... stands a word with the number of bits that are set
+/// before it. The masks of a supernode follow each other, in the order of columns.
+template <class Index>
+struct row_masks {
+  const std::uint32_t* words;
+  const std::int64_t* begin;  ///< by supernode: where its masks begin
+  const Index* fundamental;   ///< by supernode: the fundamental supernode of its first column
+  const Index* first;         ///< by fundamental supernode, fundamental_count + 1: its first column
+  std::int64_t fundamental_count;
+
+  /// Returns where word `w` of the mask that begins at `mask` stands.
+  static SPTRSV_HOST_DEVICE constexpr std::int64_t word_index(std::int64_t mask, std::int64_t w) {
+    return mask + w + w / 8;
+  }
+  /// Returns word `w` of the mask that begins at `mask`.
+  template <class Context>
+  SPTRSV_DEVICE std::uint32_t word(Context& ctx, std::int64_t mask, std::int64_t w) const {
+    return ctx.load_constant(words + word_index(mask, w));
+  }
+  /// Returns the number of bits that are set in the words before word `w`.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t count_before(Context& ctx, std::int64_t mask, std::int64_t w) const {
+    const std::int64_t group = w / 8 * 8;
+    std::int64_t count = group > 0 ? ctx.load_constant(words + word_index(mask, group) - 1) : 0;
+    for (std::int64_t v = group; v < w; ++v) {
+      count += simt::bit_count(word(ctx, mask, v));
+    }
+    return count;
+  }
+};
+
 }  // namespace sptrsv::detail::supernodal

@@ -10,15 +10,6 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// Returns a copy of the vector in device memory, as elements of type T.
-template <class T, class Executor>
-buffer<T> upload_as(const std::vector<std::int64_t>& from, const Executor& on, memory_resource& resource) {
-  auto to = make_buffer<T>(static_cast<std::int64_t>(from.size()), on, resource);
-  const std::vector<T> converted(from.begin(), from.end());
-  on.upload(to.data(), converted.data(), to.bytes());
-  return to;
-}
-
 /// Writes the list of rows of each supernode: the other columns of its merged range, then the rows below the
 /// last one of them. Runs once per row of a list.
 template <class Index, class Offset>
@@ -33,8 +24,9 @@ struct write_rows {
     const std::int64_t t = e - ctx.load_constant(of.rows_begin + s);
     const std::int64_t end = ctx.load_constant(of.first + s + 1);
     const std::int64_t all = ctx.load_constant(of.range_end + s);
-    ctx.store(rows + e, t < all - end ? static_cast<Index>(end + t)
-                                      : ctx.load_constant(c.rows + c.begin(ctx, all - 1) + t - (all - end)));
+    ctx.store(rows + e, t < all - end
+                            ? static_cast<Index>(end + t)
+                            : static_cast<Index>(c.row(ctx, c.begin(ctx, all - 1), t - (all - end))));
   }
 };
 
@@ -57,39 +49,124 @@ struct describe_columns {
   }
 };
 
-/// Finds where each row below a fundamental supernode stands in the panel of its supernode, counted from the
-/// first row of the panel plus `first column of the supernode`, so that the number is the same for all
-/// supernodes that a merged range is cut into. Runs once per row below a fundamental supernode.
-template <class Index, class Offset>
-struct find_panel_rows {
-  column_view<Index, Offset> c;
+/// Finds the fundamental supernode of the first column of each supernode, and the words of its masks. Runs
+/// once per supernode and once for the end.
+template <class Index>
+struct measure_masks {
   supernodes<Index> of;
-  const Index* first;        ///< by fundamental supernode
-  const Offset* rows_begin;  ///< by fundamental supernode
-  std::int64_t count;        ///< of fundamental supernodes
-  Index* panel_rows;
+  const Index* begun;  ///< by column: how many fundamental supernodes begin before it
+  Index* fundamental;
+  std::int64_t* words;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const fundamental_row at = fundamental_row_at(ctx, c, first, rows_begin, count, e);
-    const std::int64_t s = ctx.load_constant(of.supernode_of + ctx.load_constant(first + at.supernode));
-    const std::int64_t end = ctx.load_constant(of.range_end + s);
-    std::int64_t found = at.row;
-    if (at.row >= end) {
-      found = end + triangle_kernels::count_below(ctx, c.rows + c.begin(ctx, end - 1), c.count(ctx, end - 1),
-                                                  at.row);
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t s) const {
+    std::int64_t count = 0;
+    if (s < of.count) {
+      const supernode node = of.open(ctx, s);
+      const Index first = ctx.load_constant(begun + node.first + 1) - Index{1};
+      ctx.store(fundamental + s, first);
+      count = static_cast<std::int64_t>(ctx.load_constant(begun + node.first + node.columns) - first) *
+              mask_words(node.height());
     }
-    ctx.store(panel_rows + e, static_cast<Index>(found));
+    ctx.store(words + s, count);
+  }
+};
+
+/// Writes the masks of a fundamental supernode; see row_masks. Runs once per fundamental supernode, by a
+/// warp.
+template <class Index, class Offset>
+struct write_masks {
+  column_view<Index, Offset> c;
+  supernodes<Index> of;
+  row_masks<Index> masks;
+  std::uint32_t* words;
+
+  /// The rows of a fundamental supernode: its own columns and the entries of its last column.
+  struct column_rows {
+    std::int64_t begin;
+    std::int64_t end;
+    std::int64_t below_begin;
+    std::int64_t below_count;
+  };
+
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Warp& warp, std::int64_t f) const {
+    column_rows rows{};
+    rows.begin = ctx.load_constant(masks.first + f);
+    rows.end = ctx.load_constant(masks.first + f + 1);
+    rows.below_begin = c.begin(ctx, rows.end - 1);
+    rows.below_count = c.count(ctx, rows.end - 1);
+    std::int64_t s = ctx.load_constant(of.supernode_of + rows.begin);
+    do {
+      write(ctx, warp, rows, of.open(ctx, s),
+            ctx.load_constant(masks.begin + s) +
+                (f - ctx.load_constant(masks.fundamental + s)) * mask_words(of.open(ctx, s).height()));
+      ++s;
+    } while (s < of.count && static_cast<std::int64_t>(ctx.load_constant(of.first + s)) < rows.end);
+  }
+
+ private:
+  /// Writes the mask for one supernode.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void write(Context& ctx, const Warp& warp, const column_rows& rows, const supernode& node,
+                           std::int64_t mask) const {
+    const std::int64_t height = node.height();
+    const std::int64_t lead = rows.begin > node.first ? rows.begin - node.first : 0;
+    const bool has_all = rows.end - node.first + rows.below_count == height;
+    std::int64_t passed = 0;  // rows below the fundamental supernode that have been found
+    std::int64_t total = 0;
+    for (std::int64_t w = 0; w * 32 < height; ++w) {
+      const std::int64_t i = w * 32 + warp.rank();
+      bool is_set = i >= lead && i < height;
+      if (!has_all) {
+        const std::int64_t row = panel_row_number(ctx, node, i < height ? i : height - 1);
+        const bool is_below = finds(ctx, warp, rows, passed, row) && i < height;
+        passed += simt::bit_count(warp.ballot(is_below));
+        is_set = is_below || (is_set && row < rows.end);
+      }
+      const std::uint32_t bits = warp.ballot(is_set);
+      if (warp.rank() == 0) {
+        const std::int64_t at = masks.word_index(mask, w);
+        if (w % 8 == 0 && w > 0) {
+          ctx.store(words + at - 1, static_cast<std::uint32_t>(total));
+        }
+        ctx.store(words + at, bits);
+      }
+      total += simt::bit_count(bits);
+    }
+  }
+
+  /// Returns the row that row `i` of a panel stands for.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t panel_row_number(Context& ctx, const supernode& node, std::int64_t i) const {
+    return i < node.columns
+               ? node.first + i
+               : static_cast<std::int64_t>(ctx.load_constant(of.rows + node.rows_begin + (i - node.columns)));
+  }
+
+  /// Returns whether `row`, which ascends with the lanes, is among the next 32 rows below the fundamental
+  /// supernode. All rows that come before them have been found.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE bool finds(Context& ctx, const Warp& warp, const column_rows& rows, std::int64_t passed,
+                           std::int64_t row) const {
+    const std::int64_t t = passed + warp.rank();
+    const std::int64_t mine = t < rows.below_count ? c.row(ctx, rows.below_begin, t) : c.size;
+    int before = 0;
+    for (int step = 16; step > 0; step /= 2) {
+      before += warp.shuffle(mine, before + step - 1) < row ? step : 0;
+    }
+    return warp.shuffle(mine, before) == row;
   }
 };
 
 /// Owns the supernodes of a plan.
-template <class Index, class Offset>
+template <class Index>
 class device_structure {
  public:
-  template <class Executor>
-  device_structure(const supernode_tree& tree, const merged_supernodes& merged,
-                   const device_fundamental<Index, Offset>& f, const column_view<Index, Offset>& c,
+  /// `first_descendant`: by fundamental supernode, see merged_supernodes. Synchronises.
+  template <class Offset, class Executor>
+  device_structure(const supernode_tree& tree, const Index* first_descendant,
+                   const device_fundamental<Index>& f, const column_view<Index, Offset>& c,
                    const Executor& on, memory_resource& resource)
       : count_(tree.count()),
         first_(upload_as<Index>(tree.first, on, resource)),
@@ -99,27 +176,36 @@ class device_structure {
         rows_(make_buffer<Index>(tree.rows_begin.back(), on, resource)),
         supernode_of_(make_buffer<Index>(c.size, on, resource)),
         first_descendant_(make_buffer<Index>(c.size, on, resource)),
-        panel_rows_(make_buffer<Index>(f.rows, on, resource)) {
-    const auto descendants = upload_as<Index>(merged.first_descendant, on, resource);
+        fundamental_(make_buffer<Index>(tree.count(), on, resource)),
+        mask_begin_(make_buffer<std::int64_t>(tree.count() + 1, on, resource)) {
+    simt::for_each(on, count_ + 1,
+                   measure_masks<Index>{view(), f.begun.data(), fundamental_.data(), mask_begin_.data()});
+    on.exclusive_scan(mask_begin_.data(), mask_begin_.data(), count_ + 1, resource);
+    std::int64_t words = 0;
+    on.download(&words, mask_begin_.data() + count_, sizeof(words));
+    mask_words_ = make_buffer<std::uint32_t>(words, on, resource);
     simt::for_each(on, c.size,
-                   describe_columns<Index>{first_.data(), count_, f.begun.data(), descendants.data(),
+                   describe_columns<Index>{first_.data(), count_, f.begun.data(), first_descendant,
                                            supernode_of_.data(), first_descendant_.data()});
     simt::for_each(on, tree.rows_begin.back(), write_rows<Index, Offset>{c, view(), rows_.data()});
-    simt::for_each(on, f.rows,
-                   find_panel_rows<Index, Offset>{c, view(), f.first.data(), f.rows_begin.data(), f.count,
-                                                  panel_rows_.data()});
+    for_each_by_tile<32>(on, f.count, write_masks<Index, Offset>{c, view(), masks(f), mask_words_.data()});
   }
 
+  /// Returns the supernodes. Their `supernode_of` is there until end_analysis().
   [[nodiscard]] supernodes<Index> view() const {
     return {
         count_,       first_.data(),        range_end_.data(),       rows_begin_.data(), panel_begin_.data(),
         rows_.data(), supernode_of_.data(), first_descendant_.data()};
   }
-  /// Returns by row below a fundamental supernode: see find_panel_rows.
-  [[nodiscard]] const Index* panel_rows() const { return panel_rows_.data(); }
+  [[nodiscard]] row_masks<Index> masks(const device_fundamental<Index>& f) const {
+    return {mask_words_.data(), mask_begin_.data(), fundamental_.data(), f.first.data(), f.count};
+  }
+  /// Gives back what only the analysis needs.
+  void end_analysis() { supernode_of_ = {}; }
   [[nodiscard]] std::size_t bytes() const {
     return first_.bytes() + range_end_.bytes() + rows_begin_.bytes() + panel_begin_.bytes() + rows_.bytes() +
-           supernode_of_.bytes() + first_descendant_.bytes() + panel_rows_.bytes();
+           supernode_of_.bytes() + first_descendant_.bytes() + fundamental_.bytes() + mask_begin_.bytes() +
+           mask_words_.bytes();
   }
 
  private:
@@ -131,7 +217,9 @@ class device_structure {
   buffer<Index> rows_;
   buffer<Index> supernode_of_;
   buffer<Index> first_descendant_;
-  buffer<Index> panel_rows_;
+  buffer<Index> fundamental_;
+  buffer<std::int64_t> mask_begin_;
+  buffer<std::uint32_t> mask_words_;
 };
 
 }  // namespace sptrsv::detail::supernodal

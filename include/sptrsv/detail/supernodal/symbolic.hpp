@@ -2,45 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <numeric>
 #include <type_traits>
 #include <vector>
 
-#include "sptrsv/detail/analysis/device_columns.hpp"
-#include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/supernodal/by_tile.hpp"
+#include "sptrsv/detail/supernodal/columns.hpp"
 #include "sptrsv/detail/supernodal/tree.hpp"
 
 namespace sptrsv::detail::supernodal {
-
-/// The columns of the strictly lower triangle, rows ascending, as kernels see them.
-template <class Index, class Offset>
-struct column_view {
-  std::int64_t size;
-  const Offset* offsets;  ///< by column, size + 1
-  const Index* rows;      ///< by entry
-
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t begin(Context& ctx, std::int64_t column) const {
-    return ctx.load_constant(offsets + column);
-  }
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t count(Context& ctx, std::int64_t column) const {
-    return begin(ctx, column + 1) - begin(ctx, column);
-  }
-};
-
-/// Returns the number of entries of a column.
-template <class Index, class Offset>
-struct column_length {
-  column_view<Index, Offset> c;
-
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t column) const {
-    return c.count(ctx, column);
-  }
-};
 
 /// Counts the children of each column in the tree: the parent of a column is its first row. Runs once per
 /// column.
@@ -52,47 +23,41 @@ struct count_children {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
     if (c.count(ctx, column) > 0) {
-      ctx.reduce_add(children + ctx.load_constant(c.rows + c.begin(ctx, column)), Index{1});
+      ctx.reduce_add(children + c.row(ctx, c.begin(ctx, column), 0), Index{1});
     }
   }
 };
 
-/// Marks columns that begin a fundamental supernode by the numbers of their rows and children. Runs once per
-/// column and once for the end.
+/// Marks columns that begin a fundamental supernode: the others have the rows of the column before without
+/// its first row, and no other child. Runs once per column and once for the end.
 template <class Index, class Offset>
-struct mark_by_counts {
+struct mark_fundamental {
   column_view<Index, Offset> c;
   const Index* children;
   Index* begins;  ///< by column, size + 1: 1 if a supernode begins
 
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
-    Index mark = column < c.size ? 1 : 0;
+  template <class Context, class Tile>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t column) const {
+    bool continues = false;
     if (column > 0 && column < c.size) {
       const std::int64_t before = c.begin(ctx, column - 1);
       const std::int64_t begin = c.begin(ctx, column);
-      const bool continues = begin - before == c.count(ctx, column) + 1 &&
-                             ctx.load_constant(c.rows + before) == static_cast<Index>(column) &&
-                             ctx.load_constant(children + column) == 1;
-      mark = continues ? 0 : 1;
+      const std::int64_t count = c.count(ctx, column);
+      continues = c.count(ctx, column - 1) == count + 1 && c.row(ctx, before, 0) == column &&
+                  ctx.load_constant(children + column) == 1;
+      constexpr int at_once = 2;
+      for (std::int64_t first = 0; continues && first < count; first += at_once * Tile::lanes) {
+        bool differs = false;
+        SPTRSV_UNROLL
+        for (int i = 0; i < at_once; ++i) {
+          const std::int64_t t = first + i * Tile::lanes + tile.rank();
+          differs = (t < count && c.row(ctx, before, t + 1) != c.row(ctx, begin, t)) || differs;
+        }
+        continues = !tile.any(differs);
+      }
     }
-    ctx.store(begins + column, mark);
-  }
-};
-
-/// Marks columns whose rows differ from those of the column before. Runs once per entry.
-template <class Index, class Offset>
-struct mark_by_rows {
-  column_view<Index, Offset> c;
-  Index* begins;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const std::int64_t column = triangle_kernels::major_of(ctx, c.offsets, c.size, e);
-    const std::int64_t t = e - c.begin(ctx, column);
-    if (t > 0 && column + 1 < c.size && c.count(ctx, column) == c.count(ctx, column + 1) + 1 &&
-        ctx.load_constant(c.rows + e) != ctx.load_constant(c.rows + c.begin(ctx, column + 1) + t - 1)) {
-      ctx.store_relaxed(begins + column + 1, Index{1});
+    if (tile.rank() == 0) {
+      ctx.store(begins + column, static_cast<Index>(column == c.size || continues ? 0 : 1));
     }
   }
 };
@@ -104,7 +69,7 @@ struct describe_fundamental {
   column_view<Index, Offset> c;
   const Index* begun;  ///< by column, size + 1: how many supernodes begin before it
   Index* first;        ///< by supernode, count + 1
-  Offset* row_count;   ///< by supernode, count + 1; 0 at the end
+  Index* row_count;    ///< by supernode
   Index* parent;       ///< by supernode; -1: none
 
   template <class Context>
@@ -112,7 +77,6 @@ struct describe_fundamental {
     const Index before = ctx.load_constant(begun + column);
     if (column == c.size) {
       ctx.store(first + before, static_cast<Index>(column));
-      ctx.store(row_count + before, Offset{0});
       return;
     }
     const Index after = ctx.load_constant(begun + column + 1);
@@ -123,117 +87,183 @@ struct describe_fundamental {
       const std::int64_t rows = c.count(ctx, column);
       Index above = -1;
       if (rows > 0) {
-        above = static_cast<Index>(
-            ctx.load_constant(begun + ctx.load_constant(c.rows + c.begin(ctx, column)) + 1) - 1);
+        above = static_cast<Index>(ctx.load_constant(begun + c.row(ctx, c.begin(ctx, column), 0) + 1) - 1);
       }
-      ctx.store(row_count + after - 1, static_cast<Offset>(rows));
+      ctx.store(row_count + after - 1, static_cast<Index>(rows));
       ctx.store(parent + after - 1, above);
     }
   }
 };
 
-/// A row below a fundamental supernode.
-struct fundamental_row {
-  std::int64_t supernode;
-  std::int64_t row;
-};
-
-/// Returns row number `e` in the lists of rows of all fundamental supernodes.
-template <class Context, class Index, class Offset>
-SPTRSV_DEVICE fundamental_row fundamental_row_at(Context& ctx, const column_view<Index, Offset>& c,
-                                                 const Index* first, const Offset* rows_begin,
-                                                 std::int64_t count, std::int64_t e) {
-  const std::int64_t f = triangle_kernels::major_of(ctx, rows_begin, count, e);
-  const std::int64_t last_column = static_cast<std::int64_t>(ctx.load_constant(first + f + 1)) - 1;
-  const std::int64_t t = e - static_cast<std::int64_t>(ctx.load_constant(rows_begin + f));
-  return {f, static_cast<std::int64_t>(ctx.load_constant(c.rows + c.begin(ctx, last_column) + t))};
-}
-
-/// Clears the mark of a supernode with a row that its parent lacks. Runs once per row below a supernode.
+/// Marks supernodes whose rows are columns of their parent or rows below it. Runs once per fundamental
+/// supernode.
 template <class Index, class Offset>
-struct find_not_nested {
+struct mark_nested {
   column_view<Index, Offset> c;
   const Index* first;
-  const Offset* rows_begin;
   const Index* parent;
-  std::int64_t count;
-  unsigned* nested;  ///< by supernode
+  unsigned char* nested;      ///< by supernode
+  std::uint32_t* not_nested;  ///< raised if there is another one
 
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const fundamental_row at = fundamental_row_at(ctx, c, first, rows_begin, count, e);
-    const std::int64_t above = ctx.load_constant(parent + at.supernode);
-    const std::int64_t end = ctx.load_constant(first + above + 1);
-    if (at.row < end) {
-      return;
+  template <class Context, class Tile>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t f) const {
+    bool is_nested = true;
+    const std::int64_t above = ctx.load_constant(parent + f);
+    if (above >= 0) {
+      const std::int64_t last = static_cast<std::int64_t>(ctx.load_constant(first + f + 1)) - 1;
+      const std::int64_t end = ctx.load_constant(first + above + 1);
+      const std::int64_t begin = c.begin(ctx, last);
+      const std::int64_t count = c.count(ctx, last);
+      const std::int64_t parent_begin = c.begin(ctx, end - 1);
+      const std::int64_t parent_count = c.count(ctx, end - 1);
+      const std::int64_t inside = c.count_before(ctx, begin, count, end);
+      // If the rows are nested, row t of them is at least the t-th of the parent, and so many more follow as
+      // the supernode has.
+      const std::int64_t more = parent_count - (count - inside);
+      is_nested = more >= 0;
+      for (std::int64_t t = 0; is_nested && t < count - inside; t += Tile::lanes) {
+        const std::int64_t mine = t + tile.rank();
+        is_nested = !tile.any(mine < count - inside && !has(ctx, parent_begin + c.step * mine, more + 1,
+                                                            c.row(ctx, begin, inside + mine)));
+      }
     }
-    const Index* const rows = c.rows + c.begin(ctx, end - 1);
-    const std::int64_t rows_count = c.count(ctx, end - 1);
-    const std::int64_t found = triangle_kernels::count_below(ctx, rows, rows_count, at.row);
-    if (found == rows_count || ctx.load_constant(rows + found) != static_cast<Index>(at.row)) {
-      ctx.store_relaxed(nested + at.supernode, 0u);
+    if (tile.rank() == 0) {
+      ctx.store(nested + f, static_cast<unsigned char>(is_nested ? 1 : 0));
+      if (!is_nested) {
+        ctx.store_relaxed(not_nested, 1u);
+      }
+    }
+  }
+
+ private:
+  /// Returns whether one of the `count` entries that begin at `begin` stands in row `row`.
+  template <class Context>
+  SPTRSV_DEVICE bool has(Context& ctx, std::int64_t begin, std::int64_t count, std::int64_t row) const {
+    const std::int64_t found = c.count_before(ctx, begin, count, row);
+    return found < count && c.row(ctx, begin, found) == row;
+  }
+};
+
+/// Counts the entries of the rows of C: those in the columns of one fundamental supernode. Runs once per
+/// fundamental supernode.
+template <class Index, class Offset>
+struct count_row_entries {
+  column_view<Index, Offset> c;
+  const Index* first;
+  Index* entries;  ///< by row
+
+  template <class Context, class Tile>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t f) const {
+    const std::int64_t begin = ctx.load_constant(first + f);
+    const std::int64_t end = ctx.load_constant(first + f + 1);
+    for (std::int64_t row = begin + 1 + tile.rank(); row < end; row += Tile::lanes) {
+      ctx.reduce_add(entries + row, static_cast<Index>(row - begin));
+    }
+    const std::int64_t below = c.begin(ctx, end - 1);
+    const std::int64_t count = c.count(ctx, end - 1);
+    for (std::int64_t t = tile.rank(); t < count; t += Tile::lanes) {
+      ctx.reduce_add(entries + c.row(ctx, below, t), static_cast<Index>(end - begin));
     }
   }
 };
 
-/// The fundamental supernodes on the device.
-template <class Index, class Offset>
+/// The fundamental supernodes on the device; see fundamental_supernodes.
+template <class Index>
 struct device_fundamental {
   std::int64_t count = 0;
-  buffer<Index> begun;        ///< by column, size + 1: how many supernodes begin before it
-  buffer<Index> first;        ///< by supernode, count + 1
-  buffer<Offset> rows_begin;  ///< by supernode, count + 1: where its rows begin in the list of all rows
-  std::int64_t rows = 0;      ///< rows below all supernodes
+  bool is_nested = true;         ///< whether the pattern is that of a complete factor
+  buffer<Index> begun;           ///< by column, size + 1: how many supernodes begin before it
+  buffer<Index> first;           ///< by supernode, count + 1
+  buffer<Index> row_count;       ///< by supernode
+  buffer<Index> parent;          ///< by supernode
+  buffer<unsigned char> nested;  ///< by supernode
 
-  [[nodiscard]] std::size_t bytes() const { return begun.bytes() + first.bytes() + rows_begin.bytes(); }
+  /// Gives back all but what values need.
+  void end_analysis() {
+    begun = {};
+    row_count = {};
+    parent = {};
+    nested = {};
+  }
 };
 
-/// Finds the fundamental supernodes of the columns `c`; `host` receives their description. Synchronises.
+/// The lanes that work on a column or on a fundamental supernode together.
+inline constexpr int lanes_per_column = 16;
+
+/// Finds the fundamental supernodes of the columns `c`. Synchronises.
 template <class Index, class Offset, class Executor>
-device_fundamental<Index, Offset> find_fundamental(const column_view<Index, Offset>& c, std::int64_t entries,
-                                                   fundamental_supernodes& host, const Executor& on,
-                                                   memory_resource& resource) {
-  device_fundamental<Index, Offset> f;
+device_fundamental<Index> find_fundamental(const column_view<Index, Offset>& c, const Executor& on,
+                                           memory_resource& resource) {
+  device_fundamental<Index> f;
   f.begun = make_buffer<Index>(c.size + 1, on, resource);
   {
     const auto children = make_buffer<Index>(c.size, on, resource);
     on.fill_bytes(children.data(), 0, children.bytes());
     simt::for_each(on, c.size, count_children<Index, Offset>{c, children.data()});
-    simt::for_each(on, c.size + 1, mark_by_counts<Index, Offset>{c, children.data(), f.begun.data()});
-    simt::for_each(on, entries, mark_by_rows<Index, Offset>{c, f.begun.data()});
+    for_each_by_tile<lanes_per_column>(on, c.size + 1,
+                                       mark_fundamental<Index, Offset>{c, children.data(), f.begun.data()});
   }
   on.exclusive_scan(f.begun.data(), f.begun.data(), c.size + 1, resource);
   Index count = 0;
   on.download(&count, f.begun.data() + c.size, sizeof(count));
   f.count = count;
-
   f.first = make_buffer<Index>(f.count + 1, on, resource);
-  f.rows_begin = make_buffer<Offset>(f.count + 1, on, resource);
-  const auto parent = make_buffer<Index>(f.count, on, resource);
+  f.row_count = make_buffer<Index>(f.count, on, resource);
+  f.parent = make_buffer<Index>(f.count, on, resource);
+  f.nested = make_buffer<unsigned char>(f.count, on, resource);
+  const auto not_nested = make_buffer<std::uint32_t>(1, on, resource);
+  on.fill_bytes(not_nested.data(), 0, not_nested.bytes());
   simt::for_each(on, c.size + 1,
-                 describe_fundamental<Index, Offset>{c, f.begun.data(), f.first.data(), f.rows_begin.data(),
-                                                     parent.data()});
-  const auto download = [&](const auto& from, std::vector<std::int64_t>& to) {
+                 describe_fundamental<Index, Offset>{c, f.begun.data(), f.first.data(), f.row_count.data(),
+                                                     f.parent.data()});
+  for_each_by_tile<lanes_per_column>(
+      on, f.count,
+      mark_nested<Index, Offset>{c, f.first.data(), f.parent.data(), f.nested.data(), not_nested.data()});
+  std::uint32_t found = 0;
+  on.download(&found, not_nested.data(), sizeof(found));
+  f.is_nested = found == 0;
+  return f;
+}
+
+/// Returns a copy on the host. Synchronises.
+template <class Index, class Executor>
+fundamental_supernodes download_fundamental(const device_fundamental<Index>& f, const Executor& on) {
+  fundamental_supernodes host;
+  const auto download = [&](const auto& from, auto& to) {
     std::vector<std::decay_t<decltype(*from.data())>> copy(from.size());
     on.download(copy.data(), from.data(), from.bytes());
     to.assign(copy.begin(), copy.end());
   };
   download(f.first, host.first);
-  download(f.rows_begin, host.row_count);
-  download(parent, host.parent);
-  host.row_count.pop_back();
-  f.rows = std::accumulate(host.row_count.begin(), host.row_count.end(), std::int64_t{0});
-  on.exclusive_scan(f.rows_begin.data(), f.rows_begin.data(), f.count + 1, resource);
+  download(f.row_count, host.row_count);
+  download(f.parent, host.parent);
+  download(f.nested, host.nested);
+  return host;
+}
 
-  std::vector<unsigned> nested(static_cast<std::size_t>(f.count), 1);
-  const auto marks = make_buffer<unsigned>(f.count, on, resource);
-  on.upload(marks.data(), nested.data(), marks.bytes());
-  simt::for_each(on, f.rows,
-                 find_not_nested<Index, Offset>{c, f.first.data(), f.rows_begin.data(), parent.data(),
-                                                f.count, marks.data()});
-  on.download(nested.data(), marks.data(), marks.bytes());
-  host.nested.assign(nested.begin(), nested.end());
-  return f;
+/// Returns a copy of the vector in device memory, as elements of type T.
+template <class T, class Executor>
+buffer<T> upload_as(const std::vector<std::int64_t>& from, const Executor& on, memory_resource& resource) {
+  auto to = make_buffer<T>(static_cast<std::int64_t>(from.size()), on, resource);
+  const std::vector<T> converted(from.begin(), from.end());
+  on.upload(to.data(), converted.data(), to.bytes());
+  return to;
+}
+
+/// Returns the number of entries of the longest row of C. Synchronises.
+template <class Index, class Offset, class Executor>
+std::int64_t find_longest_row(const column_view<Index, Offset>& c, const device_fundamental<Index>& f,
+                              const Executor& on, memory_resource& resource) {
+  const auto entries = make_buffer<Index>(c.size, on, resource);
+  const auto longest = make_buffer<std::int64_t>(1, on, resource);
+  on.fill_bytes(entries.data(), 0, entries.bytes());
+  on.fill_bytes(longest.data(), 0, longest.bytes());
+  for_each_by_tile<lanes_per_column>(on, f.count,
+                                     count_row_entries<Index, Offset>{c, f.first.data(), entries.data()});
+  simt::find_largest(on, c.size, triangle_kernels::element_of<Index>{entries.data()}, longest.data());
+  std::int64_t found = 0;
+  on.download(&found, longest.data(), sizeof(found));
+  return found;
 }
 
 }  // namespace sptrsv::detail::supernodal

@@ -29,6 +29,14 @@ struct merge_limits {
   double max_padding;
   double max_narrow_padding;
   std::int64_t narrow_width;
+
+  /// Returns whether a panel of `columns` columns and `entries` entries may hold `in_pattern` entries of the
+  /// pattern.
+  [[nodiscard]] SPTRSV_HOST_DEVICE bool allow(std::int64_t entries, std::int64_t in_pattern,
+                                              std::int64_t columns) const {
+    return static_cast<double>(entries - in_pattern) <=
+           static_cast<double>(entries) * (columns <= narrow_width ? max_narrow_padding : max_padding);
+  }
 };
 
 /// Fundamental supernodes that form one supernode.
@@ -72,10 +80,7 @@ inline merged_supernodes merge(const fundamental_supernodes& f, const merge_limi
         break;
       }
       const std::int64_t columns = at(f.first, p + 1) - at(f.first, child.begin);
-      const auto entries = static_cast<double>(panel_entries(columns));
-      const double zeros = entries - static_cast<double>(child.entries + range.entries);
-      if (zeros >
-          entries * (columns <= limits.narrow_width ? limits.max_narrow_padding : limits.max_padding)) {
+      if (!limits.allow(panel_entries(columns), child.entries + range.entries, columns)) {
         break;
       }
       range.begin = child.begin;
@@ -94,6 +99,40 @@ inline merged_supernodes merge(const fundamental_supernodes& f, const merge_limi
     }
   }
   return result;
+}
+
+/// The columns that are merged into one supernode.
+template <class Index>
+struct merged_columns {
+  Index first;          ///< first column
+  Index rows;           ///< rows below the last column
+  Index parent;         ///< the merged supernode of the first of these rows; -1: none
+  Index parent_column;  ///< this row, as a column; -1: none
+};
+
+/// Returns the columns of merged supernodes.
+template <class Index>
+std::vector<merged_columns<Index>> columns_of(const fundamental_supernodes& f,
+                                              const merged_supernodes& merged) {
+  std::vector<Index> range_of(static_cast<std::size_t>(f.count()));
+  for (std::size_t i = 0; i < merged.ranges.size(); ++i) {
+    std::fill(range_of.begin() + merged.ranges[i].begin, range_of.begin() + merged.ranges[i].end,
+              static_cast<Index>(i));
+  }
+  std::vector<merged_columns<Index>> made;
+  made.reserve(merged.ranges.size());
+  for (const merged_range& range : merged.ranges) {
+    const auto root = static_cast<std::size_t>(range.end) - 1;
+    merged_columns<Index> columns{static_cast<Index>(f.first[static_cast<std::size_t>(range.begin)]),
+                                  static_cast<Index>(f.row_count[root]), -1, -1};
+    if (f.parent[root] >= 0) {
+      const auto parent = static_cast<std::size_t>(f.parent[root]);
+      columns.parent = range_of[parent];
+      columns.parent_column = static_cast<Index>(f.first[parent]);
+    }
+    made.push_back(columns);
+  }
+  return made;
 }
 
 /// The supernodes of a plan, and their tree, on the host.
@@ -144,24 +183,24 @@ struct supernode_tree {
   }
 };
 
-/// Cuts the merged supernodes into chains of supernodes of at most `max_width` columns, and before the
-/// columns `cuts`, which ascend.
-inline supernode_tree cut(const fundamental_supernodes& f, const merged_supernodes& merged,
-                          std::int64_t max_width, const std::vector<std::int64_t>& cuts) {
+/// Cuts the merged supernodes of `size` columns into chains of supernodes of at most `max_width` columns, and
+/// before the columns `cuts`, which ascend.
+template <class Index>
+supernode_tree cut(const std::vector<merged_columns<Index>>& merged, std::int64_t size, bool is_nested,
+                   std::int64_t max_width, const std::vector<std::int64_t>& cuts) {
   supernode_tree tree;
+  tree.is_nested = is_nested;
   for (auto* array : {&tree.first, &tree.range_end, &tree.rows_begin, &tree.panel_begin, &tree.parent}) {
-    array->reserve(merged.ranges.size() + 1);
+    array->reserve(merged.size() + 1);
   }
-  std::vector<std::int64_t> supernode_of(
-      f.parent.size());  // by fundamental supernode: that of its first column
+  std::vector<std::int64_t> first_of(merged.size() + 1);  // by merged supernode: its first supernode
   tree.rows_begin.push_back(0);
   tree.panel_begin.push_back(0);
   auto next_cut = cuts.begin();
-  for (const merged_range& range : merged.ranges) {
-    const auto last = static_cast<std::size_t>(range.end) - 1;
-    const std::int64_t end = f.first[last + 1];
-    std::int64_t begin = f.first[static_cast<std::size_t>(range.begin)];
-    std::int64_t fundamental = range.begin;
+  for (std::size_t i = 0; i < merged.size(); ++i) {
+    first_of[i] = tree.count();
+    std::int64_t begin = merged[i].first;
+    const std::int64_t end = i + 1 < merged.size() ? std::int64_t{merged[i + 1].first} : size;
     while (begin < end) {
       while (next_cut != cuts.end() && *next_cut <= begin) {
         ++next_cut;
@@ -169,27 +208,27 @@ inline supernode_tree cut(const fundamental_supernodes& f, const merged_supernod
       std::int64_t stop = std::min(end, begin + max_width);
       stop = next_cut != cuts.end() ? std::min(stop, *next_cut) : stop;
       const std::int64_t columns = stop - begin;
-      const std::int64_t rows = end - stop + f.row_count[last];
-      for (; fundamental < range.end && f.first[static_cast<std::size_t>(fundamental)] < stop;
-           ++fundamental) {
-        supernode_of[static_cast<std::size_t>(fundamental)] = tree.count();
-      }
+      const std::int64_t rows = end - stop + merged[i].rows;
       tree.first.push_back(begin);
       tree.range_end.push_back(end);
       tree.rows_begin.push_back(tree.rows_begin.back() + rows);
       tree.panel_begin.push_back(tree.panel_begin.back() + panel_row(columns + rows, columns));
       // A supernode in the middle of a range is followed by its parent. The last one gets its own below.
-      tree.parent.push_back(stop < end ? tree.count() : -2 - f.parent[last]);
+      tree.parent.push_back(tree.count());
       begin = stop;
     }
-    tree.is_nested = tree.is_nested && f.nested[last] != 0;
   }
-  tree.first.push_back(f.first.back());
-  for (std::int64_t& parent : tree.parent) {
-    if (parent < 0) {
-      const std::int64_t fundamental = -2 - parent;
-      parent = fundamental < 0 ? -1 : supernode_of[static_cast<std::size_t>(fundamental)];
+  first_of[merged.size()] = tree.count();
+  tree.first.push_back(size);
+  for (std::size_t i = 0; i < merged.size(); ++i) {
+    std::int64_t parent = -1;
+    if (merged[i].parent >= 0) {
+      const auto above = static_cast<std::size_t>(merged[i].parent);
+      const auto begin = tree.first.begin() + first_of[above];
+      const auto end = tree.first.begin() + first_of[above + 1];
+      parent = std::upper_bound(begin, end, std::int64_t{merged[i].parent_column}) - tree.first.begin() - 1;
     }
+    tree.parent[static_cast<std::size_t>(first_of[i + 1]) - 1] = parent;
   }
   return tree;
 }

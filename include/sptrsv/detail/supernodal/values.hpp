@@ -3,165 +3,112 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <limits>
-#include <type_traits>
+#include <string>
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_values.hpp"
+#include "sptrsv/detail/supernodal/invert_agent.hpp"
+#include "sptrsv/detail/supernodal/narrow_agent.hpp"
 #include "sptrsv/detail/supernodal/product_agent.hpp"
-#include "sptrsv/detail/supernodal/scatter_agent.hpp"
 #include "sptrsv/detail/supernodal/structure.hpp"
 
 namespace sptrsv::detail::supernodal {
 
-/// The maximum norms of U and inv(U) for the diagonal block U of a supernode, as bits, which compare as the
-/// numbers do. If a value is not finite, all bits are set: this is NaN.
-template <class Real>
-struct block_norms {
-  using word = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
-
-  word of_block;
-  word of_inverse;
-
-  /// Returns the condition number; NaN if a value is not finite.
-  [[nodiscard]] SPTRSV_HOST_DEVICE Real growth() const {
-    return bit_cast<Real>(of_block) * bit_cast<Real>(of_inverse);
-  }
-};
-
-/// Takes the sum of a row of the diagonal block, with its unit diagonal, into a norm. Runs once per column.
-template <class Scalar, class Index>
-struct measure_norm {
-  using norms = block_norms<real_t<Scalar>>;
-
-  supernodes<Index> of;
-  const Scalar* panels;
-  norms* to;  ///< by supernode
-  bool is_inverse;
+/// Computes the pivots of the columns of C. Runs once per column.
+template <class Scalar, class Offset>
+struct gather_pivots {
+  stored_values<Scalar, Offset> stored;
+  Scalar* pivots;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
-    const std::int64_t s = ctx.load_constant(of.supernode_of + column);
-    const auto node = of.open(ctx, s);
-    const std::int64_t row = column - node.first;
-    if (row == 0) {
-      return;  // a sum of 1, which is in every norm
-    }
-    const Scalar* const entries = panels + node.panel + panel_row(row, node.columns);
-    real_t<Scalar> sum = 1;
-    for (std::int64_t j = 0; j < row; ++j) {
-      sum += magnitude(ctx.load_constant(entries + j));
-    }
-    using word = typename norms::word;
-    ctx.atomic_max(is_inverse ? &to[s].of_inverse : &to[s].of_block,
-                   is_finite(sum) ? bit_cast<word>(sum) : static_cast<word>(~word{0}));
+    ctx.store(pivots + column, stored.pivot(ctx, column));
   }
 };
 
-/// Sets both norms of each supernode to 1. Runs once per supernode.
-template <class Real>
-struct start_norms {
-  block_norms<Real>* norms;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t s) const {
-    const auto one = bit_cast<typename block_norms<Real>::word>(Real{1});
-    ctx.store(norms + s, block_norms<Real>{one, one});
-  }
+/// The parts of the panels of wide supernodes that blocks compute.
+struct wide_parts {
+  std::vector<panel_part> columns;  ///< see invert_agent
+  std::vector<panel_part> rows;     ///< see product_agent
 };
 
-/// Finds the first supernode whose growth is too large. Runs once per supernode.
-template <class Real, class Index>
-struct find_grown {
-  const block_norms<Real>* norms;
-  const Index* first;  ///< by supernode: its first column
-  Real max_growth;
-  std::int64_t last;          ///< the largest substitution index if substitution goes backward; otherwise -1
-  std::int64_t* first_grown;  ///< substitution index
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t s) const {
-    if (!(ctx.load_constant(norms + s).growth() <= max_growth)) {
-      // Backward, the last column of the supernode comes first.
-      ctx.atomic_min(first_grown,
-                     last < 0 ? static_cast<std::int64_t>(ctx.load_constant(first + s))
-                              : last - static_cast<std::int64_t>(ctx.load_constant(first + s + 1)) + 1);
-    }
-  }
-};
-
-/// The row tiles of the launches of product_agent.
-struct product_tiles {
-  std::vector<row_tile> tiles;
-  std::vector<std::int64_t> launches{0};  ///< where the tiles of each launch begin, and the end
-};
-
-/// Returns the tiles, of at most `rows` rows. The first launch has those below the diagonal blocks; then come
-/// those in the diagonal blocks, from the last to the first of each block.
-inline product_tiles list_product_tiles(const supernode_tree& tree, std::int64_t rows) {
-  product_tiles made;
-  std::int64_t widest = 0;
+/// Returns the parts of the supernodes with more than `narrow` columns, the widest first: `side` columns of a
+/// diagonal block, and `rows` rows of a panel, of which at least one is below it.
+inline wide_parts list_wide_parts(const supernode_tree& tree, std::int64_t narrow, std::int64_t side,
+                                  std::int64_t rows) {
+  std::vector<std::int64_t> wide;
   for (std::int64_t s = 0; s < tree.count(); ++s) {
-    const std::int64_t columns = tree.columns(s);
-    widest = std::max(widest, columns);
-    // A panel of one column is not changed by its inverse, which is 1.
-    for (std::int64_t i = columns; columns > 1 && i < columns + tree.rows(s); i += rows) {
-      made.tiles.push_back({s, i});
+    if (tree.columns(s) > narrow) {
+      wide.push_back(s);
     }
   }
-  made.launches.push_back(static_cast<std::int64_t>(made.tiles.size()));
-  for (std::int64_t t = simt::ceil_div(widest, rows) - 1; t >= 0; --t) {
-    for (std::int64_t s = 0; s < tree.count(); ++s) {
-      if (tree.columns(s) > std::max<std::int64_t>(t * rows, 1)) {
-        made.tiles.push_back({s, t * rows});
-      }
+  std::stable_sort(wide.begin(), wide.end(),
+                   [&](std::int64_t a, std::int64_t b) { return tree.columns(a) > tree.columns(b); });
+  wide_parts parts;
+  for (const std::int64_t s : wide) {
+    const std::int64_t k = tree.columns(s);
+    SPTRSV_EXPECTS(k + tree.rows(s) <= std::numeric_limits<std::int32_t>::max(), errc::unsupported,
+                   "a supernode of " + std::to_string(k) + " columns has more than 2^31 - 1 rows");
+    for (std::int64_t j = 0; j < k; j += side) {
+      parts.columns.push_back({s, j});
     }
-    made.launches.push_back(static_cast<std::int64_t>(made.tiles.size()));
+    for (std::int64_t i = k / rows * rows; i < k + tree.rows(s); i += rows) {
+      parts.rows.push_back({s, i});
+    }
   }
-  return made;
+  return parts;
 }
 
 /// Owns the panels of a plan, and what update_values needs.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class panel_values {
   using real = real_t<Scalar>;
-  using product = product_agent<Tuning, Scalar, Index>;
+  using narrow = narrow_agent<Scalar, Index, Offset>;
+  using invert = invert_agent<Tuning, Scalar, Index, Offset>;
+  using product = product_agent<Tuning, Scalar, Index, Offset>;
 
  public:
   panel_values(const supernode_tree& tree, std::int64_t pivots, const Executor& on, memory_resource& resource)
       : columns_(tree.first.back()),
         entries_(tree.panel_begin.back()),
-        // Bulk copies read up to the next multiple of 16 bytes.
-        panels_(make_buffer<Scalar>(tree.panel_begin.back() + 16 / static_cast<std::int64_t>(sizeof(Scalar)),
-                                    on, resource)),
+        panels_(make_buffer<Scalar>(entries_ + tail, on, resource)),
         diagonal_(0, pivots, on, resource),
         norms_(make_buffer<block_norms<real>>(tree.count(), on, resource)),
         first_grown_(make_buffer<std::int64_t>(1, on, resource)) {
-    product_tiles made = list_product_tiles(tree, product::rows);
-    launches_ = std::move(made.launches);
-    tiles_ = make_buffer<row_tile>(launches_.back(), on, resource);
-    on.upload(tiles_.data(), made.tiles.data(), tiles_.bytes());
+    const wide_parts parts = list_wide_parts(tree, narrow::max_columns, invert::side, product::rows);
+    const auto upload = [&](const std::vector<panel_part>& from) {
+      auto to = make_buffer<panel_part>(static_cast<std::int64_t>(from.size()), on, resource);
+      on.upload(to.data(), from.data(), to.bytes());
+      return to;
+    };
+    column_parts_ = upload(parts.columns);
+    row_parts_ = upload(parts.rows);
+    on.fill_bytes(panels_.data() + entries_, 0, tail * sizeof(Scalar));
   }
 
   /// Computes the panels from the values of the stored matrix. `last`: see find_grown. Only enqueues.
-  void update(const Scalar* stored, bool conjugated, const column_map<Index, Offset>& map,
-              const supernodes<Index>& of, real max_growth, std::int64_t last, const Executor& on) {
-    using scatter = scatter_agent<Scalar, Index, Offset>;
-    on.fill_bytes(panels_.data(), 0, panels_.bytes());
-    on.template launch<scatter>(simt::block_count(map.size, scatter::block_columns),
-                                {map, of, stored, panels_.data(), conjugated});
-    diagonal_.gather(stored, static_cast<const Offset*>(nullptr), map.diagonal_sources, conjugated, on);
-    simt::for_each(on, of.count, start_norms<real>{norms_.data()});
-    simt::for_each(on, map.size, measure_norm<Scalar, Index>{of, panels_.data(), norms_.data(), false});
-    for (std::size_t i = 0; i + 1 < launches_.size(); ++i) {
-      const std::int64_t tiles = launches_[i + 1] - launches_[i];
-      if (tiles > 0) {
-        on.template launch<product>(simt::block_count(tiles, 1),
-                                    {of, tiles_.data() + launches_[i], panels_.data()});
-      }
+  void update(const stored_values<Scalar, Offset>& stored, const supernodes<Index>& of,
+              const row_masks<Index>& masks, real max_growth, std::int64_t last, const Executor& on) {
+    const stored_panels<Scalar, Index, Offset> from{of, masks, stored, diagonal_.diagonal()};
+    if (diagonal_.diagonal() != nullptr) {
+      simt::for_each(on, columns_, gather_pivots<Scalar, Offset>{stored, diagonal_.diagonal()});
     }
-    simt::for_each(on, map.size, measure_norm<Scalar, Index>{of, panels_.data(), norms_.data(), true});
+    simt::for_each(on, of.count, start_norms<real>{norms_.data()});
+    on.template launch<narrow>(simt::block_count(of.count, narrow::warps),
+                               {from, panels_.data(), norms_.data()});
+    const auto column_parts = static_cast<std::int64_t>(column_parts_.size());
+    const auto row_parts = static_cast<std::int64_t>(row_parts_.size());
+    if (column_parts > 0) {
+      on.template launch<invert>(simt::block_count(column_parts, 1),
+                                 {from, column_parts_.data(), panels_.data(), norms_.data()});
+      for_each_by_tile<32>(on, column_parts * invert::side,
+                           measure_inverses<Scalar, Index>{of, column_parts_.data(), invert::side,
+                                                           panels_.data(), norms_.data()});
+    }
+    if (row_parts > 0) {
+      on.template launch<product>(simt::block_count(row_parts, 1), {from, row_parts_.data(), panels_.data()});
+    }
     on.fill_bytes(first_grown_.data(), 0x7f, first_grown_.bytes());
     simt::for_each(on, of.count,
                    find_grown<real, Index>{norms_.data(), of.first, max_growth, last, first_grown_.data()});
@@ -186,18 +133,22 @@ class panel_values {
   [[nodiscard]] const device_values<Scalar, Executor>& diagonal() const { return diagonal_; }
   [[nodiscard]] std::int64_t entries() const { return entries_; }
   [[nodiscard]] std::size_t bytes() const {
-    return panels_.bytes() + diagonal_.bytes() + norms_.bytes() + first_grown_.bytes() + tiles_.bytes();
+    return panels_.bytes() + diagonal_.bytes() + norms_.bytes() + first_grown_.bytes() +
+           column_parts_.bytes() + row_parts_.bytes();
   }
 
  private:
+  /// Entries behind the panels: bulk copies read up to the next multiple of 16 bytes.
+  static constexpr std::int64_t tail = 16 / static_cast<std::int64_t>(sizeof(Scalar));
+
   std::int64_t columns_;  ///< of all supernodes
   std::int64_t entries_;  ///< of all panels
   buffer<Scalar> panels_;
   device_values<Scalar, Executor> diagonal_;
   buffer<block_norms<real>> norms_;
   buffer<std::int64_t> first_grown_;
-  buffer<row_tile> tiles_;
-  std::vector<std::int64_t> launches_;  ///< see product_tiles
+  buffer<panel_part> column_parts_;  ///< see wide_parts
+  buffer<panel_part> row_parts_;
 };
 
 }  // namespace sptrsv::detail::supernodal

@@ -1,0 +1,201 @@
+// The columns of C, and where their values stand in the stored matrix.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "sptrsv/detail/analysis/device_columns.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
+
+namespace sptrsv::detail::supernodal {
+
+/// The columns of the strictly lower triangle, rows ascending, as kernels see them. They may be runs of the
+/// stored matrix itself.
+template <class Index, class Offset>
+struct column_view {
+  std::int64_t size;
+  const Offset* offsets;  ///< by column, size + 1: entries of the columns before
+  const Offset* first;    ///< by column: where its first entry stands in `indices`
+  const Index* indices;
+  int step;   ///< distance of the entries of a column: 1 or -1
+  Index top;  ///< an index i stands for row top - i; -1: for row i
+
+  /// Returns where the first entry of a column stands.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t begin(Context& ctx, std::int64_t column) const {
+    return ctx.load_constant(first + column);
+  }
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t count(Context& ctx, std::int64_t column) const {
+    return static_cast<std::int64_t>(ctx.load_constant(offsets + column + 1)) -
+           static_cast<std::int64_t>(ctx.load_constant(offsets + column));
+  }
+  /// Returns the row of entry `t` of the column that begins at `begin`.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t row(Context& ctx, std::int64_t begin, std::int64_t t) const {
+    const Index index = ctx.load_constant(indices + begin + step * t);
+    return static_cast<std::int64_t>(top < 0 ? index : static_cast<Index>(top - index));
+  }
+  /// Returns how many of the `count` entries of the column that begins at `begin` stand in rows before
+  /// `row_end`.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t count_before(Context& ctx, std::int64_t begin, std::int64_t count,
+                                          std::int64_t row_end) const {
+    std::int64_t low = 0;
+    std::int64_t high = count;
+    while (low < high) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (row(ctx, begin, middle) < row_end) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+};
+
+/// Returns the number of entries of a column.
+template <class Index, class Offset>
+struct column_length {
+  column_view<Index, Offset> c;
+
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t column) const {
+    return c.count(ctx, column);
+  }
+};
+
+/// Finds where the strictly lower entries of each column begin in a stored matrix with sorted rows (columns):
+/// behind the diagonal, or, if the system counts from the end, before it. Runs once per column.
+template <class Index, class Offset>
+struct find_runs {
+  pattern_view<Index, Offset> a;
+  bool mirrored;
+  Offset* first;  ///< by column
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
+    const std::int64_t major = mirrored ? a.size - 1 - column : column;
+    const std::int64_t begin = ctx.load_constant(a.offsets + major);
+    const std::int64_t count = static_cast<std::int64_t>(ctx.load_constant(a.offsets + major + 1)) - begin;
+    const std::int64_t before = triangle_kernels::count_below(ctx, a.indices + begin, count,
+                                                              static_cast<Index>(major + (mirrored ? 0 : 1)));
+    ctx.store(first + column, static_cast<Offset>(begin + before - (mirrored ? 1 : 0)));
+  }
+};
+
+/// Where the values of the columns of C stand in the stored matrix, as kernels see it.
+template <class Scalar, class Offset>
+struct stored_values {
+  const Scalar* values;
+  bool conjugated;
+  const Offset* first;    ///< by column: where its first entry stands in `sources`, or, without, in `values`
+  const Offset* sources;  ///< by entry: its index in the stored matrix; null: each column is a run of it
+  const Offset* pivots;   ///< by column: index of the diagonal entry; null: it stands before the run
+  int step;               ///< distance of the entries of a run: 1 or -1
+
+  /// Returns the value of entry `t` of the column that begins at `begin`.
+  template <class Context>
+  SPTRSV_DEVICE Scalar value(Context& ctx, std::int64_t begin, std::int64_t t) const {
+    return at(ctx,
+              sources == nullptr ? begin + step * t : std::int64_t{ctx.load_constant(sources + begin + t)});
+  }
+  /// Returns the diagonal entry of a column, which is stored.
+  template <class Context>
+  SPTRSV_DEVICE Scalar pivot(Context& ctx, std::int64_t column) const {
+    return at(ctx, pivots == nullptr ? std::int64_t{ctx.load_constant(first + column)} - step
+                                     : std::int64_t{ctx.load_constant(pivots + column)});
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE Scalar at(Context& ctx, std::int64_t index) const {
+    const Scalar v = ctx.load_constant(values + index);
+    return conjugated ? conjugate(v) : v;
+  }
+};
+
+/// Owns the columns of C. If they are runs of the stored matrix, that is, if it has them as its sorted
+/// columns (rows), one number per column says where the values are, and the pattern is that of the stored
+/// matrix, which is only there during the analysis. Otherwise each entry has a number of its own.
+template <class Index, class Offset>
+class factor_columns {
+ public:
+  factor_columns() = default;
+
+  /// Builds the columns of the system `form`, with the checks of build_on_device. Synchronises.
+  template <class Executor>
+  factor_columns(const pattern_view<Index, Offset>& a, const triangle_form& form, const Executor& on,
+                 memory_resource& resource)
+      : size_(a.size), step_(1), top_(-1) {
+    device_triangle<Index, Offset> t =
+        device_triangle_builder<Index, Offset, Executor>(a, flipped(form), on, resource).build(true);
+    if (size_ == 0) {
+      return;
+    }
+    if (!t.rows_are_stored_runs) {
+      device_columns<Index, Offset> c = columns_of_flipped(t, on, resource);
+      entries_ = c.entries();
+      offsets_ = std::move(c.column_offsets);
+      rows_ = std::move(c.rows);
+      sources_ = std::move(c.sources);
+      pivots_ = std::move(c.diagonal_sources);
+      return;
+    }
+    Offset entries = 0;
+    on.download(&entries, t.row_offsets.data() + size_, sizeof(entries));
+    entries_ = entries;
+    offsets_ = make_buffer<Offset>(size_ + 1, on, resource);
+    simt::for_each(on, size_ + 1,
+                   reverse_array<Offset>{t.row_offsets.data(), offsets_.data(), size_ + 1, entries_});
+    first_ = make_buffer<Offset>(size_, on, resource);
+    simt::for_each(on, size_, find_runs<Index, Offset>{a, form.reversed, first_.data()});
+    stored_indices_ = a.indices;
+    step_ = form.reversed ? -1 : 1;
+    top_ = static_cast<Index>(form.reversed ? size_ - 1 : -1);
+  }
+
+  [[nodiscard]] std::int64_t entries() const { return entries_; }
+
+  /// Returns the pattern, until end_analysis().
+  [[nodiscard]] column_view<Index, Offset> view() const {
+    return {size_,   offsets_.data(),
+            first(), stored_indices_ != nullptr ? stored_indices_ : rows_.data(),
+            step_,   top_};
+  }
+  /// Returns where the columns have their values in `values`, the values of the stored matrix.
+  template <class Scalar>
+  [[nodiscard]] stored_values<Scalar, Offset> values(const Scalar* values, bool conjugated) const {
+    return {values, conjugated, first(), sources_.data(), pivots_.data(), step_};
+  }
+  /// Gives back what values() does not need.
+  void end_analysis() {
+    stored_indices_ = nullptr;
+    rows_ = {};
+    if (is_run()) {
+      offsets_ = {};
+    }
+  }
+  [[nodiscard]] std::size_t bytes() const {
+    return offsets_.bytes() + first_.bytes() + rows_.bytes() + sources_.bytes() + pivots_.bytes();
+  }
+
+ private:
+  [[nodiscard]] const Offset* first() const { return is_run() ? first_.data() : offsets_.data(); }
+  [[nodiscard]] bool is_run() const { return first_.data() != nullptr; }
+
+  std::int64_t size_ = 0;
+  std::int64_t entries_ = 0;               ///< without the diagonal
+  const Index* stored_indices_ = nullptr;  ///< of the stored matrix, if columns are runs of it
+  buffer<Offset> offsets_;                 ///< by column, size + 1
+  buffer<Offset> first_;                   ///< by column, if columns are runs
+  buffer<Index> rows_;                     ///< by entry, if columns are not runs
+  buffer<Offset> sources_;                 ///< likewise
+  buffer<Offset> pivots_;                  ///< by column, if columns are not runs and the diagonal is stored
+  int step_ = 1;
+  Index top_ = -1;
+};
+
+}  // namespace sptrsv::detail::supernodal

@@ -1,0 +1,212 @@
+// Merging supernodes with their parents on the device.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sptrsv/detail/supernodal/symbolic.hpp"
+#include "sptrsv/detail/supernodal/tree.hpp"
+
+namespace sptrsv::detail::supernodal {
+
+/// The state of a merge, by fundamental supernode.
+template <class Index>
+struct merge_state {
+  const Index* first;      ///< count + 1: its first column
+  const Index* row_count;  ///< rows below it
+  const Index* parent;     ///< -1: none
+  Index* children;         ///< how many it has
+  Index* arrived;          ///< how many of them are done
+  /// The first one of its descendants, as far as they are next to it and merged with it.
+  Index* lowest;
+  std::int64_t* entries;  ///< of the merged range that it is the root of, in the pattern
+  Index* is_root;         ///< 1: it is the last one of a merged range
+};
+
+/// Initialises the state; `children` and `arrived` are zero before. Runs once per fundamental supernode.
+template <class Index>
+struct start_merge {
+  merge_state<Index> state;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t f) const {
+    const Index above = ctx.load_constant(state.parent + f);
+    if (above >= 0) {
+      ctx.reduce_add(state.children + above, Index{1});
+    }
+    ctx.store(state.lowest + f, static_cast<Index>(f));
+    ctx.store(state.is_root + f, Index{1});
+  }
+};
+
+/// Does what merge() does, for nested supernodes. There is a thread for each leaf of the tree. The thread
+/// that comes last to a parent goes on with it, so no thread waits. For a fundamental supernode p:
+///
+///   1. Begin with the range of p alone.
+///   2. Look at the range just before it, whose root is c. It becomes part of the range of p if the parent q
+///      of c is in it, all from there to q are descendants of q, and the share of zeros is small enough.
+///   3. If so, c is no root any more, and the range is the lowest descendant of q ... p. Go on with 2.
+///
+/// A thread that does more than `max_steps` of them would take too long. The merge is given up then.
+template <class Index>
+struct merge_agent {
+  static constexpr int block_threads = 64;
+  struct shared_storage {};
+  struct params {
+    merge_state<Index> state;
+    std::int64_t count;
+    merge_limits limits;
+    std::int64_t max_steps;
+    std::uint32_t* given_up;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const merge_state<Index>& state = p.state;
+    std::int64_t node = static_cast<std::int64_t>(ctx.block_rank()) * block_threads + ctx.thread_rank();
+    if (node >= p.count || ctx.load_constant(state.children + node) != 0) {
+      return;
+    }
+    for (std::int64_t steps = 1;; ++steps) {
+      merge(ctx, p, node);
+      const std::int64_t above = ctx.load_constant(state.parent + node);
+      if (above < 0) {
+        return;
+      }
+      if (steps == p.max_steps) {
+        ctx.store_relaxed(p.given_up, 1u);
+        return;
+      }
+      ctx.fence();
+      if (ctx.atomic_add(state.arrived + above, Index{1}) + 1 < ctx.load_constant(state.children + above)) {
+        return;
+      }
+      ctx.fence();
+      node = above;
+    }
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE static void merge(Context& ctx, const params& p, std::int64_t node) {
+    const merge_state<Index>& state = p.state;
+    const std::int64_t end = ctx.load_constant(state.first + node + 1);
+    const std::int64_t rows = ctx.load_constant(state.row_count + node);
+    const auto panel_entries = [&](std::int64_t columns) { return panel_row(columns + rows, columns); };
+    std::int64_t begin = node;
+    std::int64_t entries =
+        panel_entries(end - static_cast<std::int64_t>(ctx.load_constant(state.first + node)));
+    while (begin > 0) {
+      const std::int64_t child = begin - 1;
+      const std::int64_t parent = ctx.load_constant(state.parent + child);
+      if (parent < begin || parent > node ||
+          (parent < node && static_cast<std::int64_t>(ctx.load(state.lowest + parent)) != begin)) {
+        break;
+      }
+      const std::int64_t lowest = ctx.load(state.lowest + child);
+      const std::int64_t of_child = ctx.load(state.entries + child);
+      const std::int64_t columns = end - static_cast<std::int64_t>(ctx.load_constant(state.first + lowest));
+      if (!p.limits.allow(panel_entries(columns), entries + of_child, columns)) {
+        break;
+      }
+      begin = lowest;
+      entries += of_child;
+      for (std::int64_t a = parent; a != node; a = ctx.load_constant(state.parent + a)) {
+        ctx.store(state.lowest + a, static_cast<Index>(begin));
+      }
+      ctx.store(state.is_root + child, Index{0});
+    }
+    ctx.store(state.lowest + node, static_cast<Index>(begin));
+    ctx.store(state.entries + node, entries);
+  }
+};
+
+/// Writes the merged ranges. Runs once per fundamental supernode.
+template <class Index>
+struct write_ranges {
+  merge_state<Index> state;
+  const Index* roots_before;  ///< by fundamental supernode, count + 1: how many ranges end before it
+  Index* first_descendant;    ///< by fundamental supernode: see merged_supernodes
+  merged_columns<Index>* ranges;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t f) const {
+    const Index number = ctx.load_constant(roots_before + f);
+    const Index first = ctx.load_constant(state.first + ctx.load_constant(state.lowest + f));
+    ctx.store(first_descendant + f, first);
+    if (ctx.load_constant(roots_before + f + 1) == number) {
+      return;
+    }
+    const Index above = ctx.load_constant(state.parent + f);
+    merged_columns<Index> range{first, ctx.load_constant(state.row_count + f), -1, -1};
+    if (above >= 0) {
+      range.parent = ctx.load_constant(roots_before + above);
+      range.parent_column = ctx.load_constant(state.first + above);
+    }
+    ctx.store(ranges + number, range);
+  }
+};
+
+/// The merged supernodes of a plan.
+template <class Index>
+struct device_merge {
+  std::vector<merged_columns<Index>> ranges;
+  buffer<Index> first_descendant;  ///< by fundamental supernode: see merged_supernodes
+};
+
+/// Merges on the device; returns no ranges if the tree is too high. The supernodes are nested. Synchronises.
+template <class Index, class Executor>
+device_merge<Index> merge_on_device(const device_fundamental<Index>& f, const merge_limits& limits,
+                                    std::int64_t max_steps, const Executor& on, memory_resource& resource) {
+  const auto counts = make_buffer<Index>(2 * f.count, on, resource);
+  const auto lowest = make_buffer<Index>(f.count, on, resource);
+  const auto entries = make_buffer<std::int64_t>(f.count, on, resource);
+  const auto roots = make_buffer<Index>(f.count + 1, on, resource);
+  const auto given_up = make_buffer<std::uint32_t>(1, on, resource);
+  on.fill_bytes(counts.data(), 0, counts.bytes());
+  on.fill_bytes(roots.data() + f.count, 0, sizeof(Index));
+  on.fill_bytes(given_up.data(), 0, given_up.bytes());
+  const merge_state<Index> state{f.first.data(),          f.row_count.data(), f.parent.data(), counts.data(),
+                                 counts.data() + f.count, lowest.data(),      entries.data(),  roots.data()};
+  simt::for_each(on, f.count, start_merge<Index>{state});
+  using agent = merge_agent<Index>;
+  on.template launch<agent>(simt::block_count(f.count, agent::block_threads),
+                            {state, f.count, limits, max_steps, given_up.data()});
+  on.exclusive_scan(roots.data(), roots.data(), f.count + 1, resource);
+  device_merge<Index> merged;
+  Index count = 0;
+  std::uint32_t is_given_up = 0;
+  on.download(&count, roots.data() + f.count, sizeof(count));
+  on.download(&is_given_up, given_up.data(), sizeof(is_given_up));
+  if (is_given_up != 0) {
+    return merged;
+  }
+  const auto ranges = make_buffer<merged_columns<Index>>(count, on, resource);
+  merged.first_descendant = make_buffer<Index>(f.count, on, resource);
+  simt::for_each(on, f.count,
+                 write_ranges<Index>{state, roots.data(), merged.first_descendant.data(), ranges.data()});
+  merged.ranges.resize(ranges.size());
+  on.download(merged.ranges.data(), ranges.data(), ranges.bytes());
+  return merged;
+}
+
+/// Merges supernodes with their parents: on the device, or on the host if they are not nested or their tree
+/// is high. Synchronises.
+template <class Index, class Executor>
+device_merge<Index> merge_supernodes(const device_fundamental<Index>& f, const merge_limits& limits,
+                                     const Executor& on, memory_resource& resource) {
+  constexpr std::int64_t max_steps = 2000;
+  device_merge<Index> merged;
+  if (f.is_nested) {
+    merged = merge_on_device(f, limits, max_steps, on, resource);
+  }
+  if (merged.ranges.empty()) {
+    const fundamental_supernodes on_host = download_fundamental(f, on);
+    const merged_supernodes made = merge(on_host, limits);
+    merged.ranges = columns_of<Index>(on_host, made);
+    merged.first_descendant = upload_as<Index>(made.first_descendant, on, resource);
+  }
+  return merged;
+}
+
+}  // namespace sptrsv::detail::supernodal

@@ -1,0 +1,73 @@
+// The growth of the inverses of diagonal blocks.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
+
+namespace sptrsv::detail::supernodal {
+
+/// The maximum norms of U and inv(U) for the diagonal block U of a supernode, as bits, which compare as the
+/// numbers do. If a value is not finite, all bits are set: this is NaN.
+template <class Real>
+struct block_norms {
+  using word = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
+
+  word of_block;
+  word of_inverse;
+
+  /// Returns the word for the sum of a row.
+  static SPTRSV_HOST_DEVICE word of_sum(Real sum) {
+    return is_finite(sum) ? bit_cast<word>(sum) : static_cast<word>(~word{0});
+  }
+  /// Returns the condition number; NaN if a value is not finite.
+  [[nodiscard]] SPTRSV_HOST_DEVICE Real growth() const {
+    return bit_cast<Real>(of_block) * bit_cast<Real>(of_inverse);
+  }
+};
+
+/// Sets both norms of each supernode to 1. Runs once per supernode.
+template <class Real>
+struct start_norms {
+  block_norms<Real>* norms;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t s) const {
+    const auto one = block_norms<Real>::of_sum(Real{1});
+    ctx.store(norms + s, block_norms<Real>{one, one});
+  }
+};
+
+/// Takes the largest of the sums that the lanes of a warp have into a norm.
+template <class Real, class Context, class Warp>
+SPTRSV_DEVICE void raise_norm(Context& ctx, const Warp& warp, typename block_norms<Real>::word* norm,
+                              Real sum) {
+  const auto largest = simt::reduce(warp, block_norms<Real>::of_sum(sum), 32, simt::maximum{});
+  if (warp.rank() == 0) {
+    ctx.atomic_max(norm, largest);
+  }
+}
+
+/// Finds the first supernode whose growth is too large. Runs once per supernode.
+template <class Real, class Index>
+struct find_grown {
+  const block_norms<Real>* norms;
+  const Index* first;  ///< by supernode: its first column
+  Real max_growth;
+  std::int64_t last;          ///< the largest substitution index if substitution goes backward; otherwise -1
+  std::int64_t* first_grown;  ///< substitution index
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t s) const {
+    if (!(ctx.load_constant(norms + s).growth() <= max_growth)) {
+      // Backward, the last column of the supernode comes first.
+      ctx.atomic_min(first_grown,
+                     last < 0 ? static_cast<std::int64_t>(ctx.load_constant(first + s))
+                              : last - static_cast<std::int64_t>(ctx.load_constant(first + s + 1)) + 1);
+    }
+  }
+};
+
+}  // namespace sptrsv::detail::supernodal

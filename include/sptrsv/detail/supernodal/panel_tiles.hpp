@@ -1,0 +1,214 @@
+// Tiles of panels in shared memory. The kernels for wide supernodes share them.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/supernodal/stored_panels.hpp"
+
+namespace sptrsv::detail::supernodal {
+
+/// Loads and stores the panel of one supernode by tiles: the threads of a block together, each with some
+/// elements. The rows and columns of a tile are powers of two; the rows of its array may be longer. A thread
+/// loads several elements before it stores the first of them to shared memory, so that they travel together.
+template <class Context, class Scalar, class Index, class Offset, int Threads>
+class panel_tiles {
+ public:
+  using source = stored_panels<Scalar, Index, Offset>;
+  using column = stored_column<Index, Offset>;
+
+  SPTRSV_DEVICE panel_tiles(Context& ctx, const source& from, Scalar* panels, std::int64_t s)
+      : ctx_(ctx),
+        from_(from),
+        node_(from.of.open(ctx, s)),
+        masks_(panel_masks::open(ctx, from.masks, s, node_)),
+        first_fundamental_(ctx.load_constant(from.masks.fundamental + s)),
+        panel_(panels + node_.panel),
+        columns_(static_cast<int>(node_.columns)),
+        height_(static_cast<int>(node_.height())) {}
+
+  [[nodiscard]] SPTRSV_DEVICE int columns() const { return columns_; }
+  [[nodiscard]] SPTRSV_DEVICE int height() const { return height_; }
+
+  /// Opens the columns [begin, end) of the panel in the stored matrix, at the word that has row `row`.
+  SPTRSV_DEVICE void open_columns(column* columns, int begin, int end, int row) {
+    for (int j = begin + ctx_.thread_rank(); j < end; j += Threads) {
+      columns[j] = open_column(j, row);
+    }
+  }
+  /// Moves the columns [begin, end) of the panel from the word that has row `row` to the next one.
+  SPTRSV_DEVICE void advance_columns(column* columns, int begin, int end, int row) {
+    for (int j = begin + ctx_.thread_rank(); j < end; j += Threads) {
+      columns[j].rank +=
+          static_cast<Index>(simt::bit_count(from_.masks.word(ctx_, masks_.mask(columns[j].mask), row / 32)));
+    }
+  }
+
+  /// Loads entries of C: the rows from `row` on, the columns from `first` on. `columns`: those of the panel,
+  /// at the word that has row `row`. `use` maps an entry and its row to what the tile gets. Returns whether
+  /// all that this thread loads is finite.
+  template <int Columns, int Rows, int Stride, class Use>
+  SPTRSV_DEVICE bool load_stored(Scalar (&to)[Rows][Stride], const column* columns, int row, int first,
+                                 const Use& use) {
+    static_assert(Rows <= 64, "a tile has rows of two words of the masks");
+    constexpr int batch = batch_of<Rows * Columns>;
+    const int w = row / 32;
+    const bool has_second = Rows > 32 && w < (height_ - 1) / 32;
+    bool finite = true;
+    for (int begin = ctx_.thread_rank(); begin < Rows * Columns; begin += batch * Threads) {
+      column at[batch];
+      std::uint32_t bits[batch];
+      SPTRSV_UNROLL
+      for (int t = 0; t < batch; ++t) {
+        const int e = begin + t * Threads;
+        const int j = first + e / Rows;
+        const bool is_second = (row + e % Rows) / 32 != w;
+        at[t] = columns[j < columns_ ? j : first];
+        const std::int64_t mask = masks_.mask(at[t].mask);
+        const std::uint32_t word = from_.masks.word(ctx_, mask, w);
+        const std::uint32_t next = has_second ? from_.masks.word(ctx_, mask, w + 1) : 0;
+        at[t].rank += static_cast<Index>(is_second ? simt::bit_count(word) : 0);
+        bits[t] = j >= columns_ || j >= row + e % Rows ? 0 : is_second ? next : word;
+      }
+      Scalar v[batch];
+      SPTRSV_UNROLL
+      for (int t = 0; t < batch; ++t) {
+        const int e = begin + t * Threads;
+        v[t] = at[t].entry(ctx_, from_.stored, bits[t], (row + e % Rows) % 32);
+      }
+      SPTRSV_UNROLL
+      for (int t = 0; t < batch; ++t) {
+        const int e = begin + t * Threads;
+        v[t] = use(v[t], row + e % Rows);
+        finite = finite & is_finite(v[t]);
+        to[e % Rows][e / Rows] = v[t];
+      }
+    }
+    return finite;
+  }
+
+  /// Loads V, with its unit diagonal: the rows from `row` on, the columns from `first` on. Otherwise as
+  /// load_stored.
+  template <int Columns, int Rows, int Stride>
+  SPTRSV_DEVICE bool load_inverse(Scalar (&to)[Rows][Stride], int row, int first) {
+    return load<Columns>(to, [&](int r, int c) {
+      const int i = row + r;
+      const int j = first + c;
+      const Scalar other = i == j && i < columns_ ? pivot_divisor<Scalar>::one() : Scalar{};
+      return i < columns_ && j < i ? ctx_.load(panel_ + i * (i - 1) / 2 + j) : other;
+    });
+  }
+  /// Loads rows below the diagonal block. Rows that are not below it are zero. Otherwise as load_stored.
+  template <int Columns, int Rows, int Stride>
+  SPTRSV_DEVICE bool load_below(Scalar (&to)[Rows][Stride], int row, int first) {
+    const Scalar* const begin = below(row, first);
+    return load<Columns>(to, [&](int r, int c) {
+      const bool exists = row + r >= columns_ && row + r < height_ && first + c < columns_;
+      return exists ? ctx_.load(begin + static_cast<std::int64_t>(r) * columns_ + c) : Scalar{};
+    });
+  }
+
+  /// Stores a tile of V.
+  template <int Columns, int Rows, int Stride>
+  SPTRSV_DEVICE void store_inverse(const Scalar (&from)[Rows][Stride], int row, int first) {
+    for (int e = ctx_.thread_rank(); e < Rows * Columns; e += Threads) {
+      const int i = row + e / Columns;
+      const int j = first + e % Columns;
+      if (i < columns_ && j < i) {
+        ctx_.store(panel_ + i * (i - 1) / 2 + j, from[e / Columns][e % Columns]);
+      }
+    }
+  }
+  /// Stores an element, if it lies below the diagonal block.
+  SPTRSV_DEVICE void store_below(int i, int j, Scalar v) {
+    if (i >= columns_ && i < height_ && j < columns_) {
+      ctx_.store(below(i, j), v);
+    }
+  }
+
+  [[nodiscard]] SPTRSV_DEVICE bool depends(int i, int j) { return from_.depends(ctx_, node_, i, j); }
+
+ private:
+  /// The elements of a tile that a thread loads before it uses the first of them.
+  template <int Elements>
+  static constexpr int batch_of = Elements < 2 * Threads   ? 1
+                                  : Elements < 8 * Threads ? Elements / Threads
+                                                           : 8;
+
+  /// Loads get(row, column) for each element of a tile.
+  template <int Columns, int Rows, int Stride, class Get>
+  SPTRSV_DEVICE bool load(Scalar (&to)[Rows][Stride], const Get& get) {
+    constexpr int batch = batch_of<Rows * Columns>;
+    bool finite = true;
+    for (int begin = ctx_.thread_rank(); begin < Rows * Columns; begin += batch * Threads) {
+      Scalar v[batch];
+      SPTRSV_UNROLL
+      for (int t = 0; t < batch; ++t) {
+        v[t] = get((begin + t * Threads) / Columns, (begin + t * Threads) % Columns);
+      }
+      SPTRSV_UNROLL
+      for (int t = 0; t < batch; ++t) {
+        const int e = begin + t * Threads;
+        finite = finite & is_finite(v[t]);
+        to[e / Columns][e % Columns] = v[t];
+      }
+    }
+    return finite;
+  }
+
+  /// Returns the address of an element below the diagonal block.
+  [[nodiscard]] SPTRSV_DEVICE Scalar* below(int i, int j) const {
+    return panel_ + panel_row(columns_, columns_) + static_cast<std::int64_t>(i - columns_) * columns_ + j;
+  }
+
+  SPTRSV_DEVICE column open_column(int j, int row) {
+    const std::int64_t number = node_.first + j;
+    // The last fundamental supernode that begins at the column or before it.
+    std::int64_t low = first_fundamental_;
+    std::int64_t high =
+        low + j + 1 < from_.masks.fundamental_count ? low + j + 1 : from_.masks.fundamental_count;
+    while (high - low > 1) {
+      const std::int64_t middle = low + (high - low) / 2;
+      const bool is_before =
+          static_cast<std::int64_t>(ctx_.load_constant(from_.masks.first + middle)) <= number;
+      low = is_before ? middle : low;
+      high = is_before ? high : middle;
+    }
+    const std::int64_t begin = ctx_.load_constant(from_.masks.first + low);
+    column found{};
+    found.begin = ctx_.load_constant(from_.stored.first + number);
+    found.mask = static_cast<Index>(low - first_fundamental_);
+    // Bits begin ... number of the mask, as far as it goes, are the columns before the first entry.
+    const std::int64_t skipped = number - (begin > node_.first ? begin : node_.first) + 1;
+    found.rank =
+        static_cast<Index>(from_.masks.count_before(ctx_, masks_.mask(found.mask), row / 32) - skipped);
+    return found;
+  }
+
+  Context& ctx_;
+  const source& from_;
+  supernode node_;
+  panel_masks masks_;
+  std::int64_t first_fundamental_;
+  Scalar* panel_;
+  int columns_;
+  int height_;
+};
+
+/// Returns whether `v` is true in all threads of the block. Orders shared memory among them. `votes`: shared
+/// memory, one element per warp; a barrier must lie between two calls.
+template <int Threads, class Context>
+SPTRSV_DEVICE bool all_of_block(Context& ctx, bool (&votes)[Threads / 32], bool v) {
+  const auto warp = ctx.template group<32>();
+  const bool of_warp = warp.all(v);
+  if (warp.rank() == 0) {
+    votes[warp.index()] = of_warp;
+  }
+  ctx.barrier();
+  bool all = true;
+  for (const bool vote : votes) {
+    all = all && vote;
+  }
+  return all;
+}
+
+}  // namespace sptrsv::detail::supernodal

@@ -1,0 +1,115 @@
+// Merging supernodes on the device, against the host, in the emulator.
+#include "sptrsv/detail/supernodal/merge_agent.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "support/emulator_target.hpp"
+#include "support/random.hpp"
+
+namespace sptrsv::testing {
+namespace {
+
+namespace supernodal = detail::supernodal;
+using supernodal::fundamental_supernodes;
+
+/// Returns supernodes with the parents `parent`, drawn columns and drawn numbers of rows.
+fundamental_supernodes with_parents(std::vector<std::int64_t> parent, random_source& draw) {
+  fundamental_supernodes f;
+  f.first.push_back(0);
+  for (const std::int64_t above : parent) {
+    f.first.push_back(f.first.back() + 1 + draw.below(3));
+    f.row_count.push_back(above < 0 ? 0 : 1 + draw.below(6));
+    f.nested.push_back(1);
+  }
+  f.parent = std::move(parent);
+  return f;
+}
+
+/// Draws parents from the next `reach` supernodes.
+fundamental_supernodes scattered(std::int64_t count, std::int64_t reach, std::uint64_t seed) {
+  random_source draw(seed);
+  std::vector<std::int64_t> parent;
+  for (std::int64_t s = 0; s < count; ++s) {
+    const std::int64_t above = s + 1 + draw.below(reach);
+    parent.push_back(above < count ? above : -1);
+  }
+  return with_parents(std::move(parent), draw);
+}
+
+/// Draws a forest in which the descendants of each supernode lie just before it.
+fundamental_supernodes postordered(std::int64_t count, std::int64_t max_children, std::uint64_t seed) {
+  random_source draw(seed);
+  std::vector<std::int64_t> parent(static_cast<std::size_t>(count), -1);
+  std::vector<std::int64_t> roots;
+  for (std::int64_t s = 0; s < count; ++s) {
+    for (std::int64_t c = draw.below(max_children + 1); c > 0 && !roots.empty(); --c) {
+      parent[static_cast<std::size_t>(roots.back())] = s;
+      roots.pop_back();
+    }
+    roots.push_back(s);
+  }
+  return with_parents(std::move(parent), draw);
+}
+
+/// Returns the supernodes in the memory of the emulator.
+supernodal::device_fundamental<std::int32_t> upload(const fundamental_supernodes& f, emulator_target& where) {
+  supernodal::device_fundamental<std::int32_t> to;
+  to.count = f.count();
+  to.first = supernodal::upload_as<std::int32_t>(f.first, where.on(), where.resource());
+  to.row_count = supernodal::upload_as<std::int32_t>(f.row_count, where.on(), where.resource());
+  to.parent = supernodal::upload_as<std::int32_t>(f.parent, where.on(), where.resource());
+  return to;
+}
+
+void expect_same(const fundamental_supernodes& f, const supernodal::merge_limits& limits,
+                 const supernodal::device_merge<std::int32_t>& found, emulator_target& where) {
+  const auto expected = supernodal::merge(f, limits);
+  const auto columns = supernodal::columns_of<std::int32_t>(f, expected);
+  ASSERT_EQ(found.ranges.size(), columns.size());
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    EXPECT_EQ(found.ranges[i].first, columns[i].first) << i;
+    EXPECT_EQ(found.ranges[i].rows, columns[i].rows) << i;
+    EXPECT_EQ(found.ranges[i].parent, columns[i].parent) << i;
+    EXPECT_EQ(found.ranges[i].parent_column, columns[i].parent_column) << i;
+  }
+  const std::vector<std::int32_t> descendants = where.download(found.first_descendant);
+  EXPECT_EQ(std::vector<std::int64_t>(descendants.begin(), descendants.end()), expected.first_descendant);
+}
+
+TEST(DeviceMerge, IsThatOfTheHostUnderEverySchedule) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    emulator_target where;
+    where.device().settings = hostile_settings(seed, seed % 4);
+    const auto size = 20 + 5 * static_cast<std::int64_t>(seed);
+    const auto f =
+        seed % 2 == 0 ? scattered(size, 1 + size % 9, seed) : postordered(size, 1 + size % 4, seed);
+    for (const supernodal::merge_limits& limits :
+         {supernodal::merge_limits{0, 0, 0}, {0.1, 0.4, 8}, {0.5, 0.6, 8}, {1, 1, 0}}) {
+      const auto found =
+          supernodal::merge_on_device(upload(f, where), limits, f.count(), where.on(), where.resource());
+      expect_same(f, limits, found, where);
+    }
+  }
+}
+
+/// A tree that is a path would be one thread's work.
+TEST(DeviceMerge, LeavesHighTreesToTheHost) {
+  emulator_target where;
+  const auto f = scattered(3000, 1, 1);
+  const supernodal::merge_limits limits{0.1, 0.4, 8};
+  const auto on_device = upload(f, where);
+  EXPECT_TRUE(
+      supernodal::merge_on_device(on_device, limits, 100, where.on(), where.resource()).ranges.empty());
+  auto with_nested = upload(f, where);
+  with_nested.nested = buffer<unsigned char>(f.nested.size(), where.resource(), where.on().stream());
+  where.on().upload(with_nested.nested.data(), f.nested.data(), f.nested.size());
+  expect_same(f, limits, supernodal::merge_supernodes(with_nested, limits, where.on(), where.resource()),
+              where);
+}
+
+}  // namespace
+}  // namespace sptrsv::testing
