@@ -1,5 +1,6 @@
 // Barriers and tile collectives: the operations at which threads wait for each other.
 #include <algorithm>
+#include <cmath>
 
 #include "emulator/scheduler.hpp"
 
@@ -140,6 +141,24 @@ void scheduler::rendezvous(thread& t, const exchange& e) {
   complete(t, mine, e);
 }
 
+namespace {
+
+/// Returns what lane `lane` of the warp has of the matrices of a multiply_add afterwards.
+matrix_elements multiplied(const thread* warp, int lane) {
+  const auto of = [&](int l) -> const matrix_elements& {
+    return *static_cast<const matrix_elements*>(warp[l].tile.in);
+  };
+  matrix_elements mine = of(lane);
+  for (int n = 0; n < 2; ++n) {
+    for (int k = 0; k < 4; ++k) {
+      mine.c[n] = std::fma(of(lane / 4 * 4 + k).a, of((2 * (lane % 4) + n) * 4 + k).b, mine.c[n]);
+    }
+  }
+  return mine;
+}
+
+}  // namespace
+
 /// All `lanes` have arrived, `last` as the last one: hands out the results and releases the others.
 void scheduler::complete(thread& last, std::uint32_t lanes, const exchange& e) {
   const int first_lane = __builtin_ctz(lanes);
@@ -167,6 +186,9 @@ void scheduler::complete(thread& last, std::uint32_t lanes, const exchange& e) {
         break;
       case collective::all:
         *static_cast<bool*>(x.out) = votes == everybody;
+        break;
+      case collective::multiply_add:
+        *static_cast<matrix_elements*>(x.out) = multiplied(tile, i);
         break;
       case collective::sync:
         break;

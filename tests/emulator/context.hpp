@@ -64,6 +64,15 @@ class tile {
     const bool nothing = false;
     meet<bool>(collective::sync, &nothing, 0, 0);
   }
+  template <class T>
+  static constexpr bool has_multiply_add = Lanes == 32 && std::is_same_v<T, double>;
+  void multiply_add(double a, double b, double (&c)[2]) const {
+    static_assert(has_multiply_add<double>);
+    const matrix_elements mine{a, b, {c[0], c[1]}};
+    const auto sums = meet<matrix_elements>(collective::multiply_add, &mine, sizeof(mine), 0);
+    c[0] = sums.c[0];
+    c[1] = sums.c[1];
+  }
 
  private:
   template <class T>

@@ -21,11 +21,20 @@ struct block;
 
 enum class thread_state : std::uint8_t { ready, running, polling, in_barrier, in_tile, exited };
 
-enum class collective : std::uint8_t { shuffle, shuffle_down, shuffle_xor, ballot, any, all, sync };
+enum class collective : std::uint8_t {
+  shuffle,
+  shuffle_down,
+  shuffle_xor,
+  ballot,
+  any,
+  all,
+  multiply_add,
+  sync
+};
 
 inline const char* name_of(collective op) {
-  static constexpr const char* names[] = {"shuffle", "shuffle_down", "shuffle_xor", "ballot",
-                                          "any",     "all",          "sync"};
+  static constexpr const char* names[] = {"shuffle", "shuffle_down", "shuffle_xor",  "ballot",
+                                          "any",     "all",          "multiply_add", "sync"};
   return names[static_cast<int>(op)];
 }
 
@@ -63,6 +72,13 @@ struct exchange {
   std::size_t size = 0;
   const void* in = nullptr;
   void* out = nullptr;
+};
+
+/// What a lane has of the matrices A, B and C of a multiply_add.
+struct matrix_elements {
+  double a;
+  double b;
+  double c[2];
 };
 
 /// A copy to shared memory that its thread has not waited for.

@@ -65,6 +65,37 @@ TEST(Tile, CollectivesOfEverySize) {
   }
 }
 
+/// The product of matrices that a warp holds, against its definition.
+TEST(Tile, MultipliesMatrices) {
+  for (const schedule order : {schedule::in_order, schedule::reverse, schedule::random}) {
+    device d(with_schedule(order));
+    const executor on(&d);
+    const auto a = [](int m, int k) { return 1.0 + 10 * m + k; };
+    const auto b = [](int k, int n) { return 0.5 * k - n; };
+    const auto c = [](int m, int n) { return 100.0 * m + n; };
+    const auto out = zeros<double>(on, 64);
+    launch<32>(on, 1, [=, out = out.data()](auto& ctx, nothing&) {
+      const auto warp = ctx.template group<32>();
+      const int row = warp.rank() / 4;
+      const int quarter = warp.rank() % 4;
+      double sums[2] = {c(row, 2 * quarter), c(row, 2 * quarter + 1)};
+      warp.multiply_add(a(row, quarter), b(quarter, row), sums);
+      ctx.store(out + 8 * row + 2 * quarter, sums[0]);
+      ctx.store(out + 8 * row + 2 * quarter + 1, sums[1]);
+    });
+    const auto found = to_host(on, out);
+    for (int m = 0; m < 8; ++m) {
+      for (int n = 0; n < 8; ++n) {
+        double expected = c(m, n);
+        for (int k = 0; k < 4; ++k) {
+          expected += a(m, k) * b(k, n);
+        }
+        EXPECT_EQ(found[static_cast<std::size_t>(8 * m + n)], expected) << m << ", " << n;
+      }
+    }
+  }
+}
+
 TEST(Tile, SizesMayAlternate) {
   const auto sums = [](const executor& on) {
     const auto out = zeros<int>(on, 32);

@@ -108,7 +108,7 @@ std::ptrdiff_t position_of(const task_list& list, std::int64_t first, task_kind 
 TEST(SupernodeTasks, WaitForEarlierTasksOnly) {
   const auto f = two_leaves();
   const auto tree = cut(f, merge(f, no_padding), 100, {});  // columns 0 and 1, and 2 to 6
-  const task_limits limits{64, 5, 6};
+  const task_limits limits{64, 5, 6, 32};
   const auto forward = task_lister(tree, no_forests(tree), false, limits).make();
   EXPECT_LT(position_of(forward, 0, task_kind::warps), position_of(forward, 2, task_kind::sums));
   EXPECT_LT(position_of(forward, 2, task_kind::sums), position_of(forward, 2, task_kind::tile));
@@ -178,7 +178,7 @@ TEST(SupernodeForests, ConsistOfConsecutiveSupernodes) {
 TEST(SupernodeTasks, ShareALargePanelByRows) {
   const auto f = two_leaves();
   const auto tree = cut(f, merge(f, any_padding), 100, {});  // seven columns, no rows below
-  const auto list = task_lister(tree, no_forests(tree), true, {64, 0, 14}).make();
+  const auto list = task_lister(tree, no_forests(tree), true, {64, 0, 14, 32}).make();
   std::vector<std::int64_t> rows;
   for (const task& t : list.tasks) {
     if (t.kind == task_kind::tile) {

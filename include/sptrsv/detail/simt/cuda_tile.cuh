@@ -68,6 +68,21 @@ class cuda_tile {
     }
   }
 
+  /// Tensor cores multiply doubles from compute capability 8.0 on.
+  template <class T>
+  static constexpr bool has_multiply_add =
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+      Lanes == 32 && std::is_same_v<T, double>;
+#else
+      false;
+#endif
+  __device__ __forceinline__ void multiply_add(double a, double b, double (&c)[2]) const {
+    static_assert(has_multiply_add<double>);
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                 : "+d"(c[0]), "+d"(c[1])
+                 : "d"(a), "d"(b));
+  }
+
  private:
   /// Returns the lane of the warp with rank 0 in the tile.
   __device__ __forceinline__ static int first_lane() {
