@@ -949,4 +949,68 @@ ERRORS = (
         "supernodal_factors",
         Edit(SN + "forward_agent.hpp", "is_tile && list.is_long() ?", "is_tile ?"),
     ),
+    error(
+        "supernodal, packs, takes tasks by block and not by ticket",
+        "ticket",
+        "supernodal",
+        Edit(SN + "pack.hpp", "p.tasks + shared.start.block", "p.tasks + ctx.block_rank()"),
+    ),
+    error(
+        "packs of supernodes do not reset their contributions",
+        "reset",
+        "supernodal",
+        Edit(SN + "pack_forward_agent.hpp", "p.reset(ctx, start, pair_of_lane, node.rows_begin + i - k);", ""),
+    ),
+    error(
+        "packs of supernodes do not reset the right-hand sides that tiles share",
+        "reset",
+        "supernodal supernodal_factors",
+        Edit(
+            SN + "pack_forward_agent.hpp",
+            "p.reset(ctx, start, pair_of_lane, p.rows + work.node.first + mine);",
+            "",
+        ),
+    ),
+    error(
+        "packs of supernodes reset the buffer that they write",
+        "parity",
+        "supernodal",
+        Edit(SN + "pack.hpp", "start.half ^ 1u", "start.half"),
+    ),
+    error(
+        "packs of supernodes do not reset x or partial sums",
+        "reset",
+        "supernodal",
+        Edit(SN + "pack_backward_agent.hpp", "p.reset(ctx, start, pair_of_lane, handed_over + j);", ""),
+    ),
+    error(
+        "packs of supernodes are multiplied before the panel has arrived",
+        "copy",
+        "supernodal supernodal_factors",
+        Edit(SN + "pack_forward_agent.hpp", "wait_part(ctx, warp_index, part, arrival);", ""),
+    ),
+    error(
+        "packs of supernodes have no zeros behind their last row",
+        "tail",
+        "supernodal",
+        Edit(SN + "pack_forward_agent.hpp", "pair_at(memory.pack, k + padding, pair_of_lane) = pair{};", ""),
+    ),
+    error(
+        "packs of supernodes use zeros by structure where values are not finite",
+        "values",
+        "supernodal supernodal_factors",
+        Edit(SN + "pack_product.hpp", "!all_finite", "false"),
+    ),
+    error(
+        "the warps of an octet do not wait for each other's part of a pack",
+        "barrier",
+        "supernodal supernodal_factors",
+        Edit(SN + "pack_product.hpp", "team.sync();", "", within="products[team.rank()] = sum;\n    team.sync();"),
+    ),
+    error(
+        "packs of supernodes do not find out which solves came before",
+        "state",
+        "supernodal_factors",
+        Edit(SN + "pack.hpp", "ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));", ""),
+    ),
 )

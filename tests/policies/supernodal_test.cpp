@@ -275,4 +275,95 @@ TEST_F(OfFactors, SayWhenLaterValuesGrow) {
   }
 }
 
+/// Several right-hand sides: full packs, and last packs of every size.
+template <class Case>
+class PacksOf : public Supernodes<Case> {
+ public:
+  using typename Supernodes<Case>::matrix;
+
+  /// Solves in place for each of these numbers of right-hand sides, one after the other on one workspace.
+  void expect_solutions(const pattern& p, const form& f, const std::vector<std::int64_t>& columns) {
+    const auto a = this->make(p, f);
+    auto solver = this->analyze(a, f, *std::max_element(columns.begin(), columns.end()));
+    std::uint64_t seed = 1;
+    for (const std::int64_t k : columns) {
+      const layout shape = k % 3 == 0   ? row_major(p.size, k, k % 2)
+                           : k % 3 == 1 ? column_major(p.size, k, 1)
+                                        : scattered(p.size, k);
+      const auto b = random_vector<double>(static_cast<std::int64_t>(shape.extent), ++seed);
+      auto both = this->where.upload(b);
+      solver.solve(shape.view(static_cast<const double*>(both.data())), shape.view(both.data()),
+                   this->where.stream());
+      const auto x = this->where.download(both);
+      EXPECT_TRUE(gaps_untouched(shape, b, x)) << p.name << ", " << f.name() << ", " << k << " columns";
+      this->expect_solved(a, f, p.name, shape, b, x);
+    }
+  }
+};
+using PacksOfFactors = PacksOf<supernodal_case>;
+using PacksOfSmallPanels = PacksOf<small_panels_case>;
+
+TEST_F(PacksOfSmallPanels, MayHaveAnySize) {
+  for (const pattern& p : {factor_of_grid({9, 7}), patterns::dense(60)}) {
+    for (const form& f : this->forms_for(1)) {
+      expect_solutions(p, f, {1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 9, 17, 8, 16, 2, 17});
+    }
+  }
+}
+
+/// The rows of a wide tile stand apart in shared memory; tiles with other widths are copied as they are.
+TEST_F(PacksOfFactors, HaveWideTiles) {
+  for (const std::int64_t width : {136, 131}) {
+    for (const form& f : {form{uplo::lower}, form{uplo::upper}}) {
+      expect_solutions(patterns::dense(width), f, {9});
+    }
+  }
+}
+
+/// What is not finite in one right-hand side stays there, and does not reach rows that do not depend on it.
+TEST_F(PacksOfSmallPanels, KeepRightHandSidesApartWhereOneIsNotFinite) {
+  for (const pattern& p : {factor_of_grid({6, 5}), patterns::dense(40)}) {
+    for (const form& f : {form{uplo::lower}, form{uplo::upper}}) {
+      const auto a = make(p, f);
+      auto solver = this->analyze(a, f, 11);
+      const layout shape = column_major(p.size, 11);
+      for (const std::int64_t bad : {0, 5, 10}) {
+        auto b = random_vector<double>(static_cast<std::int64_t>(shape.extent), 3);
+        b[shape.at(p.size / 2, bad)] = bad == 5 ? std::nan("") : HUGE_VAL;
+        const auto x = this->solve(solver, shape, b);
+        for (std::int64_t j = 0; j < 11; ++j) {
+          const auto column = [&](const std::vector<double>& all) {
+            const auto from = all.begin() + static_cast<std::ptrdiff_t>(shape.at(0, j));
+            return std::vector<double>(from, from + static_cast<std::ptrdiff_t>(p.size));
+          };
+          expect_same_finite(column(x), reference(a, f, column(b)), f);
+        }
+        EXPECT_EQ(solver.status(this->where.stream()).code, solve_status::kind::non_finite);
+      }
+    }
+  }
+}
+
+/// A workspace has one state for few right-hand sides and one for packs: the status is that of the last
+/// solve.
+TEST_F(PacksOfSmallPanels, HaveTheStatusOfTheLastSolve) {
+  const pattern p = factor_of_grid({6, 5});
+  for (const form& f : {form{uplo::lower}, form{uplo::upper}}) {
+    auto solver = this->analyze(make(p, f), f, 3);
+    const auto status_after = [&](std::int64_t columns, bool is_finite) {
+      auto b = random_vector<double>(p.size * columns, 3);
+      b[static_cast<std::size_t>(p.size * columns - 1)] = is_finite ? 1.0 : HUGE_VAL;
+      this->solve(solver, column_major(p.size, columns), b);
+      return solver.status(this->where.stream()).ok();
+    };
+    for (const std::int64_t first : {1, 3}) {
+      for (const std::int64_t second : {1, 3}) {
+        EXPECT_FALSE(status_after(first, false)) << first;
+        EXPECT_TRUE(status_after(second, true)) << first << ", then " << second;
+        EXPECT_FALSE(status_after(second, false)) << second;
+      }
+    }
+  }
+}
+
 }  // namespace sptrsv::testing

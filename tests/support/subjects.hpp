@@ -459,6 +459,8 @@ struct small_panels : supernodal_tuning {
   static constexpr double max_narrow_padding = 0.6;
   static constexpr int tile_bytes = 512;
   static constexpr int rhs_per_sweep = 2;
+  static constexpr int pack_tile_bytes = 448;
+  static constexpr int pack_block_threads = 64;
   static constexpr int product_rows = 8;
   static constexpr int product_columns = 8;
 };

@@ -25,10 +25,15 @@ struct supernodal_tuning {
   /// most 32 columns that fits the share of a warp is solved by a warp.
   static constexpr int tile_bytes = 65536;
   /// Warps on an SM for which the compiler leaves registers in the kernels for one right-hand side; half as
-  /// many in the others.
+  /// many in those for `rhs_per_sweep`.
   static constexpr int warps_per_processor = 24;
-  /// Right-hand sides that are solved together in one sweep over a panel: 1, 2 or 4.
+  /// Right-hand sides that are solved together in one sweep over a panel: 1, 2 or 4. More of them are solved
+  /// in packs of 8, on the fp64 tensor cores where there are any.
   static constexpr int rhs_per_sweep = 4;
+  /// As `block_threads`, `tile_bytes` and `warps_per_processor`, in the kernels for packs.
+  static constexpr int pack_block_threads = 256;
+  static constexpr int pack_tile_bytes = 65536;
+  static constexpr int pack_warps_per_processor = 16;
   /// Rows of the tiles in which `update_values` multiplies panels with inverse diagonal blocks: a power of
   /// two, at most 64.
   static constexpr int product_rows = 64;
@@ -78,6 +83,9 @@ struct basic_supernodal {
   static_assert(Tuning::max_width >= 1, "supernodal_tuning: max_width must be at least 1");
   static_assert(Tuning::rhs_per_sweep == 1 || Tuning::rhs_per_sweep == 2 || Tuning::rhs_per_sweep == 4,
                 "supernodal_tuning: rhs_per_sweep must be 1, 2 or 4");
+  static_assert(Tuning::pack_block_threads >= 32 && Tuning::pack_block_threads <= 1024 &&
+                    (Tuning::pack_block_threads & (Tuning::pack_block_threads - 1)) == 0,
+                "supernodal_tuning: pack_block_threads must be a power of two from 32 to 1024");
 
   /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "supernodal";

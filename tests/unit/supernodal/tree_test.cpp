@@ -114,7 +114,7 @@ std::ptrdiff_t position_of(const task_list& list, std::int64_t first, task_kind 
 TEST(SupernodeTasks, WaitForEarlierTasksOnly) {
   const auto f = two_leaves();
   const auto tree = tree_of(f, no_padding, 100, {});  // columns 0 and 1, and 2 to 6
-  const task_limits limits{64, 5, 6};
+  const task_limits limits{64, 5, 6, 32};
   const auto forward = task_lister(tree, no_forests(tree), false, limits).make();
   EXPECT_LT(position_of(forward, 0, task_kind::warps), position_of(forward, 2, task_kind::sums));
   EXPECT_LT(position_of(forward, 2, task_kind::sums), position_of(forward, 2, task_kind::tile));
@@ -184,7 +184,7 @@ TEST(SupernodeForests, ConsistOfConsecutiveSupernodes) {
 TEST(SupernodeTasks, ShareALargePanelByRows) {
   const auto f = two_leaves();
   const auto tree = tree_of(f, any_padding, 100, {});  // seven columns, no rows below
-  const auto list = task_lister(tree, no_forests(tree), true, {64, 0, 14}).make();
+  const auto list = task_lister(tree, no_forests(tree), true, {64, 0, 14, 32}).make();
   std::vector<std::int64_t> rows;
   for (const task& t : list.tasks) {
     if (t.kind == task_kind::tile) {
@@ -198,10 +198,10 @@ TEST(SupernodeTasks, ShareALargePanelByRows) {
 
 TEST(SupernodeTasks, ShareALargePanelByStripsBackward) {
   const fundamental_supernodes f{{0, 3, 8}, {5, 0}, {1, -1}, {1, 1}};
-  const auto tree = cut(f, merge(f, {-1, -1, 0}), 100, {});  // three columns with five rows below them
+  const auto tree = tree_of(f, {-1, -1, 0}, 100, {});  // three columns with five rows below them
   ASSERT_EQ(tree.count(), 2);
   // Strips of two columns and two rows.
-  const auto list = task_lister(tree, no_forests(tree), true, {64, 0, 12, 2, 2}).make();
+  const auto list = task_lister(tree, no_forests(tree), true, {64, 0, 12, 32, 2, 2}).make();
   std::vector<std::vector<std::int64_t>> strips;
   for (const task& t : list.tasks) {
     if (t.node.first == 0 && t.kind != task_kind::tile) {

@@ -13,6 +13,9 @@
 #include "sptrsv/detail/supernodal/forest_lists.hpp"
 #include "sptrsv/detail/supernodal/forward_agent.hpp"
 #include "sptrsv/detail/supernodal/merge_agent.hpp"
+#include "sptrsv/detail/supernodal/pack_backward_agent.hpp"
+#include "sptrsv/detail/supernodal/pack_forward_agent.hpp"
+#include "sptrsv/detail/supernodal/solve_storage.hpp"
 #include "sptrsv/detail/supernodal/sources.hpp"
 #include "sptrsv/detail/supernodal/values.hpp"
 #include "sptrsv/policy/supernodal.hpp"
@@ -28,19 +31,21 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   using structure_type = supernodal::device_structure<Index>;
   using values_type = supernodal::panel_values<Tuning, Scalar, Index, Offset, Executor>;
   using space = supernodal::panel_space<Tuning, Scalar>;
+  using pack_space = supernodal::pack_space<Tuning, Scalar>;
+  using pack_storage = supernodal::pack_storage<Scalar>;
   template <int Columns>
   using forward_agent = supernodal::forward_agent<Tuning, Scalar, Index, Offset, Columns>;
   template <int Columns>
   using backward_agent = supernodal::backward_agent<Tuning, Scalar, Index, Offset, Columns>;
-  /// Static shared memory of any of the kernels.
-  static constexpr auto static_shared = static_cast<std::int64_t>(
-      std::max(std::max(simt::static_shared_bytes<forward_agent<1>>,
-                        simt::static_shared_bytes<forward_agent<Tuning::rhs_per_sweep>>),
-               std::max(simt::static_shared_bytes<backward_agent<1>>,
-                        simt::static_shared_bytes<backward_agent<Tuning::rhs_per_sweep>>)));
+  using pack_forward_agent = supernodal::pack_forward_agent<Tuning, Scalar, Index, Offset>;
+  using pack_backward_agent = supernodal::pack_backward_agent<Tuning, Scalar, Index, Offset>;
+  /// Static shared memory of any of these kernels.
+  template <class... Agents>
+  static constexpr std::int64_t static_shared =
+      std::max({static_cast<std::int64_t>(simt::static_shared_bytes<Agents>)...});
 
  public:
-  using workspace = double_buffer_storage<Scalar>;
+  using workspace = supernodal::solve_storage<Scalar>;
 
   /// Plans by the values, which are those of the first update_values().
   engine(const policy::basic_supernodal<Tuning>& policy, const valued_pattern<Scalar, Index, Offset>& a,
@@ -49,7 +54,11 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
         pivots_(form.unit ? 0 : a.size),
         conjugated_(form.conjugated),
         max_rhs_(max_rhs),
-        space_(space::of(static_cast<std::int64_t>(on.shared_limit()) - static_shared)),
+        space_(space::of(static_cast<std::int64_t>(on.shared_limit()) -
+                         static_shared<forward_agent<1>, forward_agent<Tuning::rhs_per_sweep>,
+                                       backward_agent<1>, backward_agent<Tuning::rhs_per_sweep>>)),
+        pack_space_(pack_space::of(static_cast<std::int64_t>(on.shared_limit()) -
+                                   static_shared<pack_forward_agent, pack_backward_agent>)),
         max_growth_(static_cast<real>(
             std::min<double>(policy.max_growth, static_cast<double>(std::numeric_limits<real>::max()) / 2))) {
     find_supernodes(a, form, form.reversed, on, resource);
@@ -91,12 +100,21 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
-    return {handed_over(), max_rhs_, on, resource};
+    if (has_packs()) {
+      return {handed_over(partials_),
+              swept_rhs(),
+              pack_tasks_,
+              handed_over(pack_tasks_.partials),
+              max_rhs_,
+              on,
+              resource};
+    }
+    return {handed_over(partials_), swept_rhs(), on, resource};
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
              const Executor& on) const {
-    supernodal::solve_params<Scalar, Index, Offset> p{};
+    supernodal::pack_params<Scalar, Index, Offset> p{};
     p.of = structure_->view();
     p.panels = values_->panels();
     p.diagonal = values_->diagonal().diagonal();
@@ -110,14 +128,20 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     p.named = contributions_.named();
     p.sources = contributions_.sources();
     p.rows = rows_;
-    p.buffers = scratch.buffers();
+    p.buffers = scratch.sweep();
     p.alpha = alpha;
     p.b = b;
     p.x = x;
     if (x.columns == 1) {
-      launch<1>(p, on);
+      launch<forward_agent<1>, backward_agent<1>>(blocks_, p, space_.bytes(), on);
+    } else if (x.columns <= Tuning::rhs_per_sweep) {
+      launch<forward_agent<Tuning::rhs_per_sweep>, backward_agent<Tuning::rhs_per_sweep>>(blocks_, p,
+                                                                                          space_.bytes(), on);
     } else {
-      launch<Tuning::rhs_per_sweep>(p, on);
+      scratch.packs().set(p);
+      p.sweep_tickets = &p.buffers.state->tickets;
+      p.tile_bytes = pack_space_.tile_bytes;
+      launch<pack_forward_agent, pack_backward_agent>(pack_blocks_, p, pack_space_.bytes(), on);
     }
   }
 
@@ -138,7 +162,10 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     info.device = on.device_name();
     info.entries = entries_ + pivots_;
     info.longest_row = longest_row_;
-    info.workspace_bytes = double_buffer_storage<Scalar>::bytes(handed_over(), max_rhs_);
+    info.workspace_bytes = double_buffer_storage<Scalar>::bytes(handed_over(partials_), swept_rhs());
+    if (has_packs()) {
+      info.workspace_bytes += pack_storage::bytes(pack_tasks_, handed_over(pack_tasks_.partials), max_rhs_);
+    }
     if (size_ == 0) {
       return;
     }
@@ -188,8 +215,17 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     }
   }
 
+  /// Returns whether there may be solves with more right-hand sides than one sweep takes.
+  [[nodiscard]] bool has_packs() const { return max_rhs_ > Tuning::rhs_per_sweep; }
+  /// Returns the largest number of right-hand sides of a solve in one sweep.
+  [[nodiscard]] std::int64_t swept_rhs() const {
+    return std::min<std::int64_t>(max_rhs_, Tuning::rhs_per_sweep);
+  }
   /// Returns how many values blocks hand to each other for one right-hand side; see solve_params::buffers.
-  [[nodiscard]] std::int64_t handed_over() const { return size_ + (backward_ ? partials_ : rows_); }
+  /// `partials`: those of the tasks, see task_list.
+  [[nodiscard]] std::int64_t handed_over(std::int64_t partials) const {
+    return size_ + (backward_ ? partials : rows_);
+  }
 
   [[nodiscard]] std::int64_t find_longest_column(const Executor& on, memory_resource& resource) const {
     const auto longest = make_buffer<std::int64_t>(1, on, resource);
@@ -225,7 +261,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     const supernodal::task_list made =
         supernodal::task_lister(
             tree, forests, backward_,
-            {Tuning::block_threads, space_.warp_entries(), space_.block_entries(),
+            {Tuning::block_threads, space_.warp_entries(), space_.block_entries(), Tuning::block_threads,
              backward_agent<1>::strip_columns, space_.strip_rows(backward_agent<1>::strip_columns)})
             .make();
     tasks_ = make_buffer<supernodal::task>(static_cast<std::int64_t>(made.tasks.size()), on, resource);
@@ -235,14 +271,25 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     blocks_ = simt::block_count(static_cast<std::int64_t>(made.tasks.size() + forests.forests.size()), 1);
     partials_ = made.partials;
     levels_ = tree.is_nested ? made.levels : 0;
+    if (has_packs()) {
+      const supernodal::forest_list no_forests =
+          supernodal::forest_finder(tree, {sizeof(Scalar), backward_}, 0).find();
+      pack_tasks_ = supernodal::task_lister(
+                        tree, no_forests, backward_,
+                        {Tuning::pack_block_threads, pack_space_.warp_entries(), pack_space_.block_entries(),
+                         backward_ ? pack_backward_agent::sum_columns : pack_forward_agent::sum_columns})
+                        .make();
+      pack_blocks_ = simt::block_count(static_cast<std::int64_t>(pack_tasks_.tasks.size()), 1);
+    }
   }
 
-  template <int Columns>
-  void launch(const supernodal::solve_params<Scalar, Index, Offset>& p, const Executor& on) const {
+  template <class Forward, class Backward>
+  void launch(std::uint32_t blocks, const supernodal::pack_params<Scalar, Index, Offset>& p,
+              std::int64_t shared_bytes, const Executor& on) const {
     if (backward_) {
-      on.template launch<backward_agent<Columns>>(blocks_, p, space_.bytes());
+      on.template launch<Backward>(blocks, p, static_cast<std::size_t>(shared_bytes));
     } else {
-      on.template launch<forward_agent<Columns>>(blocks_, p, space_.bytes());
+      on.template launch<Forward>(blocks, p, static_cast<std::size_t>(shared_bytes));
     }
   }
 
@@ -253,6 +300,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   bool conjugated_;
   std::int64_t max_rhs_;
   space space_;
+  pack_space pack_space_;
   real max_growth_;
   supernodal::factor_columns<Index, Offset> columns_;
   std::int64_t entries_ = 0;  ///< of C without the diagonal
@@ -261,6 +309,8 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   std::int64_t partials_ = 0;  ///< see task_list
   std::int64_t levels_ = 0;    ///< of the tree; 0: the pattern has none
   std::uint32_t blocks_ = 0;
+  supernodal::task_list pack_tasks_;  ///< each workspace has a copy
+  std::uint32_t pack_blocks_ = 0;
   bool has_first_values_ = false;  ///< whether the values of the first update_values() are in place
   supernodal::device_fundamental<Index> fundamental_;
   std::optional<structure_type> structure_;

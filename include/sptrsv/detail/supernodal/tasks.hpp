@@ -54,6 +54,7 @@ struct task_limits {
   std::int64_t block_threads;
   std::int64_t warp_entries;  ///< largest panel that a warp takes
   std::int64_t tile_entries;  ///< largest part of a panel that a block takes
+  std::int64_t sum_columns;   ///< largest number of columns of a task of kind `sums`
   /// Backward: the blocks that share a panel take strips of so many columns and rows; 0: tiles of rows.
   std::int64_t strip_columns = 0;
   std::int64_t strip_rows = 0;
@@ -177,10 +178,9 @@ class task_lister {
   /// Adds tasks that sum for all columns of a supernode.
   void add_sums(std::int64_t s, std::int32_t tiles) {
     const std::int64_t columns = tree_.columns(s);
-    const std::int64_t step = backward_ ? 32 : limits_.block_threads;
-    for (std::int64_t j = 0; j < columns; j += step) {
-      list_.tasks.push_back(
-          {tree_.node(s), j, std::min(columns, j + step), list_.partials, tiles, 0, task_kind::sums});
+    for (std::int64_t j = 0; j < columns; j += limits_.sum_columns) {
+      list_.tasks.push_back({tree_.node(s), j, std::min(columns, j + limits_.sum_columns), list_.partials,
+                             tiles, 0, task_kind::sums});
     }
   }
 
