@@ -1,0 +1,366 @@
+// The kernel of an incomplete factorisation.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "sptrsv/detail/incomplete/operands.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/sync/tickets.hpp"
+#include "sptrsv/detail/sync/value_flag.hpp"
+
+namespace sptrsv::detail::incomplete {
+
+/// What consecutive factorisations share, in device memory. Pairs are indexed by the number of the
+/// factorisation mod 2.
+struct factor_state {
+  alignas(128) unsigned long long tickets;       ///< drawn so far
+  alignas(128) std::int64_t first_breakdown[2];  ///< smallest breakdown (see there); all_finite: none
+  std::int64_t boosted_pivots[2];                ///< pivots that were replaced
+};
+
+/// The values of a row while it is computed: in shared memory, or in global memory if the row is long. A sync
+/// of the tile stands between accesses of different lanes.
+template <class Scalar>
+class row_values {
+ public:
+  SPTRSV_DEVICE row_values(Scalar* shared, Scalar* global) : shared_(shared), global_(global) {}
+
+  template <class Context, class Slot>
+  SPTRSV_DEVICE Scalar get(Context& ctx, Slot slot) const {
+    return global_ == nullptr ? shared_[slot] : ctx.load(global_ + slot);
+  }
+  template <class Context, class Slot>
+  SPTRSV_DEVICE void set(Context& ctx, Slot slot, Scalar value) const {
+    if (global_ == nullptr) {
+      shared_[slot] = value;
+    } else {
+      ctx.store(global_ + slot, value);
+    }
+  }
+
+ private:
+  Scalar* shared_;
+  Scalar* global_;  ///< null: the row is in shared memory
+};
+
+/// Factorises the matrix in one launch. A warp computes 32 / Lanes rows that follow each other in level
+/// order, each by a tile of `Lanes` lanes. The values of the factors are their own flags (value_flag): all
+/// are pending before the launch. Per warp, until there are no rows left:
+///
+///   1. Draw a ticket, which selects the rows.
+///   2. Load the row's values of A; apply the shift of the diagonal.
+///   3. Take the row's operands in batches, one for each lane (`operand`). The values of the next batch are
+///      loaded before the current one is used, and the operands of the batch after it, too.
+///   4. In rounds of the whole warp: compute the steps whose operands are known, in their order, then poll
+///      the others. LU: l = a_ik / u_kk, then a_ij -= l u_kj. Cholesky: the lanes sum the products
+///      l_ij conj(l_kj) in a butterfly, then l = (a_ik - sum) / l_kk.
+///   5. After the last step publish the values, those first that other rows need.
+///
+/// Progress: a row needs rows with smaller solve indices. They have the same ticket, or smaller ones, whose
+/// warps have started. No lane waits in a loop of its own, so rows of one warp may need each other.
+template <class Tuning, method Method, class Scalar, class Index, class Offset, int Lanes>
+struct agent {
+  static constexpr int block_threads = Tuning::block_threads;
+  static constexpr int block_warps = block_threads / 32;
+  static constexpr int warp_rows = 32 / Lanes;
+  static constexpr int block_rows = block_warps * warp_rows;
+  using flag = value_flag<Scalar>;
+  using word = typename flag::word;
+  using real = real_t<Scalar>;
+
+  struct shared_storage {};  // the values of the rows are in dynamic shared memory
+  struct params {
+    std::int64_t size;          ///< rows
+    std::int64_t tasks;         ///< tickets that select rows
+    std::uint32_t draws;        ///< tickets that are drawn in a launch: one more for each warp
+    std::int64_t shared_slots;  ///< longest row that is in shared memory
+    const Index* rows;          ///< these are from `elimination`
+    const Offset* row_offsets;
+    const Index* diagonal_slots;
+    const Offset* sources;
+    const std::int64_t* first_operands;
+    const operand<Index, Offset>* operands;
+    const Scalar* a;    ///< by entry of the stored matrix
+    word* factors;      ///< by entry of the stored matrix
+    Scalar* long_rows;  ///< by entry in level order; null if all rows are in shared memory
+    factor_state* state;
+    pivot_rule<Scalar> rule;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const auto warp = ctx.template group<32>();
+    const auto tile = ctx.template group<Lanes>();
+    auto* const shared = static_cast<Scalar*>(ctx.dynamic_shared()) + tile.index() * p.shared_slots;
+    for (;;) {
+      solve_ticket ticket{0, 0};
+      if (warp.rank() == 0) {
+        ticket = draw_solve_ticket(ctx, &p.state->tickets, p.draws);
+      }
+      const std::int64_t task = warp.shuffle(ticket.block, 0);
+      const auto half = warp.shuffle(static_cast<std::uint32_t>(ticket.solve % 2), 0);
+      if (task == 0 && warp.rank() == 0) {
+        ctx.store(&p.state->first_breakdown[half ^ 1u], all_finite);
+        ctx.store(&p.state->boosted_pivots[half ^ 1u], std::int64_t{0});
+      }
+      if (task >= p.tasks) {
+        return;
+      }
+      factorize_rows(ctx, warp, tile, p, task * warp_rows + warp.rank() / Lanes, shared, half);
+    }
+  }
+
+ private:
+  /// The operand of a lane.
+  struct lane_operand {
+    Offset source = -1;  ///< -1: the lane has none
+    Index slot = 0;
+
+    SPTRSV_DEVICE bool is_present() const { return source >= 0; }
+    SPTRSV_DEVICE bool is_pivot() const { return slot < 0; }
+  };
+  struct loaded_operand : lane_operand {
+    typename flag::reading seen;
+  };
+
+  struct row_state {
+    std::int64_t solve_index;
+    Offset begin;  ///< first entry, in level order
+    Index length;  ///< entries
+    Index below;   ///< entries below the diagonal; the slot of the diagonal entry
+    row_values<Scalar> values;
+    Offset first_target;  ///< stored index of the entry that this lane publishes first
+    bool open;            ///< whether the row is not published yet
+    std::int64_t next;    ///< operand of the tile's first lane in the current batch
+    std::int64_t end;     ///< one past the last operand
+    int used;             ///< operands of the current batch that were used
+    loaded_operand now;
+    loaded_operand ahead;
+    lane_operand later;
+    Scalar carried{};   ///< lu: the multiplier of the current step; cholesky: the sum of its products
+    real square_sum{};  ///< cholesky: the sum of the squares of the row so far
+  };
+
+  template <class Context, class Warp, class Tile>
+  SPTRSV_DEVICE static void factorize_rows(Context& ctx, const Warp& warp, const Tile& tile, const params& p,
+                                           std::int64_t solve_index, Scalar* shared, std::uint32_t half) {
+    row_state row = open_row(ctx, tile, p, solve_index, shared);
+    for (;;) {
+      if (row.open) {
+        advance(ctx, tile, p, row, half);
+      }
+      if (warp.all(!row.open)) {
+        return;
+      }
+      if (row.open && !flag::is_known(row.now.seen)) {
+        const word* const value = flag::address(p.factors, row.now.source);
+        ctx.pause(flag::missing(value, row.now.seen));
+        flag::poll(ctx, value, row.now.seen);
+      }
+    }
+  }
+
+  template <class Context, class Tile>
+  SPTRSV_DEVICE static row_state open_row(Context& ctx, const Tile& tile, const params& p,
+                                          std::int64_t solve_index, Scalar* shared) {
+    const bool present = solve_index < p.size;
+    const std::int64_t r = present ? solve_index : 0;
+    const Offset begin = ctx.load_constant(p.row_offsets + r);
+    const auto length = static_cast<Index>(ctx.load_constant(p.row_offsets + r + 1) - begin);
+    row_state row{
+        r,
+        begin,
+        present ? length : Index{0},
+        ctx.load_constant(p.diagonal_slots + r),
+        row_values<Scalar>(
+            shared, static_cast<std::int64_t>(length) > p.shared_slots ? p.long_rows + begin : nullptr),
+        Offset{0},
+        present,
+        ctx.load_constant(p.first_operands + r),
+        ctx.load_constant(p.first_operands + r + 1),
+        0,
+        {},
+        {},
+        {}};
+    row.end = present ? row.end : row.next;
+    row.now = load_value(ctx, p, operand_at(ctx, tile, p, row, 0));
+    row.ahead = load_value(ctx, p, operand_at(ctx, tile, p, row, 1));
+    row.later = operand_at(ctx, tile, p, row, 2);
+    for (Index slot = tile.rank(); slot < row.length; slot += Lanes) {
+      const Offset source = ctx.load_constant(p.sources + row.begin + slot);
+      const Scalar value = ctx.load_constant(p.a + source);
+      row.values.set(ctx, slot, slot == row.below ? p.rule.shifted(value) : value);
+    }
+    const Index first = published_slot(row, tile.rank());
+    if (has_slot(row, first)) {
+      row.first_target = ctx.load_constant(p.sources + row.begin + first);
+    }
+    tile.sync();
+    return row;
+  }
+
+  /// Returns the lane's operand in the batch `ahead` batches after the current one.
+  template <class Context, class Tile>
+  SPTRSV_DEVICE static lane_operand operand_at(Context& ctx, const Tile& tile, const params& p,
+                                               const row_state& row, int ahead) {
+    const std::int64_t at = row.next + ahead * Lanes + tile.rank();
+    lane_operand found;
+    if (at < row.end) {
+      const auto stored = ctx.load_constant(p.operands + at);
+      found.source = stored.source;
+      found.slot = stored.slot;
+    }
+    return found;
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static loaded_operand load_value(Context& ctx, const params& p, const lane_operand& of) {
+    return {of, of.is_present() ? flag::try_load(ctx, flag::address(p.factors, of.source)) : flag::zero()};
+  }
+
+  /// Computes the steps whose operands are known. After the last step of the row publishes it, after the last
+  /// one of a batch takes the next batch.
+  template <class Context, class Tile>
+  SPTRSV_DEVICE static void advance(Context& ctx, const Tile& tile, const params& p, row_state& row,
+                                    std::uint32_t half) {
+    const std::int64_t left = row.end - row.next;
+    const int count = left < Lanes ? static_cast<int>(left) : Lanes;
+    const std::uint32_t known = tile.ballot(flag::is_known(row.now.seen));
+    const std::uint32_t pivots = tile.ballot(row.now.is_present() && row.now.is_pivot());
+    while (row.used < count) {
+      const int end = end_of_step(pivots, row.used, count);
+      const std::uint32_t needed = bits_below(end) & ~bits_below(row.used);
+      if ((known & needed) != needed) {
+        return;
+      }
+      compute(ctx, tile, row, pivots, end);
+      row.used = end;
+      tile.sync();
+    }
+    if (left > Lanes) {
+      row.next += Lanes;
+      row.used = 0;
+      row.now = row.ahead;
+      row.ahead = load_value(ctx, p, row.later);
+      row.later = operand_at(ctx, tile, p, row, 2);
+    } else {
+      publish(ctx, tile, p, row, half);
+      row.open = false;
+    }
+  }
+
+  /// Returns one past the last operand of the step, or of the part of it that is in this batch.
+  SPTRSV_DEVICE static int end_of_step(std::uint32_t pivots, int begin, int count) {
+    if constexpr (Method == method::lu) {
+      const std::uint32_t after = pivots & ~bits_below(begin + 1);
+      return after != 0 ? simt::lowest_bit(after) : count;
+    } else {
+      const std::uint32_t rest = pivots & ~bits_below(begin);
+      return rest != 0 ? simt::lowest_bit(rest) + 1 : count;
+    }
+  }
+  /// Returns a mask of the bits before bit `end`, 0 <= end <= 32.
+  SPTRSV_DEVICE static std::uint32_t bits_below(int end) { return end < 32 ? (1u << end) - 1u : ~0u; }
+
+  /// Uses the operands of the lanes row.used ... end - 1, all of one step.
+  template <class Context, class Tile>
+  SPTRSV_DEVICE static void compute(Context& ctx, const Tile& tile, row_state& row, std::uint32_t pivots,
+                                    int end) {
+    const int lane = tile.rank();
+    if constexpr (Method == method::lu) {
+      if ((pivots >> row.used & 1u) != 0) {
+        Scalar multiplier{};
+        if (lane == row.used) {
+          multiplier = divide(row.values.get(ctx, -1 - row.now.slot), row.now.seen.value());
+          row.values.set(ctx, -1 - row.now.slot, multiplier);
+        }
+        row.carried = tile.shuffle(multiplier, row.used);
+      }
+      if (lane >= row.used && lane < end && !row.now.is_pivot()) {
+        row.values.set(ctx, row.now.slot,
+                       row.values.get(ctx, row.now.slot) - row.carried * row.now.seen.value());
+      }
+    } else {
+      const bool closes = (pivots >> (end - 1) & 1u) != 0;
+      if (row.used < end - (closes ? 1 : 0)) {
+        Scalar product{};
+        if (lane >= row.used && lane < end && !row.now.is_pivot()) {
+          product = row.values.get(ctx, row.now.slot) * conjugate(row.now.seen.value());
+        }
+        row.carried = row.carried + simt::reduce(tile, product, Lanes, simt::plus{});
+      }
+      if (closes) {
+        Scalar solved{};
+        if (lane == end - 1) {
+          solved = divide(row.values.get(ctx, -1 - row.now.slot) - row.carried, row.now.seen.value());
+          row.values.set(ctx, -1 - row.now.slot, solved);
+        }
+        row.square_sum += squared(tile.shuffle(solved, end - 1));
+        row.carried = Scalar{};
+      }
+    }
+  }
+
+  /// Returns slot number `i` in the order of publication: first the pivot and the entries that other rows
+  /// need. Not all numbers have a slot, see has_slot.
+  template <class Number>
+  SPTRSV_DEVICE static Index published_slot(const row_state& row, Number i) {
+    return static_cast<Index>(Method == method::lu ? row.below + i : row.below - i);
+  }
+  SPTRSV_DEVICE static bool has_slot(const row_state& row, Index slot) {
+    return slot >= 0 && slot < row.length;
+  }
+
+  /// Publishes the row.
+  template <class Context, class Tile>
+  SPTRSV_DEVICE static void publish(Context& ctx, const Tile& tile, const params& p, const row_state& row,
+                                    std::uint32_t half) {
+    const Index first = published_slot(row, tile.rank());
+    bool is_bad = false;
+    bool has_zero_pivot = false;
+    bool boosted = false;
+    const auto publish_slot = [&](Index slot, Offset target) {
+      const Scalar value = slot == row.below ? pivot_of(ctx, p, row, boosted) : row.values.get(ctx, slot);
+      flag::publish(ctx, flag::address(p.factors, target), value);
+      has_zero_pivot = has_zero_pivot || (slot == row.below && is_zero(value));
+      is_bad = is_bad || has_zero_pivot || !is_finite(value);
+    };
+    if (has_slot(row, first)) {
+      publish_slot(first, row.first_target);
+    }
+    for (Index i = tile.rank() + Lanes; has_slot(row, published_slot(row, i)); i += Lanes) {
+      const Index slot = published_slot(row, i);
+      publish_slot(slot, ctx.load_constant(p.sources + row.begin + slot));
+    }
+    if constexpr (Method == method::lu) {  // the entries below the diagonal
+      for (Index slot = tile.rank(); slot < row.below; slot += Lanes) {
+        publish_slot(slot, ctx.load_constant(p.sources + row.begin + slot));
+      }
+    }
+    if (boosted) {
+      ctx.reduce_add(&p.state->boosted_pivots[half], std::int64_t{1});
+    }
+    if (is_bad) {
+      const auto number = static_cast<std::int64_t>(ctx.load_constant(p.rows + row.solve_index));
+      ctx.atomic_min(&p.state->first_breakdown[half], breakdown{number, has_zero_pivot}.number());
+    }
+    tile.sync();  // the next row of the tile overwrites the values
+  }
+
+  /// Returns the pivot, which may be boosted.
+  template <class Context>
+  SPTRSV_DEVICE static Scalar pivot_of(Context& ctx, const params& p, const row_state& row, bool& boosted) {
+    const Scalar value = row.values.get(ctx, row.below);
+    if constexpr (Method == method::lu) {
+      boosted = p.rule.boosts(value);
+      return boosted ? from_real<Scalar>(p.rule.boost_to) : value;
+    } else {
+      const real square = real_part(value) - row.square_sum;
+      boosted = p.rule.boosts_square(square);
+      return from_real<Scalar>(std::sqrt(boosted ? p.rule.boost_to : square));
+    }
+  }
+};
+
+}  // namespace sptrsv::detail::incomplete

@@ -1,0 +1,146 @@
+// The engine of the incomplete factorisations on a device.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "sptrsv/detail/base/checked_product.hpp"
+#include "sptrsv/detail/incomplete/agent.hpp"
+#include "sptrsv/detail/incomplete/engine.hpp"
+
+namespace sptrsv::detail::incomplete {
+
+/// Marks entries pending. Runs once per entry in level order.
+template <class Scalar, class Offset>
+struct reset_entries {
+  const Offset* sources;
+  typename value_flag<Scalar>::word* factors;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    using flag = value_flag<Scalar>;
+    flag::reset(ctx, flag::address(factors, ctx.load_constant(sources + e)));
+  }
+};
+
+template <class Tuning, method Method, class Scalar, class Index, class Offset, class Executor>
+class engine {
+  using flag = value_flag<Scalar>;
+  using word = typename flag::word;
+  template <int Lanes>
+  using agent = incomplete::agent<Tuning, Method, Scalar, Index, Offset, Lanes>;
+
+ public:
+  engine(const pattern_view<Index, Offset>& a, const Executor& on, memory_resource& resource)
+      : rows_(analyze_elimination<Method>(a, on, resource)),
+        factors_(make_buffer<word>(checked_product(a.entries, flag::words), on, resource)),
+        state_(make_buffer<factor_state>(1, on, resource)),
+        lanes_(lanes_for(rows_)) {
+    const factor_state start{0, {all_finite, all_finite}, {0, 0}};
+    on.upload(state_.data(), &start, sizeof(start));
+    with_lanes([&](auto lanes) { plan_launch<decltype(lanes)::value>(on); });
+    if (rows_.longest_row > shared_slots_) {
+      long_rows_ = make_buffer<Scalar>(rows_.entries, on, resource);
+    }
+  }
+
+  void factorize(const Scalar* values, const pivot_rule<Scalar>& rule, const Executor& on) {
+    if (rows_.size == 0) {
+      return;
+    }
+    if constexpr (Method == method::lu) {
+      on.fill_bytes(factors_.data(), 0xff, factors_.bytes());
+    } else {  // entries above the diagonal are not used and keep their values
+      on.copy(factors_.data(), values, factors_.bytes());
+      simt::for_each(on, rows_.entries, reset_entries<Scalar, Offset>{rows_.sources.data(), factors_.data()});
+    }
+    with_lanes([&](auto lanes) {
+      using kernel = agent<decltype(lanes)::value>;
+      on.template launch<kernel>(
+          blocks_,
+          {rows_.size, tasks_, draws_, shared_slots_, rows_.rows.data(), rows_.row_offsets.data(),
+           rows_.diagonal_slots.data(), rows_.sources.data(), rows_.first_operands.data(),
+           rows_.operands.data(), values, factors_.data(), long_rows_.data(), state_.data(), rule},
+          shared_bytes<kernel>());
+    });
+  }
+
+  [[nodiscard]] const Scalar* factors() const { return reinterpret_cast<const Scalar*>(factors_.data()); }
+
+  /// Synchronises.
+  [[nodiscard]] findings found(const Executor& on) const {
+    if (rows_.size == 0) {
+      return {};
+    }
+    factor_state state;
+    on.download(&state, state_.data(), sizeof(state));
+    const auto half = (state.tickets / draws_ + 1) % 2;
+    return {reported_index(state.first_breakdown[half]), state.boosted_pivots[half]};
+  }
+
+  template <class Info>
+  void describe(Info& info, const Executor& on) const {
+    info.device = on.device_name();
+    info.levels = rows_.levels;
+    info.longest_row = rows_.longest_row;
+    info.operands = static_cast<std::int64_t>(rows_.operands.size());
+    info.lanes_per_row = lanes_;
+    info.bytes = rows_.bytes() + factors_.bytes() + state_.bytes() + long_rows_.bytes();
+  }
+
+ private:
+  /// Returns the lanes that compute a row: about as many as a row has entries.
+  static int lanes_for(const elimination<Index, Offset>& rows) {
+    const double mean =
+        static_cast<double>(rows.entries) / static_cast<double>(std::max<std::int64_t>(rows.size, 1));
+    int lanes = 4;
+    while (lanes < 32 && lanes < Tuning::lanes_per_entry * mean) {
+      lanes *= 2;
+    }
+    return lanes;
+  }
+
+  template <class Use>
+  void with_lanes(Use use) const {
+    lanes_ == 4    ? use(std::integral_constant<int, 4>{})
+    : lanes_ == 8  ? use(std::integral_constant<int, 8>{})
+    : lanes_ == 16 ? use(std::integral_constant<int, 16>{})
+                   : use(std::integral_constant<int, 32>{});
+  }
+
+  template <class Kernel>
+  [[nodiscard]] std::size_t shared_bytes() const {
+    return static_cast<std::size_t>(Kernel::block_rows * shared_slots_) * sizeof(Scalar);
+  }
+
+  /// Chooses the size of the launch: so many rows at once that a row is loaded well before the rows that it
+  /// needs are known, and not more: rows that wait slow down the memory accesses of the others.
+  template <int Lanes>
+  void plan_launch(const Executor& on) {
+    using kernel = agent<Lanes>;
+    constexpr auto scalar_bytes = static_cast<std::int64_t>(sizeof(Scalar));
+    shared_slots_ = std::min(rows_.longest_row, Tuning::shared_bytes / (kernel::block_rows * scalar_bytes));
+    if (rows_.size == 0) {
+      return;
+    }
+    const std::int64_t wanted_rows = simt::ceil_div(rows_.size, rows_.levels) * Tuning::levels_at_once;
+    tasks_ = simt::block_count(rows_.size, kernel::warp_rows);
+    blocks_ = std::min(simt::block_count(std::min(rows_.size, wanted_rows), kernel::block_rows),
+                       on.template resident_blocks<kernel>(shared_bytes<kernel>()));
+    draws_ = tasks_ + blocks_ * kernel::block_warps;
+  }
+
+  elimination<Index, Offset> rows_;
+  buffer<word> factors_;  ///< by entry of the stored matrix
+  buffer<factor_state> state_;
+  buffer<Scalar> long_rows_;  ///< see agent::params
+  int lanes_;
+  std::int64_t shared_slots_ = 0;
+  std::uint32_t tasks_ = 0;
+  std::uint32_t draws_ = 0;
+  std::uint32_t blocks_ = 0;
+};
+
+}  // namespace sptrsv::detail::incomplete
