@@ -64,8 +64,6 @@ struct incomplete_info {
 struct incomplete_tuning {
   /// Threads of a block: a multiple of 32, at most 1024.
   static constexpr int block_threads = 128;
-  /// Threads of a row divided by its entries in the mean, before rounding up to a power of two.
-  static constexpr double lanes_per_entry = 0.75;
   /// Levels whose rows are in work at the same time.
   static constexpr std::int64_t levels_at_once = 32;
   /// Shared memory of a block in bytes, at most. Longer rows are computed in global memory.

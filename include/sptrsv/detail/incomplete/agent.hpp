@@ -20,10 +20,11 @@ struct factor_state {
 };
 
 /// The values of a row while it is computed: in shared memory, or in global memory if the row is long. A sync
-/// of the tile stands between accesses of different lanes.
+/// of the warp stands between accesses of different lanes.
 template <class Scalar>
 class row_values {
  public:
+  row_values() = default;
   SPTRSV_DEVICE row_values(Scalar* shared, Scalar* global) : shared_(shared), global_(global) {}
 
   template <class Context, class Slot>
@@ -45,7 +46,7 @@ class row_values {
 };
 
 /// Factorises the matrix in one launch. A warp computes 32 / Lanes rows that follow each other in level
-/// order, each by a tile of `Lanes` lanes. The values of the factors are their own flags (value_flag): all
+/// order, each by `Lanes` lanes. The values of the factors are their own flags (value_flag): all
 /// are pending before the launch. Per warp, until there are no rows left:
 ///
 ///   1. Draw a ticket, which selects the rows.
@@ -91,8 +92,8 @@ struct agent {
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
     const auto warp = ctx.template group<32>();
-    const auto tile = ctx.template group<Lanes>();
-    auto* const shared = static_cast<Scalar*>(ctx.dynamic_shared()) + tile.index() * p.shared_slots;
+    auto* const shared =
+        static_cast<Scalar*>(ctx.dynamic_shared()) + ctx.thread_rank() / Lanes * p.shared_slots;
     for (;;) {
       solve_ticket ticket{0, 0};
       if (warp.rank() == 0) {
@@ -107,7 +108,7 @@ struct agent {
       if (task >= p.tasks) {
         return;
       }
-      factorize_rows(ctx, warp, tile, p, task * warp_rows + warp.rank() / Lanes, shared, half);
+      factorize_rows(ctx, warp, p, task * warp_rows + warp.rank() / Lanes, shared, half);
     }
   }
 
@@ -115,7 +116,7 @@ struct agent {
   /// The operand of a lane.
   struct lane_operand {
     Offset source = -1;  ///< -1: the lane has none
-    Index slot = 0;
+    Index slot = 0;      ///< see operand
 
     SPTRSV_DEVICE bool is_present() const { return source >= 0; }
     SPTRSV_DEVICE bool is_pivot() const { return slot < 0; }
@@ -125,86 +126,94 @@ struct agent {
   };
 
   struct row_state {
+    bool open;  ///< whether the row is not published yet
+    int lane;   ///< rank of this lane among those of the row
     std::int64_t solve_index;
     Offset begin;  ///< first entry, in level order
     Index length;  ///< entries
     Index below;   ///< entries below the diagonal; the slot of the diagonal entry
     row_values<Scalar> values;
     Offset first_target;  ///< stored index of the entry that this lane publishes first
-    bool open;            ///< whether the row is not published yet
-    std::int64_t next;    ///< operand of the tile's first lane in the current batch
+    std::int64_t next;    ///< operand of the row's first lane in the current batch
     std::int64_t end;     ///< one past the last operand
+    int count;            ///< operands of the current batch
     int used;             ///< operands of the current batch that were used
     loaded_operand now;
     loaded_operand ahead;
     lane_operand later;
-    Scalar carried{};   ///< lu: the multiplier of the current step; cholesky: the sum of its products
-    real square_sum{};  ///< cholesky: the sum of the squares of the row so far
+    Scalar carried;   ///< lu: the multiplier of the current step; cholesky: the sum of its products
+    real square_sum;  ///< cholesky: the sum of the squares of the row so far
   };
 
-  template <class Context, class Warp, class Tile>
-  SPTRSV_DEVICE static void factorize_rows(Context& ctx, const Warp& warp, const Tile& tile, const params& p,
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void factorize_rows(Context& ctx, const Warp& warp, const params& p,
                                            std::int64_t solve_index, Scalar* shared, std::uint32_t half) {
-    row_state row = open_row(ctx, tile, p, solve_index, shared);
+    row_state row = open_row(ctx, p, solve_index, warp.rank() % Lanes, shared);
+    warp.sync();
     for (;;) {
-      if (row.open) {
-        advance(ctx, tile, p, row, half);
+      compute_known_steps(ctx, warp, row);
+      bool advanced = false;
+      if (row.open && row.used == row.count) {
+        advanced = take_next_batch(ctx, p, row);
+        if (!advanced) {
+          publish(ctx, p, row, half);
+          row.open = false;
+        }
       }
       if (warp.all(!row.open)) {
+        warp.sync();  // the next rows of the warp overwrite the values
         return;
       }
-      if (row.open && !flag::is_known(row.now.seen)) {
-        const word* const value = flag::address(p.factors, row.now.source);
-        ctx.pause(flag::missing(value, row.now.seen));
-        flag::poll(ctx, value, row.now.seen);
+      if (!warp.any(advanced)) {
+        poll(ctx, p, row);
       }
     }
   }
 
-  template <class Context, class Tile>
-  SPTRSV_DEVICE static row_state open_row(Context& ctx, const Tile& tile, const params& p,
-                                          std::int64_t solve_index, Scalar* shared) {
+  template <class Context>
+  SPTRSV_DEVICE static row_state open_row(Context& ctx, const params& p, std::int64_t solve_index, int lane,
+                                          Scalar* shared) {
     const bool present = solve_index < p.size;
     const std::int64_t r = present ? solve_index : 0;
-    const Offset begin = ctx.load_constant(p.row_offsets + r);
-    const auto length = static_cast<Index>(ctx.load_constant(p.row_offsets + r + 1) - begin);
-    row_state row{
-        r,
-        begin,
-        present ? length : Index{0},
-        ctx.load_constant(p.diagonal_slots + r),
-        row_values<Scalar>(
-            shared, static_cast<std::int64_t>(length) > p.shared_slots ? p.long_rows + begin : nullptr),
-        Offset{0},
-        present,
-        ctx.load_constant(p.first_operands + r),
-        ctx.load_constant(p.first_operands + r + 1),
-        0,
-        {},
-        {},
-        {}};
-    row.end = present ? row.end : row.next;
-    row.now = load_value(ctx, p, operand_at(ctx, tile, p, row, 0));
-    row.ahead = load_value(ctx, p, operand_at(ctx, tile, p, row, 1));
-    row.later = operand_at(ctx, tile, p, row, 2);
-    for (Index slot = tile.rank(); slot < row.length; slot += Lanes) {
+    row_state row{};
+    row.open = present;
+    row.lane = lane;
+    row.solve_index = r;
+    row.begin = ctx.load_constant(p.row_offsets + r);
+    const auto length = static_cast<Index>(ctx.load_constant(p.row_offsets + r + 1) - row.begin);
+    row.length = present ? length : Index{0};
+    row.below = ctx.load_constant(p.diagonal_slots + r);
+    row.values = {shared,
+                  static_cast<std::int64_t>(length) > p.shared_slots ? p.long_rows + row.begin : nullptr};
+    row.next = ctx.load_constant(p.first_operands + r);
+    row.end = present ? ctx.load_constant(p.first_operands + r + 1) : row.next;
+    row.now = load_value(ctx, p, operand_at(ctx, p, row, 0));
+    row.ahead = load_value(ctx, p, operand_at(ctx, p, row, 1));
+    row.later = operand_at(ctx, p, row, 2);
+    row.count = operands_of_batch(row);
+    for (Index slot = lane; slot < row.length; slot += Lanes) {
       const Offset source = ctx.load_constant(p.sources + row.begin + slot);
       const Scalar value = ctx.load_constant(p.a + source);
       row.values.set(ctx, slot, slot == row.below ? p.rule.shifted(value) : value);
     }
-    const Index first = published_slot(row, tile.rank());
+    const Index first = published_slot(row, lane);
     if (has_slot(row, first)) {
       row.first_target = ctx.load_constant(p.sources + row.begin + first);
     }
-    tile.sync();
     return row;
   }
 
+  /// Returns the number of operands of the current batch.
+  SPTRSV_DEVICE static int operands_of_batch(const row_state& row) {
+    const std::int64_t left = row.end - row.next;
+    return left < Lanes ? static_cast<int>(left) : Lanes;
+  }
+
   /// Returns the lane's operand in the batch `ahead` batches after the current one.
-  template <class Context, class Tile>
-  SPTRSV_DEVICE static lane_operand operand_at(Context& ctx, const Tile& tile, const params& p,
-                                               const row_state& row, int ahead) {
-    const std::int64_t at = row.next + ahead * Lanes + tile.rank();
+  template <class Context>
+  SPTRSV_DEVICE static lane_operand operand_at(Context& ctx, const params& p, const row_state& row,
+                                               int ahead) {
+    const std::int64_t at = row.next + ahead * Lanes + row.lane;
     lane_operand found;
     if (at < row.end) {
       const auto stored = ctx.load_constant(p.operands + at);
@@ -219,34 +228,56 @@ struct agent {
     return {of, of.is_present() ? flag::try_load(ctx, flag::address(p.factors, of.source)) : flag::zero()};
   }
 
-  /// Computes the steps whose operands are known. After the last step of the row publishes it, after the last
-  /// one of a batch takes the next batch.
-  template <class Context, class Tile>
-  SPTRSV_DEVICE static void advance(Context& ctx, const Tile& tile, const params& p, row_state& row,
-                                    std::uint32_t half) {
-    const std::int64_t left = row.end - row.next;
-    const int count = left < Lanes ? static_cast<int>(left) : Lanes;
-    const std::uint32_t known = tile.ballot(flag::is_known(row.now.seen));
-    const std::uint32_t pivots = tile.ballot(row.now.is_present() && row.now.is_pivot());
-    while (row.used < count) {
-      const int end = end_of_step(pivots, row.used, count);
+  /// Takes the next batch of operands. Returns false if there is none.
+  template <class Context>
+  SPTRSV_DEVICE static bool take_next_batch(Context& ctx, const params& p, row_state& row) {
+    if (row.end - row.next <= Lanes) {
+      return false;
+    }
+    row.next += Lanes;
+    row.used = 0;
+    row.count = operands_of_batch(row);
+    row.now = row.ahead;
+    row.ahead = load_value(ctx, p, row.later);
+    row.later = operand_at(ctx, p, row, 2);
+    return true;
+  }
+
+  /// Loads the operands of this batch and of the next one that are pending once more.
+  template <class Context>
+  SPTRSV_DEVICE static void poll(Context& ctx, const params& p, row_state& row) {
+    const bool known = flag::is_known(row.now.seen);
+    const bool known_ahead = flag::is_known(row.ahead.seen);
+    if (row.open && !(known && known_ahead)) {
+      const loaded_operand& waited = known ? row.ahead : row.now;
+      ctx.pause(flag::missing(flag::address(p.factors, waited.source), waited.seen));
+      if (!known) {
+        flag::poll(ctx, flag::address(p.factors, row.now.source), row.now.seen);
+      }
+      if (!known_ahead) {
+        flag::poll(ctx, flag::address(p.factors, row.ahead.source), row.ahead.seen);
+      }
+    }
+  }
+
+  /// Computes the steps of each row whose operands are known. The rows of the warp take their steps together,
+  /// by collectives of the whole warp: those of a part of it would be executed one part after the other.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void compute_known_steps(Context& ctx, const Warp& warp, row_state& row) {
+    const int first_lane = warp.rank() - row.lane;
+    const std::uint32_t known = warp.ballot(flag::is_known(row.now.seen)) >> first_lane;
+    const std::uint32_t pivots =
+        warp.ballot(row.now.is_present() && row.now.is_pivot()) >> first_lane & bits_below(Lanes);
+    for (;;) {
+      const int end = end_of_step(pivots, row.used, row.count);
       const std::uint32_t needed = bits_below(end) & ~bits_below(row.used);
-      if ((known & needed) != needed) {
+      const bool ready = row.used < row.count && (known & needed) == needed;
+      if (!warp.any(ready)) {
         return;
       }
-      compute(ctx, tile, row, pivots, end);
-      row.used = end;
-      tile.sync();
-    }
-    if (left > Lanes) {
-      row.next += Lanes;
-      row.used = 0;
-      row.now = row.ahead;
-      row.ahead = load_value(ctx, p, row.later);
-      row.later = operand_at(ctx, tile, p, row, 2);
-    } else {
-      publish(ctx, tile, p, row, half);
-      row.open = false;
+      compute(ctx, warp, row, ready, pivots, end);
+      row.used = ready ? end : row.used;
+      warp.sync();
     }
   }
 
@@ -260,43 +291,43 @@ struct agent {
       return rest != 0 ? simt::lowest_bit(rest) + 1 : count;
     }
   }
-  /// Returns a mask of the bits before bit `end`, 0 <= end <= 32.
+  /// Returns a mask of the bits before bit `end`.
   SPTRSV_DEVICE static std::uint32_t bits_below(int end) { return end < 32 ? (1u << end) - 1u : ~0u; }
 
-  /// Uses the operands of the lanes row.used ... end - 1, all of one step.
-  template <class Context, class Tile>
-  SPTRSV_DEVICE static void compute(Context& ctx, const Tile& tile, row_state& row, std::uint32_t pivots,
-                                    int end) {
-    const int lane = tile.rank();
+  /// Uses the operands of the lanes row.used ... end - 1 of the row, all of one step, if the row is `ready`.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void compute(Context& ctx, const Warp& warp, row_state& row, bool ready,
+                                    std::uint32_t pivots, int end) {
+    const int first_lane = warp.rank() - row.lane;
+    const bool is_used = ready && row.lane >= row.used && row.lane < end;
+    const bool is_product = is_used && !row.now.is_pivot();
+    Scalar solved{};  // of the lane with the pivot: the multiplier, or the entry of L
     if constexpr (Method == method::lu) {
-      if ((pivots >> row.used & 1u) != 0) {
-        Scalar multiplier{};
-        if (lane == row.used) {
-          multiplier = divide(row.values.get(ctx, -1 - row.now.slot), row.now.seen.value());
-          row.values.set(ctx, -1 - row.now.slot, multiplier);
-        }
-        row.carried = tile.shuffle(multiplier, row.used);
+      if (is_used && row.now.is_pivot()) {
+        solved = divide(row.values.get(ctx, -1 - row.now.slot), row.now.seen.value());
+        row.values.set(ctx, -1 - row.now.slot, solved);
       }
-      if (lane >= row.used && lane < end && !row.now.is_pivot()) {
+      solved = warp.shuffle(solved, first_lane + row.used % Lanes);
+      if (ready && (pivots >> row.used & 1u) != 0) {
+        row.carried = solved;
+      }
+      if (is_product) {
         row.values.set(ctx, row.now.slot,
                        row.values.get(ctx, row.now.slot) - row.carried * row.now.seen.value());
       }
     } else {
-      const bool closes = (pivots >> (end - 1) & 1u) != 0;
-      if (row.used < end - (closes ? 1 : 0)) {
-        Scalar product{};
-        if (lane >= row.used && lane < end && !row.now.is_pivot()) {
-          product = row.values.get(ctx, row.now.slot) * conjugate(row.now.seen.value());
-        }
-        row.carried = row.carried + simt::reduce(tile, product, Lanes, simt::plus{});
+      if (warp.any(is_product)) {
+        const Scalar product =
+            is_product ? row.values.get(ctx, row.now.slot) * conjugate(row.now.seen.value()) : Scalar{};
+        row.carried = row.carried + simt::reduce(warp, product, Lanes, simt::plus{});
       }
-      if (closes) {
-        Scalar solved{};
-        if (lane == end - 1) {
-          solved = divide(row.values.get(ctx, -1 - row.now.slot) - row.carried, row.now.seen.value());
-          row.values.set(ctx, -1 - row.now.slot, solved);
-        }
-        row.square_sum += squared(tile.shuffle(solved, end - 1));
+      if (is_used && row.now.is_pivot()) {
+        solved = divide(row.values.get(ctx, -1 - row.now.slot) - row.carried, row.now.seen.value());
+        row.values.set(ctx, -1 - row.now.slot, solved);
+      }
+      solved = warp.shuffle(solved, first_lane + (end + Lanes - 1) % Lanes);
+      if (ready && (pivots >> (end - 1) & 1u) != 0) {
+        row.square_sum += squared(solved);
         row.carried = Scalar{};
       }
     }
@@ -313,10 +344,9 @@ struct agent {
   }
 
   /// Publishes the row.
-  template <class Context, class Tile>
-  SPTRSV_DEVICE static void publish(Context& ctx, const Tile& tile, const params& p, const row_state& row,
-                                    std::uint32_t half) {
-    const Index first = published_slot(row, tile.rank());
+  template <class Context>
+  SPTRSV_DEVICE static void publish(Context& ctx, const params& p, const row_state& row, std::uint32_t half) {
+    const Index first = published_slot(row, row.lane);
     bool is_bad = false;
     bool has_zero_pivot = false;
     bool boosted = false;
@@ -329,12 +359,12 @@ struct agent {
     if (has_slot(row, first)) {
       publish_slot(first, row.first_target);
     }
-    for (Index i = tile.rank() + Lanes; has_slot(row, published_slot(row, i)); i += Lanes) {
+    for (Index i = row.lane + Lanes; has_slot(row, published_slot(row, i)); i += Lanes) {
       const Index slot = published_slot(row, i);
       publish_slot(slot, ctx.load_constant(p.sources + row.begin + slot));
     }
     if constexpr (Method == method::lu) {  // the entries below the diagonal
-      for (Index slot = tile.rank(); slot < row.below; slot += Lanes) {
+      for (Index slot = row.lane; slot < row.below; slot += Lanes) {
         publish_slot(slot, ctx.load_constant(p.sources + row.begin + slot));
       }
     }
@@ -345,7 +375,6 @@ struct agent {
       const auto number = static_cast<std::int64_t>(ctx.load_constant(p.rows + row.solve_index));
       ctx.atomic_min(&p.state->first_breakdown[half], breakdown{number, has_zero_pivot}.number());
     }
-    tile.sync();  // the next row of the tile overwrites the values
   }
 
   /// Returns the pivot, which may be boosted.

@@ -91,12 +91,11 @@ class engine {
   }
 
  private:
-  /// Returns the lanes that compute a row: about as many as a row has entries.
+  /// Returns the number of lanes that compute a row: as many as a row has operands in the mean.
   static int lanes_for(const elimination<Index, Offset>& rows) {
-    const double mean =
-        static_cast<double>(rows.entries) / static_cast<double>(std::max<std::int64_t>(rows.size, 1));
+    const auto operands = static_cast<std::int64_t>(rows.operands.size());
     int lanes = 4;
-    while (lanes < 32 && lanes < Tuning::lanes_per_entry * mean) {
+    while (lanes < 32 && lanes * rows.size < operands) {
       lanes *= 2;
     }
     return lanes;
