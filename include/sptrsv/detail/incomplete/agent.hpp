@@ -27,13 +27,15 @@ class row_values {
   row_values() = default;
   SPTRSV_DEVICE row_values(Scalar* shared, Scalar* global) : shared_(shared), global_(global) {}
 
+  SPTRSV_DEVICE bool is_shared() const { return global_ == nullptr; }
+
   template <class Context, class Slot>
   SPTRSV_DEVICE Scalar get(Context& ctx, Slot slot) const {
-    return global_ == nullptr ? shared_[slot] : ctx.load(global_ + slot);
+    return is_shared() ? shared_[slot] : ctx.load(global_ + slot);
   }
   template <class Context, class Slot>
   SPTRSV_DEVICE void set(Context& ctx, Slot slot, Scalar value) const {
-    if (global_ == nullptr) {
+    if (is_shared()) {
       shared_[slot] = value;
     } else {
       ctx.store(global_ + slot, value);
@@ -66,6 +68,8 @@ struct agent {
   static constexpr int block_warps = block_threads / 32;
   static constexpr int warp_rows = 32 / Lanes;
   static constexpr int block_rows = block_warps * warp_rows;
+  /// Entries of a row that a lane loads together.
+  static constexpr int slots_at_once = 4;
   using flag = value_flag<Scalar>;
   using word = typename flag::word;
   using real = real_t<Scalar>;
@@ -84,7 +88,7 @@ struct agent {
     const operand<Index, Offset>* operands;
     const Scalar* a;    ///< by entry of the stored matrix
     word* factors;      ///< by entry of the stored matrix
-    Scalar* long_rows;  ///< by entry in level order; null if all rows are in shared memory
+    Scalar* long_rows;  ///< the values of A by entry in level order; null if all rows are in shared memory
     factor_state* state;
     pivot_rule<Scalar> rule;
   };
@@ -191,16 +195,34 @@ struct agent {
     row.ahead = load_value(ctx, p, operand_at(ctx, p, row, 1));
     row.later = operand_at(ctx, p, row, 2);
     row.count = operands_of_batch(row);
-    for (Index slot = lane; slot < row.length; slot += Lanes) {
-      const Offset source = ctx.load_constant(p.sources + row.begin + slot);
-      const Scalar value = ctx.load_constant(p.a + source);
-      row.values.set(ctx, slot, slot == row.below ? p.rule.shifted(value) : value);
+    if (row.values.is_shared()) {  // a long row has been loaded before the launch
+      load_row(ctx, p, row);
     }
     const Index first = published_slot(row, lane);
     if (has_slot(row, first)) {
       row.first_target = ctx.load_constant(p.sources + row.begin + first);
     }
     return row;
+  }
+
+  /// Loads the values of A to shared memory, several of each lane together.
+  template <class Context>
+  SPTRSV_DEVICE static void load_row(Context& ctx, const params& p, const row_state& row) {
+    for (Index first = row.lane; first < row.length; first += slots_at_once * Lanes) {
+      Scalar value[slots_at_once];
+      for (int i = 0; i < slots_at_once; ++i) {
+        const Index slot = first + i * Lanes;
+        value[i] = slot < row.length
+                       ? ctx.load_constant(p.a + ctx.load_constant(p.sources + row.begin + slot))
+                       : Scalar{};
+      }
+      for (int i = 0; i < slots_at_once; ++i) {
+        const Index slot = first + i * Lanes;
+        if (slot < row.length) {
+          row.values.set(ctx, slot, slot == row.below ? p.rule.shifted(value[i]) : value[i]);
+        }
+      }
+    }
   }
 
   /// Returns the number of operands of the current batch.
@@ -346,27 +368,39 @@ struct agent {
   /// Publishes the row.
   template <class Context>
   SPTRSV_DEVICE static void publish(Context& ctx, const params& p, const row_state& row, std::uint32_t half) {
-    const Index first = published_slot(row, row.lane);
     bool is_bad = false;
     bool has_zero_pivot = false;
     bool boosted = false;
-    const auto publish_slot = [&](Index slot, Offset target) {
-      const Scalar value = slot == row.below ? pivot_of(ctx, p, row, boosted) : row.values.get(ctx, slot);
+    const auto publish_slot = [&](Index slot, Scalar value, Offset target) {
+      value = slot == row.below ? pivot_of(p, row, value, boosted) : value;
       flag::publish(ctx, flag::address(p.factors, target), value);
       has_zero_pivot = has_zero_pivot || (slot == row.below && is_zero(value));
       is_bad = is_bad || has_zero_pivot || !is_finite(value);
     };
-    if (has_slot(row, first)) {
-      publish_slot(first, row.first_target);
-    }
-    for (Index i = row.lane + Lanes; has_slot(row, published_slot(row, i)); i += Lanes) {
-      const Index slot = published_slot(row, i);
-      publish_slot(slot, ctx.load_constant(p.sources + row.begin + slot));
-    }
-    if constexpr (Method == method::lu) {  // the entries below the diagonal
-      for (Index slot = row.lane; slot < row.below; slot += Lanes) {
-        publish_slot(slot, ctx.load_constant(p.sources + row.begin + slot));
+    const auto publish_slots = [&](Index number, const auto& slot_of) {
+      for (; has_slot(row, slot_of(number)); number += slots_at_once * Lanes) {
+        Scalar value[slots_at_once];
+        Offset target[slots_at_once];
+        for (int i = 0; i < slots_at_once; ++i) {
+          const Index slot = slot_of(number + i * Lanes);
+          value[i] = has_slot(row, slot) ? row.values.get(ctx, slot) : Scalar{};
+          target[i] = has_slot(row, slot) ? ctx.load_constant(p.sources + row.begin + slot) : Offset{0};
+        }
+        for (int i = 0; i < slots_at_once; ++i) {
+          const Index slot = slot_of(number + i * Lanes);
+          if (has_slot(row, slot)) {
+            publish_slot(slot, value[i], target[i]);
+          }
+        }
       }
+    };
+    const Index first = published_slot(row, row.lane);
+    if (has_slot(row, first)) {
+      publish_slot(first, row.values.get(ctx, first), row.first_target);
+    }
+    publish_slots(row.lane + Lanes, [&](Index number) { return published_slot(row, number); });
+    if constexpr (Method == method::lu) {  // the entries below the diagonal, which no row needs
+      publish_slots(row.lane, [&](Index number) { return number < row.below ? number : Index{-1}; });
     }
     if (boosted) {
       ctx.reduce_add(&p.state->boosted_pivots[half], std::int64_t{1});
@@ -377,10 +411,8 @@ struct agent {
     }
   }
 
-  /// Returns the pivot, which may be boosted.
-  template <class Context>
-  SPTRSV_DEVICE static Scalar pivot_of(Context& ctx, const params& p, const row_state& row, bool& boosted) {
-    const Scalar value = row.values.get(ctx, row.below);
+  /// Returns the pivot, which may be boosted. `value`: of the diagonal entry after all steps.
+  SPTRSV_DEVICE static Scalar pivot_of(const params& p, const row_state& row, Scalar value, bool& boosted) {
     if constexpr (Method == method::lu) {
       boosted = p.rule.boosts(value);
       return boosted ? from_real<Scalar>(p.rule.boost_to) : value;

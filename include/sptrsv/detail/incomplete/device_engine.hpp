@@ -25,6 +25,28 @@ struct reset_entries {
   }
 };
 
+/// Loads the values of A to the rows in level order and shifts the diagonal. Runs once per entry in level
+/// order.
+template <class Scalar, class Index, class Offset>
+struct load_long_rows {
+  std::int64_t size;
+  const Offset* row_offsets;
+  const Index* diagonal_slots;
+  const Offset* sources;
+  const Scalar* a;
+  pivot_rule<Scalar> rule;
+  Scalar* to;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    const std::int64_t r = triangle_kernels::major_of(ctx, row_offsets, size, e);
+    const Offset diagonal =
+        ctx.load_constant(row_offsets + r) + static_cast<Offset>(ctx.load_constant(diagonal_slots + r));
+    const Scalar value = ctx.load_constant(a + ctx.load_constant(sources + e));
+    ctx.store(to + e, static_cast<Offset>(e) == diagonal ? rule.shifted(value) : value);
+  }
+};
+
 template <class Tuning, method Method, class Scalar, class Index, class Offset, class Executor>
 class engine {
   using flag = value_flag<Scalar>;
@@ -55,6 +77,12 @@ class engine {
     } else {  // entries above the diagonal are not used and keep their values
       on.copy(factors_.data(), values, factors_.bytes());
       simt::for_each(on, rows_.entries, reset_entries<Scalar, Offset>{rows_.sources.data(), factors_.data()});
+    }
+    if (long_rows_.size() > 0) {
+      simt::for_each(on, rows_.entries,
+                     load_long_rows<Scalar, Index, Offset>{rows_.size, rows_.row_offsets.data(),
+                                                           rows_.diagonal_slots.data(), rows_.sources.data(),
+                                                           values, rule, long_rows_.data()});
     }
     with_lanes([&](auto lanes) {
       using kernel = agent<decltype(lanes)::value>;
@@ -134,7 +162,7 @@ class engine {
   elimination<Index, Offset> rows_;
   buffer<word> factors_;  ///< by entry of the stored matrix
   buffer<factor_state> state_;
-  buffer<Scalar> long_rows_;  ///< see agent::params
+  buffer<Scalar> long_rows_;  ///< see agent::params; empty if all rows are in shared memory
   int lanes_;
   std::int64_t shared_slots_ = 0;
   std::uint32_t tasks_ = 0;
