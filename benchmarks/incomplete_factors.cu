@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <functional>
+#include <future>
 #include <limits>
 #include <string>
 #include <utility>
@@ -91,13 +93,13 @@ double milliseconds_since(clock::time_point start) {
   return std::chrono::duration<double, std::milli>(clock::now() - start).count();
 }
 
-/// Returns the median milliseconds of up to 15 calls of `work` that take about 0.2 s together; `prepare` is
+/// Returns the median milliseconds of up to 9 calls of `work` that take about 0.05 s together; `prepare` is
 /// called before each of them and is not timed.
 template <class Prepare, class Work>
 double time_of(const Prepare& prepare, const Work& work) {
   std::vector<double> samples;
   double total = 0;
-  while (samples.size() < 3 || (samples.size() < 15 && total < 200)) {
+  while (samples.size() < 3 || (samples.size() < 9 && total < 50)) {
     prepare();
     samples.push_back(common::device_time(work));
     total += samples.back();
@@ -206,8 +208,9 @@ times measure_cusparse(cusparseHandle_t handle, cusparseSolvePolicy_t policy,
 
 /// The ratios cuSPARSE over ours of all matrices.
 struct summary {
-  common::ratio_summary factor;
-  common::ratio_summary analysis;
+  common::ratio_summary by_level;
+  common::ratio_summary without;
+  common::ratio_summary analysis;  ///< by level; without levels cuSPARSE has none
 };
 
 template <method Method>
@@ -219,31 +222,34 @@ bool measure(cusparseHandle_t handle, const std::string& name, const matrix& a, 
   std::size_t our_bytes = 0;
   std::size_t their_bytes = 0;
   const times ours = measure_ours<Method>(there, expected, our_bytes);
-  times theirs =
+  const times by_level =
       measure_cusparse<Method>(handle, CUSPARSE_SOLVE_POLICY_USE_LEVEL, there, expected, their_bytes);
-  const times other =
+  const times without =
       measure_cusparse<Method>(handle, CUSPARSE_SOLVE_POLICY_NO_LEVEL, there, expected, their_bytes);
-  theirs.factor = std::min(theirs.factor, other.factor);
-  theirs.analysis = std::min(theirs.analysis, other.analysis);
-  ratios.factor.add(theirs.factor / ours.factor, name);
-  ratios.analysis.add(theirs.analysis / ours.analysis, name);
-  const auto info = serial.info();
+  ratios.by_level.add(by_level.factor / ours.factor, name);
+  ratios.without.add(without.factor / ours.factor, name);
+  ratios.analysis.add(by_level.analysis / ours.analysis, name);
   std::printf(
-      "%-24s %-4s %8lld %9lld %6lld | %8.3f %8.3f %6.1f | %8.2f %8.2f %6.1f | %7.1f %7.1f | %.0e %.0e\n",
+      "%-24.24s %-3s %8lld %9lld %6lld | %8.3f %8.3f %8.3f %5.1f %5.1f | %7.2f %7.2f %7.2f %5.1f | %7.1f "
+      "%7.1f | %.0e %.0e\n",
       name.c_str(), Method == method::lu ? "ILU" : "IC", static_cast<long long>(a.rows),
-      static_cast<long long>(a.values.size()), static_cast<long long>(info.levels), ours.factor,
-      theirs.factor, theirs.factor / ours.factor, ours.analysis, theirs.analysis,
-      theirs.analysis / ours.analysis, static_cast<double>(our_bytes) * 1e-6,
-      static_cast<double>(their_bytes) * 1e-6, ours.error, theirs.error);
+      static_cast<long long>(a.values.size()), static_cast<long long>(serial.info().levels), ours.factor,
+      by_level.factor, without.factor, by_level.factor / ours.factor, without.factor / ours.factor,
+      ours.analysis, by_level.analysis, without.analysis, by_level.analysis / ours.analysis,
+      static_cast<double>(our_bytes) * 1e-6, static_cast<double>(their_bytes) * 1e-6, ours.error,
+      by_level.error);
   std::fflush(stdout);
   return ours.error < 1e-12;
 }
 
-void print(const char* what, const summary& of) {
-  std::printf(
-      "%s: factorisation %.2f times as fast (least: %.2f, %s), analysis %.2f times (least: %.2f, %s)\n", what,
-      of.factor.mean(), of.factor.worst(), of.factor.worst_name().c_str(), of.analysis.mean(),
-      of.analysis.worst(), of.analysis.worst_name().c_str());
+void print(const std::string& what, const common::ratio_summary& of) {
+  std::printf("%-42s %5.2f times as fast in the geometric mean of %d, at least %.2f (%s)\n", what.c_str(),
+              of.mean(), of.count(), of.worst(), of.worst_name().c_str());
+}
+void print(const std::string& what, const summary& of) {
+  print(what + " than cuSPARSE by level", of.by_level);
+  print(what + " than cuSPARSE without levels", of.without);
+  print(what + ", analysis, than by level", of.analysis);
 }
 
 int run(const common::matrix_selection& selection) {
@@ -262,15 +268,24 @@ int run(const common::matrix_selection& selection) {
               sptrsv::detail::cuda_executor().device_name().c_str(), driver_version().c_str(),
               runtime_version().c_str(), version);
   std::printf(
-      "%-24s %-4s %8s %9s %6s | %-24s | %-24s | %-15s | %s\n%-54s | %8s %8s %6s | %8s %8s %6s | %7s %7s |\n",
+      "%-24s %-3s %8s %9s %6s | %-38s | %-29s | %-15s | %s\n%-54s | %8s %8s %8s %11s | %7s %7s %7s %5s | %7s "
+      "%7s |\n",
       "matrix", "", "rows", "entries", "levels", "factorisation, ms", "analysis, ms", "memory, MB", "error",
-      "", "ours", "cuSPARSE", "ratio", "ours", "cuSPARSE", "ratio", "ours", "buffer");
+      "", "ours", "levels", "none", "ratios", "ours", "levels", "none", "ratio", "ours", "buffer");
   summary lu;
   summary cholesky;
   bool right = true;
+  std::vector<std::future<matrix>> matrices;  // made by all cores, which are idle before the measurements
   for (const common::matrix_source& source : sources) {
+    matrices.push_back(std::async(std::launch::async, make_matrix, std::cref(source)));
+  }
+  for (const auto& made : matrices) {
+    made.wait();
+  }
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    const common::matrix_source& source = sources[k];
     try {
-      const matrix a = make_matrix(source);
+      const matrix a = matrices[k].get();
       right = measure<method::lu>(handle, source.name, a, lu) && right;
       right = measure<method::cholesky>(handle, source.name, a, cholesky) && right;
     } catch (const std::exception& e) {

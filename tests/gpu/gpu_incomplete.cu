@@ -11,7 +11,7 @@ struct large_factors : incomplete<case_types<gpu_target, double, std::int32_t, s
 TEST_F(large_factors, of_matrices_that_fill_the_device) {
   for (const pattern& p :
        {patterns::stencil_2d(250, 270), patterns::stencil_3d(30, 31, 32), patterns::stencil_3d_27(20, 20, 20),
-        patterns::chain(30000), patterns::dense(700), patterns::power_law(30000, 3)}) {
+        patterns::chain(30000), patterns::dense(200), patterns::power_law(30000, 3)}) {
     check<method::lu>(p, false, content::ascending);
     check<method::cholesky>(p, false, content::general);
     check<method::lu, wide_incomplete>(p, true, content::general);
