@@ -138,6 +138,7 @@ struct agent {
     Index below;   ///< entries below the diagonal; the slot of the diagonal entry
     row_values<Scalar> values;
     Offset first_target;  ///< stored index of the entry that this lane publishes first
+    Offset below_target;  ///< lu: stored index of the entry in slot `lane`, if it is below the diagonal
     std::int64_t next;    ///< operand of the row's first lane in the current batch
     std::int64_t end;     ///< one past the last operand
     int count;            ///< operands of the current batch
@@ -145,8 +146,10 @@ struct agent {
     loaded_operand now;
     loaded_operand ahead;
     lane_operand later;
-    Scalar carried;   ///< lu: the multiplier of the current step; cholesky: the sum of its products
-    real square_sum;  ///< cholesky: the sum of the squares of the row so far
+    bool is_prepared;  ///< whether prepare_pivot has seen the pivot of `now`
+    bool is_inverted;  ///< whether `now` holds the reciprocal of the pivot
+    Scalar carried;    ///< lu: the multiplier of the current step; cholesky: the sum of its products
+    real square_sum;   ///< cholesky: the sum of the squares of the row so far
   };
 
   template <class Context, class Warp>
@@ -201,6 +204,9 @@ struct agent {
     const Index first = published_slot(row, lane);
     if (has_slot(row, first)) {
       row.first_target = ctx.load_constant(p.sources + row.begin + first);
+    }
+    if (Method == method::lu && lane < row.below) {
+      row.below_target = ctx.load_constant(p.sources + row.begin + lane);
     }
     return row;
   }
@@ -260,6 +266,7 @@ struct agent {
     row.used = 0;
     row.count = operands_of_batch(row);
     row.now = row.ahead;
+    row.is_prepared = false;
     row.ahead = load_value(ctx, p, row.later);
     row.later = operand_at(ctx, p, row, 2);
     return true;
@@ -290,6 +297,7 @@ struct agent {
     const std::uint32_t known = warp.ballot(flag::is_known(row.now.seen)) >> first_lane;
     const std::uint32_t pivots =
         warp.ballot(row.now.is_present() && row.now.is_pivot()) >> first_lane & bits_below(Lanes);
+    prepare_pivot(row);
     for (;;) {
       const int end = end_of_step(pivots, row.used, row.count);
       const std::uint32_t needed = bits_below(end) & ~bits_below(row.used);
@@ -301,6 +309,24 @@ struct agent {
       row.used = ready ? end : row.used;
       warp.sync();
     }
+  }
+
+  /// Replaces a known pivot by its reciprocal, where a multiplication may replace the division. All lanes
+  /// with pivots do so together, before their steps come one after the other.
+  SPTRSV_DEVICE static void prepare_pivot(row_state& row) {
+    if (!row.is_prepared && row.now.is_pivot() && flag::is_known(row.now.seen)) {
+      const pivot_divisor<Scalar> pivot(row.now.seen.value());
+      row.is_prepared = true;
+      row.is_inverted = pivot.is_safe();
+      if (row.is_inverted) {
+        row.now.seen = bit_cast<typename flag::reading>(pivot.reciprocal());
+      }
+    }
+  }
+  /// Returns `dividend` divided by the pivot of this lane.
+  SPTRSV_DEVICE static Scalar divide_by_pivot(const row_state& row, Scalar dividend) {
+    const Scalar known = row.now.seen.value();
+    return row.is_inverted ? dividend * known : divide(dividend, known);
   }
 
   /// Returns one past the last operand of the step, or of the part of it that is in this batch.
@@ -326,7 +352,7 @@ struct agent {
     Scalar solved{};  // of the lane with the pivot: the multiplier, or the entry of L
     if constexpr (Method == method::lu) {
       if (is_used && row.now.is_pivot()) {
-        solved = divide(row.values.get(ctx, -1 - row.now.slot), row.now.seen.value());
+        solved = divide_by_pivot(row, row.values.get(ctx, -1 - row.now.slot));
         row.values.set(ctx, -1 - row.now.slot, solved);
       }
       solved = warp.shuffle(solved, first_lane + row.used % Lanes);
@@ -344,7 +370,7 @@ struct agent {
         row.carried = row.carried + simt::reduce(warp, product, Lanes, simt::plus{});
       }
       if (is_used && row.now.is_pivot()) {
-        solved = divide(row.values.get(ctx, -1 - row.now.slot) - row.carried, row.now.seen.value());
+        solved = divide_by_pivot(row, row.values.get(ctx, -1 - row.now.slot) - row.carried);
         row.values.set(ctx, -1 - row.now.slot, solved);
       }
       solved = warp.shuffle(solved, first_lane + (end + Lanes - 1) % Lanes);
@@ -398,9 +424,15 @@ struct agent {
     if (has_slot(row, first)) {
       publish_slot(first, row.values.get(ctx, first), row.first_target);
     }
-    publish_slots(row.lane + Lanes, [&](Index number) { return published_slot(row, number); });
-    if constexpr (Method == method::lu) {  // the entries below the diagonal, which no row needs
-      publish_slots(row.lane, [&](Index number) { return number < row.below ? number : Index{-1}; });
+    if (Method == method::lu && row.lane < row.below) {  // no row needs these
+      publish_slot(row.lane, row.values.get(ctx, row.lane), row.below_target);
+    }
+    if (row.length > Lanes) {  // not all targets were loaded before
+      publish_slots(row.lane + Lanes, [&](Index number) { return published_slot(row, number); });
+      if constexpr (Method == method::lu) {
+        publish_slots(row.lane + Lanes,
+                      [&](Index number) { return number < row.below ? number : Index{-1}; });
+      }
     }
     if (boosted) {
       ctx.reduce_add(&p.state->boosted_pivots[half], std::int64_t{1});

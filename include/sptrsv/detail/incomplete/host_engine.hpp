@@ -60,8 +60,8 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
   using triangle = host_triangle<Index, Offset>;
 
   [[nodiscard]] Scalar factor(Offset e) const { return load_scalar(factors_.data() + e); }
-  [[nodiscard]] Scalar pivot(Index row) const {
-    return factor(lower_.diagonal_sources[static_cast<std::size_t>(row)]);
+  [[nodiscard]] pivot_divisor<Scalar> pivot(Index row) const {
+    return pivot_divisor<Scalar>(factor(lower_.diagonal_sources[static_cast<std::size_t>(row)]));
   }
   /// Calls `visit(column, source)` for the entries of a row below (above) the diagonal, columns ascending.
   template <class Visit>
@@ -100,7 +100,7 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
   /// LU: a_ij -= l_ik u_kj for each k.
   void eliminate() {
     for (std::size_t step = 0; step < below_; ++step) {
-      const Scalar multiplier = divide(row_[step].value, pivot(row_[step].column));
+      const Scalar multiplier = pivot(row_[step].column)(row_[step].value);
       row_[step].value = multiplier;
       visit_upper(row_[step].column, [&](Index column, Offset source) {
         const Index slot = slot_of_column_[static_cast<std::size_t>(column)];
@@ -123,7 +123,7 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
           sum = sum + row_[static_cast<std::size_t>(slot)].value * conjugate(factor(source));
         }
       });
-      row_[step].value = divide(row_[step].value - sum, pivot(row_[step].column));
+      row_[step].value = pivot(row_[step].column)(row_[step].value - sum);
       square_sum += squared(row_[step].value);
     }
     row_[below_].value = from_real<Scalar>(real_part(row_[below_].value) - square_sum);
