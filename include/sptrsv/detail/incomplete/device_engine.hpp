@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <type_traits>
 
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/incomplete/agent.hpp"
@@ -59,11 +59,10 @@ class engine {
       : rows_(analyze_elimination<Method>(a, on, resource)),
         factors_(make_buffer<word>(checked_product(a.entries, flag::words), on, resource)),
         state_(make_buffer<factor_state>(1, on, resource)),
-        lanes_(lanes_for(rows_)) {
+        plan_(make_plan(on)) {
     const factor_state start{0, {all_finite, all_finite}, {0, 0}};
     on.upload(state_.data(), &start, sizeof(start));
-    with_lanes([&](auto lanes) { plan_launch<decltype(lanes)::value>(on); });
-    if (rows_.longest_row > shared_slots_) {
+    if (rows_.longest_row > plan_.shared_slots) {
       long_rows_ = make_buffer<Scalar>(rows_.entries, on, resource);
     }
   }
@@ -84,14 +83,14 @@ class engine {
                                                            rows_.diagonal_slots.data(), rows_.sources.data(),
                                                            values, rule, long_rows_.data()});
     }
-    with_lanes([&](auto lanes) {
+    with_lanes(plan_.lanes, [&](auto lanes) {
       using kernel = agent<decltype(lanes)::value>;
-      on.template launch<kernel>(
-          blocks_,
-          {rows_.size, tasks_, draws_, shared_slots_, rows_.rows.data(), rows_.row_offsets.data(),
-           rows_.diagonal_slots.data(), rows_.sources.data(), rows_.first_operands.data(),
-           rows_.operands.data(), values, factors_.data(), long_rows_.data(), state_.data(), rule},
-          shared_bytes<kernel>());
+      on.template launch<kernel>(plan_.blocks,
+                                 {rows_.size, plan_.tasks, plan_.draws, plan_.shared_slots, rows_.rows.data(),
+                                  rows_.row_offsets.data(), rows_.diagonal_slots.data(), rows_.sources.data(),
+                                  rows_.first_operands.data(), rows_.operands.data(), values, factors_.data(),
+                                  long_rows_.data(), state_.data(), rule},
+                                 shared_bytes<kernel>(plan_.shared_slots));
     });
   }
 
@@ -104,7 +103,7 @@ class engine {
     }
     factor_state state;
     on.download(&state, state_.data(), sizeof(state));
-    const auto half = (state.tickets / draws_ + 1) % 2;
+    const auto half = (state.tickets / plan_.draws + 1) % 2;
     return {reported_index(state.first_breakdown[half]), state.boosted_pivots[half]};
   }
 
@@ -114,60 +113,82 @@ class engine {
     info.levels = rows_.levels;
     info.longest_row = rows_.longest_row;
     info.operands = static_cast<std::int64_t>(rows_.operands.size());
-    info.lanes_per_row = lanes_;
+    info.lanes_per_row = plan_.lanes;
     info.bytes = rows_.bytes() + factors_.bytes() + state_.bytes() + long_rows_.bytes();
   }
 
  private:
-  /// Returns the number of lanes that compute a row: as many as a row has operands in the mean.
-  static int lanes_for(const elimination<Index, Offset>& rows) {
-    const auto operands = static_cast<std::int64_t>(rows.operands.size());
+  /// The shape of the launch.
+  struct launch_plan {
+    int lanes;                  ///< lanes that compute a row
+    std::int64_t shared_slots;  ///< longest row that is in shared memory
+    std::uint32_t tasks;        ///< see agent::params
+    std::uint32_t draws;        ///< see agent::params
+    std::uint32_t blocks;
+    std::int64_t rows_at_once;  ///< rows that all warps hold together
+  };
+
+  /// Chooses the lanes of a row: at least as many as a row has operands in the mean, and so many that fewer
+  /// rows share a warp, as long as half of the rows that should be in work fit the device. Rows of a warp
+  /// wait for each other's steps.
+  [[nodiscard]] launch_plan make_plan(const Executor& on) const {
     int lanes = 4;
-    while (lanes < 32 && lanes * rows.size < operands) {
+    while (lanes < 32 && lanes * rows_.size < static_cast<std::int64_t>(rows_.operands.size())) {
       lanes *= 2;
     }
-    return lanes;
+    launch_plan chosen = plan_of(lanes, on);
+    while (chosen.lanes < 32) {
+      const launch_plan wider = plan_of(2 * chosen.lanes, on);
+      if (2 * wider.rows_at_once < std::min(rows_.size, wanted_rows())) {
+        break;
+      }
+      chosen = wider;
+    }
+    return chosen;
+  }
+
+  /// Returns how many rows should be in work at once: so many that a row is loaded well before the rows that
+  /// it needs are known, and not more, because rows that wait slow down the memory accesses of the others.
+  [[nodiscard]] std::int64_t wanted_rows() const {
+    return simt::ceil_div(rows_.size, std::max<std::int64_t>(rows_.levels, 1)) * Tuning::levels_at_once;
+  }
+
+  [[nodiscard]] launch_plan plan_of(int row_lanes, const Executor& on) const {
+    launch_plan made{row_lanes, 0, 0, 0, 0, 0};
+    if (rows_.size == 0) {
+      return made;
+    }
+    with_lanes(row_lanes, [&](auto lanes) {
+      using kernel = agent<decltype(lanes)::value>;
+      made.shared_slots = std::min<std::int64_t>(rows_.longest_row,
+                                                 Tuning::shared_bytes / sizeof(Scalar) / kernel::block_rows);
+      made.tasks = simt::block_count(rows_.size, kernel::warp_rows);
+      made.blocks = std::min(simt::block_count(std::min(rows_.size, wanted_rows()), kernel::block_rows),
+                             on.template resident_blocks<kernel>(shared_bytes<kernel>(made.shared_slots)));
+      made.draws = made.tasks + made.blocks * kernel::block_warps;
+      made.rows_at_once = std::int64_t{made.blocks} * kernel::block_rows;
+    });
+    return made;
   }
 
   template <class Use>
-  void with_lanes(Use use) const {
-    lanes_ == 4    ? use(std::integral_constant<int, 4>{})
-    : lanes_ == 8  ? use(std::integral_constant<int, 8>{})
-    : lanes_ == 16 ? use(std::integral_constant<int, 16>{})
-                   : use(std::integral_constant<int, 32>{});
+  static void with_lanes(int lanes, Use use) {
+    lanes == 4    ? use(std::integral_constant<int, 4>{})
+    : lanes == 8  ? use(std::integral_constant<int, 8>{})
+    : lanes == 16 ? use(std::integral_constant<int, 16>{})
+                  : use(std::integral_constant<int, 32>{});
   }
 
   template <class Kernel>
-  [[nodiscard]] std::size_t shared_bytes() const {
-    return static_cast<std::size_t>(Kernel::block_rows * shared_slots_) * sizeof(Scalar);
-  }
-
-  /// Chooses the size of the launch: so many rows at once that a row is loaded well before the rows that it
-  /// needs are known, and not more: rows that wait slow down the memory accesses of the others.
-  template <int Lanes>
-  void plan_launch(const Executor& on) {
-    using kernel = agent<Lanes>;
-    constexpr auto scalar_bytes = static_cast<std::int64_t>(sizeof(Scalar));
-    shared_slots_ = std::min(rows_.longest_row, Tuning::shared_bytes / (kernel::block_rows * scalar_bytes));
-    if (rows_.size == 0) {
-      return;
-    }
-    const std::int64_t wanted_rows = simt::ceil_div(rows_.size, rows_.levels) * Tuning::levels_at_once;
-    tasks_ = simt::block_count(rows_.size, kernel::warp_rows);
-    blocks_ = std::min(simt::block_count(std::min(rows_.size, wanted_rows), kernel::block_rows),
-                       on.template resident_blocks<kernel>(shared_bytes<kernel>()));
-    draws_ = tasks_ + blocks_ * kernel::block_warps;
+  [[nodiscard]] static std::size_t shared_bytes(std::int64_t slots) {
+    return static_cast<std::size_t>(Kernel::block_rows * slots) * sizeof(Scalar);
   }
 
   elimination<Index, Offset> rows_;
   buffer<word> factors_;  ///< by entry of the stored matrix
   buffer<factor_state> state_;
+  launch_plan plan_;
   buffer<Scalar> long_rows_;  ///< see agent::params; empty if all rows are in shared memory
-  int lanes_;
-  std::int64_t shared_slots_ = 0;
-  std::uint32_t tasks_ = 0;
-  std::uint32_t draws_ = 0;
-  std::uint32_t blocks_ = 0;
 };
 
 }  // namespace sptrsv::detail::incomplete
