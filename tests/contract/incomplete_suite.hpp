@@ -246,6 +246,10 @@ TYPED_TEST_P(incomplete, of_all_patterns) {
   std::size_t turn = 0;
   for (const pattern& p : all) {
     for (const bool by_columns : {false, true}) {
+      if (TestFixture::target::is_slow && by_columns != (turn / 2 % 2 == 0)) {
+        ++turn;
+        continue;  // each pattern in one of the two ways
+      }
       const content holds = turn++ % 3 == 0 ? content::ascending : content::general;
       this->template check<method::lu>(p, by_columns, holds);
       this->template check<method::cholesky>(p, by_columns, turn % 5 == 0 ? content::triangle : holds);
