@@ -68,6 +68,24 @@ TEST(IncompleteFactors, AreComputedInACapture) {
   s.expect_factors<method::lu>(a, s.download(made), "captured");
 }
 
+/// The status is that of the last factorisation, whichever warp meets a breakdown first.
+TEST(IncompleteFactors, HaveTheStatusOfTheLastValues) {
+  emulated<double> s;
+  const std::int64_t size = 120;
+  const auto good = s.make_system(patterns::diagonal(size), false, content::ascending, method::lu);
+  auto bad = good;
+  bad.set(size - 1, size - 1, 0);
+  const auto there = s.where.upload(good.by_rows);
+  const auto bad_values = s.where.upload(bad.values());
+  emulated<double>::factorization<method::lu, wide_incomplete> made(there, {}, s.where.stream(), nullptr);
+  for (std::uint64_t seed = 2; seed < 60; ++seed) {
+    s.where.device().settings = hostile_settings(seed, 0);
+    const bool breaks_down = seed % 3 == 0;
+    made.factorize(breaks_down ? bad_values : there.values, s.where.stream());
+    EXPECT_EQ(made.status(s.where.stream()).row.value_or(-1), breaks_down ? size - 1 : -1) << "seed " << seed;
+  }
+}
+
 /// Rows of the narrow middle and of wide levels, with one task per warp and with many.
 TEST(IncompleteFactors, OfManyRowsAreRight) {
   emulated<double> s;
