@@ -8,6 +8,8 @@
 #include "sptrsv/error.hpp"
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/host/structure.hpp"
+#include "sptrsv/incomplete_cholesky.hpp"
+#include "sptrsv/incomplete_lu.hpp"
 #include "sptrsv/io/matrix_market.hpp"
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/memory_resource.hpp"

@@ -28,6 +28,8 @@ void instantiate_all() {
   instantiate<sptrsv::policy::column_block, Value>();
   instantiate<sptrsv::policy::row_block, Value>();
   instantiate<sptrsv::policy::supernodal, Value>();
+  static_cast<void>(sptrsv::analyze_incomplete_lu(sptrsv::csr_view<Value>{}));
+  static_cast<void>(sptrsv::analyze_incomplete_cholesky(sptrsv::csr_view<Value>{}));
   const auto by_columns = sptrsv::to_csc(sptrsv::device_csr_matrix<Value>{});
   static_cast<void>(sptrsv::to_csr(by_columns));
 }

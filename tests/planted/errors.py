@@ -11,6 +11,7 @@ BLOCK = D + "block/agent.hpp"
 SCHEME = D + "scheme/"
 SN = D + "supernodal/"
 LEVELS = D + "analysis/levels_agent.hpp"
+INCOMPLETE = D + "incomplete/"
 
 
 def error(name: str, kind: str, programs: str, *edits: Edit, equivalent: str = "") -> Error:
@@ -1012,5 +1013,93 @@ ERRORS = (
         "state",
         "supernodal_factors",
         Edit(SN + "pack.hpp", "ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));", ""),
+    ),
+    # Incomplete factorisations
+    error(
+        "a step of a factorisation does not wait for its operands",
+        "flag",
+        "incomplete",
+        Edit(INCOMPLETE + "agent.hpp", "(known & needed) == needed", "true"),
+    ),
+    error(
+        "factors are not reset before they are computed again",
+        "reset",
+        "incomplete",
+        Edit(
+            INCOMPLETE + "device_engine.hpp",
+            "on.fill_bytes(factors_.data(), 0xff, factors_.bytes());",
+            "",
+        ),
+    ),
+    error(
+        "Cholesky factors are not reset after the copy of A",
+        "reset",
+        "incomplete",
+        Edit(
+            INCOMPLETE + "device_engine.hpp",
+            "flag::reset(ctx, flag::address(factors, ctx.load_constant(sources + e)));",
+            "",
+        ),
+    ),
+    error(
+        "rows of a factorisation are taken by block and not by ticket",
+        "ticket",
+        "incomplete",
+        Edit(
+            INCOMPLETE + "agent.hpp",
+            "warp.shuffle(ticket.block, 0)",
+            "warp.shuffle(ticket.block, 0) == 0 ? p.tasks - 1 : warp.shuffle(ticket.block, 0) - 1",
+        ),
+    ),
+    error(
+        "a batch of operands is skipped",
+        "bounds",
+        "incomplete",
+        Edit(
+            INCOMPLETE + "agent.hpp",
+            "operand_at(ctx, p, row, 2)",
+            "operand_at(ctx, p, row, 3)",
+            within="row.ahead = load_value(ctx, p, row.later);\n    row.later = operand_at(ctx, p, row, 2);",
+        ),
+    ),
+    error(
+        "a step takes the first operand of the next one",
+        "bounds",
+        "incomplete",
+        Edit(
+            INCOMPLETE + "agent.hpp",
+            "simt::lowest_bit(after)",
+            "simt::lowest_bit(after) + 1",
+        ),
+    ),
+    error(
+        "a row of one entry too many is in shared memory",
+        "bounds",
+        "incomplete",
+        Edit(INCOMPLETE + "agent.hpp", "p.shared_slots", "p.shared_slots + 1", within="> p.shared_slots"),
+    ),
+    error(
+        "the pivots that a factorisation replaces are counted for the next one",
+        "parity",
+        "incomplete",
+        Edit(INCOMPLETE + "agent.hpp", "half", "half ^ 1u", within="ctx.reduce_add(&p.state->boosted_pivots[half]"),
+    ),
+    error(
+        "the first breakdown is reset for this factorisation",
+        "parity",
+        "incomplete",
+        Edit(INCOMPLETE + "agent.hpp", "half ^ 1u", "half", within="first_breakdown[half ^ 1u], all_finite"),
+    ),
+    error(
+        "Cholesky does not conjugate",
+        "value",
+        "incomplete",
+        Edit(INCOMPLETE + "agent.hpp", "conjugate(row.now.seen.value())", "row.now.seen.value()"),
+    ),
+    error(
+        "the operands of a step leave out the last entry of a row",
+        "bounds",
+        "incomplete",
+        Edit(INCOMPLETE + "operands.hpp", "e < few.end", "e + 1 < few.end"),
     ),
 )

@@ -29,6 +29,7 @@ SAMPLE = (
     "a warp group hands on its turn before it stores its components",
     "producers copy to the stage that is consumed",
     "a row waits for a shuffle of a level that has been shuffled",
+    "a step of a factorisation does not wait for its operands",
 )
 
 

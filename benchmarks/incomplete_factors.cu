@@ -1,0 +1,315 @@
+// sptrsv_incomplete_factors: incomplete LU and Cholesky factorisations without fill-in, by this library and
+// by cuSPARSE (csrilu02 and csric02, with and without its level policy; the faster one counts), in one run.
+// It checks the factors of both against the serial factorisation of the host.
+#include <cuda_runtime.h>
+#define DISABLE_CUSPARSE_DEPRECATED  // no warnings: cuSPARSE has no successor
+#include <cusparse.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <future>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/shared/driver.cuh"
+#include "common/command_line/command_line.hpp"
+#include "common/command_line/matrix_options.hpp"
+#include "common/gpu/cuda_handles.cuh"
+#include "common/gpu/pool.cuh"
+#include "common/measurement/placement.hpp"
+#include "common/measurement/statistics.hpp"
+#include "sptrsv/device_matrix.hpp"
+#include "sptrsv/incomplete_cholesky.hpp"
+#include "sptrsv/incomplete_lu.hpp"
+
+namespace sptrsv_benchmarks::incomplete_factors {
+namespace {
+
+namespace common = sptrsv_common;
+using clock = std::chrono::steady_clock;
+using matrix = sptrsv::csr_matrix<double>;
+using sptrsv::detail::incomplete::method;
+
+void check(cusparseStatus_t status) {
+  SPTRSV_EXPECTS(status == CUSPARSE_STATUS_SUCCESS, sptrsv::errc::cuda_error,
+                 std::string("cuSPARSE: ") + cusparseGetErrorString(status));
+}
+
+/// Returns both triangles of a matrix with a complete diagonal that dominates: the entries beside the
+/// diagonal are random, at most one over the length of their row and column, and the diagonal is 3.
+matrix make_matrix(const common::matrix_source& source) {
+  sptrsv::coordinate_matrix<double> all;
+  if (source.generated != nullptr) {
+    const common::pattern lower = source.generated->build();
+    all.rows = all.cols = lower.rows();
+    for (common::vertex i = 0; i < lower.rows(); ++i) {
+      for (auto e = static_cast<std::size_t>(lower.row_offsets[static_cast<std::size_t>(i)]);
+           lower.columns[e] != i; ++e) {
+        all.row_indices.insert(all.row_indices.end(), {i, lower.columns[e]});
+        all.column_indices.insert(all.column_indices.end(), {lower.columns[e], i});
+      }
+    }
+  } else {  // values are replaced, so their imaginary parts do not count
+    auto file = sptrsv::read_matrix_market<std::complex<double>>(source.path);
+    SPTRSV_EXPECTS(file.rows == file.cols, sptrsv::errc::not_square, "the matrix is not square");
+    all = {file.rows, file.cols, std::move(file.row_indices), std::move(file.column_indices), {}};
+  }
+  all.values.assign(all.row_indices.size(), 0);
+  common::add_missing_pivots(all);
+  auto a =
+      sptrsv::make_csr<std::int32_t>(all.rows, all.cols, all.row_indices, all.column_indices, all.values);
+  common::sort_and_merge_rows(a);
+  std::vector<double> columns(static_cast<std::size_t>(a.columns), 0);
+  for (const auto column : a.column_indices) {
+    columns[static_cast<std::size_t>(column)] += 1;
+  }
+  for (std::size_t row = 0; row < columns.size(); ++row) {
+    const double length = a.row_offsets[row + 1] - a.row_offsets[row];
+    for (auto e = static_cast<std::size_t>(a.row_offsets[row]);
+         e < static_cast<std::size_t>(a.row_offsets[row + 1]); ++e) {
+      const auto column = static_cast<std::size_t>(a.column_indices[e]);
+      a.values[e] = column == row ? 3 : (2 * common::uniform(e, 1) - 1) / std::max(length, columns[column]);
+    }
+  }
+  return a;
+}
+
+/// The times of one factorisation in milliseconds, and its largest error over the largest value.
+struct times {
+  double analysis = 0;
+  double factor = 0;
+  double error = 0;
+};
+
+double milliseconds_since(clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(clock::now() - start).count();
+}
+
+/// Returns the median milliseconds of up to 9 calls of `work` that take about 0.05 s together; `prepare` is
+/// called before each of them and is not timed.
+template <class Prepare, class Work>
+double time_of(const Prepare& prepare, const Work& work) {
+  std::vector<double> samples;
+  double total = 0;
+  while (samples.size() < 3 || (samples.size() < 9 && total < 50)) {
+    prepare();
+    samples.push_back(common::device_time(work));
+    total += samples.back();
+  }
+  return common::median(samples);
+}
+
+double error_of(const std::vector<double>& seen, const std::vector<double>& expected) {
+  double largest = 0;
+  double difference = 0;
+  for (std::size_t e = 0; e < seen.size(); ++e) {
+    largest = std::max(largest, std::fabs(expected[e]));
+    difference = std::isfinite(seen[e]) ? std::max(difference, std::fabs(seen[e] - expected[e])) : HUGE_VAL;
+  }
+  return difference / largest;
+}
+
+/// Measures this library. `bytes`: output, the memory of the factorisation.
+template <method Method>
+times measure_ours(const sptrsv::device_csr_matrix<double>& a, const std::vector<double>& expected,
+                   std::size_t& bytes) {
+  times made;
+  std::vector<double> analyses;
+  for (int k = 0; k < 3; ++k) {  // the first one loads kernels
+    const auto start = clock::now();
+    const sptrsv::incomplete_factorization<Method, double> factors(a, {}, nullptr, nullptr);
+    SPTRSV_CUDA_CHECK(cudaStreamSynchronize(nullptr));
+    analyses.push_back(milliseconds_since(start));
+  }
+  sptrsv::incomplete_factorization<Method, double> factors(a, {}, nullptr, nullptr);
+  made.factor = time_of([] {}, [&] { factors.factorize(a.values); });
+  made.analysis = *std::min_element(analyses.begin(), analyses.end()) - made.factor;
+  made.error = error_of(
+      sptrsv::detail::download_array(factors.values().data(), static_cast<std::int64_t>(expected.size()),
+                                     sptrsv::detail::cuda_executor()),
+      expected);
+  bytes = factors.info().bytes;
+  return made;
+}
+
+/// The calls of cuSPARSE for a method.
+template <method Method>
+struct calls;
+template <>
+struct calls<method::lu> {
+  using info = csrilu02Info_t;
+  static constexpr auto create = cusparseCreateCsrilu02Info;
+  static constexpr auto destroy = cusparseDestroyCsrilu02Info;
+  static constexpr auto buffer_size = cusparseDcsrilu02_bufferSize;
+  static constexpr auto analyze = cusparseDcsrilu02_analysis;
+  static constexpr auto factorize = cusparseDcsrilu02;
+};
+template <>
+struct calls<method::cholesky> {
+  using info = csric02Info_t;
+  static constexpr auto create = cusparseCreateCsric02Info;
+  static constexpr auto destroy = cusparseDestroyCsric02Info;
+  static constexpr auto buffer_size = cusparseDcsric02_bufferSize;
+  static constexpr auto analyze = cusparseDcsric02_analysis;
+  static constexpr auto factorize = cusparseDcsric02;
+};
+
+/// Measures cuSPARSE under one of its policies. `bytes`: output, its buffer.
+template <method Method>
+times measure_cusparse(cusparseHandle_t handle, cusparseSolvePolicy_t policy,
+                       const sptrsv::device_csr_matrix<double>& a, const std::vector<double>& expected,
+                       std::size_t& bytes) {
+  using api = calls<Method>;
+  const sptrsv::detail::cuda_executor on;
+  const auto rows = static_cast<int>(a.rows);
+  const auto entries = static_cast<int>(a.values.size());
+  const auto values = sptrsv::detail::copy_of(a.values, on, on.default_resource());
+  cusparseMatDescr_t description = nullptr;
+  check(cusparseCreateMatDescr(&description));
+  times made;
+  made.analysis = std::numeric_limits<double>::max();
+  for (int k = 0; k < 2; ++k) {  // the first analysis loads kernels
+    typename api::info info = nullptr;
+    int buffer_bytes = 0;
+    check(api::create(&info));
+    check(api::buffer_size(handle, rows, entries, description, values.data(), a.row_offsets.data(),
+                           a.column_indices.data(), info, &buffer_bytes));
+    const sptrsv::buffer<char> scratch(static_cast<std::size_t>(buffer_bytes), on.default_resource(),
+                                       nullptr);
+    bytes = scratch.bytes();
+    on.synchronize();
+    const auto start = clock::now();
+    check(api::analyze(handle, rows, entries, description, values.data(), a.row_offsets.data(),
+                       a.column_indices.data(), info, policy, scratch.data()));
+    on.synchronize();
+    made.analysis = std::min(made.analysis, milliseconds_since(start));
+    if (k == 1) {
+      made.factor = time_of(
+          [&] { on.copy(values.data(), a.values.data(), values.bytes()); },
+          [&] {
+            check(api::factorize(handle, rows, entries, description, values.data(), a.row_offsets.data(),
+                                 a.column_indices.data(), info, policy, scratch.data()));
+          });
+    }
+    check(api::destroy(info));
+  }
+  check(cusparseDestroyMatDescr(description));
+  made.error = error_of(sptrsv::to_host(values, cudaStream_t{}), expected);
+  return made;
+}
+
+/// The ratios cuSPARSE over ours of all matrices.
+struct summary {
+  common::ratio_summary by_level;
+  common::ratio_summary without;
+  common::ratio_summary analysis;  ///< by level; without levels cuSPARSE has none
+};
+
+template <method Method>
+bool measure(cusparseHandle_t handle, const std::string& name, const matrix& a, summary& ratios) {
+  const sptrsv::incomplete_factorization<Method, double, std::int32_t, std::int32_t, sptrsv::host_stream>
+      serial(a, {}, {}, nullptr);
+  const std::vector<double> expected(serial.values().begin(), serial.values().end());
+  const auto there = sptrsv::to_device(a.view());
+  std::size_t our_bytes = 0;
+  std::size_t their_bytes = 0;
+  const times ours = measure_ours<Method>(there, expected, our_bytes);
+  const times by_level =
+      measure_cusparse<Method>(handle, CUSPARSE_SOLVE_POLICY_USE_LEVEL, there, expected, their_bytes);
+  const times without =
+      measure_cusparse<Method>(handle, CUSPARSE_SOLVE_POLICY_NO_LEVEL, there, expected, their_bytes);
+  ratios.by_level.add(by_level.factor / ours.factor, name);
+  ratios.without.add(without.factor / ours.factor, name);
+  ratios.analysis.add(by_level.analysis / ours.analysis, name);
+  std::printf(
+      "%-24.24s %-3s %8lld %9lld %6lld | %8.3f %8.3f %8.3f %5.1f %5.1f | %7.2f %7.2f %7.2f %5.1f | %7.1f "
+      "%7.1f | %.0e %.0e\n",
+      name.c_str(), Method == method::lu ? "ILU" : "IC", static_cast<long long>(a.rows),
+      static_cast<long long>(a.values.size()), static_cast<long long>(serial.info().levels), ours.factor,
+      by_level.factor, without.factor, by_level.factor / ours.factor, without.factor / ours.factor,
+      ours.analysis, by_level.analysis, without.analysis, by_level.analysis / ours.analysis,
+      static_cast<double>(our_bytes) * 1e-6, static_cast<double>(their_bytes) * 1e-6, ours.error,
+      by_level.error);
+  std::fflush(stdout);
+  return ours.error < 1e-12;
+}
+
+void print(const std::string& what, const common::ratio_summary& of) {
+  std::printf("%-42s %5.2f times as fast in the geometric mean of %d, at least %.2f (%s)\n", what.c_str(),
+              of.mean(), of.count(), of.worst(), of.worst_name().c_str());
+}
+void print(const std::string& what, const summary& of) {
+  print(what + " than cuSPARSE by level", of.by_level);
+  print(what + " than cuSPARSE without levels", of.without);
+  print(what + ", analysis, than by level", of.analysis);
+}
+
+int run(const common::matrix_selection& selection) {
+  if (!common::has_gpu()) {
+    std::fprintf(stderr, "sptrsv_incomplete_factors: this machine has no GPU\n");
+    return common::exit_no_gpu;
+  }
+  const common::generator_registry registry;
+  const auto sources = common::choose_sources(selection, registry);
+  common::keep_pool_memory();
+  cusparseHandle_t handle = nullptr;
+  int version = 0;
+  check(cusparseCreate(&handle));
+  check(cusparseGetVersion(handle, &version));
+  std::printf("%s; driver: CUDA %s; runtime: CUDA %s; cuSPARSE %d\n",
+              sptrsv::detail::cuda_executor().device_name().c_str(), driver_version().c_str(),
+              runtime_version().c_str(), version);
+  std::printf(
+      "%-24s %-3s %8s %9s %6s | %-38s | %-29s | %-15s | %s\n%-54s | %8s %8s %8s %11s | %7s %7s %7s %5s | %7s "
+      "%7s |\n",
+      "matrix", "", "rows", "entries", "levels", "factorisation, ms", "analysis, ms", "memory, MB", "error",
+      "", "ours", "levels", "none", "ratios", "ours", "levels", "none", "ratio", "ours", "buffer");
+  summary lu;
+  summary cholesky;
+  bool right = true;
+  std::vector<std::future<matrix>> matrices;  // made by all cores, which are idle before the measurements
+  for (const common::matrix_source& source : sources) {
+    matrices.push_back(std::async(std::launch::async, make_matrix, std::cref(source)));
+  }
+  for (const auto& made : matrices) {
+    made.wait();
+  }
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    const common::matrix_source& source = sources[k];
+    try {
+      const matrix a = matrices[k].get();
+      right = measure<method::lu>(handle, source.name, a, lu) && right;
+      right = measure<method::cholesky>(handle, source.name, a, cholesky) && right;
+    } catch (const std::exception& e) {
+      std::printf("%-24s FAILED: %s\n", source.name.c_str(), e.what());
+      right = false;
+    }
+  }
+  print("ILU(0)", lu);
+  print("IC(0)", cholesky);
+  check(cusparseDestroy(handle));
+  return right ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace sptrsv_benchmarks::incomplete_factors
+
+int main(int argc, char** argv) {
+  sptrsv_common::command_line arguments(
+      "sptrsv_incomplete_factors",
+      "Measures incomplete LU and Cholesky factorisations by this library and by cuSPARSE.");
+  sptrsv_common::matrix_selection selection{"", "grids"};
+  add_matrix_options(arguments, selection, "all", "grids");
+  arguments.add_footer(
+      "Exit status: 0 for success, 1 if factors are wrong or an error occurs, 2 for an error in the command "
+      "line, 77 without a GPU.");
+  return arguments.run(argc, argv, [&] { return sptrsv_benchmarks::incomplete_factors::run(selection); });
+}

@@ -1,0 +1,194 @@
+// The engine of the incomplete factorisations on a device.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "sptrsv/detail/base/checked_product.hpp"
+#include "sptrsv/detail/incomplete/agent.hpp"
+#include "sptrsv/detail/incomplete/engine.hpp"
+
+namespace sptrsv::detail::incomplete {
+
+/// Marks entries pending. Runs once per entry in level order.
+template <class Scalar, class Offset>
+struct reset_entries {
+  const Offset* sources;
+  typename value_flag<Scalar>::word* factors;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    using flag = value_flag<Scalar>;
+    flag::reset(ctx, flag::address(factors, ctx.load_constant(sources + e)));
+  }
+};
+
+/// Loads the values of A to the rows in level order and shifts the diagonal. Runs once per entry in level
+/// order.
+template <class Scalar, class Index, class Offset>
+struct load_long_rows {
+  std::int64_t size;
+  const Offset* row_offsets;
+  const Index* diagonal_slots;
+  const Offset* sources;
+  const Scalar* a;
+  pivot_rule<Scalar> rule;
+  Scalar* to;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    const std::int64_t r = triangle_kernels::major_of(ctx, row_offsets, size, e);
+    const Offset diagonal =
+        ctx.load_constant(row_offsets + r) + static_cast<Offset>(ctx.load_constant(diagonal_slots + r));
+    const Scalar value = ctx.load_constant(a + ctx.load_constant(sources + e));
+    ctx.store(to + e, static_cast<Offset>(e) == diagonal ? rule.shifted(value) : value);
+  }
+};
+
+template <class Tuning, method Method, class Scalar, class Index, class Offset, class Executor>
+class engine {
+  using flag = value_flag<Scalar>;
+  using word = typename flag::word;
+  template <int Lanes>
+  using agent = incomplete::agent<Tuning, Method, Scalar, Index, Offset, Lanes>;
+
+ public:
+  engine(const pattern_view<Index, Offset>& a, const Executor& on, memory_resource& resource)
+      : rows_(analyze_elimination<Method>(a, on, resource)),
+        factors_(make_buffer<word>(checked_product(a.entries, flag::words), on, resource)),
+        state_(make_buffer<factor_state>(1, on, resource)),
+        plan_(make_plan(on)) {
+    const factor_state start{0, {all_finite, all_finite}, {0, 0}};
+    on.upload(state_.data(), &start, sizeof(start));
+    if (rows_.longest_row > plan_.shared_slots) {
+      long_rows_ = make_buffer<Scalar>(rows_.entries, on, resource);
+    }
+  }
+
+  void factorize(const Scalar* values, const pivot_rule<Scalar>& rule, const Executor& on) {
+    if (rows_.size == 0) {
+      return;
+    }
+    if constexpr (Method == method::lu) {
+      on.fill_bytes(factors_.data(), 0xff, factors_.bytes());
+    } else {  // entries above the diagonal are not used and keep their values
+      on.copy(factors_.data(), values, factors_.bytes());
+      simt::for_each(on, rows_.entries, reset_entries<Scalar, Offset>{rows_.sources.data(), factors_.data()});
+    }
+    if (long_rows_.size() > 0) {
+      simt::for_each(on, rows_.entries,
+                     load_long_rows<Scalar, Index, Offset>{rows_.size, rows_.row_offsets.data(),
+                                                           rows_.diagonal_slots.data(), rows_.sources.data(),
+                                                           values, rule, long_rows_.data()});
+    }
+    with_lanes(plan_.lanes, [&](auto lanes) {
+      using kernel = agent<decltype(lanes)::value>;
+      on.template launch<kernel>(plan_.blocks,
+                                 {rows_.size, plan_.tasks, plan_.draws, plan_.shared_slots, rows_.rows.data(),
+                                  rows_.row_offsets.data(), rows_.diagonal_slots.data(), rows_.sources.data(),
+                                  rows_.first_operands.data(), rows_.operands.data(), values, factors_.data(),
+                                  long_rows_.data(), state_.data(), rule},
+                                 shared_bytes<kernel>(plan_.shared_slots));
+    });
+  }
+
+  [[nodiscard]] const Scalar* factors() const { return reinterpret_cast<const Scalar*>(factors_.data()); }
+
+  /// Synchronises.
+  [[nodiscard]] findings found(const Executor& on) const {
+    if (rows_.size == 0) {
+      return {};
+    }
+    factor_state state;
+    on.download(&state, state_.data(), sizeof(state));
+    const auto half = (state.tickets / plan_.draws + 1) % 2;
+    return {reported_index(state.first_breakdown[half]), state.boosted_pivots[half]};
+  }
+
+  template <class Info>
+  void describe(Info& info, const Executor& on) const {
+    info.device = on.device_name();
+    info.levels = rows_.levels;
+    info.longest_row = rows_.longest_row;
+    info.operands = static_cast<std::int64_t>(rows_.operands.size());
+    info.lanes_per_row = plan_.lanes;
+    info.bytes = rows_.bytes() + factors_.bytes() + state_.bytes() + long_rows_.bytes();
+  }
+
+ private:
+  /// The shape of the launch.
+  struct launch_plan {
+    int lanes;                  ///< lanes that compute a row
+    std::int64_t shared_slots;  ///< longest row that is in shared memory
+    std::uint32_t tasks;        ///< see agent::params
+    std::uint32_t draws;        ///< see agent::params
+    std::uint32_t blocks;
+    std::int64_t rows_at_once;  ///< rows that all warps hold together
+  };
+
+  /// Chooses the lanes of a row: at least as many as a row has operands in the mean, and so many that fewer
+  /// rows share a warp, as long as half of the rows that should be in work fit the device. Rows of a warp
+  /// wait for each other's steps.
+  [[nodiscard]] launch_plan make_plan(const Executor& on) const {
+    int lanes = 4;
+    while (lanes < 32 && lanes * rows_.size < static_cast<std::int64_t>(rows_.operands.size())) {
+      lanes *= 2;
+    }
+    launch_plan chosen = plan_of(lanes, on);
+    while (chosen.lanes < 32) {
+      const launch_plan wider = plan_of(2 * chosen.lanes, on);
+      if (2 * wider.rows_at_once < std::min(rows_.size, wanted_rows())) {
+        break;
+      }
+      chosen = wider;
+    }
+    return chosen;
+  }
+
+  /// Returns how many rows should be in work at once: so many that a row is loaded well before the rows that
+  /// it needs are known, and not more, because rows that wait slow down the memory accesses of the others.
+  [[nodiscard]] std::int64_t wanted_rows() const {
+    return simt::ceil_div(rows_.size, std::max<std::int64_t>(rows_.levels, 1)) * Tuning::levels_at_once;
+  }
+
+  [[nodiscard]] launch_plan plan_of(int row_lanes, const Executor& on) const {
+    launch_plan made{row_lanes, 0, 0, 0, 0, 0};
+    if (rows_.size == 0) {
+      return made;
+    }
+    with_lanes(row_lanes, [&](auto lanes) {
+      using kernel = agent<decltype(lanes)::value>;
+      made.shared_slots = std::min<std::int64_t>(rows_.longest_row,
+                                                 Tuning::shared_bytes / sizeof(Scalar) / kernel::block_rows);
+      made.tasks = simt::block_count(rows_.size, kernel::warp_rows);
+      made.blocks = std::min(simt::block_count(std::min(rows_.size, wanted_rows()), kernel::block_rows),
+                             on.template resident_blocks<kernel>(shared_bytes<kernel>(made.shared_slots)));
+      made.draws = made.tasks + made.blocks * kernel::block_warps;
+      made.rows_at_once = std::int64_t{made.blocks} * kernel::block_rows;
+    });
+    return made;
+  }
+
+  template <class Use>
+  static void with_lanes(int lanes, Use use) {
+    lanes == 4    ? use(std::integral_constant<int, 4>{})
+    : lanes == 8  ? use(std::integral_constant<int, 8>{})
+    : lanes == 16 ? use(std::integral_constant<int, 16>{})
+                  : use(std::integral_constant<int, 32>{});
+  }
+
+  template <class Kernel>
+  [[nodiscard]] static std::size_t shared_bytes(std::int64_t slots) {
+    return static_cast<std::size_t>(Kernel::block_rows * slots) * sizeof(Scalar);
+  }
+
+  elimination<Index, Offset> rows_;
+  buffer<word> factors_;  ///< by entry of the stored matrix
+  buffer<factor_state> state_;
+  launch_plan plan_;
+  buffer<Scalar> long_rows_;  ///< see agent::params; empty if all rows are in shared memory
+};
+
+}  // namespace sptrsv::detail::incomplete

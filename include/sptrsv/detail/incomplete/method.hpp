@@ -1,0 +1,84 @@
+// What the incomplete factorisations on host and device share: the methods, and what is done to pivots.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/base/scalar.hpp"
+
+namespace sptrsv::detail::incomplete {
+
+enum class method {
+  lu,       ///< A ~ L U; L has a unit diagonal
+  cholesky  ///< A ~ L L^H; entries above the diagonal are not used
+};
+
+/// Name of a method in messages.
+template <method Method>
+inline constexpr const char* name = Method == method::lu ? "incomplete_lu" : "incomplete_cholesky";
+
+/// What a factorisation does to diagonal entries of A and to pivots, in the precision of the factors.
+template <class Scalar>
+struct pivot_rule {
+  using real = real_t<Scalar>;
+
+  real diagonal_factor;  ///< factor of the diagonal entries of A
+  real boost_below;      ///< pivots up to this magnitude are replaced; negative: none is
+  real boost_to;         ///< what replaces them
+
+  SPTRSV_HOST_DEVICE Scalar shifted(Scalar diagonal) const {
+    if constexpr (is_complex_v<Scalar>) {
+      return {diagonal.re * diagonal_factor, diagonal.im * diagonal_factor};
+    } else {
+      return diagonal * diagonal_factor;
+    }
+  }
+  /// Returns whether `pivot` of an LU factorisation is replaced.
+  SPTRSV_HOST_DEVICE bool boosts(Scalar pivot) const { return magnitude(pivot) <= boost_below; }
+  /// Returns whether `pivot` of a Cholesky factorisation, before the square root, is replaced.
+  SPTRSV_HOST_DEVICE bool boosts_square(real pivot) const { return boost_below >= 0 && pivot <= boost_below; }
+};
+
+/// Where a factorisation breaks down, as one number: the numbers ascend with the row, and a zero pivot comes
+/// before another value that is not finite.
+struct breakdown {
+  std::int64_t row;
+  bool is_zero_pivot;
+
+  SPTRSV_HOST_DEVICE std::int64_t number() const { return 2 * row + (is_zero_pivot ? 0 : 1); }
+  static breakdown of(std::int64_t number) { return {number / 2, number % 2 == 0}; }
+};
+
+/// Returns the real number `v` as a Scalar.
+template <class Scalar>
+SPTRSV_HOST_DEVICE Scalar from_real(real_t<Scalar> v) {
+  if constexpr (is_complex_v<Scalar>) {
+    return {v, 0};
+  } else {
+    return v;
+  }
+}
+
+template <class Real>
+SPTRSV_HOST_DEVICE Real real_part(cplx<Real> v) {
+  return v.re;
+}
+SPTRSV_HOST_DEVICE float real_part(float v) { return v; }
+SPTRSV_HOST_DEVICE double real_part(double v) { return v; }
+
+/// Returns |v|^2.
+template <class Scalar>
+SPTRSV_HOST_DEVICE real_t<Scalar> squared(Scalar v) {
+  if constexpr (is_complex_v<Scalar>) {
+    return v.re * v.re + v.im * v.im;
+  } else {
+    return v * v;
+  }
+}
+
+/// Returns whether a pivot is zero.
+template <class Scalar>
+SPTRSV_HOST_DEVICE bool is_zero(Scalar v) {
+  return v == Scalar{};
+}
+
+}  // namespace sptrsv::detail::incomplete

@@ -1,0 +1,42 @@
+// The incomplete Cholesky factorisation without fill-in, IC(0).
+#pragma once
+
+#include "sptrsv/incomplete_factorization.hpp"
+
+namespace sptrsv {
+
+/// IC(0): A ~ L L^H, where L has the pattern of the lower triangle of A and the product agrees with A on this
+/// pattern. The type of analyze_incomplete_cholesky's result.
+template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle,
+          class Tuning = incomplete_tuning>
+using incomplete_cholesky =
+    incomplete_factorization<detail::incomplete::method::cholesky, Value, Index, Offset, Stream, Tuning>;
+
+/// Analyses the lower triangle of `a` and enqueues its incomplete Cholesky factorisation. Synchronises
+/// `stream` during the analysis.
+///
+/// A is symmetric, or Hermitian if its values are complex. Entries above the diagonal are not used: they may
+/// be absent. Row i of L: l_ik = (a_ik - sum of l_ij conj(l_kj)) / l_kk for k < i in ascending order, and
+/// l_ii is the square root of a_ii - sum of |l_ij|^2. If this number is negative, l_ii is NaN (see
+/// pivot_options for what helps then).
+///
+/// @param a csr_view, csc_view or owning matrix with a complete diagonal, in the memory space of `stream`:
+///   device memory for cudaStream_t, host memory for host_stream. The entries of a row (column) may be in any
+///   order. The arrays may be freed or changed as soon as the enqueued work is complete.
+/// @param pivots what the factorisation does to pivots.
+/// @param stream the stream of the analysis: cudaStream_t, whose device must be the current one, or
+///   host_stream.
+/// @param resource source of memory; null: the library's pool on the current device
+///   (default_device_resource), or the heap on the host. It must outlive the result.
+/// @return an `incomplete_cholesky<Value, Index, Offset>`, with the stream type as last argument if it is not
+///   cudaStream_t.
+/// @throws error as analyze_incomplete_lu; errc::duplicate_entry concerns the lower triangle only.
+template <class Matrix, class Stream = stream_handle>
+auto analyze_incomplete_cholesky(const Matrix& a, const pivot_options& pivots = {}, Stream stream = {},
+                                 memory_resource* resource = nullptr) {
+  using view = decltype(detail::view_of(a));
+  return incomplete_cholesky<typename view::value_type, typename view::index_type, typename view::offset_type,
+                             Stream>(a, pivots, stream, resource);
+}
+
+}  // namespace sptrsv

@@ -1,0 +1,254 @@
+// What the incomplete factorisations share: their options, their status, and the class that holds one. The
+// functions that make one are in sptrsv/incomplete_lu.hpp and sptrsv/incomplete_cholesky.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "sptrsv/detail/incomplete/device_engine.hpp"
+#include "sptrsv/detail/incomplete/host_engine.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv {
+
+/// What a factorisation does to avoid breakdown. By default it does nothing.
+struct pivot_options {
+  /// The diagonal entries of A are multiplied by 1 + diagonal_shift before the factorisation (Manteuffel
+  /// 1980).
+  double diagonal_shift = 0;
+  /// Pivots of at most this magnitude are replaced by boost_to. For Cholesky the pivot is the number under
+  /// the square root, and all numbers up to boost_below are replaced, negative ones too.
+  double boost_below = 0;
+  double boost_to = 0;  ///< what replaces them; 0: pivots stay as they are
+};
+
+/// Status of a factorisation; see incomplete_factorization::status.
+struct factor_status {
+  /// What a factorisation met.
+  enum class kind {
+    ok,          ///< all values are finite, and no pivot is zero
+    zero_pivot,  ///< the pivot of `row` is zero
+    non_finite   ///< a value in `row` is NaN or infinite; for Cholesky also: its pivot is negative
+  };
+  kind code = kind::ok;             ///< what the factorisation met
+  std::optional<std::int64_t> row;  ///< the first such row of A; empty if `code` is `ok`
+  std::int64_t boosted_pivots = 0;  ///< pivots that were replaced, see pivot_options
+
+  /// Returns whether the factors can be used in solves.
+  [[nodiscard]] bool ok() const noexcept { return code == kind::ok; }
+};
+
+/// Description of a factorisation.
+struct incomplete_info {
+  std::string device;              ///< name of the device
+  std::int64_t rows = 0;           ///< rows of A
+  std::int64_t entries = 0;        ///< entries of A
+  std::int64_t levels = 0;         ///< rows on the longest chain of rows that need each other
+  std::int64_t longest_row = 0;    ///< entries of the longest row that is factorised
+  std::int64_t operands = 0;       ///< entries of earlier rows that all rows need together; 0 on the host
+  std::int64_t lanes_per_row = 1;  ///< threads that compute one row
+  std::size_t bytes = 0;           ///< bytes of memory, those of the factors included
+  /// The largest number of bytes that the analysis had allocated at one time; 0 on the host, where memory is
+  /// not counted.
+  std::size_t analysis_peak_bytes = 0;
+};
+
+/// Tuning constants of the incomplete factorisations. To change some, derive a struct from this one, redefine
+/// these members, and give the struct to the class.
+struct incomplete_tuning {
+  /// Threads of a block: a multiple of 32, at most 1024.
+  static constexpr int block_threads = 128;
+  /// Levels whose rows are in work at the same time.
+  static constexpr std::int64_t levels_at_once = 32;
+  /// Shared memory of a block in bytes, at most. Longer rows are computed in global memory.
+  static constexpr std::int64_t shared_bytes = 24 * 1024;
+};
+
+/// An incomplete factorisation without fill-in: the factors have the pattern of A. Made by
+/// analyze_incomplete_lu or analyze_incomplete_cholesky, which analyse the pattern once; factorize() computes
+/// the factors of new values with the same pattern.
+///
+/// On the device, rows are computed in level order by one launch, and a value of the factors is its own flag
+/// for the rows that need it. Repeated factorisations of the same values give the same bits.
+///
+/// The object is move-only and owns all that it needs. For streams, memory and threads the rules of `solver`
+/// apply, with factorize() in the place of update_values(): it must be ordered after all work that reads the
+/// factors of before.
+///
+/// @tparam Method detail::incomplete::method; use the aliases incomplete_lu and incomplete_cholesky.
+/// @tparam Value float, double, std::complex or cuda::std::complex of one of them.
+/// @tparam Index signed integer type of the indices of the matrix.
+/// @tparam Offset signed integer type of the offsets of the matrix.
+/// @tparam Stream stream type: cudaStream_t, or host_stream for the serial factorisation on the host.
+/// @tparam Tuning incomplete_tuning, or a struct derived from it.
+template <detail::incomplete::method Method, class Value, class Index = std::int32_t, class Offset = Index,
+          class Stream = stream_handle, class Tuning = incomplete_tuning>
+class incomplete_factorization {
+  using executor = detail::executor_t<Stream>;
+  using scalar = detail::scalar_t<Value>;
+  using engine = detail::incomplete::engine<Tuning, Method, scalar, Index, Offset, executor>;
+  using rule = detail::incomplete::pivot_rule<scalar>;
+
+ public:
+  using value_type = Value;    ///< type of the values
+  using index_type = Index;    ///< type of indices
+  using offset_type = Offset;  ///< type of offsets
+  using stream_type = Stream;  ///< type of streams
+
+  /// Analyses the pattern of `a` and enqueues the factorisation of its values. Synchronises `stream` during
+  /// the analysis. The object keeps no reference to `a`.
+  ///
+  /// @param a csr_view, csc_view or owning matrix; see analyze_incomplete_lu.
+  /// @param pivots what the factorisation does to pivots.
+  /// @param stream the stream of the analysis.
+  /// @param resource source of memory; null: the default of the stream's device. It must outlive the object.
+  /// @throws error as analyze_incomplete_lu.
+  template <class Matrix>
+  incomplete_factorization(const Matrix& a, const pivot_options& pivots, Stream stream,
+                           memory_resource* resource)
+      : incomplete_factorization(detail::view_of(a), detail::pattern_of(detail::view_of(a)), pivots,
+                                 executor(stream), resource) {}
+
+  /// Computes the factors of new values; the pattern stays the same. Only enqueues; it may be captured into a
+  /// CUDA graph. The array must not be freed or changed before the enqueued work is complete.
+  ///
+  /// @param values the values of all entries of A, in the order of its arrays, in the memory space of the
+  ///   analysis; not values().
+  /// @param pivots what the factorisation does to pivots.
+  /// @param stream the stream that the work is enqueued on.
+  /// @throws error errc::size_mismatch if the size is not the number of entries; errc::wrong_memory_space;
+  ///   errc::invalid_argument for a null pointer, for values(), for an option that is negative or not finite,
+  ///   or if the object was moved from. Values are never errors: see status.
+  void factorize(span<const Value> values, const pivot_options& pivots, stream_type stream = {}) {
+    expect_not_moved_from();
+    SPTRSV_EXPECTS(static_cast<std::int64_t>(values.size()) == entries_, errc::size_mismatch,
+                   "factorize got " + std::to_string(values.size()) + " values for a matrix of " +
+                       std::to_string(entries_) + " entries");
+    check_space(values.data(), values.size(), "the array of values");
+    SPTRSV_EXPECTS(entries_ == 0 || values.data() != this->values().data(), errc::invalid_argument,
+                   "factorize got the array of the factors, which it overwrites");
+    engine_->factorize(detail::as_scalar(values.data()), rule_of(pivots), executor(stream));
+  }
+  /// Computes the factors of new values with the options of the analysis; see the other overload.
+  void factorize(span<const Value> values, stream_type stream = {}) { factorize(values, pivots_, stream); }
+
+  /// Returns the values of the factors, one for each entry of A, in the order of its arrays and in the memory
+  /// space of the analysis. The next factorisation overwrites them.
+  ///
+  /// - LU: below the diagonal the values of L, whose diagonal is 1; on and above it those of U.
+  /// - Cholesky: on and below the diagonal the values of L; above it those of A.
+  [[nodiscard]] span<const Value> values() const {
+    expect_not_moved_from();
+    return {reinterpret_cast<const Value*>(engine_->factors()), static_cast<std::size_t>(entries_)};
+  }
+
+  /// Returns a view of the factors: the pattern of `a` with values(), for `analyze` (part lower with a unit
+  /// diagonal and part upper for LU; part lower, and the same with op::conj_transpose, for Cholesky).
+  ///
+  /// @param a the matrix that was analysed, or another one with the same arrays; they must outlive the view.
+  /// @throws error errc::size_mismatch if `a` has another size.
+  template <class Matrix>
+  [[nodiscard]] auto view(const Matrix& a) const {
+    auto result = detail::view_of(a);
+    SPTRSV_EXPECTS(result.rows == size_ && result.entries == entries_, errc::size_mismatch,
+                   "the matrix is not the one that was analysed");
+    result.values = values().data();
+    return result;
+  }
+
+  /// Returns whether the last factorisation met a zero pivot or a value that is not finite, in which row
+  /// first, and how many pivots it replaced. Synchronises `stream`, which must be ordered after it.
+  [[nodiscard]] factor_status status(stream_type stream = {}) const {
+    expect_not_moved_from();
+    const detail::incomplete::findings found = engine_->found(executor(stream));
+    factor_status result;
+    result.boosted_pivots = found.boosted_pivots;
+    if (found.first_breakdown >= 0) {
+      const auto first = detail::incomplete::breakdown::of(found.first_breakdown);
+      result.code = first.is_zero_pivot ? factor_status::kind::zero_pivot : factor_status::kind::non_finite;
+      result.row = first.row;
+    }
+    return result;
+  }
+
+  /// Returns sizes, and the memory that the object holds.
+  [[nodiscard]] incomplete_info info() const {
+    expect_not_moved_from();
+    incomplete_info result;
+    result.rows = size_;
+    result.entries = entries_;
+    engine_->describe(result, executor{});
+    if constexpr (!std::is_same_v<executor, detail::host_executor>) {
+      result.analysis_peak_bytes = engine_->peak_bytes();
+    }
+    return result;
+  }
+
+  /// Returns the number of rows.
+  [[nodiscard]] std::int64_t rows() const noexcept { return size_; }
+
+ private:
+  template <class View, class Pattern>
+  incomplete_factorization(const View& view, const Pattern& pattern, const pivot_options& pivots,
+                           const executor& on, memory_resource* resource)
+      : size_(view.rows), entries_(pattern.entries), pivots_(pivots) {
+    detail::check_shape(view.rows, view.columns, pattern, view.values, system_options{});
+    check_space(pattern.offsets, static_cast<std::size_t>(pattern.size), "the array of offsets");
+    check_space(pattern.indices, static_cast<std::size_t>(entries_), "the array of indices");
+    check_space(view.values, static_cast<std::size_t>(entries_), "the array of values");
+    const rule checked = rule_of(pivots);
+    engine_ = std::make_unique<counted_engine>(pattern, on,
+                                               resource != nullptr ? *resource : on.default_resource());
+    engine_->factorize(detail::as_scalar(view.values), checked, on);
+  }
+
+  /// The engine, and the resource that it allocates from, which counts. The engine is destroyed first.
+  struct counted_engine : detail::peak_resource, engine {
+    template <class Pattern>
+    counted_engine(const Pattern& pattern, const executor& on, memory_resource& resource)
+        : detail::peak_resource(resource), engine(pattern, on, static_cast<memory_resource&>(*this)) {}
+  };
+
+  static rule rule_of(const pivot_options& pivots) {
+    const auto check = [](double value, const char* what) {
+      SPTRSV_EXPECTS(value >= 0 && value <= std::numeric_limits<double>::max(), errc::invalid_argument,
+                     std::string("pivot_options: ") + what + " is negative or not finite");
+    };
+    check(pivots.diagonal_shift, "diagonal_shift");
+    check(pivots.boost_below, "boost_below");
+    check(pivots.boost_to, "boost_to");
+    using real = detail::real_t<scalar>;
+    return {static_cast<real>(1 + pivots.diagonal_shift),
+            static_cast<real>(pivots.boost_to > 0 ? pivots.boost_below : -1.0),
+            static_cast<real>(pivots.boost_to)};
+  }
+
+  static void check_space(const void* p, std::size_t size, const char* what) {
+    SPTRSV_EXPECTS(size == 0 || p != nullptr, errc::invalid_argument,
+                   std::string(what) + " is a null pointer");
+    SPTRSV_EXPECTS(
+        size == 0 || executor::can_access(p), errc::wrong_memory_space,
+        std::string(what) + " lies where " + detail::incomplete::name<Method> +
+            " cannot reach it: " + "on a CUDA stream it takes device memory, on a host_stream host memory");
+  }
+  void expect_not_moved_from() const {
+    SPTRSV_EXPECTS(engine_ != nullptr, errc::invalid_argument, "the factorisation was moved from");
+  }
+
+  std::int64_t size_;
+  std::int64_t entries_;
+  pivot_options pivots_;
+  std::unique_ptr<counted_engine> engine_;
+};
+
+}  // namespace sptrsv
+
+#ifdef __CUDACC__
+#include "sptrsv/detail/simt/cuda_executor.cuh"
+#endif

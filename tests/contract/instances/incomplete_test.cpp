@@ -1,0 +1,97 @@
+// Incomplete factorisations on the host and in the emulator.
+#include "contract/incomplete_suite.hpp"
+#include "support/emulator_target.hpp"
+#include "support/random_systems.hpp"
+
+namespace sptrsv::testing {
+
+INSTANTIATE_TYPED_TEST_SUITE_P(host, incomplete, incomplete_types<host_target>, type_names);
+INSTANTIATE_TYPED_TEST_SUITE_P(emulator, incomplete, incomplete_types<emulator_target>, type_names);
+
+template <class Value>
+struct emulated : incomplete<case_types<emulator_target, Value, std::int32_t, std::int32_t>> {
+  void TestBody() override {}
+};
+
+TEST(IncompleteFactors, AreRightUnderEverySchedule) {
+  const std::vector<pattern> all = {patterns::chain(70),           patterns::stencil_2d(9, 10),
+                                    patterns::stencil_3d(4, 5, 4), patterns::band(60, 9),
+                                    patterns::dense(40),           patterns::layers(90, 30, 5),
+                                    patterns::arrow_row(60),       patterns::arrow_column(60)};
+  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+    for (const std::uint32_t resident : {1u, 2u, 0u}) {
+      const auto check = [&](auto s) {
+        s->where.device().settings = hostile_settings(seed, resident);
+        const pattern& p = all[seed % all.size()];
+        const bool by_columns = seed % 2 == 0;
+        s->template check<method::lu, small_incomplete>(p, by_columns, content::general);
+        s->template check<method::cholesky, small_incomplete>(p, by_columns, content::general);
+        s->template check<method::lu, wide_incomplete>(p, by_columns, content::general);
+        s->template check<method::cholesky>(p, by_columns, content::general);
+      };
+      if (seed % 3 == 0) {
+        check(std::make_unique<emulated<std::complex<double>>>());
+      } else {
+        check(std::make_unique<emulated<double>>());
+      }
+    }
+  }
+}
+
+TEST(IncompleteFactors, OfRandomSystemsAreRight) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    random_source source(seed);
+    emulated<double> s;
+    const pattern p = draw_pattern(source);
+    s.where.device().settings =
+        hostile_settings(source.bits() % (1 << 20), static_cast<std::uint32_t>(source.below(4)));
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const content holds = source.coin() ? content::general : content::ascending;
+    s.check<method::lu, small_incomplete>(p, source.coin(), holds, seed);
+    s.check<method::cholesky>(p, source.coin(), holds, seed);
+  }
+}
+
+/// factorize() neither allocates nor synchronises.
+TEST(IncompleteFactors, AreComputedInACapture) {
+  emulated<double> s;
+  const auto a = s.make_system(patterns::stencil_2d(6, 6), false, content::general, method::lu);
+  const auto there = s.where.upload(a.by_rows);
+  incomplete_lu<double, std::int32_t, std::int32_t, emulator::device*> made(there, {}, s.where.stream(),
+                                                                            nullptr);
+  const auto before = s.where.device().counters;
+  s.where.device().capturing = true;
+  made.factorize(there.values, s.where.stream());
+  s.where.device().capturing = false;
+  EXPECT_EQ(s.where.device().counters.allocations, before.allocations);
+  EXPECT_EQ(s.where.device().counters.synchronizations, before.synchronizations);
+  s.expect_factors<method::lu>(a, s.download(made), "captured");
+}
+
+/// The status is that of the last factorisation, whichever warp meets a breakdown first.
+TEST(IncompleteFactors, HaveTheStatusOfTheLastValues) {
+  emulated<double> s;
+  const std::int64_t size = 120;
+  const auto good = s.make_system(patterns::diagonal(size), false, content::ascending, method::lu);
+  auto bad = good;
+  bad.set(size - 1, size - 1, 0);
+  const auto there = s.where.upload(good.by_rows);
+  const auto bad_values = s.where.upload(bad.values());
+  emulated<double>::factorization<method::lu, wide_incomplete> made(there, {}, s.where.stream(), nullptr);
+  for (std::uint64_t seed = 2; seed < 60; ++seed) {
+    s.where.device().settings = hostile_settings(seed, 0);
+    const bool breaks_down = seed % 3 == 0;
+    made.factorize(breaks_down ? bad_values : there.values, s.where.stream());
+    EXPECT_EQ(made.status(s.where.stream()).row.value_or(-1), breaks_down ? size - 1 : -1) << "seed " << seed;
+  }
+}
+
+/// Rows of the narrow middle and of wide levels, with one task per warp and with many.
+TEST(IncompleteFactors, OfManyRowsAreRight) {
+  emulated<double> s;
+  s.check<method::lu>(patterns::stencil_2d(40, 30), false, content::ascending);
+  s.check<method::cholesky>(patterns::stencil_3d(9, 10, 9), false, content::general);
+  s.check<method::lu>(patterns::power_law(700, 3), false, content::general);
+}
+
+}  // namespace sptrsv::testing
