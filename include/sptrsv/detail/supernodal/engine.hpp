@@ -9,15 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/supernodal/backward_agent.hpp"
-#include "sptrsv/detail/supernodal/forest_lists.hpp"
-#include "sptrsv/detail/supernodal/forward_agent.hpp"
-#include "sptrsv/detail/supernodal/merge_agent.hpp"
-#include "sptrsv/detail/supernodal/pack_backward_agent.hpp"
-#include "sptrsv/detail/supernodal/pack_forward_agent.hpp"
-#include "sptrsv/detail/supernodal/solve_storage.hpp"
-#include "sptrsv/detail/supernodal/sources.hpp"
-#include "sptrsv/detail/supernodal/values.hpp"
+#include "sptrsv/detail/supernodal/analysis/merge_agent.hpp"
+#include "sptrsv/detail/supernodal/forest/forest_lists.hpp"
+#include "sptrsv/detail/supernodal/pack/pack_backward_agent.hpp"
+#include "sptrsv/detail/supernodal/pack/pack_forward_agent.hpp"
+#include "sptrsv/detail/supernodal/pack/solve_storage.hpp"
+#include "sptrsv/detail/supernodal/solve/backward_agent.hpp"
+#include "sptrsv/detail/supernodal/solve/forward_agent.hpp"
+#include "sptrsv/detail/supernodal/solve/sources.hpp"
+#include "sptrsv/detail/supernodal/values/values.hpp"
 #include "sptrsv/policy/supernodal.hpp"
 #include "sptrsv/solver.hpp"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/supernodal/tree.hpp"
+#include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
 namespace sptrsv::detail::supernodal {
 

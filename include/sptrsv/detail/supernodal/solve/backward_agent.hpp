@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/detail/supernodal/forest_agent.hpp"
-#include "sptrsv/detail/supernodal/team.hpp"
+#include "sptrsv/detail/supernodal/forest/forest_agent.hpp"
+#include "sptrsv/detail/supernodal/solve/team.hpp"
 
 namespace sptrsv::detail::supernodal {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/supernodal/norms.hpp"
-#include "sptrsv/detail/supernodal/stored_panels.hpp"
+#include "sptrsv/detail/supernodal/values/norms.hpp"
+#include "sptrsv/detail/supernodal/values/stored_panels.hpp"
 
 namespace sptrsv::detail::supernodal {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/supernodal/pack.hpp"
+#include "sptrsv/detail/supernodal/pack/pack.hpp"
 
 namespace sptrsv::detail::supernodal {
 

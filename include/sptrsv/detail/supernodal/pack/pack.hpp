@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/rhs_pack.hpp"
-#include "sptrsv/detail/supernodal/team.hpp"
+#include "sptrsv/detail/supernodal/solve/team.hpp"
 
 namespace sptrsv::detail::supernodal {
 

@@ -1,5 +1,5 @@
 // Merging supernodes on the device, against the host, in the emulator.
-#include "sptrsv/detail/supernodal/merge_agent.hpp"
+#include "sptrsv/detail/supernodal/analysis/merge_agent.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
-#include "sptrsv/detail/supernodal/symbolic.hpp"
-#include "sptrsv/detail/supernodal/tree.hpp"
+#include "sptrsv/detail/supernodal/analysis/symbolic.hpp"
+#include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
 namespace sptrsv::detail::supernodal {
 

@@ -7,9 +7,9 @@
 
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/detail/supernodal/by_tile.hpp"
-#include "sptrsv/detail/supernodal/columns.hpp"
-#include "sptrsv/detail/supernodal/tree.hpp"
+#include "sptrsv/detail/supernodal/analysis/by_tile.hpp"
+#include "sptrsv/detail/supernodal/analysis/columns.hpp"
+#include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
 namespace sptrsv::detail::supernodal {
 

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "sptrsv/detail/simt/collectives.hpp"
-#include "sptrsv/detail/supernodal/forests.hpp"
+#include "sptrsv/detail/supernodal/forest/forests.hpp"
 #include "sptrsv/detail/supernodal/panels.hpp"
-#include "sptrsv/detail/supernodal/sources.hpp"
-#include "sptrsv/detail/supernodal/tasks.hpp"
+#include "sptrsv/detail/supernodal/solve/sources.hpp"
+#include "sptrsv/detail/supernodal/solve/tasks.hpp"
 #include "sptrsv/detail/sync/double_buffer.hpp"
 
 namespace sptrsv::detail::supernodal {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_values.hpp"
-#include "sptrsv/detail/supernodal/invert_agent.hpp"
-#include "sptrsv/detail/supernodal/narrow_agent.hpp"
-#include "sptrsv/detail/supernodal/product_agent.hpp"
-#include "sptrsv/detail/supernodal/structure.hpp"
+#include "sptrsv/detail/supernodal/analysis/structure.hpp"
+#include "sptrsv/detail/supernodal/values/invert_agent.hpp"
+#include "sptrsv/detail/supernodal/values/narrow_agent.hpp"
+#include "sptrsv/detail/supernodal/values/product_agent.hpp"
 
 namespace sptrsv::detail::supernodal {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "sptrsv/detail/supernodal/symbolic.hpp"
-#include "sptrsv/detail/supernodal/tree.hpp"
+#include "sptrsv/detail/supernodal/analysis/symbolic.hpp"
+#include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
 namespace sptrsv::detail::supernodal {
 

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
-#include "sptrsv/detail/supernodal/forests.hpp"
-#include "sptrsv/detail/supernodal/tree.hpp"
+#include "sptrsv/detail/supernodal/analysis/tree.hpp"
+#include "sptrsv/detail/supernodal/forest/forests.hpp"
 
 namespace sptrsv::detail::supernodal {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/detail/supernodal/pack_contributions.hpp"
-#include "sptrsv/detail/supernodal/pack_panel.hpp"
-#include "sptrsv/detail/supernodal/pack_product.hpp"
+#include "sptrsv/detail/supernodal/pack/pack_contributions.hpp"
+#include "sptrsv/detail/supernodal/pack/pack_panel.hpp"
+#include "sptrsv/detail/supernodal/pack/pack_product.hpp"
 
 namespace sptrsv::detail::supernodal {
 

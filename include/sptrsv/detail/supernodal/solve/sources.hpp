@@ -5,7 +5,7 @@
 #include <string>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
-#include "sptrsv/detail/supernodal/structure.hpp"
+#include "sptrsv/detail/supernodal/analysis/structure.hpp"
 
 namespace sptrsv::detail::supernodal {
 

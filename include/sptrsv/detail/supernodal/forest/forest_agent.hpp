@@ -5,8 +5,8 @@
 
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
-#include "sptrsv/detail/supernodal/forests.hpp"
-#include "sptrsv/detail/supernodal/team.hpp"
+#include "sptrsv/detail/supernodal/forest/forests.hpp"
+#include "sptrsv/detail/supernodal/solve/team.hpp"
 
 namespace sptrsv::detail::supernodal {
 

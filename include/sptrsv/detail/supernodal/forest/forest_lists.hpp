@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
-#include "sptrsv/detail/supernodal/forests.hpp"
-#include "sptrsv/detail/supernodal/structure.hpp"
+#include "sptrsv/detail/supernodal/analysis/structure.hpp"
+#include "sptrsv/detail/supernodal/forest/forests.hpp"
 
 namespace sptrsv::detail::supernodal {
 

@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/detail/supernodal/forest_agent.hpp"
-#include "sptrsv/detail/supernodal/team.hpp"
+#include "sptrsv/detail/supernodal/forest/forest_agent.hpp"
+#include "sptrsv/detail/supernodal/solve/team.hpp"
 
 namespace sptrsv::detail::supernodal {
 

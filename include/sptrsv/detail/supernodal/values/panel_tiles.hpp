@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/supernodal/stored_panels.hpp"
+#include "sptrsv/detail/supernodal/values/stored_panels.hpp"
 
 namespace sptrsv::detail::supernodal {
 

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/supernodal/norms.hpp"
-#include "sptrsv/detail/supernodal/panel_tiles.hpp"
-#include "sptrsv/detail/supernodal/tile_product.hpp"
+#include "sptrsv/detail/supernodal/values/norms.hpp"
+#include "sptrsv/detail/supernodal/values/panel_tiles.hpp"
+#include "sptrsv/detail/supernodal/values/tile_product.hpp"
 
 namespace sptrsv::detail::supernodal {
 

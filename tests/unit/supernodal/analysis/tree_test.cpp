@@ -1,5 +1,5 @@
 // The tree of supernodes on the host: merging, cutting, levels, and the order of tasks.
-#include "sptrsv/detail/supernodal/tree.hpp"
+#include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sptrsv/detail/supernodal/tasks.hpp"
+#include "sptrsv/detail/supernodal/solve/tasks.hpp"
 
 namespace sptrsv::detail::supernodal {
 namespace {
