@@ -337,18 +337,34 @@ struct backward_agent {
     const int k = static_cast<int>(node.columns);
     const int count = static_cast<int>(end - base < Capacity ? end - base : Capacity);
     const int below = base < k ? static_cast<int>(k - base) : 0;  // the first row below the diagonal block
+    const int diagonal = count < below ? count : below;
     const auto add = [&](Scalar factor, int t) {
       SPTRSV_UNROLL
       for (int c = 0; c < Columns; ++c) {
         sums[c] = sums[c] + factor * z[c * Capacity + t];
       }
     };
+    // The diagonal of V is one and not stored; above it V is zero.
+    const auto factor_in_diagonal = [&](int t) {
+      const int i = static_cast<int>(base) + t;
+      return i > column ? entries[panel_row(i, k)] : i == column ? pivot_divisor<Scalar>::one() : Scalar{};
+    };
     int t = group;
-    for (; t < count && t < below; t += groups) {
+    for (; !Checks && t + (at_once - 1) * groups < diagonal; t += at_once * groups) {
+      Scalar factors[at_once];
+      SPTRSV_UNROLL
+      for (int r = 0; r < at_once; ++r) {
+        factors[r] = factor_in_diagonal(t + r * groups);
+      }
+      SPTRSV_UNROLL
+      for (int r = 0; r < at_once; ++r) {
+        add(factors[r], t + r * groups);
+      }
+    }
+    for (; t < diagonal; t += groups) {
       const std::int64_t i = base + t;
       if (i >= column && (!Checks || p.depends(ctx, node, i, column))) {
-        // The diagonal of V is one and not stored.
-        add(i == column ? pivot_divisor<Scalar>::one() : entries[panel_row(i, k)], t);
+        add(factor_in_diagonal(t), t);
       }
     }
     const Scalar* const first_below = entries + panel_row(base + below, k);
