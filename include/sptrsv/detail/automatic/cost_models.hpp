@@ -101,21 +101,26 @@ template <class Tuning>
 struct cost_model<policy::basic_sync_free_warp<Tuning>>
     : detail::level_order_cost_model<detail::costs::sync_free_warp> {};
 
-/// The model of supernodal: a hand-off for each supernode on the longest chain, and the bytes of the panels.
+/// The model of supernodal for complete factors with wide supernodes: a hand-off for each supernode on the
+/// longest path of the tree, and the bytes of the panels. The constants fit six factors on one NVIDIA H200,
+/// see docs/lab_log/automatic.md.
 template <class Tuning>
 struct cost_model<policy::basic_supernodal<Tuning>> {
   template <class Policy>
   static double nanoseconds(const Policy&, const system_profile& s) {
-    constexpr double launch = 2e4;
-    constexpr double hand_off = 3.5e3;
-    constexpr double byte = 5e-4;
+    constexpr double launch = 1.5e4;
+    constexpr double hand_off = 700;
+    constexpr double hand_off_in_path = 3e3;  // of a tree that is one path: nothing else runs meanwhile
+    constexpr double byte = 3.2e-4;
+    constexpr double pack = 8;  // right-hand sides that take as long as the first one
     if (s.supernode_columns == 0) {
       return std::numeric_limits<double>::infinity();
     }
-    const auto rhs = static_cast<double>(s.rhs);
-    const double bytes = static_cast<double>(s.entries) * static_cast<double>(s.value_bytes) +
-                         3 * static_cast<double>(s.rows) * rhs * static_cast<double>(s.value_bytes);
-    return launch + hand_off * static_cast<double>(s.levels) / s.supernode_columns + byte * bytes;
+    const double supernodes = static_cast<double>(s.levels) / s.supernode_columns;
+    const double bytes = static_cast<double>(s.value_bytes) *
+                         (static_cast<double>(s.entries) + 3 * static_cast<double>(s.rows));
+    const double one = (s.levels == s.rows ? hand_off_in_path : hand_off) * supernodes + byte * bytes;
+    return launch + one * (1 + static_cast<double>(s.rhs - 1) / pack);
   }
 };
 
