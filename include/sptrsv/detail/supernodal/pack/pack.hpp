@@ -52,10 +52,10 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
   unsigned long long* found_tickets;
 
   /// Returns the right-hand sides of a pack that a lane serves.
-  [[nodiscard]] SPTRSV_DEVICE lane_rhs rhs_of(std::int64_t pack, int pair) const {
-    const std::int64_t first = pack * pack_width + 2 * pair;
+  [[nodiscard]] SPTRSV_DEVICE lane_rhs rhs_of(std::int64_t pack, int lane_pair) const {
+    const std::int64_t first = pack * pack_width + 2 * lane_pair;
     const std::int64_t left = this->x.columns - first;
-    return {pack, first, pair, left > 1 ? 2 : left > 0 ? 1 : 0};
+    return {pack, first, lane_pair, left > 1 ? 2 : left > 0 ? 1 : 0};
   }
   /// Returns alpha b for one column of C; zero for right-hand sides that do not exist.
   template <class Context>
@@ -116,8 +116,8 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
   }
   /// Marks a value pending in the other half of the double buffer, for one pair of each pack.
   template <class Context>
-  SPTRSV_DEVICE void reset(Context& ctx, const block_start& start, int pair, std::int64_t index) const {
-    packs.reset(ctx, start.half ^ 1u, index * pack_pairs + pair, start.rhs_to_reset, 0, 1);
+  SPTRSV_DEVICE void reset(Context& ctx, const block_start& start, int lane_pair, std::int64_t index) const {
+    packs.reset(ctx, start.half ^ 1u, index * pack_pairs + lane_pair, start.rhs_to_reset, 0, 1);
   }
 };
 
