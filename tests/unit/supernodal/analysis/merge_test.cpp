@@ -81,10 +81,10 @@ void expect_same(const fundamental_supernodes& f, const supernodal::merge_limits
 }
 
 TEST(DeviceMerge, IsThatOfTheHostUnderEverySchedule) {
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     emulator_target where;
     where.device().settings = hostile_settings(seed, seed % 4);
-    const auto size = 20 + 5 * static_cast<std::int64_t>(seed);
+    const auto size = 40 + 5 * static_cast<std::int64_t>(seed % 30);
     const auto f =
         seed % 2 == 0 ? scattered(size, 1 + size % 9, seed) : postordered(size, 1 + size % 4, seed);
     for (const supernodal::merge_limits& limits :

@@ -50,7 +50,7 @@ struct start_merge {
 /// A thread that does more than `max_steps` of them would take too long. The merge is given up then.
 template <class Index>
 struct merge_agent {
-  static constexpr int block_threads = 64;
+  static constexpr int block_threads = 32;
   struct shared_storage {};
   struct params {
     merge_state<Index> state;
