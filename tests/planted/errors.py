@@ -911,12 +911,6 @@ ERRORS = (
         Edit(SN + "solve/backward_agent.hpp", "ctx.template wait_copies<0>();", ""),
     ),
     error(
-        "a strip adds zeros by structure to its sum where components are not finite",
-        "values",
-        "supernodal supernodal_factors",
-        Edit(SN + "solve/backward_agent.hpp", "p.depends(ctx, node, i + t * warps, column)", "true"),
-    ),
-    error(
         "a forest does not reset its contributions",
         "reset",
         "supernodal_factors",
@@ -930,13 +924,22 @@ ERRORS = (
         "a level of a forest begins before the one before it has ended",
         "barrier",
         "supernodal_factors",
-        Edit(SN + "forest/forest_agent.hpp", "      });\n      ctx.barrier();\n    }\n    for (int q", "      });\n    }\n    for (int q"),
+        Edit(
+            SN + "forest/forest_agent.hpp",
+            "ctx.barrier();",
+            "",
+            within="});\n      ctx.barrier();\n    }\n    for (int q",
+        ),
     ),
     error(
         "a component of a forest is divided by its pivot too early",
         "order",
-        "supernodal supernodal_factors",
-        Edit(SN + "forest/forest_lists.hpp", "ctx.atomic_max(last_level + product.row, level + 1);", "ctx.store_relaxed(last_level + product.row, 1);"),
+        "supernodal_factors",
+        Edit(
+            SN + "forest/forest_lists.hpp",
+            "ctx.atomic_max(last_level + product.row, level + 1);",
+            "ctx.store_relaxed(last_level + product.row, 1);",
+        ),
     ),
     error(
         "the rows below the second root of a forest get the numbers of those below the first",
@@ -948,7 +951,7 @@ ERRORS = (
         "tiles leave out contributions that no task has added",
         "hand-off",
         "supernodal_factors",
-        Edit(SN + "solve/forward_agent.hpp", "is_tile && list.is_long() ?", "is_tile ?"),
+        Edit(SN + "solve/forward_agent.hpp", "list.is_long()", "true", within="is_tile && list.is_long() ?"),
     ),
     error(
         "supernodal, packs, takes tasks by block and not by ticket",

@@ -107,10 +107,13 @@ TEST_F(OfForests, HandOverToTheSupernodesAboveThem) {
     for (const form& f : this->forms_for(2)) {
       const auto a = make(p, f);
       EXPECT_NE(kernel_of(a, f).text.find(" forests"), std::string::npos);
+      auto solver = this->analyze(a, f);
       for (const std::uint32_t resident : {1u, 3u, 0u}) {
         this->where.device().settings = hostile_settings(seed++, resident);
-        expect_solution(a, f, p.name);
+        const auto b = random_vector<double>(p.size, seed);
+        this->expect_solved(a, f, p.name, b, this->solve(solver, b));
       }
+      expect_solution(a, f, p.name);
     }
   }
 }
@@ -131,9 +134,10 @@ TEST_F(OfForests, KeepIndependentRowsFinite) {
   }
 }
 
-/// Panels of one column with more rows than a warp or a block has threads.
+/// Panels of one column with more rows than a warp or a block has threads, in forests and, the last one, in
+/// tiles.
 TEST_F(OfFactors, MayBeTall) {
-  for (const std::int64_t size : {100, 700}) {
+  for (const std::int64_t size : {100, 700, 9000}) {
     const pattern p = patterns::where("tall", size, [](auto, auto j) { return j == 0; });
     for (const form& f : this->forms_for(3)) {
       expect_solution(make(p, f), f, p.name);
