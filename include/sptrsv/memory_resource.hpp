@@ -55,7 +55,7 @@ class buffer {
   /// Allocates memory for `size` elements from `resource` on `stream`. Throws `error` with
   /// errc::out_of_memory.
   buffer(std::size_t size, memory_resource& resource, stream_handle stream)
-      : resource_(&resource), stream_(stream), size_(size) {
+      : resource_(&resource), stream_(stream), size_(size), allocated_(size) {
     SPTRSV_EXPECTS(size <= static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(T), errc::out_of_memory,
                    "a buffer of " + std::to_string(size) + " elements exceeds the address space");
     data_ = static_cast<T*>(resource.allocate(size * sizeof(T), stream));
@@ -69,7 +69,7 @@ class buffer {
   }
   ~buffer() {
     if (resource_ != nullptr) {
-      resource_->deallocate(data_, bytes(), stream_);
+      resource_->deallocate(data_, allocated_ * sizeof(T), stream_);
     }
   }
 
@@ -80,12 +80,17 @@ class buffer {
   /// Returns the size in bytes.
   [[nodiscard]] std::size_t bytes() const noexcept { return size_ * sizeof(T); }
 
+  /// Reduces the number of elements to `size`, which is not larger than size(). The memory behind them is
+  /// kept.
+  void shrink(std::size_t size) noexcept { size_ = size; }
+
   /// Exchanges the memory of two buffers.
   void swap(buffer& other) noexcept {
     std::swap(resource_, other.resource_);
     std::swap(stream_, other.stream_);
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
+    std::swap(allocated_, other.allocated_);
   }
 
  private:
@@ -93,6 +98,7 @@ class buffer {
   stream_handle stream_ = nullptr;
   T* data_ = nullptr;
   std::size_t size_ = 0;
+  std::size_t allocated_ = 0;  ///< elements
 };
 
 }  // namespace sptrsv

@@ -745,6 +745,24 @@ ERRORS = (
     ),
     error("the last entry of a batch is not taken", "tail", "analysis", Edit(LEVELS, "e < row.end", "e + 1 < row.end")),
     error(
+        "late search: its levels are taken although it was given up",
+        "flag",
+        "analysis",
+        Edit(D + "analysis/device_levels.hpp", "results[0].given_up != 0 || results[1].given_up != 0", "false"),
+    ),
+    error(
+        "late search: a warp that gives up publishes nothing",
+        "flag",
+        "analysis",
+        Edit(LEVELS, "ctx.store_relaxed(p.levels + base + warp.rank(), Index{1});", ";"),
+    ),
+    error(
+        "late search: levels are searched in rows with faults",
+        "flag",
+        "analysis",
+        Edit(LEVELS, "!p.condition.hold(ctx)", "false"),
+    ),
+    error(
         "the last row of a run of equal rows is not counted",
         "tail",
         "analysis",

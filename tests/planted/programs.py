@@ -66,6 +66,7 @@ PROGRAMS = {
         Program("supernodal_factors", source="policies/supernodal_test.cpp"),
         Program("supernodal_merge", source="unit/supernodal/merge_test.cpp"),
         Program("analysis", source="contract/instances/analysis_test.cpp"),
+        Program("predictions", source="unit/dataflow/partitioned/choose/predict_test.cpp"),
         Program("incomplete", source="contract/instances/incomplete_test.cpp"),
     )
 }

@@ -19,6 +19,7 @@ STATEMENT = re.compile(
 PROGRAMS_OF = {
     "analysis/": ("analysis",),
     "block/": ("block",),
+    "dataflow/partitioned/choose/": ("predictions",),
     "dataflow/partitioned/": ("partitioned",),
     "dataflow/row_elimination/": ("row_elimination", "row_elimination_rows"),
     "dataflow/row_per_thread/": ("row_per_thread",),

@@ -32,6 +32,10 @@ struct one_shape_each : dataflow_tuning {
   static constexpr int partitioned_x_ring_size = 64;
   static constexpr single_block_shape single_block_shapes[] = {{8, 4, 2, 3, 265}};
 };
+/// The kernel of the partitioned path needs more shared memory than those of the analysis.
+struct long_x_ring : one_shape_each {
+  static constexpr int partitioned_x_ring_size = 4096;
+};
 /// The single_block path is predicted to be faster.
 struct slow_partitioned : dataflow_tuning {
   static constexpr auto partitioned_shapes = shapes_with_tile_time(500);
@@ -510,13 +514,13 @@ TEST_F(DataflowPath, RefusesSingleBlockOnADeviceWithLittleSharedMemory) {
 
 /// A block may have all the shared memory of the device: its dynamic and its static part together.
 TEST_F(DataflowPath, IsPartitionedWhereSharedMemoryJustSuffices) {
-  using shape = detail::dataflow::partitioned::shapes_of<one_shape_each>::type;
-  const policy::basic_dataflow<one_shape_each> how{dataflow_path::partitioned};
+  using shape = detail::dataflow::partitioned::shapes_of<long_x_ring>::type;
+  const policy::basic_dataflow<long_x_ring> how{dataflow_path::partitioned};
   shape::for_each([&](auto s, int) {
     using layout = detail::dataflow::partitioned::shared_layout<double, decltype(s)>;
     using agent = detail::dataflow::partitioned::agent<double, decltype(s)>;
     where.device().settings.shared_limit =
-        layout::bytes(layout::x_ring_size(one_shape_each::partitioned_x_ring_size)) +
+        layout::bytes(layout::x_ring_size(long_x_ring::partitioned_x_ring_size)) +
         sizeof(typename agent::shared_storage);
   });
   EXPECT_EQ(path_for(patterns::chain(600), how), "partitioned");

@@ -233,10 +233,23 @@ TEST_F(RowElimination, IsDoneByPredictedTime) {
       << faster.plan;
   EXPECT_TRUE(contains(faster.plan, " ms, as it is 0.0")) << faster.plan;
   const solver_info slower =
-      info_of(make(patterns::stencil_2d(20, 20), {}), rewriting(dataflow_path::automatic));
+      info_of(make(patterns::stencil_2d(64, 8), {}), rewriting(dataflow_path::automatic));
   EXPECT_EQ(slower.rewritten_rows, 0);
-  EXPECT_EQ(slower.levels_solved, 39);
-  EXPECT_TRUE(contains(slower.plan, "; not rewritten: a solve with ")) << slower.plan;
+  EXPECT_EQ(slower.levels_solved, 71);
+  EXPECT_TRUE(contains(slower.plan, "; not rewritten: a solve with 440 of 512 rows rewritten is predicted"))
+      << slower.plan;
+}
+
+/// Of the 39 levels of the grid, 13 would be left if the rows of each 32 consecutive ones did not need each
+/// other.
+TEST_F(RowElimination, IsNotTriedWhereManyLevelsWouldBeLeft) {
+  const matrix grid = make(patterns::stencil_2d(20, 20), {});
+  const solver_info automatic = info_of(grid, rewriting(dataflow_path::automatic));
+  EXPECT_EQ(automatic.rewritten_rows, 0);
+  EXPECT_EQ(automatic.levels_solved, 39);
+  EXPECT_TRUE(contains(automatic.plan, "; not rewritten: at least 33 % of the levels would be left"))
+      << automatic.plan;
+  EXPECT_GT(info_of(grid, rewriting()).rewritten_rows, 0) << "if a path is asked for";
 }
 
 /// One warp merges the columns of a row one by one, which takes milliseconds for a row that is nearly full.

@@ -92,7 +92,8 @@ struct dataflow_tuning {
   /// @name The partitioned path
   ///@{
 
-  /// The shapes of the kernel: lanes, threads, warp_groups, entries, polled_pairs, streams, rhs, tile_ns.
+  /// The shapes of the kernel, at most 32: lanes, threads, warp_groups, entries, polled_pairs, streams, rhs,
+  /// tile_ns.
   static constexpr partitioned_shape partitioned_shapes[] = {
       {1, 32, 15, 4, 1, false, 1, 65},  {1, 64, 12, 4, 1, false, 1, 103}, {2, 32, 15, 4, 1, false, 1, 83},
       {2, 64, 12, 4, 1, false, 1, 106}, {4, 32, 15, 4, 1, false, 1, 97},  {4, 64, 12, 4, 1, false, 1, 119},
@@ -145,6 +146,10 @@ struct dataflow_tuning {
   static constexpr std::int64_t rewritten_entries = 8;
   /// Entries of a row that is rewritten, at most. One warp merges the rows of 32 neighbours, entry by entry.
   static constexpr std::int64_t longest_rewritten_row = 256;
+  /// The system is solved as it is if more than this share of its levels would be left when the rows of each
+  /// 32 consecutive ones did not need each other. No system with more was solved faster when it was
+  /// rewritten.
+  static constexpr double rewritten_levels = 0.25;
   /// The system is solved as it is unless at least one row of this many is rewritten.
   static constexpr std::int64_t rows_per_rewritten = 8;
   /// Predicted time of computing the right-hand sides of a rewritten system, in addition to their bytes.

@@ -116,6 +116,8 @@ struct finish_rows {
   std::int64_t size;
   bool reversed;
   report* found;
+  std::int64_t
+      longest_row;  ///< rows with more entries are long, see split_long_rows(); 0: nothing is counted
 
   struct row {
     std::int64_t count;  ///< entries
@@ -131,6 +133,9 @@ struct finish_rows {
     if (r == size - 1) {
       ctx.store(row_offsets + size, static_cast<Offset>(before + own.count));
       ctx.store(&found->entries, before + own.count);
+    }
+    if (longest_row > 0 && own.count > longest_row) {
+      ctx.reduce_add(&found->partial_rows, partial_rows_of(own.count, longest_row));
     }
     if (diagonal_sources != nullptr && ctx.load_constant(diagonal_sources + r) == Offset{-1}) {
       ctx.atomic_min(&found->diagonal, reversed ? size - 1 - r : r);

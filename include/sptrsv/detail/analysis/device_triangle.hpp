@@ -19,6 +19,7 @@ template <class Index, class Offset>
 struct device_triangle {
   std::int64_t size = 0;
   std::int64_t longest_row = 0;
+  std::int64_t partial_rows = -1;  ///< that split_long_rows() makes at first; -1: they have not been counted
   /// True if the entries of each row that have a source are adjacent in the stored matrix, in ascending order
   /// (descending if substitution starts at the last row), and the diagonal entry follows them.
   bool rows_are_stored_runs = false;
@@ -73,55 +74,101 @@ class device_triangle_builder {
       : a_(a), form_(form), on_(on), memory_(memory), report_(1, memory.scratch, on.stream()) {}
 
   device_triangle<Index, Offset> build(bool leaves_runs = false) {
-    device_triangle<Index, Offset> t;
-    t.size = a_.size;
-    t.row_offsets = make_buffer<Offset>(a_.size + 1, on_, memory_.kept);
+    device_triangle<Index, Offset> t = allocate_rows();
     if (a_.size == 0) {
       on_.fill_bytes(t.row_offsets.data(), 0, t.row_offsets.bytes());
       return t;
     }
+    simt::for_each(on_, a_.size, start_rows(t));
+    measure_rows(t, 0);
+    const report found = read_report();
+    expect_sound(found);
+    if (ascends(found) && !leaves_runs) {
+      write_ascending_entries(t, found.entries, {});
+    }
+    complete(t, found);
+    return t;
+  }
+
+  // The steps of build(), for build_with_levels(). The system has rows.
+
+  using report = triangle_kernels::report;
+
+  device_triangle<Index, Offset> allocate_rows() const {
     SPTRSV_EXPECTS(a_.size <= (std::int64_t{1} << 32), errc::unsupported,
                    "the analysis on the device takes at most 2^32 rows");
+    device_triangle<Index, Offset> t;
+    t.size = a_.size;
+    t.row_offsets = make_buffer<Offset>(a_.size + 1, on_, memory_.kept);
     t.diagonal_sources = make_buffer<Offset>(form_.unit ? 0 : a_.size, on_, memory_.kept);
-    measure_rows(t);
-    const report found = read_report();
-    const bool ascends = !form_.transposed && found.unsorted == 0;
+    return t;
+  }
+
+  /// Returns the kernel of step 1.
+  triangle_kernels::start_rows<Offset> start_rows(const device_triangle<Index, Offset>& t) const {
+    return {t.row_offsets.data(), t.diagonal_sources.data(), report_.data()};
+  }
+
+  /// Enqueues steps 2 and 3. `longest_row`: see finish_rows.
+  void measure_rows(device_triangle<Index, Offset>& t, std::int64_t longest_row) const {
+    Offset* const offsets = t.row_offsets.data();
+    Offset* const pivots = t.diagonal_sources.data();
+    using check = triangle_kernels::check_entries_agent<Index, Offset>;
+    on_.template launch<check>(simt::block_count(std::max(a_.size, a_.entries), check::block_threads),
+                               {a_, form_, offsets, pivots, report_.data()});
+    scan(on_, a_.size,
+         triangle_kernels::finish_rows<Offset>{offsets, pivots, a_.size, form_.reversed, report_.data(),
+                                               longest_row},
+         memory_, &report_.data()->longest_row);
+  }
+
+  /// Enqueues step 4 for sorted storage. `room`: at least the number of entries of the triangle.
+  void write_ascending_entries(device_triangle<Index, Offset>& t, std::int64_t room,
+                               const triangle_kernels::sound_rows& condition) const {
+    t.columns = make_buffer<Index>(room, on_, memory_.kept);
+    t.sources = make_buffer<Offset>(room, on_, memory_.kept);
+    simt::for_each(on_, a_.entries,
+                   triangle_kernels::write_ascending_entries<Index, Offset>{
+                       a_, form_, t.row_offsets.data(), t.columns.data(), t.sources.data(), condition});
+  }
+
+  /// Returns the report in device memory.
+  [[nodiscard]] report* report_on_device() const { return report_.data(); }
+
+  /// Synchronises.
+  [[nodiscard]] report read_report() const {
+    report found;
+    on_.download(&found, report_.data(), sizeof(report));
+    return found;
+  }
+
+  /// Throws if the storage has a fault that was found in steps 2 and 3.
+  void expect_sound(const report& found) const {
     if (found.offsets < a_.size) {
       throw_pattern_fault(pattern_fault::offsets, found.offsets, a_.by_columns, offsets_count_from_one());
     }
     if (found.index < a_.size) {
       throw_pattern_fault(pattern_fault::index, found.index, a_.by_columns, indices_count_from_one());
     }
-    if (ascends) {
+    if (ascends(found)) {
       throw_if_any(found, a_.size, a_.by_columns);
     }
+  }
+
+  /// Returns whether the storage is sorted by rows of the system.
+  [[nodiscard]] bool ascends(const report& found) const { return !form_.transposed && found.unsorted == 0; }
+
+  /// Completes the triangle. If the storage is sorted by rows of the system, nothing is written.
+  void complete(device_triangle<Index, Offset>& t, const report& found) const {
     t.longest_row = found.longest_row;
-    t.rows_are_stored_runs = ascends;
-    if (ascends && leaves_runs) {
-      return t;
-    }
-    if (ascends) {
-      t.columns = make_buffer<Index>(found.entries, on_, memory_.kept);
-      t.sources = make_buffer<Offset>(found.entries, on_, memory_.kept);
-      simt::for_each(on_, a_.entries,
-                     triangle_kernels::write_ascending_entries<Index, Offset>{
-                         a_, form_, t.row_offsets.data(), t.columns.data(), t.sources.data()});
-    } else {
+    t.rows_are_stored_runs = ascends(found);
+    if (!t.rows_are_stored_runs) {
       sort_entries(t, found.entries);
       throw_if_any(read_report(), a_.size, a_.by_columns);
     }
-    return t;
   }
 
  private:
-  using report = triangle_kernels::report;
-
-  report read_report() const {
-    report found;
-    on_.download(&found, report_.data(), sizeof(report));
-    return found;
-  }
-
   /// Returns whether the offsets start and end as they do in a matrix that counts from 1.
   bool offsets_count_from_one() const {
     Offset first = 0;
@@ -139,18 +186,6 @@ class device_triangle_builder {
     std::int64_t found = 0;
     on_.download(&found, faults.data(), sizeof(found));
     return found == 0;
-  }
-
-  void measure_rows(device_triangle<Index, Offset>& t) const {
-    Offset* const offsets = t.row_offsets.data();
-    Offset* const pivots = t.diagonal_sources.data();
-    simt::for_each(on_, a_.size, triangle_kernels::start_rows<Offset>{offsets, pivots, report_.data()});
-    using check = triangle_kernels::check_entries_agent<Index, Offset>;
-    on_.template launch<check>(simt::block_count(std::max(a_.size, a_.entries), check::block_threads),
-                               {a_, form_, offsets, pivots, report_.data()});
-    scan(on_, a_.size,
-         triangle_kernels::finish_rows<Offset>{offsets, pivots, a_.size, form_.reversed, report_.data()},
-         memory_, &report_.data()->longest_row);
   }
 
   void sort_entries(device_triangle<Index, Offset>& t, std::int64_t entries) const {

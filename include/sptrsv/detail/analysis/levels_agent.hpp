@@ -8,17 +8,19 @@
 
 #include <cstdint>
 
+#include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 
 namespace sptrsv::detail {
 
-/// The state that the blocks of the level search share, in device memory.
-struct level_search {
-  std::uint32_t tickets;
-  std::uint32_t unused;  ///< no padding
-  std::int64_t levels;   ///< levels found so far
+/// When a search is given up: as soon as a warp is late, that is, as soon as it has polled in more rounds
+/// than `first_rounds` plus the share of `further_rounds` that its place among the rows gives. This only
+/// takes the time of a search into account if all warps start together.
+struct search_limit {
+  std::int64_t first_rounds = 0;
+  std::int64_t further_rounds = 0;  ///< of the last row; 0: the search is not given up
 };
 
 /// One warp finds the levels of 32 consecutive rows, one lane per row. Per warp:
@@ -32,6 +34,8 @@ struct level_search {
 ///      need it, which may then be published in turn (publish_ready).
 ///   5. Repeat steps 2 to 4. When no row misses a level of another warp, finish the warp in 32 shuffles
 ///      (publish_rest) and raise the number of levels.
+///   6. If there is a limit, look every 8 rounds whether the warp is late or another one was. Then give up:
+///      publish any level for the rows that are left, so that no other warp waits for them.
 ///
 /// A row that depends on its predecessor in the warp costs a shuffle and no memory round trip. Progress: a
 /// warp polls only rows with smaller indices, whose blocks have smaller tickets and have started; rows of one
@@ -53,6 +57,11 @@ struct levels_agent {
     const Index* columns;       ///< by entry
     Index* levels;              ///< by row, counted from 1; 0 until known
     level_search* search;
+    search_limit limit;
+    /// How much larger the level of a row is than that of a row of the same 32 rows that it needs: 1, or 0 to
+    /// find the levels that would be left if these rows did not need each other.
+    Index step;
+    triangle_kernels::sound_rows condition{};  ///< without it, nothing is searched
   };
 
   template <class Context>
@@ -60,7 +69,7 @@ struct levels_agent {
     const auto warp = ctx.template group<32>();
     const std::uint32_t ticket = draw_block_ticket(ctx, shared.ticket, &p.search->tickets);
     const std::int64_t base = static_cast<std::int64_t>(ticket) * block_threads + warp.index() * 32;
-    if (base >= p.size) {
+    if (base >= p.size || !p.condition.hold(ctx)) {
       return;
     }
     row_state row = open_row(ctx, p, base + warp.rank());
@@ -73,7 +82,8 @@ struct levels_agent {
     } else {
       wait_for_nothing(row);
     }
-    for (;;) {
+    const std::int64_t rounds = p.limit.first_rounds + p.limit.further_rounds * base / p.size;
+    for (std::int64_t round = 1;; ++round) {
       for (std::uint32_t rows = long_rows; rows != 0; rows &= rows - 1) {
         const int r = simt::lowest_bit(rows);
         long_rows ^= advance_long_row(ctx, warp, p, base, known_rows, r, row) ? 1u << r : 0u;
@@ -87,6 +97,12 @@ struct levels_agent {
         return;
       }
       known_rows = publish_ready(ctx, warp, p, base, row, known_rows);
+      if (p.limit.further_rounds > 0 && round % 8 == 0 && gives_up(ctx, warp, p, round > rounds)) {
+        if (!row.done) {
+          ctx.store_relaxed(p.levels + base + warp.rank(), Index{1});
+        }
+        return;
+      }
     }
   }
 
@@ -102,6 +118,15 @@ struct levels_agent {
     bool waits = false;       ///< true while the level of an entry taken is unknown
     bool done;                ///< true once the row is published
   };
+
+  /// Returns whether the search is given up. `is_late`: this warp is a reason to do so.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static bool gives_up(Context& ctx, const Warp& warp, const params& p, bool is_late) {
+    if (is_late && warp.rank() == 0) {
+      ctx.store_relaxed(&p.search->given_up, 1u);
+    }
+    return is_late || warp.any(ctx.load_relaxed(&p.search->given_up) != 0);
+  }
 
   template <class Context>
   SPTRSV_DEVICE static row_state open_row(Context& ctx, const params& p, std::int64_t number) {
@@ -151,13 +176,16 @@ struct levels_agent {
   /// Polls all levels that the row waits for, once. Returns the address of one that is not known yet; null if
   /// all are known.
   template <class Context>
-  SPTRSV_DEVICE static const Index* poll_once(Context& ctx, const params& p, row_state& row) {
+  SPTRSV_DEVICE static const Index* poll_once(Context& ctx, const params& p, std::int64_t base,
+                                              row_state& row) {
     const Index* pending = nullptr;
     for (int i = 0; i < entries_at_once; ++i) {
       if (row.known[i] == 0) {
         row.known[i] = ctx.load_relaxed(p.levels + row.column[i]);
         pending = row.known[i] == 0 ? p.levels + row.column[i] : pending;
-        row.level = row.level < row.known[i] ? row.known[i] : row.level;
+        const bool is_inside = static_cast<std::int64_t>(row.column[i]) >= base;
+        const auto least = static_cast<Index>(row.known[i] - (is_inside ? 1 - p.step : 0));
+        row.level = row.level < least ? least : row.level;
       }
     }
     return pending;
@@ -167,7 +195,7 @@ struct levels_agent {
   template <class Context>
   SPTRSV_DEVICE static void poll_or_take(Context& ctx, const params& p, std::int64_t base,
                                          std::uint32_t known_rows, row_state& row) {
-    const Index* const pending = poll_once(ctx, p, row);
+    const Index* const pending = poll_once(ctx, p, base, row);
     row.waits = pending != nullptr;
     if (row.waits) {
       ctx.spin(pending);
@@ -196,10 +224,16 @@ struct levels_agent {
       known_rows |= published;
       for (; published != 0; published &= published - 1) {
         const int r = simt::lowest_bit(published);
-        const Index other = static_cast<Index>(warp.shuffle(row.level, r) + 1);
-        row.level = (row.needs >> r & 1u) != 0 && row.level < other ? other : row.level;
+        take_level(warp, p, r, row);
       }
     }
+  }
+
+  /// Takes the level of the warp's row r into account, if the row needs it.
+  template <class Warp>
+  SPTRSV_DEVICE static void take_level(const Warp& warp, const params& p, int r, row_state& row) {
+    const auto least = static_cast<Index>(warp.shuffle(row.level, r) + p.step);
+    row.level = (row.needs >> r & 1u) != 0 && row.level < least ? least : row.level;
   }
 
   /// Publishes all remaining rows when no level of another warp is missing any more. Row r is final after r
@@ -208,8 +242,7 @@ struct levels_agent {
   SPTRSV_DEVICE static void publish_rest(Context& ctx, const Warp& warp, const params& p, std::int64_t base,
                                          row_state& row) {
     for (int r = 0; r < 32; ++r) {
-      const Index other = static_cast<Index>(warp.shuffle(row.level, r) + 1);
-      row.level = (row.needs >> r & 1u) != 0 && row.level < other ? other : row.level;
+      take_level(warp, p, r, row);
     }
     if (!row.done) {
       ctx.store_relaxed(p.levels + base + warp.rank(), static_cast<Index>(row.level + 1));
@@ -243,7 +276,7 @@ struct levels_agent {
       row_state ahead;
       load_share(ctx, warp, p, next, end, ahead);
       find_needs(base, known_rows, share);
-      const Index* const pending = poll_once(ctx, p, share);
+      const Index* const pending = poll_once(ctx, p, base, share);
       if (warp.any(pending != nullptr)) {
         if (pending != nullptr) {
           ctx.spin(pending);

@@ -27,13 +27,7 @@ struct split_triangle {
 
 namespace split_kernels {
 
-/// Returns the number of partial rows of a row of `length` entries: as few as leave the row at most
-/// max_entries entries, and not more than there are entries for.
-SPTRSV_HOST_DEVICE constexpr std::int64_t partial_rows_of(std::int64_t length, std::int64_t max_entries) {
-  const std::int64_t needed =
-      length <= max_entries ? 0 : (length - max_entries + max_entries - 2) / (max_entries - 1);
-  return needed < length / max_entries ? needed : length / max_entries;
-}
+using triangle_kernels::partial_rows_of;
 
 /// Maps the rows before the split to the rows after it.
 template <class Index, class Offset>
@@ -204,8 +198,10 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
        split_kernels::count_partial_rows<Index, Offset>{t.size, max_entries, t.row_offsets.data(),
                                                         parts.data()},
        memory);
-  Index added = 0;
-  on.download(&added, parts.data() + t.size, sizeof(added));
+  auto added = static_cast<Index>(t.partial_rows);
+  if (t.partial_rows < 0) {
+    on.download(&added, parts.data() + t.size, sizeof(added));
+  }
 
   split_triangle<Index, Offset> made;
   made.has_partial_rows = true;

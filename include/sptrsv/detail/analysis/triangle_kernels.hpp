@@ -6,7 +6,16 @@
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 
-namespace sptrsv::detail::triangle_kernels {
+namespace sptrsv::detail {
+
+/// The state that the blocks of a level search share, in device memory.
+struct level_search {
+  std::uint32_t tickets = 0;
+  std::uint32_t given_up = 0;  ///< not 0: the search was given up, see search_limit
+  std::int64_t levels = 0;     ///< levels found so far
+};
+
+namespace triangle_kernels {
 
 /// The first offending row (column) of each fault; a number not below the size means no fault.
 struct report {
@@ -15,9 +24,34 @@ struct report {
   std::int64_t duplicate = INT64_MAX;
   std::int64_t diagonal = INT64_MAX;
   std::int64_t longest_row = 0;
-  std::int64_t entries = 0;    ///< entries of the triangle without the diagonal
-  std::uint64_t unsorted = 0;  ///< not 0: a row of the storage is not sorted. 64 bits avoid padding
+  std::int64_t entries = 0;       ///< entries of the triangle without the diagonal
+  std::uint64_t unsorted = 0;     ///< not 0: a row of the storage is not sorted. 64 bits avoid padding
+  std::int64_t partial_rows = 0;  ///< of long rows, see split_long_rows(), if they are counted
+  level_search searches[2];       ///< for levels, see build_with_levels()
 };
+
+/// A condition of kernels that are launched before the host has read the report: the storage has no fault,
+/// its rows are sorted, and no row of the triangle is longer than `longest_row`.
+struct sound_rows {
+  const report* found = nullptr;  ///< null: the condition holds
+  std::int64_t longest_row = INT64_MAX;
+
+  template <class Context>
+  [[nodiscard]] SPTRSV_DEVICE bool hold(Context& ctx) const {
+    return found == nullptr ||
+           (ctx.load_constant(&found->offsets) == INT64_MAX &&
+            ctx.load_constant(&found->index) == INT64_MAX && ctx.load_constant(&found->unsorted) == 0 &&
+            ctx.load_constant(&found->longest_row) <= longest_row);
+  }
+};
+
+/// Returns the number of partial rows of a row of `length` entries: as few as leave the row at most
+/// max_entries entries, and not more than there are entries for.
+SPTRSV_HOST_DEVICE constexpr std::int64_t partial_rows_of(std::int64_t length, std::int64_t max_entries) {
+  const std::int64_t needed =
+      length <= max_entries ? 0 : (length - max_entries + max_entries - 2) / (max_entries - 1);
+  return needed < length / max_entries ? needed : length / max_entries;
+}
 
 /// Row and column of a stored entry as substitution indices; column <= row inside the triangle.
 template <class Index>
@@ -99,9 +133,13 @@ struct write_ascending_entries {
   const Offset* row_offsets;  ///< by substitution index, size + 1
   Index* columns;             ///< output by entry of the triangle
   Offset* sources;            ///< output by entry of the triangle
+  sound_rows condition{};
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    if (!condition.hold(ctx)) {
+      return;
+    }
     const std::int64_t m = major_of(ctx, a.offsets, a.size, e);
     const auto at = triangle_entry_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
                                       ctx.load_constant(a.indices + e));
@@ -272,4 +310,6 @@ struct write_iota {
   }
 };
 
-}  // namespace sptrsv::detail::triangle_kernels
+}  // namespace triangle_kernels
+
+}  // namespace sptrsv::detail

@@ -48,9 +48,12 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     }
   }
 
+  /// The first call passes the values of the constructor.
   void update_values(const Scalar* values, const Executor& on) {
     if (elimination_) {
-      elimination_->update_values(values, on);
+      if (!std::exchange(has_rewritten_values_, false)) {
+        elimination_->update_values(values, on);
+      }
       path_->update_values(elimination_->values(), on);
     } else {
       path_->update_values(values, on);
@@ -114,17 +117,17 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
                                                        {"as it is", path_->predicted_nanoseconds()}});
       return;
     }
+    if (policy.path == policy::dataflow_path::automatic && path_->levels_left() > Tuning::rewritten_levels) {
+      rewriting_ = "not rewritten: at least " + std::to_string(static_cast<int>(100 * path_->levels_left())) +
+                   " % of the levels would be left";
+      return;
+    }
     const row_elimination_limits limits{policy.max_growth, std::max(1.0, policy.max_fill),
                                         Tuning::rewritten_entries, Tuning::longest_rewritten_row};
     auto made = std::make_unique<elimination>(build_on_device<Index, Offset>(a, form, on, resource), a.values,
                                               form, limits, on, resource);
     if (made->rewritten() * Tuning::rows_per_rewritten < size_ || made->rewritten() == 0) {
       rewriting_ = "not rewritten: only " + std::to_string(made->rewritten()) + " rows could be";
-      return;
-    }
-    made->update_values(a.values, on);
-    if (made->first_grown_index(on) >= 0) {
-      rewriting_ = "not rewritten: inverses are not finite";
       return;
     }
     const triangle_form rewritten_form(
@@ -141,6 +144,12 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
                            : "not rewritten: the path cannot solve the rewritten system";
       return;
     }
+    made->update_values(a.values, on);
+    if (made->first_grown_index(on) >= 0) {
+      rewriting_ = "not rewritten: inverses are not finite";
+      return;
+    }
+    has_rewritten_values_ = true;
     describe_rewriting(*made, *rewritten, by_time, on);
     path_->describe(exact_, on);
     elimination_ = std::move(made);
@@ -187,6 +196,8 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   solver_info exact_;                         ///< of the system before it is rewritten
   std::string rewriting_;                     ///< whether rows are rewritten, and why
   std::unique_ptr<elimination> elimination_;  ///< null if rows are not rewritten
+  /// Whether the values of the rewritten system are those that the next update_values() will pass.
+  bool has_rewritten_values_ = false;
   std::unique_ptr<path_engine> path_;
 };
 

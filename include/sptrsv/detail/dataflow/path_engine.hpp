@@ -31,11 +31,11 @@ class path_engine {
     scratch_arena arena(arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), resource, on.stream());
     simt::scan_words words(arena);
     const analysis_memory memory(resource, arena, &words);
-    device_triangle<Index, Offset> triangle = build_on_device(a, form, on, memory.all_scratch());
-    longest_row_ = triangle.longest_row;
-    entries_ = triangle.entries() + (form.unit ? 0 : a.size);
-    plan_ = planner<Policy, Scalar, Index, Offset, Executor>(policy, form, a, max_rhs, limit, on, memory)
-                .make_plan(std::move(triangle));
+    planner<Policy, Scalar, Index, Offset, Executor> planner(policy, form, a, max_rhs, limit, on, memory);
+    auto found = planner.build();
+    longest_row_ = found.triangle.longest_row;
+    entries_ = found.triangle.entries() + (form.unit ? 0 : a.size);
+    plan_ = planner.make_plan(std::move(found));
   }
 
   /// Returns whether the path that the policy asks for can solve the system, and the plan meets the limit. If
@@ -79,6 +79,9 @@ class path_engine {
 
   /// Returns the predicted time of a solve with `max_rhs` right-hand sides; 0 if nothing was predicted.
   [[nodiscard]] double predicted_nanoseconds() const { return plan_->nanoseconds; }
+
+  /// See plan::levels_left.
+  [[nodiscard]] double levels_left() const { return plan_->levels_left; }
 
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();

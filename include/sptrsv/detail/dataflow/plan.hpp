@@ -31,6 +31,9 @@ struct plan {
   double nanoseconds = 0;   ///< predicted time of a solve with max_rhs right-hand sides, if one was predicted
   std::vector<predicted_time> predictions{};  ///< of all paths that were considered
   std::string text{};                         ///< which path was chosen and why
+  /// Share of the levels that would be left if the rows of a row block did not need each other; 1 if it was
+  /// not counted.
+  double levels_left = 1;
 };
 
 }  // namespace sptrsv::detail::dataflow

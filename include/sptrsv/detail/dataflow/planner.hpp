@@ -45,41 +45,56 @@ class planner {
         on_(on),
         memory_(memory) {}
 
+  /// Returns the triangle, in scratch memory, with its levels if they are needed and no row is to be split.
+  /// Synchronises.
+  [[nodiscard]] triangle_with_levels<Index, Offset> build() const {
+    if (policy_.path == path_name::row_per_thread || policy_.path == path_name::single_block) {
+      return {build_on_device(stored_, form_, on_, memory_.all_scratch()), {}};
+    }
+    return build_with_levels(stored_, form_, tuning::longest_row, counts_blocks(), on_,
+                             memory_.all_scratch());
+  }
+
   /// Returns the plan; nothing if the path that the policy asks for cannot solve the system, or if no plan
-  /// meets the limit. Takes arrays out of the triangle, which lies in scratch memory. Synchronises.
-  std::optional<plan_type> make_plan(triangle_type&& triangle) {
+  /// meets the limit. Takes arrays out of what build() has returned. Synchronises.
+  std::optional<plan_type> make_plan(triangle_with_levels<Index, Offset>&& found) {
+    triangle_type& triangle = found.triangle;
     if (triangle.size == 0) {
       return plan_row_per_thread({std::move(triangle), false, {}}, {});
     }
     if (policy_.path == path_name::single_block) {
-      return plan_single_block(triangle, policy_.shape, std::numeric_limits<double>::infinity());
+      return plan_single_block(triangle, policy_.shape);
     }
-    return plan_by_levels(triangle);
+    auto made = plan_by_levels(triangle, std::move(found.levels));
+    if (made) {
+      made->levels_left = levels_left_;
+    }
+    return made;
   }
 
  private:
-  std::optional<plan_type> plan_by_levels(triangle_type& triangle) {
+  /// `levels`: of the triangle, if they are known.
+  std::optional<plan_type> plan_by_levels(triangle_type& triangle,
+                                          std::optional<row_levels<Index>>&& levels) {
     const bool is_split = triangle.longest_row > tuning::longest_row;
     split_type split;  // partial rows have levels of their own
     if (is_split) {
       split = split_long_rows(triangle, tuning::longest_row, on_, memory_.all_scratch());
     }
-    std::optional<row_levels<Index>> levels;
     if (policy_.path != path_name::row_per_thread) {
-      levels = levels_of_rows(is_split ? split.triangle : triangle, on_, memory_);
+      if (!levels) {
+        levels = levels_of_rows(is_split ? split.triangle : triangle, on_, memory_, counts_blocks());
+      }
       levels_ = is_split ? 0 : levels->count;
+      if (levels->count_of_blocks > 0) {
+        levels_left_ = static_cast<double>(levels->count_of_blocks) / static_cast<double>(levels->count);
+      }
     }
     // To count the levels of long rows takes long: only for small systems.
     if (policy_.path == path_name::automatic && is_narrow(levels->count) &&
         (!is_split || triangle.entries() <= tuning::partitioned_small_entries)) {
-      levels_ = is_split ? levels_of_rows(triangle, on_, memory_).count : levels_;
-      if (is_narrow(levels_)) {
-        const predicted_time partitioned{"partitioned", narrow_partitioned_nanoseconds(triangle)};
-        if (auto made = plan_single_block(triangle, -1, std::min(partitioned.nanoseconds, limit_))) {
-          made->predictions.push_back(partitioned);
-          made->text = reason(*made);
-          return made;
-        }
+      if (auto made = plan_single_block(triangle, -1)) {
+        return made;
       }
     }
     if (levels && least_partitioned_nanoseconds(levels->count) >= limit_) {
@@ -122,17 +137,25 @@ class planner {
   /// Plans the partitioned or the hybrid path if the policy asks for it or it is predicted to be faster than
   /// row_per_thread. Frees the triangle and the levels if it returns a plan.
   partitioned_result plan_partitioned_or_hybrid(split_type& split, row_levels<Index>& levels) {
-    partitioned_search search(split.triangle, levels, policy_.partitions,
-                              policy_.path == path_name::partitioned ? policy_.shape : -1, max_rhs_, 0, on_,
-                              memory_);
-    const partitioned::shape_choice chosen = search.choose();
     const double row_per_thread = row_per_thread_nanoseconds(split.triangle, levels.count);
-    if (policy_.path != path_name::partitioned) {
-      const double single_path = std::min(chosen.nanoseconds, row_per_thread);
-      auto made = plan_hybrid(search, split, levels, std::min(single_path, limit_));
-      if (made) {
-        return {std::move(made), {}, {}};
+    partitioned::shape_choice chosen;
+    hybrid::level_cut cut;
+    double single_path = 0;
+    {
+      // No gain was measured with several right-hand sides, so these need an explicit request.
+      const bool may_be_hybrid =
+          policy_.path == path_name::hybrid || (policy_.path == path_name::automatic && max_rhs_ == 1);
+      partitioned_search search(split.triangle, levels, policy_.partitions,
+                                policy_.path == path_name::partitioned ? policy_.shape : -1, max_rhs_, 0,
+                                may_be_hybrid, on_, memory_);
+      chosen = search.choose();
+      single_path = std::min({chosen.nanoseconds, row_per_thread, limit_});
+      if (may_be_hybrid) {
+        cut = search.cut(policy_.row_per_thread_levels, hybrid_limit(single_path));
       }
+    }
+    if (auto made = plan_hybrid(cut, split, levels, single_path)) {
+      return {std::move(made), {}, {}};
     }
     if (has_limit() && std::min(limit_, row_per_thread) <= chosen.nanoseconds) {
       return {};
@@ -161,6 +184,10 @@ class planner {
     return {{}, std::move(predictions), std::move(text)};
   }
 
+  /// Returns whether the engine asks how many levels row elimination would leave: for the system as it is.
+  [[nodiscard]] bool counts_blocks() const {
+    return !policy_.exact_order && policy_.path == path_name::automatic && !has_limit();
+  }
   [[nodiscard]] bool has_limit() const { return limit_ < std::numeric_limits<double>::infinity(); }
   /// Returns a lower bound of the predicted time of the partitioned path: a tile on each level.
   [[nodiscard]] static double least_partitioned_nanoseconds(std::int64_t levels) {
@@ -176,22 +203,23 @@ class planner {
   }
 
   [[nodiscard]] double row_per_thread_nanoseconds(const triangle_type& triangle, std::int64_t levels) const {
-    return row_per_thread::solve_nanoseconds<tuning>(triangle.size, triangle.entries(), levels,
-                                                     sizeof(Scalar), sizeof(Index), max_rhs_);
+    return row_per_thread::solve_costs::of<tuning>(sizeof(Scalar), sizeof(Index), max_rhs_)
+        .nanoseconds(static_cast<double>(triangle.size), static_cast<double>(triangle.entries()),
+                     static_cast<double>(levels));
   }
 
-  /// Plans the hybrid path if the policy asks for it or its predicted time is much less than `single_path`,
-  /// the time of the best single path. Frees the triangle and the levels if it returns a plan.
-  std::optional<plan_type> plan_hybrid(const partitioned_search& search, split_type& split,
+  /// Returns the time that a hybrid path must beat. `single_path`: the time of the best single path.
+  [[nodiscard]] double hybrid_limit(double single_path) const {
+    return policy_.path == path_name::hybrid ? std::numeric_limits<double>::infinity()
+                                             : tuning::hybrid_gain * single_path;
+  }
+
+  /// Plans the hybrid path with this cut, if there is one, if the policy asks for it or its predicted time is
+  /// much less than `single_path`, the time of the best single path. Frees the triangle and the levels if it
+  /// returns a plan.
+  std::optional<plan_type> plan_hybrid(const hybrid::level_cut& cut, split_type& split,
                                        row_levels<Index>& levels, double single_path) {
-    // No gain was measured with several right-hand sides, so these need an explicit request.
-    const double limit = policy_.path == path_name::hybrid ? std::numeric_limits<double>::infinity()
-                         : max_rhs_ == 1                   ? tuning::hybrid_gain * single_path
-                                                           : 0;
-    if (limit <= tuning::row_per_thread_launch_ns + tuning::partitioned_launch_ns) {
-      return {};  // the two launches alone take longer
-    }
-    const hybrid::level_cut cut = search.cut(policy_.row_per_thread_levels);
+    const double limit = hybrid_limit(single_path);
     if (cut.levels == 0 || cut.nanoseconds >= limit) {
       return {};
     }
@@ -201,7 +229,7 @@ class planner {
     const partitioned::shape_choice chosen =
         partitioned_search(halves.rest.split.triangle, halves.rest.levels, policy_.partitions,
                            policy_.path == path_name::hybrid ? policy_.shape : -1, max_rhs_,
-                           row_per_thread_path::rhs_together_for(max_rhs_), on_, memory_)
+                           row_per_thread_path::rhs_together_for(max_rhs_), false, on_, memory_)
             .choose();
     const double first_nanoseconds = row_per_thread_nanoseconds(halves.first.split.triangle, cut.levels);
     const double nanoseconds = first_nanoseconds + chosen.nanoseconds;
@@ -315,9 +343,10 @@ class planner {
     return split_long_rows(triangle, tuning::longest_row, on_, memory_.all_scratch());
   }
 
-  /// Plans the single_block path if its predicted time is at most `limit` nanoseconds. `shape`: index into
-  /// the tuning's shapes, or -1 for the fastest one.
-  std::optional<plan_type> plan_single_block(const triangle_type& triangle, int shape, double limit) {
+  /// Plans the single_block path if the policy asks for it, or if levels are narrow and its predicted time is
+  /// not longer than that of a single partition. `shape`: index into the tuning's shapes, or -1 for the
+  /// fastest one.
+  std::optional<plan_type> plan_single_block(const triangle_type& triangle, int shape) {
     // Row numbers of the schedule have 32 bits, and each right-hand side takes one thread block.
     if (triangle.size >= (std::int64_t{1} << 31) - 2 || max_rhs_ >= std::int64_t{1} << 31) {
       return {};
@@ -325,6 +354,15 @@ class planner {
     const auto rows = single_block::download_rows(triangle, on_);
     const auto levels = levels_on_host<Index>(rows.row_offsets, rows.columns);
     levels_ = levels.count();
+    double limit = std::numeric_limits<double>::infinity();
+    std::vector<predicted_time> predictions;
+    if (policy_.path == path_name::automatic) {
+      if (!is_narrow(levels_)) {
+        return {};
+      }
+      predictions.push_back({"partitioned", narrow_partitioned_nanoseconds(triangle)});
+      limit = std::min(predictions.front().nanoseconds, limit_);
+    }
     const auto chosen = single_block::choose_shape<tuning>(rows, levels, shape);
     if (chosen.shape.rows == 0) {
       return {};  // there is no shape with this index
@@ -339,14 +377,15 @@ class planner {
     if (!schedule) {
       return {};
     }
+    predictions.insert(predictions.begin(), {"single_block", chosen.nanoseconds});
     plan_type made{
         single_block_path(*schedule, chosen.index, max_rhs_, copy_of(triangle.sources, on_, memory_.kept),
                           copy_of(triangle.diagonal_sources, on_, memory_.kept), form_, on_, memory_.kept),
         levels_,
         chosen.nanoseconds,
-        {{"single_block", chosen.nanoseconds}},
+        std::move(predictions),
         {}};
-    made.text = reason(made);
+    made.text = reason("single_block", policy_.path == path_name::automatic, made.predictions);
     return made;
   }
 
@@ -364,9 +403,6 @@ class planner {
                                 memory_)};
   }
 
-  [[nodiscard]] std::string reason(const plan_type& made) const {
-    return reason("single_block", policy_.path == path_name::automatic, made.predictions);
-  }
   static std::string reason(const std::string& path, bool by_time,
                             const std::vector<predicted_time>& predictions) {
     return path + (by_time ? ", by the predicted time of a solve: " : ", as asked for; predicted: ") +
@@ -397,6 +433,7 @@ class planner {
   const Executor& on_;
   analysis_memory memory_;
   std::int64_t levels_ = 0;  ///< of the system; 0 as long as they are not counted
+  double levels_left_ = 1;   ///< see plan
 };
 
 }  // namespace sptrsv::detail::dataflow

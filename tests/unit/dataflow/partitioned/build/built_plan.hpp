@@ -83,11 +83,14 @@ class partitioned_planning
                                             where.on(), where.resource());
     auto split = detail::split_long_rows(triangle, s.longest_row, where.on(), where.resource());
     const auto levels = detail::levels_of_rows(split.triangle, where.on(), where.resource());
-    const auto counted =
-        partitioned::count_level_tables({{{s.partitions, s.boxes}, s.shape, 0}}, s.partitions * levels.count,
-                                        split.triangle, levels, where.on(), where.resource());
-    const std::int64_t tiles = partitioned::count_tiles(
-        counted.levels.get(), counted.summaries.front().count(), s.shape.tile_rows());
+    const auto counted = partitioned::count_level_tables({{{s.partitions, s.boxes}, s.shape, 0, 0}},
+                                                         s.partitions * levels.count, split.triangle, levels,
+                                                         where.on(), where.resource());
+    const auto cells = where.download(counted.cells);
+    std::int64_t tiles = 0;
+    for (const partitioned::level_counts& cell : cells) {
+      tiles += (cell.rows + s.shape.tile_rows() - 1) / s.shape.tile_rows();
+    }
     const auto entries = static_cast<std::int64_t>(a.by_rows.values.size());
     const emulator::executor on = where.on();
     partitioned::planner<double, std::int32_t, std::int32_t, emulator::executor> planner(

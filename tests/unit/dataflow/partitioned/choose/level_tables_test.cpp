@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "contract/contract_fixture.hpp"
 #include "sptrsv/detail/analysis/device_levels.hpp"
+#include "sptrsv/policy/dataflow.hpp"
 #include "support/emulator_target.hpp"
 
 namespace sptrsv::testing {
@@ -23,12 +22,13 @@ using partitioned::shape_values;
 constexpr shape_values one_lane{1, 32, 2, 1, false, 1};
 constexpr shape_values four_lanes{4, 64, 2, 2, false, 1};
 
-/// A table, in values that compare.
+/// A cell, in values that compare.
+using cell =
+    std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;  // need, rows, global, rounds
+
+/// The cells of a table by level, then by partition.
 struct counted_table {
-  std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>>
-      levels;                              // need, rows, partition, rounds
-  std::vector<std::int64_t> level_begins;  // the first partition level of each level
-  std::vector<std::int64_t> global_entries;
+  std::vector<cell> cells;
   bool needs_later_partition = false;
 };
 
@@ -36,51 +36,46 @@ struct counted_table {
 counted_table count_serially(const pattern& p, const std::vector<std::int64_t>& levels,
                              const std::vector<std::int64_t>& partitions, std::int64_t partition_count,
                              const shape_values& shape) {
-  struct cell {
-    std::pair<std::int64_t, std::int64_t> need{-1, -1};  // level and partition
+  struct counts {
+    std::int64_t need = 0;
     std::int64_t rows = 0;
+    std::int64_t global_entries = 0;
     std::int64_t rounds = 0;
   };
-  std::map<std::pair<std::int64_t, std::int64_t>, cell> cells;  // by level and partition
+  const std::int64_t level_count = *std::max_element(levels.begin(), levels.end());
+  std::vector<counts> cells(static_cast<std::size_t>(level_count * partition_count));
   counted_table table;
-  table.global_entries.resize(static_cast<std::size_t>(partition_count), 0);
-  const auto key_of = [&](std::int64_t row) {
-    return std::pair(levels[static_cast<std::size_t>(row)], partitions[static_cast<std::size_t>(row)]);
-  };
   std::vector<std::vector<std::int64_t>> columns(static_cast<std::size_t>(p.size));
   for (const position& e : p.entries) {
     columns[static_cast<std::size_t>(e.row)].push_back(e.column);
   }
+  const auto at = [](const std::vector<std::int64_t>& of_row, std::int64_t row) {
+    return of_row[static_cast<std::size_t>(row)];
+  };
   for (std::int64_t row = 0; row < p.size; ++row) {
-    const auto key = key_of(row);
-    cell& c = cells[key];
+    const std::int64_t own = at(partitions, row);
+    counts& c = cells[static_cast<std::size_t>((at(levels, row) - 1) * partition_count + own)];
     ++c.rows;
     auto& of_row = columns[static_cast<std::size_t>(row)];
     std::sort(of_row.rbegin(), of_row.rend());  // the last columns are the first ones to be shared
     std::int64_t shared = 0;
     std::int64_t global = 0;
     for (const std::int64_t column : of_row) {
-      const auto needed = key_of(column);
-      if (needed.second == key.second && shared < shape.shared_entries()) {
+      const std::int64_t other = at(partitions, column);
+      if (other == own && shared < shape.shared_entries()) {
         ++shared;
         continue;
       }
       ++global;
-      c.need = std::max(c.need, needed);
-      table.needs_later_partition = table.needs_later_partition || needed.second > key.second;
+      c.need =
+          std::max(c.need, (at(levels, column) - 1) * partitioned::level_counts::level_stride + other + 1);
+      table.needs_later_partition = table.needs_later_partition || other > own;
     }
     c.rounds = std::max(c.rounds, (global + 2 * shape.lanes - 1) / (2 * shape.lanes));
-    table.global_entries[static_cast<std::size_t>(key.second)] += global;
+    c.global_entries += global;
   }
-  std::int64_t last_level = -1;
-  for (const auto& [key, c] : cells) {
-    if (key.first != last_level) {
-      last_level = key.first;
-      table.level_begins.push_back(static_cast<std::int64_t>(table.levels.size()));
-    }
-    const auto need = cells.find(c.need);
-    table.levels.emplace_back(need == cells.end() ? -1 : std::distance(cells.begin(), need), c.rows,
-                              key.second, c.rounds);
+  for (const counts& c : cells) {
+    table.cells.emplace_back(c.need, c.rows, c.global_entries, c.rounds);
   }
   return table;
 }
@@ -95,38 +90,47 @@ class LevelTables : public on_target<case_types<emulator_target, double, std::in
                                 detail::triangle_form(system_options{}, false), where.on(), where.resource());
     const auto levels = detail::levels_of_rows(triangle, where.on(), where.resource());
     std::vector<partitioned::level_table> tables;
-    std::int64_t cells = 0;
+    std::int64_t size = 0;
     for (const partitioning& division : partitionings) {
       for (const shape_values& shape : {one_lane, four_lanes}) {
-        tables.push_back({division, shape, cells});
-        cells += division.partitions * levels.count;
+        tables.push_back({division, shape, size, 1});
+        size += division.partitions * levels.count;
       }
     }
     const auto counted =
-        partitioned::count_level_tables(tables, cells, triangle, levels, where.on(), where.resource());
-    ASSERT_EQ(counted.summaries.size(), tables.size());
+        partitioned::count_level_tables(tables, size, triangle, levels, where.on(), where.resource());
+    const auto predictions = partitioned::predict(tables, counted,
+                                                  {p.size,
+                                                   triangle.entries(),
+                                                   levels.count,
+                                                   1,
+                                                   1,
+                                                   false,
+                                                   partitioned::cost_constants::of<dataflow_tuning>(),
+                                                   {},
+                                                   {{32, 1, 1, 100}}},
+                                                  where.on(), where.resource());
+    const std::vector<partitioned::level_counts> cells = where.download(counted.cells);
     const auto level = where.download(levels.of_row);
+    for (std::int64_t l = 0; l < levels.count; ++l) {
+      std::int32_t rows = 0;
+      where.on().download(&rows, counted.level_rows + l, sizeof(rows));
+      EXPECT_EQ(rows, std::count(level.begin(), level.end(), l + 1)) << l;
+    }
+    ASSERT_EQ(predictions.size(), tables.size());
     for (std::size_t i = 0; i < tables.size(); ++i) {
       const partitioning& division = tables[i].rows;
       SCOPED_TRACE(p.name + ", " + std::to_string(division.partitions) + " partitions, " +
                    std::to_string(tables[i].shape.lanes) + " lanes");
       const auto expected = count_serially(p, {level.begin(), level.end()}, partitions_of(p, division),
                                            division.partitions, tables[i].shape);
-      const partitioned::level_table_summary& summary = counted.summaries[i];
-      counted_table seen;
-      for (std::int32_t k = summary.first; k < summary.end; ++k) {
-        const partitioned::partition_level& l = counted.levels[static_cast<std::size_t>(k)];
-        if (l.begins_level != 0) {
-          seen.level_begins.push_back(k - summary.first);
-        }
-        seen.levels.emplace_back(l.need, l.rows, l.partition, l.rounds);
+      std::vector<cell> seen;
+      for (std::int64_t k = 0; k < division.partitions * levels.count; ++k) {
+        const partitioned::level_counts& c = cells[static_cast<std::size_t>(tables[i].begin + k)];
+        seen.emplace_back(c.need, c.rows, c.global_entries, c.rounds);
       }
-      seen.global_entries.assign(summary.global_entries, summary.global_entries + division.partitions);
-      seen.needs_later_partition = summary.needs_later_partition != 0;
-      EXPECT_EQ(seen.levels, expected.levels);
-      EXPECT_EQ(seen.level_begins, expected.level_begins);
-      EXPECT_EQ(seen.global_entries, expected.global_entries);
-      EXPECT_EQ(seen.needs_later_partition, expected.needs_later_partition);
+      EXPECT_EQ(seen, expected.cells);
+      EXPECT_EQ(predictions[i].needs_later != 0, expected.needs_later_partition);
     }
   }
 

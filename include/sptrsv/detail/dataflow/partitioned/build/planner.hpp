@@ -40,7 +40,7 @@ class planner {
   }
 
   /// Orders the rows and measures their packed slices; returns whether these take at most `max_bytes`.
-  /// `tiles`: their number, see count_tiles(). `split` must not change until pack(), but its columns may be
+  /// `tiles`: their number, see prediction. `split` must not change until pack(), but its columns may be
   /// freed. Columns past the last row of the triangle are solve indices of an earlier launch. Synchronises.
   bool lay_out(const split_triangle<Index, Offset>& split, const row_levels<Index>& levels,
                std::int64_t tiles, std::int64_t max_bytes) {

@@ -1,21 +1,20 @@
 // Chooses the partitions and the shape of a partitioned solve. Counts, on the device, the rows of each
-// partition on each level and what they need of other partitions (level_tables.hpp), and predicts the time of
-// a solve from that table on the host (cost.hpp).
+// partition on each level and what they need of other partitions, and predicts the times of solves from these
+// tables (level_tables.hpp).
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/dataflow/hybrid/choice.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/planner.hpp"
-#include "sptrsv/detail/dataflow/partitioned/choose/cost.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/level_tables.hpp"
 #include "sptrsv/detail/dataflow/partitioned/kernel/agent.hpp"
 #include "sptrsv/detail/simt/executor.hpp"
@@ -34,14 +33,16 @@ struct shape_choice {
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class plan_search {
   using shapes = typename shapes_of<Tuning>::type;
+  static_assert(shapes::count <= kernels::predict_agent::max_shapes,
+                "dataflow_tuning: partitioned_shapes has at most 32 shapes");
 
  public:
   /// `partitions`: the number that the policy asks for, or 0. `shape`: the
   /// index that the policy asks for, or -1. `together`: for the rest of a hybrid path, the right-hand sides
-  /// that the first path solves together; 0 otherwise.
+  /// that the first path solves together; 0 otherwise. `may_be_hybrid`: whether cut() may be called.
   plan_search(const device_triangle<Index, Offset>& t, const row_levels<Index>& levels,
               std::int64_t partitions, int shape, std::int64_t max_rhs, std::int64_t together,
-              const Executor& on, const analysis_memory& memory)
+              bool may_be_hybrid, const Executor& on, const analysis_memory& memory)
       : triangle_(t),
         level_of_row_(levels),
         levels_(levels.count),
@@ -49,6 +50,7 @@ class plan_search {
         forced_shape_(shape),
         max_rhs_(max_rhs),
         together_(together),
+        may_be_hybrid_(may_be_hybrid),
         on_(on),
         memory_(memory),
         shared_limit_(on.shared_limit()) {}
@@ -64,42 +66,38 @@ class plan_search {
     const std::int64_t blocks = resident_blocks();
     if (forced_partitions_ > 0) {
       if (blocks > 0 && forced_partitions_ <= level_counts::level_stride) {
-        count({{forced_partitions_, {}}}, blocks);
+        try_all({{forced_partitions_, {}}}, blocks);
       }
-    } else if (is_large()) {
-      count_some_partitionings(blocks);
     } else {
-      count(partitionings(blocks, 1), blocks);
+      try_all(partitionings(blocks), blocks);
     }
-    try_all_shapes(blocks);
-    count_tiles_of_best();
     return best_;
   }
 
   /// Returns, after choose(), the best cut of the hybrid path (see hybrid::best_cut), or the cut after
-  /// `first_levels` levels if that is not 0. Returns no cut if no partitioned path is possible or the system
-  /// has a single level.
-  hybrid::level_cut cut(std::int64_t first_levels) const {
-    if (best_table_ == nullptr || levels_ < 2) {
+  /// `first_levels` levels if that is not 0. Returns no cut if no partitioned path is possible, if the system
+  /// has a single level, or if a hybrid path takes about `limit` nanoseconds or more. Synchronises.
+  hybrid::level_cut cut(std::int64_t first_levels, double limit) const {
+    if (best_cells_.size() == 0 || levels_ < 2 || (first_levels == 0 && best_hybrid_nanoseconds_ >= limit)) {
       return {};
     }
-    const std::vector<std::int64_t> level_offsets =
-        hybrid::level_offsets(best_table_->levels, best_table_->summary->count());
+    const auto size = static_cast<std::size_t>(levels_ * best_.partitions);
+    const std::unique_ptr<level_counts[]> cells(new level_counts[size]);
+    on_.download(cells.get(), best_cells_.data() + best_begin_, size * sizeof(level_counts));
+    hybrid::partitioned_profile profile{};
+    profile.cells = cells.get();
+    profile.levels = levels_;
+    profile.partitions = best_.partitions;
+    profile.shape = costed_shapes()[static_cast<std::size_t>(best_.shape_index)];
+    profile.shape.rhs_together = 1;
+    profile.constants = cost_constants::of<Tuning>();
+    profile.nanoseconds = best_.nanoseconds;
+    const std::vector<std::int64_t> level_offsets = hybrid::level_offsets(profile);
     if (first_levels > 0) {
       const std::int64_t levels = std::min(first_levels, levels_ - 1);
       return {levels, level_offsets[static_cast<std::size_t>(levels)], 0};
     }
-    hybrid::partitioned_profile profile{};
-    profile.levels = best_table_->levels;
-    profile.count = best_table_->summary->count();
-    profile.partitions = best_.partitions;
-    profile.shape = best_shape();
-    profile.tile_ns = Tuning::partitioned_shapes[best_.shape_index].tile_ns;
-    profile.global_entries_ns = global_entry_nanoseconds<Tuning>(best_table_->summary->global_entries,
-                                                                 best_.partitions, profile.shape);
-    profile.nanoseconds = best_.nanoseconds;
-    return hybrid::best_cut<Tuning>(profile, level_offsets, triangle_.entries(), sizeof(Scalar),
-                                    sizeof(Index), max_rhs_);
+    return hybrid::best_cut(profile, level_offsets, triangle_.entries(), row_per_thread_costs());
   }
 
  private:
@@ -162,175 +160,115 @@ class plan_search {
            (forced_shape_ < 0 ? is_worth_a_try(values_of<Shape>(), p) : index == forced_shape_);
   }
 
-  /// Returns the partitionings that are worth a try, or every `step`th of them, from many partitions to few.
-  std::vector<partitioning> partitionings(std::int64_t blocks, std::size_t step) const {
+  /// Returns the partitionings that are worth a try, from many partitions to few, then boxes.
+  std::vector<partitioning> partitionings(std::int64_t blocks) const {
     std::vector<partitioning> found;
-    std::size_t i = 0;
-    for (std::int64_t number = std::min<std::int64_t>(blocks, level_counts::level_stride); number > 0;
-         number /= 2) {
-      if (is_worth_a_try(number, blocks) && i++ % step == 0) {
+    const std::int64_t most = std::min<std::int64_t>(blocks, level_counts::level_stride);
+    for (std::int64_t number = most; number > 0; number /= 2) {
+      if (is_worth_a_try(number, blocks)) {
         found.push_back({number, {}});
+      }
+    }
+    if (is_large() && together_ == 0 && most > 0) {
+      if (const auto boxes = boxes_of_grid(most); boxes.boxes.are_used()) {
+        found.push_back(boxes);
       }
     }
     return found;
   }
 
-  /// Counts first every second number of partitions, then the neighbours of the best one, and boxes. One
-  /// partitioning at a time, since the tables of a large system are large.
-  void count_some_partitionings(std::int64_t blocks) {
-    for (const partitioning& p : partitionings(blocks, 2)) {
-      count({p}, blocks);
-    }
-    const std::int64_t best = best_.partitions;
-    for (const partitioning& p : partitionings(blocks, 1)) {
-      if (p.partitions == best / 2 || p.partitions / 2 == best) {
-        count({p}, blocks);
-      }
-    }
-    if (together_ == 0) {
-      count_boxes(blocks);
-    }
-  }
-
-  /// A table that was counted, with the time of its first shape.
-  struct tried_table {
-    level_table table;
-    const level_table_summary* summary;
-    const partition_level* levels;
-    int first_shape;
-    double nanoseconds;
-  };
-
-  /// Counts the tables of the partitionings, and predicts the time of the first shape of each table.
-  void count(const std::vector<partitioning>& partitionings, std::int64_t blocks) {
+  /// Counts the tables of the partitionings, and keeps the best prediction.
+  void try_all(const std::vector<partitioning>& partitionings, std::int64_t blocks) {
     std::vector<level_table> tables;
     for (const partitioning& p : partitionings) {
       shapes::for_each([&](auto shape, int index) {
-        constexpr shape_values s = values_of<decltype(shape)>();
-        const auto serves_it = [&](const level_table& t) { return t.serves(p, s); };
-        if (is_tried<decltype(shape)>(index, p) && std::none_of(tables.begin(), tables.end(), serves_it)) {
-          tables.push_back({p, s, 0});
+        if (!is_tried<decltype(shape)>(index, p)) {
+          return;
         }
+        constexpr shape_values s = values_of<decltype(shape)>();
+        auto table = std::find_if(tables.begin(), tables.end(), [&](const level_table& t) {
+          return t.serves(p, s) && t.rows.boxes.are_used() == p.boxes.are_used();
+        });
+        if (table == tables.end()) {
+          table = tables.insert(table, {p, s, 0, 0});
+        }
+        table->shapes |= 1u << index;
       });
     }
-    // A cell takes 20 to 32 bytes. Tables that are counted together take at most 8 MiB, or 16 bytes for each
-    // row; a single table may take more.
-    const std::int64_t most_cells = std::max<std::int64_t>(std::int64_t{1} << 18, triangle_.size / 2);
+    // A cell takes 16 bytes, and 4 for each shape. Tables that are counted together take at most 16 MiB, or
+    // 16 bytes for each row; a single table may take more.
+    const std::int64_t most_words = std::max<std::int64_t>(std::int64_t{1} << 22, 4 * triangle_.size);
     std::vector<level_table> together;
     std::int64_t cells = 0;
+    std::int64_t words = 0;
     for (level_table& table : tables) {
       const std::int64_t own = table.rows.partitions * levels_;
+      const std::int64_t own_words = own * (4 + simt::bit_count(table.shapes));
       if (together.size() == kernels::counted_tables::max_count ||
-          (!together.empty() && cells + own > most_cells)) {
-        count_and_try(together, cells, blocks);
+          (!together.empty() && words + own_words > most_words)) {
+        try_together(together, cells, blocks);
         together.clear();
-        cells = 0;
+        cells = words = 0;
       }
       table.begin = cells;
       together.push_back(table);
       cells += own;
+      words += own_words;
     }
     if (!together.empty()) {
-      count_and_try(together, cells, blocks);
+      try_together(together, cells, blocks);
     }
   }
 
-  void count_and_try(const std::vector<level_table>& tables, std::int64_t cells, std::int64_t blocks) {
-    counted_.push_back(std::make_unique<counted_level_tables>(
-        count_level_tables(tables, cells, triangle_, level_of_row_, on_, memory_)));
-    for (std::size_t i = 0; i < tables.size(); ++i) {
-      const level_table_summary& summary = counted_.back()->summaries[i];
-      if (summary.needs_later_partition != 0) {
-        continue;  // partitions are solved in order: this one would wait for ever
-      }
-      tried_.push_back({tables[i], &summary, counted_.back()->levels.get() + summary.first, -1, 0});
-      tried_table& tried = tried_.back();
-      for_each_shape_of(tried, [&](auto s, int index) {
-        if (tried.first_shape < 0) {
-          tried.first_shape = index;
-          tried.nanoseconds = try_shape(s, index, tried, blocks, 1.3 * best_.nanoseconds);
+  void try_together(const std::vector<level_table>& tables, std::int64_t size, std::int64_t blocks) {
+    counted_cells counted = count_level_tables(tables, size, triangle_, level_of_row_, on_, memory_);
+    const std::vector<prediction> predictions =
+        predict(tables, counted,
+                {triangle_.size, triangle_.entries(), levels_, max_rhs_, blocks, may_be_hybrid_,
+                 cost_constants::of<Tuning>(), row_per_thread_costs(), costed_shapes()},
+                on_, memory_.scratch);
+    bool has_best = false;
+    auto found = predictions.begin();
+    for (const level_table& table : tables) {
+      const double factor = table.rows.boxes.are_used() ? Tuning::partitioned_boxes_factor : 1.0;
+      for (std::uint32_t left = table.shapes; left != 0; left &= left - 1, ++found) {
+        const double time = factor * found->nanoseconds;
+        // Partitions are solved in order: one that needs a later one would wait for ever.
+        if (found->needs_later == 0 && time < best_.nanoseconds) {
+          best_ = {simt::lowest_bit(left), table.rows.partitions, table.rows.boxes, found->tiles, time};
+          best_hybrid_nanoseconds_ = found->hybrid_nanoseconds;
+          best_begin_ = table.begin;
+          has_best = true;
         }
-      });
+      }
+    }
+    if (has_best && may_be_hybrid_) {
+      best_cells_ = std::move(counted.cells);
     }
   }
 
-  /// Predicts the times of all shapes for the two numbers of partitions that suit the first shapes best.
-  void try_all_shapes(std::int64_t blocks) {
-    const std::int64_t best = best_.partitions;
-    const tried_table* second = nullptr;
-    for (const tried_table& tried : tried_) {
-      if (tried.table.rows.partitions != best &&
-          (second == nullptr || tried.nanoseconds < second->nanoseconds)) {
-        second = &tried;
-      }
-    }
-    for (const tried_table& tried : tried_) {
-      const std::int64_t partitions = tried.table.rows.partitions;
-      if (partitions != best && (second == nullptr || partitions != second->table.rows.partitions)) {
-        continue;
-      }
-      for_each_shape_of(tried, [&](auto s, int index) {
-        if (index != tried.first_shape) {
-          try_shape(s, index, tried, blocks, best_.nanoseconds);
-        }
-      });
-    }
-  }
-
-  [[nodiscard]] shape_values best_shape() const {
-    shape_values found{};
-    shapes::for_each(
-        [&](auto s, int index) { found = index == best_.shape_index ? values_of<decltype(s)>() : found; });
-    return found;
-  }
-  void count_tiles_of_best() {
-    if (best_table_ != nullptr) {
-      best_.tiles = count_tiles(best_table_->levels, best_table_->summary->count(), best_shape().tile_rows());
-    }
-  }
-
-  /// Calls `work(shape, index)` for each shape that the table serves.
-  template <class Work>
-  void for_each_shape_of(const tried_table& tried, const Work& work) {
-    shapes::for_each([&](auto s, int index) {
-      if (tried.table.serves(tried.table.rows, values_of<decltype(s)>()) &&
-          is_tried<decltype(s)>(index, tried.table.rows)) {
-        work(s, index);
-      }
+  static std::vector<costed_shape> costed_shapes() {
+    std::vector<costed_shape> costed;
+    shapes::for_each([&](auto shape, int index) {
+      constexpr shape_values s = values_of<decltype(shape)>();
+      costed.push_back({s.tile_rows(), s.polled_pairs, shared_layout<Scalar, decltype(shape)>::rhs_together,
+                        static_cast<float>(Tuning::partitioned_shapes[index].tile_ns)});
     });
+    return costed;
+  }
+  [[nodiscard]] row_per_thread::solve_costs row_per_thread_costs() const {
+    return row_per_thread::solve_costs::of<Tuning>(sizeof(Scalar), sizeof(Index), max_rhs_);
   }
 
-  /// Returns the predicted time of a shape, or infinity if it exceeds `limit`. Takes the shape if it is the
-  /// best one so far.
-  template <class Shape>
-  double try_shape(Shape, int index, const tried_table& tried, std::int64_t blocks, double limit) {
-    constexpr int rhs_together = shared_layout<Scalar, Shape>::rhs_together;
-    const partitioning& rows = tried.table.rows;
-    const std::int64_t rounds = simt::ceil_div(simt::ceil_div(max_rhs_, rhs_together),
-                                               std::max<std::int64_t>(1, blocks / rows.partitions));
-    const double factor = rows.boxes.are_used() ? Tuning::partitioned_boxes_factor : 1.0;
-    const double time =
-        factor * solve_nanoseconds<Tuning>(tried.levels, tried.summary->count(),
-                                           tried.summary->global_entries, rows.partitions, values_of<Shape>(),
-                                           Tuning::partitioned_shapes[index].tile_ns, rhs_together, rounds,
-                                           limit / factor, ends_);
-    if (time < best_.nanoseconds) {
-      best_ = {index, rows.partitions, rows.boxes, 0, time};
-      best_table_ = &tried;
-    }
-    return time;
-  }
-
-  /// Counts boxes, if the system looks like a 3-D grid. The longest direction is not divided: a box would
-  /// wait for the box before it until that is nearly finished. If rows need neighbours ahead, only whole
-  /// planes are tried.
-  void count_boxes(std::int64_t blocks) {
+  /// Returns at most `most` boxes, if the system looks like a 3-D grid. The longest direction is not divided:
+  /// a box would wait for the box before it until that is nearly finished. If rows need neighbours ahead, the
+  /// boxes are whole planes.
+  [[nodiscard]] partitioning boxes_of_grid(std::int64_t most) const {
     const detected_grid found = find_grid(triangle_, on_);
     block_partition g = found.boxes;
     if (!g.are_used()) {
-      return;
+      return {0, {}};
     }
-    const std::int64_t most = std::min<std::int64_t>(blocks, level_counts::level_stride);
     if (found.needs_rows_ahead) {
       g.count[2] = static_cast<std::int32_t>(std::min<std::int64_t>(most, g.size[2]));
     } else {
@@ -345,7 +283,7 @@ class plan_search {
       g.count[a] = across;
       g.count[b] = static_cast<std::int32_t>(std::min<std::int64_t>(most / across, g.size[b]));
     }
-    count({{g.partitions(), g, found.needs_rows_ahead}}, blocks);
+    return {g.partitions(), g, found.needs_rows_ahead};
   }
 
   const device_triangle<Index, Offset>& triangle_;
@@ -355,14 +293,14 @@ class plan_search {
   int forced_shape_;
   std::int64_t max_rhs_;
   std::int64_t together_;
+  bool may_be_hybrid_;
   const Executor& on_;
   analysis_memory memory_;
   std::size_t shared_limit_;
   shape_choice best_;
-  std::vector<std::unique_ptr<counted_level_tables>> counted_;
-  std::deque<tried_table> tried_;            ///< without those in which a partition needs a later one
-  const tried_table* best_table_ = nullptr;  ///< of the best choice; null if there is none
-  predicted_ends ends_;
+  double best_hybrid_nanoseconds_ = 0;  ///< see prediction
+  buffer<level_counts> best_cells_;     ///< of several tables, with that of the best choice, if there is one
+  std::int64_t best_begin_ = 0;         ///< the first cell of its table
 };
 
 }  // namespace sptrsv::detail::dataflow::partitioned

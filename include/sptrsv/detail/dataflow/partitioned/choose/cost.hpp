@@ -1,102 +1,76 @@
 // The cost model of the partitioned path: the time of a solve from the partition levels and from what a tile
-// and a hand-off take.
+// and a hand-off take. predict_agent.hpp simulates a solve with it.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <vector>
 
 #include "sptrsv/detail/dataflow/partitioned/choose/level_counts.hpp"
-#include "sptrsv/detail/dataflow/partitioned/layout/packed_slice.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 
-/// Returns how often a row of the partition level polls further global entries, after those that are polled
-/// together.
-inline int further_polls(const partition_level& level, const shape_values& shape) {
-  return std::max(0, level.rounds - shape.polled_pairs);
-}
+/// The constants of the tuning that the model needs, in nanoseconds; see dataflow_tuning.
+struct cost_constants {
+  double launch;
+  float many_tiles_factor;
+  double further_rhs_factor;
+  float hop;
+  float poll;
+  float late_poll;
+  double global_entry;
+  double batched_global_entry;
 
-/// Returns the time of a partition level once all components that it needs have come. `tile_ns`: time of a
-/// tile.
-template <class Tuning>
-double level_nanoseconds(const partition_level& level, const shape_values& shape, double tile_ns,
-                         int rhs_together) {
-  const std::int32_t tile_rows = shape.tile_rows();
-  const double tiles = level.rows <= tile_rows ? tile_ns
-                                               : (level.rows + tile_rows - 1) / tile_rows *
-                                                     (tile_ns * Tuning::partitioned_many_tiles_factor);
-  return tiles + further_polls(level, shape) * (Tuning::partitioned_poll_ns * rhs_together);
-}
-
-/// Returns the time of the hand-off from another partition to this partition level.
-template <class Tuning>
-double hand_off_nanoseconds(const partition_level& level, const shape_values& shape) {
-  return Tuning::partitioned_hop_ns + further_polls(level, shape) * Tuning::partitioned_late_poll_ns;
-}
-
-/// Returns the time that the global entries add, in the partition that has most of them. `global_entries`: by
-/// partition.
-template <class Tuning>
-double global_entry_nanoseconds(const std::int32_t* global_entries, std::int64_t partitions,
-                                const shape_values& shape) {
-  return static_cast<double>(*std::max_element(global_entries, global_entries + partitions)) *
-         (shape.polled_pairs > 1 ? Tuning::partitioned_batched_global_entry_ns
-                                 : Tuning::partitioned_global_entry_ns);
-}
-
-/// Memory of solve_nanoseconds, kept from call to call.
-struct predicted_ends {
-  std::vector<double> of_partition;  ///< when its latest level is solved
-  std::vector<float> of_level;       ///< by partition level: when it is solved
+  template <class Tuning>
+  static constexpr cost_constants of() {
+    return {Tuning::partitioned_launch_ns,
+            static_cast<float>(Tuning::partitioned_many_tiles_factor),
+            Tuning::partitioned_further_rhs_factor,
+            static_cast<float>(Tuning::partitioned_hop_ns),
+            static_cast<float>(Tuning::partitioned_poll_ns),
+            static_cast<float>(Tuning::partitioned_late_poll_ns),
+            Tuning::partitioned_global_entry_ns,
+            Tuning::partitioned_batched_global_entry_ns};
+  }
 };
 
-/// Returns the predicted time of a solve. A partition begins a level when it has finished the level before
-/// and the components that the level needs have come. All levels are solved `rounds` times, each time for
-/// `rhs_together` right-hand sides. `levels`: ordered by level, then by partition. Returns infinity as soon
-/// as the time exceeds `limit`.
-template <class Tuning>
-double solve_nanoseconds(const partition_level* levels, std::size_t count, const std::int32_t* global_entries,
-                         std::int64_t partitions, const shape_values& shape, double tile_ns, int rhs_together,
-                         std::int64_t rounds, double limit, predicted_ends& memory) {
-  const double constant =
-      Tuning::partitioned_launch_ns +
-      static_cast<double>(rounds) * global_entry_nanoseconds<Tuning>(global_entries, partitions, shape);
-  memory.of_partition.assign(static_cast<std::size_t>(partitions), 0.0);
-  if (memory.of_level.size() < count) {
-    memory.of_level.resize(count);
+/// What the model knows of a shape.
+struct costed_shape {
+  std::int32_t tile_rows;
+  std::int32_t polled_pairs;
+  std::int32_t rhs_together;  ///< right-hand sides that are solved together
+  float tile_ns;              ///< time of a tile
+  double tiles_per_row = 1.0 / tile_rows;
+
+  /// Returns how often the row of a partition level with most global entries polls, after the poll of those
+  /// that are polled together.
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::int32_t further_polls(const level_counts& level) const {
+    return level.rounds > polled_pairs ? level.rounds - polled_pairs : 0;
   }
-  double* const clock = memory.of_partition.data();
-  float* const end = memory.of_level.data();
-  // Each round after the third adds as much time as the third.
-  constexpr std::int64_t simulated_rounds = 3;
-  double first = 0;
-  double last[2] = {};
-  for (std::int64_t round = 0; round < std::min(rounds, simulated_rounds); ++round) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const partition_level level = levels[i];
-      double now = clock[level.partition];
-      if (level.need >= 0) {
-        now =
-            std::max(now, static_cast<double>(end[level.need]) + hand_off_nanoseconds<Tuning>(level, shape));
-      }
-      now += level_nanoseconds<Tuning>(level, shape, tile_ns, rhs_together);
-      if (round == 0 && constant + now > limit) {
-        return std::numeric_limits<double>::infinity();
-      }
-      clock[level.partition] = now;
-      end[i] = static_cast<float>(now);
-    }
-    last[0] = last[1];
-    last[1] = *std::max_element(clock, clock + partitions);
-    first = round == 0 ? last[1] : first;
+  /// Returns the number of tiles of so many rows.
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::int32_t tiles(std::int32_t rows) const {
+    // The product is off by less than half a row: no division is needed.
+    return static_cast<std::int32_t>((static_cast<double>(rows) + tile_rows - 0.5) * tiles_per_row);
   }
-  const double further =
-      last[1] - first +
-      static_cast<double>(std::max<std::int64_t>(0, rounds - simulated_rounds)) * (last[1] - last[0]);
-  return constant + first + Tuning::partitioned_further_rhs_factor * further;
-}
+
+  /// Returns the time of a partition level once all components that it needs have come.
+  [[nodiscard]] SPTRSV_HOST_DEVICE float level_nanoseconds(const level_counts& level,
+                                                           const cost_constants& c) const {
+    const float of_tiles = level.rows <= tile_rows
+                               ? tile_ns
+                               : static_cast<float>(tiles(level.rows)) * (tile_ns * c.many_tiles_factor);
+    return of_tiles + static_cast<float>(further_polls(level)) * (c.poll * static_cast<float>(rhs_together));
+  }
+
+  /// Returns the time of the hand-off from another partition to this partition level.
+  [[nodiscard]] SPTRSV_HOST_DEVICE float hand_off_nanoseconds(const level_counts& level,
+                                                              const cost_constants& c) const {
+    return c.hop + static_cast<float>(further_polls(level)) * c.late_poll;
+  }
+
+  /// Returns the time that the global entries of a partition add.
+  [[nodiscard]] SPTRSV_HOST_DEVICE double global_entry_nanoseconds(std::int64_t global_entries,
+                                                                   const cost_constants& c) const {
+    return static_cast<double>(global_entries) * (polled_pairs > 1 ? c.batched_global_entry : c.global_entry);
+  }
+};
 
 }  // namespace sptrsv::detail::dataflow::partitioned

@@ -1,17 +1,15 @@
-// Tables of the partition levels for several ways to divide the rows, counted on the device and read on the
-// host.
+// Tables of the partition levels for several ways to divide the rows, and what they predict. Both are made on
+// the device; the predictions come to the host.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <memory>
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/dataflow/partitioned/choose/level_counts.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/predict_agent.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 
@@ -25,56 +23,32 @@ struct partitioning {
 /// The partition levels of one partitioning, for shapes with the same number of shared entries.
 struct level_table {
   partitioning rows;
-  shape_values shape;  ///< one of the shapes that the table serves
-  std::int64_t begin;  ///< its first cell in the cells of all tables
+  shape_values shape;    ///< one of the shapes that the table serves
+  std::int64_t begin;    ///< its first cell in the cells of all tables
+  std::uint32_t shapes;  ///< the shapes that are tried, one bit for each index
 
   [[nodiscard]] bool serves(const partitioning& p, const shape_values& s) const {
     return rows.partitions == p.partitions && shape.lanes == s.lanes && shape.entries == s.entries;
   }
 };
 
-struct counted_level_tables {
-  std::unique_ptr<partition_level[]> levels;   ///< of all tables
-  std::vector<level_table_summary> summaries;  ///< by table
+/// The cells of several tables, in device memory.
+struct counted_cells {
+  buffer<level_counts> cells;  ///< by table, then by level, then by partition; then the rows of the levels
+  std::int32_t* level_rows;    ///< by level: the number of rows; at the end of `cells`
 };
 
-/// Returns the number of tiles of all partitions: a tile has rows of one partition level.
-inline std::int64_t count_tiles(const partition_level* levels, std::size_t count, std::int32_t tile_rows) {
-  std::int64_t tiles = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    tiles += (levels[i].rows + tile_rows - 1) / tile_rows;
-  }
-  return tiles;
-}
-
-/// Counts the partition levels of at most counted_tables::max_count tables. `size`: cells of all tables.
-/// Synchronises.
+/// Counts the cells of at most counted_tables::max_count tables. `size`: cells of all tables.
 template <class Index, class Offset, class Executor>
-counted_level_tables count_level_tables(const std::vector<level_table>& tables, std::int64_t size,
-                                        const device_triangle<Index, Offset>& t,
-                                        const row_levels<Index>& levels, const Executor& on,
-                                        const analysis_memory& memory) {
-  using namespace kernels;
-  memory_resource& scratch = memory.scratch;
-  // Summaries and partition levels are one array, so that the first ones come to the host in one transfer.
-  constexpr std::int64_t levels_at_once = 2048;
-  const auto table_count = static_cast<std::int64_t>(tables.size());
-  const std::int64_t most_levels = std::min(size, table_count * t.size);
-  const std::int64_t first_levels = std::min(levels_at_once, most_levels);
-  const auto level_bytes = [](std::int64_t count) {
-    return count * static_cast<std::int64_t>(sizeof(partition_level));
-  };
-  const auto summary_bytes = table_count * static_cast<std::int64_t>(sizeof(level_table_summary));
-  const auto list = make_buffer<unsigned char>(summary_bytes + level_bytes(most_levels), on, scratch);
-  auto* const summaries = reinterpret_cast<level_table_summary*>(list.data());
-  auto* const partition_levels = reinterpret_cast<partition_level*>(list.data() + summary_bytes);
-  const std::int64_t first_bytes = summary_bytes + level_bytes(first_levels);
-  const auto first_words = first_bytes / static_cast<std::int64_t>(sizeof(std::int32_t));
-  const auto counts = make_buffer<level_counts>(size, on, scratch);
-  simt::for_each(
-      on, std::max(size, first_words),
-      start_tables{size, counts.data(), first_words, reinterpret_cast<std::int32_t*>(list.data())});
-  using agent = count_levels_agent<Index, Offset>;
+counted_cells count_level_tables(const std::vector<level_table>& tables, std::int64_t size,
+                                 const device_triangle<Index, Offset>& t, const row_levels<Index>& levels,
+                                 const Executor& on, const analysis_memory& memory) {
+  constexpr std::int64_t words = sizeof(level_counts) / sizeof(std::int32_t);
+  counted_cells counted{
+      make_buffer<level_counts>(size + simt::ceil_div(levels.count, words), on, memory.scratch), nullptr};
+  counted.level_rows = reinterpret_cast<std::int32_t*>(counted.cells.data() + size);
+  on.fill_bytes(counted.cells.data(), 0, counted.cells.bytes());
+  using agent = kernels::count_levels_agent<Index, Offset>;
   typename agent::params p{};
   p.size = t.size;
   p.table_blocks = simt::ceil_div(t.size, agent::block_threads);
@@ -82,37 +56,65 @@ counted_level_tables count_level_tables(const std::vector<level_table>& tables, 
   p.columns = t.columns.data();
   p.levels = levels.of_row.data();
   p.entries = t.entries();
-  p.counts = counts.data();
-  p.summaries = summaries;
+  p.counts = counted.cells.data();
+  p.level_rows = counted.level_rows;
   for (const level_table& table : tables) {
-    p.tables.tables[p.tables.count++] = {table.rows.partitions,
-                                         table.rows.boxes,
-                                         table.begin,
-                                         table.begin + table.rows.partitions * levels.count,
-                                         table.shape.shared_entries(),
-                                         2 * table.shape.lanes};
+    p.tables.tables[p.tables.count++] = {table.rows.partitions, table.rows.boxes, table.begin,
+                                         table.shape.shared_entries(), 2 * table.shape.lanes};
   }
   on.template launch<agent>(simt::block_count(p.tables.count * p.table_blocks, 1), p);
-  // Most partitions have no rows on most levels: only cells that have rows come to the host.
-  const auto levels_before = make_buffer<std::int32_t>(size + 1, on, scratch);
-  scan(on, size, find_partition_levels{size, counts.data(), levels_before.data()}, memory);
-  simt::for_each(
-      on, size,
-      write_partition_levels{p.tables, counts.data(), levels_before.data(), partition_levels, summaries});
-  const std::unique_ptr<unsigned char[]> first(new unsigned char[static_cast<std::size_t>(first_bytes)]);
-  on.download(first.get(), list.data(), static_cast<std::size_t>(first_bytes));
-  counted_level_tables made;
-  made.summaries.resize(tables.size());
-  std::memcpy(made.summaries.data(), first.get(), static_cast<std::size_t>(summary_bytes));
-  const std::int64_t all = made.summaries.back().end;
-  made.levels.reset(new partition_level[static_cast<std::size_t>(all)]);
-  std::memcpy(made.levels.get(), first.get() + summary_bytes,
-              static_cast<std::size_t>(level_bytes(std::min(all, first_levels))));
-  if (all > first_levels) {
-    on.download(made.levels.get() + first_levels, partition_levels + first_levels,
-                static_cast<std::size_t>(level_bytes(all - first_levels)));
+  return counted;
+}
+
+/// What a prediction depends on beside the tables.
+struct predicted_system {
+  std::int64_t rows;
+  std::int64_t entries;
+  std::int64_t levels;
+  std::int64_t max_rhs;
+  std::int64_t resident_blocks;
+  bool may_be_hybrid;  ///< whether the time of a hybrid path is wanted
+  cost_constants constants;
+  row_per_thread::solve_costs row_per_thread;
+  std::vector<costed_shape> shapes;  ///< by index; at most predict_agent::max_shapes
+};
+
+/// Returns a prediction for each shape of each table, in the order of the tables, then of the shapes.
+/// `counted`: the cells of the tables. Synchronises.
+template <class Executor>
+std::vector<prediction> predict(const std::vector<level_table>& tables, const counted_cells& counted,
+                                const predicted_system& system, const Executor& on,
+                                memory_resource& scratch) {
+  using agent = kernels::predict_agent;
+  agent::params p{};
+  std::int64_t tasks = 0;
+  std::int64_t ends = 0;
+  for (const level_table& table : tables) {
+    const std::int64_t partitions = table.rows.partitions;
+    p.tables[p.table_count++] = {table.begin, static_cast<std::int32_t>(partitions), table.shapes};
+    tasks += simt::bit_count(table.shapes);
+    ends += simt::bit_count(table.shapes) * system.levels * partitions;
   }
-  return made;
+  const auto ends_of_levels = make_buffer<float>(ends, on, scratch);
+  const auto level_ends = make_buffer<float>(system.may_be_hybrid ? tasks * system.levels : 0, on, scratch);
+  const auto found = make_buffer<prediction>(tasks, on, scratch);
+  p.size = system.rows;
+  p.entries = system.entries;
+  p.levels = system.levels;
+  p.max_rhs = system.max_rhs;
+  p.resident_blocks = system.resident_blocks;
+  p.cells = counted.cells.data();
+  p.level_rows = counted.level_rows;
+  p.ends = ends_of_levels.data();
+  p.level_ends = level_ends.data();
+  p.found = found.data();
+  p.constants = system.constants;
+  p.row_per_thread = system.row_per_thread;
+  std::copy(system.shapes.begin(), system.shapes.end(), p.shapes);
+  on.template launch<agent>(simt::block_count(tasks, 1), p);
+  std::vector<prediction> predictions(static_cast<std::size_t>(tasks));
+  on.download(predictions.data(), found.data(), found.bytes());
+  return predictions;
 }
 
 }  // namespace sptrsv::detail::dataflow::partitioned

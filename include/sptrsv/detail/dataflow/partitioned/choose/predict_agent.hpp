@@ -1,0 +1,381 @@
+// The kernel that predicts the time of partitioned solves from tables of partition levels, one thread block
+// for each table and shape.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/dataflow/partitioned/choose/cost.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/cost.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
+
+namespace sptrsv::detail::dataflow::partitioned {
+
+/// What is predicted for one table and one shape.
+struct prediction {
+  double nanoseconds;  ///< time of a solve with all right-hand sides
+  /// About the time of the best hybrid path, if it is wanted: too long by one hand-off at most.
+  double hybrid_nanoseconds;
+  std::int64_t tiles;        ///< of all partitions
+  std::int64_t needs_later;  ///< not 0: some partition needs a later one
+};
+
+namespace kernels {
+
+/// Simulates a solve. A partition begins a level when it has finished the level before and the components
+/// that the level needs have come. Per block, for the levels of 2,048 cells at a time:
+///
+///   1. All threads find the times of the cells, and when what a cell needs has come if it lies before these
+///      levels. The cells were loaded before the step 2 of the levels before.
+///   2. Go through the levels, one thread for each partition, all partitions together: look up when what the
+///      cell needs was finished, if it lies in these levels, and store when the cell is.
+///   3. Store when the cells were finished, and when the latest partition has finished each level.
+///
+/// At the end, threads add up what does not depend on the order. Two further rounds of right-hand sides are
+/// simulated; each round after these adds as much time as the last one.
+///
+/// If it is wanted, the block estimates the time of the best hybrid path: the time that another path needs
+/// for all levels before a cut, and the time of all levels less the time until the latest partition reaches
+/// the cut.
+struct predict_agent {
+  static constexpr int block_threads = 256;
+  static constexpr int max_shapes = 32;
+  static constexpr int thread_cells = 8;
+  static constexpr int block_cells = block_threads * thread_cells;
+
+  struct table {
+    std::int64_t begin;  ///< its first cell
+    std::int32_t partitions;
+    std::uint32_t shapes;  ///< one bit for each shape that is tried
+  };
+  struct shared_storage {
+    float own[block_cells];            ///< by cell: its time
+    float delay[block_cells];          ///< what is added to the time at `needed`
+    std::int32_t needed[block_cells];  ///< index in `ends`: the cell that is needed, or `block_cells`
+    float ends[block_cells + 1];       ///< by cell: when it was finished; the last one is 0
+    std::int32_t global_entries[level_counts::level_stride];  ///< by partition
+    double of_warp[block_threads / 32];
+  };
+  struct params {
+    std::int64_t size;     ///< rows of the triangle
+    std::int64_t entries;  ///< entries of the triangle
+    std::int64_t levels;
+    std::int64_t max_rhs;
+    std::int64_t resident_blocks;
+    const level_counts* cells;
+    const std::int32_t* level_rows;  ///< by level
+    float* ends;                     ///< by task, then as the cells of its table: when they were finished
+    float* level_ends;               ///< by task, then by level; null: no hybrid path is wanted
+    prediction* found;               ///< by task
+    cost_constants constants;
+    row_per_thread::solve_costs row_per_thread;
+    int table_count;
+    table tables[counted_tables::max_count];
+    costed_shape shapes[max_shapes];
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    const auto warp = ctx.template group<32>();
+    const task t = find_task(ctx, p);
+    shared.global_entries[ctx.thread_rank()] = 0;
+    if (ctx.thread_rank() == 0) {
+      shared.ends[block_cells] = 0;
+    }
+    ctx.barrier();
+    counts own{};
+    SPTRSV_UNROLL
+    for (int k = 0; k < thread_cells; ++k) {
+      own.partition[k] = cell_of(ctx, k) % t.partitions;
+    }
+    constexpr std::int64_t simulated_rounds = 3;
+    float end = 0;
+    double first = 0;
+    double last[2] = {};
+    for (std::int64_t round = 0; round < t.rounds && round < simulated_rounds; ++round) {
+      simulate(ctx, warp, shared, p, t, round == 0, end, own);
+      last[0] = last[1];
+      last[1] = combine(ctx, warp, shared, static_cast<double>(end), simt::maximum{});
+      first = round == 0 ? last[1] : first;
+    }
+    const std::int64_t further_rounds = t.rounds > simulated_rounds ? t.rounds - simulated_rounds : 0;
+    const double further = last[1] - first + static_cast<double>(further_rounds) * (last[1] - last[0]);
+    const double global_entries_ns =
+        combine(ctx, warp, shared,
+                t.shape.global_entry_nanoseconds(shared.global_entries[ctx.thread_rank()], p.constants),
+                simt::maximum{});
+    prediction made{};
+    made.nanoseconds = p.constants.launch + static_cast<double>(t.rounds) * global_entries_ns + first +
+                       p.constants.further_rhs_factor * further;
+    made.tiles =
+        static_cast<std::int64_t>(combine(ctx, warp, shared, static_cast<double>(own.tiles), simt::plus{}));
+    made.needs_later = combine(ctx, warp, shared, own.needs_later ? 1.0 : 0.0, simt::maximum{}) > 0 ? 1 : 0;
+    if (p.level_ends != nullptr) {
+      made.hybrid_nanoseconds = best_hybrid(ctx, warp, shared, p, t, first, global_entries_ns);
+    }
+    if (ctx.thread_rank() == 0) {
+      ctx.store(p.found + t.number, made);
+    }
+  }
+
+ private:
+  /// A table and a shape.
+  struct task {
+    std::int64_t number;
+    std::int64_t first_cell;
+    std::int64_t first_end;
+    std::int32_t partitions;
+    std::int32_t levels_at_once;
+    std::int64_t rounds;  ///< of right-hand sides that are solved one after the other
+    costed_shape shape;
+  };
+
+  /// What a thread knows of its cells.
+  struct counts {
+    int partition[thread_cells];
+    std::int64_t tiles;
+    bool needs_later;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static task find_task(Context& ctx, const params& p) {
+    task t{};
+    t.number = static_cast<std::int64_t>(ctx.block_rank());
+    std::int64_t left = t.number;
+    int i = 0;
+    for (; left >= simt::bit_count(p.tables[i].shapes); ++i) {
+      left -= simt::bit_count(p.tables[i].shapes);
+      t.first_end += simt::bit_count(p.tables[i].shapes) * p.levels * p.tables[i].partitions;
+    }
+    t.first_cell = p.tables[i].begin;
+    t.partitions = p.tables[i].partitions;
+    t.first_end += left * p.levels * t.partitions;
+    std::uint32_t shapes = p.tables[i].shapes;
+    for (; left > 0; --left) {
+      shapes &= shapes - 1;
+    }
+    t.shape = p.shapes[simt::lowest_bit(shapes)];
+    t.levels_at_once = block_cells / t.partitions;
+    const std::int64_t rhs_blocks = p.resident_blocks / t.partitions;
+    t.rounds =
+        simt::ceil_div(simt::ceil_div(p.max_rhs, t.shape.rhs_together), rhs_blocks < 1 ? 1 : rhs_blocks);
+    return t;
+  }
+
+  /// Returns the combination of `value` over all threads of the block.
+  template <class Context, class Warp, class Op>
+  SPTRSV_DEVICE static double combine(Context& ctx, const Warp& warp, shared_storage& shared, double value,
+                                      Op op) {
+    value = simt::reduce(warp, value, 32, op);
+    ctx.barrier();  // the values of before have been read
+    if (warp.rank() == 0) {
+      shared.of_warp[warp.index()] = value;
+    }
+    ctx.barrier();
+    value = shared.of_warp[0];
+    for (int w = 1; w < block_threads / 32; ++w) {
+      value = op(value, shared.of_warp[w]);
+    }
+    return value;
+  }
+
+  /// Simulates one round. `end`: when the partition of the thread has finished.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void simulate(Context& ctx, const Warp& warp, shared_storage& shared, const params& p,
+                                     const task& t, bool is_first_round, float& end, counts& own) {
+    level_counts ahead[thread_cells];
+    load_cells(ctx, p, t, 0, ahead);
+    for (std::int64_t first = 0; first < p.levels; first += t.levels_at_once) {
+      const auto levels =
+          static_cast<int>(p.levels - first < t.levels_at_once ? p.levels - first : t.levels_at_once);
+      SPTRSV_UNROLL
+      for (int k = 0; k < thread_cells; ++k) {
+        prepare_cell(ctx, shared, p, t, first, k, ahead[k], is_first_round, own);
+      }
+      load_cells(ctx, p, t, first + t.levels_at_once, ahead);
+      ctx.barrier();
+      if (t.partitions > 32 || warp.index() == 0) {
+        finish_levels(ctx, warp, shared, t, levels, end);
+      }
+      ctx.barrier();
+      store_ends(ctx, warp, shared, p, t, first, levels);
+      ctx.barrier();  // the next cells replace these
+    }
+  }
+
+  /// Returns the number of this thread's cell `k` in the block.
+  template <class Context>
+  SPTRSV_DEVICE static int cell_of(Context& ctx, int k) {
+    return k * block_threads + static_cast<int>(ctx.thread_rank());
+  }
+
+  /// Loads the cells of this thread of the levels from `first` on; zeros where there are none.
+  template <class Context>
+  SPTRSV_DEVICE static void load_cells(Context& ctx, const params& p, const task& t, std::int64_t first,
+                                       level_counts (&cells)[thread_cells]) {
+    const std::int64_t begin = first * t.partitions;
+    const std::int64_t end = p.levels * t.partitions;
+    SPTRSV_UNROLL
+    for (int k = 0; k < thread_cells; ++k) {
+      const int in_block = cell_of(ctx, k);
+      cells[k] = {0, 0, 0, 0};
+      if (in_block < t.levels_at_once * t.partitions && begin + in_block < end) {
+        cells[k] = ctx.load_constant(p.cells + t.first_cell + begin + in_block);
+      }
+    }
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static void prepare_cell(Context& ctx, shared_storage& shared, const params& p, const task& t,
+                                         std::int64_t first, int k, const level_counts& cell,
+                                         bool is_first_round, counts& own) {
+    const int in_block = cell_of(ctx, k);
+    float delay = 0;
+    std::int32_t needed = block_cells;
+    if (cell.needs_other()) {
+      const std::int64_t level = cell.needed_level();
+      const bool is_in_block = level >= first;
+      needed = is_in_block ? static_cast<std::int32_t>(level - first) * t.partitions + cell.needed_partition()
+                           : block_cells;
+      delay = t.shape.hand_off_nanoseconds(cell, p.constants);
+      if (!is_in_block) {
+        delay += ctx.load(p.ends + t.first_end + level * t.partitions + cell.needed_partition());
+      }
+      own.needs_later = own.needs_later || cell.needed_partition() > own.partition[k];
+    }
+    shared.own[in_block] = cell.rows > 0 ? t.shape.level_nanoseconds(cell, p.constants) : 0.0f;
+    shared.delay[in_block] = delay;
+    shared.needed[in_block] = needed;
+    if (is_first_round) {
+      own.tiles += t.shape.tiles(cell.rows);
+      if (cell.global_entries > 0) {
+        ctx.reduce_add(&shared.global_entries[own.partition[k]], cell.global_entries);
+      }
+    }
+  }
+
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void finish_levels(Context& ctx, const Warp& warp, shared_storage& shared,
+                                          const task& t, int levels, float& end) {
+    const auto partition = static_cast<int>(ctx.thread_rank());
+    const bool is_present = partition < t.partitions;
+    int cell = partition;
+    std::int32_t needed = 0;
+    float delay = 0;
+    float own = 0;
+    const auto load_next = [&] {
+      needed = shared.needed[cell];
+      delay = shared.delay[cell];
+      own = shared.own[cell];
+    };
+    if (is_present) {
+      load_next();
+    }
+    for (int level = 0; level < levels; ++level) {
+      if (is_present) {
+        const float come = shared.ends[needed] + delay;
+        end = (end < come ? come : end) + own;
+        shared.ends[cell] = end;
+        if (level + 1 < levels) {
+          cell += t.partitions;
+          load_next();
+        }
+      }
+      if (t.partitions > 32) {
+        ctx.barrier();
+      } else if (t.partitions > 1) {
+        warp.sync();
+      }
+    }
+  }
+
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void store_ends(Context& ctx, const Warp& warp, const shared_storage& shared,
+                                       const params& p, const task& t, std::int64_t first, int levels) {
+    for (int i = static_cast<int>(ctx.thread_rank()); i < levels * t.partitions; i += block_threads) {
+      ctx.store(p.ends + t.first_end + first * t.partitions + i, shared.ends[i]);
+    }
+    if (p.level_ends == nullptr) {
+      return;
+    }
+    // 32 / lanes levels at once in a warp.
+    const int lanes = t.partitions >= 32 ? 32 : simt::ceil_power_of_two(t.partitions);
+    const int in_level = warp.rank() % lanes;
+    for (int begin = warp.index() * (32 / lanes); begin < levels; begin += block_threads / lanes) {
+      const int level = begin + warp.rank() / lanes;
+      float latest = 0;
+      for (int i = in_level; level < levels && i < t.partitions; i += lanes) {
+        const float end = shared.ends[level * t.partitions + i];
+        latest = latest < end ? end : latest;
+      }
+      latest = simt::reduce(warp, latest, lanes, simt::maximum{});
+      if (in_level == 0 && level < levels) {
+        ctx.store(p.level_ends + t.number * p.levels + first + level, latest);
+      }
+    }
+  }
+
+  /// Returns about the time of the best hybrid path. `end`: when all levels are finished. Each thread takes a
+  /// run of levels.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static double best_hybrid(Context& ctx, const Warp& warp, shared_storage& shared,
+                                          const params& p, const task& t, double end,
+                                          double global_entries_ns) {
+    const float* const level_ends = p.level_ends + t.number * p.levels;
+    const std::int64_t run = simt::ceil_div(p.levels, block_threads);
+    const std::int64_t first = run * ctx.thread_rank();
+    const std::int64_t last = first + run < p.levels ? first + run : p.levels;
+    double rows = 0;
+    double of_one = 0;
+    for (std::int64_t level = first; level < last; ++level) {
+      const std::int32_t own_rows = ctx.load_constant(p.level_rows + level);
+      rows += own_rows;
+      of_one += one_partition_nanoseconds(p, t, own_rows);
+    }
+    const double all_of_one = combine(ctx, warp, shared, of_one, simt::plus{});
+    rows = sum_before(ctx, warp, shared, rows);
+    of_one = all_of_one - sum_before(ctx, warp, shared, of_one);
+    double latest = first > 0 && first < last ? static_cast<double>(ctx.load(level_ends + first - 1)) : 0;
+    double least = 1e300;
+    for (std::int64_t level = first; level < last; ++level) {
+      const double share = rows / static_cast<double>(p.size);
+      const double rest = end - latest + (1 - share) * global_entries_ns;
+      const double time = p.row_per_thread.nanoseconds(rows, share * static_cast<double>(p.entries),
+                                                       static_cast<double>(level)) +
+                          p.constants.launch + (rest < of_one ? rest : of_one);
+      least = level > 0 && time < least ? time : least;  // a cut has levels on both sides
+      const std::int32_t own_rows = ctx.load_constant(p.level_rows + level);
+      rows += own_rows;
+      of_one -= one_partition_nanoseconds(p, t, own_rows);
+      latest = static_cast<double>(ctx.load(level_ends + level));
+    }
+    return combine(ctx, warp, shared, least, simt::minimum{});
+  }
+
+  /// Returns the sum of `value` over the threads with a smaller rank.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static double sum_before(Context& ctx, const Warp& warp, shared_storage& shared,
+                                         double value) {
+    double before = simt::exclusive_sum(warp, value);
+    ctx.barrier();  // the values of before have been read
+    if (warp.rank() == 31) {
+      shared.of_warp[warp.index()] = before + value;
+    }
+    ctx.barrier();
+    for (int w = 0; w < warp.index(); ++w) {
+      before += shared.of_warp[w];
+    }
+    return before;
+  }
+
+  /// Returns the time that a single partition takes for the rows of a level.
+  SPTRSV_DEVICE static double one_partition_nanoseconds(const params& p, const task& t, std::int32_t rows) {
+    const double length = static_cast<double>(p.entries) / static_cast<double>(p.size);
+    return t.shape.level_nanoseconds(level_counts{rows, 0, 0, 0}, p.constants) +
+           p.constants.batched_global_entry * length * rows;
+  }
+};
+
+}  // namespace kernels
+
+}  // namespace sptrsv::detail::dataflow::partitioned
