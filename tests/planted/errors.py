@@ -800,7 +800,11 @@ ERRORS = (
         "supernodal takes tasks by block and not by ticket",
         "ticket",
         "supernodal",
-        Edit(SN + "solve/forward_agent.hpp", "p.tasks + shared.start.block - p.forests.count", "p.tasks + ctx.block_rank() - p.forests.count"),
+        Edit(
+            SN + "solve/forward_agent.hpp",
+            "p.tasks + shared.start.block - p.forests.count",
+            "p.tasks + ctx.block_rank() - p.forests.count",
+        ),
     ),
     error(
         "supernodal, backward, takes tasks by block and not by ticket",
@@ -822,7 +826,11 @@ ERRORS = (
         "supernodal does not reset the right-hand sides that tiles share",
         "reset",
         "supernodal_factors",
-        Edit(SN + "solve/forward_agent.hpp", "p.buffers.reset(ctx, start.half ^ 1u, at, start.rhs_to_reset, 0, 1);", ""),
+        Edit(
+            SN + "solve/forward_agent.hpp",
+            "p.buffers.reset(ctx, start.half ^ 1u, at, start.rhs_to_reset, 0, 1);",
+            "",
+        ),
     ),
     error(
         "supernodal resets its own partial sums",
@@ -839,7 +847,11 @@ ERRORS = (
         "a contribution is sent to the row of the parent after its own",
         "address",
         "supernodal supernodal_factors",
-        Edit(SN + "solve/sources.hpp", "target = size + parent.rows_begin + found;", "target = size + parent.rows_begin;"),
+        Edit(
+            SN + "solve/sources.hpp",
+            "target = size + parent.rows_begin + found;",
+            "target = size + parent.rows_begin;",
+        ),
     ),
     error(
         "zeros by structure take part where values are not finite",
@@ -963,7 +975,11 @@ ERRORS = (
         "the rows below the second root of a forest get the numbers of those below the first",
         "address",
         "supernodal_factors",
-        Edit(SN + "forest/forests.hpp", "list_.outside[at(*root)] = local;", "list_.outside[at(*root)] = made.columns;"),
+        Edit(
+            SN + "forest/forests.hpp",
+            "list_.outside[at(*root)] = local;",
+            "list_.outside[at(*root)] = made.columns;",
+        ),
     ),
     error(
         "tiles leave out contributions that no task has added",
