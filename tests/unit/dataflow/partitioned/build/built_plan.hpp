@@ -86,7 +86,8 @@ class partitioned_planning
     const auto counted = partitioned::count_level_tables({{{s.partitions, s.boxes}, s.shape, 0, 0}},
                                                          s.partitions * levels.count, split.triangle, levels,
                                                          where.on(), where.resource());
-    const auto cells = where.download(counted.cells);
+    auto cells = where.download(counted.cells);
+    cells.resize(static_cast<std::size_t>(s.partitions * levels.count));  // without the rows of the levels
     std::int64_t tiles = 0;
     for (const partitioned::level_counts& cell : cells) {
       tiles += (cell.rows + s.shape.tile_rows() - 1) / s.shape.tile_rows();
