@@ -30,9 +30,11 @@ struct supernodal_tuning {
   /// Right-hand sides that are solved together in one sweep over a panel: 1, 2 or 4. More of them are solved
   /// in packs of 8, on the fp64 tensor cores where there are any.
   static constexpr int rhs_per_sweep = 4;
-  /// As `block_threads`, `tile_bytes` and `warps_per_processor`, in the kernels for packs.
+  /// Threads of a block in the kernels for packs, as `block_threads`.
   static constexpr int pack_block_threads = 256;
+  /// Shared memory of a block for parts of panels in the kernels for packs, in bytes, as `tile_bytes`.
   static constexpr int pack_tile_bytes = 65536;
+  /// Warps on an SM for which the compiler leaves registers in the kernels for packs.
   static constexpr int pack_warps_per_processor = 16;
   /// Rows of the tiles in which `update_values` multiplies panels with inverse diagonal blocks: a power of
   /// two, at most 64.
