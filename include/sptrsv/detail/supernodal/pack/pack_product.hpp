@@ -16,6 +16,7 @@ SPTRSV_DEVICE rhs_pair<Scalar>& pair_at(Scalar* pack, int row, int pair) {
 /// Returns whether `v` is true in any thread of the team, and orders memory among them. All of them call it.
 /// A sync must lie between two calls. `votes`: shared memory, one element per warp of a block.
 template <class Team>
+// NOLINTNEXTLINE(readability-non-const-parameter): blocks write the votes
 SPTRSV_DEVICE bool any_in_team(Team& team, bool* votes, bool v) {
   bool found = team.warp().any(v);
   if constexpr (Team::size > 32) {
