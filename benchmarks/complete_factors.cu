@@ -84,7 +84,8 @@ class measurement {
         return nullptr;
       }
       try {
-        return std::make_shared<const cudss_factor>(*system, same, max_rhs(), machine_);
+        const std::int64_t max_rhs = *std::max_element(options_.rhs.begin(), options_.rhs.end());
+        return std::make_shared<const cudss_factor>(*system, same, max_rhs, machine_);
       } catch (const std::exception& e) {
         std::printf("%-30s %s: %s\n", system->name.c_str(), name, e.what());
         return nullptr;
@@ -167,10 +168,6 @@ class measurement {
  private:
   static constexpr double long_analysis = 500;  ///< milliseconds after which no analysis is repeated
   static constexpr int max_calls = 100;
-
-  [[nodiscard]] std::int64_t max_rhs() const {
-    return *std::max_element(options_.rhs.begin(), options_.rhs.end());
-  }
 
   /// The results of all solvers of a system. Their solutions are checked while other systems are measured.
   struct measured_case {
