@@ -66,8 +66,9 @@ struct factor_system {
   }
 };
 
-/// Returns the matrix of a file with values that make it positive definite: 1 more on the diagonal than there
-/// are other entries in the row, each of which is -1. A file has one triangle of a symmetric matrix.
+/// Returns the matrix of a file with values that make it positive definite. Entries beside the diagonal are
+/// -1. A diagonal entry is 1 plus the number of other entries in its row. A file has one triangle of a
+/// symmetric matrix.
 inline common::factored_matrix factorize_file(const std::string& path) {
   matrix lower = common::read_triangle<double>(path, sptrsv::uplo::lower).matrix;
   std::vector<double> pivots(static_cast<std::size_t>(lower.rows), 1);

@@ -93,7 +93,7 @@ struct sample_entry {
   }
 };
 
-/// What a sample tells of the supernodes of a complete factor; all 0 if the pattern is none.
+/// Estimates from a sample of a complete factor; all are 0 if the pattern is not a complete factor.
 struct supernode_sample {
   double columns = 0;  ///< system_profile::supernode_columns
   double leaves = 0;  ///< share of the entries without a run: about the share of columns that end a supernode

@@ -196,7 +196,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   solver_info exact_;                         ///< of the system before it is rewritten
   std::string rewriting_;                     ///< whether rows are rewritten, and why
   std::unique_ptr<elimination> elimination_;  ///< null if rows are not rewritten
-  /// Whether the values of the rewritten system are those that the next update_values() will pass.
+  /// True if the rewritten system already has the values that the next update_values() will pass.
   bool has_rewritten_values_ = false;
   std::unique_ptr<path_engine> path_;
 };

@@ -32,7 +32,7 @@ struct cost_constants {
   }
 };
 
-/// What the model knows of a shape.
+/// The properties of a shape that the model uses.
 struct costed_shape {
   std::int32_t tile_rows;
   std::int32_t polled_pairs;

@@ -66,7 +66,7 @@ counted_cells count_level_tables(const std::vector<level_table>& tables, std::in
   return counted;
 }
 
-/// What a prediction depends on beside the tables.
+/// The inputs of a prediction other than the tables.
 struct predicted_system {
   std::int64_t rows;
   std::int64_t entries;

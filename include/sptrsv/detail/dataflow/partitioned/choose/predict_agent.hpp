@@ -11,7 +11,7 @@
 
 namespace sptrsv::detail::dataflow::partitioned {
 
-/// What is predicted for one table and one shape.
+/// The prediction for one table and one shape.
 struct prediction {
   double nanoseconds;  ///< time of a solve with all right-hand sides
   /// About the time of the best hybrid path, if it is wanted: too long by one hand-off at most.
