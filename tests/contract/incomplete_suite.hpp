@@ -42,7 +42,7 @@ class incomplete : public on_target<Types> {
   using typename on_target<Types>::target;
   using typename on_target<Types>::matrix;
   using real = detail::real_t<value_type>;
-  using wide = std::complex<long double>;
+  using long_complex = std::complex<long double>;
 
   template <method Method, class Tuning = incomplete_tuning, class Stream = typename target::stream_type>
   using factorization = incomplete_factorization<Method, value_type, index_type, offset_type, Stream, Tuning>;
@@ -102,16 +102,16 @@ class incomplete : public on_target<Types> {
   }
 
   /// Returns the entries of the matrix with the given values, by row, columns ascending.
-  static std::vector<std::vector<std::pair<std::int64_t, wide>>> rows_of(
+  static std::vector<std::vector<std::pair<std::int64_t, long_complex>>> rows_of(
       const matrix& a, const std::vector<value_type>& values) {
-    std::vector<std::vector<std::pair<std::int64_t, wide>>> rows(static_cast<std::size_t>(a.size()));
+    std::vector<std::vector<std::pair<std::int64_t, long_complex>>> rows(static_cast<std::size_t>(a.size()));
     const auto add = [&](const auto& offsets, const auto& minors) {
       for (std::size_t m = 0; m < rows.size(); ++m) {
         for (auto e = static_cast<std::size_t>(offsets[m]); e < static_cast<std::size_t>(offsets[m + 1]);
              ++e) {
           const auto minor = static_cast<std::size_t>(minors[e]);
           const std::size_t row = a.is_csc ? minor : m;
-          const wide value(std::real(values[e]), std::imag(values[e]));
+          const long_complex value(std::real(values[e]), std::imag(values[e]));
           rows[row].push_back({static_cast<std::int64_t>(a.is_csc ? m : minor), value});
         }
       }
@@ -132,7 +132,7 @@ class incomplete : public on_target<Types> {
     const auto of_a = rows_of(a, a.values());
     const auto f = rows_of(a, factors);
     const auto size = of_a.size();
-    std::vector<std::vector<std::pair<std::int64_t, wide>>> columns(size);  // of the second factor
+    std::vector<std::vector<std::pair<std::int64_t, long_complex>>> columns(size);  // of the second factor
     for (std::size_t i = 0; i < size; ++i) {
       for (const auto& [j, value] : f[i]) {
         if (Method == method::lu ? j >= static_cast<std::int64_t>(i) : j <= static_cast<std::int64_t>(i)) {
@@ -150,12 +150,12 @@ class incomplete : public on_target<Types> {
           ASSERT_EQ(f[i][e].second, value) << name << ": above the diagonal, row " << i << " column " << j;
           continue;
         }
-        wide product(0);
+        long_complex product(0);
         long double size_of_terms = 0;
         long double terms = 4;
         const auto& column = columns[static_cast<std::size_t>(j)];
         std::size_t c = 0;
-        const auto add = [&](std::int64_t k, wide l) {
+        const auto add = [&](std::int64_t k, long_complex l) {
           while (c < column.size() && column[c].first < k) {
             ++c;
           }
@@ -262,7 +262,7 @@ TYPED_TEST_P(incomplete, of_all_patterns) {
 }
 
 TYPED_TEST_P(incomplete, follows_new_values) {
-  using value_type = typename TestFixture::value_type;
+  using scalar = typename TestFixture::value_type;
   const auto check = [&](auto of) {
     constexpr method Method = decltype(of)::value;
     const pattern p = patterns::stencil_2d(9, 8);
@@ -271,7 +271,7 @@ TYPED_TEST_P(incomplete, follows_new_values) {
     first.visit([&](const auto& stored) {
       const auto there = this->where.upload(stored);
       typename TestFixture::template factorization<Method> made(there, {}, this->where.stream(), nullptr);
-      const std::vector<value_type> of_first = this->download(made);
+      const std::vector<scalar> of_first = this->download(made);
       const auto values = this->where.upload(second.values());
       for (int k = 0; k < 3; ++k) {
         auto moved = std::move(made);
@@ -291,13 +291,11 @@ TYPED_TEST_P(incomplete, follows_new_values) {
 
 /// Zero pivots, NaN and infinite values act as in the serial factorisation and are reported.
 TYPED_TEST_P(incomplete, reports_breakdown) {
-  using value_type = typename TestFixture::value_type;
-  using real = typename TestFixture::real;
-  const real infinity = std::numeric_limits<real>::infinity();
+  using scalar = typename TestFixture::value_type;
+  const auto infinity = std::numeric_limits<typename TestFixture::real>::infinity();
   for (const pattern& p : {patterns::stencil_2d(6, 5), patterns::dense(20), patterns::diagonal(9)}) {
     for (const std::int64_t row : {std::int64_t{0}, p.size / 2, p.size - 1}) {
-      for (const value_type bad :
-           {value_type(0), value_type(infinity), value_type(std::nan("")), value_type(-9)}) {
+      for (const scalar bad : {scalar(0), scalar(infinity), scalar(std::nan("")), scalar(-9)}) {
         const std::string name = p.name + ", row " + std::to_string(row);
         const pivot_options boost{0, 1e-3, 0.5};
         for (const pivot_options& pivots : {pivot_options{}, boost}) {
@@ -310,20 +308,20 @@ TYPED_TEST_P(incomplete, reports_breakdown) {
 }
 
 TYPED_TEST_P(incomplete, names_the_row) {
-  using value_type = typename TestFixture::value_type;
-  const auto a_with = [&](method of, std::int64_t row, value_type pivot) {
+  using scalar = typename TestFixture::value_type;
+  const auto a_with = [&](method of, std::int64_t row, scalar pivot) {
     auto a = this->make_system(patterns::diagonal(40), false, content::general, of);
     a.set(row, row, pivot);
     return a;
   };
   factor_status status;
-  this->template on_the_target<method::lu>(a_with(method::lu, 17, value_type(0)), {}, &status);
+  this->template on_the_target<method::lu>(a_with(method::lu, 17, scalar(0)), {}, &status);
   EXPECT_EQ(status.code, factor_status::kind::zero_pivot);
   EXPECT_EQ(status.row, 17);
-  this->template on_the_target<method::cholesky>(a_with(method::cholesky, 23, value_type(-2)), {}, &status);
+  this->template on_the_target<method::cholesky>(a_with(method::cholesky, 23, scalar(-2)), {}, &status);
   EXPECT_EQ(status.code, factor_status::kind::non_finite);
   EXPECT_EQ(status.row, 23);
-  this->template on_the_target<method::cholesky>(a_with(method::cholesky, 23, value_type(-2)), {0, 0, 2},
+  this->template on_the_target<method::cholesky>(a_with(method::cholesky, 23, scalar(-2)), {0, 0, 2},
                                                  &status);
   EXPECT_TRUE(status.ok());
   EXPECT_EQ(status.boosted_pivots, 1);
@@ -346,7 +344,7 @@ TYPED_TEST_P(incomplete, shifts_the_diagonal) {
 
 /// The factors of a tridiagonal matrix are complete, so solves with them solve the system.
 TYPED_TEST_P(incomplete, solves_with_a_policy) {
-  using value_type = typename TestFixture::value_type;
+  using scalar = typename TestFixture::value_type;
   const pattern p = patterns::chain(30);
   form f;
   f.holds = content::general;
@@ -355,12 +353,12 @@ TYPED_TEST_P(incomplete, solves_with_a_policy) {
     const auto lu = analyze_incomplete_lu(stored, {}, host_stream{});
     auto lower = analyze(policy::host_serial{}, lu.view(stored), {uplo::lower, diag::unit});
     auto upper = analyze(policy::host_serial{}, lu.view(stored), {uplo::upper});
-    std::vector<value_type> x(static_cast<std::size_t>(p.size), value_type(1));
-    std::vector<value_type> b(x.size(), value_type(0));
+    std::vector<scalar> x(static_cast<std::size_t>(p.size), scalar(1));
+    std::vector<scalar> b(x.size(), scalar(0));
     const auto rows = this->rows_of(a, a.values());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       for (const auto& [j, value] : rows[i]) {
-        b[i] += make_value<value_type>(static_cast<double>(value.real()), static_cast<double>(value.imag()));
+        b[i] += make_value<scalar>(static_cast<double>(value.real()), static_cast<double>(value.imag()));
       }
     }
     lower.solve(b, b);
@@ -384,9 +382,9 @@ TYPED_TEST_P(incomplete, refuses_bad_input) {
   expect(this->failure_of(of({{0, 2, 2}, {1}, {2}})), errc::duplicate_entry, 0, "above the diagonal");
   expect(this->failure_of(of({{0}, {1, 1}, {2}})), errc::duplicate_entry, 1, "on the diagonal");
   expect(this->failure_of(of({{0}, {1, 3}, {2}})), errc::index_out_of_range, 1, "a column too far");
-  raw_matrix wide = of({{0}, {1}});
-  wide.columns = 3;
-  expect(this->failure_of(wide), errc::not_square, -1, "not square");
+  raw_matrix rectangular = of({{0}, {1}});
+  rectangular.columns = 3;
+  expect(this->failure_of(rectangular), errc::not_square, -1, "not square");
   const raw_matrix good = of({{1, 0}, {0, 1}});
   EXPECT_FALSE(this->failure_of(good).has_value());
   for (const pivot_options& bad : {pivot_options{-1, 0, 0}, pivot_options{0, -1, 0},
