@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
@@ -114,7 +115,7 @@ void recompress_on_device(std::int64_t majors, std::int64_t minors, std::int64_t
   const buffer<Offset> entry_indices(count, resource, on.stream());
   const buffer<Offset> order(count, resource, on.stream());
   const buffer<key> sorted(count, resource, on.stream());
-  simt::for_each(on, entries, triangle_kernels::write_iota<Offset>{entry_indices.data()});
+  simt::for_each(on, entries, array_kernels::write_iota<Offset>{entry_indices.data()});
   on.sort_pairs(reinterpret_cast<const key*>(indices), sorted.data(), entry_indices.data(), order.data(),
                 entries, bits_for(static_cast<std::uint64_t>(minors)), resource);
   simt::for_each(

@@ -354,7 +354,12 @@ ERRORS = (
         ),
         Edit(BLOCK, "ctx.reduce_add(p.finished + shared.number, 1ull);", ""),
     ),
-    error("the sum of a row's squares is not reset", "reset", "block", Edit(BLOCK, "ctx.store(sum, Scalar{});", "")),
+    error(
+        "the sum of a row's squares is not reset",
+        "reset",
+        "block",
+        Edit(D + "block/triangle_rows.hpp", "ctx.store(sum, Scalar{});", ""),
+    ),
     error("the mask of wide rows has a wrong bit", "lanes", "block", Edit(BLOCK, "1u << bit % 32", "1u << bit % 16")),
     error(
         "the sum of the last warp is dropped",
@@ -748,7 +753,7 @@ ERRORS = (
         "late search: its levels are taken although it was given up",
         "flag",
         "analysis",
-        Edit(D + "analysis/device_levels.hpp", "results[0].given_up != 0 || results[1].given_up != 0", "false"),
+        Edit(D + "analysis/level_searches.hpp", "results[0].given_up != 0 || results[1].given_up != 0", "false"),
     ),
     error(
         "late search: a warp that gives up publishes nothing",
@@ -945,8 +950,8 @@ ERRORS = (
         "reset",
         "supernodal_factors",
         Edit(
-            SN + "forest/forest_agent.hpp",
-            "p.buffers.reset(ctx, start.half ^ 1u, outside_row(ctx, p, at, q), start.rhs_to_reset, 0, 1);",
+            SN + "forest/forest_solver.hpp",
+            "p.buffers.reset(ctx, start.half ^ 1u, at.outside_row(ctx, p, q), start.rhs_to_reset, 0, 1);",
             "",
         ),
     ),
@@ -955,7 +960,7 @@ ERRORS = (
         "barrier",
         "supernodal_factors",
         Edit(
-            SN + "forest/forest_agent.hpp",
+            SN + "forest/forward_forest.hpp",
             "ctx.barrier();",
             "",
             within="});\n      ctx.barrier();\n    }\n    for (int q",
@@ -966,7 +971,7 @@ ERRORS = (
         "order",
         "supernodal_factors",
         Edit(
-            SN + "forest/forest_lists.hpp",
+            SN + "forest/list_kernels.hpp",
             "ctx.atomic_max(last_level + product.row, level + 1);",
             "ctx.store_relaxed(last_level + product.row, 1);",
         ),
@@ -1093,10 +1098,10 @@ ERRORS = (
         "bounds",
         "incomplete",
         Edit(
-            INCOMPLETE + "agent.hpp",
-            "operand_at(ctx, p, row, 2)",
-            "operand_at(ctx, p, row, 3)",
-            within="row.ahead = load_value(ctx, p, row.later);\n    row.later = operand_at(ctx, p, row, 2);",
+            INCOMPLETE + "row_state.hpp",
+            "operand_at(ctx, p, 2)",
+            "operand_at(ctx, p, 3)",
+            within="ahead = load_value(ctx, p, later);\n    later = operand_at(ctx, p, 2);",
         ),
     ),
     error(
@@ -1113,13 +1118,13 @@ ERRORS = (
         "a row of one entry too many is in shared memory",
         "bounds",
         "incomplete",
-        Edit(INCOMPLETE + "agent.hpp", "p.shared_slots", "p.shared_slots + 1", within="> p.shared_slots"),
+        Edit(INCOMPLETE + "row_state.hpp", "p.shared_slots", "p.shared_slots + 1", within="> p.shared_slots"),
     ),
     error(
         "the pivots that a factorisation replaces are counted for the next one",
         "parity",
         "incomplete",
-        Edit(INCOMPLETE + "agent.hpp", "half", "half ^ 1u", within="ctx.reduce_add(&p.state->boosted_pivots[half]"),
+        Edit(INCOMPLETE + "publish.hpp", "half", "half ^ 1u", within="ctx.reduce_add(&p.state->boosted_pivots[half]"),
     ),
     error(
         "the first breakdown is reset for this factorisation",

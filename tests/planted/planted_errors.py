@@ -182,6 +182,9 @@ def main() -> int:
     errors = chosen_errors(arguments)
     for program in PROGRAMS:
         layers(ROOT, {number: error for number, error in errors.items() if program in error.programs})
+    for program in PROGRAMS.values():
+        if program.source and not (ROOT / "tests" / program.source).is_file():
+            raise SystemExit(f"error: planted errors: the program {program.name} has no source tests/{program.source}")
     if arguments.check:
         print(f"{len(errors)} errors can be planted")
         return 0

@@ -1,5 +1,6 @@
 // The analysis of the device policies, in the emulator.
 #include "contract/analysis_suite.hpp"
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "support/emulator_target.hpp"
 
 namespace sptrsv::testing {
@@ -36,7 +37,7 @@ TEST(FindLargest, FindsTheLargestValueWhereverItStands) {
       const buffer<std::int32_t> largest(1, where.resource(), where.on().stream());
       where.on().fill_bytes(largest.data(), 0, largest.bytes());
       detail::simt::find_largest(where.on(), static_cast<std::int64_t>(rows),
-                                 detail::triangle_kernels::element_of<std::int32_t>{there.data()},
+                                 detail::array_kernels::element_of<std::int32_t>{there.data()},
                                  largest.data());
       EXPECT_EQ(where.download(largest), std::vector<std::int32_t>{77}) << place << " of " << rows;
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 
@@ -205,7 +206,7 @@ in_degrees<Index> count_in_degrees_on_device(const device_columns<Index, Offset>
   simt::for_each(on, c.entries(),
                  count_in_degrees<Index, Offset>{c.size, c.column_offsets.data(), c.rows.data(), block,
                                                  result.total.data(), result.inside.data()});
-  simt::find_largest(on, c.size, triangle_kernels::element_of<Index>{result.total.data()}, longest.data());
+  simt::find_largest(on, c.size, array_kernels::element_of<Index>{result.total.data()}, longest.data());
   on.download(&result.longest, longest.data(), sizeof(result.longest));
   return result;
 }

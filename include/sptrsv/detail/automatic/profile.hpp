@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sptrsv/cost_model.hpp"
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/automatic/supernodes.hpp"
@@ -37,7 +38,7 @@ std::int64_t longest_column(const device_triangle<Index, Offset>& t, const Execu
   on.fill_bytes(lengths.data(), 0, lengths.bytes());
   on.fill_bytes(longest.data(), 0, longest.bytes());
   simt::for_each(on, t.entries(), count_columns<Index>{t.columns.data(), lengths.data()});
-  simt::find_largest(on, t.size, triangle_kernels::element_of<Index>{lengths.data()}, longest.data());
+  simt::find_largest(on, t.size, array_kernels::element_of<Index>{lengths.data()}, longest.data());
   std::int64_t found = 0;
   on.download(&found, longest.data(), sizeof(found));
   return found;

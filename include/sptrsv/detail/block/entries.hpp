@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/block/layout.hpp"
 #include "sptrsv/detail/block/renumber.hpp"
@@ -131,7 +132,7 @@ class part_entries {
     const device_bounds blocks{on_device.data(), static_cast<std::int64_t>(bounds.size()) - 1, bounds.back()};
     const buffer<Index> solve_indices = make_buffer<Index>(t.size, on, scratch);
     simt::for_each(on, t.size,
-                   triangle_kernels::invert_order<Index>{substitution_indices.data(), solve_indices.data()});
+                   array_kernels::invert_order<Index>{substitution_indices.data(), solve_indices.data()});
     auto order = make_buffer<Offset>(entries_, on, scratch);
     sorted_ = make_buffer<entry_key>(entries_, on, scratch);
     if (entries_ > 0) {
@@ -153,7 +154,7 @@ class part_entries {
                    take_entries<Index, Offset>{order.data(), t.columns.data(), t.sources.data(),
                                                solve_indices.data(), columns_.data(), sources_.data()});
     simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
-                   triangle_kernels::take_in_order<Offset, Index>{
+                   array_kernels::take_in_order<Offset, Index>{
                        t.diagonal_sources.data(), substitution_indices.data(), diagonal_sources_.data()});
     measure(on, memory.all_scratch());
   }

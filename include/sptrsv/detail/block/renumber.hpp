@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/analysis/runs.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
@@ -93,8 +94,8 @@ device_triangle<Index, Offset> entries_inside(const device_triangle<Index, Offse
   inside.row_offsets = buffer<Offset>(t.row_offsets.size(), memory.kept, on.stream());
   inside.columns = make_buffer<Index>(kept, on, memory.kept);
   simt::for_each(on, t.size + 1,
-                 triangle_kernels::take_in_order<Offset, Offset>{kept_before.data(), t.row_offsets.data(),
-                                                                 inside.row_offsets.data()});
+                 array_kernels::take_in_order<Offset, Offset>{kept_before.data(), t.row_offsets.data(),
+                                                              inside.row_offsets.data()});
   simt::for_each(on, entries,
                  keep_columns<Index, Offset>{kept_before.data(), t.columns.data(), inside.columns.data()});
   return inside;
@@ -186,8 +187,8 @@ class renumbering {
     made.inside = in_level_order(inside, rows, on_, memory_);
     buffer<Index> substitution_indices(size, memory_.kept, on_.stream());
     simt::for_each(on_, inside.size,
-                   triangle_kernels::take_in_order<Index, Index>{
-                       made.substitution_indices.data(), rows.rows.data(), substitution_indices.data()});
+                   array_kernels::take_in_order<Index, Index>{made.substitution_indices.data(),
+                                                              rows.rows.data(), substitution_indices.data()});
     made.substitution_indices = std::move(substitution_indices);
   }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/cut_levels.hpp"
 #include "sptrsv/detail/base/plan_text.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/choice.hpp"
@@ -288,7 +289,7 @@ class planner {
                                    const buffer<Index>& rows) const {
     const buffer<Index> solve_indices(rows.size(), memory_.scratch, on_.stream());
     simt::for_each(on_, static_cast<std::int64_t>(rows.size()),
-                   triangle_kernels::invert_order<Index>{rows.data(), solve_indices.data()});
+                   array_kernels::invert_order<Index>{rows.data(), solve_indices.data()});
     simt::for_each(on_, static_cast<std::int64_t>(columns.size()),
                    renumber_first_columns<Index>{rest_size, solve_indices.data(), columns.data()});
   }

@@ -1,51 +1,13 @@
 // The kernel of an incomplete factorisation.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
-#include "sptrsv/detail/incomplete/operands.hpp"
+#include "sptrsv/detail/incomplete/publish.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
-#include "sptrsv/detail/sync/value_flag.hpp"
 
 namespace sptrsv::detail::incomplete {
-
-/// What consecutive factorisations share, in device memory. Pairs are indexed by the number of the
-/// factorisation mod 2.
-struct factor_state {
-  alignas(128) unsigned long long tickets;       ///< drawn so far
-  alignas(128) std::int64_t first_breakdown[2];  ///< smallest breakdown (see there); all_finite: none
-  std::int64_t boosted_pivots[2];                ///< pivots that were replaced
-};
-
-/// The values of a row while it is computed: in shared memory, or in global memory if the row is long. A sync
-/// of the warp stands between accesses of different lanes.
-template <class Scalar>
-class row_values {
- public:
-  row_values() = default;
-  SPTRSV_DEVICE row_values(Scalar* shared, Scalar* global) : shared_(shared), global_(global) {}
-
-  SPTRSV_DEVICE bool is_shared() const { return global_ == nullptr; }
-
-  template <class Context, class Slot>
-  SPTRSV_DEVICE Scalar get(Context& ctx, Slot slot) const {
-    return is_shared() ? shared_[slot] : ctx.load(global_ + slot);
-  }
-  template <class Context, class Slot>
-  SPTRSV_DEVICE void set(Context& ctx, Slot slot, Scalar value) const {
-    if (is_shared()) {
-      shared_[slot] = value;
-    } else {
-      ctx.store(global_ + slot, value);
-    }
-  }
-
- private:
-  Scalar* shared_;
-  Scalar* global_;  ///< null: the row is in shared memory
-};
 
 /// Factorises the matrix in one launch. A warp computes 32 / Lanes rows that follow each other in level
 /// order, each by `Lanes` lanes. The values of the factors are their own flags (value_flag): all
@@ -68,30 +30,8 @@ struct agent {
   static constexpr int block_warps = block_threads / 32;
   static constexpr int warp_rows = 32 / Lanes;
   static constexpr int block_rows = block_warps * warp_rows;
-  /// Entries of a row that a lane loads together.
-  static constexpr int slots_at_once = 4;
-  using flag = value_flag<Scalar>;
-  using word = typename flag::word;
-  using real = real_t<Scalar>;
-
   struct shared_storage {};  // the values of the rows are in dynamic shared memory
-  struct params {
-    std::int64_t size;          ///< rows
-    std::int64_t tasks;         ///< tickets that select rows
-    std::uint32_t draws;        ///< tickets that are drawn in a launch: one more for each warp
-    std::int64_t shared_slots;  ///< longest row that is in shared memory
-    const Index* rows;          ///< these are from `elimination`
-    const Offset* row_offsets;
-    const Index* diagonal_slots;
-    const Offset* sources;
-    const std::int64_t* first_operands;
-    const operand<Index, Offset>* operands;
-    const Scalar* a;    ///< by entry of the stored matrix
-    word* factors;      ///< by entry of the stored matrix
-    Scalar* long_rows;  ///< the values of A by entry in level order; null if all rows are in shared memory
-    factor_state* state;
-    pivot_rule<Scalar> rule;
-  };
+  using params = factor_params<Scalar, Index, Offset>;
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
@@ -117,51 +57,19 @@ struct agent {
   }
 
  private:
-  /// The operand of a lane.
-  struct lane_operand {
-    Offset source = -1;  ///< -1: the lane has none
-    Index slot = 0;      ///< see operand
-
-    SPTRSV_DEVICE bool is_present() const { return source >= 0; }
-    SPTRSV_DEVICE bool is_pivot() const { return slot < 0; }
-  };
-  struct loaded_operand : lane_operand {
-    typename flag::reading seen;
-  };
-
-  struct row_state {
-    bool open;  ///< whether the row is not published yet
-    int lane;   ///< rank of this lane among those of the row
-    std::int64_t solve_index;
-    Offset begin;  ///< first entry, in level order
-    Index length;  ///< entries
-    Index below;   ///< entries below the diagonal; the slot of the diagonal entry
-    row_values<Scalar> values;
-    Offset first_target;  ///< stored index of the entry that this lane publishes first
-    Offset below_target;  ///< lu: stored index of the entry in slot `lane`, if it is below the diagonal
-    std::int64_t next;    ///< operand of the row's first lane in the current batch
-    std::int64_t end;     ///< one past the last operand
-    int count;            ///< operands of the current batch
-    int used;             ///< operands of the current batch that were used
-    loaded_operand now;
-    loaded_operand ahead;
-    lane_operand later;
-    bool is_prepared;  ///< whether prepare_pivot has seen the pivot of `now`
-    bool is_inverted;  ///< whether `now` holds the reciprocal of the pivot
-    Scalar carried;    ///< lu: the multiplier of the current step; cholesky: the sum of its products
-    real square_sum;   ///< cholesky: the sum of the squares of the row so far
-  };
+  using flag = value_flag<Scalar>;
+  using row_state = incomplete::row_state<Method, Scalar, Index, Offset, Lanes>;
 
   template <class Context, class Warp>
   SPTRSV_DEVICE static void factorize_rows(Context& ctx, const Warp& warp, const params& p,
                                            std::int64_t solve_index, Scalar* shared, std::uint32_t half) {
-    row_state row = open_row(ctx, p, solve_index, warp.rank() % Lanes, shared);
+    row_state row = row_state::start(ctx, p, solve_index, warp.rank() % Lanes, shared);
     warp.sync();
     for (;;) {
       compute_known_steps(ctx, warp, row);
       bool advanced = false;
       if (row.open && row.used == row.count) {
-        advanced = take_next_batch(ctx, p, row);
+        advanced = row.take_next_batch(ctx, p);
         if (!advanced) {
           publish(ctx, p, row, half);
           row.open = false;
@@ -172,119 +80,7 @@ struct agent {
         return;
       }
       if (!warp.any(advanced)) {
-        poll(ctx, p, row);
-      }
-    }
-  }
-
-  template <class Context>
-  SPTRSV_DEVICE static row_state open_row(Context& ctx, const params& p, std::int64_t solve_index, int lane,
-                                          Scalar* shared) {
-    const bool present = solve_index < p.size;
-    const std::int64_t r = present ? solve_index : 0;
-    row_state row{};
-    row.open = present;
-    row.lane = lane;
-    row.solve_index = r;
-    row.begin = ctx.load_constant(p.row_offsets + r);
-    const auto length = static_cast<Index>(ctx.load_constant(p.row_offsets + r + 1) - row.begin);
-    row.length = present ? length : Index{0};
-    row.below = ctx.load_constant(p.diagonal_slots + r);
-    row.values = {shared,
-                  static_cast<std::int64_t>(length) > p.shared_slots ? p.long_rows + row.begin : nullptr};
-    row.next = ctx.load_constant(p.first_operands + r);
-    row.end = present ? ctx.load_constant(p.first_operands + r + 1) : row.next;
-    row.now = load_value(ctx, p, operand_at(ctx, p, row, 0));
-    row.ahead = load_value(ctx, p, operand_at(ctx, p, row, 1));
-    row.later = operand_at(ctx, p, row, 2);
-    row.count = operands_of_batch(row);
-    if (row.values.is_shared()) {  // a long row has been loaded before the launch
-      load_row(ctx, p, row);
-    }
-    const Index first = published_slot(row, lane);
-    if (has_slot(row, first)) {
-      row.first_target = ctx.load_constant(p.sources + row.begin + first);
-    }
-    if (Method == method::lu && lane < row.below) {
-      row.below_target = ctx.load_constant(p.sources + row.begin + lane);
-    }
-    return row;
-  }
-
-  /// Loads the values of A to shared memory, several of each lane together.
-  template <class Context>
-  SPTRSV_DEVICE static void load_row(Context& ctx, const params& p, const row_state& row) {
-    for (Index first = row.lane; first < row.length; first += slots_at_once * Lanes) {
-      Scalar value[slots_at_once];
-      for (int i = 0; i < slots_at_once; ++i) {
-        const Index slot = first + i * Lanes;
-        value[i] = slot < row.length
-                       ? ctx.load_constant(p.a + ctx.load_constant(p.sources + row.begin + slot))
-                       : Scalar{};
-      }
-      for (int i = 0; i < slots_at_once; ++i) {
-        const Index slot = first + i * Lanes;
-        if (slot < row.length) {
-          row.values.set(ctx, slot, slot == row.below ? p.rule.shifted(value[i]) : value[i]);
-        }
-      }
-    }
-  }
-
-  /// Returns the number of operands of the current batch.
-  SPTRSV_DEVICE static int operands_of_batch(const row_state& row) {
-    const std::int64_t left = row.end - row.next;
-    return left < Lanes ? static_cast<int>(left) : Lanes;
-  }
-
-  /// Returns the lane's operand in the batch `ahead` batches after the current one.
-  template <class Context>
-  SPTRSV_DEVICE static lane_operand operand_at(Context& ctx, const params& p, const row_state& row,
-                                               int ahead) {
-    const std::int64_t at = row.next + ahead * Lanes + row.lane;
-    lane_operand found;
-    if (at < row.end) {
-      const auto stored = ctx.load_constant(p.operands + at);
-      found.source = stored.source;
-      found.slot = stored.slot;
-    }
-    return found;
-  }
-
-  template <class Context>
-  SPTRSV_DEVICE static loaded_operand load_value(Context& ctx, const params& p, const lane_operand& of) {
-    return {of, of.is_present() ? flag::try_load(ctx, flag::address(p.factors, of.source)) : flag::zero()};
-  }
-
-  /// Takes the next batch of operands. Returns false if there is none.
-  template <class Context>
-  SPTRSV_DEVICE static bool take_next_batch(Context& ctx, const params& p, row_state& row) {
-    if (row.end - row.next <= Lanes) {
-      return false;
-    }
-    row.next += Lanes;
-    row.used = 0;
-    row.count = operands_of_batch(row);
-    row.now = row.ahead;
-    row.is_prepared = false;
-    row.ahead = load_value(ctx, p, row.later);
-    row.later = operand_at(ctx, p, row, 2);
-    return true;
-  }
-
-  /// Loads the operands of this batch and of the next one that are pending once more.
-  template <class Context>
-  SPTRSV_DEVICE static void poll(Context& ctx, const params& p, row_state& row) {
-    const bool known = flag::is_known(row.now.seen);
-    const bool known_ahead = flag::is_known(row.ahead.seen);
-    if (row.open && !(known && known_ahead)) {
-      const loaded_operand& waited = known ? row.ahead : row.now;
-      ctx.pause(flag::missing(flag::address(p.factors, waited.source), waited.seen));
-      if (!known) {
-        flag::poll(ctx, flag::address(p.factors, row.now.source), row.now.seen);
-      }
-      if (!known_ahead) {
-        flag::poll(ctx, flag::address(p.factors, row.ahead.source), row.ahead.seen);
+        row.poll(ctx, p);
       }
     }
   }
@@ -378,80 +174,6 @@ struct agent {
         row.square_sum += squared(solved);
         row.carried = Scalar{};
       }
-    }
-  }
-
-  /// Returns slot number `i` in the order of publication: first the pivot and the entries that other rows
-  /// need. Not all numbers have a slot, see has_slot.
-  template <class Number>
-  SPTRSV_DEVICE static Index published_slot(const row_state& row, Number i) {
-    return static_cast<Index>(Method == method::lu ? row.below + i : row.below - i);
-  }
-  SPTRSV_DEVICE static bool has_slot(const row_state& row, Index slot) {
-    return slot >= 0 && slot < row.length;
-  }
-
-  /// Publishes the row.
-  template <class Context>
-  SPTRSV_DEVICE static void publish(Context& ctx, const params& p, const row_state& row, std::uint32_t half) {
-    bool is_bad = false;
-    bool has_zero_pivot = false;
-    bool boosted = false;
-    const auto publish_slot = [&](Index slot, Scalar value, Offset target) {
-      value = slot == row.below ? pivot_of(p, row, value, boosted) : value;
-      flag::publish(ctx, flag::address(p.factors, target), value);
-      has_zero_pivot = has_zero_pivot || (slot == row.below && is_zero(value));
-      is_bad = is_bad || has_zero_pivot || !is_finite(value);
-    };
-    const auto publish_slots = [&](Index number, const auto& slot_of) {
-      for (; has_slot(row, slot_of(number)); number += slots_at_once * Lanes) {
-        Scalar value[slots_at_once];
-        Offset target[slots_at_once];
-        for (int i = 0; i < slots_at_once; ++i) {
-          const Index slot = slot_of(number + i * Lanes);
-          value[i] = has_slot(row, slot) ? row.values.get(ctx, slot) : Scalar{};
-          target[i] = has_slot(row, slot) ? ctx.load_constant(p.sources + row.begin + slot) : Offset{0};
-        }
-        for (int i = 0; i < slots_at_once; ++i) {
-          const Index slot = slot_of(number + i * Lanes);
-          if (has_slot(row, slot)) {
-            publish_slot(slot, value[i], target[i]);
-          }
-        }
-      }
-    };
-    const Index first = published_slot(row, row.lane);
-    if (has_slot(row, first)) {
-      publish_slot(first, row.values.get(ctx, first), row.first_target);
-    }
-    if (Method == method::lu && row.lane < row.below) {  // no row needs these
-      publish_slot(row.lane, row.values.get(ctx, row.lane), row.below_target);
-    }
-    if (row.length > Lanes) {  // not all targets were loaded before
-      publish_slots(row.lane + Lanes, [&](Index number) { return published_slot(row, number); });
-      if constexpr (Method == method::lu) {
-        publish_slots(row.lane + Lanes,
-                      [&](Index number) { return number < row.below ? number : Index{-1}; });
-      }
-    }
-    if (boosted) {
-      ctx.reduce_add(&p.state->boosted_pivots[half], std::int64_t{1});
-    }
-    if (is_bad) {
-      const auto number = static_cast<std::int64_t>(ctx.load_constant(p.rows + row.solve_index));
-      ctx.atomic_min(&p.state->first_breakdown[half], breakdown{number, has_zero_pivot}.number());
-    }
-  }
-
-  /// Returns the pivot, which may be boosted. `value`: of the diagonal entry after all steps.
-  SPTRSV_DEVICE static Scalar pivot_of(const params& p, const row_state& row, Scalar value, bool& boosted) {
-    if constexpr (Method == method::lu) {
-      boosted = p.rule.boosts(value);
-      return boosted ? from_real<Scalar>(p.rule.boost_to) : value;
-    } else {
-      const real square = real_part(value) - row.square_sum;
-      boosted = p.rule.boosts_square(square);
-      return from_real<Scalar>(std::sqrt(boosted ? p.rule.boost_to : square));
     }
   }
 };

@@ -8,6 +8,7 @@
 
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/incomplete/agent.hpp"
+#include "sptrsv/detail/incomplete/elimination.hpp"
 #include "sptrsv/detail/incomplete/engine.hpp"
 
 namespace sptrsv::detail::incomplete {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/row_wise/warp_tasks.hpp"
@@ -247,7 +248,7 @@ template <class Index, class Executor>
 device_levels<Index> levels_in_order(buffer<Index> level_offsets, std::int64_t count, std::int64_t size,
                                      const Executor& on, memory_resource& resource) {
   device_levels<Index> made{count, std::move(level_offsets), make_buffer<Index>(size, on, resource)};
-  simt::for_each(on, size, triangle_kernels::write_iota<Index>{made.rows.data()});
+  simt::for_each(on, size, array_kernels::write_iota<Index>{made.rows.data()});
   return made;
 }
 

@@ -10,12 +10,8 @@
 #include <vector>
 
 #include "sptrsv/detail/supernodal/analysis/merge_agent.hpp"
-#include "sptrsv/detail/supernodal/forest/forest_lists.hpp"
-#include "sptrsv/detail/supernodal/pack/pack_backward_agent.hpp"
-#include "sptrsv/detail/supernodal/pack/pack_forward_agent.hpp"
 #include "sptrsv/detail/supernodal/pack/solve_storage.hpp"
-#include "sptrsv/detail/supernodal/solve/backward_agent.hpp"
-#include "sptrsv/detail/supernodal/solve/forward_agent.hpp"
+#include "sptrsv/detail/supernodal/plan.hpp"
 #include "sptrsv/detail/supernodal/solve/sources.hpp"
 #include "sptrsv/detail/supernodal/values/values.hpp"
 #include "sptrsv/policy/supernodal.hpp"
@@ -88,7 +84,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     if (!backward_) {
       contributions_ = {structure_->view(), size_, rows_, on, resource};
     }
-    make_tasks(tree, on, resource);
+    plan_ = {tree, structure_->view(), size_, backward_, space_, pack_space_, has_packs(), on, resource};
     structure_->end_analysis();
   }
 
@@ -101,15 +97,15 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
     if (has_packs()) {
-      return {handed_over(partials_),
+      return {handed_over(plan_.partials),
               swept_rhs(),
-              pack_tasks_,
-              handed_over(pack_tasks_.partials),
+              plan_.pack_tasks,
+              handed_over(plan_.pack_tasks.partials),
               max_rhs_,
               on,
               resource};
     }
-    return {handed_over(partials_), swept_rhs(), on, resource};
+    return {handed_over(plan_.partials), swept_rhs(), on, resource};
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
@@ -118,10 +114,10 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     p.of = structure_->view();
     p.panels = values_->panels();
     p.diagonal = values_->diagonal().diagonal();
-    p.tasks = tasks_.data();
-    p.task_count = static_cast<std::int64_t>(tasks_.size());
-    p.forests = forests_.view();
-    p.small = small_.data();
+    p.tasks = plan_.tasks.data();
+    p.task_count = static_cast<std::int64_t>(plan_.tasks.size());
+    p.forests = plan_.forests.view();
+    p.small = plan_.small.data();
     p.size = size_;
     p.warp_bytes = space_.warp_bytes;
     p.mirrored = mirrored_;
@@ -133,20 +129,20 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     p.b = b;
     p.x = x;
     if (x.columns == 1) {
-      launch<forward_agent<1>, backward_agent<1>>(blocks_, p, space_.bytes(), on);
+      launch<forward_agent<1>, backward_agent<1>>(plan_.blocks, p, space_.bytes(), on);
     } else if (x.columns <= Tuning::rhs_per_sweep) {
-      launch<forward_agent<Tuning::rhs_per_sweep>, backward_agent<Tuning::rhs_per_sweep>>(blocks_, p,
+      launch<forward_agent<Tuning::rhs_per_sweep>, backward_agent<Tuning::rhs_per_sweep>>(plan_.blocks, p,
                                                                                           space_.bytes(), on);
     } else {
       scratch.packs().set(p);
       p.sweep_tickets = &p.buffers.state->tickets;
       p.tile_bytes = pack_space_.tile_bytes;
-      launch<pack_forward_agent, pack_backward_agent>(pack_blocks_, p, pack_space_.bytes(), on);
+      launch<pack_forward_agent, pack_backward_agent>(plan_.pack_blocks, p, pack_space_.bytes(), on);
     }
   }
 
   std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
-    return scratch.first_nonfinite_index(blocks_, on);
+    return scratch.first_nonfinite_index(plan_.blocks, on);
   }
 
   bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
@@ -162,29 +158,30 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     info.device = on.device_name();
     info.entries = entries_ + pivots_;
     info.longest_row = longest_row_;
-    info.workspace_bytes = double_buffer_storage<Scalar>::bytes(handed_over(partials_), swept_rhs());
+    info.workspace_bytes = double_buffer_storage<Scalar>::bytes(handed_over(plan_.partials), swept_rhs());
     if (has_packs()) {
-      info.workspace_bytes += pack_storage::bytes(pack_tasks_, handed_over(pack_tasks_.partials), max_rhs_);
+      info.workspace_bytes +=
+          pack_storage::bytes(plan_.pack_tasks, handed_over(plan_.pack_tasks.partials), max_rhs_);
     }
     if (size_ == 0) {
       return;
     }
     const std::int64_t supernodes = structure_->view().count;
     kernel_info kernel;
-    kernel.text = std::string("supernodal: ") + (backward_ ? "backward" : "forward") + ", " +
-                  std::to_string(supernodes) + " supernodes (" + std::to_string(fundamental_.count) +
-                  " before merging and cutting), " +
-                  (levels_ > 0 ? std::to_string(levels_) + " levels" : "no tree, in the order of columns") +
-                  ", " + std::to_string(values_->entries()) + " entries in panels, " +
-                  std::to_string(forests_.view().count) + " forests, " + std::to_string(blocks_) +
-                  " blocks of " + std::to_string(Tuning::block_threads) + " threads";
+    kernel.text =
+        std::string("supernodal: ") + (backward_ ? "backward" : "forward") + ", " +
+        std::to_string(supernodes) + " supernodes (" + std::to_string(fundamental_.count) +
+        " before merging and cutting), " +
+        (plan_.levels > 0 ? std::to_string(plan_.levels) + " levels" : "no tree, in the order of columns") +
+        ", " + std::to_string(values_->entries()) + " entries in panels, " +
+        std::to_string(plan_.forests.view().count) + " forests, " + std::to_string(plan_.blocks) +
+        " blocks of " + std::to_string(Tuning::block_threads) + " threads";
     kernel.waiting_launches = 1;
-    kernel.levels = levels_;
+    kernel.levels = plan_.levels;
     kernel.partitions = supernodes;
     info.kernels = {std::move(kernel)};
     info.solver_bytes = columns_.bytes() + fundamental_.first.bytes() + structure_->bytes() +
-                        values_->bytes() + contributions_.bytes() + forests_.bytes() + tasks_.bytes() +
-                        small_.bytes();
+                        values_->bytes() + contributions_.bytes() + plan_.bytes();
   }
 
  private:
@@ -254,35 +251,6 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     return found;
   }
 
-  void make_tasks(const supernodal::supernode_tree& tree, const Executor& on, memory_resource& resource) {
-    const supernodal::forest_list forests =
-        supernodal::forest_finder(tree, {sizeof(Scalar), backward_}, space_.bytes()).find();
-    forests_ = {forests, structure_->view(), size_, rows_, backward_, on, resource};
-    const supernodal::task_list made =
-        supernodal::task_lister(
-            tree, forests, backward_,
-            {Tuning::block_threads, space_.warp_entries(), space_.block_entries(), Tuning::block_threads,
-             backward_agent<1>::strip_columns, space_.strip_rows(backward_agent<1>::strip_columns)})
-            .make();
-    tasks_ = make_buffer<supernodal::task>(static_cast<std::int64_t>(made.tasks.size()), on, resource);
-    on.upload(tasks_.data(), made.tasks.data(), tasks_.bytes());
-    small_ = make_buffer<supernodal::supernode>(static_cast<std::int64_t>(made.small.size()), on, resource);
-    on.upload(small_.data(), made.small.data(), small_.bytes());
-    blocks_ = simt::block_count(static_cast<std::int64_t>(made.tasks.size() + forests.forests.size()), 1);
-    partials_ = made.partials;
-    levels_ = tree.is_nested ? made.levels : 0;
-    if (has_packs()) {
-      const supernodal::forest_list no_forests =
-          supernodal::forest_finder(tree, {sizeof(Scalar), backward_}, 0).find();
-      pack_tasks_ = supernodal::task_lister(
-                        tree, no_forests, backward_,
-                        {Tuning::pack_block_threads, pack_space_.warp_entries(), pack_space_.block_entries(),
-                         backward_ ? pack_backward_agent::sum_columns : pack_forward_agent::sum_columns})
-                        .make();
-      pack_blocks_ = simt::block_count(static_cast<std::int64_t>(pack_tasks_.tasks.size()), 1);
-    }
-  }
-
   template <class Forward, class Backward>
   void launch(std::uint32_t blocks, const supernodal::pack_params<Scalar, Index, Offset>& p,
               std::int64_t shared_bytes, const Executor& on) const {
@@ -305,20 +273,13 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   supernodal::factor_columns<Index, Offset> columns_;
   std::int64_t entries_ = 0;  ///< of C without the diagonal
   std::int64_t longest_row_ = 0;
-  std::int64_t rows_ = 0;      ///< rows in the lists of all supernodes
-  std::int64_t partials_ = 0;  ///< see task_list
-  std::int64_t levels_ = 0;    ///< of the tree; 0: the pattern has none
-  std::uint32_t blocks_ = 0;
-  supernodal::task_list pack_tasks_;  ///< each workspace has a copy
-  std::uint32_t pack_blocks_ = 0;
+  std::int64_t rows_ = 0;          ///< rows in the lists of all supernodes
   bool has_first_values_ = false;  ///< whether the values of the first update_values() are in place
   supernodal::device_fundamental<Index> fundamental_;
   std::optional<structure_type> structure_;
   std::optional<values_type> values_;
   supernodal::contribution_lists<Offset> contributions_;
-  supernodal::forest_lists<Index, Offset> forests_;
-  buffer<supernodal::task> tasks_;
-  buffer<supernodal::supernode> small_;
+  supernodal::plan<Tuning, Scalar, Index, Offset> plan_;
 };
 
 }  // namespace sptrsv::detail

@@ -8,12 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
 #include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/analysis/split_rows.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/agent.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/values.hpp"
 #include "sptrsv/detail/row_wise/gates.hpp"
 
 namespace sptrsv::detail::dataflow::row_per_thread {
@@ -21,7 +23,7 @@ namespace sptrsv::detail::dataflow::row_per_thread {
 /// Writes the inverse of the order, and the gate of each slice. Runs once per solve index.
 template <class Index>
 struct number_rows {
-  triangle_kernels::invert_order<Index> invert;
+  array_kernels::invert_order<Index> invert;
   row_wise::find_gates<Index> find_gate;  ///< its array is null if there are no gates
 
   template <class Context>
@@ -204,7 +206,7 @@ class path {
       diagonal_sources_ =
           make_buffer<Offset>(static_cast<std::int64_t>(triangle.diagonal_sources.size()), on, memory.kept);
       simt::for_each(on, static_cast<std::int64_t>(diagonal_sources_.size()),
-                     triangle_kernels::take_in_order<Offset, Index>{
+                     array_kernels::take_in_order<Offset, Index>{
                          triangle.diagonal_sources.data(), levels.rows.data(), diagonal_sources_.data()});
     }
     if (split.substitution_indices.size() == 0) {
@@ -213,8 +215,8 @@ class path {
       substitution_indices_ = make_buffer<Index>(triangle.size, on, memory.kept);
       simt::for_each(
           on, triangle.size,
-          triangle_kernels::take_in_order<Index, Index>{split.substitution_indices.data(), levels.rows.data(),
-                                                        substitution_indices_.data()});
+          array_kernels::take_in_order<Index, Index>{split.substitution_indices.data(), levels.rows.data(),
+                                                     substitution_indices_.data()});
     }
   }
 

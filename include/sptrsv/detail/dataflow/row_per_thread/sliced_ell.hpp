@@ -277,48 +277,4 @@ sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t,
   return g;
 }
 
-/// Writes, for each row and each lane past the last row, the values of its entries, if rows are runs of the
-/// stored matrix.
-template <class Scalar, class Index, class Offset>
-struct gather_run_values {
-  std::int64_t size;
-  const Offset* offsets;
-  const entry_shift* shifts;
-  const Offset* diagonals;
-  const Index*
-      substitution_indices;  ///< by solve index, -1 for partial rows; null: there are no partial rows
-  const Scalar* stored;
-  Scalar* values;
-  Scalar* pivots;  ///< null if the diagonal is unit
-  bool reversed;
-  bool conjugated;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    const Offset begin = ctx.load_constant(offsets + row / slice_rows);
-    const Offset end = ctx.load_constant(offsets + row / slice_rows + 1);
-    const stored_run<Offset> run{row < size ? ctx.load_constant(diagonals + row) : 0, reversed};
-    for (Offset slot = begin + static_cast<Offset>(row % slice_rows); slot < end; slot += slice_rows) {
-      const entry_shift shift = ctx.load_constant(shifts + slot);
-      Scalar value = shift == minus_one ? Scalar{} - pivot_divisor<Scalar>::one() : Scalar{};
-      if (shift > minus_one) {
-        value = load(ctx, run.source((end - slot + slice_rows - 1) / slice_rows - shift));
-      }
-      ctx.store(values + slot, value);
-    }
-    if (pivots != nullptr && row < size) {
-      const bool is_partial =
-          substitution_indices != nullptr && ctx.load_constant(substitution_indices + row) < 0;
-      ctx.store(pivots + row, is_partial ? pivot_divisor<Scalar>::one() : load(ctx, run.diagonal));
-    }
-  }
-
- private:
-  template <class Context>
-  SPTRSV_DEVICE Scalar load(Context& ctx, Offset source) const {
-    const Scalar number = ctx.load_constant(stored + source);
-    return conjugated ? conjugate(number) : number;
-  }
-};
-
 }  // namespace sptrsv::detail::dataflow::row_per_thread

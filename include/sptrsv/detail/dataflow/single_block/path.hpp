@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
@@ -190,7 +191,7 @@ class path {
 
   static void fill_with_ones(const buffer<Scalar>& values, const Executor& on) {
     simt::for_each(on, static_cast<std::int64_t>(values.size()),
-                   triangle_kernels::fill_with<Scalar>{pivot_divisor<Scalar>::one(), values.data()});
+                   array_kernels::fill_with<Scalar>{pivot_divisor<Scalar>::one(), values.data()});
   }
 
   template <class T>

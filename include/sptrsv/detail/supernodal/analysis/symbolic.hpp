@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/supernodal/analysis/by_tile.hpp"
@@ -260,7 +261,7 @@ std::int64_t find_longest_row(const column_view<Index, Offset>& c, const device_
   on.fill_bytes(longest.data(), 0, longest.bytes());
   for_each_by_tile<lanes_per_column>(on, f.count,
                                      count_row_entries<Index, Offset>{c, f.first.data(), entries.data()});
-  simt::find_largest(on, c.size, triangle_kernels::element_of<Index>{entries.data()}, longest.data());
+  simt::find_largest(on, c.size, array_kernels::element_of<Index>{entries.data()}, longest.data());
   std::int64_t found = 0;
   on.download(&found, longest.data(), sizeof(found));
   return found;

@@ -121,10 +121,23 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
   }
 };
 
-/// Draws a ticket for the block, and loads its task to `shared`. All threads of the block call it.
-template <class Context, class Shared, class Scalar, class Index, class Offset>
-SPTRSV_DEVICE void start_pack_block(Context& ctx, Shared& shared,
+/// Static shared memory of a block of `Warps` warps.
+template <int Warps>
+struct pack_shared {
+  std::uint64_t arrivals[Warps];  ///< of copies to shared memory
+  block_start start;
+  bool votes[Warps];  ///< see any_in_team
+  task work;
+  supernode small[Warps];  ///< by warp, for a task of kind `warps`
+};
+
+/// Prepares the arrivals, draws a ticket for the block, and loads its task. All threads of the block call it.
+template <class Context, int Warps, class Scalar, class Index, class Offset>
+SPTRSV_DEVICE void start_pack_block(Context& ctx, pack_shared<Warps>& shared,
                                     const pack_params<Scalar, Index, Offset>& p) {
+  if (ctx.thread_rank() < Warps) {
+    ctx.begin_bulk(&shared.arrivals[ctx.thread_rank()]);
+  }
   start_block(ctx, shared.start, p.packs.state, pack_count(p.x.columns));
   if (shared.start.block == 0 && ctx.thread_rank() == 0) {
     ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));

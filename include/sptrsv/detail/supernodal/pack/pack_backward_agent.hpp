@@ -31,20 +31,11 @@ struct pack_backward_agent {
   static constexpr std::int64_t sum_columns = 2 * octet_rows;
   using space = pack_space<Tuning, Scalar>;
   using memory_type = pack_memory<Scalar>;
-  struct shared_storage {
-    std::uint64_t arrivals[warps];
-    block_start start;
-    bool votes[warps];
-    task work;
-    supernode small[warps];  ///< by warp, for a task of kind `warps`
-  };
+  using shared_storage = pack_shared<warps>;
   using params = pack_params<Scalar, Index, Offset>;
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    if (ctx.thread_rank() < warps) {
-      ctx.begin_bulk(&shared.arrivals[ctx.thread_rank()]);
-    }
     start_pack_block(ctx, shared, p);
     const task& work = shared.work;
     if (work.kind == task_kind::warps) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -33,7 +32,7 @@ struct shape_choice {
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class plan_search {
   using shapes = typename shapes_of<Tuning>::type;
-  static_assert(shapes::count <= kernels::predict_agent::max_shapes,
+  static_assert(shapes::count <= kernels::predict_params::max_shapes,
                 "dataflow_tuning: partitioned_shapes has at most 32 shapes");
 
  public:
@@ -170,8 +169,10 @@ class plan_search {
       }
     }
     if (is_large() && together_ == 0 && most > 0) {
-      if (const auto boxes = boxes_of_grid(most); boxes.boxes.are_used()) {
-        found.push_back(boxes);
+      const detected_grid grid = find_grid(triangle_, on_);
+      if (grid.boxes.are_used()) {
+        const block_partition boxes = boxes_of(grid, most);
+        found.push_back({boxes.partitions(), boxes, grid.needs_rows_ahead});
       }
     }
     return found;
@@ -258,32 +259,6 @@ class plan_search {
   }
   [[nodiscard]] row_per_thread::solve_costs row_per_thread_costs() const {
     return row_per_thread::solve_costs::of<Tuning>(sizeof(Scalar), sizeof(Index), max_rhs_);
-  }
-
-  /// Returns at most `most` boxes, if the system looks like a 3-D grid. The longest direction is not divided:
-  /// a box would wait for the box before it until that is nearly finished. If rows need neighbours ahead, the
-  /// boxes are whole planes.
-  [[nodiscard]] partitioning boxes_of_grid(std::int64_t most) const {
-    const detected_grid found = find_grid(triangle_, on_);
-    block_partition g = found.boxes;
-    if (!g.are_used()) {
-      return {0, {}};
-    }
-    if (found.needs_rows_ahead) {
-      g.count[2] = static_cast<std::int32_t>(std::min<std::int64_t>(most, g.size[2]));
-    } else {
-      const auto longest = static_cast<int>(std::max_element(g.size, g.size + 3) - g.size);
-      const int a = longest == 0 ? 1 : 0;
-      const int b = longest == 2 ? 1 : 2;
-      const double even = std::sqrt(static_cast<double>(most) * g.size[a] / g.size[b]);
-      std::int32_t across = 1;
-      while (2 * across <= 1.2 * even && 2 * across <= g.size[a]) {
-        across *= 2;
-      }
-      g.count[a] = across;
-      g.count[b] = static_cast<std::int32_t>(std::min<std::int64_t>(most / across, g.size[b]));
-    }
-    return {g.partitions(), g, found.needs_rows_ahead};
   }
 
   const device_triangle<Index, Offset>& triangle_;

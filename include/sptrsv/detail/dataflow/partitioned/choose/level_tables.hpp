@@ -76,7 +76,7 @@ struct predicted_system {
   bool may_be_hybrid;  ///< whether the time of a hybrid path is wanted
   cost_constants constants;
   row_per_thread::solve_costs row_per_thread;
-  std::vector<costed_shape> shapes;  ///< by index; at most predict_agent::max_shapes
+  std::vector<costed_shape> shapes;  ///< by index; at most predict_params::max_shapes
 };
 
 /// Returns a prediction for each shape of each table, in the order of the tables, then of the shapes.

@@ -4,21 +4,10 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/dataflow/partitioned/choose/cost.hpp"
-#include "sptrsv/detail/dataflow/row_per_thread/cost.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/predict_params.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
-#include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
-
-/// The prediction for one table and one shape.
-struct prediction {
-  double nanoseconds;  ///< time of a solve with all right-hand sides
-  /// About the time of the best hybrid path, if it is wanted: too long by one hand-off at most.
-  double hybrid_nanoseconds;
-  std::int64_t tiles;        ///< of all partitions
-  std::int64_t needs_later;  ///< not 0: some partition needs a later one
-};
 
 namespace kernels {
 
@@ -38,16 +27,10 @@ namespace kernels {
 /// for all levels before a cut, and the time of all levels less the time until the latest partition reaches
 /// the cut.
 struct predict_agent {
-  static constexpr int block_threads = 256;
-  static constexpr int max_shapes = 32;
-  static constexpr int thread_cells = 8;
-  static constexpr int block_cells = block_threads * thread_cells;
+  static constexpr int block_threads = predict_params::block_threads;
+  static constexpr int thread_cells = predict_params::thread_cells;
+  static constexpr int block_cells = predict_params::block_cells;
 
-  struct table {
-    std::int64_t begin;  ///< its first cell
-    std::int32_t partitions;
-    std::uint32_t shapes;  ///< one bit for each shape that is tried
-  };
   struct shared_storage {
     float own[block_cells];            ///< by cell: its time
     float delay[block_cells];          ///< what is added to the time at `needed`
@@ -56,28 +39,12 @@ struct predict_agent {
     std::int32_t global_entries[level_counts::level_stride];  ///< by partition
     double of_warp[block_threads / 32];
   };
-  struct params {
-    std::int64_t size;     ///< rows of the triangle
-    std::int64_t entries;  ///< entries of the triangle
-    std::int64_t levels;
-    std::int64_t max_rhs;
-    std::int64_t resident_blocks;
-    const level_counts* cells;
-    const std::int32_t* level_rows;  ///< by level
-    float* ends;                     ///< by task, then as the cells of its table: when they were finished
-    float* level_ends;               ///< by task, then by level; null: no hybrid path is wanted
-    prediction* found;               ///< by task
-    cost_constants constants;
-    row_per_thread::solve_costs row_per_thread;
-    int table_count;
-    table tables[counted_tables::max_count];
-    costed_shape shapes[max_shapes];
-  };
+  using params = predict_params;
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
     const auto warp = ctx.template group<32>();
-    const task t = find_task(ctx, p);
+    const predict_task t = predict_task::of(ctx, p);
     shared.global_entries[ctx.thread_rank()] = 0;
     if (ctx.thread_rank() == 0) {
       shared.ends[block_cells] = 0;
@@ -119,48 +86,12 @@ struct predict_agent {
   }
 
  private:
-  /// A table and a shape.
-  struct task {
-    std::int64_t number;
-    std::int64_t first_cell;
-    std::int64_t first_end;
-    std::int32_t partitions;
-    std::int32_t levels_at_once;
-    std::int64_t rounds;  ///< of right-hand sides that are solved one after the other
-    costed_shape shape;
-  };
-
   /// What a thread knows of its cells.
   struct counts {
     int partition[thread_cells];
     std::int64_t tiles;
     bool needs_later;
   };
-
-  template <class Context>
-  SPTRSV_DEVICE static task find_task(Context& ctx, const params& p) {
-    task t{};
-    t.number = static_cast<std::int64_t>(ctx.block_rank());
-    std::int64_t left = t.number;
-    int i = 0;
-    for (; left >= simt::bit_count(p.tables[i].shapes); ++i) {
-      left -= simt::bit_count(p.tables[i].shapes);
-      t.first_end += simt::bit_count(p.tables[i].shapes) * p.levels * p.tables[i].partitions;
-    }
-    t.first_cell = p.tables[i].begin;
-    t.partitions = p.tables[i].partitions;
-    t.first_end += left * p.levels * t.partitions;
-    std::uint32_t shapes = p.tables[i].shapes;
-    for (; left > 0; --left) {
-      shapes &= shapes - 1;
-    }
-    t.shape = p.shapes[simt::lowest_bit(shapes)];
-    t.levels_at_once = block_cells / t.partitions;
-    const std::int64_t rhs_blocks = p.resident_blocks / t.partitions;
-    t.rounds =
-        simt::ceil_div(simt::ceil_div(p.max_rhs, t.shape.rhs_together), rhs_blocks < 1 ? 1 : rhs_blocks);
-    return t;
-  }
 
   /// Returns the combination of `value` over all threads of the block.
   template <class Context, class Warp, class Op>
@@ -182,7 +113,7 @@ struct predict_agent {
   /// Simulates one round. `end`: when the partition of the thread has finished.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void simulate(Context& ctx, const Warp& warp, shared_storage& shared, const params& p,
-                                     const task& t, bool is_first_round, float& end, counts& own) {
+                                     const predict_task& t, bool is_first_round, float& end, counts& own) {
     level_counts ahead[thread_cells];
     load_cells(ctx, p, t, 0, ahead);
     for (std::int64_t first = 0; first < p.levels; first += t.levels_at_once) {
@@ -211,8 +142,8 @@ struct predict_agent {
 
   /// Loads the cells of this thread of the levels from `first` on; zeros where there are none.
   template <class Context>
-  SPTRSV_DEVICE static void load_cells(Context& ctx, const params& p, const task& t, std::int64_t first,
-                                       level_counts (&cells)[thread_cells]) {
+  SPTRSV_DEVICE static void load_cells(Context& ctx, const params& p, const predict_task& t,
+                                       std::int64_t first, level_counts (&cells)[thread_cells]) {
     const std::int64_t begin = first * t.partitions;
     const std::int64_t end = p.levels * t.partitions;
     SPTRSV_UNROLL
@@ -226,9 +157,9 @@ struct predict_agent {
   }
 
   template <class Context>
-  SPTRSV_DEVICE static void prepare_cell(Context& ctx, shared_storage& shared, const params& p, const task& t,
-                                         std::int64_t first, int k, const level_counts& cell,
-                                         bool is_first_round, counts& own) {
+  SPTRSV_DEVICE static void prepare_cell(Context& ctx, shared_storage& shared, const params& p,
+                                         const predict_task& t, std::int64_t first, int k,
+                                         const level_counts& cell, bool is_first_round, counts& own) {
     const int in_block = cell_of(ctx, k);
     float delay = 0;
     std::int32_t needed = block_cells;
@@ -256,7 +187,7 @@ struct predict_agent {
 
   template <class Context, class Warp>
   SPTRSV_DEVICE static void finish_levels(Context& ctx, const Warp& warp, shared_storage& shared,
-                                          const task& t, int levels, float& end) {
+                                          const predict_task& t, int levels, float& end) {
     const auto partition = static_cast<int>(ctx.thread_rank());
     const bool is_present = partition < t.partitions;
     int cell = partition;
@@ -291,7 +222,8 @@ struct predict_agent {
 
   template <class Context, class Warp>
   SPTRSV_DEVICE static void store_ends(Context& ctx, const Warp& warp, const shared_storage& shared,
-                                       const params& p, const task& t, std::int64_t first, int levels) {
+                                       const params& p, const predict_task& t, std::int64_t first,
+                                       int levels) {
     for (int i = static_cast<int>(ctx.thread_rank()); i < levels * t.partitions; i += block_threads) {
       ctx.store(p.ends + t.first_end + first * t.partitions + i, shared.ends[i]);
     }
@@ -319,7 +251,7 @@ struct predict_agent {
   /// run of levels.
   template <class Context, class Warp>
   SPTRSV_DEVICE static double best_hybrid(Context& ctx, const Warp& warp, shared_storage& shared,
-                                          const params& p, const task& t, double end,
+                                          const params& p, const predict_task& t, double end,
                                           double global_entries_ns) {
     const float* const level_ends = p.level_ends + t.number * p.levels;
     const std::int64_t run = simt::ceil_div(p.levels, block_threads);
@@ -369,7 +301,8 @@ struct predict_agent {
   }
 
   /// Returns the time that a single partition takes for the rows of a level.
-  SPTRSV_DEVICE static double one_partition_nanoseconds(const params& p, const task& t, std::int32_t rows) {
+  SPTRSV_DEVICE static double one_partition_nanoseconds(const params& p, const predict_task& t,
+                                                        std::int32_t rows) {
     const double length = static_cast<double>(p.entries) / static_cast<double>(p.size);
     return t.shape.level_nanoseconds(level_counts{rows, 0, 0, 0}, p.constants) +
            p.constants.batched_global_entry * length * rows;

@@ -16,6 +16,8 @@
 //
 // Progress: a partition needs earlier partitions only, and earlier launches of the same solve. Blocks take
 // their partitions in the order of their tickets, so a block waits for blocks that have started.
+//
+// The file is long because it is the body of one kernel: the parts that stand alone have files of their own.
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -88,6 +89,27 @@ detected_grid find_grid(const device_triangle<Index, Offset>& t, const Executor&
   grid.size[1] = static_cast<std::int32_t>(lines);
   grid.size[2] = static_cast<std::int32_t>(simt::ceil_div(t.size, line * lines));
   return {grid, needs_rows_ahead};
+}
+
+/// Divides a grid into at most `most` boxes. The longest direction is not divided: a box would wait for the
+/// box before it until that is nearly finished. If rows need neighbours ahead, the boxes are whole planes.
+inline block_partition boxes_of(const detected_grid& grid, std::int64_t most) {
+  block_partition g = grid.boxes;
+  if (grid.needs_rows_ahead) {
+    g.count[2] = static_cast<std::int32_t>(std::min<std::int64_t>(most, g.size[2]));
+    return g;
+  }
+  const auto longest = static_cast<int>(std::max_element(g.size, g.size + 3) - g.size);
+  const int a = longest == 0 ? 1 : 0;
+  const int b = longest == 2 ? 1 : 2;
+  const double even = std::sqrt(static_cast<double>(most) * g.size[a] / g.size[b]);
+  std::int32_t across = 1;
+  while (2 * across <= 1.2 * even && 2 * across <= g.size[a]) {
+    across *= 2;
+  }
+  g.count[a] = across;
+  g.count[b] = static_cast<std::int32_t>(std::min<std::int64_t>(most / across, g.size[b]));
+  return g;
 }
 
 }  // namespace sptrsv::detail::dataflow::partitioned

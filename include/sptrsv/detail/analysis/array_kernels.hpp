@@ -1,0 +1,69 @@
+// Kernels on arrays: bodies of simt::for_each.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/simt/for_each.hpp"
+
+namespace sptrsv::detail::array_kernels {
+
+/// Writes `value` to each element.
+template <class T>
+struct fill_with {
+  T value;
+  T* to;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    ctx.store(to + i, value);
+  }
+};
+
+/// Returns element i of an array.
+template <class T>
+struct element_of {
+  const T* values;
+
+  template <class Context>
+  SPTRSV_DEVICE T operator()(Context& ctx, std::int64_t i) const {
+    return ctx.load_constant(values + i);
+  }
+};
+
+/// to[i] = from[order[i]].
+template <class T, class Index>
+struct take_in_order {
+  const T* from;
+  const Index* order;
+  T* to;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    ctx.store(to + i, ctx.load_constant(from + ctx.load_constant(order + i)));
+  }
+};
+
+/// to[order[i]] = i.
+template <class Index>
+struct invert_order {
+  const Index* order;
+  Index* to;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    ctx.store(to + ctx.load_constant(order + i), static_cast<Index>(i));
+  }
+};
+
+/// to[i] = i.
+template <class Index>
+struct write_iota {
+  Index* to;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    ctx.store(to + i, static_cast<Index>(i));
+  }
+};
+
+}  // namespace sptrsv::detail::array_kernels

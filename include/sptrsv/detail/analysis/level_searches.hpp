@@ -1,0 +1,164 @@
+// The searches for the level of each row of a triangle, on the device or, where that takes too long, on the
+// host.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/analysis/levels_agent.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
+
+namespace sptrsv::detail {
+
+/// The level of each row of a triangle, in device memory.
+template <class Index>
+struct row_levels {
+  std::int64_t count = 0;  ///< number of levels
+  buffer<Index> of_row;    ///< by row: its level, counted from 1
+  buffer<Index> numbers;   ///< 0, 1, 2, ...: the rows before they are sorted
+  /// Number of levels if the rows of each 32 consecutive ones did not need each other; 0 if it is not wanted.
+  std::int64_t count_of_blocks = 0;
+};
+
+/// Sets the level of each row to unknown (0) in one or two searches, and writes the row indices 0, 1, 2, ...
+template <class Index>
+struct start_levels {
+  Index* levels;
+  Index* other_levels;  ///< of the second search; null if there is none
+  Index* numbers;
+  level_search* searches;  ///< two; null: they have been initialised
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    ctx.store(levels + row, Index{0});
+    if (other_levels != nullptr) {
+      ctx.store(other_levels + row, Index{0});
+    }
+    ctx.store(numbers + row, static_cast<Index>(row));
+    if (row == 0 && searches != nullptr) {
+      ctx.store(searches, level_search{});
+      ctx.store(searches + 1, level_search{});
+    }
+  }
+};
+
+/// Returns when a search on the device takes longer than one on the host, with the copies that this needs, is
+/// predicted to take. Where a level has few rows, one core of a CPU is faster than a GPU. There is no limit
+/// for systems so large that warps wait for others to end before they start.
+inline search_limit limit_of_search(std::int64_t rows, std::int64_t entries) {
+  constexpr std::int64_t rows_that_start_together = std::int64_t{1} << 17;
+  constexpr double round_ns = 600;
+  if (rows > rows_that_start_together || entries > 16 * rows_that_start_together) {
+    return {};
+  }
+  // Levels of many rows do not stay in the nearest cache of the CPU.
+  const double far = static_cast<double>(rows) / static_cast<double>(rows_that_start_together / 2);
+  const double host_ns = 25'000 + 0.4 * static_cast<double>(rows + entries) +
+                         0.5 * static_cast<double>(rows) +
+                         (0.4 + 0.8 * std::min(1.0, far)) * static_cast<double>(entries);
+  const auto rounds = static_cast<std::int64_t>(host_ns / round_ns);
+  return {rounds / 5 + 1, rounds + 1};
+}
+
+/// The pattern of a triangle in host memory. The constructor synchronises.
+template <class Index, class Offset>
+class downloaded_pattern {
+ public:
+  template <class Executor>
+  downloaded_pattern(const device_triangle<Index, Offset>& t, const Executor& on)
+      : size_(static_cast<std::size_t>(t.size)),
+        row_offsets_(new Offset[t.row_offsets.size()]),
+        columns_(new Index[t.columns.size()]) {
+    on.download(row_offsets_.get(), t.row_offsets.data(), t.row_offsets.bytes());
+    on.download(columns_.get(), t.columns.data(), t.columns.bytes());
+  }
+
+  /// Writes the level of each row, counted from 1, and returns their number. `step`: see levels_agent.
+  Index find_levels(Index step, Index* levels) const {
+    Index count = 0;
+    for (std::size_t row = 0; row < size_; ++row) {
+      const std::size_t near = step == 1 ? row : row / 32 * 32;
+      Index level = 0;
+      for (auto e = static_cast<std::size_t>(row_offsets_[row]);
+           e < static_cast<std::size_t>(row_offsets_[row + 1]); ++e) {
+        const auto column = static_cast<std::size_t>(columns_[e]);
+        level = std::max(level, static_cast<Index>(levels[column] - (column >= near ? 1 : 0)));
+      }
+      levels[row] = ++level;
+      count = std::max(count, level);
+    }
+    return count;
+  }
+
+ private:
+  std::size_t size_;
+  std::unique_ptr<Offset[]> row_offsets_;
+  std::unique_ptr<Index[]> columns_;
+};
+
+/// The searches for the levels of a triangle, and for the levels of row_levels::count_of_blocks if these are
+/// wanted.
+template <class Index, class Offset, class Executor>
+class level_searches {
+ public:
+  level_searches(std::int64_t size, bool counts_blocks, const Executor& on, const analysis_memory& memory)
+      : counts_blocks_(counts_blocks),
+        on_(on),
+        of_blocks_(make_buffer<Index>(counts_blocks ? size : 0, on, memory.scratch)) {
+    found_.of_row = make_buffer<Index>(size, on, memory.scratch);
+    found_.numbers = make_buffer<Index>(size, on, memory.scratch);
+  }
+
+  /// Returns the kernel that runs first. `searches`: see start_levels.
+  start_levels<Index> start(level_search* searches) const {
+    return {found_.of_row.data(), of_blocks_.data(), found_.numbers.data(), searches};
+  }
+
+  /// Enqueues the searches.
+  void launch(const device_triangle<Index, Offset>& t, level_search* searches, const search_limit& limit,
+              const triangle_kernels::sound_rows& condition) const {
+    using agent = levels_agent<Index, Offset>;
+    typename agent::params p{};
+    p.size = t.size;
+    p.row_offsets = t.row_offsets.data();
+    p.columns = t.columns.data();
+    p.limit = limit;
+    p.condition = condition;
+    for (int i = 0; i < (counts_blocks_ ? 2 : 1); ++i) {
+      p.levels = i == 0 ? found_.of_row.data() : of_blocks_.data();
+      p.search = searches + i;
+      p.step = static_cast<Index>(1 - i);
+      on_.template launch<agent>(simt::block_count(t.size, agent::block_threads), p);
+    }
+  }
+
+  /// Returns the levels. `results`: of the searches; those that were given up are repeated on the host, which
+  /// synchronises.
+  row_levels<Index> finish(const device_triangle<Index, Offset>& t, const level_search (&results)[2]) {
+    found_.count = results[0].levels;
+    found_.count_of_blocks = results[1].levels;
+    if (results[0].given_up != 0 || results[1].given_up != 0) {
+      const downloaded_pattern<Index, Offset> pattern(t, on_);
+      const std::unique_ptr<Index[]> levels(new Index[static_cast<std::size_t>(t.size)]);
+      if (results[1].given_up != 0) {
+        found_.count_of_blocks = static_cast<std::int64_t>(pattern.find_levels(0, levels.get()));
+      }
+      if (results[0].given_up != 0) {
+        found_.count = static_cast<std::int64_t>(pattern.find_levels(1, levels.get()));
+        on_.upload(found_.of_row.data(), levels.get(), found_.of_row.bytes());
+      }
+    }
+    return std::move(found_);
+  }
+
+ private:
+  bool counts_blocks_;
+  const Executor& on_;
+  buffer<Index> of_blocks_;
+  row_levels<Index> found_;
+};
+
+}  // namespace sptrsv::detail

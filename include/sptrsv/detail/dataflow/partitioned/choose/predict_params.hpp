@@ -1,0 +1,92 @@
+// The parameters and the results of predict_agent.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/dataflow/partitioned/choose/cost.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/cost.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
+
+namespace sptrsv::detail::dataflow::partitioned {
+
+/// The prediction for one table and one shape.
+struct prediction {
+  double nanoseconds;  ///< time of a solve with all right-hand sides
+  /// About the time of the best hybrid path, if it is wanted: too long by one hand-off at most.
+  double hybrid_nanoseconds;
+  std::int64_t tiles;        ///< of all partitions
+  std::int64_t needs_later;  ///< not 0: some partition needs a later one
+};
+
+namespace kernels {
+
+/// A table of partition levels, and the shapes whose times are predicted from it.
+struct predicted_table {
+  std::int64_t begin;  ///< its first cell
+  std::int32_t partitions;
+  std::uint32_t shapes;  ///< one bit for each shape that is tried
+};
+
+/// Parameters of the kernel.
+struct predict_params {
+  static constexpr int max_shapes = 32;
+  static constexpr int block_threads = 256;
+  static constexpr int thread_cells = 8;
+  static constexpr int block_cells = block_threads * thread_cells;
+
+  std::int64_t size;     ///< rows of the triangle
+  std::int64_t entries;  ///< entries of the triangle
+  std::int64_t levels;
+  std::int64_t max_rhs;
+  std::int64_t resident_blocks;
+  const level_counts* cells;
+  const std::int32_t* level_rows;  ///< by level
+  float* ends;                     ///< by task, then as the cells of its table: when they were finished
+  float* level_ends;               ///< by task, then by level; null: no hybrid path is wanted
+  prediction* found;               ///< by task
+  cost_constants constants;
+  row_per_thread::solve_costs row_per_thread;
+  int table_count;
+  predicted_table tables[counted_tables::max_count];
+  costed_shape shapes[max_shapes];
+};
+
+/// The table and the shape of one thread block.
+struct predict_task {
+  std::int64_t number;
+  std::int64_t first_cell;
+  std::int64_t first_end;
+  std::int32_t partitions;
+  std::int32_t levels_at_once;
+  std::int64_t rounds;  ///< of right-hand sides that are solved one after the other
+  costed_shape shape;
+
+  template <class Context>
+  SPTRSV_DEVICE static predict_task of(Context& ctx, const predict_params& p) {
+    predict_task t{};
+    t.number = static_cast<std::int64_t>(ctx.block_rank());
+    std::int64_t left = t.number;
+    int i = 0;
+    for (; left >= simt::bit_count(p.tables[i].shapes); ++i) {
+      left -= simt::bit_count(p.tables[i].shapes);
+      t.first_end += simt::bit_count(p.tables[i].shapes) * p.levels * p.tables[i].partitions;
+    }
+    t.first_cell = p.tables[i].begin;
+    t.partitions = p.tables[i].partitions;
+    t.first_end += left * p.levels * t.partitions;
+    std::uint32_t shapes = p.tables[i].shapes;
+    for (; left > 0; --left) {
+      shapes &= shapes - 1;
+    }
+    t.shape = p.shapes[simt::lowest_bit(shapes)];
+    t.levels_at_once = predict_params::block_cells / t.partitions;
+    const std::int64_t rhs_blocks = p.resident_blocks / t.partitions;
+    t.rounds =
+        simt::ceil_div(simt::ceil_div(p.max_rhs, t.shape.rhs_together), rhs_blocks < 1 ? 1 : rhs_blocks);
+    return t;
+  }
+};
+
+}  // namespace kernels
+
+}  // namespace sptrsv::detail::dataflow::partitioned

@@ -1,0 +1,201 @@
+// A row of an incomplete factorisation while it is computed: its values and its operands.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/incomplete/params.hpp"
+
+namespace sptrsv::detail::incomplete {
+
+/// The values of a row while it is computed: in shared memory, or in global memory if the row is long. A sync
+/// of the warp stands between accesses of different lanes.
+template <class Scalar>
+class row_values {
+ public:
+  row_values() = default;
+  SPTRSV_DEVICE row_values(Scalar* shared, Scalar* global) : shared_(shared), global_(global) {}
+
+  SPTRSV_DEVICE bool is_shared() const { return global_ == nullptr; }
+
+  template <class Context, class Slot>
+  SPTRSV_DEVICE Scalar get(Context& ctx, Slot slot) const {
+    return is_shared() ? shared_[slot] : ctx.load(global_ + slot);
+  }
+  template <class Context, class Slot>
+  SPTRSV_DEVICE void set(Context& ctx, Slot slot, Scalar value) const {
+    if (is_shared()) {
+      shared_[slot] = value;
+    } else {
+      ctx.store(global_ + slot, value);
+    }
+  }
+
+ private:
+  Scalar* shared_;
+  Scalar* global_;  ///< null: the row is in shared memory
+};
+
+/// A row while its lanes compute it, and the operands that they hold: those of the current batch and of the
+/// next one with their values, those of the batch after it without.
+template <method Method, class Scalar, class Index, class Offset, int Lanes>
+struct row_state {
+  using params = factor_params<Scalar, Index, Offset>;
+  using flag = value_flag<Scalar>;
+  using real = real_t<Scalar>;
+  /// Entries of a row that a lane loads together.
+  static constexpr int slots_at_once = 4;
+
+  /// The operand of a lane.
+  struct lane_operand {
+    Offset source = -1;  ///< -1: the lane has none
+    Index slot = 0;      ///< see operand
+
+    SPTRSV_DEVICE bool is_present() const { return source >= 0; }
+    SPTRSV_DEVICE bool is_pivot() const { return slot < 0; }
+  };
+  struct loaded_operand : lane_operand {
+    typename flag::reading seen;
+  };
+
+  bool open;  ///< whether the row is not published yet
+  int lane;   ///< rank of this lane among those of the row
+  std::int64_t solve_index;
+  Offset begin;  ///< first entry, in level order
+  Index length;  ///< entries
+  Index below;   ///< entries below the diagonal; the slot of the diagonal entry
+  row_values<Scalar> values;
+  Offset first_target;  ///< stored index of the entry that this lane publishes first
+  Offset below_target;  ///< lu: stored index of the entry in slot `lane`, if it is below the diagonal
+  std::int64_t next;    ///< operand of the row's first lane in the current batch
+  std::int64_t end;     ///< one past the last operand
+  int count;            ///< operands of the current batch
+  int used;             ///< operands of the current batch that were used
+  loaded_operand now;
+  loaded_operand ahead;
+  lane_operand later;
+  bool is_prepared;  ///< whether prepare_pivot has seen the pivot of `now`
+  bool is_inverted;  ///< whether `now` holds the reciprocal of the pivot
+  Scalar carried;    ///< lu: the multiplier of the current step; cholesky: the sum of its products
+  real square_sum;   ///< cholesky: the sum of the squares of the row so far
+
+  /// Begins a row, and loads its values and its first operands. `shared`: memory for the values.
+  template <class Context>
+  SPTRSV_DEVICE static row_state start(Context& ctx, const params& p, std::int64_t solve_index, int lane,
+                                       Scalar* shared) {
+    const bool present = solve_index < p.size;
+    const std::int64_t r = present ? solve_index : 0;
+    row_state row{};
+    row.open = present;
+    row.lane = lane;
+    row.solve_index = r;
+    row.begin = ctx.load_constant(p.row_offsets + r);
+    const auto length = static_cast<Index>(ctx.load_constant(p.row_offsets + r + 1) - row.begin);
+    row.length = present ? length : Index{0};
+    row.below = ctx.load_constant(p.diagonal_slots + r);
+    row.values = {shared,
+                  static_cast<std::int64_t>(length) > p.shared_slots ? p.long_rows + row.begin : nullptr};
+    row.next = ctx.load_constant(p.first_operands + r);
+    row.end = present ? ctx.load_constant(p.first_operands + r + 1) : row.next;
+    row.now = load_value(ctx, p, row.operand_at(ctx, p, 0));
+    row.ahead = load_value(ctx, p, row.operand_at(ctx, p, 1));
+    row.later = row.operand_at(ctx, p, 2);
+    row.count = row.operands_of_batch();
+    if (row.values.is_shared()) {  // a long row has been loaded before the launch
+      row.load_row(ctx, p);
+    }
+    const Index first = row.published_slot(lane);
+    if (row.has_slot(first)) {
+      row.first_target = ctx.load_constant(p.sources + row.begin + first);
+    }
+    if (Method == method::lu && lane < row.below) {
+      row.below_target = ctx.load_constant(p.sources + row.begin + lane);
+    }
+    return row;
+  }
+
+  /// Loads the values of A to shared memory, several of each lane together.
+  template <class Context>
+  SPTRSV_DEVICE void load_row(Context& ctx, const params& p) const {
+    for (Index first = lane; first < length; first += slots_at_once * Lanes) {
+      Scalar value[slots_at_once];
+      for (int i = 0; i < slots_at_once; ++i) {
+        const Index slot = first + i * Lanes;
+        value[i] =
+            slot < length ? ctx.load_constant(p.a + ctx.load_constant(p.sources + begin + slot)) : Scalar{};
+      }
+      for (int i = 0; i < slots_at_once; ++i) {
+        const Index slot = first + i * Lanes;
+        if (slot < length) {
+          values.set(ctx, slot, slot == below ? p.rule.shifted(value[i]) : value[i]);
+        }
+      }
+    }
+  }
+
+  /// Returns the number of operands of the current batch.
+  SPTRSV_DEVICE int operands_of_batch() const {
+    const std::int64_t left = end - next;
+    return left < Lanes ? static_cast<int>(left) : Lanes;
+  }
+
+  /// Returns the lane's operand in the batch number `batch` after the current one.
+  template <class Context>
+  SPTRSV_DEVICE lane_operand operand_at(Context& ctx, const params& p, int batch) const {
+    const std::int64_t at = next + batch * Lanes + lane;
+    lane_operand found;
+    if (at < end) {
+      const auto stored = ctx.load_constant(p.operands + at);
+      found.source = stored.source;
+      found.slot = stored.slot;
+    }
+    return found;
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static loaded_operand load_value(Context& ctx, const params& p, const lane_operand& of) {
+    return {of, of.is_present() ? flag::try_load(ctx, flag::address(p.factors, of.source)) : flag::zero()};
+  }
+
+  /// Takes the next batch of operands. Returns false if there is none.
+  template <class Context>
+  SPTRSV_DEVICE bool take_next_batch(Context& ctx, const params& p) {
+    if (end - next <= Lanes) {
+      return false;
+    }
+    next += Lanes;
+    used = 0;
+    count = operands_of_batch();
+    now = ahead;
+    is_prepared = false;
+    ahead = load_value(ctx, p, later);
+    later = operand_at(ctx, p, 2);
+    return true;
+  }
+
+  /// Loads the operands of this batch and of the next one that are pending once more.
+  template <class Context>
+  SPTRSV_DEVICE void poll(Context& ctx, const params& p) {
+    const bool known = flag::is_known(now.seen);
+    const bool known_ahead = flag::is_known(ahead.seen);
+    if (open && !(known && known_ahead)) {
+      const loaded_operand& waited = known ? ahead : now;
+      ctx.pause(flag::missing(flag::address(p.factors, waited.source), waited.seen));
+      if (!known) {
+        flag::poll(ctx, flag::address(p.factors, now.source), now.seen);
+      }
+      if (!known_ahead) {
+        flag::poll(ctx, flag::address(p.factors, ahead.source), ahead.seen);
+      }
+    }
+  }
+
+  /// Returns slot number `i` in the order of publication: first the pivot and the entries that other rows
+  /// need. Not all numbers have a slot, see has_slot.
+  template <class Number>
+  SPTRSV_DEVICE Index published_slot(Number i) const {
+    return static_cast<Index>(Method == method::lu ? below + i : below - i);
+  }
+  SPTRSV_DEVICE bool has_slot(Index slot) const { return slot >= 0 && slot < length; }
+};
+
+}  // namespace sptrsv::detail::incomplete

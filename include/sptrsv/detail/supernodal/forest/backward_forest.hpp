@@ -1,0 +1,121 @@
+// How a thread block solves a forest backward.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/supernodal/forest/forest_memory.hpp"
+
+namespace sptrsv::detail::supernodal {
+
+/// For each right-hand side:
+///
+///   1. Copy panels, columns and lists of rows to shared memory; load the right-hand side.
+///   2. For each column: multiply the column of the diagonal block with the right-hand side.
+///   3. Wait for the components of the outside rows.
+///   4. For each level, from the roots: for each column, add its products with the rows below, divide by the
+///      pivot, store. A barrier.
+template <class Tuning, class Scalar, class Index, class Offset>
+class backward_forest {
+  static constexpr int threads = Tuning::block_threads;
+  using params = solve_params<Scalar, Index, Offset>;
+
+ public:
+  using memory = forest_memory<Tuning, Scalar, Index, Offset, true>;
+
+  template <class Context>
+  SPTRSV_DEVICE static void solve(Context& ctx, const params& p, std::uint32_t half, std::int64_t rhs,
+                                  const memory& at, const std::uint64_t* arrival) {
+    const forest& f = at.f;
+    for (int i = ctx.thread_rank(); i < f.columns; i += threads) {
+      at.b[i] = p.load_b(ctx, f.first + i, rhs);
+    }
+    memory::wait_copies(ctx, arrival);
+    for_columns(
+        ctx, at, 0, f.columns,
+        [&](const forest_column& c, int lane, int lanes) {
+          return multiply_diagonal(ctx, p, at, c, lane, lanes);
+        },
+        [&](const forest_column& c, Scalar sum) { at.x[c.column] = at.b[c.column] + sum; });
+    for (int q = ctx.thread_rank(); q < f.outside_count; q += threads) {
+      at.x[f.columns + q] = p.wait(ctx, half, rhs, ctx.load_constant(p.of.rows + at.outside_row(ctx, p, q)));
+    }
+    ctx.barrier();
+    for (int level = 0; level < f.level_count; ++level) {
+      for_columns(
+          ctx, at, at.level_begin[level], at.level_begin[level + 1],
+          [&](const forest_column& c, int lane, int lanes) {
+            return multiply_rows(ctx, p, at, c, lane, lanes);
+          },
+          [&](const forest_column& c, Scalar sum) {
+            const Scalar solved = at.divide_by_pivot(ctx, p, c.column, at.x[c.column] + sum);
+            at.x[c.column] = solved;
+            p.store_x(ctx, f.first + c.column, rhs, half, p.size - 1 - f.first - c.column, solved);
+          });
+      ctx.barrier();
+    }
+  }
+
+ private:
+  /// Calls finish(column, sum) in one lane for each column [begin, end) in the order of levels. Its lanes get
+  /// their shares of the sum from share(column, lane, lanes).
+  template <class Context, class Share, class Finish>
+  SPTRSV_DEVICE static void for_columns(Context& ctx, const memory& at, int begin, int end,
+                                        const Share& share, const Finish& finish) {
+    const auto warp = ctx.template group<32>();
+    const int log = memory::log_lanes_for(end - begin);
+    const int lanes = 1 << log;
+    const int lane = warp.rank() & (lanes - 1);
+    for (int first = begin + (warp.index() * 32 >> log); first < end; first += threads >> log) {
+      const int i = first + (warp.rank() >> log);
+      const forest_column column = at.items[i < end ? i : begin];
+      Scalar sum = i < end ? share(column, lane, lanes) : Scalar{};
+      sum = simt::reduce(warp, sum, lanes, simt::plus{});
+      if (i < end && lane == 0) {
+        finish(column, sum);
+      }
+    }
+  }
+
+  /// Returns the share of a lane in the product of a column of the diagonal block and the right-hand side.
+  template <class Context>
+  SPTRSV_DEVICE static Scalar multiply_diagonal(Context& ctx, const params& p, const memory& at,
+                                                const forest_column& c, int lane, int lanes) {
+    const int j = c.column - c.first;
+    const auto entry = [&](int i) { return c.panel + i * (i - 1) / 2 + j; };
+    Scalar sum{};
+    for (int i = j + 1 + lane; i < c.columns; i += lanes) {
+      sum = sum + at.panels[entry(i)] * at.b[c.first + i];
+    }
+    if (!is_finite(sum)) {  // zeros by structure must be left out
+      sum = Scalar{};
+      for (int i = j + 1 + lane; i < c.columns; i += lanes) {
+        if (at.depends(ctx, p, c.first + i, c.column)) {
+          sum = sum + at.panels[entry(i)] * at.b[c.first + i];
+        }
+      }
+    }
+    return sum;
+  }
+
+  /// Returns the share of a lane in the product of a column and the components below.
+  template <class Context>
+  SPTRSV_DEVICE static Scalar multiply_rows(Context& ctx, const params& p, const memory& at,
+                                            const forest_column& c, int lane, int lanes) {
+    const Scalar* const entries = at.panels + c.panel + c.columns * (c.columns - 1) / 2 + c.column - c.first;
+    const std::uint16_t* const rows = at.lists + c.list;
+    Scalar sum =
+        memory::multiply(entries, c.columns, c.rows, lane, lanes, [&](int i) { return at.x[rows[i]]; });
+    if (!is_finite(sum) && c.guarded > 0) {  // zeros by structure must be left out
+      sum = Scalar{};
+      for (int i = lane; i < c.rows; i += lanes) {
+        if (i >= c.guarded || at.depends(ctx, p, rows[i], c.column)) {
+          sum = sum + entries[i * c.columns] * at.x[rows[i]];
+        }
+      }
+    }
+    return sum;
+  }
+};
+
+}  // namespace sptrsv::detail::supernodal

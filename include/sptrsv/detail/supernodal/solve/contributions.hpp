@@ -1,0 +1,87 @@
+// Forward, one sweep: the contributions that other supernodes send to a row or column.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/supernodal/solve/team.hpp"
+
+namespace sptrsv::detail::supernodal {
+
+/// The contributions to a sum. Up to two are loaded before they are waited for.
+template <class Scalar, class Index, class Offset>
+struct contributions {
+  using params = solve_params<Scalar, Index, Offset>;
+  using flag = value_flag<Scalar>;
+
+  named_sources<Offset> named;
+  typename flag::reading seen[2];
+
+  /// Finds the contributions to sum number `index`; none if `index` is negative.
+  template <class Context>
+  SPTRSV_DEVICE void find(Context& ctx, const params& p, std::int64_t index) {
+    named = index < 0 ? named_sources<Offset>{-1, -1} : ctx.load_constant(p.named + index);
+  }
+  /// Returns whether there are more than two.
+  [[nodiscard]] SPTRSV_DEVICE bool is_long() const { return named.first < -1; }
+  /// Loads up to two contributions.
+  template <class Context>
+  SPTRSV_DEVICE void try_load(Context& ctx, const params& p, std::uint32_t half, std::int64_t rhs) {
+    seen[0] = flag::unseen();
+    seen[1] = flag::unseen();
+    poll(ctx, p, half, rhs);
+  }
+  /// Loads those again that are pending.
+  template <class Context>
+  SPTRSV_DEVICE void poll(Context& ctx, const params& p, std::uint32_t half, std::int64_t rhs) {
+    if (named.first >= 0) {
+      flag::poll(ctx, p.buffers.component(half, rhs, named.first), seen[0]);
+    }
+    if (named.first >= 0 && named.second >= 0) {
+      flag::poll(ctx, p.buffers.component(half, rhs, named.second), seen[1]);
+    }
+  }
+  /// Adds the contributions to `sum`, in their order, and returns the result. try_load() has been called.
+  template <class Context>
+  SPTRSV_DEVICE Scalar add(Context& ctx, const params& p, std::uint32_t half, std::int64_t rhs,
+                           Scalar sum) const {
+    if (is_long()) {
+      return add_long(ctx, p, half, rhs, sum);
+    }
+    if (named.first >= 0) {
+      sum = sum + flag::wait(ctx, p.buffers.component(half, rhs, named.first), seen[0]);
+    }
+    if (named.second >= 0) {
+      sum = sum + flag::wait(ctx, p.buffers.component(half, rhs, named.second), seen[1]);
+    }
+    return sum;
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE Scalar add_long(Context& ctx, const params& p, std::uint32_t half, std::int64_t rhs,
+                                Scalar sum) const {
+    constexpr int at_once = 4;
+    const Offset* const sources = p.sources + (-2 - named.first);
+    for (Offset begin = 0; begin < named.second; begin += at_once) {
+      const typename flag::word* at[at_once];
+      typename flag::reading loaded[at_once];
+      SPTRSV_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        at[i] = begin + i < named.second
+                    ? p.buffers.component(half, rhs, ctx.load_constant(sources + begin + i))
+                    : nullptr;
+      }
+      SPTRSV_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        loaded[i] = at[i] != nullptr ? flag::try_load(ctx, at[i]) : flag::zero();
+      }
+      SPTRSV_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        sum = at[i] != nullptr ? sum + flag::wait(ctx, at[i], loaded[i]) : sum;
+      }
+    }
+    return sum;
+  }
+};
+
+}  // namespace sptrsv::detail::supernodal
