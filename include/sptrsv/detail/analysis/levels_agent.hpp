@@ -1,5 +1,5 @@
-// The kernel that finds the levels of a triangle without a host round trip per level. The file is long because the
-// kernel is one algorithm, whose steps share the state of a row.
+// The kernel that finds the levels of a triangle without a host round trip per level. The file is long
+// because the kernel is one algorithm, whose steps share the state of a row.
 //
 // The level of a row is one more than the largest level of the rows that it needs. This is a triangular solve
 // over the (max, +) semiring, so the kernel solves it as the synchronisation-free policies solve Lx = b: rows

@@ -1,19 +1,20 @@
 // Planning: chooses the path with the smallest predicted time for a system, and builds what this path needs.
+// The file is long because the choice among four paths is one decision: each path is compared with the
+// others.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/analysis/array_kernels.hpp"
-#include "sptrsv/detail/analysis/cut_levels.hpp"
 #include "sptrsv/detail/base/plan_text.hpp"
-#include "sptrsv/detail/dataflow/partitioned/choose/choice.hpp"
+#include "sptrsv/detail/dataflow/hybrid/builder.hpp"
+#include "sptrsv/detail/dataflow/partitioned/builder.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/estimates.hpp"
 #include "sptrsv/detail/dataflow/plan.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/cost.hpp"
 #include "sptrsv/detail/dataflow/single_block/choice.hpp"
@@ -29,6 +30,7 @@ class planner {
   using row_per_thread_path = typename plan_type::row_per_thread_path;
   using partitioned_path = typename plan_type::partitioned_path;
   using single_block_path = typename plan_type::single_block_path;
+  using partitioned_builder = partitioned::builder<tuning, Scalar, Index, Offset, Executor>;
   using partitioned_search = partitioned::plan_search<tuning, Scalar, Index, Offset, Executor>;
   using triangle_type = device_triangle<Index, Offset>;
   using split_type = split_triangle<Index, Offset>;
@@ -98,7 +100,7 @@ class planner {
         return made;
       }
     }
-    if (levels && least_partitioned_nanoseconds(levels->count) >= limit_) {
+    if (levels && partitioned::least_nanoseconds<tuning>(levels->count) >= limit_) {
       return {};
     }
     if (!is_split) {
@@ -170,14 +172,20 @@ class planner {
     const bool takes_partitioned =
         possible && (policy_.path == path_name::partitioned || chosen.nanoseconds < row_per_thread);
     if (takes_partitioned) {
-      auto path = make_partitioned(chosen, split, levels);
-      if (!path) {
+      partitioned_builder builder(chosen, on_, memory_);
+      if (!builder.lay_out(split, levels)) {
         return {
             {},
             {{"row_per_thread", row_per_thread}},
             reason("row_per_thread", true, {}) + "the packed slices of the partitioned path are too large"};
       }
-      plan_type made{std::move(*path), levels_, chosen.nanoseconds, predictions, {}};
+      split.triangle.columns = {};
+      levels = {};
+      plan_type made{builder.pack(split.substitution_indices, stored_, max_rhs_, form_),
+                     levels_,
+                     chosen.nanoseconds,
+                     predictions,
+                     {}};
       made.text = reason("partitioned", policy_.path == path_name::automatic, predictions);
       return {std::move(made), {}, {}};
     }
@@ -190,14 +198,6 @@ class planner {
     return !policy_.exact_order && policy_.path == path_name::automatic && !has_limit();
   }
   [[nodiscard]] bool has_limit() const { return limit_ < std::numeric_limits<double>::infinity(); }
-  /// Returns a lower bound of the predicted time of the partitioned path: a tile on each level.
-  [[nodiscard]] static double least_partitioned_nanoseconds(std::int64_t levels) {
-    const auto* const fastest =
-        std::min_element(std::begin(tuning::partitioned_shapes), std::end(tuning::partitioned_shapes),
-                         [](const auto& a, const auto& b) { return a.tile_ns < b.tile_ns; });
-    return tuning::partitioned_launch_ns + fastest->tile_ns * static_cast<double>(levels);
-  }
-
   [[nodiscard]] bool is_narrow(std::int64_t levels) const {
     return static_cast<double>(stored_.size) <=
            tuning::single_block_rows_per_level * static_cast<double>(levels);
@@ -239,7 +239,10 @@ class planner {
       return {};
     }
     levels = {};
-    auto path = make_hybrid(chosen, split, std::move(halves));
+    partitioned_builder rest(chosen, on_, memory_);
+    auto path = hybrid::builder<row_per_thread_path, partitioned_builder, Index, Offset, Executor>(
+                    rest, stored_, form_, max_rhs_, on_, memory_)
+                    .build(split, std::move(halves));
     if (!path) {
       // This is rare: the triangle and its levels are not kept for it.
       split = split_again();
@@ -253,89 +256,6 @@ class planner {
                         {std::to_string(level_count - cut.levels) + " by partitioned", chosen.nanoseconds},
                         {"all levels by one path", single_path}});
     return made;
-  }
-
-  /// Returns the hybrid path of the halves of `split`, whose sources are not moved yet; `chosen`: of the
-  /// rest. Frees the triangle. Returns nothing if the packed slices of the rest are too large.
-  std::optional<typename plan_type::hybrid_path> make_hybrid(const partitioned::shape_choice& chosen,
-                                                             split_type& split,
-                                                             cut_triangle<Index, Offset> halves) {
-    split.triangle.columns = {};
-    take_sources(halves.first, split.triangle, on_, memory_.scratch);
-    take_sources(halves.rest, split.triangle, on_, memory_.scratch);
-    split = {};
-    triangle_type& rest_triangle = halves.rest.split.triangle;
-    auto rest = planner_of(chosen);
-    if (!rest.lay_out(halves.rest.split, halves.rest.levels, chosen.tiles, max_packed_bytes)) {
-      return {};
-    }
-    rest_triangle.columns = {};
-    row_levels<Index> levels = std::move(halves.first.levels);
-    levels.numbers = std::move(halves.rest.levels.numbers);
-    halves.rest.levels = {};
-    device_levels<Index> order = order_by_level(levels, on_, memory_.all_scratch());
-    levels = {};
-    row_per_thread_path::sort_levels(halves.first.split.triangle, order, on_, memory_);
-    renumber_columns_before_cut(rest.columns(), rest_triangle.size, order.rows);
-    row_per_thread_path first(std::move(halves.first.split), stored_.size, max_rhs_, std::move(order), form_,
-                              on_, memory_);
-    return typename plan_type::hybrid_path(std::move(first),
-                                           packed(chosen, rest, halves.rest.split.substitution_indices));
-  }
-
-  /// Replaces the columns before the cut, see cut_triangle, by their solve indices. `columns`: of the rest,
-  /// which has `rest_size` rows; `rows`: the rows before the cut by solve index.
-  void renumber_columns_before_cut(const buffer<Index>& columns, std::int64_t rest_size,
-                                   const buffer<Index>& rows) const {
-    const buffer<Index> solve_indices(rows.size(), memory_.scratch, on_.stream());
-    simt::for_each(on_, static_cast<std::int64_t>(rows.size()),
-                   array_kernels::invert_order<Index>{rows.data(), solve_indices.data()});
-    simt::for_each(on_, static_cast<std::int64_t>(columns.size()),
-                   renumber_first_columns<Index>{rest_size, solve_indices.data(), columns.data()});
-  }
-
-  using partitioned_planner = partitioned::planner<Scalar, Index, Offset, Executor>;
-  static constexpr std::int64_t max_packed_bytes =
-      std::min(tuning::partitioned_max_bytes, partitioned::max_packed_bytes<Scalar>);
-
-  /// Returns the partitioned path of the choice, and frees the columns of the triangle and the levels;
-  /// returns nothing if its packed slices are too large.
-  std::optional<partitioned_path> make_partitioned(const partitioned::shape_choice& chosen, split_type& split,
-                                                   row_levels<Index>& levels) {
-    auto laid_out = planner_of(chosen);
-    if (!laid_out.lay_out(split, levels, chosen.tiles, max_packed_bytes)) {
-      return {};
-    }
-    split.triangle.columns = {};
-    levels = {};
-    return packed(chosen, laid_out, split.substitution_indices);
-  }
-
-  [[nodiscard]] partitioned_planner planner_of(const partitioned::shape_choice& chosen) const {
-    partitioned::shape_values shape{};
-    int warp_groups = 0;
-    std::int64_t x_ring_size = 0;
-    partitioned::shapes_of<tuning>::type::for_each([&](auto s, int index) {
-      if (index == chosen.shape_index) {
-        using layout = partitioned::shared_layout<Scalar, decltype(s)>;
-        shape = partitioned::values_of<decltype(s)>();
-        warp_groups = layout::warp_groups;
-        x_ring_size = layout::x_ring_size(tuning::partitioned_x_ring_size);
-      }
-    });
-    return {shape, warp_groups, chosen.partitions, chosen.boxes, x_ring_size, on_, memory_};
-  }
-
-  /// Returns the path of a triangle that `laid_out` has laid out. `substitution_indices`: see split_triangle.
-  partitioned_path packed(const partitioned::shape_choice& chosen, partitioned_planner& laid_out,
-                          const buffer<Index>& substitution_indices) const {
-    return {laid_out.pack(substitution_indices, stored_.size, stored_.entries, form_.reversed),
-            chosen.shape_index,
-            stored_.size,
-            stored_.entries,
-            max_rhs_,
-            form_,
-            on_};
   }
 
   /// Returns the triangle, with long rows split, from the stored matrix again. Synchronises.
@@ -361,20 +281,16 @@ class planner {
       if (!is_narrow(levels_)) {
         return {};
       }
-      predictions.push_back({"partitioned", narrow_partitioned_nanoseconds(triangle)});
+      predictions.push_back({"partitioned", partitioned::narrow_nanoseconds<tuning>(
+                                                triangle.size, triangle.entries(), levels_)});
       limit = std::min(predictions.front().nanoseconds, limit_);
     }
     const auto chosen = single_block::choose_shape<tuning>(rows, levels, shape);
-    if (chosen.shape.rows == 0) {
-      return {};  // there is no shape with this index
-    }
-    const std::int64_t x_ring_tiles = single_block::x_ring_tiles<tuning, Scalar>(chosen, on_.shared_limit());
-    if (chosen.nanoseconds > limit || x_ring_tiles < 2 * chosen.shape.reload_distance()) {
+    if (chosen.nanoseconds > limit) {
       return {};
     }
     const auto schedule =
-        single_block::schedule_builder<Index, Offset>(rows, chosen.shape, x_ring_tiles, form_.reversed)
-            .build(levels.rows);
+        single_block::make_schedule<tuning, Scalar>(rows, levels, chosen, on_.shared_limit(), form_.reversed);
     if (!schedule) {
       return {};
     }
@@ -408,22 +324,6 @@ class planner {
                             const std::vector<predicted_time>& predictions) {
     return path + (by_time ? ", by the predicted time of a solve: " : ", as asked for; predicted: ") +
            to_text(predictions);
-  }
-
-  /// Returns the predicted time of a single partition with narrow levels.
-  [[nodiscard]] double narrow_partitioned_nanoseconds(const triangle_type& triangle) const {
-    const double length = static_cast<double>(triangle.entries()) / static_cast<double>(triangle.size);
-    double tile_ns = 0;
-    int lanes = 0;
-    partitioned::shapes_of<tuning>::type::for_each([&](auto shape, int index) {
-      // Of the shapes with few threads, which come first, that with enough lanes for a row.
-      constexpr partitioned::shape_values values = partitioned::values_of<decltype(shape)>();
-      if (tile_ns == 0 || (values.shared_entries() < 2 * length && values.lanes > lanes)) {
-        tile_ns = tuning::partitioned_shapes[index].tile_ns;
-        lanes = values.lanes;
-      }
-    });
-    return tuning::partitioned_launch_ns + 1.15 * tile_ns * static_cast<double>(levels_);
   }
 
   const Policy& policy_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
@@ -82,6 +83,21 @@ std::int64_t x_ring_tiles(const shape_choice& chosen, std::size_t shared_limit) 
   const auto components =
       shared_limit < others ? 0 : static_cast<std::int64_t>((shared_limit - others) / sizeof(Scalar));
   return std::min<std::int64_t>({components, Tuning::single_block_x_ring_size, 65534}) / chosen.shape.rows;
+}
+
+/// Returns the schedule of a system for a shape; nothing if there is no such shape, or if shared memory is
+/// too small for its rows. `reversed`: see triangle_form.
+template <class Tuning, class Scalar, class Index, class Offset>
+std::optional<schedule> make_schedule(const host_rows<Index, Offset>& rows, const host_levels<Index>& levels,
+                                      const shape_choice& chosen, std::size_t shared_limit, bool reversed) {
+  if (chosen.shape.rows == 0) {
+    return {};
+  }
+  const std::int64_t tiles = x_ring_tiles<Tuning, Scalar>(chosen, shared_limit);
+  if (tiles < 2 * chosen.shape.reload_distance()) {
+    return {};
+  }
+  return schedule_builder<Index, Offset>(rows, chosen.shape, tiles, reversed).build(levels.rows);
 }
 
 /// Copies a triangle to the host. Synchronises.

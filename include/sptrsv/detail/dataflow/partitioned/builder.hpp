@@ -1,0 +1,65 @@
+// Builds the partitioned path as the choice of its partitions and shape says.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sptrsv/detail/analysis/split_rows.hpp"
+#include "sptrsv/detail/dataflow/partitioned/build/planner.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/choice.hpp"
+#include "sptrsv/detail/dataflow/partitioned/path.hpp"
+
+namespace sptrsv::detail::dataflow::partitioned {
+
+/// Builds the partitioned path of a system as a choice says.
+template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+class builder {
+ public:
+  using path_type = path<Tuning, Scalar, Executor>;
+  using layout_type = planner<Scalar, Index, Offset, Executor>;
+
+  builder(const shape_choice& chosen, const Executor& on, const analysis_memory& memory)
+      : chosen_(chosen), planner_(planner_of(chosen, on, memory)), on_(on) {}
+
+  /// Lays out the rows of a triangle. Returns false if its packed slices are too large.
+  bool lay_out(const split_triangle<Index, Offset>& split, const row_levels<Index>& levels) {
+    constexpr std::int64_t most = std::min(Tuning::partitioned_max_bytes, max_packed_bytes<Scalar>);
+    return planner_.lay_out(split, levels, chosen_.tiles, most);
+  }
+  const buffer<Index>& columns() const { return planner_.columns(); }
+
+  /// Returns the path of the triangle that was laid out. `substitution_indices`: see split_triangle.
+  path_type pack(const buffer<Index>& substitution_indices, const pattern_view<Index, Offset>& stored,
+                 std::int64_t max_rhs, const triangle_form& form) {
+    return {planner_.pack(substitution_indices, stored.size, stored.entries, form.reversed),
+            chosen_.shape_index,
+            stored.size,
+            stored.entries,
+            max_rhs,
+            form,
+            on_};
+  }
+
+ private:
+  static layout_type planner_of(const shape_choice& chosen, const Executor& on,
+                                const analysis_memory& memory) {
+    shape_values shape{};
+    int warp_groups = 0;
+    std::int64_t x_ring_size = 0;
+    shapes_of<Tuning>::type::for_each([&](auto s, int index) {
+      if (index == chosen.shape_index) {
+        using layout = shared_layout<Scalar, decltype(s)>;
+        shape = values_of<decltype(s)>();
+        warp_groups = layout::warp_groups;
+        x_ring_size = layout::x_ring_size(Tuning::partitioned_x_ring_size);
+      }
+    });
+    return {shape, warp_groups, chosen.partitions, chosen.boxes, x_ring_size, on, memory};
+  }
+
+  const shape_choice& chosen_;
+  layout_type planner_;
+  const Executor& on_;
+};
+
+}  // namespace sptrsv::detail::dataflow::partitioned
