@@ -17,6 +17,7 @@
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/memory_resource.hpp"
 #include "sptrsv/solver.hpp"
+#include "sptrsv/supernodal_matrix.hpp"
 
 namespace sptrsv {
 
@@ -33,6 +34,9 @@ using device_csr_matrix = csr_matrix<Value, Index, Offset, device_storage>;
 /// Matrix in compressed sparse columns in device memory.
 template <class Value, class Index = std::int32_t, class Offset = Index>
 using device_csc_matrix = csc_matrix<Value, Index, Offset, device_storage>;
+/// Lower triangle in supernodal panels in device memory.
+template <class Value, class Index = std::int32_t, class Offset = Index>
+using device_supernodal_matrix = supernodal_matrix<Value, Index, Offset, device_storage>;
 
 namespace detail {
 
@@ -151,6 +155,21 @@ device_csc_matrix<Value, Index, Offset> to_device(const csc_view<Value, Index, O
 }
 /// Returns a copy of a host matrix in device memory; see the overload for csr_view.
 template <class Value, class Index, class Offset, class Stream = stream_handle>
+device_supernodal_matrix<Value, Index, Offset> to_device(const supernodal_view<Value, Index, Offset>& a,
+                                                         Stream stream = {},
+                                                         memory_resource* resource = nullptr) {
+  const detail::executor_t<Stream> on(stream);
+  memory_resource& from = detail::resource_or_default(resource, on);
+  const std::int64_t offsets = detail::offset_count(a.supernodes, a.first_columns);
+  return {a.rows,
+          detail::upload_array(a.first_columns, offsets, on, from),
+          detail::upload_array(a.row_offsets, offsets, on, from),
+          detail::upload_array(a.row_indices, a.panel_rows, on, from),
+          detail::upload_array(a.value_offsets, offsets, on, from),
+          detail::upload_array(a.values, a.entries, on, from)};
+}
+/// Returns a copy of a host matrix in device memory; see the overload for csr_view.
+template <class Value, class Index, class Offset, class Stream = stream_handle>
 auto to_device(const csr_matrix<Value, Index, Offset>& a, Stream stream = {},
                memory_resource* resource = nullptr) {
   return to_device(a.view(), stream, resource);
@@ -158,6 +177,12 @@ auto to_device(const csr_matrix<Value, Index, Offset>& a, Stream stream = {},
 /// Returns a copy of a host matrix in device memory; see the overload for csr_view.
 template <class Value, class Index, class Offset, class Stream = stream_handle>
 auto to_device(const csc_matrix<Value, Index, Offset>& a, Stream stream = {},
+               memory_resource* resource = nullptr) {
+  return to_device(a.view(), stream, resource);
+}
+/// Returns a copy of a host matrix in device memory; see the overload for csr_view.
+template <class Value, class Index, class Offset, class Stream = stream_handle>
+auto to_device(const supernodal_matrix<Value, Index, Offset>& a, Stream stream = {},
                memory_resource* resource = nullptr) {
   return to_device(a.view(), stream, resource);
 }

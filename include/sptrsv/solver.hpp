@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "sptrsv/detail/analysis/panel_pattern.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/peak_resource.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
@@ -22,6 +23,7 @@
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/memory_resource.hpp"
 #include "sptrsv/options.hpp"
+#include "sptrsv/supernodal_matrix.hpp"
 
 namespace sptrsv {
 namespace detail {
@@ -30,6 +32,7 @@ namespace detail {
 ///
 ///   engine(const Policy&, const valued_pattern<Scalar, Index, Offset>&, const triangle_form&, max_rhs,
 ///          executor, resource);  // most engines take a pattern_view: they do not plan by values
+///   engine(const Policy&, const valued_panels<Scalar, Index, Offset>&, ...);  // optional
 ///   void update_values(const Scalar* values, executor);
 ///   workspace make_workspace(executor, resource) const;  // move-only; for one solve in flight
 ///   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace&, executor) const;
@@ -268,8 +271,9 @@ class solver {
   template <class P, class Matrix, class S, class>
   friend auto analyze(const P&, const Matrix&, const system_options&, S, memory_resource*);
 
-  solver(const Policy& policy, const detail::pattern_view<Index, Offset>& pattern, const Value* values,
-         const system_options& options, const executor& on, memory_resource& resource)
+  template <class Pattern>
+  solver(const Policy& policy, const Pattern& pattern, const Value* values, const system_options& options,
+         const executor& on, memory_resource& resource)
       : size_(pattern.size),
         entries_(pattern.entries),
         max_rhs_(options.max_rhs),
@@ -283,25 +287,38 @@ class solver {
 
   /// The engine, and the resource that it allocates from, which counts. The engine is destroyed first.
   struct counted_engine : detail::peak_resource, engine {
-    counted_engine(const Policy& policy, const detail::valued_pattern<scalar, Index, Offset>& pattern,
-                   const detail::triangle_form& form, std::int64_t max_rhs, const executor& on,
-                   memory_resource& resource)
+    template <class Pattern>
+    counted_engine(const Policy& policy, const Pattern& pattern, const detail::triangle_form& form,
+                   std::int64_t max_rhs, const executor& on, memory_resource& resource)
         : detail::peak_resource(resource),
           engine(policy, pattern, form, max_rhs, on, static_cast<memory_resource&>(*this)) {}
   };
 
-  static std::unique_ptr<counted_engine> checked_engine(const Policy& policy,
-                                                        const detail::pattern_view<Index, Offset>& pattern,
+  template <class Pattern>
+  static std::unique_ptr<counted_engine> checked_engine(const Policy& policy, const Pattern& pattern,
                                                         const Value* values, const system_options& options,
                                                         const executor& on, memory_resource& resource) {
-    check_space(pattern.offsets, static_cast<std::size_t>(pattern.size), "the array of offsets");
-    check_space(pattern.indices, static_cast<std::size_t>(pattern.entries), "the array of indices");
+    check_spaces(pattern);
     check_space(values, static_cast<std::size_t>(pattern.entries), "the array of values");
-    const detail::valued_pattern<scalar, Index, Offset> numbered{pattern, detail::as_scalar(values)};
-    return std::make_unique<counted_engine>(
-        policy, numbered, detail::triangle_form(options, pattern.by_columns), options.max_rhs, on, resource);
+    const auto with_values = detail::with_values(pattern, detail::as_scalar(values));
+    static_assert(std::is_constructible_v<engine, const Policy&, decltype(with_values), detail::triangle_form,
+                                          std::int64_t, const executor&, memory_resource&>,
+                  "this policy takes no matrices of this kind: supernodal panels are for policy::supernodal");
+    return std::make_unique<counted_engine>(policy, with_values,
+                                            detail::triangle_form(options, pattern.by_columns),
+                                            options.max_rhs, on, resource);
   }
 
+  static void check_spaces(const detail::pattern_view<Index, Offset>& a) {
+    check_space(a.offsets, static_cast<std::size_t>(a.size), "the array of offsets");
+    check_space(a.indices, static_cast<std::size_t>(a.entries), "the array of indices");
+  }
+  static void check_spaces(const detail::panel_pattern<Index, Offset>& a) {
+    check_space(a.first_columns, static_cast<std::size_t>(a.supernodes), "the array of first columns");
+    check_space(a.row_offsets, static_cast<std::size_t>(a.supernodes), "the array of row offsets");
+    check_space(a.row_indices, static_cast<std::size_t>(a.panel_rows), "the array of row indices");
+    check_space(a.value_offsets, static_cast<std::size_t>(a.supernodes), "the array of value offsets");
+  }
   static void check_space(const void* p, std::size_t size, const char* what) {
     SPTRSV_EXPECTS(size == 0 || p != nullptr, errc::invalid_argument,
                    std::string(what) + " is a null pointer");
@@ -364,7 +381,8 @@ class solver {
 /// @param policy the policy with its members.
 /// @param a csr_view, csc_view or owning matrix, in the memory space that the policy works in: device memory
 ///   for GPU policies, host memory for host policies. The entries of a row (column) may be in any order;
-///   entries outside the triangle are ignored.
+///   entries outside the triangle are ignored. policy::supernodal also takes a supernodal_view or
+///   supernodal_matrix.
 /// @param options the triangle, the operation, and the largest number of right-hand sides.
 /// @param stream the stream of the analysis: cudaStream_t for GPU policies, whose device must be the current
 ///   one; host_stream for host policies.
@@ -400,11 +418,21 @@ pattern_view<Index, Offset> pattern_of(const csc_view<Value, Index, Offset>& a) 
 }
 
 template <class Value, class Index, class Offset>
+panel_pattern<Index, Offset> pattern_of(const supernodal_view<Value, Index, Offset>& a) {
+  return {a.rows,          a.supernodes,  a.panel_rows,  a.entries,
+          a.first_columns, a.row_offsets, a.row_indices, a.value_offsets};
+}
+
+template <class Value, class Index, class Offset>
 csr_view<Value, Index, Offset> view_of(const csr_view<Value, Index, Offset>& a) {
   return a;
 }
 template <class Value, class Index, class Offset>
 csc_view<Value, Index, Offset> view_of(const csc_view<Value, Index, Offset>& a) {
+  return a;
+}
+template <class Value, class Index, class Offset>
+supernodal_view<Value, Index, Offset> view_of(const supernodal_view<Value, Index, Offset>& a) {
   return a;
 }
 template <class Matrix>

@@ -28,6 +28,12 @@ struct valued_pattern : pattern_view<Index, Offset> {
   const Scalar* values;  ///< by entry
 };
 
+template <class Scalar, class Index, class Offset>
+valued_pattern<Scalar, Index, Offset> with_values(const pattern_view<Index, Offset>& a,
+                                                  const Scalar* values) {
+  return {a, values};
+}
+
 /// How the lower triangular system that is solved is stored in the matrix. Rows of the system are numbered by
 /// substitution index: the rows of op(T) in the order of substitution, that is, from the last row if the
 /// triangle is upper.
@@ -80,30 +86,37 @@ template <class Count>
 inline constexpr std::int64_t max_count = static_cast<std::int64_t>(std::numeric_limits<Count>::max()) -
                                           (sizeof(Count) >= 4 ? 65536 : 0);
 
-/// Checks the arguments that can be checked without reading the arrays.
+/// Checks the dimensions of a matrix and of the right-hand sides.
 template <class Value, class Index, class Offset>
-void check_shape(std::int64_t rows, std::int64_t columns, const pattern_view<Index, Offset>& a,
-                 const Value* values, const system_options& options) {
-  SPTRSV_EXPECTS(rows >= 0 && columns >= 0 && a.entries >= 0, errc::invalid_argument,
+void check_dimensions(std::int64_t rows, std::int64_t columns, std::int64_t entries,
+                      const system_options& options) {
+  SPTRSV_EXPECTS(rows >= 0 && columns >= 0 && entries >= 0, errc::invalid_argument,
                  "the matrix has a negative dimension or number of entries");
   SPTRSV_EXPECTS(rows == columns, errc::not_square,
                  "a triangular solve needs a square matrix, this one is " + std::to_string(rows) + " x " +
                      std::to_string(columns));
   SPTRSV_EXPECTS(rows <= max_count<Index>, errc::invalid_argument,
                  std::to_string(rows) + " rows do not fit the index type");
-  SPTRSV_EXPECTS(a.entries <= max_count<Offset>, errc::invalid_argument,
-                 std::to_string(a.entries) + " entries do not fit the offset type");
+  SPTRSV_EXPECTS(entries <= max_count<Offset>, errc::invalid_argument,
+                 std::to_string(entries) + " entries do not fit the offset type");
   SPTRSV_EXPECTS(options.max_rhs >= 1, errc::invalid_argument, "max_rhs must be at least 1");
   SPTRSV_EXPECTS(options.max_rhs <=
                      PTRDIFF_MAX / static_cast<std::int64_t>(sizeof(Value)) / std::max<std::int64_t>(rows, 1),
                  errc::invalid_argument,
                  "max_rhs = " + std::to_string(options.max_rhs) + ": so many right-hand sides of " +
                      std::to_string(rows) + " rows exceed the address space");
+  SPTRSV_EXPECTS(rows > 0 || entries == 0, errc::offsets_not_monotone,
+                 "a matrix of size 0 cannot have entries");
+}
+
+/// Checks the arguments that can be checked without reading the arrays.
+template <class Value, class Index, class Offset>
+void check_shape(std::int64_t rows, std::int64_t columns, const pattern_view<Index, Offset>& a,
+                 const Value* values, const system_options& options) {
+  check_dimensions<Value, Index, Offset>(rows, columns, a.entries, options);
   SPTRSV_EXPECTS(a.offsets != nullptr || rows == 0, errc::invalid_argument, "the offsets are a null pointer");
   SPTRSV_EXPECTS((a.indices != nullptr && values != nullptr) || a.entries == 0, errc::invalid_argument,
                  "the indices or the values are a null pointer");
-  SPTRSV_EXPECTS(rows > 0 || a.entries == 0, errc::offsets_not_monotone,
-                 "a matrix of size 0 cannot have entries");
 }
 
 }  // namespace sptrsv::detail

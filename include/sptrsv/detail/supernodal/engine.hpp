@@ -46,46 +46,22 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   /// Plans by the values, which are those of the first update_values().
   engine(const policy::basic_supernodal<Tuning>& policy, const valued_pattern<Scalar, Index, Offset>& a,
          const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : size_(a.size),
-        pivots_(form.unit ? 0 : a.size),
-        conjugated_(form.conjugated),
-        max_rhs_(max_rhs),
-        space_(space::of(static_cast<std::int64_t>(on.shared_limit()) -
-                         static_shared<forward_agent<1>, forward_agent<Tuning::rhs_per_sweep>,
-                                       backward_agent<1>, backward_agent<Tuning::rhs_per_sweep>>)),
-        pack_space_(pack_space::of(static_cast<std::int64_t>(on.shared_limit()) -
-                                   static_shared<pack_forward_agent, pack_backward_agent>)),
-        max_growth_(static_cast<real>(
-            std::min<double>(policy.max_growth, static_cast<double>(std::numeric_limits<real>::max()) / 2))) {
+      : engine(policy, a.size, form, max_rhs, on) {
     find_supernodes(a, form, form.reversed, on, resource);
-    if (size_ == 0) {
-      return;
-    }
-    if (!fundamental_.is_nested) {
+    if (size_ > 0 && !fundamental_.is_nested) {
       try_other_direction(a, form, on, resource);
     }
-    longest_row_ = backward_ ? find_longest_column(on, resource)
-                             : supernodal::find_longest_row(columns_.view(), fundamental_, on, resource);
-    const auto merged = supernodal::merge_supernodes(
-        fundamental_, {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width}, on, resource);
-    supernodal::supernode_tree tree;
-    std::vector<std::int64_t> cuts;
-    do {
-      tree = supernodal::cut(merged.ranges, size_, fundamental_.is_nested, Tuning::max_width, cuts);
-      values_.reset();
-      structure_.emplace(tree, merged.first_descendant.data(), fundamental_, columns_.view(), on, resource);
-      values_.emplace(tree, pivots_, on, resource);
-      update_values(a.values, on);
-    } while (cut_grown(tree, cuts, on));
-    has_first_values_ = true;
-    columns_.end_analysis();
-    fundamental_.end_analysis();
-    rows_ = tree.rows_begin.back();
-    if (!backward_) {
-      contributions_ = {structure_->view(), size_, rows_, on, resource};
-    }
-    plan_ = {tree, structure_->view(), size_, backward_, space_, pack_space_, has_packs(), on, resource};
-    structure_->end_analysis();
+    analyse(a.values, on, resource);
+  }
+
+  /// As the other constructor, for a lower triangle in panels.
+  engine(const policy::basic_supernodal<Tuning>& policy, const valued_panels<Scalar, Index, Offset>& a,
+         const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
+      : engine(policy, a.size, form, max_rhs, on) {
+    backward_ = form.reversed;
+    columns_ = {a, on, resource};
+    find_fundamental(on, resource);
+    analyse(a.values, on, resource);
   }
 
   void update_values(const Scalar* values, const Executor& on) {
@@ -185,6 +161,50 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   }
 
  private:
+  engine(const policy::basic_supernodal<Tuning>& policy, std::int64_t size, const triangle_form& form,
+         std::int64_t max_rhs, const Executor& on)
+      : size_(size),
+        pivots_(form.unit ? 0 : size),
+        conjugated_(form.conjugated),
+        max_rhs_(max_rhs),
+        space_(space::of(static_cast<std::int64_t>(on.shared_limit()) -
+                         static_shared<forward_agent<1>, forward_agent<Tuning::rhs_per_sweep>,
+                                       backward_agent<1>, backward_agent<Tuning::rhs_per_sweep>>)),
+        pack_space_(pack_space::of(static_cast<std::int64_t>(on.shared_limit()) -
+                                   static_shared<pack_forward_agent, pack_backward_agent>)),
+        max_growth_(static_cast<real>(std::min<double>(
+            policy.max_growth, static_cast<double>(std::numeric_limits<real>::max()) / 2))) {}
+
+  /// Plans the solves, once the columns of C and their supernodes are known. `values`: those of the stored
+  /// matrix.
+  void analyse(const Scalar* values, const Executor& on, memory_resource& resource) {
+    if (size_ == 0) {
+      return;
+    }
+    longest_row_ = backward_ ? find_longest_column(on, resource)
+                             : supernodal::find_longest_row(columns_.view(), fundamental_, on, resource);
+    const auto merged = supernodal::merge_supernodes(
+        fundamental_, {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width}, on, resource);
+    supernodal::supernode_tree tree;
+    std::vector<std::int64_t> cuts;
+    do {
+      tree = supernodal::cut(merged.ranges, size_, fundamental_.is_nested, Tuning::max_width, cuts);
+      values_.reset();
+      structure_.emplace(tree, merged.first_descendant.data(), fundamental_, columns_.view(), on, resource);
+      values_.emplace(tree, pivots_, on, resource);
+      update_values(values, on);
+    } while (cut_grown(tree, cuts, on));
+    has_first_values_ = true;
+    columns_.end_analysis();
+    fundamental_.end_analysis();
+    rows_ = tree.rows_begin.back();
+    if (!backward_) {
+      contributions_ = {structure_->view(), size_, rows_, on, resource};
+    }
+    plan_ = {tree, structure_->view(), size_, backward_, space_, pack_space_, has_packs(), on, resource};
+    structure_->end_analysis();
+  }
+
   /// Builds the columns of C for a direction, and finds their supernodes.
   void find_supernodes(const pattern_view<Index, Offset>& a, triangle_form form, bool backward,
                        const Executor& on, memory_resource& resource) {
@@ -196,6 +216,10 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     fundamental_ = {};
     columns_ = {};
     columns_ = {a, form, on, resource};
+    find_fundamental(on, resource);
+  }
+
+  void find_fundamental(const Executor& on, memory_resource& resource) {
     entries_ = columns_.entries();
     if (size_ > 0) {
       fundamental_ = supernodal::find_fundamental(columns_.view(), on, resource);

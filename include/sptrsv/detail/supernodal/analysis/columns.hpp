@@ -7,6 +7,7 @@
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/supernodal/analysis/panel_columns.hpp"
 
 namespace sptrsv::detail::supernodal {
 
@@ -118,8 +119,8 @@ struct stored_values {
 };
 
 /// Owns the columns of C. If they are runs of the stored matrix, that is, if it has them as its sorted
-/// columns (rows), one number per column says where the values are, and the pattern is that of the stored
-/// matrix, which is only there during the analysis. Otherwise each entry has a number of its own.
+/// columns (rows) or in panels, one number per column says where the values are, and the pattern is that of
+/// the stored matrix, which is only there during the analysis. Otherwise each entry has a number of its own.
 template <class Index, class Offset>
 class factor_columns {
  public:
@@ -157,13 +158,38 @@ class factor_columns {
     top_ = static_cast<Index>(form.reversed ? size_ - 1 : -1);
   }
 
+  /// Builds the columns of a triangle in panels. Throws for the first faulty supernode. Synchronises.
+  template <class Executor>
+  factor_columns(const panel_pattern<Index, Offset>& a, const Executor& on, memory_resource& resource)
+      : size_(a.size) {
+    if (size_ == 0) {
+      return;
+    }
+    expect_sound_panels(a, on, resource);
+    offsets_ = make_buffer<Offset>(size_ + 1, on, resource);
+    pattern_first_ = make_buffer<Offset>(size_, on, resource);
+    first_ = make_buffer<Offset>(size_, on, resource);
+    on.fill_bytes(offsets_.data(), 0, offsets_.bytes());
+    for_each_by_tile<32>(
+        on, a.supernodes,
+        find_panel_columns<Index, Offset>{a, offsets_.data(), pattern_first_.data(), first_.data()});
+    on.exclusive_scan(offsets_.data(), offsets_.data(), size_ + 1, resource);
+    Offset entries = 0;
+    on.download(&entries, offsets_.data() + size_, sizeof(entries));
+    entries_ = entries;
+    stored_indices_ = a.row_indices;
+  }
+
   [[nodiscard]] std::int64_t entries() const { return entries_; }
 
   /// Returns the pattern, until end_analysis().
   [[nodiscard]] column_view<Index, Offset> view() const {
-    return {size_,   offsets_.data(),
-            first(), stored_indices_ != nullptr ? stored_indices_ : rows_.data(),
-            step_,   top_};
+    return {size_,
+            offsets_.data(),
+            pattern_first_.data() != nullptr ? pattern_first_.data() : first(),
+            stored_indices_ != nullptr ? stored_indices_ : rows_.data(),
+            step_,
+            top_};
   }
   /// Returns where the columns have their values in `values`, the values of the stored matrix.
   template <class Scalar>
@@ -173,13 +199,15 @@ class factor_columns {
   /// Gives back what values() does not need.
   void end_analysis() {
     stored_indices_ = nullptr;
+    pattern_first_ = {};
     rows_ = {};
     if (is_run()) {
       offsets_ = {};
     }
   }
   [[nodiscard]] std::size_t bytes() const {
-    return offsets_.bytes() + first_.bytes() + rows_.bytes() + sources_.bytes() + pivots_.bytes();
+    return offsets_.bytes() + first_.bytes() + pattern_first_.bytes() + rows_.bytes() + sources_.bytes() +
+           pivots_.bytes();
   }
 
  private:
@@ -190,7 +218,8 @@ class factor_columns {
   std::int64_t entries_ = 0;               ///< without the diagonal
   const Index* stored_indices_ = nullptr;  ///< of the stored matrix, if columns are runs of it
   buffer<Offset> offsets_;                 ///< by column, size + 1
-  buffer<Offset> first_;                   ///< by column, if columns are runs
+  buffer<Offset> first_;                   ///< by column, if columns are runs: see stored_values
+  buffer<Offset> pattern_first_;           ///< by column, if columns stand in panels: see column_view
   buffer<Index> rows_;                     ///< by entry, if columns are not runs
   buffer<Offset> sources_;                 ///< likewise
   buffer<Offset> pivots_;                  ///< by column, if columns are not runs and the diagonal is stored

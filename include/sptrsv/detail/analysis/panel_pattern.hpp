@@ -1,0 +1,90 @@
+// The pattern of a lower triangle in supernodal panels, and the errors that its analysis reports.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sptrsv/detail/analysis/pattern.hpp"
+
+namespace sptrsv::detail {
+
+/// A lower triangle in supernodal panels without its values; see supernodal_view.
+template <class Index, class Offset>
+struct panel_pattern {
+  static constexpr bool by_columns = true;
+
+  std::int64_t size;
+  std::int64_t supernodes;
+  std::int64_t panel_rows;  ///< number of `row_indices`
+  std::int64_t entries;     ///< number of values, those above the diagonal included
+  const Index* first_columns;
+  const Offset* row_offsets;
+  const Index* row_indices;
+  const Offset* value_offsets;
+};
+
+/// A panel_pattern with its values.
+template <class Scalar, class Index, class Offset>
+struct valued_panels : panel_pattern<Index, Offset> {
+  const Scalar* values;
+};
+
+template <class Scalar, class Index, class Offset>
+valued_panels<Scalar, Index, Offset> with_values(const panel_pattern<Index, Offset>& a,
+                                                 const Scalar* values) {
+  return {a, values};
+}
+
+/// The faults of a supernode, in the order in which they are reported.
+enum class panel_fault { columns, rows, values, index, order };
+
+/// Throws the error for the first offending supernode, whose first column is `column`.
+[[noreturn]] inline void throw_panel_fault(panel_fault fault, std::int64_t supernode, std::int64_t column) {
+  const std::string where = "supernode " + std::to_string(supernode);
+  switch (fault) {
+    case panel_fault::columns:
+      throw error(errc::offsets_not_monotone,
+                  "the first columns of the supernodes are wrong at " + where +
+                      ": they must start at 0, ascend and end at the number of columns",
+                  column);
+    case panel_fault::rows:
+      throw error(
+          errc::offsets_not_monotone,
+          "the row offsets of " + where +
+              " are wrong: they must lie within the row indices, and leave as many rows as columns at least",
+          column);
+    case panel_fault::values:
+      throw error(errc::offsets_not_monotone,
+                  "the value offsets of " + where +
+                      " are wrong: they must lie within the values, and leave room for the panel",
+                  column);
+    case panel_fault::index:
+      throw error(errc::index_out_of_range,
+                  where + " holds a row index that is negative or not below the dimension", column);
+    default:
+      throw error(errc::invalid_argument,
+                  where + " must have its own columns as its first rows, and other rows in ascending order",
+                  column);
+  }
+}
+
+/// Checks the arguments that can be checked without reading the arrays.
+template <class Value, class Index, class Offset>
+void check_shape(std::int64_t rows, std::int64_t columns, const panel_pattern<Index, Offset>& a,
+                 const Value* values, const system_options& options) {
+  check_dimensions<Value, Index, Offset>(rows, columns, a.entries, options);
+  SPTRSV_EXPECTS(a.supernodes >= 0 && a.panel_rows >= 0, errc::invalid_argument,
+                 "the matrix has a negative number of supernodes or rows of panels");
+  SPTRSV_EXPECTS(options.part == uplo::lower, errc::unsupported,
+                 "a supernodal matrix is a lower triangle: options.part must be uplo::lower");
+  SPTRSV_EXPECTS(
+      (a.supernodes == 0) == (rows == 0) && a.supernodes <= rows, errc::offsets_not_monotone,
+      std::to_string(a.supernodes) + " supernodes cannot have " + std::to_string(rows) + " columns");
+  SPTRSV_EXPECTS(
+      (a.first_columns != nullptr && a.row_offsets != nullptr && a.value_offsets != nullptr) || rows == 0,
+      errc::invalid_argument, "an array of offsets is a null pointer");
+  SPTRSV_EXPECTS((a.row_indices != nullptr || a.panel_rows == 0) && (values != nullptr || a.entries == 0),
+                 errc::invalid_argument, "the indices or the values are a null pointer");
+}
+
+}  // namespace sptrsv::detail
