@@ -17,5 +17,6 @@
 #include "sptrsv/options.hpp"
 #include "sptrsv/policy.hpp"
 #include "sptrsv/solver.hpp"
+#include "sptrsv/supernodal_matrix.hpp"
 #include "sptrsv/types.hpp"
 #include "sptrsv/version.hpp"
