@@ -33,13 +33,14 @@ namespace detail {
 ///   engine(const Policy&, const valued_pattern<Scalar, Index, Offset>&, const triangle_form&, max_rhs,
 ///          executor, resource);  // most engines take a pattern_view: they do not plan by values
 ///   engine(const Policy&, const valued_panels<Scalar, Index, Offset>&, ...);  // optional
-///   void update_values(const Scalar* values, executor);
-///   workspace make_workspace(executor, resource) const;  // move-only; for one solve in flight
-///   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace&, executor) const;
-///   std::int64_t first_nonfinite_index(workspace&, executor) const;    // substitution index, or -1
-///   bool is_zero_pivot(std::int64_t substitution_index, workspace&, executor) const;
-///   std::int64_t first_grown_index(executor) const;  // optional; see first_grown_index() below
-///   void describe(solver_info&, const executor&) const;
+///   engine(const engine&, op, executor, resource);                            // optional;
+///   solver::transposed void update_values(const Scalar* values, executor); workspace
+///   make_workspace(executor, resource) const;  // move-only; for one solve in flight void solve(Scalar
+///   alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace&, executor) const; std::int64_t
+///   first_nonfinite_index(workspace&, executor) const;    // substitution index, or -1 bool
+///   is_zero_pivot(std::int64_t substitution_index, workspace&, executor) const; std::int64_t
+///   first_grown_index(executor) const;  // optional; see first_grown_index() below void
+///   describe(solver_info&, const executor&) const;
 ///
 /// update_values() and solve() enqueue only. The functions that return a value synchronise.
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
@@ -69,6 +70,11 @@ inline std::uint64_t next_solver_number() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
 }
+
+/// Keeps alive what an engine shares with another one.
+struct shared_owner {
+  std::shared_ptr<const void> shares_with;
+};
 
 /// The executor of a stream type.
 template <class Stream>
@@ -262,6 +268,27 @@ class solver {
     return result;
   }
 
+  /// Returns a solver of the transposed system, op(T)^T x = alpha b, that shares the matrix with this one, so
+  /// that both together need little more memory than one. `update_values` of either replaces the values of
+  /// both. Only for policy::supernodal. Synchronises `stream`, which must be ordered after the work of this
+  /// solver.
+  ///
+  /// @param operation op::transpose, or op::conj_transpose for op(T)^H x = alpha b.
+  /// @param stream the stream of the analysis, as in `analyze`.
+  /// @param resource source of memory; null: the resource of `analyze`.
+  /// @throws error errc::invalid_argument if the operation is op::none, or if the solver was moved from;
+  ///   errc::out_of_memory.
+  [[nodiscard]] solver transposed(op operation = op::transpose, stream_type stream = {},
+                                  memory_resource* resource = nullptr) {
+    static_assert(
+        std::is_constructible_v<engine, const engine&, op, const executor&, memory_resource&>,
+        "transposed() is for policy::supernodal: analyse the matrix again with options.operation changed");
+    expect_not_moved_from();
+    SPTRSV_EXPECTS(operation != op::none, errc::invalid_argument,
+                   "transposed() takes op::transpose or op::conj_transpose");
+    return solver(*this, operation, executor(stream), resource != nullptr ? *resource : *resource_);
+  }
+
   /// Returns the number of rows of the system.
   [[nodiscard]] std::int64_t rows() const noexcept { return size_; }
   /// Returns the largest number of right-hand sides of one solve.
@@ -285,17 +312,33 @@ class solver {
     engine_->update_values(detail::as_scalar(values), on);
   }
 
-  /// The engine, and the resource that it allocates from, which counts. The engine is destroyed first.
-  struct counted_engine : detail::peak_resource, engine {
+  solver(solver& other, op operation, const executor& on, memory_resource& resource)
+      : size_(other.size_),
+        entries_(other.entries_),
+        max_rhs_(other.max_rhs_),
+        reversed_(!other.reversed_),
+        number_(detail::next_solver_number()),
+        resource_(&resource),
+        engine_(std::make_shared<counted_engine>(other.engine_, operation, on, resource)),
+        own_(engine_->make_workspace(on, resource), number_) {}
+
+  /// The engine, the resource that it allocates from, which counts, and what the engine shares. They are
+  /// destroyed in this order.
+  struct counted_engine : private detail::shared_owner, detail::peak_resource, engine {
     template <class Pattern>
     counted_engine(const Policy& policy, const Pattern& pattern, const detail::triangle_form& form,
                    std::int64_t max_rhs, const executor& on, memory_resource& resource)
         : detail::peak_resource(resource),
           engine(policy, pattern, form, max_rhs, on, static_cast<memory_resource&>(*this)) {}
+    counted_engine(const std::shared_ptr<counted_engine>& other, op operation, const executor& on,
+                   memory_resource& resource)
+        : detail::shared_owner{other},
+          detail::peak_resource(resource),
+          engine(static_cast<const engine&>(*other), operation, on, static_cast<memory_resource&>(*this)) {}
   };
 
   template <class Pattern>
-  static std::unique_ptr<counted_engine> checked_engine(const Policy& policy, const Pattern& pattern,
+  static std::shared_ptr<counted_engine> checked_engine(const Policy& policy, const Pattern& pattern,
                                                         const Value* values, const system_options& options,
                                                         const executor& on, memory_resource& resource) {
     check_spaces(pattern);
@@ -304,7 +347,7 @@ class solver {
     static_assert(std::is_constructible_v<engine, const Policy&, decltype(with_values), detail::triangle_form,
                                           std::int64_t, const executor&, memory_resource&>,
                   "this policy takes no matrices of this kind: supernodal panels are for policy::supernodal");
-    return std::make_unique<counted_engine>(policy, with_values,
+    return std::make_shared<counted_engine>(policy, with_values,
                                             detail::triangle_form(options, pattern.by_columns),
                                             options.max_rhs, on, resource);
   }
@@ -367,7 +410,7 @@ class solver {
   bool reversed_;
   std::uint64_t number_;  ///< unique; the solver's workspaces have the same number
   memory_resource* resource_;
-  std::unique_ptr<counted_engine> engine_;
+  std::shared_ptr<counted_engine> engine_;  ///< transposed solvers share it
   workspace own_;
 };
 

@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -228,7 +229,66 @@ TYPED_TEST_P(supernodal_matrices, may_be_empty) {
   EXPECT_TRUE(solver.status(this->where.stream()).ok());
 }
 
+/// A transposed solver shares the panels and their values, whichever direction was analysed first.
+TYPED_TEST_P(supernodal_matrices, are_shared_with_the_transpose) {
+  using scalar = typename TestFixture::value_type;
+  for (const pattern& p : {patterns::dense(40), patterns::stencil_2d(7, 6), patterns::arrow_row(33)}) {
+    for (const form& f : all_forms()) {
+      if (f.operation == op::transpose) {
+        continue;  // the transposed solver of the others
+      }
+      const auto a = this->make(p, f, 1);
+      const auto other = this->make(p, f, 2);
+      a.visit([&](const auto& stored) {
+        const auto there = this->where.upload(stored);
+        auto solver = sptrsv::analyze(policy::supernodal{}, there, f.options(6), this->where.stream());
+        form transposed = f;
+        transposed.operation = f.operation == op::none ? op::conj_transpose : op::none;
+        auto back = solver.transposed(op::conj_transpose, this->where.stream());
+        for (const auto* values : {&a, &other}) {
+          const auto array = this->where.upload(values->values());
+          (values == &a ? solver : back).update_values({array.data(), array.size()}, this->where.stream());
+          for (const std::int64_t rhs : {1, 6}) {
+            const layout shape = column_major(a.size(), rhs);
+            const auto b = random_vector<scalar>(static_cast<std::int64_t>(shape.extent), 3);
+            const scalar alpha = make_value<scalar>(0.5, 2);
+            this->expect_solved(*values, f, p.name, shape, b, this->solve(solver, shape, b, alpha), alpha);
+            this->expect_solved(*values, transposed, p.name, shape, b, this->solve(back, shape, b, alpha),
+                                alpha);
+          }
+        }
+      });
+    }
+  }
+}
+
+/// The transposed solver lives on when the other one is gone, and gives everything back at its end.
+TYPED_TEST_P(supernodal_matrices, outlive_the_solver_that_they_share) {
+  using scalar = typename TestFixture::value_type;
+  form f;
+  f.by_columns = true;
+  form transposed = f;
+  transposed.operation = op::transpose;
+  const pattern p = patterns::dense(40);
+  const auto a = this->make(p, f);
+  const auto there = this->where.upload(a.by_columns);
+  auto first =
+      std::make_optional(sptrsv::analyze(policy::supernodal{}, there, f.options(), this->where.stream()));
+  auto second = first->transposed(op::transpose, this->where.stream());
+  auto third = second.transposed(op::transpose, this->where.stream());
+  const std::size_t alone = first->info().solver_bytes;
+  EXPECT_LE(second.info().solver_bytes, alone + alone / 2);
+  first.reset();
+  const auto b = random_vector<scalar>(p.size, 3);
+  this->expect_solved(a, transposed, p.name, b, this->solve(second, b));
+  const auto last = std::move(third);
+  EXPECT_EQ(failure::of([&] { static_cast<void>(third.transposed()); })->code, errc::invalid_argument);
+  EXPECT_EQ(failure::of([&] { static_cast<void>(second.transposed(op::none)); })->code,
+            errc::invalid_argument);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(supernodal_matrices, are_solved_in_all_forms, may_be_padded, take_new_values,
-                            name_the_row_of_a_zero_pivot, are_checked, may_be_empty);
+                            name_the_row_of_a_zero_pivot, are_checked, may_be_empty,
+                            are_shared_with_the_transpose, outlive_the_solver_that_they_share);
 
 }  // namespace sptrsv::testing

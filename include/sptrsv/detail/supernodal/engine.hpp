@@ -3,29 +3,23 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <optional>
+#include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "sptrsv/detail/supernodal/analysis/merge_agent.hpp"
+#include "sptrsv/detail/supernodal/factor.hpp"
 #include "sptrsv/detail/supernodal/pack/solve_storage.hpp"
 #include "sptrsv/detail/supernodal/plan.hpp"
 #include "sptrsv/detail/supernodal/solve/sources.hpp"
-#include "sptrsv/detail/supernodal/values/values.hpp"
 #include "sptrsv/policy/supernodal.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv::detail {
 
-/// The system is C x = b or C^T x = b, see supernodal/panels.hpp. The one is taken whose columns of C have
-/// the structure of a complete factor: for a lower triangle usually C x = b, for an upper one C^T x = b.
+/// Solves C x = b or C^T x = b, see supernodal/factor.hpp and supernodal/panels.hpp.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> {
-  using real = real_t<Scalar>;
-  using structure_type = supernodal::device_structure<Index>;
-  using values_type = supernodal::panel_values<Tuning, Scalar, Index, Offset, Executor>;
+  using factor = supernodal::factor<Tuning, Scalar, Index, Offset, Executor>;
   using space = supernodal::panel_space<Tuning, Scalar>;
   using pack_space = supernodal::pack_space<Tuning, Scalar>;
   using pack_storage = supernodal::pack_storage<Scalar>;
@@ -43,33 +37,26 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
  public:
   using workspace = supernodal::solve_storage<Scalar>;
 
-  /// Plans by the values, which are those of the first update_values().
-  engine(const policy::basic_supernodal<Tuning>& policy, const valued_pattern<Scalar, Index, Offset>& a,
-         const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : engine(policy, a.size, form, max_rhs, on) {
-    find_supernodes(a, form, form.reversed, on, resource);
-    if (size_ > 0 && !fundamental_.is_nested) {
-      try_other_direction(a, form, on, resource);
-    }
-    analyse(a.values, on, resource);
+  /// Plans by the values, which are those of the first update_values(). `a`: valued_pattern or valued_panels.
+  template <class Pattern>
+  engine(const policy::basic_supernodal<Tuning>& policy, const Pattern& a, const triangle_form& form,
+         std::int64_t max_rhs, const Executor& on, memory_resource& resource)
+      : engine(std::make_shared<factor>(a, form, policy.max_growth, on, resource), max_rhs, on) {
+    backward_ = factor_->backward();
+    plan(on, resource);
   }
 
-  /// As the other constructor, for a lower triangle in panels.
-  engine(const policy::basic_supernodal<Tuning>& policy, const valued_panels<Scalar, Index, Offset>& a,
-         const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : engine(policy, a.size, form, max_rhs, on) {
-    backward_ = form.reversed;
-    columns_ = {a, on, resource};
-    find_fundamental(on, resource);
-    analyse(a.values, on, resource);
+  /// Solves the transposed system, with op::conj_transpose the conjugate-transposed one, of `other`, whose
+  /// factor it shares.
+  engine(const engine& other, op operation, const Executor& on, memory_resource& resource)
+      : engine(other.factor_, other.max_rhs_, on) {
+    backward_ = !other.backward_;
+    conjugates_vectors_ = other.conjugates_vectors_ != (operation == op::conj_transpose);
+    factor_->resume_planning(on, resource);
+    plan(on, resource);
   }
 
-  void update_values(const Scalar* values, const Executor& on) {
-    if (size_ > 0 && !std::exchange(has_first_values_, false)) {
-      values_->update(columns_.values(values, conjugated_), structure_->view(),
-                      structure_->masks(fundamental_), max_growth_, backward_ ? size_ - 1 : -1, on);
-    }
-  }
+  void update_values(const Scalar* values, const Executor& on) { factor_->update_values(values, on); }
 
   workspace make_workspace(const Executor& on, memory_resource& resource) const {
     if (has_packs()) {
@@ -87,21 +74,22 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
              const Executor& on) const {
     supernodal::pack_params<Scalar, Index, Offset> p{};
-    p.of = structure_->view();
-    p.panels = values_->panels();
-    p.diagonal = values_->diagonal().diagonal();
+    p.of = factor_->structure();
+    p.panels = factor_->values().panels();
+    p.diagonal = factor_->values().diagonal().diagonal();
     p.tasks = plan_.tasks.data();
     p.task_count = static_cast<std::int64_t>(plan_.tasks.size());
     p.forests = plan_.forests.view();
     p.small = plan_.small.data();
-    p.size = size_;
+    p.size = factor_->size();
     p.warp_bytes = space_.warp_bytes;
-    p.mirrored = mirrored_;
+    p.mirrored = factor_->mirrored();
+    p.conjugated = conjugates_vectors_;
     p.named = contributions_.named();
     p.sources = contributions_.sources();
     p.rows = rows_;
     p.buffers = scratch.sweep();
-    p.alpha = alpha;
+    p.alpha = conjugates_vectors_ ? conjugate(alpha) : alpha;
     p.b = b;
     p.x = x;
     if (x.columns == 1) {
@@ -122,118 +110,73 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   }
 
   bool is_zero_pivot(std::int64_t substitution_index, const workspace& scratch, const Executor& on) const {
-    return values_->diagonal().is_zero_pivot(backward_ ? size_ - 1 - substitution_index : substitution_index,
-                                             static_cast<const Index*>(nullptr), scratch.status_flag(), on);
+    return factor_->values().diagonal().is_zero_pivot(
+        other_direction(substitution_index), static_cast<const Index*>(nullptr), scratch.status_flag(), on);
   }
 
-  /// Returns the first row of the first supernode whose growth is too large by the values that were given
-  /// last; -1 if there is none. Synchronises.
-  std::int64_t first_grown_index(const Executor& on) const { return values_->first_grown_index(on); }
+  /// Returns the first row of a supernode whose growth is too large by the values that were given last, the
+  /// first one unless the factor is shared; -1 if there is none. Synchronises.
+  std::int64_t first_grown_index(const Executor& on) const {
+    const std::int64_t column = factor_->first_grown_column(on);
+    return column < 0 ? -1 : other_direction(column);
+  }
 
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
-    info.entries = entries_ + pivots_;
-    info.longest_row = longest_row_;
+    info.entries = factor_->entries();
+    info.longest_row = factor_->longest(backward_);
     info.workspace_bytes = double_buffer_storage<Scalar>::bytes(handed_over(plan_.partials), swept_rhs());
     if (has_packs()) {
       info.workspace_bytes +=
           pack_storage::bytes(plan_.pack_tasks, handed_over(plan_.pack_tasks.partials), max_rhs_);
     }
-    if (size_ == 0) {
+    if (factor_->size() == 0) {
       return;
     }
-    const std::int64_t supernodes = structure_->view().count;
+    const std::int64_t supernodes = factor_->structure().count;
     kernel_info kernel;
     kernel.text =
         std::string("supernodal: ") + (backward_ ? "backward" : "forward") + ", " +
-        std::to_string(supernodes) + " supernodes (" + std::to_string(fundamental_.count) +
+        std::to_string(supernodes) + " supernodes (" + std::to_string(factor_->fundamental_count()) +
         " before merging and cutting), " +
         (plan_.levels > 0 ? std::to_string(plan_.levels) + " levels" : "no tree, in the order of columns") +
-        ", " + std::to_string(values_->entries()) + " entries in panels, " +
+        ", " + std::to_string(factor_->values().entries()) + " entries in panels, " +
         std::to_string(plan_.forests.view().count) + " forests, " + std::to_string(plan_.blocks) +
         " blocks of " + std::to_string(Tuning::block_threads) + " threads";
     kernel.waiting_launches = 1;
     kernel.levels = plan_.levels;
     kernel.partitions = supernodes;
     info.kernels = {std::move(kernel)};
-    info.solver_bytes = columns_.bytes() + fundamental_.first.bytes() + structure_->bytes() +
-                        values_->bytes() + contributions_.bytes() + plan_.bytes();
+    info.solver_bytes = factor_->bytes() + contributions_.bytes() + plan_.bytes();
   }
 
  private:
-  engine(const policy::basic_supernodal<Tuning>& policy, std::int64_t size, const triangle_form& form,
-         std::int64_t max_rhs, const Executor& on)
-      : size_(size),
-        pivots_(form.unit ? 0 : size),
-        conjugated_(form.conjugated),
-        max_rhs_(max_rhs),
+  engine(std::shared_ptr<factor> of, std::int64_t max_rhs, const Executor& on)
+      : max_rhs_(max_rhs),
         space_(space::of(static_cast<std::int64_t>(on.shared_limit()) -
                          static_shared<forward_agent<1>, forward_agent<Tuning::rhs_per_sweep>,
                                        backward_agent<1>, backward_agent<Tuning::rhs_per_sweep>>)),
         pack_space_(pack_space::of(static_cast<std::int64_t>(on.shared_limit()) -
                                    static_shared<pack_forward_agent, pack_backward_agent>)),
-        max_growth_(static_cast<real>(std::min<double>(
-            policy.max_growth, static_cast<double>(std::numeric_limits<real>::max()) / 2))) {}
+        factor_(std::move(of)) {}
 
-  /// Plans the solves, once the columns of C and their supernodes are known. `values`: those of the stored
-  /// matrix.
-  void analyse(const Scalar* values, const Executor& on, memory_resource& resource) {
-    if (size_ == 0) {
+  void plan(const Executor& on, memory_resource& resource) {
+    if (factor_->size() == 0) {
       return;
     }
-    longest_row_ = backward_ ? find_longest_column(on, resource)
-                             : supernodal::find_longest_row(columns_.view(), fundamental_, on, resource);
-    const auto merged = supernodal::merge_supernodes(
-        fundamental_, {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width}, on, resource);
-    supernodal::supernode_tree tree;
-    std::vector<std::int64_t> cuts;
-    do {
-      tree = supernodal::cut(merged.ranges, size_, fundamental_.is_nested, Tuning::max_width, cuts);
-      values_.reset();
-      structure_.emplace(tree, merged.first_descendant.data(), fundamental_, columns_.view(), on, resource);
-      values_.emplace(tree, pivots_, on, resource);
-      update_values(values, on);
-    } while (cut_grown(tree, cuts, on));
-    has_first_values_ = true;
-    columns_.end_analysis();
-    fundamental_.end_analysis();
+    const supernodal::supernode_tree& tree = factor_->tree();
     rows_ = tree.rows_begin.back();
     if (!backward_) {
-      contributions_ = {structure_->view(), size_, rows_, on, resource};
+      contributions_ = {factor_->structure(), factor_->size(), rows_, on, resource};
     }
-    plan_ = {tree, structure_->view(), size_, backward_, space_, pack_space_, has_packs(), on, resource};
-    structure_->end_analysis();
+    plan_ = {tree,    factor_->structure(), factor_->size(), backward_, space_, pack_space_, has_packs(), on,
+             resource};
+    factor_->end_planning();
   }
 
-  /// Builds the columns of C for a direction, and finds their supernodes.
-  void find_supernodes(const pattern_view<Index, Offset>& a, triangle_form form, bool backward,
-                       const Executor& on, memory_resource& resource) {
-    // Backward, the rows of the system, from the last to the first, are the columns of C.
-    form.transposed = form.transposed != backward;
-    form.reversed = form.reversed != backward;
-    backward_ = backward;
-    mirrored_ = form.reversed;
-    fundamental_ = {};
-    columns_ = {};
-    columns_ = {a, form, on, resource};
-    find_fundamental(on, resource);
-  }
-
-  void find_fundamental(const Executor& on, memory_resource& resource) {
-    entries_ = columns_.entries();
-    if (size_ > 0) {
-      fundamental_ = supernodal::find_fundamental(columns_.view(), on, resource);
-    }
-  }
-
-  /// Takes the other direction if its columns are those of a complete factor, or have fewer supernodes.
-  void try_other_direction(const pattern_view<Index, Offset>& a, const triangle_form& form,
-                           const Executor& on, memory_resource& resource) {
-    const std::int64_t count = fundamental_.count;
-    find_supernodes(a, form, !backward_, on, resource);
-    if (!fundamental_.is_nested && fundamental_.count >= count) {
-      find_supernodes(a, form, !backward_, on, resource);
-    }
+  /// Returns the column of C for a substitution index, or the reverse.
+  [[nodiscard]] std::int64_t other_direction(std::int64_t index) const {
+    return backward_ ? factor_->size() - 1 - index : index;
   }
 
   /// Returns whether there may be solves with more right-hand sides than one sweep takes.
@@ -245,34 +188,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   /// Returns how many values blocks hand to each other for one right-hand side; see solve_params::buffers.
   /// `partials`: those of the tasks, see task_list.
   [[nodiscard]] std::int64_t handed_over(std::int64_t partials) const {
-    return size_ + (backward_ ? partials : rows_);
-  }
-
-  [[nodiscard]] std::int64_t find_longest_column(const Executor& on, memory_resource& resource) const {
-    const auto longest = make_buffer<std::int64_t>(1, on, resource);
-    on.fill_bytes(longest.data(), 0, longest.bytes());
-    simt::find_largest(on, size_, supernodal::column_length<Index, Offset>{columns_.view()}, longest.data());
-    std::int64_t found = 0;
-    on.download(&found, longest.data(), sizeof(found));
-    return found;
-  }
-
-  /// Adds a cut to the middle of each supernode whose growth is too large. Returns whether there are any.
-  bool cut_grown(const supernodal::supernode_tree& tree, std::vector<std::int64_t>& cuts,
-                 const Executor& on) const {
-    if (first_grown_index(on) < 0) {
-      return false;
-    }
-    const std::size_t before = cuts.size();
-    const auto norms = values_->norms(on);
-    for (std::int64_t s = 0; s < tree.count(); ++s) {
-      if (!(norms[static_cast<std::size_t>(s)].growth() <= max_growth_) && tree.columns(s) > 1) {
-        cuts.push_back(tree.first[static_cast<std::size_t>(s)] + tree.columns(s) / 2);
-      }
-    }
-    const bool found = cuts.size() > before;
-    std::sort(cuts.begin(), cuts.end());
-    return found;
+    return factor_->size() + (backward_ ? partials : rows_);
   }
 
   template <class Forward, class Backward>
@@ -285,23 +201,13 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     }
   }
 
-  std::int64_t size_;
-  std::int64_t pivots_;    ///< diagonal entries; 0 if the diagonal is unit
-  bool backward_ = false;  ///< whether the system is C^T x = b
-  bool mirrored_ = false;  ///< see solve_params
-  bool conjugated_;
+  bool backward_ = false;            ///< whether the system is C^T x = b
+  bool conjugates_vectors_ = false;  ///< see solve_params::conjugated
   std::int64_t max_rhs_;
   space space_;
   pack_space pack_space_;
-  real max_growth_;
-  supernodal::factor_columns<Index, Offset> columns_;
-  std::int64_t entries_ = 0;  ///< of C without the diagonal
-  std::int64_t longest_row_ = 0;
-  std::int64_t rows_ = 0;          ///< rows in the lists of all supernodes
-  bool has_first_values_ = false;  ///< whether the values of the first update_values() are in place
-  supernodal::device_fundamental<Index> fundamental_;
-  std::optional<structure_type> structure_;
-  std::optional<values_type> values_;
+  std::int64_t rows_ = 0;  ///< rows in the lists of all supernodes
+  std::shared_ptr<factor> factor_;
   supernodal::contribution_lists<Offset> contributions_;
   supernodal::plan<Tuning, Scalar, Index, Offset> plan_;
 };

@@ -30,21 +30,32 @@ struct write_rows {
   }
 };
 
+/// Writes the supernode of each column. Runs once per column.
+template <class Index>
+struct find_supernode_of {
+  const Index* first;  ///< by supernode, count + 1
+  std::int64_t count;
+  Index* supernode_of;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
+    ctx.store(supernode_of + column,
+              static_cast<Index>(triangle_kernels::major_of(ctx, first, count, column)));
+  }
+};
+
 /// Writes the supernode and the first descendant of each column. Runs once per column.
 template <class Index>
 struct describe_columns {
-  const Index* first;  ///< by supernode, count + 1
-  std::int64_t count;
+  find_supernode_of<Index> find;
   const Index* begun;                   ///< by column: how many fundamental supernodes begin before it
   const Index* fundamental_descendant;  ///< by fundamental supernode
-  Index* supernode_of;
   Index* first_descendant;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
+    find(ctx, column);
     const Index fundamental = ctx.load_constant(begun + column + 1) - Index{1};
-    ctx.store(supernode_of + column,
-              static_cast<Index>(triangle_kernels::major_of(ctx, first, count, column)));
     ctx.store(first_descendant + column, ctx.load_constant(fundamental_descendant + fundamental));
   }
 };
@@ -185,8 +196,10 @@ class device_structure {
     on.download(&words, mask_begin_.data() + count_, sizeof(words));
     mask_words_ = make_buffer<std::uint32_t>(words, on, resource);
     simt::for_each(on, c.size,
-                   describe_columns<Index>{first_.data(), count_, f.begun.data(), first_descendant,
-                                           supernode_of_.data(), first_descendant_.data()});
+                   describe_columns<Index>{{first_.data(), count_, supernode_of_.data()},
+                                           f.begun.data(),
+                                           first_descendant,
+                                           first_descendant_.data()});
     simt::for_each(on, tree.rows_begin.back(), write_rows<Index, Offset>{c, view(), rows_.data()});
     for_each_by_tile<32>(on, f.count, write_masks<Index, Offset>{c, view(), masks(f), mask_words_.data()});
   }
@@ -202,6 +215,13 @@ class device_structure {
   }
   /// Gives back what only the analysis needs.
   void end_analysis() { supernode_of_ = {}; }
+  /// Computes again what end_analysis() gave back. Only enqueues.
+  template <class Executor>
+  void resume_analysis(const Executor& on, memory_resource& resource) {
+    const auto size = static_cast<std::int64_t>(first_descendant_.size());
+    supernode_of_ = make_buffer<Index>(size, on, resource);
+    simt::for_each(on, size, find_supernode_of<Index>{first_.data(), count_, supernode_of_.data()});
+  }
   [[nodiscard]] std::size_t bytes() const {
     return first_.bytes() + range_end_.bytes() + rows_begin_.bytes() + panel_begin_.bytes() + rows_.bytes() +
            supernode_of_.bytes() + first_descendant_.bytes() + fundamental_.bytes() + mask_begin_.bytes() +

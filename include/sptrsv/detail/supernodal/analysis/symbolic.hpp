@@ -251,6 +251,18 @@ buffer<T> upload_as(const std::vector<std::int64_t>& from, const Executor& on, m
   return to;
 }
 
+/// Returns the number of entries of the longest column of C. Synchronises.
+template <class Index, class Offset, class Executor>
+std::int64_t find_longest_column(const column_view<Index, Offset>& c, const Executor& on,
+                                 memory_resource& resource) {
+  const auto longest = make_buffer<std::int64_t>(1, on, resource);
+  on.fill_bytes(longest.data(), 0, longest.bytes());
+  simt::find_largest(on, c.size, column_length<Index, Offset>{c}, longest.data());
+  std::int64_t found = 0;
+  on.download(&found, longest.data(), sizeof(found));
+  return found;
+}
+
 /// Returns the number of entries of the longest row of C. Synchronises.
 template <class Index, class Offset, class Executor>
 std::int64_t find_longest_row(const column_view<Index, Offset>& c, const device_fundamental<Index>& f,

@@ -69,8 +69,8 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
     if (rhs.count > 1) {
       v.of[1] = ctx.load(at + this->b.column_stride);
     }
-    return {
-        {rhs.count > 0 ? this->alpha * v.of[0] : Scalar{}, rhs.count > 1 ? this->alpha * v.of[1] : Scalar{}}};
+    return {{rhs.count > 0 ? this->alpha * this->of_vector(v.of[0]) : Scalar{},
+             rhs.count > 1 ? this->alpha * this->of_vector(v.of[1]) : Scalar{}}};
   }
   /// Stores the components of the solution for a column of C.
   template <class Context>
@@ -81,7 +81,7 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
     SPTRSV_UNROLL
     for (int c = 0; c < 2; ++c) {
       if (c < rhs.count) {
-        ctx.store(at + c * this->x.column_stride, v.of[c]);
+        ctx.store(at + c * this->x.column_stride, this->of_vector(v.of[c]));
         if (!is_finite(v.of[c])) {
           packs.record_nonfinite(ctx, half, substitution_index);
         }

@@ -115,6 +115,7 @@ struct solve_params {
   std::int64_t size;       ///< rows of the system
   int warp_bytes;          ///< of dynamic shared memory
   bool mirrored;           ///< column j of C stands for row size - 1 - j of b and x, instead of row j
+  bool conjugated;         ///< b and x are conjugated: the system is that of the conjugate of C
   /// Forward only. The sum for column j of the system has number j; the sum for row e of the lists of rows
   /// has number size + e.
   const named_sources<Offset>* named;
@@ -124,14 +125,14 @@ struct solve_params {
   /// this row; then by column, the sum as far as a task of kind `sums` has it. Backward: by column, x; then
   /// partial sums.
   double_buffer<Scalar> buffers;
-  Scalar alpha;
+  Scalar alpha;  ///< conjugated if b is
   dense_view<const Scalar> b;
   dense_view<Scalar> x;
 
   /// Returns alpha b for one column of C and right-hand side.
   template <class Context>
   SPTRSV_DEVICE Scalar load_b(Context& ctx, std::int64_t column, std::int64_t rhs) const {
-    return alpha * ctx.load(b.data + row_of(column) * b.row_stride + rhs * b.column_stride);
+    return alpha * of_vector(ctx.load(b.data + row_of(column) * b.row_stride + rhs * b.column_stride));
   }
   template <class Context>
   SPTRSV_DEVICE pivot_divisor<Scalar> pivot(Context& ctx, std::int64_t column) const {
@@ -142,7 +143,7 @@ struct solve_params {
   template <class Context>
   SPTRSV_DEVICE void store_x(Context& ctx, std::int64_t column, std::int64_t rhs, std::uint32_t half,
                              std::int64_t substitution_index, Scalar v) const {
-    ctx.store(x.data + row_of(column) * x.row_stride + rhs * x.column_stride, v);
+    ctx.store(x.data + row_of(column) * x.row_stride + rhs * x.column_stride, of_vector(v));
     if (!is_finite(v)) {
       buffers.record_nonfinite(ctx, half, substitution_index);
     }
@@ -160,6 +161,14 @@ struct solve_params {
     flag::publish(ctx, buffers.component(half, rhs, index), v);
   }
 
+  /// Converts a component of b to one of the right-hand side of C, or one of the solution to one of x.
+  [[nodiscard]] SPTRSV_DEVICE Scalar of_vector(const Scalar& v) const {
+    if constexpr (is_complex_v<Scalar>) {
+      return conjugated ? conjugate(v) : v;
+    } else {
+      return v;
+    }
+  }
   /// Returns the row of b and x for a column of C.
   [[nodiscard]] SPTRSV_DEVICE std::int64_t row_of(std::int64_t column) const {
     return mirrored ? size - 1 - column : column;

@@ -1,0 +1,200 @@
+// The factor C in panels: what the solves with C and with its transpose share.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/analysis/panel_pattern.hpp"
+#include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/supernodal/analysis/columns.hpp"
+#include "sptrsv/detail/supernodal/analysis/merge_agent.hpp"
+#include "sptrsv/detail/supernodal/analysis/structure.hpp"
+#include "sptrsv/detail/supernodal/analysis/symbolic.hpp"
+#include "sptrsv/detail/supernodal/analysis/tree.hpp"
+#include "sptrsv/detail/supernodal/values/values.hpp"
+
+namespace sptrsv::detail::supernodal {
+
+/// Owns the columns of C, their supernodes and the panels. A system op(T) x = b is C x = b or C^T x = b. The
+/// one is taken whose columns of C have the structure of a complete factor: for a lower triangle usually
+/// C x = b, for an upper one C^T x = b.
+template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+class factor {
+  using real = real_t<Scalar>;
+  using values_type = panel_values<Tuning, Scalar, Index, Offset, Executor>;
+
+ public:
+  /// Finds the supernodes, cuts them where inverses grow too much by the values, and computes the panels.
+  /// end_planning() follows the planning of solves. Synchronises.
+  factor(const valued_pattern<Scalar, Index, Offset>& a, const triangle_form& form, double max_growth,
+         const Executor& on, memory_resource& resource)
+      : factor(a.size, form, max_growth) {
+    find_supernodes(a, form, form.reversed, on, resource);
+    if (size_ > 0 && !fundamental_.is_nested) {
+      try_other_direction(a, form, on, resource);
+    }
+    make_panels(a.values, on, resource);
+  }
+
+  /// As the other constructor, for a lower triangle in panels.
+  factor(const valued_panels<Scalar, Index, Offset>& a, const triangle_form& form, double max_growth,
+         const Executor& on, memory_resource& resource)
+      : factor(a.size, form, max_growth) {
+    backward_ = form.reversed;
+    columns_ = {a, on, resource};
+    find_fundamental(on, resource);
+    make_panels(a.values, on, resource);
+  }
+
+  /// Gives back what only the planning of solves needs.
+  void end_planning() {
+    if (structure_.has_value()) {
+      structure_->end_analysis();
+    }
+  }
+  /// Computes again what end_planning() gave back. Only enqueues.
+  void resume_planning(const Executor& on, memory_resource& resource) {
+    if (structure_.has_value()) {
+      structure_->resume_analysis(on, resource);
+    }
+  }
+
+  /// Computes the panels; the first call after the analysis has nothing to do. Only enqueues.
+  void update_values(const Scalar* values, const Executor& on) {
+    if (size_ > 0 && !std::exchange(has_first_values_, false)) {
+      compute_panels(values, on);
+    }
+  }
+
+  [[nodiscard]] std::int64_t size() const { return size_; }
+  /// Returns whether the system that was analysed is C^T x = b.
+  [[nodiscard]] bool backward() const { return backward_; }
+  /// Returns whether column j of C stands for row size - 1 - j of the system, instead of row j.
+  [[nodiscard]] bool mirrored() const { return mirrored_; }
+  [[nodiscard]] bool is_nested() const { return fundamental_.is_nested; }
+  [[nodiscard]] std::int64_t fundamental_count() const { return fundamental_.count; }
+  [[nodiscard]] const supernode_tree& tree() const { return tree_; }
+  /// Returns the number of entries, the diagonal included unless it is unit.
+  [[nodiscard]] std::int64_t entries() const { return columns_.entries() + pivots_; }
+  /// Returns the length of the longest column (row) of C, without the diagonal.
+  [[nodiscard]] std::int64_t longest(bool column) const { return column ? longest_column_ : longest_row_; }
+
+  // Only if there are rows:
+
+  [[nodiscard]] supernodes<Index> structure() const { return structure_->view(); }
+  [[nodiscard]] const values_type& values() const { return *values_; }
+  /// Returns the first column of C of a supernode whose growth is too large by the values that were given
+  /// last, in the order of substitution of the system that was analysed; -1 if there is none. Synchronises.
+  [[nodiscard]] std::int64_t first_grown_column(const Executor& on) const {
+    const std::int64_t found = values_->first_grown_index(on);
+    return found >= 0 && backward_ ? size_ - 1 - found : found;
+  }
+
+  [[nodiscard]] std::size_t bytes() const {
+    return columns_.bytes() + fundamental_.first.bytes() +
+           (structure_.has_value() ? structure_->bytes() + values_->bytes() : 0);
+  }
+
+ private:
+  factor(std::int64_t size, const triangle_form& form, double max_growth)
+      : size_(size),
+        pivots_(form.unit ? 0 : size),
+        conjugated_(form.conjugated),
+        max_growth_(static_cast<real>(
+            std::min<double>(max_growth, static_cast<double>(std::numeric_limits<real>::max()) / 2))) {}
+
+  /// Builds the columns of C for a direction, and finds their supernodes.
+  void find_supernodes(const pattern_view<Index, Offset>& a, triangle_form form, bool backward,
+                       const Executor& on, memory_resource& resource) {
+    // Backward, the rows of the system, from the last to the first, are the columns of C.
+    form.transposed = form.transposed != backward;
+    form.reversed = form.reversed != backward;
+    backward_ = backward;
+    mirrored_ = form.reversed;
+    fundamental_ = {};
+    columns_ = {};
+    columns_ = {a, form, on, resource};
+    find_fundamental(on, resource);
+  }
+
+  void find_fundamental(const Executor& on, memory_resource& resource) {
+    if (size_ > 0) {
+      fundamental_ = supernodal::find_fundamental(columns_.view(), on, resource);
+    }
+  }
+
+  /// Takes the other direction if its columns are those of a complete factor, or have fewer supernodes.
+  void try_other_direction(const pattern_view<Index, Offset>& a, const triangle_form& form,
+                           const Executor& on, memory_resource& resource) {
+    const std::int64_t count = fundamental_.count;
+    find_supernodes(a, form, !backward_, on, resource);
+    if (!fundamental_.is_nested && fundamental_.count >= count) {
+      find_supernodes(a, form, !backward_, on, resource);
+    }
+  }
+
+  void make_panels(const Scalar* values, const Executor& on, memory_resource& resource) {
+    if (size_ == 0) {
+      return;
+    }
+    longest_row_ = find_longest_row(columns_.view(), fundamental_, on, resource);
+    longest_column_ = find_longest_column(columns_.view(), on, resource);
+    const auto merged = merge_supernodes(
+        fundamental_, {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width}, on, resource);
+    std::vector<std::int64_t> cuts;
+    do {
+      tree_ = cut(merged.ranges, size_, fundamental_.is_nested, Tuning::max_width, cuts);
+      values_.reset();
+      structure_.emplace(tree_, merged.first_descendant.data(), fundamental_, columns_.view(), on, resource);
+      values_.emplace(tree_, pivots_, on, resource);
+      compute_panels(values, on);
+    } while (cut_grown(cuts, on));
+    has_first_values_ = true;
+    columns_.end_analysis();
+    fundamental_.end_analysis();
+  }
+
+  void compute_panels(const Scalar* values, const Executor& on) {
+    values_->update(columns_.values(values, conjugated_), structure_->view(), structure_->masks(fundamental_),
+                    max_growth_, backward_ ? size_ - 1 : -1, on);
+  }
+
+  /// Adds a cut to the middle of each supernode whose growth is too large. Returns whether there are any.
+  bool cut_grown(std::vector<std::int64_t>& cuts, const Executor& on) const {
+    if (first_grown_column(on) < 0) {
+      return false;
+    }
+    const std::size_t before = cuts.size();
+    const auto norms = values_->norms(on);
+    for (std::int64_t s = 0; s < tree_.count(); ++s) {
+      if (!(norms[static_cast<std::size_t>(s)].growth() <= max_growth_) && tree_.columns(s) > 1) {
+        cuts.push_back(tree_.first[static_cast<std::size_t>(s)] + tree_.columns(s) / 2);
+      }
+    }
+    const bool found = cuts.size() > before;
+    std::sort(cuts.begin(), cuts.end());
+    return found;
+  }
+
+  std::int64_t size_;
+  std::int64_t pivots_;  ///< diagonal entries; 0 if the diagonal is unit
+  bool conjugated_;
+  real max_growth_;
+  bool backward_ = false;
+  bool mirrored_ = false;
+  std::int64_t longest_row_ = 0;
+  std::int64_t longest_column_ = 0;
+  factor_columns<Index, Offset> columns_;
+  device_fundamental<Index> fundamental_;
+  supernode_tree tree_;
+  std::optional<device_structure<Index>> structure_;
+  std::optional<values_type> values_;
+  bool has_first_values_ = false;  ///< whether the values of the first update_values() are in place
+};
+
+}  // namespace sptrsv::detail::supernodal
