@@ -11,6 +11,7 @@
 
 #include "common/command_line/command_line.hpp"
 #include "common/measurement/floors.hpp"
+#include "common/measurement/placement.hpp"
 #include "common/policies/policy_list.hpp"
 #include "common/systems/seeded_values.hpp"
 #include "common/terminal/progress.hpp"

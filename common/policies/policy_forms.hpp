@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/command_line/arguments.hpp"
+#include "common/measurement/placement.hpp"
 #include "common/policies/policy_list.hpp"
 
 namespace sptrsv_common {

@@ -55,30 +55,14 @@ struct suite_case {
 
 /// The policy of a suite_case.
 template <class Case>
-class tested final : public tested_policy<typename Case::types> {
-  using types = typename Case::types;
-  using base = tested_policy<types>;
-  using typename base::csc;
-  using typename base::csr;
-  using typename base::stream_type;
-
+class tested final : public tested_policy_of<typename Case::types, typename Case::subject::policy_type> {
  public:
-  tested() {
+  tested()
+      : tested_policy_of<typename Case::types, typename Case::subject::policy_type>(Case::subject::make()) {
     this->case_name = Case::name();
-    this->policy_name = Case::subject::policy_type::name;
     this->may_refuse = Case::subject::may_refuse;
     this->growth = Case::subject::growth;
     this->holds_indices = Case::subject::holds_indices;
-  }
-  any_solver<types> analyze(const csr& a, const system_options& options, stream_type stream,
-                            memory_resource* resource) const override {
-    return any_solver<types>::holding(
-        [&] { return sptrsv::analyze(Case::subject::make(), a, options, stream, resource); });
-  }
-  any_solver<types> analyze(const csc& a, const system_options& options, stream_type stream,
-                            memory_resource* resource) const override {
-    return any_solver<types>::holding(
-        [&] { return sptrsv::analyze(Case::subject::make(), a, options, stream, resource); });
   }
 };
 

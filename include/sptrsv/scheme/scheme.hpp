@@ -4,14 +4,11 @@
 // section 4.2.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <limits>
 #include <string>
-#include <string_view>
 #include <tuple>
-#include <utility>
 
+#include "sptrsv/detail/base/name_table.hpp"
 #include "sptrsv/error.hpp"
 
 namespace sptrsv {
@@ -87,30 +84,6 @@ struct scheme {
 
 namespace detail::schemes {
 
-/// The names of the values of an enumeration.
-template <class Enum, std::size_t Count>
-struct name_table {
-  std::array<std::pair<Enum, std::string_view>, Count> names;
-
-  [[nodiscard]] std::string_view of(Enum value) const {
-    for (const auto& [known, name] : names) {
-      if (known == value) {
-        return name;
-      }
-    }
-    return "?";
-  }
-  [[nodiscard]] bool find(std::string_view text, Enum& value) const {
-    for (const auto& [known, name] : names) {
-      if (name == text) {
-        value = known;
-        return true;
-      }
-    }
-    return false;
-  }
-};
-
 inline constexpr name_table<node_merging, 4> merging_names{{{{node_merging::none, "none"},
                                                              {node_merging::fixed, "merge_fixed"},
                                                              {node_merging::average, "merge_avg"},
@@ -123,7 +96,6 @@ inline constexpr name_table<warp_scheduling, 4> warps_names{{{{warp_scheduling::
                                                               {warp_scheduling::locality, "ws_locality"}}}};
 inline constexpr name_table<hand_off, 2> signal_names{
     {{{hand_off::value, "value"}, {hand_off::fenced, "fenced"}}}};
-inline constexpr name_table<bool, 2> switch_names{{{{true, "yes"}, {false, "no"}}}};
 
 constexpr bool is_power_of_two(int v) { return v > 0 && (v & (v - 1)) == 0; }
 

@@ -13,31 +13,14 @@ namespace sptrsv_trial {
 
 /// A form of a policy.
 template <class Types, class Policy>
-class form_policy final : public support::tested_policy<Types> {
-  using base = support::tested_policy<Types>;
-  using typename base::csc;
-  using typename base::csr;
-  using typename base::stream_type;
-  using solver = support::any_solver<Types>;
-
+class form_policy final : public support::tested_policy_of<Types, Policy> {
  public:
-  explicit form_policy(const sptrsv_common::policy_form<Policy>& form) : policy_(form.policy) {
+  explicit form_policy(const sptrsv_common::policy_form<Policy>& form)
+      : support::tested_policy_of<Types, Policy>(form.policy) {
     this->case_name = form.name + "_" + Types::name();
-    this->policy_name = Policy::name;
     this->may_refuse = form.may_refuse;
     this->growth = form.growth;
   }
-  solver analyze(const csr& a, const sptrsv::system_options& options, stream_type stream,
-                 sptrsv::memory_resource* resource) const override {
-    return solver::holding([&] { return sptrsv::analyze(policy_, a, options, stream, resource); });
-  }
-  solver analyze(const csc& a, const sptrsv::system_options& options, stream_type stream,
-                 sptrsv::memory_resource* resource) const override {
-    return solver::holding([&] { return sptrsv::analyze(policy_, a, options, stream, resource); });
-  }
-
- private:
-  Policy policy_;
 };
 
 /// Returns all forms of the policies of a list.

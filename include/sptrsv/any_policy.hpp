@@ -1,0 +1,100 @@
+// any_policy: a policy that is named at run time, and its analysis, which returns an any_solver.
+//
+// The umbrella does not include this header: it compiles every policy, unless the program links the compiled
+// library (CMake: sptrsv::compiled), which has them compiled.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/any_solver.hpp"
+
+namespace sptrsv {
+
+/// A policy by its name, with its options: the names of the policy's members and their values, for example
+/// `dataflow path=partitioned partitions=8`. Enumerators have their own names; `true` and `false` are `yes`
+/// and `no`. The options of `scheme` are the settings that parse_scheme takes.
+class any_policy {
+ public:
+  /// Constructs the default policy: automatic if the matrix is in device memory, otherwise host_parallel.
+  any_policy() = default;
+  /// Constructs a policy from a name and options, separated by blanks. An empty text is the default policy.
+  /// `analyze` checks the text.
+  any_policy(std::string text) : text_(std::move(text)) {}
+  /// Constructs a policy from a name and options; see the constructor from std::string.
+  any_policy(const char* text) : text_(text) {}
+
+  /// Returns the name and the options as they were given.
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+ private:
+  std::string text_;
+};
+
+namespace detail {
+
+/// Says which policies analyze_any() knows: those of a translation unit of nvcc or of another compiler, or
+/// those of the compiled library. It keeps their functions apart if a program has all three.
+struct device_build;
+struct host_build;
+struct compiled_build;
+#if defined(SPTRSV_COMPILED)
+using this_build = compiled_build;
+#elif defined(__CUDACC__)
+using this_build = device_build;
+#else
+using this_build = host_build;
+#endif
+
+/// The definitions are in detail/any_solver/analyze.hpp, or in the compiled library.
+template <class Build, class View>
+any_solver<typename View::value_type, typename View::index_type, typename View::offset_type> analyze_any(
+    const any_policy& policy, const View& a, const system_options& options, stream_handle stream,
+    memory_resource* resource);
+template <class Build>
+std::vector<std::string> any_policy_names();
+
+}  // namespace detail
+
+/// Analyses `a` for a policy that is chosen at run time; otherwise as analyze with a policy
+/// (sptrsv/solver.hpp).
+///
+/// @param policy the policy: a text converts to it.
+/// @param a csr_view, csc_view or owning matrix, in the memory space that the policy works in.
+/// @param options the triangle, the operation, and the largest number of right-hand sides.
+/// @param stream the stream of the analysis; host policies ignore it.
+/// @param resource source of memory; null: the default of the policy's side.
+/// @return the solver, an `any_solver<Value, Index, Offset>` of the types of the matrix.
+/// @throws error errc::invalid_argument for a name that is none of any_policy_names(), and for an option that
+///   the policy does not have; errc::parse_error for settings of `scheme` that are no text of a scheme; and
+///   what analyze with a policy throws.
+template <class Matrix, class Build = detail::this_build,
+          class = decltype(detail::view_of(std::declval<const Matrix&>()))>
+auto analyze(const any_policy& policy, const Matrix& a, const system_options& options = {},
+             stream_handle stream = {}, memory_resource* resource = nullptr) {
+  const auto view = detail::view_of(a);
+#ifdef SPTRSV_COMPILED
+  using view_type = std::remove_const_t<decltype(view)>;
+  using index = typename view_type::index_type;
+  static_assert(std::is_same_v<index, typename view_type::offset_type> &&
+                    (std::is_same_v<index, std::int32_t> || std::is_same_v<index, std::int64_t>),
+                "the compiled library has indices and offsets of one type, std::int32_t or std::int64_t");
+#endif
+  return detail::analyze_any<Build>(policy, view, options, stream, resource);
+}
+
+/// Returns the names of the policies that analyze knows: without nvcc, and without a compiled library of
+/// nvcc, those of the host.
+template <class Build = detail::this_build>
+std::vector<std::string> any_policy_names() {
+  return detail::any_policy_names<Build>();
+}
+
+}  // namespace sptrsv
+
+#ifndef SPTRSV_COMPILED
+#include "sptrsv/detail/any_solver/analyze.hpp"
+#endif

@@ -1,0 +1,68 @@
+// The policies that a program offers by name: the one list of them.
+#pragma once
+
+#include <string>
+
+#include "sptrsv/policy.hpp"
+
+namespace sptrsv::detail {
+
+/// A list of types of policies.
+template <class... Policies>
+struct policy_list {};
+
+template <class... First, class... Second>
+policy_list<First..., Second...> joined(policy_list<First...>, policy_list<Second...>);
+
+/// The policies of the GPU; the first one is the default. To offer another policy, add a line here, and its
+/// options to policy_options.hpp.
+using device_policies = policy_list<policy::automatic<>,       //
+                                    policy::sync_free_warp,    //
+                                    policy::sync_free_thread,  //
+                                    policy::sync_free_fused,   //
+                                    policy::level_set,         //
+                                    policy::dataflow,          //
+                                    policy::self_scheduled,    //
+                                    policy::scheme,            //
+                                    policy::sync_free_column,  //
+                                    policy::recursive_block,   //
+                                    policy::column_block,      //
+                                    policy::row_block,         //
+                                    policy::supernodal>;
+/// The policies of the host; the first one is the default.
+using host_policies = policy_list<policy::host_parallel, policy::host_serial>;
+
+/// The policies of this build. The policies of the GPU need nvcc.
+#ifdef __CUDACC__
+using all_policies = decltype(joined(device_policies{}, host_policies{}));
+#else
+using all_policies = host_policies;
+#endif
+
+/// Calls `visit(policy)` for each policy of the list.
+template <class... Policies, class Visit>
+void for_each_policy(policy_list<Policies...>, Visit visit) {
+  (visit(Policies{}), ...);
+}
+
+/// Returns the name of the first policy of a list.
+template <class First, class... Rest>
+std::string first_name(policy_list<First, Rest...>) {
+  return First::name;
+}
+
+/// Returns whether the list has a policy of this name.
+template <class... Policies>
+bool has_name(policy_list<Policies...>, const std::string& name) {
+  return ((name == Policies::name) || ...);
+}
+
+/// Returns the names of the policies of a list, separated by commas.
+template <class... Policies>
+std::string names_of(policy_list<Policies...>) {
+  std::string text;
+  ((text += (text.empty() ? "" : ", ") + std::string(Policies::name)), ...);
+  return text;
+}
+
+}  // namespace sptrsv::detail

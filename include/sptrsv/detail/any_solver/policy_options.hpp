@@ -1,0 +1,242 @@
+// The options of policies as text: `name=value`, separated by blanks.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "sptrsv/detail/base/name_table.hpp"
+#include "sptrsv/error.hpp"
+#include "sptrsv/policy.hpp"
+#include "sptrsv/scheme/text.hpp"
+
+namespace sptrsv::detail {
+
+inline const auto& names_of_values(policy::row_order) {
+  static constexpr name_table<policy::row_order, 2> names{
+      {{{policy::row_order::natural, "natural"}, {policy::row_order::levels, "levels"}}}};
+  return names;
+}
+inline const auto& names_of_values(policy::orientation) {
+  static constexpr name_table<policy::orientation, 2> names{
+      {{{policy::orientation::rows, "rows"}, {policy::orientation::columns, "columns"}}}};
+  return names;
+}
+inline const auto& names_of_values(policy::level_launches) {
+  static constexpr name_table<policy::level_launches, 2> names{
+      {{{policy::level_launches::fused, "fused"}, {policy::level_launches::separate, "separate"}}}};
+  return names;
+}
+inline const auto& names_of_values(policy::warp_form) {
+  static constexpr name_table<policy::warp_form, 2> names{
+      {{{policy::warp_form::one_row, "one_row"}, {policy::warp_form::rows_by_length, "rows_by_length"}}}};
+  return names;
+}
+inline const auto& names_of_values(policy::thread_form) {
+  static constexpr name_table<policy::thread_form, 2> names{
+      {{{policy::thread_form::writing_first, "writing_first"},
+        {policy::thread_form::two_phase, "two_phase"}}}};
+  return names;
+}
+inline const auto& names_of_values(policy::dataflow_path) {
+  static constexpr name_table<policy::dataflow_path, 5> names{
+      {{{policy::dataflow_path::automatic, "automatic"},
+        {policy::dataflow_path::row_per_thread, "row_per_thread"},
+        {policy::dataflow_path::partitioned, "partitioned"},
+        {policy::dataflow_path::single_block, "single_block"},
+        {policy::dataflow_path::hybrid, "hybrid"}}}};
+  return names;
+}
+inline const auto& names_of_values(policy::block_selector) {
+  static constexpr name_table<policy::block_selector, 2> names{
+      {{{policy::block_selector::fitted, "fitted"}, {policy::block_selector::paper, "paper"}}}};
+  return names;
+}
+inline const auto& names_of_values(policy::triangle_kernel) {
+  static constexpr name_table<policy::triangle_kernel, 4> names{
+      {{{policy::triangle_kernel::chosen, "chosen"},
+        {policy::triangle_kernel::level_set, "level_set"},
+        {policy::triangle_kernel::sync_free, "sync_free"},
+        {policy::triangle_kernel::serial, "serial"}}}};
+  return names;
+}
+inline const auto& names_of_values(policy::square_kernel) {
+  static constexpr name_table<policy::square_kernel, 5> names{
+      {{{policy::square_kernel::chosen, "chosen"},
+        {policy::square_kernel::scalar_csr, "scalar_csr"},
+        {policy::square_kernel::vector_csr, "vector_csr"},
+        {policy::square_kernel::scalar_dcsr, "scalar_dcsr"},
+        {policy::square_kernel::vector_dcsr, "vector_dcsr"}}}};
+  return names;
+}
+inline const auto& names_of_values(bool) { return switch_names; }
+
+// for_each_option() calls `visit(name, member)` for each option of a policy; the name is that of the member.
+
+template <class Visit>
+void for_each_option(policy::host_serial&, Visit) {}
+template <class Visit>
+void for_each_option(policy::host_parallel& p, Visit visit) {
+  visit("workers", p.workers);
+}
+template <class Tuning, class Visit>
+void for_each_option(policy::basic_sync_free_warp<Tuning>& p, Visit visit) {
+  visit("order", p.order);
+  visit("form", p.form);
+}
+template <class Tuning, class Visit>
+void for_each_option(policy::basic_sync_free_thread<Tuning>& p, Visit visit) {
+  visit("order", p.order);
+  visit("form", p.form);
+}
+template <class Tuning, class Visit>
+void for_each_option(policy::basic_sync_free_fused<Tuning>& p, Visit visit) {
+  visit("order", p.order);
+}
+template <class Tuning, class Visit>
+void for_each_option(policy::basic_sync_free_column<Tuning>&, Visit) {}
+template <class Tuning, class Visit>
+void for_each_option(policy::basic_level_set<Tuning>& p, Visit visit) {
+  visit("by", p.by);
+  visit("launches", p.launches);
+}
+template <class Tuning, class Visit>
+void for_each_option(policy::basic_self_scheduled<Tuning>& p, Visit visit) {
+  visit("by", p.by);
+  visit("order", p.order);
+}
+template <class Tuning, class Visit>
+void for_each_option(policy::basic_dataflow<Tuning>& p, Visit visit) {
+  visit("path", p.path);
+  visit("order", p.order);
+  visit("partitions", p.partitions);
+  visit("exact_order", p.exact_order);
+  visit("max_growth", p.max_growth);
+  visit("max_fill", p.max_fill);
+  visit("shape", p.shape);
+  visit("row_per_thread_levels", p.row_per_thread_levels);
+}
+template <class Visit>
+void for_each_option(policy::automatic<>& p, Visit visit) {
+  for_each_option(std::get<0>(p.candidates), visit);
+}
+template <class Tuning, class Visit>
+void for_each_option(policy::basic_supernodal<Tuning>& p, Visit visit) {
+  visit("max_growth", p.max_growth);
+}
+template <class Visit>
+void for_each_option(policy::block_kernels& kernels, Visit visit) {
+  visit("selector", kernels.selector);
+  visit("triangle", kernels.triangle);
+  visit("square", kernels.square);
+}
+template <class Tuning, class Visit>
+void for_each_option(policy::basic_column_block<Tuning>& p, Visit visit) {
+  visit("blocks", p.blocks);
+  for_each_option(p.kernels, visit);
+}
+template <class Tuning, class Visit>
+void for_each_option(policy::basic_row_block<Tuning>& p, Visit visit) {
+  visit("blocks", p.blocks);
+  for_each_option(p.kernels, visit);
+}
+template <class Tuning, class Visit>
+void for_each_option(policy::basic_recursive_block<Tuning>& p, Visit visit) {
+  visit("depth", p.depth);
+  for_each_option(p.kernels, visit);
+}
+
+/// A policy as a user writes it, in words.
+struct policy_text {
+  std::string name;                   ///< empty: the default policy
+  std::vector<std::string> settings;  ///< `option=value`
+
+  explicit policy_text(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r\n";
+    for (std::size_t at = text.find_first_not_of(blanks); at != std::string_view::npos;
+         at = text.find_first_not_of(blanks, at)) {
+      const std::size_t end = std::min(text.find_first_of(blanks, at), text.size());
+      if (name.empty()) {
+        name = text.substr(at, end - at);
+      } else {
+        settings.emplace_back(text.substr(at, end - at));
+      }
+      at = end;
+    }
+  }
+};
+
+/// Sets a member from a text. Returns what the text must be instead; empty if the member was set.
+template <class T>
+std::string set_option(T& member, std::string_view text) {
+  if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
+    const auto& table = names_of_values(T{});
+    if (table.find(text, member)) {
+      return {};
+    }
+    std::string names;
+    for (const auto& [value, name] : table.names) {
+      names += (names.empty() ? "one of " : ", ") + std::string(name);
+    }
+    return names;
+  } else {
+    T value{};
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (code != std::errc() || end != text.data() + text.size()) {
+      return std::is_integral_v<T> ? "an integer" : "a number";
+    }
+    member = value;
+    return {};
+  }
+}
+
+/// Sets the members that `settings` name. Throws `error` with errc::invalid_argument for an option that the
+/// policy does not have, that is given twice, or whose value it does not take.
+template <class Policy>
+void set_options(Policy& policy, const std::vector<std::string>& settings) {
+  std::vector<std::string_view> seen;
+  for (const std::string& setting : settings) {
+    const std::size_t equals = std::min(setting.find('='), setting.size());
+    const std::string_view option = std::string_view(setting).substr(0, equals);
+    const std::string_view value = std::string_view(setting).substr(std::min(equals + 1, setting.size()));
+    std::string options;
+    std::string wanted;
+    bool found = false;
+    for_each_option(policy, [&](const char* name, auto& member) {
+      options += (options.empty() ? "" : ", ") + std::string(name);
+      if (option == name) {
+        found = true;
+        wanted = set_option(member, value);
+      }
+    });
+    SPTRSV_EXPECTS(found, errc::invalid_argument,
+                   std::string("the policy ") + Policy::name + " has no option '" + std::string(option) +
+                       "'; it has " + (options.empty() ? "none" : options));
+    SPTRSV_EXPECTS(wanted.empty(), errc::invalid_argument,
+                   std::string("the policy ") + Policy::name + " cannot have '" + setting +
+                       "': " + std::string(option) + " is " + wanted);
+    SPTRSV_EXPECTS(
+        std::find(seen.begin(), seen.end(), option) == seen.end(), errc::invalid_argument,
+        std::string("the policy ") + Policy::name + " has the option " + std::string(option) + " twice");
+    seen.push_back(option);
+  }
+}
+/// The options of scheme are the settings of a scheme, as parse_scheme takes them.
+template <class Tuning>
+void set_options(policy::basic_scheme<Tuning>& policy, const std::vector<std::string>& settings) {
+  std::string text;
+  for (const std::string& setting : settings) {
+    text += setting + " ";
+  }
+  if (!settings.empty()) {
+    policy.use = parse_scheme(text);
+  }
+}
+
+}  // namespace sptrsv::detail

@@ -1,0 +1,167 @@
+// Policies that are named at run time: names, options, and what any_solver adds to the solver that it holds.
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/any_policy.hpp"
+#include "sptrsv/detail/any_solver/policy_options.hpp"
+
+namespace sptrsv::testing {
+namespace {
+
+static_assert(!std::is_default_constructible_v<any_solver<double>>);
+static_assert(!std::is_copy_constructible_v<any_solver<double>>);
+static_assert(std::is_nothrow_move_constructible_v<any_solver<double>>);
+static_assert(std::is_nothrow_move_assignable_v<any_solver<double>>);
+static_assert(std::is_same_v<decltype(analyze("", std::declval<const csc_view<float, std::int64_t>&>())),
+                             any_solver<float, std::int64_t>>);
+
+csr_matrix<double> lower() { return {2, 2, {0, 1, 3}, {0, 0, 1}, {2, 1, 4}}; }
+
+/// Returns the error that `call` throws, as its code and its text.
+template <class Call>
+std::pair<errc, std::string> refusal(const Call& call) {
+  try {
+    call();
+  } catch (const error& e) {
+    return {e.code(), e.what()};
+  }
+  return {errc::io_error, "no error"};
+}
+std::pair<errc, std::string> refusal(const char* text) {
+  return refusal([&] { static_cast<void>(analyze(text, lower())); });
+}
+std::pair<errc, std::string> invalid(const std::string& text) { return {errc::invalid_argument, text}; }
+
+template <class Policy>
+Policy with_options(const std::string& text) {
+  Policy policy;
+  detail::set_options(policy, detail::policy_text(Policy::name + (" " + text)).settings);
+  return policy;
+}
+
+TEST(AnyPolicy, IsTakenByItsName) {
+  for (const std::string& name : any_policy_names()) {
+    auto solver = analyze(name, lower());
+    EXPECT_EQ(solver.info().policy, name);
+    EXPECT_EQ(solver.rows(), 2);
+    EXPECT_EQ(solver.max_rhs(), 1);
+    std::vector<double> x{2, 9};
+    solver.solve(x, x);
+    EXPECT_EQ(x, (std::vector<double>{1, 2})) << name;
+  }
+}
+
+TEST(AnyPolicy, IsThatOfTheHostForMatricesOfTheHost) {
+  EXPECT_EQ(analyze(any_policy(), lower()).info().policy, "host_parallel");
+  EXPECT_EQ(analyze(" ", lower()).info().policy, "host_parallel");
+}
+
+TEST(AnyPolicy, RefusesUnknownNamesAndOptions) {
+  EXPECT_EQ(refusal("fast"),
+            invalid("there is no policy 'fast'; the policies are host_parallel, host_serial"));
+  EXPECT_EQ(refusal("host_parallel threads=2"),
+            invalid("the policy host_parallel has no option 'threads'; it has workers"));
+  EXPECT_EQ(refusal("host_serial workers=2"),
+            invalid("the policy host_serial has no option 'workers'; it has none"));
+  EXPECT_EQ(refusal("host_parallel workers"),
+            invalid("the policy host_parallel cannot have 'workers': workers is an integer"));
+  EXPECT_EQ(refusal("host_parallel workers=2 workers=2"),
+            invalid("the policy host_parallel has the option workers twice"));
+}
+
+TEST(AnyPolicy, HasTheMembersOfThePolicyAsOptions) {
+  const auto dataflow = with_options<policy::dataflow>(
+      "path=partitioned order=natural partitions=3 exact_order=no max_growth=8.5 max_fill=1 shape=2 "
+      "row_per_thread_levels=4");
+  EXPECT_EQ(dataflow.path, policy::dataflow_path::partitioned);
+  EXPECT_EQ(dataflow.order, policy::row_order::natural);
+  EXPECT_EQ(dataflow.partitions, 3);
+  EXPECT_FALSE(dataflow.exact_order);
+  EXPECT_EQ(dataflow.max_growth, 8.5);
+  EXPECT_EQ(dataflow.max_fill, 1);
+  EXPECT_EQ(dataflow.shape, 2);
+  EXPECT_EQ(dataflow.row_per_thread_levels, 4);
+  EXPECT_EQ(std::get<0>(with_options<policy::automatic<>>("partitions=3").candidates).partitions, 3);
+  EXPECT_EQ(with_options<policy::supernodal>("max_growth=2").max_growth, 2);
+  EXPECT_EQ(with_options<policy::level_set>("by=columns launches=separate").launches,
+            policy::level_launches::separate);
+  EXPECT_EQ(with_options<policy::self_scheduled>("by=rows order=natural").by, policy::orientation::rows);
+  EXPECT_EQ(with_options<policy::sync_free_warp>("form=rows_by_length").form,
+            policy::warp_form::rows_by_length);
+  EXPECT_EQ(with_options<policy::sync_free_thread>("form=two_phase").form, policy::thread_form::two_phase);
+  EXPECT_EQ(with_options<policy::sync_free_fused>("order=natural").order, policy::row_order::natural);
+  const auto blocks =
+      with_options<policy::recursive_block>("depth=2 selector=paper triangle=serial square=vector_dcsr");
+  EXPECT_EQ(blocks.depth, 2);
+  EXPECT_EQ(blocks.kernels.selector, policy::block_selector::paper);
+  EXPECT_EQ(blocks.kernels.triangle, policy::triangle_kernel::serial);
+  EXPECT_EQ(blocks.kernels.square, policy::square_kernel::vector_dcsr);
+  EXPECT_EQ(with_options<policy::row_block>("blocks=5").blocks, 5);
+  EXPECT_EQ(with_options<policy::column_block>("blocks=6").blocks, 6);
+  EXPECT_EQ(to_string(with_options<policy::scheme>("nw=2 ng=4").use.value()),
+            to_string(parse_scheme("nw=2 ng=4")));
+  EXPECT_FALSE(with_options<policy::scheme>("").use.has_value());
+  EXPECT_EQ(refusal([] { with_options<policy::level_set>("by=diagonals"); }),
+            invalid("the policy level_set cannot have 'by=diagonals': by is one of rows, columns"));
+  EXPECT_EQ(refusal([] { with_options<policy::scheme>("ng=x"); }).first, errc::parse_error);
+}
+
+/// The aggregates have as many members as options, so that a new member needs an option, too.
+template <class Policy>
+std::size_t number_of_options() {
+  Policy policy;
+  std::size_t count = 0;
+  detail::for_each_option(policy, [&](const char*, const auto&) { ++count; });
+  return count;
+}
+TEST(AnyPolicy, HasAnOptionForEachMember) {
+  const auto [path, order, partitions, exact_order, max_growth, max_fill, shape, levels] = policy::dataflow{};
+  static_cast<void>(std::tie(path, order, partitions, exact_order, max_growth, max_fill, shape, levels));
+  EXPECT_EQ(number_of_options<policy::dataflow>(), 8U);
+  const auto [blocks, kernels] = policy::column_block{};
+  const auto [selector, triangle, square] = kernels;
+  static_cast<void>(std::tie(blocks, selector, triangle, square));
+  EXPECT_EQ(number_of_options<policy::column_block>(), 4U);
+}
+
+TEST(AnySolver, HasTheFunctionsOfASolver) {
+  auto solver = analyze("host_parallel workers=2", lower(), {uplo::lower, diag::non_unit, op::none, 2});
+  std::vector<double> x(2);
+  solver.solve(std::vector<double>{2, 9}, x, 2.0);
+  EXPECT_EQ(x, (std::vector<double>{2, 4}));
+  solver.update_values(std::vector<double>{0, 1, 4});
+  auto scratch = solver.make_workspace();
+  solver.solve(std::vector<double>{2, 9}, x, 1.0, scratch);
+  EXPECT_EQ(solver.status(scratch).code, solve_status::kind::zero_pivot);
+  EXPECT_EQ(solver.status(scratch).row, 0);
+  EXPECT_TRUE(solver.status().ok());
+}
+
+TEST(AnySolver, TakesASolver) {
+  any_solver<double> solver = analyze(policy::host_serial{}, lower());
+  EXPECT_EQ(solver.info().policy, "host_serial");
+}
+
+TEST(AnySolver, RefusesWhatWasMovedFromAndWorkspacesOfOthers) {
+  auto solver = analyze("host_serial", lower());
+  auto other = analyze("host_parallel", lower());
+  auto scratch = other.make_workspace();
+  std::vector<double> x{2, 9};
+  EXPECT_EQ(refusal([&] { solver.solve(x, x, 1.0, scratch); }),
+            invalid("the workspace belongs to another solver"));
+  auto moved = std::move(other);
+  moved.solve(x, x, 1.0, scratch);
+  EXPECT_EQ(x, (std::vector<double>{1, 2}));
+  EXPECT_EQ(refusal([&] { other.solve(x, x); }), invalid("the solver was moved from"));
+  const auto moved_scratch = std::move(scratch);
+  EXPECT_EQ(refusal([&] { moved.solve(x, x, 1.0, scratch); }), invalid("the workspace was moved from"));
+}
+
+}  // namespace
+}  // namespace sptrsv::testing
