@@ -2,22 +2,41 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(package_dir "${CMAKE_INSTALL_DATADIR}/cmake/sptrsv")  # nothing here depends on the machine's architecture
+# The headers alone do not depend on the machine's architecture, the compiled library does.
+set(package_dir "${CMAKE_INSTALL_DATADIR}/cmake/sptrsv")
+set(independent ARCH_INDEPENDENT)
+if(SPTRSV_BUILD_COMPILED)
+  set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/sptrsv")
+  set(independent)
+endif()
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh")
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN "*.h")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/sptrsv")
 
 install(TARGETS sptrsv_headers EXPORT sptrsvTargets INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT sptrsvTargets NAMESPACE sptrsv:: DESTINATION "${package_dir}")
+# What a program that links the static library needs beside it.
+set(sptrsv_compiled_needs)
+if(SPTRSV_BUILD_COMPILED)
+  install(TARGETS sptrsv_compiled EXPORT sptrsvCompiledTargets)
+  install(EXPORT sptrsvCompiledTargets NAMESPACE sptrsv:: DESTINATION "${package_dir}")
+  if(NOT BUILD_SHARED_LIBS)
+    foreach(part cuda openmp)
+      if(sptrsv_has_${part})
+        list(APPEND sptrsv_compiled_needs ${part})
+      endif()
+    endforeach()
+  endif()
+endif()
 
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/sptrsvConfig.cmake.in" "${PROJECT_BINARY_DIR}/sptrsvConfig.cmake"
   INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/sptrsvConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion  # before 1.0.0 a minor version may change the interface
-  ARCH_INDEPENDENT)
+  ${independent})
 install(
   FILES "${PROJECT_BINARY_DIR}/sptrsvConfig.cmake" "${PROJECT_BINARY_DIR}/sptrsvConfigVersion.cmake"
     "${PROJECT_SOURCE_DIR}/cmake/SptrsvDependencies.cmake"

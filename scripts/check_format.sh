@@ -12,6 +12,6 @@ mode=(--dry-run --Werror)
 [ "${1:-}" != --fix ] || mode=(-i)
 
 cd "$root"
-find include common tests examples benchmarks -type f \
-  \( -name '*.hpp' -o -name '*.cuh' -o -name '*.cpp' -o -name '*.cu' \) -print0 |
+find include src common tests examples benchmarks -type f \
+  \( -name '*.hpp' -o -name '*.cuh' -o -name '*.cpp' -o -name '*.cu' -o -name '*.h' -o -name '*.c' \) -print0 |
   xargs -0 -r -P "$cores" -n 16 "$clang_format" --style=file "${mode[@]}"

@@ -1,4 +1,4 @@
-// The version of the library. CMake reads it from this file.
+// The version of the library. CMake reads it from this file, and C programs include it.
 #pragma once
 
 /// Major version.
@@ -7,7 +7,10 @@
 #define SPTRSV_VERSION_MINOR 1
 /// Patch version.
 #define SPTRSV_VERSION_PATCH 0
+/// The version as one number, 100 for 0.1.0: comparisons `#if SPTRSV_VERSION >= 100`.
+#define SPTRSV_VERSION (SPTRSV_VERSION_MAJOR * 10000 + SPTRSV_VERSION_MINOR * 100 + SPTRSV_VERSION_PATCH)
 
+#ifdef __cplusplus
 namespace sptrsv {
 
 /// The major version as a constant.
@@ -18,3 +21,4 @@ inline constexpr int version_minor = SPTRSV_VERSION_MINOR;
 inline constexpr int version_patch = SPTRSV_VERSION_PATCH;
 
 }  // namespace sptrsv
+#endif

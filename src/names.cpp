@@ -1,0 +1,9 @@
+// The names of the policies of the compiled library.
+#include "sptrsv/any_policy.hpp"
+#include "sptrsv/detail/any_solver/analyze.hpp"
+
+namespace sptrsv::detail {
+
+template std::vector<std::string> any_policy_names<compiled_build>();
+
+}  // namespace sptrsv::detail

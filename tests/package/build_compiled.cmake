@@ -1,0 +1,24 @@
+# Run by CTest (see CMakeLists.txt for the arguments): builds the compiled library with the policies of the host,
+# as a static and as a shared library, installs each, and builds and runs the users in compiled/ against it.
+
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+file(REMOVE_RECURSE "${SCRATCH_DIR}")
+set(compilers -G "${GENERATOR}" -D "CMAKE_CXX_COMPILER=${CXX_COMPILER}")
+foreach(shared OFF ON)  # the second build compiles little anew
+  run("${CMAKE_COMMAND}" -S "${SOURCE_DIR}" -B "${SCRATCH_DIR}/library" ${compilers}
+    -D CMAKE_BUILD_TYPE=Debug -D CMAKE_CXX_FLAGS_DEBUG=-O0 -D SPTRSV_ENABLE_CUDA=OFF
+    -D SPTRSV_BUILD_COMPILED=ON -D SPTRSV_BUILD_TESTS=OFF -D SPTRSV_BUILD_EXAMPLES=OFF
+    -D SPTRSV_BUILD_BENCHMARKS=OFF -D BUILD_SHARED_LIBS=${shared})
+  run("${CMAKE_COMMAND}" --build "${SCRATCH_DIR}/library" --parallel ${CORES})
+  run("${CMAKE_COMMAND}" --install "${SCRATCH_DIR}/library" --prefix "${SCRATCH_DIR}/installed")
+  file(REMOVE_RECURSE "${SCRATCH_DIR}/moved_${shared}")
+  file(RENAME "${SCRATCH_DIR}/installed" "${SCRATCH_DIR}/moved_${shared}")
+  run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/compiled" -B "${SCRATCH_DIR}/users_${shared}" ${compilers}
+    -D "CMAKE_PREFIX_PATH=${SCRATCH_DIR}/moved_${shared}")
+  run("${CMAKE_COMMAND}" --build "${SCRATCH_DIR}/users_${shared}" --parallel ${CORES})
+  run("${SCRATCH_DIR}/users_${shared}/user_cpp")
+  run("${SCRATCH_DIR}/users_${shared}/user_c")
+endforeach()
