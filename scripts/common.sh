@@ -14,7 +14,7 @@ has_gpu() { "$root/tests/run_if_gpu.sh" true > /dev/null; }
 has_header() { echo "#include <$1>" | "${CXX:-c++}" -E -x c++ - > /dev/null 2>&1; }
 
 # install_missing WHAT...: installs the Debian packages of those of WHAT that this machine lacks. WHAT is among
-# build, gtest, benchmark, zlib, suitesparse, cli11, python, matplotlib, venv, shellcheck, clang, clang-format,
+# build, gtest, benchmark, zlib, suitesparse, cli11, python, matplotlib, scipy, venv, shellcheck, clang, clang-format,
 # clang-tidy, doxygen.
 install_missing() {
   local what packages=()
@@ -34,6 +34,10 @@ install_missing() {
       matplotlib)
         python3 -c 'import matplotlib' 2> /dev/null || /usr/bin/python3 -c 'import matplotlib' 2> /dev/null ||
           packages+=(python3-matplotlib)
+        ;;
+      scipy)
+        python3 -c 'import scipy' 2> /dev/null || /usr/bin/python3 -c 'import scipy' 2> /dev/null ||
+          packages+=(python3-scipy)
         ;;
       venv) python3 -c 'import ensurepip' 2> /dev/null || packages+=(python3-venv) ;;
       clang) # with the runtime of libFuzzer

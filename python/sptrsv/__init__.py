@@ -1,0 +1,33 @@
+"""Sparse triangular solves on NVIDIA GPUs and on the host: one analysis, many solves.
+
+``analyze`` returns a solver of one triangle, ``from_splu`` one of a SuperLU factorisation of SciPy, and
+``spsolve_triangular`` has SciPy's signature and keeps solvers by pattern.
+"""
+
+from ._cache import CacheInfo, cache_info, clear_cache, set_cache_limit, spsolve_triangular
+from ._errors import CudaError, Error, InputError, OutOfMemoryError
+from ._library import policy_names, version
+from ._solver import Info, Solver, Status, analyze
+from ._splu import LUSolver, from_splu
+
+__version__ = version()
+
+__all__ = [
+    "CacheInfo",
+    "CudaError",
+    "Error",
+    "Info",
+    "InputError",
+    "LUSolver",
+    "OutOfMemoryError",
+    "Solver",
+    "Status",
+    "analyze",
+    "cache_info",
+    "clear_cache",
+    "from_splu",
+    "policy_names",
+    "set_cache_limit",
+    "spsolve_triangular",
+    "version",
+]

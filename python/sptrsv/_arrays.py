@@ -1,0 +1,118 @@
+"""Arrays and sparse matrices of NumPy, SciPy, CuPy and PyTorch, as addresses, sizes and strides."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+
+VALUE_TYPES = {
+    np.dtype(np.float32): 0,
+    np.dtype(np.float64): 1,
+    np.dtype(np.complex64): 2,
+    np.dtype(np.complex128): 3,
+}
+
+
+class Array(NamedTuple):
+    """An array in host or device memory. The strides are in elements."""
+
+    owner: Any
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: np.dtype
+    on_device: bool
+    writable: bool
+
+
+def describe(array: Any) -> Array:
+    """Return the description of an array of NumPy, or of any library with ``__cuda_array_interface__``."""
+    if isinstance(array, np.ndarray):
+        dtype, shape, strides = array.dtype, array.shape, array.strides
+        address, read_only, on_device = array.__array_interface__["data"][0], not array.flags.writeable, False
+    elif hasattr(array, "__cuda_array_interface__"):
+        interface = array.__cuda_array_interface__
+        dtype, shape, strides = np.dtype(interface["typestr"]), tuple(interface["shape"]), interface.get("strides")
+        (address, read_only), on_device = interface["data"], True
+    else:
+        return describe(_on_host(array))
+    size = dtype.itemsize
+    if strides == (size,):
+        elements: tuple[int, ...] = (1,)
+    elif strides is None:
+        steps, count = [], 1
+        for extent in reversed(shape):
+            steps.append(count)
+            count *= extent
+        elements = tuple(reversed(steps))
+    else:
+        if any(stride % size for stride in strides):
+            raise ValueError("the strides of the array are no multiples of the size of an element")
+        elements = tuple(stride // size for stride in strides)
+    return Array(array, address or 0, shape, elements, dtype, on_device, not read_only)
+
+
+def _on_host(array: Any) -> np.ndarray:
+    """Return a view of an array in host memory of another library, or a copy of a sequence."""
+    return np.from_dlpack(array) if hasattr(array, "__dlpack__") else np.asarray(array)
+
+
+def _module(array: Any) -> str:
+    return type(array).__module__.partition(".")[0]
+
+
+def current_stream(array: Any) -> int:
+    """Return the current stream of the library that the device array belongs to."""
+    module = _module(array)
+    if module == "torch":
+        return int(sys.modules["torch"].cuda.current_stream(array.device).cuda_stream)
+    if module == "cupy":
+        return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
+    return int(array.__cuda_array_interface__.get("stream") or 0)
+
+
+def empty_like(array: Any) -> Any:
+    """Return an uninitialised array of the same kind, shape and type."""
+    if isinstance(array, np.ndarray):
+        return np.empty_like(array)
+    return sys.modules[_module(array)].empty_like(array)
+
+
+def convert(array: Any, dtype: np.dtype) -> Any:
+    """Return a copy of the array with another type."""
+    if _module(array) == "torch":
+        return array.to(getattr(sys.modules["torch"], dtype.name))
+    return array.astype(dtype)
+
+
+def contiguous(array: Any) -> Any:
+    """Return a copy of the array whose elements are contiguous."""
+    return array.contiguous() if _module(array) == "torch" else array.copy()
+
+
+class SparseMatrix(NamedTuple):
+    """The arrays of a sparse matrix by rows or by columns."""
+
+    by_columns: bool
+    shape: tuple[int, int]
+    offsets: Any
+    indices: Any
+    values: Any
+
+
+def sparse_arrays(a: Any) -> SparseMatrix:
+    """Return the arrays of a matrix of SciPy, CuPy or PyTorch; other formats are converted to CSR."""
+    if _module(a) == "torch":
+        layout = str(a.layout)
+        if layout == "torch.sparse_csc":
+            return SparseMatrix(True, tuple(a.shape), a.ccol_indices(), a.row_indices(), a.values())
+        if layout != "torch.sparse_csr":
+            a = a.to_sparse_csr()
+        return SparseMatrix(False, tuple(a.shape), a.crow_indices(), a.col_indices(), a.values())
+    if not hasattr(a, "format"):
+        raise TypeError(f"a sparse matrix of SciPy, CuPy or PyTorch is needed, not {type(a).__name__}")
+    if a.format not in ("csr", "csc"):
+        a = a.tocsr()
+    return SparseMatrix(a.format == "csc", tuple(a.shape), a.indptr, a.indices, a.data)

@@ -1,0 +1,146 @@
+"""The C interface of the library (``sptrsv.h``), loaded with ctypes, which releases the interpreter's lock."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_uint64, c_void_p
+from pathlib import Path
+
+from ._errors import CudaError, Error, InputError, OutOfMemoryError
+
+_CODES = (
+    "success",
+    "invalid_argument",
+    "not_square",
+    "offsets_not_monotone",
+    "index_out_of_range",
+    "duplicate_entry",
+    "missing_diagonal",
+    "size_mismatch",
+    "too_many_rhs",
+    "wrong_memory_space",
+    "unsupported",
+    "out_of_memory",
+    "parse_error",
+    "io_error",
+    "cuda_error",
+    "internal_error",
+)
+_CLASSES: dict[str, type[Error]] = {
+    "out_of_memory": OutOfMemoryError,
+    "cuda_error": CudaError,
+    "io_error": Error,
+    "internal_error": Error,
+}
+
+STATUS_NAMES = ("ok", "zero_pivot", "non_finite", "growth")
+
+
+class Matrix(Structure):
+    """``sptrsv_matrix``."""
+
+    _fields_ = (
+        ("storage", c_int),
+        ("value_type", c_int),
+        ("index_type", c_int),
+        ("rows", c_int64),
+        ("columns", c_int64),
+        ("entries", c_int64),
+        ("offsets", c_void_p),
+        ("indices", c_void_p),
+        ("values", c_void_p),
+    )
+
+
+class Options(Structure):
+    """``sptrsv_options``."""
+
+    _fields_ = (
+        ("part", c_int),
+        ("diagonal", c_int),
+        ("operation", c_int),
+        ("max_rhs", c_int64),
+        ("policy", c_char_p),
+    )
+
+
+class Vectors(Structure):
+    """``sptrsv_vectors``."""
+
+    _fields_ = (
+        ("data", c_void_p),
+        ("columns", c_int64),
+        ("row_stride", c_int64),
+        ("column_stride", c_int64),
+    )
+
+
+class InfoStruct(Structure):
+    """``sptrsv_info``."""
+
+    _fields_ = (
+        ("policy", c_char_p),
+        ("device", c_char_p),
+        ("chosen", c_char_p),
+        ("path", c_char_p),
+        ("plan", c_char_p),
+        ("bit_reproducible", c_int),
+        ("rows", c_int64),
+        ("entries", c_int64),
+        ("ignored_entries", c_int64),
+        ("levels", c_int64),
+        ("solver_bytes", c_uint64),
+        ("workspace_bytes", c_uint64),
+        ("analysis_peak_bytes", c_uint64),
+    )
+
+
+def _load() -> ctypes.CDLL:
+    path = os.environ.get("SPTRSV_LIBRARY") or Path(__file__).with_name("libsptrsv.so")
+    library = ctypes.CDLL(str(path))
+    signatures = {
+        "sptrsv_analyze": (c_int, (POINTER(Matrix), POINTER(Options), c_void_p, POINTER(c_void_p))),
+        "sptrsv_destroy": (None, (c_void_p,)),
+        "sptrsv_update_values": (c_int, (c_void_p, c_void_p, c_int64, c_void_p)),
+        "sptrsv_solve": (c_int, (c_void_p, c_void_p, c_void_p, c_void_p)),
+        "sptrsv_solve_many": (
+            c_int,
+            (c_void_p, c_void_p, POINTER(Vectors), POINTER(Vectors), c_void_p, c_void_p),
+        ),
+        "sptrsv_get_status": (c_int, (c_void_p, c_void_p, c_void_p, POINTER(c_int), POINTER(c_int64))),
+        "sptrsv_get_info": (c_int, (c_void_p, POINTER(InfoStruct))),
+        "sptrsv_last_error": (c_char_p, ()),
+        "sptrsv_last_error_row": (c_int64, ()),
+        "sptrsv_policy_names": (c_char_p, ()),
+        "sptrsv_version": (c_int, ()),
+    }
+    for name, (result, arguments) in signatures.items():
+        function = getattr(library, name)
+        function.restype = result
+        function.argtypes = arguments
+    return library
+
+
+library = _load()
+
+
+def check(code: int) -> None:
+    """Raise the exception of a code that is not 0."""
+    if code == 0:
+        return
+    name = _CODES[code]
+    row = library.sptrsv_last_error_row()
+    message = library.sptrsv_last_error().decode()
+    raise _CLASSES.get(name, InputError)(message, name, row if row >= 0 else None)
+
+
+def policy_names() -> list[str]:
+    """Return the names of the policies that the library was built with."""
+    return library.sptrsv_policy_names().decode().split(",")
+
+
+def version() -> str:
+    """Return the version of the library."""
+    number = library.sptrsv_version()
+    return f"{number // 10000}.{number // 100 % 100}.{number % 100}"

@@ -1,0 +1,261 @@
+"""The Python package on the host: needs NumPy, SciPy and the shared library (SPTRSV_LIBRARY)."""
+
+import gc
+import threading
+import unittest
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import cg, spilu, splu
+from scipy.sparse.linalg import spsolve_triangular as scipy_solve
+
+import sptrsv
+
+RANDOM = np.random.default_rng(1)
+TYPES = (np.float32, np.float64, np.complex64, np.complex128)
+
+
+def random_values(shape, dtype):
+    values = RANDOM.uniform(-1, 1, shape)
+    if np.issubdtype(dtype, np.complexfloating):
+        values = values + 1j * RANDOM.uniform(-1, 1, shape)
+    return values.astype(dtype)
+
+
+def triangle(size=40, dtype=np.float64, lower=True):
+    """Return a triangle with a dominant diagonal."""
+    full = sp.random(size, size, 0.2, random_state=2).toarray()
+    full = (np.tril(full, -1) if lower else np.triu(full, 1)).astype(dtype)
+    full[full != 0] = random_values(np.count_nonzero(full), dtype) / size
+    return sp.csr_matrix(full + np.diag(1 + RANDOM.uniform(0, 1, size)).astype(dtype))
+
+
+def poisson(size):
+    line = sp.diags([-1, 2, -1], [-1, 0, 1], (size, size))
+    return sp.csc_matrix(sp.kron(sp.eye(size), line) + sp.kron(line, sp.eye(size)))
+
+
+class Analyze(unittest.TestCase):
+    def test_solves_every_form_in_every_type(self):
+        operations = {"N": lambda a: a, "T": lambda a: a.T, "H": lambda a: a.conj().T}
+        for dtype in TYPES:
+            for lower in (True, False):
+                for form in ("csr", "csc"):
+                    for transpose, operation in operations.items():
+                        for unit in (False, True):
+                            a = triangle(dtype=dtype, lower=lower).asformat(form)
+                            b = random_values(a.shape[0], dtype)
+                            x = sptrsv.analyze(a, lower, unit, transpose).solve(b)
+                            dense = a.toarray()
+                            if unit:
+                                np.fill_diagonal(dense, 1)
+                            self.assertEqual(x.dtype, dtype)
+                            np.testing.assert_allclose(operation(dense) @ x, b, rtol=1e-4, atol=1e-5)
+
+    def test_takes_indices_of_64_bits_and_other_formats(self):
+        a = triangle()
+        b = random_values(a.shape[0], np.float64)
+        expected = scipy_solve(a, b)
+        a.indices, a.indptr = a.indices.astype(np.int64), a.indptr.astype(np.int64)
+        np.testing.assert_allclose(sptrsv.analyze(a).solve(b), expected)
+        np.testing.assert_allclose(sptrsv.analyze(a.tocoo()).solve(b), expected)
+        np.testing.assert_allclose(sptrsv.analyze(sp.csr_array(a)).solve(b), expected)
+
+    def test_takes_right_hand_sides_of_any_layout(self):
+        a = triangle()
+        f = sptrsv.analyze(a, max_rhs=3)
+        b = random_values((a.shape[0], 6), np.float64)
+        expected = np.linalg.solve(a.toarray(), b)
+        for layout in (np.ascontiguousarray(b[:, :3]), np.asfortranarray(b[:, :3]), b[:, :3]):
+            np.testing.assert_allclose(f.solve(layout), expected[:, :3])
+        np.testing.assert_allclose(f.solve(b[:, ::2]), expected[:, ::2])
+        np.testing.assert_allclose(f.solve(b[:, 0]), expected[:, 0])
+
+    def test_writes_to_out_and_multiplies_with_alpha(self):
+        a = triangle()
+        f = sptrsv.analyze(a)
+        b = random_values(a.shape[0], np.float64)
+        out = b.copy()
+        self.assertIs(f.solve(out, out=out, alpha=-2), out)
+        np.testing.assert_allclose(a @ out, -2 * b)
+        z = triangle(dtype=np.complex128)
+        np.testing.assert_allclose(z @ sptrsv.analyze(z).solve(b, alpha=1j), 1j * b)
+
+    def test_replaces_values_and_tells_the_status(self):
+        a = triangle()
+        f = sptrsv.analyze(a)
+        b = random_values(a.shape[0], np.float64)
+        f.update_values(2 * a.data)
+        np.testing.assert_allclose(2 * (a @ f.solve(b)), b)
+        self.assertEqual(f.status(), ("ok", None))
+        self.assertTrue(f.status().ok)
+        a.setdiag(np.where(np.arange(a.shape[0]) == 7, 0, a.diagonal()))
+        f.update_values(a.data)
+        f.solve(b)
+        self.assertEqual(f.status(), ("zero_pivot", 7))
+
+    def test_keeps_nothing_of_the_matrix(self):
+        a = triangle()
+        b = random_values(a.shape[0], np.float64)
+        expected = scipy_solve(a, b)
+        f = sptrsv.analyze(a)
+        a.data[:] = np.nan
+        del a
+        gc.collect()
+        np.testing.assert_allclose(f.solve(b), expected)
+
+    def test_takes_the_policy_by_name(self):
+        a = triangle()
+        self.assertIn("host_serial", sptrsv.policy_names())
+        info = sptrsv.analyze(a, policy="host_parallel workers=2").info
+        self.assertEqual((info.policy, info.rows, info.entries), ("host_parallel", a.shape[0], a.nnz))
+        self.assertGreater(info.solver_bytes, 0)
+        self.assertTrue(info.bit_reproducible)
+
+    def test_refuses_bad_input_with_the_row(self):
+        def refused(call):
+            with self.assertRaises(sptrsv.InputError) as caught:
+                call()
+            return caught.exception.code, caught.exception.row
+
+        a = triangle()
+        missing = a.tolil()
+        missing[5, 5] = 0
+        self.assertEqual(refused(lambda: sptrsv.analyze(missing.tocsr())), ("missing_diagonal", 5))
+        self.assertEqual(refused(lambda: sptrsv.analyze(a[:, :3])), ("not_square", None))
+        self.assertEqual(refused(lambda: sptrsv.analyze(a, policy="fast")), ("invalid_argument", None))
+        f = sptrsv.analyze(a)
+        self.assertEqual(refused(lambda: f.solve(np.ones((40, 2)))), ("too_many_rhs", None))
+        self.assertEqual(refused(lambda: f.update_values(a.data[1:])), ("size_mismatch", None))
+        broken = sp.csr_matrix((np.ones(2), [0, 9], [0, 1, 2]), shape=(2, 10))
+        broken.resize(2, 10)
+        self.assertEqual(refused(lambda: sptrsv.analyze(broken))[0], "not_square")
+
+    def test_refuses_wrong_arguments(self):
+        a = triangle()
+        f = sptrsv.analyze(a)
+        b = np.ones(40)
+        for error, call in (
+            (ValueError, lambda: sptrsv.analyze(a, transpose="X")),
+            (TypeError, lambda: sptrsv.analyze(a.toarray())),
+            (ValueError, lambda: f.solve(np.ones(39))),
+            (ValueError, lambda: f.solve(np.ones((40, 1, 1)))),
+            (TypeError, lambda: f.solve(b.astype(complex))),
+            (TypeError, lambda: f.solve(b, alpha=1j)),
+            (TypeError, lambda: f.solve(b, out=[0.0] * 40)),
+            (ValueError, lambda: f.solve(b, out=np.ones(39))),
+            (ValueError, lambda: f.solve(b, out=np.ones(40, np.float32))),
+            (ValueError, lambda: f.update_values(np.ones((a.nnz, 1)))),
+        ):
+            self.assertRaises(error, call)
+        read_only = np.ones(40)
+        read_only.flags.writeable = False
+        self.assertRaises(TypeError, lambda: f.solve(b, out=read_only))
+        np.testing.assert_allclose(a @ f.solve(list(b)), b)
+        np.testing.assert_allclose(a @ f.solve(np.ones(40, np.int32)), b)
+
+    def test_solves_an_empty_system(self):
+        f = sptrsv.analyze(sp.csr_matrix((0, 0)))
+        self.assertEqual(f.solve(np.ones(0)).shape, (0,))
+
+
+class SciPy(unittest.TestCase):
+    def test_from_splu_solves_as_superlu(self):
+        for dtype in (np.float64, np.complex128):
+            a = poisson(12).astype(dtype)
+            a.data = a.data + 0.3 * random_values(a.nnz, dtype)
+            lu = splu(a)
+            f = sptrsv.from_splu(lu, max_rhs=3)
+            b = random_values((a.shape[0], 3), dtype)
+            for trans in "NTH":
+                np.testing.assert_allclose(f.solve(b, trans), lu.solve(b, trans), rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(f.solve(b[:, 0]), lu.solve(b[:, 0]), rtol=1e-9, atol=1e-12)
+        self.assertRaises(ValueError, lambda: f.solve(b[1:]))
+
+    def test_linear_operator_preconditions(self):
+        a = poisson(16)
+        lower = sp.tril(a, format="csr")
+        forward = sptrsv.analyze(lower, max_rhs=2).as_linear_operator()
+        b = random_values((a.shape[0], 5), np.float64)
+        np.testing.assert_allclose(lower @ forward.matmat(b), b)
+        np.testing.assert_allclose(lower @ forward.matvec(b[:, 0]), b[:, 0])
+        ilu = sptrsv.from_splu(spilu(a))
+        steps = []
+        x, code = cg(a, b[:, 0], M=_operator(ilu), callback=steps.append)
+        self.assertEqual(code, 0)
+        self.assertLess(len(steps), 20)
+        np.testing.assert_allclose(a @ x, b[:, 0], atol=1e-3)
+
+    def test_spsolve_triangular_gives_what_scipy_gives(self):
+        for lower in (True, False):
+            for unit in (False, True):
+                for a in (triangle(lower=lower), triangle(dtype=np.float32, lower=lower).tocsc()):
+                    if unit:
+                        a.setdiag(1)
+                    for b in (random_values(40, np.float64), random_values((40, 3), np.float64)):
+                        expected = scipy_solve(a.tocsr(), b, lower, unit_diagonal=unit)
+                        x = sptrsv.spsolve_triangular(a, b, lower, unit_diagonal=unit)
+                        self.assertEqual(x.dtype, expected.dtype)
+                        np.testing.assert_allclose(x, expected, rtol=1e-5)
+        z = 1j * random_values(40, np.complex128)
+        np.testing.assert_allclose(a.toarray() @ sptrsv.spsolve_triangular(a, z, lower=False), z, rtol=1e-5)
+
+    def test_spsolve_triangular_keeps_solvers_by_pattern(self):
+        sptrsv.clear_cache()
+        sptrsv.set_cache_limit(2)
+        self.addCleanup(sptrsv.set_cache_limit, 8)
+        a = triangle()
+        b = np.ones(40)
+        sptrsv.spsolve_triangular(a, b)
+        other = a.copy()
+        other.data = other.data * 2  # another matrix of the same pattern
+        np.testing.assert_allclose(other @ sptrsv.spsolve_triangular(other, b), b)
+        self.assertEqual(sptrsv.cache_info(), (1, 1, 2, 1))
+        sptrsv.spsolve_triangular(triangle(30), np.ones(30))
+        sptrsv.spsolve_triangular(triangle(20), np.ones(20))
+        self.assertEqual(sptrsv.cache_info().size, 2)
+        sptrsv.spsolve_triangular(a, b)  # it was the least recently used
+        self.assertEqual(sptrsv.cache_info(), (1, 4, 2, 2))
+        sptrsv.set_cache_limit(0)
+        self.assertEqual(sptrsv.cache_info().size, 0)
+        np.testing.assert_allclose(a @ sptrsv.spsolve_triangular(a, b), b)
+        sptrsv.clear_cache()
+        self.assertEqual(sptrsv.cache_info(), (0, 0, 0, 0))
+
+    def test_spsolve_triangular_sums_duplicates_and_refuses_singular_matrices(self):
+        a = sp.csr_matrix((np.array([1.0, 1, 1, 4]), [0, 0, 0, 1], [0, 2, 4]), shape=(2, 2))
+        np.testing.assert_array_equal(sptrsv.spsolve_triangular(a, np.array([2.0, 9])), [1, 2])
+        self.assertEqual(a.nnz, 4)
+        b = np.array([2.0, 9])
+        self.assertIs(sptrsv.spsolve_triangular(a, b, overwrite_b=True), b)
+        singular = sp.csr_matrix((np.array([1.0, 1, 0]), [0, 0, 1], [0, 1, 3]), shape=(2, 2))
+        self.assertRaises(np.linalg.LinAlgError, sptrsv.spsolve_triangular, singular, b)
+
+    def test_threads_share_the_cache(self):
+        matrices = [triangle() for _ in range(4)]
+        for a in matrices[1:]:
+            a.indices, a.indptr = matrices[0].indices, matrices[0].indptr
+        b = np.ones(40)
+        wrong = []
+
+        def solve(a):
+            for _ in range(50):
+                if not np.allclose(a @ sptrsv.spsolve_triangular(a, b), b):
+                    wrong.append(a)
+
+        threads = [threading.Thread(target=solve, args=(a,)) for a in matrices]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
+def _operator(f):
+    from scipy.sparse.linalg import LinearOperator
+
+    return LinearOperator(f.shape, matvec=f.solve, dtype=f.dtype)
+
+
+if __name__ == "__main__":
+    unittest.main()
