@@ -1,0 +1,169 @@
+// Eigen: views of its matrices and vectors, and preconditioners for its iterative solvers.
+//
+// The umbrella does not include this header: a program that includes it has Eigen 3.4 on its include path
+// (CMake: Eigen3::Eigen).
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/SparseCore>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "sptrsv/incomplete_cholesky.hpp"
+#include "sptrsv/incomplete_lu.hpp"
+#include "sptrsv/policy/host_parallel.hpp"
+
+namespace sptrsv::interop {
+
+/// Returns a view of a compressed sparse matrix: a SparseMatrix, or a Map or Ref of one. It is a csr_view if
+/// the matrix is row-major, otherwise a csc_view. Nothing is copied; the matrix must outlive the view.
+///
+/// @throws error errc::invalid_argument if the matrix is not compressed.
+template <class Derived>
+auto as_view(const Eigen::SparseCompressedBase<Derived>& a) {
+  using value = typename Derived::Scalar;
+  using index = typename Derived::StorageIndex;
+  using view = std::conditional_t<bool(Derived::IsRowMajor), csr_view<value, index>, csc_view<value, index>>;
+  SPTRSV_EXPECTS(a.isCompressed(), errc::invalid_argument,
+                 "the matrix of Eigen is not compressed: call makeCompressed()");
+  return view{a.rows(),
+              a.cols(),
+              a.nonZeros(),
+              a.derived().outerIndexPtr(),
+              a.derived().innerIndexPtr(),
+              a.derived().valuePtr()};
+}
+
+/// Returns a view of a dense matrix or vector, of a Map, or of a Block, to read from. The elements must
+/// outlive the view.
+template <class Derived>
+dense_view<const typename Derived::Scalar> as_view(const Eigen::MatrixBase<Derived>& m) {
+  return {m.derived().data(), m.rows(), m.cols(), m.derived().rowStride(), m.derived().colStride()};
+}
+/// Returns a view of a dense matrix or vector, of a Map, or of a Block, to write to. The elements must
+/// outlive the view.
+template <class Derived>
+dense_view<typename Derived::Scalar> as_view(Eigen::MatrixBase<Derived>& m) {
+  return {m.derived().data(), m.rows(), m.cols(), m.derived().rowStride(), m.derived().colStride()};
+}
+
+/// A preconditioner for Eigen's iterative solvers: an incomplete factorisation without fill-in, on the host.
+/// Use the aliases eigen_incomplete_lu and eigen_incomplete_cholesky, for example
+/// `Eigen::ConjugateGradient<Matrix, Eigen::Lower | Eigen::Upper, eigen_incomplete_cholesky<double>>`.
+///
+/// The functions are those of Eigen's own preconditioners. `analyzePattern` analyses and factorises,
+/// `factorize` takes the values of another matrix with the same pattern, `compute` is `analyzePattern`. They
+/// throw what analyze_incomplete_lu throws. One thread may use a preconditioner at a time.
+///
+/// @tparam Method detail::incomplete::method.
+/// @tparam Scalar float, double, or std::complex of one of them.
+/// @tparam Index type of the indices that the preconditioner stores.
+template <sptrsv::detail::incomplete::method Method, class Scalar, class Index = std::int32_t>
+class eigen_incomplete_factors
+    : public Eigen::SparseSolverBase<eigen_incomplete_factors<Method, Scalar, Index>> {
+  using base = Eigen::SparseSolverBase<eigen_incomplete_factors<Method, Scalar, Index>>;
+  using matrix = Eigen::SparseMatrix<Scalar, Eigen::RowMajor, Index>;
+  static constexpr bool is_lu = Method == sptrsv::detail::incomplete::method::lu;
+
+ public:
+  using StorageIndex = Index;  ///< type of indices, as Eigen names it
+  /// Sizes that Eigen asks for.
+  enum { ColsAtCompileTime = Eigen::Dynamic, MaxColsAtCompileTime = Eigen::Dynamic };
+
+  /// Constructs a preconditioner without a matrix.
+  eigen_incomplete_factors() = default;
+  /// Constructs the preconditioner of a matrix.
+  template <class Matrix>
+  explicit eigen_incomplete_factors(const Matrix& a) {
+    compute(a);
+  }
+
+  /// Returns the number of rows of the matrix.
+  [[nodiscard]] Eigen::Index rows() const { return a_.rows(); }
+  /// Returns the number of columns of the matrix.
+  [[nodiscard]] Eigen::Index cols() const { return a_.cols(); }
+
+  /// Analyses the pattern of a matrix and factorises it.
+  template <class Matrix>
+  eigen_incomplete_factors& analyzePattern(const Matrix& a) {
+    a_ = a;
+    a_.makeCompressed();
+    held_.reset();
+    held_.emplace(as_view(a_));
+    this->m_isInitialized = true;
+    return *this;
+  }
+  /// Factorises a matrix with the pattern of the last analysis.
+  template <class Matrix>
+  eigen_incomplete_factors& factorize(const Matrix& a) {
+    SPTRSV_EXPECTS(held_.has_value(), errc::invalid_argument, "factorize needs an analysis: call compute()");
+    a_ = a;
+    a_.makeCompressed();
+    held_->take(span<const Scalar>(a_.valuePtr(), static_cast<std::size_t>(a_.nonZeros())));
+    return *this;
+  }
+  /// Analyses and factorises a matrix.
+  template <class Matrix>
+  eigen_incomplete_factors& compute(const Matrix& a) {
+    return analyzePattern(a);
+  }
+
+  /// Returns Eigen::NumericalIssue if the factorisation met a zero pivot or a value that is not finite.
+  [[nodiscard]] Eigen::ComputationInfo info() const {
+    SPTRSV_EXPECTS(held_.has_value(), errc::invalid_argument, "the preconditioner has no matrix");
+    return held_->factors.status().ok() ? Eigen::Success : Eigen::NumericalIssue;
+  }
+
+  /// Solves for `solve(b)`, which Eigen's base class provides.
+  template <class Rhs, class Dest>
+  void _solve_impl(const Rhs& b, Dest& x) const {
+    x = b;
+    for (Eigen::Index column = 0; column < x.cols(); ++column) {
+      auto one = x.col(column);
+      held_->lower.solve(as_view(std::as_const(one)), as_view(one));
+      held_->upper.solve(as_view(std::as_const(one)), as_view(one));
+    }
+  }
+
+ private:
+  struct factors_and_solvers {
+    using factorization = incomplete_factorization<Method, Scalar, Index, Index, host_stream>;
+    using triangle = solver<policy::host_parallel, Scalar, Index>;
+
+    explicit factors_and_solvers(const csr_view<Scalar, Index>& a)
+        : factors(a, pivot_options{}, host_stream{}, nullptr),
+          lower(analyze(policy::host_parallel{}, factors.view(a),
+                        {uplo::lower, is_lu ? diag::unit : diag::non_unit})),
+          upper(analyze(policy::host_parallel{}, factors.view(a),
+                        is_lu ? system_options{uplo::upper}
+                              : system_options{uplo::lower, diag::non_unit, op::conj_transpose})) {}
+
+    void take(span<const Scalar> values) {
+      factors.factorize(values);
+      const span<const Scalar> computed = factors.values();
+      lower.update_values(computed);
+      upper.update_values(computed);
+    }
+
+    factorization factors;
+    triangle lower;
+    triangle upper;
+  };
+
+  matrix a_;
+  mutable std::optional<factors_and_solvers> held_;  ///< a solve uses the solvers' own workspaces
+};
+
+/// Preconditioner by ILU(0), for general matrices.
+template <class Scalar, class Index = std::int32_t>
+using eigen_incomplete_lu = eigen_incomplete_factors<sptrsv::detail::incomplete::method::lu, Scalar, Index>;
+/// Preconditioner by IC(0), for Hermitian positive definite matrices; it reads the lower triangle.
+template <class Scalar, class Index = std::int32_t>
+using eigen_incomplete_cholesky =
+    eigen_incomplete_factors<sptrsv::detail::incomplete::method::cholesky, Scalar, Index>;
+
+}  // namespace sptrsv::interop
