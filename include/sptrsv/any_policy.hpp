@@ -76,10 +76,13 @@ template <class Matrix, class Build = detail::this_build,
 auto analyze(const any_policy& policy, const Matrix& a, const system_options& options = {},
              stream_handle stream = {}, memory_resource* resource = nullptr) {
   const auto view = detail::view_of(a);
-#ifdef SPTRSV_COMPILED
   using view_type = std::remove_const_t<decltype(view)>;
   using index = typename view_type::index_type;
-  static_assert(std::is_same_v<index, typename view_type::offset_type> &&
+  using offset = typename view_type::offset_type;
+  static_assert(std::is_same_v<decltype(detail::pattern_of(view)), detail::pattern_view<index, offset>>,
+                "a policy that is named at run time takes matrices by rows or by columns");
+#ifdef SPTRSV_COMPILED
+  static_assert(std::is_same_v<index, offset> &&
                     (std::is_same_v<index, std::int32_t> || std::is_same_v<index, std::int64_t>),
                 "the compiled library has indices and offsets of one type, std::int32_t or std::int64_t");
 #endif
