@@ -152,10 +152,11 @@ def spsolve_triangular(
     if entry is None:
         matrix = type(A)((values, A.indices, A.indptr), shape=A.shape)
         entry = _Entry(analyze(matrix, lower, unit_diagonal, max_rhs=max(columns, 1)))
-        _cache.insert(key, entry)
 
     with entry.lock:
-        if not is_new:
+        if is_new:
+            _cache.insert(key, entry)  # other threads wait for the lock: the solver has the values of this call
+        else:
             entry.solver.update_values(values)
         out = b if overwrite_b and b.dtype == dtype and b.flags.writeable else np.empty(b.shape, dtype)
         entry.solver.solve(b, out=out)

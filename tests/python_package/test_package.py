@@ -3,6 +3,7 @@
 import gc
 import threading
 import unittest
+from unittest import mock
 
 import numpy as np
 import scipy.sparse as sp
@@ -231,15 +232,34 @@ class SciPy(unittest.TestCase):
         singular = sp.csr_matrix((np.array([1.0, 1, 0]), [0, 0, 1], [0, 1, 3]), shape=(2, 2))
         self.assertRaises(np.linalg.LinAlgError, sptrsv.spsolve_triangular, singular, b)
 
+    def test_a_new_solver_is_locked_until_its_first_solve(self):
+        # Otherwise another thread might give it other values between its analysis and its first solve.
+        from sptrsv import _cache
+
+        locked = []
+        insert = _cache._cache.insert
+
+        def watch(key, entry):
+            locked.append(entry.lock.locked())
+            insert(key, entry)
+
+        sptrsv.clear_cache()
+        with mock.patch.object(_cache._cache, "insert", watch):
+            sptrsv.spsolve_triangular(triangle(), np.ones(40))
+        self.assertEqual(locked, [True])
+
     def test_threads_share_the_cache(self):
         matrices = [triangle() for _ in range(4)]
         for a in matrices[1:]:
             a.indices, a.indptr = matrices[0].indices, matrices[0].indptr
         b = np.ones(40)
         wrong = []
+        sptrsv.clear_cache()
 
         def solve(a):
-            for _ in range(50):
+            for i in range(200):
+                if i % 10 == 0:
+                    sptrsv.clear_cache()
                 if not np.allclose(a @ sptrsv.spsolve_triangular(a, b), b):
                     wrong.append(a)
 
