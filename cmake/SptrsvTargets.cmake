@@ -87,6 +87,8 @@ function(sptrsv_add_cases test)
       TIMEOUT 900)
     if("gpu" IN_LIST arg_LABELS)
       set_tests_properties(${name} PROPERTIES RESOURCE_LOCK gpu)
+    elseif(arg_SHARDS GREATER 1)
+      set_tests_properties(${name} PROPERTIES COST 100)  # CTest starts the long tests first
     endif()
   endforeach()
 endfunction()

@@ -22,8 +22,9 @@ install_missing build gtest zlib cli11 python
 configure "$preset"
 compile "$preset" "${targets[@]}"
 
-# The tests with these labels compile much and find errors of the library's developers only, or repeat the tests of
-# the kernels in other types than double, or analyse larger systems, or test the tests.
-extensive='headers|package|device|docs|types|memory|planted'
+# The tests with these labels compile much and find errors of the library's developers only, or repeat the contract in
+# other types and the hostile schedules in other forms of the same kernels, or analyse larger systems, or test the
+# tests.
+extensive='headers|package|device|docs|types|schedules|memory|planted'
 echo "test.sh: skips the tests with the labels $extensive, which .ci/run runs"
 run_ctest "$preset" --label-exclude "$extensive" "$@"

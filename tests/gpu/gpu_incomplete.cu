@@ -5,6 +5,7 @@
 namespace sptrsv::testing {
 
 INSTANTIATE_TYPED_TEST_SUITE_P(gpu, incomplete, incomplete_types<gpu_target>, type_names);
+INSTANTIATE_TYPED_TEST_SUITE_P(gpu_single, incomplete, incomplete_single_types<gpu_target>, type_names);
 
 struct large_factors : incomplete<case_types<gpu_target, double, std::int32_t, std::int32_t>> {};
 

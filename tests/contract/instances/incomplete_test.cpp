@@ -1,4 +1,4 @@
-// Incomplete factorisations on the host and in the emulator.
+// Incomplete factorisations in double precision, on the host and in the emulator.
 #include "contract/incomplete_suite.hpp"
 #include "support/emulator_target.hpp"
 #include "support/random_systems.hpp"
