@@ -926,7 +926,7 @@ ERRORS = (
         "a block starts before its panel has arrived",
         "copy",
         "supernodal",
-        Edit(SN + "solve/forward_agent.hpp", "copies && first == 0", "copies && first < 0"),
+        Edit(SN + "solve/forward_agent.hpp", "ctx.wait_bulk(arrival, false);", ""),
     ),
     error(
         "a strip resets its own partial sums",

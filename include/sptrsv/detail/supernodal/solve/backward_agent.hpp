@@ -10,7 +10,7 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// One sweep solves `Columns` right-hand sides. For a supernode J with the rows R below it:
+/// Solves up to `Columns` right-hand sides in one sweep. For a supernode J with the rows R below it:
 ///
 ///   1. Begin to copy the panel to shared memory.
 ///   2. For each row of the panel: z = alpha b in the diagonal block, and x below it, which other supernodes
@@ -118,41 +118,36 @@ struct backward_agent {
     }
     ctx.commit_copies();
     const auto pivot = p.pivot(ctx, node.first + (has_column ? column : 0));
-    for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
-      Scalar mine[Columns] = {};
-      for (int c = 0; c < Columns && is_last && has_column && first + c < p.x.columns; ++c) {
-        mine[c] = sum_of_tiles(ctx, p, half, first + c, work, column, warp);
+    Scalar mine[Columns] = {};
+    for (int c = 0; c < Columns && is_last && has_column && c < p.x.columns; ++c) {
+      mine[c] = sum_of_tiles(ctx, p, half, c, work, column, warp);
+    }
+    for (int begin = 0; begin < rows; begin += 32 * warps) {
+      const int row = begin + lane * warps + warp;
+      load_z(ctx, p, half, node, work.begin + row, work.end, z + team.rank(), block_threads);
+      ctx.template wait_copies<0>();
+      team.warp().sync();
+      const int count = (rows - begin - warp + warps - 1) / warps;
+      if (has_column) {
+        product::add_strip(ctx, p, node, work.begin + begin + warp, count < 32 ? count : 32, column,
+                           memory + (begin + warp) * strip_columns + lane, z + 32 * warp, mine);
       }
-      for (int begin = 0; begin < rows; begin += 32 * warps) {
-        const int row = begin + lane * warps + warp;
-        load_z(ctx, p, half, node, first, work.begin + row, work.end, z + team.rank(), block_threads);
-        ctx.template wait_copies<0>();
-        team.warp().sync();
-        const int count = (rows - begin - warp + warps - 1) / warps;
-        if (has_column) {
-          product::add_strip(ctx, p, node, work.begin + begin + warp, count < 32 ? count : 32, column,
-                             memory + (begin + warp) * strip_columns + lane, z + 32 * warp, mine);
-        }
-        team.warp().sync();  // z is read before it is written again
+      team.warp().sync();  // z is read before it is written again
+    }
+    for (int c = 0; c < Columns; ++c) {
+      sums[c * block_threads + team.rank()] = mine[c];
+    }
+    team.sync();
+    for (int c = 0; c < Columns && warp == 0 && has_column && c < p.x.columns; ++c) {
+      Scalar total{};
+      SPTRSV_UNROLL
+      for (int w = 0; w < warps; ++w) {
+        total = total + sums[c * block_threads + w * 32 + lane];
       }
-      for (int c = 0; c < Columns; ++c) {
-        sums[c * block_threads + team.rank()] = mine[c];
-      }
-      team.sync();
-      for (int c = 0; c < Columns && warp == 0 && has_column && first + c < p.x.columns; ++c) {
-        Scalar total{};
-        SPTRSV_UNROLL
-        for (int w = 0; w < warps; ++w) {
-          total = total + sums[c * block_threads + w * 32 + lane];
-        }
-        if (is_last) {
-          finish(ctx, p, half, first + c, node.first + column, pivot, total);
-        } else {
-          p.publish(ctx, half, first + c, p.size + work.partials + column, total);
-        }
-      }
-      if (first + Columns < p.x.columns) {
-        team.sync();  // the sums are read before they are written again
+      if (is_last) {
+        finish(ctx, p, half, c, node.first + column, pivot, total);
+      } else {
+        p.publish(ctx, half, c, p.size + work.partials + column, total);
       }
     }
     if (warp == 0 && has_column) {
@@ -207,35 +202,33 @@ struct backward_agent {
     const bool finishes = team.rank() < k;
     const auto pivot = p.pivot(ctx, node.first + (finishes ? team.rank() : 0));
     const Scalar* const entries = panel - panel_row(work.begin, k) + column;
-    for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
-      Scalar mine[Columns] = {};
-      for (std::int64_t base = work.begin; base < work.end; base += Team::size) {
-        load_z(ctx, p, half, node, first, base + team.rank(), work.end, z + team.rank(), Team::size);
-        if (copies && first == 0 && base == work.begin) {
-          ctx.wait_bulk(arrival, false);
-        }
-        team.sync();
-        if (column < k) {
-          product::template add_products<Team::size>(ctx, p, node, base, work.end, column, group,
-                                                     Team::size / width, entries, z, mine);
-        }
-        team.sync();  // z is read before it is written again
-      }
-      for (int c = 0; c < Columns; ++c) {
-        sums[c * Team::size + team.rank()] = mine[c];
+    Scalar mine[Columns] = {};
+    for (std::int64_t base = work.begin; base < work.end; base += Team::size) {
+      load_z(ctx, p, half, node, base + team.rank(), work.end, z + team.rank(), Team::size);
+      if (copies && base == work.begin) {
+        ctx.wait_bulk(arrival, false);
       }
       team.sync();
-      if (finishes) {
-        for (int c = 0; c < Columns && first + c < p.x.columns; ++c) {
-          Scalar total{};
-          for (int at = team.rank(); at < Team::size; at += width) {
-            total = total + sums[c * Team::size + at];
-          }
-          if (work.kind == task_kind::tile) {
-            p.publish(ctx, half, first + c, p.size + work.partials + team.rank(), total);
-          } else {
-            finish(ctx, p, half, first + c, node.first + team.rank(), pivot, total);
-          }
+      if (column < k) {
+        product::template add_products<Team::size>(ctx, p, node, base, work.end, column, group,
+                                                   Team::size / width, entries, z, mine);
+      }
+      team.sync();  // z is read before it is written again
+    }
+    for (int c = 0; c < Columns; ++c) {
+      sums[c * Team::size + team.rank()] = mine[c];
+    }
+    team.sync();
+    if (finishes) {
+      for (int c = 0; c < Columns && c < p.x.columns; ++c) {
+        Scalar total{};
+        for (int at = team.rank(); at < Team::size; at += width) {
+          total = total + sums[c * Team::size + at];
+        }
+        if (work.kind == task_kind::tile) {
+          p.publish(ctx, half, c, p.size + work.partials + team.rank(), total);
+        } else {
+          finish(ctx, p, half, c, node.first + team.rank(), pivot, total);
         }
       }
     }
@@ -248,8 +241,7 @@ struct backward_agent {
   /// Stores z of row `i` of the panel to z[0], z[stride], ...
   template <class Context>
   SPTRSV_DEVICE static void load_z(Context& ctx, const params& p, std::uint32_t half, const supernode& node,
-                                   std::int64_t first, std::int64_t i, std::int64_t end, Scalar* z,
-                                   int stride) {
+                                   std::int64_t i, std::int64_t end, Scalar* z, int stride) {
     if (i >= end) {
       return;
     }
@@ -259,8 +251,8 @@ struct backward_agent {
             : static_cast<std::int64_t>(ctx.load_constant(p.of.rows + node.rows_begin + i - node.columns));
     for (int c = 0; c < Columns; ++c) {
       Scalar v{};
-      if (first + c < p.x.columns) {
-        v = i < node.columns ? p.load_b(ctx, column, first + c) : p.wait(ctx, half, first + c, column);
+      if (c < p.x.columns) {
+        v = i < node.columns ? p.load_b(ctx, column, c) : p.wait(ctx, half, c, column);
       }
       z[c * stride] = v;
     }

@@ -11,7 +11,7 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// One sweep solves `Columns` right-hand sides. For a supernode J with the rows R below it:
+/// Solves up to `Columns` right-hand sides in one sweep. For a supernode J with the rows R below it:
 ///
 ///   1. Begin to copy the panel to shared memory, and load what else does not depend on other supernodes.
 ///   2. For each column: f = alpha b + the contributions of other supernodes; g = f / pivot. All g of the
@@ -134,40 +134,34 @@ struct forward_agent {
     own.find(ctx, p, team.rank() < k ? node.first + team.rank() : -1);
     below.try_load(ctx, p, half, lanes.rhs() < p.x.columns ? lanes.rhs() : 0);
     own.try_load(ctx, p, half, 0);
-    for (std::int64_t first = 0; first < p.x.columns; first += Columns) {
-      for (int j = team.rank(); j < k; j += Team::size) {
-        const bool is_open = first == 0 && j == team.rank();
-        if (!is_open) {
-          own.find(ctx, p, node.first + j);
-        }
-        load_g<Capacity>(ctx, p, half, first, node.first + j, is_tile, own, is_open, g + j);
+    for (int j = team.rank(); j < k; j += Team::size) {
+      const bool is_open = j == team.rank();
+      if (!is_open) {
+        own.find(ctx, p, node.first + j);
       }
-      if (copies && first == 0) {
-        ctx.wait_bulk(arrival, false);
+      load_g<Capacity>(ctx, p, half, node.first + j, is_tile, own, is_open, g + j);
+    }
+    if (copies) {
+      ctx.wait_bulk(arrival, false);
+    }
+    team.sync();
+    const std::int64_t rhs = lanes.rhs();
+    const bool has_rhs = rhs < p.x.columns;
+    for (bool is_open = true; row < end; is_open = false, row += Team::size / 32 * step) {
+      const int rows = rows_from(row);
+      const int finished = lanes.finished_row(rows);
+      if (!is_open) {
+        below.find(ctx, p, sum_of_row(row, finished));
+        below.try_load(ctx, p, half, has_rhs ? rhs : 0);
       }
-      team.sync();
-      const std::int64_t rhs = first + lanes.rhs();
-      const bool has_rhs = rhs < p.x.columns;
-      for (bool is_open = first == 0; row < end; is_open = false, row += Team::size / 32 * step) {
-        const int rows = rows_from(row);
-        const int finished = lanes.finished_row(rows);
-        if (!is_open) {
-          below.find(ctx, p, sum_of_row(row, finished));
-          below.try_load(ctx, p, half, has_rhs ? rhs : first);
-        }
-        below.poll(ctx, p, half, has_rhs ? rhs : first);
-        const Scalar sum = product::template multiply<Capacity>(ctx, team.warp(), p, node, lanes, row, rows,
-                                                                panel - panel_row(begin, k), g);
-        const std::int64_t i = row + finished;
-        if (finished >= 0 && has_rhs && i < k) {
-          p.store_x(ctx, node.first + i, rhs, half, node.first + i, g[lanes.rhs() * Capacity + i] + sum);
-        } else if (finished >= 0 && has_rhs) {
-          p.publish(ctx, half, rhs, node.rows_begin + i - k, below.add(ctx, p, half, rhs, sum));
-        }
-      }
-      row = begin + team.rank() / 32 * step;
-      if (first + Columns < p.x.columns) {
-        team.sync();  // g is read before it is written again
+      below.poll(ctx, p, half, has_rhs ? rhs : 0);
+      const Scalar sum = product::template multiply<Capacity>(ctx, team.warp(), p, node, lanes, row, rows,
+                                                              panel - panel_row(begin, k), g);
+      const std::int64_t i = row + finished;
+      if (finished >= 0 && has_rhs && i < k) {
+        p.store_x(ctx, node.first + i, rhs, half, node.first + i, g[lanes.rhs() * Capacity + i] + sum);
+      } else if (finished >= 0 && has_rhs) {
+        p.publish(ctx, half, rhs, node.rows_begin + i - k, below.add(ctx, p, half, rhs, sum));
       }
     }
     for (std::int64_t i = (begin > k ? begin : k) + team.rank(); i < end; i += Team::size) {
@@ -178,18 +172,17 @@ struct forward_agent {
   /// Computes g of a column, and stores it to g[0], g[Capacity], ... `list`: its contributions.
   /// `is_loaded`: try_load() has been called for the first right-hand side.
   template <int Capacity, class Context>
-  SPTRSV_DEVICE static void load_g(Context& ctx, const params& p, std::uint32_t half, std::int64_t first,
-                                   std::int64_t column, bool is_tile, contribution_list& list, bool is_loaded,
-                                   Scalar* g) {
+  SPTRSV_DEVICE static void load_g(Context& ctx, const params& p, std::uint32_t half, std::int64_t column,
+                                   bool is_tile, contribution_list& list, bool is_loaded, Scalar* g) {
     const auto pivot = p.pivot(ctx, column);
     for (int c = 0; c < Columns; ++c) {
       Scalar v{};
-      if (first + c < p.x.columns) {
+      if (c < p.x.columns) {
         if (c > 0 || !is_loaded) {
-          list.try_load(ctx, p, half, first + c);
+          list.try_load(ctx, p, half, c);
         }
-        v = is_tile ? p.wait(ctx, half, first + c, p.rows + column) : p.load_b(ctx, column, first + c);
-        v = pivot(is_tile && list.is_long() ? v : list.add(ctx, p, half, first + c, v));
+        v = is_tile ? p.wait(ctx, half, c, p.rows + column) : p.load_b(ctx, column, c);
+        v = pivot(is_tile && list.is_long() ? v : list.add(ctx, p, half, c, v));
       }
       g[c * Capacity] = v;
     }
