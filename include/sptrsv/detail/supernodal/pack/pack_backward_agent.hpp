@@ -126,7 +126,8 @@ struct pack_backward_agent {
     return total;
   }
 
-  /// What multiply_octets needs for columns of the panel, one of each octet, and for the rows from `base` on.
+  /// The factors of columns of the panel, one of each octet, as multiply_octets takes them, for the rows from
+  /// `base` on.
   struct column_factors {
     static constexpr int capacity = 4;  ///< octets of a warp: a team has a thread for each column
     const params& p;

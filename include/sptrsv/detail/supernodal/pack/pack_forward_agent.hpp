@@ -125,7 +125,7 @@ struct pack_forward_agent {
     }
   }
 
-  /// What multiply_octets needs for a row of the panel.
+  /// The factors of a row of the panel, as multiply_octets takes them.
   struct row_factors {
     static constexpr int dense_begin = 0;
     const params& p;

@@ -25,7 +25,7 @@ double narrow_nanoseconds(std::int64_t rows, std::int64_t entries, std::int64_t 
   double tile_ns = 0;
   int lanes = 0;
   shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
-    // Of the shapes with few threads, which come first, that with enough lanes for a row.
+    // Takes the shape with enough lanes for a row among the shapes with few threads, which come first.
     constexpr shape_values values = values_of<decltype(shape)>();
     if (tile_ns == 0 || (values.shared_entries() < 2 * length && values.lanes > lanes)) {
       tile_ns = Tuning::partitioned_shapes[index].tile_ns;

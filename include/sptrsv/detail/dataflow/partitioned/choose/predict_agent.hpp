@@ -86,7 +86,7 @@ struct predict_agent {
   }
 
  private:
-  /// What a thread knows of its cells.
+  /// The facts that a thread keeps about its cells.
   struct counts {
     int partition[thread_cells];
     std::int64_t tiles;
