@@ -26,6 +26,10 @@
 #include "sptrsv/supernodal_matrix.hpp"
 
 namespace sptrsv {
+
+template <class Policy, class Value, class Index, class Offset, class Stream>
+class factors;
+
 namespace detail {
 
 /// The host side of a policy; specialised in detail/<policy>/engine.hpp. Scalar is scalar_t<Value>.
@@ -192,18 +196,9 @@ class solver {
   void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha, workspace& scratch,
              stream_type stream = {}) const {
     check_workspace(scratch);
-    check_operand(b, "b");
-    check_operand(x, "x");
-    SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
-                   "b has " + std::to_string(b.columns) + " columns and x has " + std::to_string(x.columns));
-    SPTRSV_EXPECTS(
-        x.columns <= max_rhs_, errc::too_many_rhs,
-        std::to_string(x.columns) + " right-hand sides exceed max_rhs = " + std::to_string(max_rhs_));
-    if (size_ == 0 || x.columns == 0) {
+    if (!has_work(b, x)) {
       return;
     }
-    check_elements(b, "b", true);
-    check_elements(x, "x", false);
     const dense_view<const scalar> from(detail::as_scalar(b.data), b.rows, b.columns, b.row_stride,
                                         b.column_stride);
     const dense_view<scalar> to(detail::as_scalar(x.data), x.rows, x.columns, x.row_stride, x.column_stride);
@@ -297,6 +292,8 @@ class solver {
  private:
   template <class P, class Matrix, class S, class>
   friend auto analyze(const P&, const Matrix&, const system_options&, S, memory_resource*);
+  template <class P, class V, class I, class O, class S>
+  friend class factors;
 
   template <class Pattern>
   solver(const Policy& policy, const Pattern& pattern, const Value* values, const system_options& options,
@@ -381,6 +378,22 @@ class solver {
                    "the workspace belongs to another solver");
   }
 
+  /// Checks the operands of a solve. Returns whether they have elements.
+  [[nodiscard]] bool has_work(const dense_view<const Value>& b, const dense_view<Value>& x) const {
+    check_operand(b, "b");
+    check_operand(x, "x");
+    SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
+                   "b has " + std::to_string(b.columns) + " columns and x has " + std::to_string(x.columns));
+    SPTRSV_EXPECTS(
+        x.columns <= max_rhs_, errc::too_many_rhs,
+        std::to_string(x.columns) + " right-hand sides exceed max_rhs = " + std::to_string(max_rhs_));
+    if (size_ == 0 || x.columns == 0) {
+      return false;
+    }
+    check_elements(b, "b", true);
+    check_elements(x, "x", false);
+    return true;
+  }
   template <class T>
   void check_operand(const dense_view<T>& v, const char* name) const {
     SPTRSV_EXPECTS(v.rows == size_, errc::size_mismatch,

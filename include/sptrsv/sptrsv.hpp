@@ -8,6 +8,7 @@
 #include "sptrsv/cost_model.hpp"
 #include "sptrsv/device_matrix.hpp"
 #include "sptrsv/error.hpp"
+#include "sptrsv/factors.hpp"
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/host/structure.hpp"
 #include "sptrsv/incomplete_cholesky.hpp"

@@ -28,6 +28,11 @@ void instantiate_all() {
   instantiate<sptrsv::policy::column_block, Value>();
   instantiate<sptrsv::policy::row_block, Value>();
   instantiate<sptrsv::policy::supernodal, Value>();
+  auto options = sptrsv::factors_options<Value>::ldl(sptrsv::op::transpose);
+  options.transposed = sptrsv::op::transpose;
+  auto factors =
+      sptrsv::analyze_factors(sptrsv::policy::sync_free_thread{}, sptrsv::csr_view<Value>{}, options);
+  factors.apply(sptrsv::dense_view<const Value>{}, sptrsv::dense_view<Value>{});
   static_cast<void>(sptrsv::analyze_incomplete_lu(sptrsv::csr_view<Value>{}));
   static_cast<void>(sptrsv::analyze_incomplete_cholesky(sptrsv::csr_view<Value>{}));
   const auto by_columns = sptrsv::to_csc(sptrsv::device_csr_matrix<Value>{});

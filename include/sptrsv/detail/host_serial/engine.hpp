@@ -20,14 +20,22 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
          std::int64_t, const host_executor&, memory_resource&)
       : size_(a.size), form_(form) {
     validate_on_host(a, form);
-    offsets_.assign(a.offsets, a.offsets + (a.size > 0 ? a.size + 1 : 0));
-    indices_.assign(a.indices, a.indices + a.entries);
+    offsets_.push_back(0);
+    for (std::int64_t m = 0; m < size_; ++m) {
+      for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
+        if (inside_triangle(m, a.indices[e]) || (a.indices[e] == m && !form.unit)) {
+          indices_.push_back(a.indices[e]);
+          sources_.push_back(e);
+        }
+      }
+      offsets_.push_back(static_cast<Offset>(indices_.size()));
+    }
     values_.resize(indices_.size());
   }
 
   void update_values(const Scalar* values, const host_executor&) {
     for (std::size_t e = 0; e < values_.size(); ++e) {
-      const Scalar value = load_scalar(values + e);
+      const Scalar value = load_scalar(values + sources_[e]);
       values_[e] = form_.conjugated ? conjugate(value) : value;
     }
   }
@@ -74,15 +82,15 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
     info.entries = form_.unit ? 0 : size_;
     for (std::int64_t m = 0; m < size_; ++m) {
       for (Offset e = begin(m); e < begin(m + 1); ++e) {
-        if (inside_triangle(m, index(e))) {
+        if (index(e) != m) {
           ++info.entries;
           ++length[static_cast<std::size_t>(form_.transposed ? index(e) : m)];
         }
       }
     }
     info.longest_row = size_ == 0 ? 0 : *std::max_element(length.begin(), length.end());
-    info.solver_bytes =
-        offsets_.size() * sizeof(Offset) + indices_.size() * sizeof(Index) + values_.size() * sizeof(Scalar);
+    info.solver_bytes = (offsets_.size() + sources_.size()) * sizeof(Offset) +
+                        indices_.size() * sizeof(Index) + values_.size() * sizeof(Scalar);
   }
 
  private:
@@ -117,7 +125,7 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
       const std::int64_t j = index(e);
       if (j == i) {
         pivot = value(e);
-      } else if (inside_triangle(i, j)) {
+      } else {
         sum = sum - value(e) * load_scalar(element(j));
       }
     }
@@ -131,7 +139,7 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
     const Scalar solved = form_.unit ? sum : divide(sum, diagonal(i));
     store_scalar(element(i), solved);
     for (Offset e = begin(i); e < begin(i + 1); ++e) {
-      if (inside_triangle(i, index(e))) {
+      if (index(e) != i) {
         Scalar* const other = element(index(e));
         store_scalar(other, load_scalar(other) - value(e) * solved);
       }
@@ -140,8 +148,10 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
 
   std::int64_t size_;
   triangle_form form_;
+  // The entries of the triangle, by row (column) of the stored matrix; the diagonal unless it is unit.
   std::vector<Offset> offsets_;
   std::vector<Index> indices_;
+  std::vector<Offset> sources_;  ///< by entry: its index in the stored matrix
   std::vector<Scalar> values_;
 };
 

@@ -1,0 +1,118 @@
+// The permutation and the scaling of one side of a system, checked and copied.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/factors/kernels.hpp"
+#include "sptrsv/memory_resource.hpp"
+
+namespace sptrsv::detail::factors {
+
+/// What is wrong with a permutation; numbers that are not below the number of rows mean no fault.
+struct order_faults {
+  std::int64_t entry = std::numeric_limits<std::int64_t>::max();  ///< the first entry that is out of range
+  std::int64_t row = std::numeric_limits<std::int64_t>::max();    ///< the first row that is not named once
+};
+
+/// Checks a permutation. Synchronises.
+template <class Index, class Executor>
+order_faults check_order(const Index* order, std::int64_t rows, const Executor& on,
+                         memory_resource& resource) {
+  order_faults found;
+  if constexpr (has_kernels<Executor>) {
+    const auto counts = make_buffer<std::uint32_t>(rows, on, resource);
+    const auto faults = make_buffer<order_faults>(1, on, resource);
+    on.fill_bytes(counts.data(), 0, counts.bytes());
+    on.upload(faults.data(), &found, sizeof(found));
+    simt::for_each(on, rows, count_rows<Index>{order, rows, counts.data(), &faults.data()->entry});
+    simt::for_each(on, rows, find_uncounted{counts.data(), &faults.data()->row});
+    on.download(&found, faults.data(), sizeof(found));
+  } else {
+    std::vector<std::uint32_t> counts(static_cast<std::size_t>(rows), 0);
+    for (std::int64_t k = 0; k < rows; ++k) {
+      if (order[k] < 0 || order[k] >= rows) {
+        found.entry = std::min(found.entry, k);
+      } else {
+        ++counts[static_cast<std::size_t>(order[k])];
+      }
+    }
+    found.row =
+        std::find_if(counts.begin(), counts.end(), [](auto count) { return count != 1; }) - counts.begin();
+  }
+  return found;
+}
+
+/// A permutation and a scaling in memory of their own.
+template <class Scalar, class Index, class Executor>
+class row_transform {
+ public:
+  /// Checks and copies the arrays. `side`: "row" or "column", for messages. Synchronises if there is a
+  /// permutation.
+  row_transform(span<const Index> order, span<const Scalar> scale, std::int64_t rows, const char* side,
+                const Executor& on, memory_resource& resource) {
+    const auto check_array = [&](const auto& array, const std::string& name) {
+      SPTRSV_EXPECTS(static_cast<std::int64_t>(array.size()) == rows || array.size() == 0,
+                     errc::size_mismatch,
+                     name + " has " + std::to_string(array.size()) + " elements, the system has " +
+                         std::to_string(rows) + " rows");
+      SPTRSV_EXPECTS(array.size() == 0 || array.data() != nullptr, errc::invalid_argument,
+                     name + " is a null pointer");
+      SPTRSV_EXPECTS(array.size() == 0 || Executor::can_access(array.data()), errc::wrong_memory_space,
+                     name + " lies in another memory space than the matrix");
+    };
+    const std::string order_name = std::string(side) + "_order";
+    check_array(order, order_name);
+    check_array(scale, std::string(side) + "_scale");
+    if (order.size() > 0) {
+      const order_faults found = check_order(order.data(), rows, on, resource);
+      if (found.entry < rows) {
+        throw error(errc::index_out_of_range,
+                    order_name + " is no permutation: entry " + std::to_string(found.entry) +
+                        " is negative or not below the number of rows",
+                    found.entry);
+      }
+      if (found.row < rows) {
+        throw error(errc::invalid_argument,
+                    order_name + " is no permutation: it does not name row " + std::to_string(found.row) +
+                        " exactly once",
+                    found.row);
+      }
+    }
+    order_ = copy_of_array(order, on, resource);
+    scale_ = copy_of_array(scale, on, resource);
+  }
+
+  [[nodiscard]] bool is_identity() const { return order_.size() == 0 && scale_.size() == 0; }
+  [[nodiscard]] std::size_t bytes() const { return order_.bytes() + scale_.bytes(); }
+
+  /// Enqueues to(k) = scale from(order[k]).
+  void gather(dense_view<const Scalar> from, dense_view<Scalar> to, bool conjugated,
+              const Executor& on) const {
+    for_each(on, to.rows, move_rows<Scalar, Index>{map(conjugated), true, from, to});
+  }
+  /// Enqueues to(order[k]) = scale from(k).
+  void scatter(dense_view<const Scalar> from, dense_view<Scalar> to, bool conjugated,
+               const Executor& on) const {
+    for_each(on, to.rows, move_rows<Scalar, Index>{map(conjugated), false, from, to});
+  }
+
+ private:
+  template <class T>
+  static buffer<T> copy_of_array(span<const T> from, const Executor& on, memory_resource& resource) {
+    buffer<T> made(from.size(), resource, on.stream());
+    copy(on, made.data(), from.data(), from.size());
+    return made;
+  }
+  [[nodiscard]] row_map<Scalar, Index> map(bool conjugated) const {
+    return {order_.data(), scale_.data(), conjugated};
+  }
+
+  buffer<Index> order_;
+  buffer<Scalar> scale_;
+};
+
+}  // namespace sptrsv::detail::factors

@@ -1,0 +1,38 @@
+// Two analyses at the same time, where the host computes.
+#pragma once
+
+#include <exception>
+
+#include "sptrsv/detail/factors/for_each.hpp"
+
+namespace sptrsv::detail::factors {
+
+/// Calls both functions: on the host at the same time if OpenMP has two threads for it, else one after the
+/// other. If both throw, the exception of the first one is passed on. `is_long`: whether the calls take much
+/// longer than the start of a thread.
+template <class Executor, class First, class Second>
+void run_both([[maybe_unused]] bool is_long, const First& first, const Second& second) {
+#ifdef _OPENMP
+  if (is_long && !has_kernels<Executor>) {
+    std::exception_ptr failures[2];
+#pragma omp parallel for num_threads(2) schedule(static, 1)
+    for (int i = 0; i < 2; ++i) {
+      try {
+        i == 0 ? first() : second();
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+    }
+    for (const std::exception_ptr& failure : failures) {
+      if (failure) {
+        std::rethrow_exception(failure);
+      }
+    }
+    return;
+  }
+#endif
+  first();
+  second();
+}
+
+}  // namespace sptrsv::detail::factors

@@ -1,0 +1,81 @@
+// The diagonal D of L D L^T, which the matrix of L stores on its diagonal.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/factors/kernels.hpp"
+#include "sptrsv/memory_resource.hpp"
+
+namespace sptrsv::detail::factors {
+
+/// The diagonal of a stored matrix: where it is stored, and its values.
+template <class Scalar, class Offset, class Executor>
+class stored_diagonal {
+ public:
+  /// Constructs no diagonal: the identity.
+  stored_diagonal() = default;
+  /// Finds the diagonal of a valid pattern. Synchronises. Throws for the first row without an entry, or with
+  /// two.
+  template <class Index>
+  stored_diagonal(const pattern_view<Index, Offset>& a, const Executor& on, memory_resource& resource)
+      : sources_(make_buffer<Offset>(a.size, on, resource)),
+        values_(make_buffer<Scalar>(a.size, on, resource)) {
+    faults found;
+    if constexpr (has_kernels<Executor>) {
+      const auto on_device = make_buffer<faults>(1, on, resource);
+      on.upload(on_device.data(), &found, sizeof(found));
+      on.fill_bytes(sources_.data(), 0xff, sources_.bytes());
+      simt::for_each(on, a.entries,
+                     find_diagonal<Index, Offset>{a, sources_.data(), &on_device.data()->duplicate});
+      simt::for_each(on, a.size, find_missing<Offset>{sources_.data(), &on_device.data()->missing});
+      on.download(&found, on_device.data(), sizeof(found));
+    } else {
+      for (std::int64_t m = a.size - 1; m >= 0; --m) {
+        Offset& source = sources_.data()[m] = -1;
+        for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
+          if (a.indices[e] == m) {
+            found.duplicate = source >= 0 ? m : found.duplicate;
+            source = e;
+          }
+        }
+        found.missing = source < 0 ? m : found.missing;
+      }
+    }
+    if (found.duplicate < a.size) {
+      throw_pattern_fault(pattern_fault::duplicate, found.duplicate, a.by_columns);
+    }
+    if (found.missing < a.size) {
+      throw_pattern_fault(pattern_fault::diagonal, found.missing, a.by_columns);
+    }
+  }
+
+  /// Enqueues the copy of the values. `stored`: by stored entry.
+  void update_values(const Scalar* stored, const Executor& on) {
+    for_each(on, static_cast<std::int64_t>(values_.size()),
+             take_diagonal<Scalar, Offset>{stored, sources_.data(), values_.data()});
+  }
+  /// Enqueues the division of each row of x by its entry.
+  void divide(dense_view<Scalar> x, bool conjugated, const Executor& on) const {
+    for_each(on, static_cast<std::int64_t>(values_.size()),
+             divide_rows<Scalar>{values_.data(), conjugated, x});
+  }
+  /// Returns whether an entry is zero. Synchronises.
+  [[nodiscard]] bool is_zero(std::int64_t row, const Executor& on) const {
+    return values_.size() > 0 && element_at(on, values_.data() + row) == Scalar{};
+  }
+  [[nodiscard]] std::size_t bytes() const { return sources_.bytes() + values_.bytes(); }
+
+ private:
+  struct faults {
+    std::int64_t duplicate = std::numeric_limits<std::int64_t>::max();
+    std::int64_t missing = std::numeric_limits<std::int64_t>::max();
+  };
+
+  buffer<Offset> sources_;  ///< by row
+  buffer<Scalar> values_;   ///< by row
+};
+
+}  // namespace sptrsv::detail::factors

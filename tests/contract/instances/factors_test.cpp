@@ -1,0 +1,145 @@
+// Factors on the host and in the emulator.
+#include "contract/factors_suite.hpp"
+#include "sptrsv/incomplete_lu.hpp"
+#include "sptrsv/policy/host_parallel.hpp"
+#include "sptrsv/policy/host_serial.hpp"
+#include "sptrsv/policy/sync_free_thread.hpp"
+#include "support/counting_resource.hpp"
+#include "support/emulator_target.hpp"
+
+namespace sptrsv::testing {
+
+struct case_names {
+  template <class Case>
+  static std::string GetName(int) {
+    return Case::name();
+  }
+};
+
+using host_cases = ::testing::Types<factors_case<policy::host_serial, host_target, double>,
+                                    factors_case<policy::host_parallel, host_target, std::complex<double>>>;
+using emulator_cases = ::testing::Types<
+    factors_case<policy::sync_free_thread, emulator_target, double, std::int32_t, std::int64_t>,
+    factors_case<policy::sync_free_thread, emulator_target, std::complex<float>>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(host, factors_suite, host_cases, case_names);
+INSTANTIATE_TYPED_TEST_SUITE_P(emulator, factors_suite, emulator_cases, case_names);
+
+struct emulated_factors : factors_suite<factors_case<policy::sync_free_thread, emulator_target, double>> {
+  void TestBody() override {}
+};
+
+/// Returns factors with everything that an application can do: D, permutations, scalings and the transpose.
+emulated_factors::problem everything(std::int64_t size) {
+  auto options = emulated_factors::options_type::ldl();
+  options.transposed = op::transpose;
+  options.max_rhs = 2;
+  return emulated_factors::transformed(options, size, 7);
+}
+
+TEST(Factors, AreAppliedInACapture) {
+  emulated_factors s;
+  const pattern p = patterns::stencil_2d(6, 5);
+  const auto a = s.make_stored(p, false);
+  const auto system = everything(p.size);
+  auto f = s.analyze_on_target(a, a, system);
+  const layout shape = column_major(p.size, 2);
+  const auto b = random_vector<double>(static_cast<std::int64_t>(shape.extent), 1);
+  const auto from = s.where.upload(b);
+  auto to = s.where.upload(poisoned<double>(shape.extent));
+  const auto values = s.where.upload(a.values());
+  const auto input = shape.view(static_cast<const double*>(from.data()));
+  const auto before = s.where.device().counters;
+  s.where.device().capturing = true;
+  f.update_values(values, s.where.stream());
+  f.apply_transpose(input, shape.view(to.data()), s.where.stream());
+  f.apply(input, shape.view(to.data()), s.where.stream());
+  s.where.device().capturing = false;
+  EXPECT_EQ(s.where.device().counters.allocations, before.allocations);
+  EXPECT_EQ(s.where.device().counters.synchronizations, before.synchronizations);
+  emulated_factors::expect_applied(emulated_factors::product_of(a, a, system.options), system, op::none,
+                                   shape, b, s.where.download(to), "captured");
+}
+
+/// All memory comes from the given resource, info() says how much it is, and all is given back.
+TEST(Factors, SayWhatTheyHold) {
+  emulated_factors s;
+  const pattern p = patterns::stencil_2d(6, 5);
+  const auto a = s.make_stored(p, false);
+  const auto there = s.where.upload(a.by_rows);
+  const auto system = everything(p.size);
+  const auto row_order = s.where.upload(system.row_order);
+  const auto column_scale = s.where.upload(system.column_scale);
+  auto options = system.options;
+  options.row_order = row_order;
+  options.column_scale = column_scale;
+  emulator::device other;
+  counting_resource counted(other.resource());
+  {
+    auto f = analyze_factors(policy::sync_free_thread{}, there, options, s.where.stream(), &counted);
+    const factors_info info = f.info();
+    EXPECT_EQ(counted.live_bytes(), info.bytes + info.workspace_bytes);
+    EXPECT_EQ(counted.largest_bytes(), info.analysis_peak_bytes);
+    const auto scratch = f.make_workspace(s.where.stream());
+    EXPECT_EQ(counted.live_bytes(), info.bytes + 2 * info.workspace_bytes);
+    auto moved = std::move(f);
+    f = analyze_factors(policy::sync_free_thread{}, there, options, s.where.stream(), &counted);
+    f = std::move(moved);
+  }
+  EXPECT_EQ(counted.live_bytes(), 0u);
+  EXPECT_EQ(counted.mistakes(), 0u);
+}
+
+/// Refactorised and applied again: two calls.
+TEST(Factors, FollowAnIncompleteFactorisation) {
+  emulated_factors s;
+  const pattern p = patterns::chain(40);  // the factors are complete
+  form f;
+  f.holds = content::general;
+  const auto a = s.make(p, f, 1);
+  auto changed = a;
+  for (std::int64_t i = 0; i < p.size; ++i) {
+    changed.set(i, i, 3 + static_cast<double>(i % 4));
+  }
+  const auto there = s.where.upload(a.by_rows);
+  const auto values = s.where.upload(changed.values());
+  const auto stream = s.where.stream();
+  auto ilu = analyze_incomplete_lu(there, {}, stream);
+  auto factored = analyze_factors(policy::sync_free_thread{}, ilu.view(there), {}, stream);
+  ilu.factorize(values, stream);
+  factored.update_values(ilu.values(), stream);
+  const auto b = random_vector<double>(p.size, 1);
+  const auto x = s.apply(factored, op::none, single(p.size), b);
+  const dense_matrix dense = s.to_dense(changed);
+  for (std::int64_t i = 0; i < p.size; ++i) {
+    long double residual = b[static_cast<std::size_t>(i)];
+    for (std::int64_t j = 0; j < p.size; ++j) {
+      residual -= dense.at(i, j).real() * x[static_cast<std::size_t>(j)];
+    }
+    EXPECT_LE(std::abs(residual), 1e-14L) << "row " << i;
+  }
+}
+
+/// A system so large that both factors are analysed at the same time.
+TEST(Factors, OfLargeSystemsAreAnalysedTogether) {
+  using suite = factors_suite<factors_case<policy::host_parallel, host_target, double>>;
+  const pattern p = patterns::stencil_2d(120, 100);
+  auto a = suite::make_stored(p, false);
+  const auto b = random_vector<double>(p.size, 1);
+  std::vector<double> x(b.size());
+  std::vector<double> expected(b.size());
+  auto f = analyze_factors(policy::host_parallel{}, a.by_rows);
+  auto lower = analyze(policy::host_parallel{}, a.by_rows, {uplo::lower, diag::unit});
+  auto upper = analyze(policy::host_parallel{}, a.by_rows, {uplo::upper});
+  f.apply(b, x);
+  lower.solve(b, expected);
+  upper.solve(expected, expected);
+  EXPECT_TRUE(same_bits(x, expected));
+
+  a.by_rows.column_indices.back() = static_cast<std::int32_t>(p.size);
+  const auto seen = failure::of([&] { analyze_factors(policy::host_parallel{}, a.by_rows); });
+  ASSERT_TRUE(seen.has_value());
+  EXPECT_EQ(seen->code, errc::index_out_of_range);
+  EXPECT_EQ(seen->row, p.size - 1);
+}
+
+}  // namespace sptrsv::testing
