@@ -255,10 +255,8 @@ class factors {
       return sptrsv::analyze(policy, matrix, {f.part, f.diagonal, f.operation, max_rhs}, stream, resource_);
     };
     pair made;
-    constexpr std::int64_t many_entries =
-        20'000;  // their analysis takes a few times as long as a thread's start
     detail::factors::run_both<executor>(
-        first.entries + second.entries >= many_entries,
+        first.entries + second.entries >= detail::factors::many_entries,
         [&] { made.first.emplace(analyze_one(first, first_factor)); },
         [&] { made.second.emplace(analyze_one(second, second_factor)); });
     return made;

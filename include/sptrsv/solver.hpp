@@ -29,6 +29,8 @@ namespace sptrsv {
 
 template <class Policy, class Value, class Index, class Offset, class Stream>
 class factors;
+template <class Policy, class Value, class Index, class Offset, class Stream>
+class sweeps;
 
 namespace detail {
 
@@ -160,11 +162,7 @@ class solver {
   /// @throws error errc::size_mismatch if the size is not the number of entries; errc::wrong_memory_space;
   ///   errc::invalid_argument for a null pointer, or if the solver was moved from.
   void update_values(span<const Value> values, stream_type stream = {}) {
-    expect_not_moved_from();
-    SPTRSV_EXPECTS(static_cast<std::int64_t>(values.size()) == entries_, errc::size_mismatch,
-                   "update_values got " + std::to_string(values.size()) + " values for a matrix of " +
-                       std::to_string(entries_) + " entries");
-    check_space(values.data(), values.size(), "the array of values");
+    check_values(values);
     engine_->update_values(detail::as_scalar(values.data()), executor(stream));
   }
 
@@ -294,6 +292,8 @@ class solver {
   friend auto analyze(const P&, const Matrix&, const system_options&, S, memory_resource*);
   template <class P, class V, class I, class O, class S>
   friend class factors;
+  template <class P, class V, class I, class O, class S>
+  friend class sweeps;
 
   template <class Pattern>
   solver(const Policy& policy, const Pattern& pattern, const Value* values, const system_options& options,
@@ -378,6 +378,13 @@ class solver {
                    "the workspace belongs to another solver");
   }
 
+  void check_values(span<const Value> values) const {
+    expect_not_moved_from();
+    SPTRSV_EXPECTS(static_cast<std::int64_t>(values.size()) == entries_, errc::size_mismatch,
+                   "update_values got " + std::to_string(values.size()) + " values for a matrix of " +
+                       std::to_string(entries_) + " entries");
+    check_space(values.data(), values.size(), "the array of values");
+  }
   /// Checks the operands of a solve. Returns whether they have elements.
   [[nodiscard]] bool has_work(const dense_view<const Value>& b, const dense_view<Value>& x) const {
     check_operand(b, "b");

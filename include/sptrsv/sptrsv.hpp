@@ -1,11 +1,12 @@
-// The whole library, except what needs other libraries (sptrsv/policy/cusparse.hpp, sptrsv/interop/), the
-// search for schemes (sptrsv/scheme/search.hpp), and policies that are named at run time
-// (sptrsv/any_policy.hpp), which compile all policies of the list. A program that uses one policy compiles
-// faster with the header of this policy alone (sptrsv/policy/<name>.hpp).
+// The whole library, except what needs other libraries (sptrsv/policy/cusparse.hpp,
+// sptrsv/metis_ordering.hpp, sptrsv/interop/), the search for schemes (sptrsv/scheme/search.hpp), and policies
+// that are named at run time (sptrsv/any_policy.hpp), which compile all policies of the list. A program that
+// uses one policy compiles faster with the header of this policy alone (sptrsv/policy/<name>.hpp).
 #pragma once
 
 #include "sptrsv/any_solver.hpp"
 #include "sptrsv/cost_model.hpp"
+#include "sptrsv/device_colouring.hpp"
 #include "sptrsv/device_matrix.hpp"
 #include "sptrsv/error.hpp"
 #include "sptrsv/factors.hpp"
@@ -18,8 +19,10 @@
 #include "sptrsv/memory_resource.hpp"
 #include "sptrsv/memory_resource_adapter.hpp"
 #include "sptrsv/options.hpp"
+#include "sptrsv/orderings.hpp"
 #include "sptrsv/policy.hpp"
 #include "sptrsv/solver.hpp"
 #include "sptrsv/supernodal_matrix.hpp"
+#include "sptrsv/sweeps.hpp"
 #include "sptrsv/types.hpp"
 #include "sptrsv/version.hpp"

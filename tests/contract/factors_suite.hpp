@@ -413,6 +413,24 @@ TYPED_TEST_P(factors_suite, follow_new_values) {
   }
 }
 
+TYPED_TEST_P(factors_suite, follow_new_values_of_two_matrices) {
+  const pattern p = patterns::stencil_2d(5, 4);
+  auto options = TestFixture::options_type::lu();
+  options.transposed = op::transpose;
+  const auto first = this->make_stored(p, false, 2);
+  const auto second = this->make_stored(p, false, 4);
+  auto f = this->analyze_on_target(first, second, {options});
+  const auto first_values = this->where.upload(second.values());  // the patterns are the same
+  const auto second_values = this->where.upload(first.values());
+  f.update_values(first_values, second_values, this->where.stream());
+  const auto m = this->product_of(second, first, options);
+  const auto b = random_vector<typename TestFixture::value_type>(p.size, 1);
+  for (const op operation : {op::none, op::transpose}) {
+    this->expect_applied(m, {options}, operation, single(p.size), b,
+                         this->apply(f, operation, single(p.size), b), "two matrices");
+  }
+}
+
 /// Workspaces are independent, and a moved object keeps them.
 TYPED_TEST_P(factors_suite, have_workspaces) {
   const pattern p = patterns::stencil_2d(6, 5);
@@ -539,7 +557,7 @@ TYPED_TEST_P(factors_suite, refuse_bad_input) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(factors_suite, solve_with_both_factors, permute_and_scale, apply_the_transpose,
-                            are_adjoint, follow_new_values, have_workspaces, say_what_they_met,
-                            refuse_bad_input);
+                            are_adjoint, follow_new_values, follow_new_values_of_two_matrices,
+                            have_workspaces, say_what_they_met, refuse_bad_input);
 
 }  // namespace sptrsv::testing

@@ -33,6 +33,11 @@ void instantiate_all() {
   auto factors =
       sptrsv::analyze_factors(sptrsv::policy::sync_free_thread{}, sptrsv::csr_view<Value>{}, options);
   factors.apply(sptrsv::dense_view<const Value>{}, sptrsv::dense_view<Value>{});
+  auto sweeps = sptrsv::analyze_sweeps(sptrsv::policy::sync_free_thread{}, sptrsv::csr_view<Value>{});
+  sweeps.relax(sptrsv::sweep_direction::symmetric, sptrsv::dense_view<const Value>{},
+               sptrsv::dense_view<Value>{});
+  sweeps.apply(sptrsv::dense_view<const Value>{}, sptrsv::dense_view<Value>{});
+  static_cast<void>(sptrsv::colour_on_device(sptrsv::csr_view<Value>{}));
   static_cast<void>(sptrsv::analyze_incomplete_lu(sptrsv::csr_view<Value>{}));
   static_cast<void>(sptrsv::analyze_incomplete_cholesky(sptrsv::csr_view<Value>{}));
   const auto by_columns = sptrsv::to_csc(sptrsv::device_csr_matrix<Value>{});

@@ -1,11 +1,15 @@
 // Two analyses at the same time, where the host computes.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 
 #include "sptrsv/detail/factors/for_each.hpp"
 
 namespace sptrsv::detail::factors {
+
+/// Entries of a system whose analysis takes a few times as long as the start of a thread.
+inline constexpr std::int64_t many_entries = 20'000;
 
 /// Calls both functions: on the host at the same time if OpenMP has two threads for it, else one after the
 /// other. If both throw, the exception of the first one is passed on. `is_long`: whether the calls take much

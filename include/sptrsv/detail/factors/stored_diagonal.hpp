@@ -66,6 +66,9 @@ class stored_diagonal {
   [[nodiscard]] bool is_zero(std::int64_t row, const Executor& on) const {
     return values_.size() > 0 && element_at(on, values_.data() + row) == Scalar{};
   }
+  /// By row: the index of the entry in the stored matrix, and its value.
+  [[nodiscard]] const Offset* sources() const { return sources_.data(); }
+  [[nodiscard]] const Scalar* values() const { return values_.data(); }
   [[nodiscard]] std::size_t bytes() const { return sources_.bytes() + values_.bytes(); }
 
  private:

@@ -1,0 +1,79 @@
+// The graph of a matrix on the host.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv::detail::orderings {
+
+/// The undirected graph of A + A^T without the diagonal: the neighbours of each row, ascending.
+template <class Index, class Offset>
+class graph {
+ public:
+  /// Reads the pattern of a square matrix, which is checked.
+  template <class Matrix>
+  explicit graph(const Matrix& a) : graph(view_of(a), pattern_of(view_of(a))) {}
+
+  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(offsets_.size()) - 1; }
+  [[nodiscard]] Offset degree(Index v) const {
+    return static_cast<Offset>(offsets_[at(v) + 1] - offsets_[at(v)]);
+  }
+  [[nodiscard]] const Index* begin(Index v) const { return neighbours_.data() + offsets_[at(v)]; }
+  [[nodiscard]] const Index* end(Index v) const { return begin(v) + degree(v); }
+  [[nodiscard]] const std::vector<Offset>& offsets() const { return offsets_; }
+  [[nodiscard]] const std::vector<Index>& neighbours() const { return neighbours_; }
+
+ private:
+  template <class View>
+  graph(const View& view, const pattern_view<Index, Offset>& a)
+      : offsets_(static_cast<std::size_t>(std::max<std::int64_t>(a.size, 0)) + 1, Offset{0}) {
+    check_shape(view.rows, view.columns, a, view.values, system_options{});
+    validate_storage_on_host(a);
+    const auto visit = [&](const auto& add) {
+      for (std::int64_t m = 0; m < a.size; ++m) {
+        for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
+          if (a.indices[e] != m) {
+            add(static_cast<Index>(m), a.indices[e]);
+            add(a.indices[e], static_cast<Index>(m));
+          }
+        }
+      }
+    };
+    visit([&](Index v, Index) { ++offsets_[at(v) + 1]; });
+    for (std::size_t v = 1; v < offsets_.size(); ++v) {
+      offsets_[v] += offsets_[v - 1];
+    }
+    neighbours_.resize(static_cast<std::size_t>(offsets_.back()));
+    std::vector<Offset> cursor(offsets_.begin(), offsets_.end() - 1);
+    visit([&](Index v, Index w) { neighbours_[static_cast<std::size_t>(cursor[at(v)]++)] = w; });
+    remove_duplicates();
+  }
+
+  void remove_duplicates() {
+    Offset kept = 0;
+    Offset first = 0;
+    for (std::size_t v = 0; v + 1 < offsets_.size(); ++v) {
+      const auto begin = neighbours_.begin() + first;
+      first = offsets_[v + 1];
+      std::sort(begin, neighbours_.begin() + first);
+      const auto end = std::unique(begin, neighbours_.begin() + first);
+      kept = static_cast<Offset>(std::copy(begin, end, neighbours_.begin() + kept) - neighbours_.begin());
+      offsets_[v + 1] = kept;
+    }
+    neighbours_.resize(static_cast<std::size_t>(kept));
+  }
+
+  static std::size_t at(Index v) { return static_cast<std::size_t>(v); }
+
+  std::vector<Offset> offsets_;
+  std::vector<Index> neighbours_;
+};
+
+template <class Matrix>
+using graph_of = graph<typename Matrix::view_type::index_type, typename Matrix::view_type::offset_type>;
+
+}  // namespace sptrsv::detail::orderings

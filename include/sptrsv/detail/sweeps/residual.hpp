@@ -1,0 +1,216 @@
+// The right-hand sides of sweeps: b minus the product with one strict triangle of A.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/analysis/triangle_kernels.hpp"
+#include "sptrsv/detail/factors/for_each.hpp"
+#include "sptrsv/detail/simt/collectives.hpp"
+
+namespace sptrsv::detail::sweeps {
+
+/// Gathers the values of entries from the stored matrix. Runs once per entry.
+template <class Scalar, class Offset>
+struct gather {
+  const Scalar* stored;
+  const Offset* sources;
+  Scalar* to;
+
+  SPTRSV_ANY_CONTEXT
+  template <class Context>
+  SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    ctx.store(to + e, ctx.load_constant(stored + ctx.load_constant(sources + e)));
+  }
+};
+
+/// Computes c = b - T x - factor D x, where T is a strict triangle. `Lanes` threads compute a row; they add
+/// in a fixed order.
+template <class Scalar, class Index, class Offset, int Lanes>
+struct residual_agent {
+  static constexpr int block_threads = 256;
+  struct shared_storage {};
+  struct params {
+    std::int64_t size;
+    bool reversed;              ///< rows and columns of T count from the last row of A
+    const Offset* row_offsets;  ///< of T
+    const Index* columns;
+    const Scalar* values;
+    const Scalar* diagonal;  ///< by row of A
+    Scalar factor;
+    dense_view<const Scalar> b;
+    dense_view<const Scalar> x;
+    dense_view<Scalar> c;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const auto tile = ctx.template group<Lanes>();
+    const std::int64_t r =
+        static_cast<std::int64_t>(ctx.block_rank()) * (block_threads / Lanes) + tile.index();
+    if (r >= p.size) {
+      return;
+    }
+    for (std::int64_t k = 0; k < p.b.columns; ++k) {
+      const Scalar sum = simt::reduce(tile, product(ctx, p, r, k, tile.rank(), Lanes), Lanes, simt::plus{});
+      if (tile.rank() == 0) {
+        finish(ctx, p, r, k, sum);
+      }
+    }
+  }
+
+  /// Returns the part of a row's product with x that one of `lanes` threads adds.
+  SPTRSV_ANY_CONTEXT
+  template <class Context>
+  static SPTRSV_HOST_DEVICE Scalar product(Context& ctx, const params& p, std::int64_t r, std::int64_t k,
+                                           int lane, int lanes) {
+    Scalar sum{};
+    const auto end = static_cast<std::int64_t>(ctx.load_constant(p.row_offsets + r + 1));
+    for (auto e = static_cast<std::int64_t>(ctx.load_constant(p.row_offsets + r)) + lane; e < end;
+         e += lanes) {
+      const auto column = static_cast<std::int64_t>(ctx.load_constant(p.columns + e));
+      const Scalar* const element = p.x.data + row_of(p, column) * p.x.row_stride + k * p.x.column_stride;
+      sum = sum + ctx.load_constant(p.values + e) * ctx.load(element);
+    }
+    return sum;
+  }
+  SPTRSV_ANY_CONTEXT
+  template <class Context>
+  static SPTRSV_HOST_DEVICE void finish(Context& ctx, const params& p, std::int64_t r, std::int64_t k,
+                                        Scalar sum) {
+    const std::int64_t row = row_of(p, r);
+    const Scalar x = ctx.load(p.x.data + row * p.x.row_stride + k * p.x.column_stride);
+    const Scalar b = ctx.load(p.b.data + row * p.b.row_stride + k * p.b.column_stride);
+    const Scalar scaled = p.factor * (ctx.load_constant(p.diagonal + row) * x);
+    ctx.store(p.c.data + row * p.c.row_stride + k * p.c.column_stride, b - sum - scaled);
+  }
+
+ private:
+  static SPTRSV_HOST_DEVICE std::int64_t row_of(const params& p, std::int64_t r) {
+    return p.reversed ? p.size - 1 - r : r;
+  }
+};
+
+/// A strict triangle by rows, with its values.
+template <class Scalar, class Index, class Offset, class Executor>
+class strict_triangle {
+ public:
+  /// Constructs a triangle that is not needed.
+  strict_triangle() = default;
+  /// Takes the pattern of one triangle of a valid matrix. Synchronises.
+  strict_triangle(const pattern_view<Index, Offset>& a, uplo part, const Executor& on,
+                  memory_resource& resource)
+      : size_(a.size), reversed_(part == uplo::upper) {
+    const triangle_form form({part, diag::unit}, a.by_columns);
+    if constexpr (factors::has_kernels<Executor>) {
+      auto t = build_on_device(a, form, on, resource);
+      row_offsets_ = std::move(t.row_offsets);
+      columns_ = std::move(t.columns);
+      sources_ = std::move(t.sources);
+    } else {
+      const auto t = build_on_host(a, form);
+      const auto copy_to = [&](auto& to, const auto& from) {
+        to = std::remove_reference_t<decltype(to)>(from.size(), resource, on.stream());
+        std::copy(from.begin(), from.end(), to.data());
+      };
+      copy_to(row_offsets_, t.row_offsets);
+      copy_to(columns_, t.columns);
+      copy_to(sources_, t.sources);
+    }
+    values_ = buffer<Scalar>(columns_.size(), resource, on.stream());
+  }
+
+  /// Enqueues the copy of the values. `stored`: by stored entry.
+  void update_values(const Scalar* stored, const Executor& on) {
+    factors::for_each(on, static_cast<std::int64_t>(values_.size()),
+                      gather<Scalar, Offset>{stored, sources_.data(), values_.data()});
+  }
+
+  /// Enqueues c = b - T x - factor D x.
+  void residual(const Scalar* diagonal, Scalar factor, dense_view<const Scalar> b, dense_view<const Scalar> x,
+                dense_view<Scalar> c, const Executor& on) const {
+    const auto with = [&](auto lanes) {
+      constexpr int count = decltype(lanes)::value;
+      using agent = residual_agent<Scalar, Index, Offset, count>;
+      const typename agent::params p{
+          size_, reversed_, row_offsets_.data(), columns_.data(), values_.data(), diagonal, factor, b, x, c};
+      if constexpr (factors::has_kernels<Executor>) {
+        on.template launch<agent>(simt::block_count(size_, agent::block_threads / count), p);
+      } else {
+        factors::host_context ctx;
+        for (std::int64_t r = 0; r < size_; ++r) {
+          for (std::int64_t k = 0; k < b.columns; ++k) {
+            agent::finish(ctx, p, r, k, agent::product(ctx, p, r, k, 0, 1));
+          }
+        }
+      }
+    };
+    // As many lanes as leave each about four entries.
+    const auto entries = static_cast<std::int64_t>(columns_.size());
+    if (!factors::has_kernels<Executor> || entries <= 6 * size_) {
+      with(std::integral_constant<int, 1>{});
+    } else if (entries <= 40 * size_) {
+      with(std::integral_constant<int, 4>{});
+    } else {
+      with(std::integral_constant<int, 32>{});
+    }
+  }
+
+  [[nodiscard]] bool is_present() const { return size_ > 0; }
+  [[nodiscard]] std::size_t bytes() const {
+    return row_offsets_.bytes() + columns_.bytes() + sources_.bytes() + values_.bytes();
+  }
+
+ private:
+  std::int64_t size_ = 0;
+  bool reversed_ = false;
+  buffer<Offset> row_offsets_;
+  buffer<Index> columns_;
+  buffer<Offset> sources_;  ///< by entry: its index in the stored matrix
+  buffer<Scalar> values_;
+};
+
+/// c = b - c + factor D x, or c = factor D x if there is no b. Runs once per row.
+template <class Scalar>
+struct turn_around {
+  const Scalar* diagonal;
+  Scalar factor;
+  bool has_b;
+  dense_view<const Scalar> b;
+  dense_view<const Scalar> x;
+  dense_view<Scalar> c;
+
+  SPTRSV_ANY_CONTEXT
+  template <class Context>
+  SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const Scalar scale = factor * ctx.load_constant(diagonal + row);
+    for (std::int64_t k = 0; k < c.columns; ++k) {
+      Scalar* const to = c.data + row * c.row_stride + k * c.column_stride;
+      const Scalar scaled = scale * ctx.load(x.data + row * x.row_stride + k * x.column_stride);
+      ctx.store(to, has_b
+                        ? ctx.load(b.data + row * b.row_stride + k * b.column_stride) - ctx.load(to) + scaled
+                        : scaled);
+    }
+  }
+};
+
+/// Divides the diagonal entries of a stored matrix's values. Runs once per row.
+template <class Scalar, class Offset>
+struct scale_diagonal {
+  const Offset* sources;
+  Scalar factor;
+  const Scalar* from;
+  Scalar* to;
+
+  SPTRSV_ANY_CONTEXT
+  template <class Context>
+  SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const Offset source = ctx.load_constant(sources + row);
+    ctx.store(to + source, factor * ctx.load_constant(from + source));
+  }
+};
+
+}  // namespace sptrsv::detail::sweeps

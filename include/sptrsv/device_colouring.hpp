@@ -1,0 +1,105 @@
+// Multicolouring of a matrix in device memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/orderings/colour_kernels.hpp"
+#include "sptrsv/device_matrix.hpp"
+
+namespace sptrsv {
+
+/// A partition of the rows into colours, in device memory: rows of one colour do not need each other.
+template <class Index>
+struct device_colouring {
+  buffer<Index> colour_of_row;  ///< by row, from 0
+  buffer<Index> order;          ///< the rows sorted by colour; rows of one colour keep their order
+  std::int64_t colours = 0;     ///< number of colours
+};
+
+/// Returns a colouring by the method of Jones and Plassmann (1993): each row takes the smallest colour that
+/// no neighbour of higher priority has. Priorities are hashed row numbers, so the colours of a pattern are
+/// always the same. A grid needs a few colours more than greedy_colouring on the host finds. Synchronises.
+///
+/// @param a csr_view, csc_view or owning matrix in device memory whose pattern is symmetric.
+/// @param stream the stream that the work is enqueued on.
+/// @param resource source of memory; null: the default of the stream's device. It must outlive the result.
+/// @throws error errc::not_square, errc::offsets_not_monotone, errc::index_out_of_range; errc::unsupported
+/// with
+///   a row if the pattern is found not to be symmetric; errc::out_of_memory, errc::cuda_error.
+template <class Matrix, class Stream = stream_handle>
+auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* resource = nullptr) {
+  using namespace detail::orderings;
+  const auto view = detail::view_of(a);
+  const auto pattern = detail::pattern_of(view);
+  using index = typename Matrix::view_type::index_type;
+  using offset = typename Matrix::view_type::offset_type;
+  detail::check_shape(view.rows, view.columns, pattern, view.values, system_options{});
+  const detail::executor_t<Stream> on(stream);
+  memory_resource& from = detail::resource_or_default(resource, on);
+  device_colouring<index> made;
+  made.colour_of_row = detail::make_buffer<index>(pattern.size, on, from);
+  made.order = detail::make_buffer<index>(pattern.size, on, from);
+  if (pattern.size == 0) {
+    return made;
+  }
+  colour_report found;
+  const auto report = detail::make_buffer<colour_report>(1, on, from);
+  on.upload(report.data(), &found, sizeof(found));
+  const auto read_report = [&] { on.download(&found, report.data(), sizeof(found)); };
+  const auto expect_none = [&](std::int64_t row, detail::pattern_fault fault) {
+    if (row < pattern.size) {
+      detail::throw_pattern_fault(fault, row, pattern.by_columns);
+    }
+  };
+
+  // 1. Check the storage.
+  detail::simt::for_each(on, pattern.size, check_offsets<index, offset>{pattern, report.data()});
+  read_report();
+  expect_none(found.offsets, detail::pattern_fault::offsets);
+  detail::simt::for_each(on, pattern.entries, check_indices<index, offset>{pattern, report.data()});
+  read_report();
+  expect_none(found.index, detail::pattern_fault::index);
+
+  // 2. Colour rows until none is left. The host looks after several rounds: rounds without work are short.
+  constexpr int rounds = 4;
+  on.fill_bytes(made.colour_of_row.data(), 0xff, made.colour_of_row.bytes());
+  do {
+    for (int round = 0; round < rounds; ++round) {
+      on.fill_bytes(&report.data()->pending, 0, sizeof(found.pending));
+      detail::simt::for_each(on, pattern.size,
+                             colour_rows<index, offset>{pattern, made.colour_of_row.data(), report.data()});
+    }
+    read_report();
+  } while (found.pending != 0);
+
+  // 3. Check that the colours of neighbours differ.
+  detail::simt::for_each(on, pattern.entries,
+                         check_colours<index, offset>{pattern, made.colour_of_row.data(), report.data()});
+  read_report();
+  if (found.conflict < pattern.size) {
+    throw error(errc::unsupported,
+                "the pattern is not symmetric: a neighbour of row " + std::to_string(found.conflict) +
+                    " does not have this row as its neighbour",
+                found.conflict);
+  }
+  made.colours = found.colours;
+
+  // 4. Sort the rows by colour.
+  using key = std::make_unsigned_t<index>;
+  const auto rows = detail::make_buffer<index>(pattern.size, on, from);
+  const auto sorted = detail::make_buffer<key>(pattern.size, on, from);
+  detail::simt::for_each(on, pattern.size, detail::triangle_kernels::write_iota<index>{rows.data()});
+  on.sort_pairs(reinterpret_cast<const key*>(made.colour_of_row.data()), sorted.data(), rows.data(),
+                made.order.data(), pattern.size, detail::bits_for(static_cast<std::uint64_t>(made.colours)),
+                from);
+  return made;
+}
+
+}  // namespace sptrsv
+
+#ifdef __CUDACC__
+#include "sptrsv/detail/simt/cuda_executor.cuh"
+#endif

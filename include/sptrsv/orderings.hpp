@@ -1,0 +1,198 @@
+// Orderings of a matrix that change how many levels its factors have, how well they approximate it, and how
+// much fill a complete factorisation has. An ordering is a vector: element k is the row and column of A that
+// becomes row and column k. factors_options::order_by takes it.
+//
+// The functions of this header read the pattern of a square matrix in host memory. They work on the pattern
+// of A + A^T; values may be anything. All of them are deterministic. They throw error with errc::not_square,
+// errc::offsets_not_monotone or errc::index_out_of_range for a malformed matrix.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/orderings/graph.hpp"
+#include "sptrsv/matrix.hpp"
+
+namespace sptrsv {
+
+/// A partition of the rows into colours: rows of one colour do not need each other.
+template <class Index>
+struct colouring {
+  std::vector<Index> colour_of_row;  ///< by row, from 0
+  std::int64_t colours = 0;          ///< number of colours
+
+  /// Returns the rows sorted by colour; rows of one colour keep their order.
+  [[nodiscard]] std::vector<Index> order() const {
+    std::vector<Index> offsets;
+    return detail::group_entries(colour_of_row.data(), colour_of_row.size(), colours, offsets);
+  }
+};
+
+/// Returns the reverse Cuthill-McKee ordering: a small bandwidth, many levels, and often fewer iterations
+/// with an incomplete factorisation. Each connected component is searched breadth-first from a row far away
+/// from the others (George and Liu 1979), neighbours by degree.
+///
+/// @param a csr_view, csc_view or owning matrix in host memory.
+template <class Matrix>
+auto reverse_cuthill_mckee(const Matrix& a) {
+  using index = typename Matrix::view_type::index_type;
+  const detail::orderings::graph_of<Matrix> g(a);
+  std::vector<index> order;
+  std::vector<index> depth(static_cast<std::size_t>(g.size()), index{-1});  // -1: not seen
+  order.reserve(depth.size());
+  // Appends the component of `root` to `order` in breadth-first order and returns the largest depth.
+  const auto search = [&](index root) {
+    std::size_t next = order.size();
+    order.push_back(root);
+    depth[static_cast<std::size_t>(root)] = 0;
+    while (next < order.size()) {
+      const index v = order[next++];
+      const auto first = static_cast<std::ptrdiff_t>(order.size());
+      for (const index* w = g.begin(v); w != g.end(v); ++w) {
+        if (depth[static_cast<std::size_t>(*w)] < 0) {
+          depth[static_cast<std::size_t>(*w)] = static_cast<index>(depth[static_cast<std::size_t>(v)] + 1);
+          order.push_back(*w);
+        }
+      }
+      std::stable_sort(order.begin() + first, order.end(),
+                       [&](index v1, index v2) { return g.degree(v1) < g.degree(v2); });
+    }
+    return depth[static_cast<std::size_t>(order.back())];
+  };
+  for (index v = 0; v < static_cast<index>(g.size()); ++v) {
+    if (depth[static_cast<std::size_t>(v)] >= 0) {
+      continue;
+    }
+    const std::size_t begin = order.size();
+    index root = v;
+    index deepest = -1;
+    for (index found = search(root); found > deepest; found = search(root)) {
+      deepest = found;
+      // Of the rows that are farthest away, the one with the fewest neighbours is the next root.
+      root = order.back();
+      for (std::size_t k = order.size(); k-- > begin && depth[static_cast<std::size_t>(order[k])] == found;) {
+        root = g.degree(order[k]) < g.degree(root) ? order[k] : root;
+      }
+      for (std::size_t k = begin; k < order.size(); ++k) {
+        depth[static_cast<std::size_t>(order[k])] = -1;
+      }
+      order.resize(begin);
+    }
+  }
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+/// Returns a colouring: each row takes, in the order of the rows, the smallest colour that no neighbour has.
+/// A matrix in the order of its colours has factors without fill-in with as many levels as colours.
+///
+/// @param a csr_view, csc_view or owning matrix in host memory.
+template <class Matrix>
+auto greedy_colouring(const Matrix& a) {
+  using index = typename Matrix::view_type::index_type;
+  const detail::orderings::graph_of<Matrix> g(a);
+  const auto size = static_cast<std::size_t>(g.size());
+  colouring<index> made;
+  made.colour_of_row.assign(size, index{-1});
+  std::vector<index> taken_by(size + 1,
+                              index{-1});  // by colour: the last row with a neighbour of this colour
+  for (index v = 0; v < static_cast<index>(g.size()); ++v) {
+    for (const index* w = g.begin(v); w != g.end(v); ++w) {
+      const index colour = made.colour_of_row[static_cast<std::size_t>(*w)];
+      if (colour >= 0) {
+        taken_by[static_cast<std::size_t>(colour)] = v;
+      }
+    }
+    index colour = 0;
+    while (taken_by[static_cast<std::size_t>(colour)] == v) {
+      ++colour;
+    }
+    made.colour_of_row[static_cast<std::size_t>(v)] = colour;
+    made.colours = std::max(made.colours, static_cast<std::int64_t>(colour) + 1);
+  }
+  return made;
+}
+
+/// Returns the inverse of a permutation: element order[k] is k.
+///
+/// @param order each number below its size once.
+/// @throws error errc::index_out_of_range, or errc::invalid_argument if it is no permutation, with the
+///   element.
+template <class Index>
+std::vector<Index> inverse_order(const std::vector<Index>& order) {
+  std::vector<Index> inverse(order.size(), Index{-1});
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const auto row = static_cast<std::int64_t>(order[k]);
+    const auto where = static_cast<std::int64_t>(k);
+    if (row < 0 || row >= static_cast<std::int64_t>(order.size())) {
+      throw error(errc::index_out_of_range,
+                  "entry " + std::to_string(k) + " of the order is negative or not below its size", where);
+    }
+    if (inverse[static_cast<std::size_t>(row)] >= 0) {
+      throw error(errc::invalid_argument,
+                  "entry " + std::to_string(k) + " of the order repeats row " + std::to_string(row), where);
+    }
+    inverse[static_cast<std::size_t>(row)] = static_cast<Index>(k);
+  }
+  return inverse;
+}
+
+/// A matrix with rows and columns in another order.
+template <class Value, class Index, class Offset>
+struct reordered_matrix {
+  csr_matrix<Value, Index, Offset> matrix;  ///< columns of a row ascend
+  std::vector<Offset> sources;              ///< by entry: its index in the values of the original matrix
+
+  /// Replaces the values by those of the original matrix, in its order.
+  void update_values(span<const Value> original) {
+    SPTRSV_EXPECTS(original.size() == sources.size(), errc::size_mismatch,
+                   "update_values got " + std::to_string(original.size()) + " values for a matrix of " +
+                       std::to_string(sources.size()) + " entries");
+    for (std::size_t e = 0; e < sources.size(); ++e) {
+      matrix.values[e] = original[static_cast<std::size_t>(sources[e])];
+    }
+  }
+};
+
+/// Returns the matrix in a new order: entry (k, l) is entry (order[k], order[l]) of `a`. Host memory.
+///
+/// @param a a valid square matrix by rows.
+/// @param order the row of `a` for each row of the result.
+/// @throws error errc::size_mismatch if the order has another size; see inverse_order.
+template <class Value, class Index, class Offset>
+reordered_matrix<Value, Index, Offset> reordered(const csr_matrix<Value, Index, Offset>& a,
+                                                 const std::vector<Index>& order) {
+  SPTRSV_EXPECTS(static_cast<std::int64_t>(order.size()) == a.rows && a.rows == a.columns,
+                 errc::size_mismatch,
+                 "an order of " + std::to_string(order.size()) + " rows for a matrix of " +
+                     std::to_string(a.rows) + " x " + std::to_string(a.columns));
+  const std::vector<Index> place = inverse_order(order);
+  reordered_matrix<Value, Index, Offset> made;
+  made.matrix.rows = made.matrix.columns = a.rows;
+  made.matrix.row_offsets.push_back(0);
+  std::vector<std::pair<Index, Offset>> row;
+  for (const Index from : order) {
+    row.clear();
+    for (Offset e = a.row_offsets[static_cast<std::size_t>(from)];
+         e < a.row_offsets[static_cast<std::size_t>(from) + 1]; ++e) {
+      const Index column = a.column_indices[static_cast<std::size_t>(e)];
+      row.emplace_back(place[static_cast<std::size_t>(column)], e);
+    }
+    std::sort(row.begin(), row.end());
+    for (const auto& [column, source] : row) {
+      made.matrix.column_indices.push_back(column);
+      made.sources.push_back(source);
+    }
+    made.matrix.row_offsets.push_back(static_cast<Offset>(made.sources.size()));
+  }
+  made.matrix.values.resize(made.sources.size());
+  made.update_values(a.values);
+  return made;
+}
+
+}  // namespace sptrsv
