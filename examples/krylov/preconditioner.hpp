@@ -1,0 +1,107 @@
+// The preconditioners of the Krylov programs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/factors.hpp"
+#include "sptrsv/incomplete_cholesky.hpp"
+#include "sptrsv/incomplete_lu.hpp"
+#include "sptrsv/sweeps.hpp"
+
+namespace sptrsv_examples {
+
+enum class preconditioning { none, jacobi, ssor, ilu0, ic0 };
+
+/// Applies M^-1, where M approximates A.
+template <class Backend>
+class preconditioner {
+  using policy = typename Backend::policy;
+  using vector = typename Backend::vector;
+
+ public:
+  /// `a`: the matrix in host memory, which jacobi reads. Throws sptrsv::error if a factorisation breaks down.
+  preconditioner(preconditioning kind, const sptrsv::csr_matrix<double>& a, Backend& on) : kind_(kind) {
+    switch (kind) {
+      case preconditioning::none:
+        break;
+      case preconditioning::jacobi:
+        inverse_diagonal_ = on.put(inverse_diagonal_of(a));
+        break;
+      case preconditioning::ssor: {
+        sptrsv::sweep_options options;
+        options.is_smoother = false;
+        sweeps_.emplace(sptrsv::analyze_sweeps(policy{}, on.a(), options, on.stream()));
+        break;
+      }
+      case preconditioning::ilu0: {
+        const auto ilu = sptrsv::analyze_incomplete_lu(on.a(), {}, on.stream());
+        expect_sound("ILU(0)", ilu.status(on.stream()));
+        factors_.emplace(sptrsv::analyze_factors(policy{}, ilu.view(on.a()), {}, on.stream()));
+        on.synchronize();  // before the values that the solvers copy are freed
+        break;
+      }
+      case preconditioning::ic0: {
+        const auto ic = sptrsv::analyze_incomplete_cholesky(on.a(), {}, on.stream());
+        expect_sound("IC(0)", ic.status(on.stream()));
+        factors_.emplace(sptrsv::analyze_factors(policy{}, ic.view(on.a()),
+                                                 sptrsv::factors_options<double>::cholesky(), on.stream()));
+        on.synchronize();
+        break;
+      }
+    }
+    on.synchronize();
+  }
+
+  /// z = M^-1 r. Only enqueues.
+  void apply(const vector& r, vector& z, Backend& on) {
+    if (factors_) {
+      factors_->apply(r, z, on.stream());
+    } else if (sweeps_) {
+      sweeps_->apply(r, z, on.stream());
+    } else if (kind_ == preconditioning::jacobi) {
+      on.multiply_by(inverse_diagonal_, r, z);
+    } else {
+      on.copy(r, z);
+    }
+  }
+
+  /// Returns the levels of the solves; empty if there are none.
+  [[nodiscard]] std::vector<std::int64_t> levels() const {
+    std::vector<std::int64_t> made;
+    if (factors_ || sweeps_) {
+      for (const sptrsv::solver_info& s : (factors_ ? factors_->info() : sweeps_->info()).solvers) {
+        made.push_back(s.levels);
+      }
+    }
+    return made;
+  }
+
+ private:
+  using stream_type = decltype(std::declval<Backend>().stream());
+
+  static void expect_sound(const std::string& name, const sptrsv::factor_status& status) {
+    SPTRSV_EXPECTS(status.ok(), sptrsv::errc::invalid_argument,
+                   name + " breaks down in row " + std::to_string(status.row.value_or(-1)));
+  }
+  static std::vector<double> inverse_diagonal_of(const sptrsv::csr_matrix<double>& a) {
+    std::vector<double> made(static_cast<std::size_t>(a.rows), 1.0);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      for (auto e = a.row_offsets[i]; e < a.row_offsets[i + 1]; ++e) {
+        const auto k = static_cast<std::size_t>(e);
+        made[i] = static_cast<std::size_t>(a.column_indices[k]) == i ? 1 / a.values[k] : made[i];
+      }
+    }
+    return made;
+  }
+
+  preconditioning kind_;
+  vector inverse_diagonal_;
+  std::optional<sptrsv::factors<policy, double, std::int32_t, std::int32_t, stream_type>> factors_;
+  std::optional<sptrsv::sweeps<policy, double, std::int32_t, std::int32_t, stream_type>> sweeps_;
+};
+
+}  // namespace sptrsv_examples

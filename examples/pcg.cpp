@@ -1,0 +1,24 @@
+// Solves a symmetric positive definite system by preconditioned conjugate gradients, and prints iterations
+// and times. `pcg --help` lists the options.
+#include "krylov/program.hpp"
+
+int main(int argc, char** argv) {
+  using namespace sptrsv_examples;
+  common::command_line arguments(
+      "pcg",
+      "Solves a symmetric positive definite system by the preconditioned conjugate "
+      "gradient method.");
+  krylov_options options;
+  options.kind = preconditioning::ic0;
+  add_krylov_options(arguments, options,
+                     {{"none", preconditioning::none},
+                      {"jacobi", preconditioning::jacobi},
+                      {"ssor", preconditioning::ssor},
+                      {"ic0", preconditioning::ic0}});
+  return arguments.run(argc, argv, [&] {
+    return run_program(options, slots::cg, "conjugate gradients",
+                       [](auto& on, auto& m, const std::vector<double>& b, const stopping& when) {
+                         return conjugate_gradients(on, m, b, when);
+                       });
+  });
+}

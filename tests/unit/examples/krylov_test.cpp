@@ -1,0 +1,278 @@
+// The Krylov methods of the example programs, held against textbook loops in a wide type: they converge in as
+// many iterations, to within one.
+#include "examples/krylov/methods.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+#include "common/generators/factors.hpp"
+#include "common/systems/seeded_values.hpp"
+#include "examples/krylov/host_backend.hpp"
+#include "sptrsv/policy/host_serial.hpp"
+
+namespace sptrsv::testing {
+namespace {
+
+using sptrsv_examples::host_backend;
+using sptrsv_examples::preconditioning;
+using matrix = csr_matrix<double>;
+using wide_vector = std::vector<long double>;
+using operation = std::function<wide_vector(const wide_vector&)>;
+
+constexpr long double tolerance = 1e-8L;
+
+matrix system_of(std::int32_t n, double peclet) {
+  return sptrsv_common::convection_diffusion({n, n, n}, peclet);
+}
+
+long double dot(const wide_vector& x, const wide_vector& y) {
+  return std::inner_product(x.begin(), x.end(), y.begin(), 0.0L);
+}
+void add(wide_vector& y, long double a, const wide_vector& x) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    y[i] += a * x[i];
+  }
+}
+wide_vector scaled(wide_vector x, long double a) {
+  for (long double& v : x) {
+    v *= a;
+  }
+  return x;
+}
+
+operation product_with(const matrix& a) {
+  return [&a](const wide_vector& x) {
+    wide_vector y(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      for (auto e = static_cast<std::size_t>(a.row_offsets[i]);
+           e < static_cast<std::size_t>(a.row_offsets[i + 1]); ++e) {
+        y[i] += a.values[e] * x[static_cast<std::size_t>(a.column_indices[e])];
+      }
+    }
+    return y;
+  };
+}
+
+/// Solves with the lower or upper triangle of a CSR matrix whose columns ascend.
+wide_vector substitute(const matrix& a, bool lower, bool unit, wide_vector x) {
+  for (std::size_t step = 0; step < x.size(); ++step) {
+    const std::size_t i = lower ? step : x.size() - 1 - step;
+    long double pivot = 1;
+    for (auto e = static_cast<std::size_t>(a.row_offsets[i]);
+         e < static_cast<std::size_t>(a.row_offsets[i + 1]); ++e) {
+      const auto j = static_cast<std::size_t>(a.column_indices[e]);
+      if (lower ? j < i : j > i) {
+        x[i] -= a.values[e] * x[j];
+      } else if (j == i && !unit) {
+        pivot = a.values[e];
+      }
+    }
+    x[i] /= pivot;
+  }
+  return x;
+}
+
+/// ILU(0) by the loops of the textbook; that of a symmetric matrix is L D L^T, as IC(0).
+operation ilu(const matrix& a) {
+  matrix f = a;
+  const auto find = [&](std::size_t i, std::int32_t j) -> double* {
+    for (auto e = static_cast<std::size_t>(f.row_offsets[i]);
+         e < static_cast<std::size_t>(f.row_offsets[i + 1]); ++e) {
+      if (f.column_indices[e] == j) {
+        return &f.values[e];
+      }
+    }
+    return nullptr;
+  };
+  for (std::size_t i = 0; i < static_cast<std::size_t>(f.rows); ++i) {
+    for (auto e = static_cast<std::size_t>(f.row_offsets[i]);
+         e < static_cast<std::size_t>(f.row_offsets[i + 1]); ++e) {
+      const auto k = static_cast<std::size_t>(f.column_indices[e]);
+      if (k >= i) {
+        continue;
+      }
+      f.values[e] /= *find(k, static_cast<std::int32_t>(k));
+      for (auto g = static_cast<std::size_t>(f.row_offsets[k]);
+           g < static_cast<std::size_t>(f.row_offsets[k + 1]); ++g) {
+        double* const target = find(i, f.column_indices[g]);
+        if (static_cast<std::size_t>(f.column_indices[g]) > k && target != nullptr) {
+          *target -= f.values[e] * f.values[g];
+        }
+      }
+    }
+  }
+  return [f](const wide_vector& r) { return substitute(f, false, false, substitute(f, true, true, r)); };
+}
+
+operation ssor(const matrix& a) {
+  return [&a](const wide_vector& r) {
+    wide_vector y = substitute(a, true, false, r);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      for (auto e = static_cast<std::size_t>(a.row_offsets[i]);
+           e < static_cast<std::size_t>(a.row_offsets[i + 1]); ++e) {
+        if (static_cast<std::size_t>(a.column_indices[e]) == i) {
+          y[i] *= a.values[e];
+          break;
+        }
+      }
+    }
+    return substitute(a, false, false, y);
+  };
+}
+
+operation of(preconditioning kind, const matrix& a) {
+  switch (kind) {
+    case preconditioning::ilu0:
+    case preconditioning::ic0:
+      return ilu(a);
+    case preconditioning::ssor:
+      return ssor(a);
+    default:
+      return [](const wide_vector& r) { return r; };
+  }
+}
+
+int reference_cg(const operation& a, const operation& m, const wide_vector& b) {
+  wide_vector r = b;
+  wide_vector z = m(r);
+  wide_vector p = z;
+  long double rho = dot(r, z);
+  int iterations = 0;
+  for (; std::sqrt(dot(r, r) / dot(b, b)) > tolerance; ++iterations) {
+    const wide_vector q = a(p);
+    add(r, -rho / dot(p, q), q);
+    z = m(r);
+    const long double next = dot(r, z);
+    p = scaled(p, next / rho);
+    add(p, 1, z);
+    rho = next;
+  }
+  return iterations;
+}
+
+int reference_bicgstab(const operation& a, const operation& m, const wide_vector& b) {
+  wide_vector r = b;
+  wide_vector p = b;
+  long double rho = dot(b, r);
+  int iterations = 0;
+  for (; std::sqrt(dot(r, r) / dot(b, b)) > tolerance; ++iterations) {
+    const wide_vector v = a(m(p));
+    const long double alpha = rho / dot(b, v);
+    add(r, -alpha, v);
+    const wide_vector t = a(m(r));
+    const long double omega = dot(t, r) / dot(t, t);
+    add(r, -omega, t);
+    const long double next = dot(b, r);
+    add(p, -omega, v);
+    p = scaled(p, next / rho * (alpha / omega));
+    add(p, 1, r);
+    rho = next;
+  }
+  return iterations;
+}
+
+/// The residual of each step is that of the best correction in the span of A M^-1 v_j, by an orthonormal
+/// basis of this span (the simpler GMRES of Walker and Zhou 1994).
+int reference_gmres(const operation& a, const operation& m, const wide_vector& b, int restart) {
+  wide_vector r = b;
+  int iterations = 0;
+  while (true) {
+    std::vector<wide_vector> basis;
+    wide_vector direction = r;
+    for (int j = 0; j < restart; ++j, ++iterations) {
+      if (std::sqrt(dot(r, r) / dot(b, b)) <= tolerance) {
+        return iterations;
+      }
+      wide_vector w = a(m(direction));
+      for (int twice = 0; twice < 2; ++twice) {
+        for (const wide_vector& v : basis) {
+          add(w, -dot(v, w), v);
+        }
+      }
+      w = scaled(w, 1 / std::sqrt(dot(w, w)));
+      add(r, -dot(r, w), w);
+      basis.push_back(w);
+      direction = w;
+    }
+  }
+}
+
+/// Expects that the method needs as many iterations as the reference, to within one, and solves the system.
+template <class Method, class Reference>
+void check(const matrix& a, preconditioning kind, std::size_t slots, const Method& method,
+           const Reference& reference) {
+  const auto b = sptrsv_common::seeded_vector<double>(a.rows, 1);
+  const wide_vector wide_b(b.begin(), b.end());
+  host_backend on(a, slots);
+  sptrsv_examples::preconditioner<host_backend> m(kind, a, on);
+  const sptrsv_examples::solution found = method(on, m, b);
+  const int expected = reference(product_with(a), of(kind, a), wide_b);
+  EXPECT_LE(std::abs(found.iterations() - expected), 1) << found.iterations() << " and " << expected;
+  EXPECT_GT(expected, 3);
+  wide_vector residual = product_with(a)(wide_vector(found.x.begin(), found.x.end()));
+  add(residual, -1, wide_b);
+  EXPECT_LE(std::sqrt(dot(residual, residual) / dot(wide_b, wide_b)), 1.01L * tolerance);
+}
+
+constexpr auto cg = [](auto& on, auto& m, const auto& b) {
+  return sptrsv_examples::conjugate_gradients(on, m, b, {});
+};
+
+TEST(Krylov, ConjugateGradientsConvergeAsTheReference) {
+  for (const auto kind : {preconditioning::none, preconditioning::ssor, preconditioning::ic0}) {
+    check(system_of(10, 0), kind, sptrsv_examples::slots::cg, cg, reference_cg);
+  }
+}
+
+TEST(Krylov, BicgstabConvergesAsTheReference) {
+  for (const auto kind : {preconditioning::ssor, preconditioning::ilu0}) {
+    check(
+        system_of(8, 2), kind, sptrsv_examples::slots::cg,
+        [](auto& on, auto& m, const auto& b) { return sptrsv_examples::bicgstab(on, m, b, {}); },
+        reference_bicgstab);
+  }
+}
+
+TEST(Krylov, GmresConvergesAsTheReference) {
+  for (const int restart : {6, 50}) {
+    for (const auto kind : {preconditioning::none, preconditioning::ilu0}) {
+      check(
+          system_of(8, 2), kind, sptrsv_examples::gmres_slots(restart),
+          [&](auto& on, auto& m, const auto& b) { return sptrsv_examples::gmres(on, m, b, restart, {}); },
+          [&](const operation& a, const operation& m, const wide_vector& b) {
+            return reference_gmres(a, m, b, restart);
+          });
+    }
+  }
+}
+
+TEST(Krylov, SayWhereAFactorisationBreaksDown) {
+  matrix a = system_of(3, 0);
+  a.values[0] = 0;
+  host_backend on(a, sptrsv_examples::slots::cg);
+  try {
+    const sptrsv_examples::preconditioner<host_backend> m(preconditioning::ilu0, a, on);
+    FAIL() << "accepted";
+  } catch (const error& e) {
+    EXPECT_STREQ(e.what(), "ILU(0) breaks down in row 0");
+  }
+}
+
+TEST(Krylov, StopAtTheLimit) {
+  const matrix a = system_of(6, 0);
+  host_backend on(a, sptrsv_examples::slots::cg);
+  sptrsv_examples::preconditioner<host_backend> m(preconditioning::none, a, on);
+  sptrsv_examples::stopping when;
+  when.max_iterations = 4;
+  const auto b = sptrsv_common::seeded_vector<double>(a.rows, 1);
+  EXPECT_EQ(sptrsv_examples::conjugate_gradients(on, m, b, when).iterations(), 4);
+  const std::vector<double> zero(b.size(), 0.0);
+  EXPECT_EQ(sptrsv_examples::conjugate_gradients(on, m, zero, when).iterations(), 0);
+}
+
+}  // namespace
+}  // namespace sptrsv::testing
