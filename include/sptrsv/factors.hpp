@@ -98,11 +98,17 @@ class factors {
   /// @param stream the stream that the work is enqueued on.
   void update_values(span<const Value> first_values, span<const Value> second_values,
                      stream_type stream = {}) {
-    forward_.first->update_values(first_values, stream);
-    forward_.second->update_values(second_values, stream);
+    const auto update = [&](pair& of, span<const Value> first, span<const Value> second) {
+      if (of.has_own_values) {
+        of.first->update_values(first, stream);
+      }
+      if (of.has_own_values && !of.second_shares) {
+        of.second->update_values(second, stream);
+      }
+    };
+    update(forward_, first_values, second_values);
     if (transposed_) {
-      transposed_->first->update_values(second_values, stream);
-      transposed_->second->update_values(first_values, stream);
+      update(*transposed_, second_values, first_values);
     }
     diagonal_.update_values(detail::as_scalar(first_values.data()), executor(stream));
   }
@@ -211,6 +217,8 @@ class factors {
   struct pair {
     std::optional<one_solver> first;
     std::optional<one_solver> second;
+    bool second_shares = false;  ///< whether the second solver has the values of the first one
+    bool has_own_values = true;  ///< false: both have the values of other solvers
   };
   struct scratch_pair {
     solver_scratch& first;
@@ -241,7 +249,7 @@ class factors {
       const triangular_factor of_second = transpose_of(options.second, options.transposed);
       const triangular_factor of_first = transpose_of(options.first, options.transposed);
       if (!in_one_matrix || !is_same(of_second, options.first) || !is_same(of_first, options.second)) {
-        transposed_ = analyze_both(policy, second, of_second, first, of_first, options.max_rhs, stream);
+        transposed_ = analyze_transposed(policy, second, of_second, first, of_first, options, stream);
       }
     }
     own_.vector_ = make_vector(on, resource);
@@ -255,11 +263,47 @@ class factors {
       return sptrsv::analyze(policy, matrix, {f.part, f.diagonal, f.operation, max_rhs}, stream, resource_);
     };
     pair made;
+    if constexpr (one_solver::has_transposed) {  // one set of values serves both
+      const op between = in_one_matrix_ ? operation_between(first_factor, second_factor) : op::none;
+      if (between != op::none) {
+        made.first.emplace(analyze_one(first, first_factor));
+        made.second.emplace(made.first->transposed(between, stream, resource_));
+        made.second_shares = true;
+        return made;
+      }
+    }
     detail::factors::run_both<executor>(
         first.entries + second.entries >= detail::factors::many_entries,
         [&] { made.first.emplace(analyze_one(first, first_factor)); },
         [&] { made.second.emplace(analyze_one(second, second_factor)); });
     return made;
+  }
+  /// Returns the solvers of op(F_2) and op(F_1).
+  template <class First, class Second>
+  pair analyze_transposed(const Policy& policy, const Second& second, const triangular_factor& of_second,
+                          const First& first, const triangular_factor& of_first, const options_type& options,
+                          Stream stream) {
+    if constexpr (one_solver::has_transposed) {
+      pair made;
+      made.first.emplace(forward_.second->transposed(options.transposed, stream, resource_));
+      made.second.emplace(forward_.first->transposed(options.transposed, stream, resource_));
+      made.has_own_values = false;
+      return made;
+    } else {
+      return analyze_both(policy, second, of_second, first, of_first, options.max_rhs, stream);
+    }
+  }
+
+  /// Returns the operation that makes g of f; op::none if there is none.
+  static op operation_between(const triangular_factor& f, const triangular_factor& g) {
+    for (const op operation : {op::transpose, op::conj_transpose}) {
+      const bool is_possible =
+          f.operation == op::none || f.operation == operation || !detail::is_complex_v<scalar>;
+      if (is_possible && is_same(transpose_of(f, operation), g)) {
+        return operation;
+      }
+    }
+    return op::none;
   }
 
   /// Returns operation(op(T)) as a factor.

@@ -88,8 +88,10 @@ struct factors_info {
   /// The solvers: of F_1, F_2, then those of apply_transpose if it has solvers of its own, in the order of
   /// its solves.
   std::vector<solver_info> solvers;
-  std::int64_t rows = 0;            ///< rows of the system
-  std::size_t bytes = 0;            ///< bytes of memory without workspaces: solvers, permutations, scalings
+  std::int64_t rows = 0;  ///< rows of the system
+  /// Bytes of memory without workspaces: solvers, permutations, scalings. What a solver shares with that of
+  /// its transpose (policy::supernodal) counts for both.
+  std::size_t bytes = 0;
   std::size_t workspace_bytes = 0;  ///< bytes of memory of one workspace
   /// The largest number of bytes that the analysis had allocated at one time, a workspace included; 0 for
   /// host policies, whose memory is not counted.

@@ -274,7 +274,7 @@ class solver {
   [[nodiscard]] solver transposed(op operation = op::transpose, stream_type stream = {},
                                   memory_resource* resource = nullptr) {
     static_assert(
-        std::is_constructible_v<engine, const engine&, op, const executor&, memory_resource&>,
+        has_transposed,
         "transposed() is for policy::supernodal: analyse the matrix again with options.operation changed");
     expect_not_moved_from();
     SPTRSV_EXPECTS(operation != op::none, errc::invalid_argument,
@@ -308,6 +308,10 @@ class solver {
         own_(engine_->make_workspace(on, resource), number_) {
     engine_->update_values(detail::as_scalar(values), on);
   }
+
+  /// Whether the policy has transposed().
+  static constexpr bool has_transposed =
+      std::is_constructible_v<engine, const engine&, op, const executor&, memory_resource&>;
 
   solver(solver& other, op operation, const executor& on, memory_resource& resource)
       : size_(other.size_),

@@ -3,6 +3,7 @@
 #include "sptrsv/incomplete_lu.hpp"
 #include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/policy/host_serial.hpp"
+#include "sptrsv/policy/supernodal.hpp"
 #include "sptrsv/policy/sync_free_thread.hpp"
 #include "support/counting_resource.hpp"
 #include "support/emulator_target.hpp"
@@ -116,6 +117,47 @@ TEST(Factors, FollowAnIncompleteFactorisation) {
       residual -= dense.at(i, j).real() * x[static_cast<std::size_t>(j)];
     }
     EXPECT_LE(std::abs(residual), 1e-14L) << "row " << i;
+  }
+}
+
+/// With a policy that shares panels between a factor and its transpose, the second factor of L L^H and the
+/// transposes of L and U take little memory.
+TEST(Factors, ShareThePanelsOfTheTranspose) {
+  using suite = factors_suite<factors_case<policy::supernodal, emulator_target, double>>;
+  struct emulated : suite {
+    void TestBody() override {}
+  };
+  emulated s;
+  const pattern p = patterns::dense(40);
+  for (auto [name, options] : suite::all_options()) {
+    const auto a = suite::make_stored(p, false, 2);
+    options.transposed = op::transpose;
+    auto f = s.analyze_on_target(a, a, {options});
+    const auto changed = suite::make_stored(p, false, 4);
+    const auto values = s.where.upload(changed.values());
+    f.update_values(values, s.where.stream());
+    const auto m = suite::product_of(changed, changed, options);
+    const auto b = random_vector<double>(p.size, 1);
+    for (const op operation : {op::none, op::transpose}) {
+      suite::expect_applied(m, {options}, operation, single(p.size), b,
+                            s.apply(f, operation, single(p.size), b), name);
+    }
+    const auto live_bytes_of = [&](const auto& make) {
+      const std::size_t before = s.where.device().live_bytes();
+      const auto made = make();
+      return s.where.device().live_bytes() - before;
+    };
+    const auto there = s.where.upload(a.by_rows);
+    std::size_t alone = 0;
+    for (const uplo part : {uplo::lower, uplo::upper}) {
+      alone += live_bytes_of([&] {
+        return analyze(policy::supernodal{}, there, {part, options.first.diagonal}, s.where.stream());
+      });
+    }
+    const std::size_t together = live_bytes_of(
+        [&] { return analyze_factors(policy::supernodal{}, there, options, s.where.stream()); });
+    const bool is_one_triangle = options.first.part == options.second.part;
+    EXPECT_LT(together, is_one_triangle ? alone * 9 / 10 : alone * 9 / 5) << name << ": of " << alone;
   }
 }
 
