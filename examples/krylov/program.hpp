@@ -48,6 +48,15 @@ struct krylov_options {
   bool progress = false;
 };
 
+inline const char* name_of(preconditioning kind) {
+  const char* const names[] = {"no preconditioner", "Jacobi", "SSOR", "ILU(0)", "IC(0)"};
+  return names[static_cast<int>(kind)];
+}
+inline const char* name_of(row_ordering order) {
+  const char* const names[] = {"natural order", "reverse Cuthill-McKee", "colours", "nested dissection"};
+  return names[static_cast<int>(order)];
+}
+
 /// Returns the orderings of this build.
 inline common::choices<row_ordering> ordering_choices() {
   return {{"natural", row_ordering::natural},
@@ -79,7 +88,8 @@ inline void add_krylov_options(common::command_line& to, krylov_options& target,
   to.add_flag("--host", target.on_host, "Run on the host. Default: on the GPU if there is one.");
   to.begin_group("Output");
   to.add_text("--history", target.history, "FILE",
-              "Append the relative residual of each iteration to FILE, one line for the run.");
+              "Append the relative residual of each iteration to FILE, one line for the run; "
+              "scripts/convergence_figure.py draws it.");
   to.add_flag("--progress", target.progress, "Show the progress even if stderr is not a terminal.");
   to.add_footer("Exit status: 0 if the residual is at most 1e-8 of the right-hand side, else 1.");
 }
@@ -173,7 +183,7 @@ bool run_on(const krylov_options& options, const sptrsv::csr_matrix<double>& a, 
   t.print();
   if (!options.history.empty()) {
     std::ofstream to(options.history, std::ios::app);
-    to << name;
+    to << name << ", " << name_of(options.kind) << ", " << name_of(options.order) << ':';
     for (const double value : found.residuals) {
       to << ' ' << value;
     }
