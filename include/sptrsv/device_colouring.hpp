@@ -5,6 +5,7 @@
 #include <string>
 #include <type_traits>
 
+#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/orderings/colour_kernels.hpp"
 #include "sptrsv/device_matrix.hpp"
@@ -91,7 +92,7 @@ auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* reso
   using key = std::make_unsigned_t<index>;
   const auto rows = detail::make_buffer<index>(pattern.size, on, from);
   const auto sorted = detail::make_buffer<key>(pattern.size, on, from);
-  detail::simt::for_each(on, pattern.size, detail::triangle_kernels::write_iota<index>{rows.data()});
+  detail::simt::for_each(on, pattern.size, detail::array_kernels::write_iota<index>{rows.data()});
   on.sort_pairs(reinterpret_cast<const key*>(made.colour_of_row.data()), sorted.data(), rows.data(),
                 made.order.data(), pattern.size, detail::bits_for(static_cast<std::uint64_t>(made.colours)),
                 from);
