@@ -3,26 +3,40 @@
 
 namespace sptrsv::emulator {
 
+/// Starts a block on a device on which one can start.
 void scheduler::start_block() {
-  if (spare_.empty()) {
-    spare_.push_back(std::make_unique<block>());
-    block& b = *spare_.back();
-    b.threads = std::vector<thread>(static_cast<std::size_t>(kernel_.threads));
-    b.warps.resize(static_cast<std::size_t>((kernel_.threads + 31) / 32));
-    b.static_shared = shared_region(kernel_.static_bytes);
-    b.dynamic_shared = shared_region(kernel_.dynamic_bytes);
-    for (int i = 0; i < kernel_.threads; ++i) {
+  const std::size_t count = startable();
+  std::size_t skipped = random_order_ && count > 1 ? random_.below(count) : 0;
+  for (const device_run& d : devices_) {
+    if (d.running != nullptr && d.running->can_start() && skipped-- == 0) {
+      start_block(*d.running);
+      return;
+    }
+  }
+}
+
+void scheduler::start_block(grid& g) {
+  if (g.spare.empty()) {
+    g.spare.push_back(std::make_unique<block>());
+    block& b = *g.spare.back();
+    b.of = &g;
+    b.pending.older = &g.released;
+    b.threads = std::vector<thread>(static_cast<std::size_t>(g.what.threads));
+    b.warps.resize(static_cast<std::size_t>((g.what.threads + 31) / 32));
+    b.static_shared = shared_region(g.what.static_bytes);
+    b.dynamic_shared = shared_region(g.what.dynamic_bytes);
+    for (int i = 0; i < g.what.threads; ++i) {
       thread& t = b.threads[static_cast<std::size_t>(i)];
       t.owner = &b;
       t.rank = i;
       t.pending.older = &b.pending;
     }
   }
-  resident_.push_back(std::move(spare_.back()));
-  spare_.pop_back();
-  block& b = *resident_.back();
-  b.slot = resident_.size() - 1;
-  b.rank = block_order_[next_block_++];
+  g.resident.push_back(std::move(g.spare.back()));
+  g.spare.pop_back();
+  block& b = *g.resident.back();
+  b.slot = g.resident.size() - 1;
+  b.rank = g.block_order[g.next_block++];
   ++progress_;
   races_.start_block(b);
   std::memset(b.static_shared.data(), poison_, b.static_shared.size());
@@ -35,7 +49,7 @@ void scheduler::start_block() {
     t.copies.clear();
     t.copy_groups = 0;
     // Blocks of one SM share its cache, also one after the other.
-    t.device_view.acquire(0);
+    t.device_view.acquire_from_system(g.begun_at);
     t.block_view.acquire(memory_.changes());
     ready_.add(t);
   }
@@ -52,10 +66,12 @@ void scheduler::end_block(block& b) {
                                std::to_string(id));
     }
   }
-  resident_.back()->slot = b.slot;
-  std::swap(resident_[b.slot], resident_.back());
-  spare_.push_back(std::move(resident_.back()));
-  resident_.pop_back();
+  grid& g = *b.of;
+  g.resident.back()->slot = b.slot;
+  std::swap(g.resident[b.slot], g.resident.back());
+  g.spare.push_back(std::move(g.resident.back()));
+  g.resident.pop_back();
+  advances_ = advances_ || g.has_ended();
 }
 
 void scheduler::end_thread(thread& t) {
@@ -84,7 +100,7 @@ void scheduler::end_thread(thread& t) {
                             " lanes wait for it in a collective");
     }
   }
-  if (b.exited == kernel_.threads) {
+  if (b.exited == b.of->what.threads) {
     end_block(b);
   }
 }

@@ -13,13 +13,13 @@ void scheduler::barrier(thread& t) {
     throw barrier_divergence(name_of(t) + " is in a barrier, but " + std::to_string(b.exited) +
                              " threads of its block have ended");
   }
-  meet(t, b.in_barrier, kernel_.threads);
+  meet(t, b.in_barrier, launched(t).threads);
 }
 
 void scheduler::partial_barrier(thread& t, int threads) {
   step(t);
   block& b = *t.owner;
-  if (t.rank >= threads || threads > kernel_.threads) {
+  if (t.rank >= threads || threads > launched(t).threads) {
     throw barrier_divergence(name_of(t) + " is in a barrier of the first " + std::to_string(threads) +
                              " threads of its block");
   }
@@ -35,7 +35,7 @@ void scheduler::partial_barrier(thread& t, int threads) {
 void scheduler::numbered_barrier(thread& t, int id, int threads, bool waits) {
   step(t);
   block& b = *t.owner;
-  if (id < 1 || id >= static_cast<int>(b.numbered.size()) || threads > kernel_.threads) {
+  if (id < 1 || id >= static_cast<int>(b.numbered.size()) || threads > launched(t).threads) {
     throw barrier_divergence(name_of(t) + " is at barrier " + std::to_string(id) + " of " +
                              std::to_string(threads) + " threads, which there is not");
   }
@@ -47,7 +47,7 @@ void scheduler::numbered_barrier(thread& t, int id, int threads, bool waits) {
   }
   memory_.publish_to_block(t);
   races_.arrive(t, here);
-  here.acquired_at = std::max(here.acquired_at, t.device_view.acquired_at);
+  here.acquired.join(t.device_view);
   here.awaited = threads;
   ++here.come;
   if (waits) {
@@ -73,11 +73,11 @@ void scheduler::numbered_barrier(thread& t, int id, int threads, bool waits) {
 void scheduler::open(counted_barrier& here) {
   races_.open(here);
   for (thread* const t : here.waiting) {
-    t->device_view.acquired_at = std::max(t->device_view.acquired_at, here.acquired_at);
+    t->device_view.join(here.acquired);
     memory_.acquire_from_block(*t);
   }
   here.come = 0;
-  here.acquired_at = 0;
+  here.acquired = {};
 }
 
 /// Counts `t` at a barrier and blocks it until the first `threads` threads of the block have arrived.

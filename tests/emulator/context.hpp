@@ -114,9 +114,9 @@ class context {
   context& operator=(const context&) = delete;
 
   [[nodiscard]] int thread_rank() const { return thread_->rank; }
-  [[nodiscard]] int block_threads() const { return scheduler_->launched().threads; }
+  [[nodiscard]] int block_threads() const { return scheduler::launched(*thread_).threads; }
   [[nodiscard]] std::uint32_t block_rank() const { return thread_->owner->rank; }
-  [[nodiscard]] std::uint32_t grid_blocks() const { return scheduler_->launched().blocks; }
+  [[nodiscard]] std::uint32_t grid_blocks() const { return scheduler::launched(*thread_).blocks; }
   [[nodiscard]] void* dynamic_shared() const { return thread_->owner->dynamic_shared.data(); }
 
   template <int Lanes>
@@ -250,6 +250,52 @@ class context {
   void fence_acquire() { scheduler_->fence_acquire(*thread_); }
   void fence_release() { scheduler_->fence_release(*thread_); }
   void fence_block() { scheduler_->fence_block(*thread_); }
+
+  // Among the devices of a cluster; see cluster.hpp. A store may go to symmetric memory of another device. A
+  // word that another device stores is polled with system scope.
+  template <class T>
+  T load_relaxed_system(const T* p) {
+    static_assert(is_atomic<T>);
+    return load_as(p, "load_relaxed_system", strength::system);
+  }
+  template <int Count, class T>
+  void load_relaxed_system_words(const T* p, T* to) {
+    scheduler_->expect_aligned(*thread_, address_of(p), Count * sizeof(T), "load_relaxed_system_words");
+    for (int w = 0; w < Count; ++w) {
+      to[w] = load_relaxed_system(p + w);
+    }
+  }
+  template <class T>
+  void store_relaxed_system(T* p, std::common_type_t<T> value) {
+    static_assert(is_atomic<T>);
+    store_as(p, value, "store_relaxed_system", strength::system);
+  }
+  template <int Count, class T>
+  void store_relaxed_system_words(T* p, const T* words) {
+    scheduler_->expect_aligned(*thread_, address_of(p), Count * sizeof(T), "store_relaxed_system_words",
+                               true);
+    for (int w = 0; w < Count; ++w) {
+      store_relaxed_system(p + w, words[w]);
+    }
+  }
+  /// System scope, orders all earlier and later accesses.
+  void fence_system() { scheduler_->fence_system(*thread_); }
+
+  // Messages, one at a time from each thread. `to` and `signal` are addresses in symmetric buffers of the own
+  // device and stand for those of device `to_device`; `from` is in the device's own memory, and is not
+  // changed before the put is complete.
+  void put(int to_device, void* to, const void* from, std::size_t bytes) {
+    scheduler_->put(*thread_, to_device, address_of(to), address_of(from), bytes, 0, 0);
+  }
+  /// Stores `value` to *signal when the data has arrived.
+  void put_signal(int to_device, void* to, const void* from, std::size_t bytes, std::uint64_t* signal,
+                  std::uint64_t value) {
+    scheduler_->put(*thread_, to_device, address_of(to), address_of(from), bytes, address_of(signal), value);
+  }
+  /// To each device, later puts of this thread arrive after the earlier ones. Also a fence_system.
+  void order_puts() { scheduler_->order_puts(*thread_); }
+  /// Waits until all puts of this thread have arrived. Also a fence_system.
+  void complete_puts() { scheduler_->complete_puts(*thread_); }
 
   template <int Bytes>
   void copy_async(void* shared, const void* global) {

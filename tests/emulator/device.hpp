@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <deque>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <string>
@@ -12,6 +14,14 @@
 #include "sptrsv/memory_resource.hpp"
 
 namespace sptrsv::emulator {
+
+class cluster;
+
+/// What waits on the stream of a device.
+struct waiting_operation {
+  std::function<void()> run;
+  bool releases;  ///< whether it gives memory back, which it does also after an error
+};
 
 /// The order in which blocks start and threads run.
 enum class schedule {
@@ -67,9 +77,14 @@ class device {
 
   device_settings settings;
   device_counters counters;
+  cluster* member_of = nullptr;  ///< null: the device is alone
+  int rank = 0;                  ///< in the cluster
+  /// A launch that runs together with other devices, and what was enqueued after it.
+  std::deque<waiting_operation> waiting;
   bool capturing = false;  ///< true while the stream records a graph; tests set it in place of the user
 
   [[nodiscard]] memory_resource& resource() { return memory_; }
+  [[nodiscard]] bool is_clustered() const { return member_of != nullptr; }
 
   /// Returns the number of bytes allocated from `resource()` and not freed.
   [[nodiscard]] std::size_t live_bytes() const {
@@ -99,9 +114,16 @@ class device {
       return space.allocate(bytes, &owner_);
     }
     void do_deallocate(void* p, std::size_t bytes, stream_handle) noexcept override {
-      memory_space& space = memory_space::instance();
-      const std::lock_guard<std::recursive_mutex> lock(space.mutex());
-      space.release(p, bytes);
+      const auto release = [p, bytes] {
+        memory_space& space = memory_space::instance();
+        const std::lock_guard<std::recursive_mutex> lock(space.mutex());
+        space.release(p, bytes);
+      };
+      if (owner_.waiting.empty()) {
+        release();
+      } else {
+        owner_.waiting.push_back({release, true});
+      }
     }
 
     device& owner_;

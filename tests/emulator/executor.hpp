@@ -1,5 +1,5 @@
 // The executor of the emulator; sptrsv/detail/simt/executor.hpp documents the interface. Every call is
-// complete when it returns.
+// complete when it returns, but for launch_together and what is enqueued after it.
 //
 // Device addresses cannot be dereferenced, neither by host code nor by a kernel. Use the executor (upload,
 // download, copy, fill_bytes) or the context. Calls from several host threads are serialised.
@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/cluster.hpp"
 #include "emulator/context.hpp"
 #include "sptrsv/detail/simt/executor.hpp"
 #include "sptrsv/host/executor.hpp"
@@ -62,22 +63,20 @@ class executor {
     static_assert(std::is_trivial_v<typename Agent::shared_storage>, "nobody constructs it");
     static_assert(alignof(typename Agent::shared_storage) <= 128);
     check_launch<Agent>(blocks, dynamic_shared_bytes, threads);
-    enqueue([to = device_, blocks, params, dynamic_shared_bytes, threads] {
-      kernel k;
-      k.name = typeid(Agent).name();
-      k.blocks = blocks;
-      k.threads = threads;
-      k.static_bytes = static_bytes<Agent>();
-      k.dynamic_bytes = dynamic_shared_bytes;
-      k.params = &params;
-      k.body = [](scheduler& s, thread& t, const kernel& self) {
-        context ctx(s, t);
-        auto& shared = *reinterpret_cast<typename Agent::shared_storage*>(t.owner->static_shared.data());
-        Agent::run(ctx, shared, *static_cast<const typename Agent::params*>(self.params));
-      };
-      const guard lock(space().mutex());
-      scheduler(*to, k).run();
-    });
+    enqueue(launch_of<Agent>(blocks, params, dynamic_shared_bytes, threads));
+  }
+
+  /// The same in a cluster, for a kernel that waits for kernels of the other devices. It and what is enqueued
+  /// after it run when the host threads of all devices wait or have ended; other launches run at once.
+  template <class Agent>
+  void launch_together(std::uint32_t blocks, const typename Agent::params& params,
+                       std::size_t dynamic_shared_bytes = 0, int threads = Agent::block_threads) const {
+    check_launch<Agent>(blocks, dynamic_shared_bytes, threads);
+    refuse_capture("launch_together");
+    if (!device_->is_clustered()) {
+      throw launch_failure("emulator: launch_together on a device that is in no cluster");
+    }
+    device_->waiting.push_back({launch_of<Agent>(blocks, params, dynamic_shared_bytes, threads), false});
   }
 
   template <class Agent>
@@ -158,6 +157,7 @@ class executor {
     return recorded;
   }
   void replay(graph_type& g) const {
+    finish_waiting();
     const guard lock(space().mutex());
     refuse_capture("replay");
     ++device_->counters.replays;
@@ -175,9 +175,39 @@ class executor {
   void enqueue(Operation&& operation) const {
     if (recording_ != nullptr) {
       recording_->operations_.emplace_back(std::forward<Operation>(operation));
+    } else if (!device_->waiting.empty()) {
+      device_->waiting.push_back({std::forward<Operation>(operation), false});
     } else {
       operation();
     }
+  }
+  /// Waits for what waits on the stream.
+  void finish_waiting() const {
+    if (!device_->waiting.empty()) {
+      device_->member_of->synchronize(device_->rank);
+    }
+  }
+
+  /// Returns a function that launches a kernel.
+  template <class Agent>
+  [[nodiscard]] auto launch_of(std::uint32_t blocks, const typename Agent::params& params,
+                               std::size_t dynamic_shared_bytes, int threads) const {
+    return [to = device_, blocks, params, dynamic_shared_bytes, threads] {
+      kernel k;
+      k.name = typeid(Agent).name();
+      k.blocks = blocks;
+      k.threads = threads;
+      k.static_bytes = static_bytes<Agent>();
+      k.dynamic_bytes = dynamic_shared_bytes;
+      k.params = &params;
+      k.body = [](scheduler& s, thread& t, const kernel& self) {
+        context ctx(s, t);
+        auto& shared = *reinterpret_cast<typename Agent::shared_storage*>(t.owner->static_shared.data());
+        Agent::run(ctx, shared, *static_cast<const typename Agent::params*>(self.params));
+      };
+      const guard lock(space().mutex());
+      scheduler::launch(*to, k);
+    };
   }
 
   template <class Agent>
@@ -211,6 +241,7 @@ class executor {
     }
   }
   void synchronize(const char* what) const {
+    finish_waiting();
     const guard lock(space().mutex());
     refuse_capture(what);
     ++device_->counters.synchronizations;
@@ -260,6 +291,7 @@ class executor {
 template <class T>
 void executor::exclusive_scan(const T* in, T* out, std::int64_t count, memory_resource&) const {
   refuse_capture("exclusive_scan");
+  finish_waiting();
   const guard lock(space().mutex());
   std::vector<T> values = read_all(in, static_cast<std::size_t>(count), "exclusive_scan");
   std::exclusive_scan(values.begin(), values.end(), values.begin(), T{});
@@ -271,6 +303,7 @@ void executor::sort_pairs(const Key* keys_in, Key* keys_out, const T* values_in,
                           std::int64_t count, int key_bits, memory_resource& resource) const {
   static_assert(std::is_unsigned_v<Key>);
   refuse_capture("sort_pairs");
+  finish_waiting();
   // CUB takes memory for one more copy of keys and values.
   const buffer<Key> further_keys(static_cast<std::size_t>(count), resource, stream());
   const buffer<T> further_values(static_cast<std::size_t>(count), resource, stream());

@@ -37,6 +37,13 @@ class use_after_free : public out_of_bounds {
   using out_of_bounds::out_of_bounds;
 };
 
+/// An access to the memory of another device that is not a store of system scope to symmetric memory, or a
+/// poll of smaller scope for such a store.
+class remote_access : public fault {
+ public:
+  using fault::fault;
+};
+
 /// An address that is not a multiple of the type's alignment.
 class misaligned_access : public fault {
  public:

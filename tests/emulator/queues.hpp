@@ -6,16 +6,21 @@
 #include <vector>
 
 #include "emulator/device.hpp"
+#include "emulator/grid.hpp"
 #include "emulator/random.hpp"
-#include "emulator/thread.hpp"
 
 namespace sptrsv::emulator {
 
 /// The threads that can run. take() returns the first one added or a random one, depending on the schedule;
-/// any thread can be removed.
+/// any thread can be removed. A random thread is one of a random device, faster devices more often.
 class ready_set {
  public:
-  ready_set(bool random_order, random_source& random) : random_order_(random_order), random_(random) {}
+  ready_set(bool random_order, random_source& random, const std::vector<device_run>& devices)
+      : random_order_(random_order), random_(random), any_(devices.size()) {
+    for (const device_run& d : devices) {
+      speeds_.push_back(d.speed);
+    }
+  }
 
   [[nodiscard]] bool empty() const { return count_ == 0; }
   [[nodiscard]] std::size_t size() const { return count_; }
@@ -24,8 +29,9 @@ class ready_set {
     t.state = thread_state::ready;
     ++count_;
     if (random_order_) {
-      t.ready_index = any_.size();
-      any_.push_back(&t);
+      std::vector<thread*>& mine = any_of(t);
+      t.ready_index = mine.size();
+      mine.push_back(&t);
       return;
     }
     t.ready_previous = last_;
@@ -37,9 +43,10 @@ class ready_set {
   void remove(thread& t) {
     --count_;
     if (random_order_) {
-      any_.back()->ready_index = t.ready_index;
-      any_[t.ready_index] = any_.back();
-      any_.pop_back();
+      std::vector<thread*>& mine = any_of(t);
+      mine.back()->ready_index = t.ready_index;
+      mine[t.ready_index] = mine.back();
+      mine.pop_back();
       return;
     }
     (t.ready_previous != nullptr ? t.ready_previous->ready_next : first_) = t.ready_next;
@@ -48,16 +55,49 @@ class ready_set {
 
   /// Removes and returns a thread. The set must not be empty.
   thread& take() {
-    thread& t = random_order_ ? *any_[random_.below(any_.size())] : *first_;
-    remove(t);
-    return t;
+    thread* t = first_;
+    if (random_order_) {
+      const std::vector<thread*>& of_device = any_[choose_device()];
+      t = of_device[random_.below(of_device.size())];
+    }
+    remove(*t);
+    return *t;
   }
 
  private:
+  std::vector<thread*>& any_of(const thread& t) { return any_[static_cast<std::size_t>(t.owner->of->rank)]; }
+  /// Returns a device with a thread that can run.
+  std::size_t choose_device() {
+    std::uint64_t sum = 0;
+    std::size_t last = 0;
+    int devices = 0;
+    for (std::size_t d = 0; d < any_.size(); ++d) {
+      if (!any_[d].empty()) {
+        sum += speeds_[d];
+        last = d;
+        ++devices;
+      }
+    }
+    if (devices == 1) {
+      return last;
+    }
+    std::uint64_t left = random_.below(sum);
+    for (std::size_t d = 0; d < last; ++d) {
+      if (!any_[d].empty()) {
+        if (left < speeds_[d]) {
+          return d;
+        }
+        left -= speeds_[d];
+      }
+    }
+    return last;
+  }
+
   bool random_order_;
   random_source& random_;
   std::size_t count_ = 0;
-  std::vector<thread*> any_;
+  std::vector<std::vector<thread*>> any_;  // by device
+  std::vector<std::uint64_t> speeds_;
   thread* first_ = nullptr;
   thread* last_ = nullptr;
 };

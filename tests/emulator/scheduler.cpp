@@ -3,40 +3,95 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <utility>
 
 namespace sptrsv::emulator {
 
-scheduler::scheduler(device& where, const kernel& what)
-    : device_(where),
-      settings_(where.settings),
-      kernel_(what),
-      random_(where.settings.seed * 0x100000001b3u + where.counters.launches),
-      random_order_(where.settings.order == schedule::random),
+scheduler::scheduler(std::vector<device_run> devices)
+    : devices_(std::move(devices)),
+      settings_(devices_.front().where->settings),
+      random_(settings_.seed * 0x100000001b3u + devices_.front().where->counters.launches),
+      random_order_(settings_.order == schedule::random),
       switch_(chance_of(settings_.switch_probability)),
       drain_(chance_of(settings_.drain_probability)),
       spurious_(chance_of(settings_.spurious_wake_probability)),
-      ready_(random_order_, random_),
+      ready_(random_order_, random_, devices_),
       pollers_(ready_),
-      races_(settings_.check_races && what.static_bytes + what.dynamic_bytes > 0, what.name),
-      memory_(settings_, pollers_, random_, races_),
-      block_order_(what.blocks) {
-  std::iota(block_order_.begin(), block_order_.end(), 0u);
+      memory_(settings_, pollers_, random_, races_) {
+  host_.started = true;
+}
+
+void scheduler::launch(device& where, const kernel& what) {
+  if (active_ != nullptr && active_->is_beginning_) {
+    active_->begin(where, what);
+    return;
+  }
+  std::vector<device_run> alone(1);
+  alone.front().where = &where;
+  scheduler s(std::move(alone));
+  s.begin(where, what);
+  s.run();
+}
+
+/// Begins the next operation of each device that has none. A launch ends when its stores are visible; while
+/// other devices run, each becomes visible by itself.
+void scheduler::advance() {
+  advances_ = false;
+  for (device_run& d : devices_) {
+    while (d.running == nullptr || d.running->has_ended()) {
+      if (d.running != nullptr) {
+        if (devices_.size() > 1 && !(d.running->retired.empty() && d.running->released.empty())) {
+          advances_ = true;
+          break;
+        }
+        memory_.end(*d.running);
+        d.running.reset();
+      }
+      if (d.where->waiting.empty()) {
+        break;
+      }
+      d.current = std::move(d.where->waiting.front().run);
+      d.where->waiting.pop_front();
+      is_beginning_ = true;
+      d.current();
+      is_beginning_ = false;
+    }
+  }
+}
+
+void scheduler::begin(device& where, const kernel& what) {
+  const auto at =
+      std::find_if(devices_.begin(), devices_.end(), [&](const device_run& d) { return d.where == &where; });
+  at->running = std::make_unique<grid>();
+  grid& g = *at->running;
+  g.where = &where;
+  g.rank = static_cast<int>(at - devices_.begin());
+  g.number = launches_++;
+  g.what = what;
+  g.checks_races = settings_.check_races && what.static_bytes + what.dynamic_bytes > 0;
+  g.resident_limit = where.settings.resident_blocks;
+  g.begun_at = memory_.changes();
+  g.block_order.resize(what.blocks);
+  ++where.counters.launches;
+  std::iota(g.block_order.begin(), g.block_order.end(), 0u);
   if (settings_.order == schedule::reverse) {
-    std::reverse(block_order_.begin(), block_order_.end());
+    std::reverse(g.block_order.begin(), g.block_order.end());
   } else if (random_order_) {
-    for (std::size_t i = block_order_.size(); i > 1; --i) {
-      std::swap(block_order_[i - 1], block_order_[random_.below(i)]);
+    for (std::size_t i = g.block_order.size(); i > 1; --i) {
+      std::swap(g.block_order[i - 1], g.block_order[random_.below(i)]);
     }
     // The initial contents of shared memory, which a kernel must not rely on: a NaN, zero, or other patterns.
     constexpr unsigned char patterns[] = {0xcd, 0xff, 0x00, 0x7f};
     poison_ = patterns[random_.below(4)];
   }
-  host_.started = true;
 }
 
 /// Returns the thread that runs next, removed from the ready set; null when the launch has ended.
 thread* scheduler::pick() {
   for (;;) {
+    if (advances_) {
+      advance();
+    }
     if (random_order_) {
       if (spurious_ != 0 && random_.happens(spurious_)) {
         wake_one_at_random();
@@ -48,11 +103,12 @@ thread* scheduler::pick() {
     if (!ready_.empty()) {
       return &ready_.take();
     }
-    if (can_start()) {
+    if (startable() != 0) {
       start_block();
       continue;
     }
-    if (resident_.empty()) {
+    if (std::all_of(devices_.begin(), devices_.end(),
+                    [](const device_run& d) { return d.running == nullptr; })) {
       return nullptr;
     }
     if (memory_.drain_one()) {
@@ -71,8 +127,15 @@ thread* scheduler::pick() {
   }
 }
 
+/// Returns the number of devices on which a block can start.
+std::size_t scheduler::startable() const {
+  return static_cast<std::size_t>(std::count_if(devices_.begin(), devices_.end(), [](const device_run& d) {
+    return d.running != nullptr && d.running->can_start();
+  }));
+}
+
 /// Returns true if a new block starts although others still run; random order only.
-bool scheduler::starts_early() { return can_start() && (ready_.empty() || random_.below(4) == 0); }
+bool scheduler::starts_early() { return startable() != 0 && (ready_.empty() || random_.below(4) == 0); }
 
 void scheduler::step(thread& t) {
   races_.check();
@@ -152,6 +215,34 @@ void scheduler::fence_release(thread& t) {
   races_.fence(t);
 }
 
+void scheduler::fence_system(thread& t) {
+  step(t);
+  memory_.release_to_system(t);
+  memory_.acquire_from_system(t);
+  races_.fence(t);
+}
+
+void scheduler::put(thread& t, int to_device, address_type to, address_type from, std::size_t bytes,
+                    address_type signal, std::uint64_t value) {
+  step(t);
+  if (to_device < 0 || static_cast<std::size_t>(to_device) >= devices_.size()) {
+    throw remote_access(name_of(t) + ": put to device " + std::to_string(to_device) + " of " +
+                        std::to_string(devices_.size()));
+  }
+  memory_.put(t, *devices_[static_cast<std::size_t>(to_device)].where, to_device, to, from, bytes, signal,
+              value);
+}
+
+void scheduler::order_puts(thread& t) {
+  fence_system(t);
+  ++t.put_epoch;
+}
+
+void scheduler::complete_puts(thread& t) {
+  fence_system(t);
+  memory_.complete_puts(t);
+}
+
 void scheduler::fence_block(thread& t) {
   step(t);
   memory_.publish_to_block(t);
@@ -159,8 +250,9 @@ void scheduler::fence_block(thread& t) {
   races_.fence(t);
 }
 
-void scheduler::expect_aligned(const thread& t, address_type a, std::size_t bytes, const char* what) const {
-  static_cast<void>(resolve(t, a, bytes, bytes, what));
+void scheduler::expect_aligned(const thread& t, address_type a, std::size_t bytes, const char* what,
+                               bool allows_remote) const {
+  static_cast<void>(resolve(t, a, bytes, bytes, what, allows_remote));
 }
 
 void scheduler::expect_shared(const thread& t, address_type a, std::size_t size, const char* what) const {

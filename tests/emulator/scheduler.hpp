@@ -16,29 +16,22 @@
 
 namespace sptrsv::emulator {
 
-class scheduler;
-
-/// A kernel with its types erased.
-struct kernel {
-  const char* name = "";  // of its agent, as typeid gives it
-  std::uint32_t blocks = 0;
-  int threads = 0;
-  std::size_t static_bytes = 0;
-  std::size_t dynamic_bytes = 0;
-  const void* params = nullptr;
-  void (*body)(scheduler&, thread&, const kernel&) = nullptr;
-};
-
 class scheduler {
  public:
-  scheduler(device& where, const kernel& what);
+  /// For devices that run together. They have the settings of the first one, but for resident_blocks.
+  explicit scheduler(std::vector<device_run> devices);
   scheduler(const scheduler&) = delete;
   scheduler& operator=(const scheduler&) = delete;
 
-  /// Runs the launch and returns when all blocks have ended. Rethrows the exception of a thread.
+  /// Runs a kernel on a device and returns when all blocks have ended. Rethrows the exception of a thread.
+  /// Called by an operation that waited until devices run together, it only begins.
+  static void launch(device& where, const kernel& what);
+
+  /// Runs what waits on the streams of the devices and returns when all have ended. Rethrows the exception of
+  /// a thread.
   void run();
 
-  [[nodiscard]] const kernel& launched() const { return kernel_; }
+  [[nodiscard]] static const kernel& launched(const thread& t) { return t.owner->of->what; }
 
   /// Call it before every operation that other threads may observe. Here the schedule may make a store
   /// visible or switch to another thread.
@@ -61,8 +54,16 @@ class scheduler {
   void fence_acquire(thread& t);
   void fence_release(thread& t);
   void fence_block(thread& t);
+  void fence_system(thread& t);
+
+  // Messages to other devices; see network.hpp.
+  void put(thread& t, int to_device, address_type to, address_type from, std::size_t bytes,
+           address_type signal, std::uint64_t value);
+  void order_puts(thread& t);
+  void complete_puts(thread& t);
   /// Throws unless one instruction may access all `bytes` bytes at `a`.
-  void expect_aligned(const thread& t, address_type a, std::size_t bytes, const char* what) const;
+  void expect_aligned(const thread& t, address_type a, std::size_t bytes, const char* what,
+                      bool allows_remote = false) const;
   /// Throws unless [a, a + size) is shared memory.
   void expect_shared(const thread& t, address_type a, std::size_t size, const char* what) const;
 
@@ -113,12 +114,12 @@ class scheduler {
   void dispatch(thread& t, thread* preferred);
   void set_current(thread* t);
   thread* pick();
-  bool can_start() const {
-    return next_block_ < kernel_.blocks &&
-           (settings_.resident_blocks == 0 || resident_.size() < settings_.resident_blocks);
-  }
+  void advance();
+  void begin(device& where, const kernel& what);
+  [[nodiscard]] std::size_t startable() const;
   bool starts_early();
   void start_block();
+  void start_block(grid& g);
   void end_thread(thread& t);
   void end_block(block& b);
   bool wake_pollers();
@@ -138,9 +139,8 @@ class scheduler {
   static void fiber_main();
   static fiber_pool& fibers();
 
-  device& device_;
+  std::vector<device_run> devices_;
   device_settings settings_;
-  kernel kernel_;
   random_source random_;
   bool random_order_;
   chance switch_, drain_, spurious_;
@@ -150,10 +150,9 @@ class scheduler {
   race_check races_;
   memory_model memory_;
 
-  std::vector<std::uint32_t> block_order_;
-  std::uint32_t next_block_ = 0;
-  std::vector<std::unique_ptr<block>> resident_;
-  std::vector<std::unique_ptr<block>> spare_;
+  bool advances_ = true;        // whether a device may have to begin its next operation
+  bool is_beginning_ = false;   // whether an operation of a stream runs
+  std::uint32_t launches_ = 0;  // begun so far
   std::uint64_t steps_ = 0;
   std::uint64_t switches_ = 0;
   std::uint64_t progress_ = 0;  // number of blocks started and threads ended

@@ -12,7 +12,7 @@ fiber_pool& scheduler::fibers() {
 void scheduler::set_current(thread* t) {
   current_ = t;
   direct_[0] = direct_[1] = {0, 0};
-  if (t != nullptr && races_.is_enabled()) {
+  if (t != nullptr && t->owner->of->checks_races) {
     const block& b = *t->owner;
     direct_[0] = {address_of(b.static_shared.data()), b.static_shared.size()};
     direct_[1] = {address_of(b.dynamic_shared.data()), b.dynamic_shared.size()};
@@ -27,17 +27,20 @@ void scheduler::run() {
   active_ = this;
   try {
     set_current(pick());
-    current_->stack = &fibers().acquire();
-    current_->state = thread_state::running;
-    switch_fiber(host_, *current_->stack);
+    if (current_ != nullptr) {
+      current_->stack = &fibers().acquire();
+      current_->state = thread_state::running;
+      switch_fiber(host_, *current_->stack);
+    }
   } catch (...) {
     error_ = std::current_exception();
   }
   set_current(nullptr);
   active_ = nullptr;
-  device_.counters.launches += 1;
-  device_.counters.steps += steps_;
-  device_.counters.switches += switches_;
+  for (const device_run& d : devices_) {
+    d.where->counters.steps += steps_;
+    d.where->counters.switches += switches_;
+  }
   if (error_ != nullptr) {
     fibers().reset();
     std::rethrow_exception(error_);
@@ -54,7 +57,7 @@ void scheduler::fiber_main() {
     fiber& self = *s.current_->stack;
     thread* next = nullptr;
     try {
-      s.kernel_.body(s, *s.current_, s.kernel_);
+      launched(*s.current_).body(s, *s.current_, launched(*s.current_));
       if (overflowed(self)) {
         throw stack_overflow(name_of(*s.current_) + ": more than " + std::to_string(self.stack_bytes) +
                              " bytes of stack");

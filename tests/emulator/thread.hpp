@@ -1,6 +1,7 @@
 // The emulator's state of a CUDA thread, its warp and its block.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <cstddef>
@@ -8,7 +9,6 @@
 #include <cstring>
 #include <memory>
 #include <new>
-#include <string>
 #include <vector>
 
 #include "emulator/fiber.hpp"
@@ -18,6 +18,7 @@
 namespace sptrsv::emulator {
 
 struct block;
+struct grid;
 
 enum class thread_state : std::uint8_t { ready, running, polling, in_barrier, in_tile, exited };
 
@@ -102,19 +103,41 @@ struct bulk_copy {
 struct thread_view {
   std::uint64_t acquired_at = 0;
 
+  /// Time of the last acquire that also covers what other devices have stored.
+  std::uint64_t system_acquired_at = 0;
+
   void acquire(std::uint64_t now) {
     acquired_at = now;
     read_.reset();
   }
+  void acquire_from_system(std::uint64_t now) {
+    acquire(now);
+    system_acquired_at = now;
+    read_of_system_.reset();
+  }
+  /// Acquires what a thread with the view `other` has acquired.
+  void join(const thread_view& other) {
+    acquired_at = std::max(acquired_at, other.acquired_at);
+    system_acquired_at = std::max(system_acquired_at, other.system_acquired_at);
+  }
 
   /// Strong loads have read the word of `a` since: a later load does not return an older value.
-  void mark_read(address_type a) { read_.set(bit(a)); }
-  [[nodiscard]] bool has_read(address_type a) const { return read_.test(bit(a)); }
+  void mark_read(address_type a) {
+    read_.set(bit(a));
+    read_of_system_.set(bit(a));
+  }
+  /// Returns whether a load of the word of `a` may return the value that it had until time `until`.
+  [[nodiscard]] bool may_see(address_type a, std::uint64_t until, const version_writer& replaced_by) const {
+    return replaced_by.is_remote ? until > system_acquired_at && !read_of_system_.test(bit(a))
+                                 : until > acquired_at && !read_.test(bit(a));
+  }
 
  private:
   [[nodiscard]] std::size_t bit(address_type a) const { return ((a >> 3) ^ (a >> 11)) % read_.size(); }
 
-  std::bitset<256> read_;  // by a hash of the word; a collision only makes the emulator less adversarial
+  // By a hash of the word; a collision only makes the emulator less adversarial.
+  std::bitset<256> read_;
+  std::bitset<256> read_of_system_;
 };
 
 struct thread {
@@ -149,6 +172,7 @@ struct thread {
   store_buffer pending;
   std::vector<pending_copy> copies;  // in the order of their groups
   std::uint64_t copy_groups = 0;     // number of groups committed so far
+  std::uint64_t put_epoch = 0;       // number of fences among its puts so far
 };
 
 /// The lanes of a warp that wait in collectives, by the logarithm of the tile size.
@@ -184,10 +208,11 @@ struct counted_barrier {
   int awaited = 0;  // set by the first thread that arrives
   std::vector<thread*> waiting;
   std::vector<handed_on> arrived;  // by thread that has arrived
-  std::uint64_t acquired_at = 0;   // the latest acquire of those
+  thread_view acquired;            // the latest acquires of those
 };
 
 struct block {
+  grid* of = nullptr;
   std::uint32_t rank = 0;
   std::vector<thread> threads;
   std::vector<warp> warps;
@@ -203,10 +228,6 @@ struct block {
   shared_region static_shared;
   shared_region dynamic_shared;
 };
-
-inline std::string name_of(const thread& t) {
-  return "block " + std::to_string(t.owner->rank) + ", thread " + std::to_string(t.rank);
-}
 
 /// Returns the lanes of the tile of `lanes` lanes that contains `lane`, as bits of its warp.
 inline std::uint32_t tile_mask(int lane, int lanes) {

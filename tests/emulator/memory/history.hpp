@@ -16,8 +16,10 @@ namespace sptrsv::emulator {
 
 /// The thread that wrote a value.
 struct version_writer {
+  std::uint32_t launch;  // see grid::number
   std::uint32_t block;
   int thread;
+  bool is_remote;  // whether it ran on another device than the one whose memory it wrote
 };
 
 /// The latest values of the words that a launch has changed. Times are numbers of changes to memory.
@@ -54,11 +56,10 @@ class value_history {
     }
   }
 
-  /// Returns the number of older values of the word of `a` that were current at time `since` or later, the
-  /// latest ones first. A value is older than all values that `is_own(writer)` has written.
-  template <class IsOwn>
-  std::size_t versions_since(address_type a, std::uint64_t since, const IsOwn& is_own,
-                             std::array<const version*, 4>& found) const {
+  /// Returns the number of older values of the word of `a` that a load may return, the latest ones first. A
+  /// value is too old if `hides(version)` is true for it or for a later one.
+  template <class Hides>
+  std::size_t versions(address_type a, const Hides& hides, std::array<const version*, 4>& found) const {
     const word& w = words_[slot(a)];
     if (w.launch != launch_ || w.address != a >> 3) {
       return 0;
@@ -66,7 +67,7 @@ class value_history {
     std::size_t count = 0;
     for (std::size_t i = w.count; i > 0 && count < kept && w.count - i < kept; --i) {
       const version& v = w.versions[(i - 1) % kept];
-      if (v.until <= since || is_own(v.replaced_by)) {
+      if (hides(v)) {
         break;
       }
       found[count++] = &v;

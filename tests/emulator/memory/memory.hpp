@@ -34,6 +34,7 @@ namespace shadow {
 inline constexpr unsigned char initialised = 1;
 inline constexpr unsigned char constant = 2;  // read by load_constant
 inline constexpr unsigned char written = 4;
+inline constexpr unsigned char remote = 8;  // written by another device
 }  // namespace shadow
 
 /// A buffer in device memory.
@@ -42,6 +43,7 @@ struct allocation {
   std::size_t size = 0;
   unsigned id = 0;
   const void* owner = nullptr;       // the device that it was allocated from
+  unsigned symmetric = 0;            // the same number on each device of a cluster; 0: not symmetric
   std::vector<unsigned char> bytes;  // whole words of 8 bytes
   std::vector<unsigned char> state;
   bool touched = false;  // true: `state` has bits of the current launch
@@ -145,6 +147,19 @@ class memory_space {
       sum += entry.second.owner == owner ? entry.second.size : 0;
     }
     return sum;
+  }
+
+  /// Returns the address on device `owner` that corresponds to `a`, in a symmetric buffer; 0 if there is
+  /// none.
+  [[nodiscard]] address_type symmetric_address(address_type a, const void* owner) {
+    const allocation* const mine = find(a);
+    for (const auto& [base, other] : live_) {
+      if (mine != nullptr && mine->symmetric != 0 && other.symmetric == mine->symmetric &&
+          other.owner == owner) {
+        return base + (a - mine->base);
+      }
+    }
+    return 0;
   }
 
   /// Clears the state bits of the launch that ends.

@@ -16,7 +16,8 @@ std::string describe(const thread& t, address_type a) {
   return memory_space::instance().describe(a);
 }
 
-region resolve(const thread& t, address_type a, std::size_t size, std::size_t word, const char* what) {
+region resolve(const thread& t, address_type a, std::size_t size, std::size_t word, const char* what,
+               bool allows_remote) {
   if (a % word != 0) {
     throw misaligned_access(name_of(t) + ": " + what + " of " + std::to_string(word) + " bytes at " + hex(a) +
                             " (" + describe(t, a) + ")");
@@ -31,7 +32,12 @@ region resolve(const thread& t, address_type a, std::size_t size, std::size_t wo
   if (buffer == nullptr || size > buffer->size - (a - buffer->base)) {
     space.fail(a, size, name_of(t) + ": " + what);
   }
-  return {buffer->bytes_at(a), buffer->state_at(a), buffer};
+  const region found{buffer->bytes_at(a), buffer->state_at(a), buffer};
+  if (is_remote(t, found) && (!allows_remote || buffer->symmetric == 0)) {
+    throw remote_access(name_of(t) + ": " + what + " of " + describe(t, a) + ", memory of another device" +
+                        (allows_remote ? " that is not symmetric" : ""));
+  }
+  return found;
 }
 
 [[noreturn]] void fail_uninitialised(const thread& t, address_type a, std::size_t size, const char* what) {

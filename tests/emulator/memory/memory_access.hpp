@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "emulator/thread.hpp"
+#include "emulator/grid.hpp"
 
 namespace sptrsv::emulator {
 
@@ -65,8 +65,16 @@ struct region {
 std::string describe(const thread& t, address_type a);
 
 /// Returns the bytes [a, a + size), which `t` accesses in words of `word` bytes. `what` is the name of the
-/// operation for error messages.
-region resolve(const thread& t, address_type a, std::size_t size, std::size_t word, const char* what);
+/// operation for error messages. Memory of another device is refused unless `allows_remote`; then it must be
+/// symmetric.
+region resolve(const thread& t, address_type a, std::size_t size, std::size_t word, const char* what,
+               bool allows_remote = false);
+
+/// Returns whether the bytes are memory of another device than that of `t`, which is in a cluster.
+inline bool is_remote(const thread& t, const region& r) {
+  const device* const mine = t.owner->of->where;
+  return mine->is_clustered() && r.buffer != nullptr && r.buffer->owner != mine;
+}
 
 [[noreturn]] void fail_uninitialised(const thread& t, address_type a, std::size_t size, const char* what);
 

@@ -24,7 +24,10 @@ void memory_model::load(thread& t, address_type a, std::size_t size, std::size_t
                         const char* what, strength how) {
   const region r = resolve(t, a, size, word, what);
   if (r.state == nullptr) {
-    races_.note(t, a, size, how == strength::strong ? access::atomic_read : access::read);
+    races_.note(t, a, size, how == strength::weak ? access::read : access::atomic_read);
+  } else if (how == strength::strong && shadow::any_has(r.state, size, shadow::remote)) {
+    throw remote_access(name_of(t) + ": " + what + " of " + describe(t, a) +
+                        ", which another device has stored; poll it with system scope");
   }
   if (stale_ == 0) {
     view(t, r, a, size, static_cast<unsigned char*>(out), what);
@@ -55,15 +58,15 @@ void memory_model::load_constant(thread& t, address_type a, std::size_t size, st
 
 void memory_model::store(thread& t, address_type a, std::size_t size, std::size_t word, const void* value,
                          const char* what, strength how) {
-  const region r = resolve(t, a, size, word, what);
-  note_write(t, r, a, size, what, how == strength::strong ? access::atomic_write : access::write);
+  const region r = resolve(t, a, size, word, what, how == strength::system);
+  note_write(t, r, a, size, what, how == strength::weak ? access::write : access::atomic_write);
   for (std::size_t at = 0; at < size; at += word) {
     pending_store s{a + at,
                     r.bytes + at,
                     r.state == nullptr ? nullptr : r.state + at,
                     0,
                     static_cast<std::uint32_t>(word),
-                    writer_of(t)};
+                    writer_of(t, is_remote(t, r))};
     copy_bytes(&s.bits, static_cast<const unsigned char*>(value) + at, word);
     push(t.pending, s);
   }
@@ -103,29 +106,45 @@ void memory_model::reduce(thread& t, address_type a, std::size_t size, std::uint
   }
 }
 
+bool memory_model::drain_one() {
+  if (!has_pending()) {
+    return false;
+  }
+  const std::size_t chosen = random_.below(listed_.size() + network_.size());
+  if (chosen >= listed_.size()) {
+    network_.deliver_one(chosen - listed_.size(), random_, committer());
+    return true;
+  }
+  store_buffer& b = *listed_[chosen];
+  drain_at(b, random_.below(b.size()));
+  return true;
+}
+
+void memory_model::complete_puts(thread& t) { network_.deliver_all(writer_of(t), random_, committer()); }
+
 void memory_model::synchronize(thread* threads, int count) {
-  std::uint64_t acquired = 0;
+  thread_view acquired;
   for (int i = 0; i < count; ++i) {
     publish_to_block(threads[i]);
-    acquired = std::max(acquired, threads[i].device_view.acquired_at);
+    acquired.join(threads[i].device_view);
   }
   for (int i = 0; i < count; ++i) {
-    threads[i].device_view.acquired_at = acquired;
+    threads[i].device_view.join(acquired);
     acquire_from_block(threads[i]);
   }
 }
 
 void memory_model::synchronize_tile(thread* lanes, int count) {
-  std::uint64_t from_device = 0;
-  std::uint64_t from_block = 0;
+  thread_view from_device;
+  thread_view from_block;
   for (int i = 0; i < count; ++i) {
     publish_to_block(lanes[i]);
-    from_device = std::max(from_device, lanes[i].device_view.acquired_at);
-    from_block = std::max(from_block, lanes[i].block_view.acquired_at);
+    from_device.join(lanes[i].device_view);
+    from_block.join(lanes[i].block_view);
   }
   for (int i = 0; i < count; ++i) {
-    lanes[i].device_view.acquired_at = from_device;
-    lanes[i].block_view.acquired_at = from_block;
+    lanes[i].device_view.join(from_device);
+    lanes[i].block_view.join(from_block);
   }
 }
 
@@ -143,18 +162,65 @@ void memory_model::publish_to_block(thread& t) {
 
 void memory_model::retire(block& b) {
   for (const pending_store& s : b.pending.entries()) {
-    push(retired_, s);
+    push(b.of->retired, s);
   }
   forget(b.pending);
   for (thread& t : b.threads) {
     for (const pending_store& s : t.pending.entries()) {
       if (s.state != nullptr) {
-        push(retired_, s);
+        push(b.of->retired, s);
       }
     }
     forget(t.pending);
   }
-  drain_beyond(retired_, block_capacity);
+  drain_beyond(b.of->retired, block_capacity);
+}
+
+void memory_model::end(grid& g) {
+  drain_all(g.released);
+  while (!g.retired.empty()) {
+    drain_at(g.retired, random_.below(g.retired.size()));
+  }
+  const auto others = std::partition(touched_.begin(), touched_.end(),
+                                     [&](const allocation* a) { return a->owner != g.where; });
+  std::vector<allocation*> own(others, touched_.end());
+  touched_.erase(others, touched_.end());
+  memory_space::end_launch(own);
+}
+
+void memory_model::put(thread& t, const device& to_device, int to_rank, address_type to, address_type from,
+                       std::size_t bytes, address_type signal, std::uint64_t value) {
+  const region source = resolve(t, from, bytes, 4, "put from");
+  if (source.buffer == nullptr) {
+    throw out_of_bounds(name_of(t) + ": put from " + describe(t, from) + ", which is not global memory");
+  }
+  std::vector<unsigned char> data(bytes);
+  view(t, source, from, bytes, data.data(), "put from");
+  put_message message;
+  message.to_device = to_rank;
+  message.epoch = t.put_epoch;
+  message.from = writer_of(t, true);
+  const auto add = [&](address_type a, std::size_t size, const unsigned char* what) {
+    const address_type there = memory_space::instance().symmetric_address(a, &to_device);
+    if (there == 0) {
+      throw remote_access(name_of(t) + ": put to " + describe(t, a) + ", which is not symmetric");
+    }
+    const region r = resolve(t, there, size, 4, "put to", true);
+    note_write(t, r, there, size, "put", access::atomic_write);
+    pending_store s{there, r.bytes, r.state, 0, static_cast<std::uint32_t>(size), message.from};
+    copy_bytes(&s.bits, what, size);
+    return s;
+  };
+  for (std::size_t at = 0; at < bytes;) {
+    const std::size_t size = std::min<std::size_t>(bytes - at, 8 - (to + at) % 8);
+    message.words.push_back(add(to + at, size, data.data() + at));
+    at += size;
+  }
+  if (signal != 0) {
+    message.has_signal = true;
+    message.signal = add(signal, sizeof(value), reinterpret_cast<const unsigned char*>(&value));
+  }
+  network_.send(std::move(message));
 }
 
 bool memory_model::unchanged(thread& t, address_type a, std::size_t size) {
@@ -215,19 +281,24 @@ void memory_model::view_history(thread& t, const region& r, address_type a, std:
   // What another thread of the block has written may be ordered before the load by a barrier, and what one of
   // the warp has written to shared memory by a sync.
   const auto is_own = [&](const version_writer& by) {
-    return by.block == t.owner->rank && (r.state != nullptr || by.thread / 32 == t.rank / 32);
+    return by.launch == t.owner->of->number && by.block == t.owner->rank &&
+           (r.state != nullptr || by.thread / 32 == t.rank / 32);
   };
   for (std::size_t at = 0; at < size;) {
     const std::size_t first = (a + at) % 8;
     const std::size_t length = std::min(size - at, 8 - first);
     std::array<const value_history::version*, 4> older{};
-    const std::size_t count =
-        seen.has_read(a + at) ? 0 : history().versions_since(a + at, seen.acquired_at, is_own, older);
+    const std::size_t count = history().versions(
+        a + at,
+        [&](const value_history::version& v) {
+          return is_own(v.replaced_by) || !seen.may_see(a + at, v.until, v.replaced_by);
+        },
+        older);
     if (count > 0 && random_.happens(stale_)) {
       const auto& chosen = older[random_.below(count)];
       std::memcpy(out + at, reinterpret_cast<const unsigned char*>(&chosen->bits) + first, length);
     }
-    if (how == strength::strong) {
+    if (how != strength::weak) {
       seen.mark_read(a + at);
     }
     at += length;
@@ -256,6 +327,10 @@ void memory_model::commit(pending_store s) {
   if (first) {
     shadow::mark(s.state, s.size, shadow::initialised);
   }
+  if (s.writer.is_remote) {
+    touch(*memory_space::instance().find(s.address));
+    shadow::mark(s.state, s.size, shadow::remote);
+  }
   pollers_.wake(s.address, s.size);
 }
 
@@ -264,8 +339,8 @@ void memory_model::drain_beyond(store_buffer& b, std::size_t capacity) {
     return;
   }
   const std::size_t surplus = b.size() - capacity;
-  for (std::size_t i = 0; b.older != nullptr && i < surplus; ++i) {
-    drain_word(*b.older, b.entries()[i].word());
+  for (std::size_t i = 0; i < surplus; ++i) {
+    drain_older(b, b.entries()[i].word());
   }
   b.drain_oldest(surplus, committer());
 }

@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "emulator/memory/memory_access.hpp"
+#include "emulator/memory/network.hpp"
 #include "emulator/queues.hpp"
 
 namespace sptrsv::emulator {
 
-/// How a load or store is ordered: `weak` has no guarantee, `strong` is relaxed, acquire or release.
-enum class strength { weak, strong };
+/// How a load or store is ordered: `weak` has no guarantee; `strong` is relaxed, acquire or release among the
+/// threads of the device, `system` among those of all devices.
+enum class strength { weak, strong, system };
 
 class memory_model {
  public:
@@ -27,7 +29,7 @@ class memory_model {
   /// Returns the number of writes that changed a value. While it is constant a polling thread sees the same
   /// value again.
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
-  [[nodiscard]] bool has_pending() const { return !listed_.empty(); }
+  [[nodiscard]] bool has_pending() const { return !listed_.empty() || network_.size() != 0; }
 
   /// Loads [a, a + size). `word` is the number of bytes that one instruction accesses: the size of the type,
   /// or a part of it for large types. The value is the latest one or, in schedule::random, an older one that
@@ -38,6 +40,11 @@ class memory_model {
   /// Later loads of `t` see all that is visible now.
   void acquire(thread& t) {
     t.device_view.acquire(changes_);
+    t.block_view.acquire(changes_);
+  }
+  /// Does the same, also for what other devices have stored.
+  void acquire_from_system(thread& t) {
+    t.device_view.acquire_from_system(changes_);
     t.block_view.acquire(changes_);
   }
   /// Does the same for what threads of the block of `t` have made visible to the block.
@@ -58,16 +65,29 @@ class memory_model {
   void reduce(thread& t, address_type a, std::size_t size, std::uint64_t bits,
               void (*add)(unsigned char* bytes, std::uint64_t bits));
 
-  /// Makes all stores of `t`, and all stores of its block that it can see, visible to all threads.
+  /// Makes all stores of `t`, and all stores of its block that it can see, visible to all threads of the
+  /// device. Stores to other devices may still become visible there in any order.
   void release(thread& t) {
-    drain_all(t.owner->pending);
-    drain_all(t.pending);
+    release_to_device(t, t.owner->pending);
+    release_to_device(t, t.pending);
+  }
+  /// Makes all stores of `t`, and all that it can see, visible to all devices.
+  void release_to_system(thread& t) {
+    release(t);
+    drain_all(t.owner->of->released);
   }
   /// Releases and acquires.
   void fence(thread& t) {
     release(t);
     acquire(t);
   }
+
+  /// Sends [from, from + bytes) to the memory of another device, at the address that corresponds to `to`.
+  /// `signal`: if not 0, the symmetric word that is `value` when all has arrived.
+  void put(thread& t, const device& to_device, int to_rank, address_type to, address_type from,
+           std::size_t bytes, address_type signal, std::uint64_t value);
+  /// Lets all puts of `t` arrive.
+  void complete_puts(thread& t);
 
   /// Makes the stores and acquires of `count` threads of one block visible to each of them, as a barrier
   /// does. The stores also become visible to the rest of the block, which is more than CUDA guarantees for a
@@ -81,16 +101,12 @@ class memory_model {
 
   /// Keeps the pending stores of a finished block until they are forced or the launch ends.
   void retire(block& b);
+  /// Makes all stores of a launch that ends visible.
+  void end(grid& g);
 
-  /// Makes one pending store visible, chosen at random. Returns false if there is none.
-  bool drain_one() {
-    if (listed_.empty()) {
-      return false;
-    }
-    store_buffer& b = *listed_[random_.below(listed_.size())];
-    drain_at(b, random_.below(b.size()));
-    return true;
-  }
+  /// Makes one pending store visible or lets one word of a message arrive, chosen at random. Returns false if
+  /// there is none.
+  bool drain_one();
 
   /// Returns true if `t` sees the same value at `a` as in its last load from there or at its last pause.
   bool unchanged(thread& t, address_type a, std::size_t size);
@@ -103,7 +119,9 @@ class memory_model {
   static thread_view& view_of(thread& t, const region& r) {
     return r.state == nullptr ? t.block_view : t.device_view;
   }
-  static version_writer writer_of(const thread& t) { return {t.owner->rank, t.rank}; }
+  static version_writer writer_of(const thread& t, bool is_remote = false) {
+    return {t.owner->of->number, t.owner->rank, t.rank, is_remote};
+  }
 
   void touch(allocation& buffer) {
     if (!buffer.touched) {
@@ -148,11 +166,26 @@ class memory_model {
     unlist_if_empty(b);
   }
   void drain_at(store_buffer& b, std::size_t i) {
-    if (b.older != nullptr) {
-      drain_word(*b.older, b.entries()[i].word());
-    }
+    drain_older(b, b.entries()[i].word());
     b.drain_at(i, committer());
     unlist_if_empty(b);
+  }
+  /// Makes the stores to a word visible that precede those of `b`.
+  void drain_older(store_buffer& b, address_type word) {
+    if (b.older != nullptr) {
+      drain_older(*b.older, word);
+      drain_word(*b.older, word);
+    }
+  }
+  void release_to_device(thread& t, store_buffer& b) {
+    for (const pending_store& s : b.entries()) {
+      if (s.writer.is_remote) {
+        push(t.owner->of->released, s);
+      } else {
+        commit(s);
+      }
+    }
+    forget(b);
   }
   /// Makes the oldest stores beyond `capacity` visible.
   void drain_beyond(store_buffer& b, std::size_t capacity);
@@ -175,7 +208,7 @@ class memory_model {
   chance stale_;
   std::uint64_t changes_ = 0;
   std::vector<store_buffer*> listed_;  // the buffers that are not empty
-  store_buffer retired_;
+  network network_;
   std::vector<allocation*> touched_;
 };
 

@@ -45,7 +45,7 @@ class store_buffer {
   static constexpr std::size_t unlisted = static_cast<std::size_t>(-1);
 
   std::size_t slot = unlisted;    // index in the memory model's list of non-empty buffers
-  store_buffer* older = nullptr;  // a buffer whose stores precede all of these
+  store_buffer* older = nullptr;  // a buffer whose stores precede all of these; it may have such a one, too
 
   [[nodiscard]] bool empty() const { return entries_.empty(); }
   [[nodiscard]] std::size_t size() const { return entries_.size(); }

@@ -24,6 +24,8 @@ const char* name_of(access how) {
   return names[static_cast<int>(how)];
 }
 
+bool checks(const thread& t) { return t.owner->of->checks_races; }
+
 std::size_t rank_of(const thread& t) { return static_cast<std::size_t>(t.rank); }
 
 /// Returns the first cell of [a, a + size), or null if that is not in one region of shared memory.
@@ -41,7 +43,7 @@ race_cell* cells_at(const thread& t, address_type a, std::size_t size) {
 }  // namespace
 
 void race_check::start_block(block& b) const {
-  if (!enabled_) {
+  if (!b.of->checks_races) {
     return;
   }
   block_races& races = b.races;
@@ -64,7 +66,7 @@ void race_check::start_block(block& b) const {
 }
 
 void race_check::note(const thread& t, address_type a, std::size_t size, access how) {
-  race_cell* cell = enabled_ ? cells_at(t, a, size) : nullptr;
+  race_cell* cell = checks(t) ? cells_at(t, a, size) : nullptr;
   if (cell == nullptr) {
     return;  // an access outside of shared memory is refused elsewhere
   }
@@ -173,7 +175,7 @@ void race_check::add(block_races& races, race_cell& cell, const accesses& now) {
 }
 
 void race_check::complete_copy(const thread& t, address_type a, std::size_t size) const {
-  if (!enabled_) {
+  if (!checks(t)) {
     return;
   }
   race_cell* const cell = cells_at(t, a, size);
@@ -184,7 +186,7 @@ void race_check::complete_copy(const thread& t, address_type a, std::size_t size
 }
 
 void race_check::begin_bulk_copy(const thread& t, const void* word, address_type a, std::size_t size) {
-  if (!enabled_) {
+  if (!checks(t)) {
     return;
   }
   block_races& races = t.owner->races;
@@ -209,7 +211,7 @@ void race_check::begin_bulk_copy(const thread& t, const void* word, address_type
 }
 
 void race_check::wait_bulk_copy(const thread& t, const void* word) const {
-  if (!enabled_) {
+  if (!checks(t)) {
     return;
   }
   block_races& races = t.owner->races;
@@ -228,7 +230,7 @@ void race_check::wait_bulk_copy(const thread& t, const void* word) const {
 }
 
 void race_check::fence(const thread& t) const {
-  if (!enabled_) {
+  if (!checks(t)) {
     return;
   }
   block_races& races = t.owner->races;
@@ -242,19 +244,19 @@ void race_check::fence(const thread& t) const {
 }
 
 void race_check::synchronize(const thread& first, std::size_t count) const {
-  if (enabled_) {
+  if (checks(first)) {
     first.owner->races.clocks.synchronize(rank_of(first), count);
   }
 }
 
 void race_check::arrive(const thread& t, counted_barrier& at) const {
-  if (enabled_) {
+  if (checks(t)) {
     at.arrived.push_back(t.owner->races.clocks.release(rank_of(t)));
   }
 }
 
 void race_check::open(counted_barrier& at) const {
-  if (!enabled_) {
+  if (at.arrived.empty()) {
     return;
   }
   const snapshot known = block_clocks::join(at.arrived);
@@ -268,14 +270,15 @@ void race_check::report(const thread& t, address_type a, access how, std::size_t
   if (!found_.empty()) {
     return;
   }
+  const char* const kernel = t.owner->of->what.name;
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> readable(
-      abi::__cxa_demangle(kernel_, nullptr, nullptr, &status), std::free);
+      abi::__cxa_demangle(kernel, nullptr, nullptr, &status), std::free);
   const bool is_thread = other < t.owner->threads.size();
   found_ = emulator::name_of(t) + ": " + name_of(how) + " of " + describe(t, a) +
            (is_thread ? ", and " + std::string(name_of(others)) + " of it by thread " + std::to_string(other)
                       : std::string(", and a bulk copy to it")) +
-           ": neither happens before the other, in kernel " + (status == 0 ? readable.get() : kernel_);
+           ": neither happens before the other, in kernel " + (status == 0 ? readable.get() : kernel);
 }
 
 void race_check::fail() const { throw data_race(found_); }

@@ -77,14 +77,10 @@ struct block_races {
   std::vector<std::vector<std::pair<address_type, std::size_t>>> observed;
 };
 
-/// The race check of one launch.
+/// The race check of the launches that run together. It does nothing for a launch whose grid does not ask for
+/// it.
 class race_check {
  public:
-  /// Without `enabled` it does nothing.
-  race_check(bool enabled, const char* kernel) : enabled_(enabled), kernel_(kernel) {}
-
-  [[nodiscard]] bool is_enabled() const { return enabled_; }
-
   /// Call it when block `b` starts in place of one that has ended, if any.
   void start_block(block& b) const;
 
@@ -124,8 +120,6 @@ class race_check {
   void report(const thread& t, address_type a, access how, std::size_t other, access others);
   [[noreturn]] void fail() const;
 
-  bool enabled_;
-  const char* kernel_;
   std::string found_;
 };
 
