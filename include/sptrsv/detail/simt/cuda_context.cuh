@@ -10,12 +10,13 @@
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/cuda_copies.cuh"
 #include "sptrsv/detail/simt/cuda_flags.cuh"
+#include "sptrsv/detail/simt/cuda_system_flags.cuh"
 #include "sptrsv/detail/simt/cuda_tile.cuh"
 
 namespace sptrsv::detail::simt {
 
 /// The context of a kernel on the GPU; see context.hpp for what each function does.
-class cuda_context : public cuda_copies, public cuda_flags {
+class cuda_context : public cuda_copies, public cuda_flags, public cuda_system_flags {
  public:
   __device__ __forceinline__ int thread_rank() const { return static_cast<int>(threadIdx.x); }
   __device__ __forceinline__ int block_threads() const { return static_cast<int>(blockDim.x); }

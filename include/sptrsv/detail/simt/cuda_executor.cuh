@@ -65,6 +65,12 @@ class cuda_executor {
   }
 
   template <class Agent>
+  void launch_together(std::uint32_t blocks, const typename Agent::params& p,
+                       std::size_t dynamic_shared_bytes = 0, int threads = Agent::block_threads) const {
+    launch<Agent>(blocks, p, dynamic_shared_bytes, threads);
+  }
+
+  template <class Agent>
   [[nodiscard]] std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0,
                                               int threads = Agent::block_threads) const {
     int device = 0;
