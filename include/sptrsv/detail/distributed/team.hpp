@@ -1,0 +1,86 @@
+// What the processing elements (PEs) of a distributed solve do together on the host. A team is a concept;
+// each PE holds a member of it:
+//
+//   int rank() const;
+//   int size() const;
+//   std::vector<std::vector<std::byte>> exchange(std::vector<std::vector<std::byte>> to);
+//       Sends to[r] to PE r, and returns what each PE has sent to this one. Collective.
+//   std::vector<void*> allocate(std::size_t bytes);
+//       Allocates device memory of the same size on each PE, and returns where a kernel of this PE finds that
+//       of each. Collective.
+//   void release(void* own, std::size_t bytes) noexcept;
+//       Gives the memory back when no PE uses it any more. Collective.
+//
+// All PEs call the collective functions in the same order. If a PE ends early, they throw on the others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/error.hpp"
+
+namespace sptrsv::detail::distributed {
+
+/// Sends the elements of to[r] to PE r. Returns those that each PE has sent to this one. Collective.
+template <class Team, class T>
+std::vector<std::vector<T>> exchange_all(Team& team, const std::vector<std::vector<T>>& to) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  std::vector<std::vector<std::byte>> sent;
+  for (const std::vector<T>& values : to) {
+    sent.emplace_back(values.size() * sizeof(T));
+    if (!values.empty()) {
+      std::memcpy(sent.back().data(), values.data(), sent.back().size());
+    }
+  }
+  std::vector<std::vector<T>> received;
+  for (const std::vector<std::byte>& bytes : team.exchange(std::move(sent))) {
+    received.emplace_back(bytes.size() / sizeof(T));
+    if (!bytes.empty()) {
+      std::memcpy(received.back().data(), bytes.data(), bytes.size());
+    }
+  }
+  return received;
+}
+
+/// Returns the elements of all PEs, by PE. Collective.
+template <class Team, class T>
+std::vector<std::vector<T>> gather(Team& team, const std::vector<T>& mine) {
+  return exchange_all(team, std::vector<std::vector<T>>(static_cast<std::size_t>(team.size()), mine));
+}
+
+/// Throws the error of the PE with the smallest rank among those that have one, on all PEs. Collective.
+template <class Team, class Check>
+void check_together(Team& team, const Check& check) {
+  struct finding {
+    bool found;
+    errc code;
+    bool has_row;
+    std::int64_t row;
+    char text[400];
+  };
+  finding mine{};
+  try {
+    check();
+  } catch (const error& e) {
+    mine.found = true;
+    mine.code = e.code();
+    mine.has_row = e.row().has_value();
+    mine.row = e.row().value_or(0);
+    std::strncpy(mine.text, e.what(), sizeof(mine.text) - 1);
+  }
+  const auto all = gather(team, std::vector<finding>{mine});
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    const finding& f = all[r].front();
+    if (f.found) {
+      throw error(f.code, "PE " + std::to_string(r) + ": " + f.text,
+                  f.has_row ? std::optional<std::int64_t>(f.row) : std::nullopt);
+    }
+  }
+}
+
+}  // namespace sptrsv::detail::distributed

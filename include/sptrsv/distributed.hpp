@@ -1,0 +1,168 @@
+// Triangular solves over several GPUs: each processing element (PE) has some rows of the matrix, of b and of
+// x. The PEs store solved components and partial sums into each other's memory, without synchronising in
+// between (Ding, Liu, Williams and Li 2021). sptrsv.hpp does not include this header.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/detail/distributed/engine.hpp"
+#include "sptrsv/solver.hpp"
+
+namespace sptrsv {
+
+/// The rows of a distributed matrix that one PE hands in: consecutive ones, in host memory. The rows of PE r
+/// follow those of PE r - 1. A PE may have none.
+template <class Value, class Index = std::int32_t, class Offset = Index>
+struct row_part {
+  std::int64_t first_row = 0;             ///< the first of the rows, in the numbering of the whole matrix
+  std::int64_t rows = 0;                  ///< number of rows of this PE
+  std::int64_t size = 0;                  ///< rows and columns of the whole matrix
+  const Offset* row_offsets = nullptr;    ///< by row of this PE, rows + 1, from 0
+  const Index* column_indices = nullptr;  ///< by entry, in the numbering of the whole matrix
+  const Value* values = nullptr;          ///< by entry
+};
+
+namespace policy {
+
+/// Solves by supernodes that are dealt to a grid of PEs: block (I, K) of supernodes I and K belongs to the PE
+/// in row I mod grid_rows and column K mod grid_columns. Columns are in one supernode if they have entries in
+/// the same rows below them, and are full in their own rows. Rows are solved by substitution: the backward
+/// error has the bound of substitution, and additions have a fixed order.
+struct distributed {
+  static constexpr const char* name = "distributed";  ///< name of the policy
+  /// Rows of the grid of PEs; 0: a model of the critical path chooses the grid, and how many PEs take part.
+  /// All PEs hand in rows and receive x in any case.
+  int grid_rows = 0;
+  int grid_columns = 0;  ///< columns of the grid of PEs; 0 if grid_rows is 0
+  /// Largest number of columns of a supernode, at most 32.
+  std::int64_t max_width = 32;
+  /// Largest number of PEs that one PE sends a value to directly. To more, it goes along a binary tree.
+  int flat_tree = 2;
+  /// Time from the store of a value to its use by another block of the same PE, for the model.
+  double local_hop_ns = 262;
+  /// The same for another PE. The default was measured between two H200 over NVLink.
+  double remote_hop_ns = 673;
+};
+
+}  // namespace policy
+
+/// A distributed system op(T) x = alpha b on one PE; the result of `analyze` with policy::distributed.
+///
+/// Team is the type of the team of PEs. It says how they exchange data on the host and allocate memory that
+/// the kernels of all can store to; sptrsv/detail/distributed/team.hpp lists its functions. Each PE needs a
+/// GPU of its own, or a share of one that leaves room for the kernels of the others.
+///
+/// **Collective functions** are called by all PEs in the same order: `analyze`, `update_values`, `solve`,
+/// `status` and the destructor. `solve` only enqueues: PEs wait for each other on the GPU. The others also
+/// wait on the host.
+template <class Value, class Index, class Offset, class Team, class Stream>
+class distributed_solver {
+  using executor = detail::executor_t<Stream>;
+  using scalar = detail::scalar_t<Value>;
+  using engine = detail::distributed::engine<scalar, Index, Offset, Team, executor>;
+
+ public:
+  /// Replaces the values of the rows that this PE has handed in. Collective. Synchronises.
+  ///
+  /// @param values the values of all entries of the part, in host memory.
+  /// @param stream the stream of earlier and later solves.
+  /// @throws error errc::size_mismatch, on all PEs.
+  void update_values(span<const Value> values, Stream stream = {}) {
+    detail::distributed::check_together(*team_, [&] {
+      SPTRSV_EXPECTS(static_cast<std::int64_t>(values.size()) == entries_, errc::size_mismatch,
+                     "update_values got " + std::to_string(values.size()) + " values for a part of " +
+                         std::to_string(entries_) + " entries");
+    });
+    engine_->update_values(detail::as_scalar(values.data()), executor(stream));
+  }
+
+  /// Enqueues a solve of op(T) x = alpha b. Collective, with the same number of columns and the same alpha on
+  /// all PEs. The solves of a solver follow each other on one stream; they may not be captured.
+  ///
+  /// @param b the rows of the right-hand sides of this PE, in device memory.
+  /// @param x the rows of the solutions of this PE; it may be b, element for element.
+  /// @param alpha factor of b.
+  /// @param stream the stream that the work is enqueued on.
+  /// @throws error errc::size_mismatch, errc::too_many_rhs, before anything is enqueued on this PE.
+  void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha = Value(1), Stream stream = {}) {
+    SPTRSV_EXPECTS(b.rows == rows_ && x.rows == rows_, errc::size_mismatch,
+                   "b has " + std::to_string(b.rows) + " rows and x " + std::to_string(x.rows) +
+                       ", this PE has handed in " + std::to_string(rows_));
+    SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
+                   "b has " + std::to_string(b.columns) + " columns and x has " + std::to_string(x.columns));
+    SPTRSV_EXPECTS(
+        x.columns <= max_rhs_, errc::too_many_rhs,
+        std::to_string(x.columns) + " right-hand sides exceed max_rhs = " + std::to_string(max_rhs_));
+    engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)),
+                   {detail::as_scalar(b.data), b.rows, b.columns, b.row_stride, b.column_stride},
+                   {detail::as_scalar(x.data), x.rows, x.columns, x.row_stride, x.column_stride},
+                   executor(stream));
+  }
+
+  /// Returns what the last solve met, the same on all PEs: the first row of the whole matrix, in the order of
+  /// substitution, whose component is not finite. Collective. Synchronises.
+  [[nodiscard]] solve_status status(Stream stream = {}) const { return engine_->status(executor(stream)); }
+
+  /// Returns the plan in words, with the time that the model predicts.
+  [[nodiscard]] std::string plan() const { return engine_->describe(); }
+
+ private:
+  template <class V, class I, class O, class T, class S>
+  friend auto analyze(const policy::distributed&, const row_part<V, I, O>&, const system_options&, T&, S,
+                      memory_resource*);
+
+  distributed_solver(const policy::distributed& policy, const row_part<Value, Index, Offset>& part,
+                     const system_options& options, Team& team, const executor& on, memory_resource& resource)
+      : team_(&team),
+        rows_(part.rows),
+        max_rhs_(options.max_rhs),
+        engine_(std::make_unique<engine>(
+            typename engine::part_type{part.first_row, part.rows, part.size, part.row_offsets,
+                                       part.column_indices, detail::as_scalar(part.values)},
+            options, plan_options(policy), team, on, resource)),
+        entries_(part.rows > 0 ? static_cast<std::int64_t>(part.row_offsets[part.rows]) : 0) {}
+
+  static detail::distributed::plan_options plan_options(const policy::distributed& policy) {
+    detail::distributed::plan_options how;
+    how.grid = {policy.grid_rows, policy.grid_columns};
+    how.max_width = policy.max_width;
+    how.flat_tree = policy.flat_tree;
+    how.costs.local_hop_ns = policy.local_hop_ns;
+    how.costs.remote_hop_ns = policy.remote_hop_ns;
+    return how;
+  }
+
+  Team* team_;
+  std::int64_t rows_;
+  std::int64_t max_rhs_;
+  std::unique_ptr<engine> engine_;
+  std::int64_t entries_;
+};
+
+/// Analyses a distributed matrix, takes its values, and returns the solver of this PE. Collective. No PE
+/// holds the whole matrix; all learn which columns form supernodes and which blocks of them have entries.
+///
+/// @param policy the policy with its members, the same on all PEs.
+/// @param part the rows of this PE.
+/// @param options the triangle, the operation, and the largest number of right-hand sides; the same on all
+/// PEs.
+/// @param team the team of PEs. It must outlive the solver.
+/// @param stream the stream of the analysis.
+/// @param resource source of memory of this PE alone; null: the default of the stream.
+/// @return a `distributed_solver<Value, Index, Offset, Team, Stream>`.
+/// @throws error on all PEs what one of them finds, with a text that names the PE: errc::size_mismatch if the
+///   rows of the PEs do not follow each other; errc::offsets_not_monotone, errc::index_out_of_range,
+///   errc::duplicate_entry, errc::missing_diagonal, with the row; errc::invalid_argument.
+template <class Value, class Index, class Offset, class Team, class Stream>
+auto analyze(const policy::distributed& policy, const row_part<Value, Index, Offset>& part,
+             const system_options& options, Team& team, Stream stream, memory_resource* resource = nullptr) {
+  const detail::executor_t<Stream> on(stream);
+  return distributed_solver<Value, Index, Offset, Team, Stream>(
+      policy, part, options, team, on, resource != nullptr ? *resource : on.default_resource());
+}
+
+}  // namespace sptrsv

@@ -1,0 +1,122 @@
+// The interface of distributed solves: new values, status, errors, the plan.
+#include "sptrsv/distributed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "distributed/distributed_solve.hpp"
+
+namespace sptrsv::testing {
+namespace {
+
+/// Calls body(solver, team, rank, part, device) on each PE for a lower stencil of 12 rows.
+template <class Body>
+void with_solvers(int pes, const policy::distributed& policy, const system_options& options,
+                  const Body& body) {
+  const auto a = make_matrix<double>(patterns::stencil_2d(3, 4), form{}).by_rows;
+  emulator::cluster devices(pes);
+  team_mail mail(static_cast<std::size_t>(pes));
+  devices.run([&](int rank) {
+    emulator_team team(devices, rank, mail);
+    auto part = slice(a, rank, pes);
+    auto solver = analyze(policy,
+                          row_part<double>{part.first, part.rows, a.rows, part.offsets.data(),
+                                           part.columns.data(), part.values.data()},
+                          options, team, &devices.at(rank));
+    body(solver, rank, part, devices.at(rank));
+  });
+}
+
+/// Solves for b = 1 and returns the own rows of x.
+template <class Solver>
+std::vector<double> solve_ones(Solver& solver, std::int64_t rows, emulator::device& where, double first = 1) {
+  const emulator::executor on(&where);
+  buffer<double> b(static_cast<std::size_t>(rows), where.resource(), nullptr);
+  std::vector<double> values(b.size(), 1);
+  if (!values.empty()) {
+    values.front() = first;
+  }
+  on.upload(b.data(), values.data(), b.bytes());
+  solver.solve({b.data(), rows, 1, 1, rows}, {b.data(), rows, 1, 1, rows}, 1.0, &where);
+  on.download(values.data(), b.data(), b.bytes());
+  return values;
+}
+
+TEST(Distributed, NewValuesReplaceTheOldOnes) {
+  with_solvers(3, {3, 1}, {}, [](auto& solver, int, const auto& part, emulator::device& where) {
+    const auto x = solve_ones(solver, part.rows, where);
+    auto doubled = part.values;
+    for (double& v : doubled) {
+      v *= 2;
+    }
+    solver.update_values(doubled, &where);
+    const auto half = solve_ones(solver, part.rows, where);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      EXPECT_EQ(half[i], x[i] / 2);
+    }
+  });
+}
+
+TEST(Distributed, StatusIsTheSameOnAllPes) {
+  with_solvers(2, {2, 1}, {}, [](auto& solver, int rank, const auto& part, emulator::device& where) {
+    solve_ones(solver, part.rows, where);
+    EXPECT_TRUE(solver.status(&where).ok());
+    // The first row of PE 1 is row 3 of 12.
+    solve_ones(solver, part.rows, where, rank == 1 ? std::numeric_limits<double>::infinity() : 1);
+    EXPECT_EQ(solver.status(&where).code, solve_status::kind::non_finite);
+    EXPECT_EQ(solver.status(&where).row, 3);
+    auto singular = part.values;
+    if (rank == 1) {
+      for (std::int32_t e = part.offsets[4]; e < part.offsets[5]; ++e) {  // row 7
+        singular[static_cast<std::size_t>(e)] *= part.columns[static_cast<std::size_t>(e)] == 7 ? 0 : 1;
+      }
+    }
+    solver.update_values(singular, &where);
+    solve_ones(solver, part.rows, where);
+    EXPECT_EQ(solver.status(&where).code, solve_status::kind::zero_pivot);
+    EXPECT_EQ(solver.status(&where).row, 7);
+    solver.update_values(part.values, &where);
+    solve_ones(solver, part.rows, where);
+    EXPECT_TRUE(solver.status(&where).ok());
+  });
+}
+
+TEST(Distributed, ThePlanSaysWhatTheModelPredicts) {
+  with_solvers(4, {}, {}, [](auto& solver, int, const auto&, emulator::device&) {
+    EXPECT_NE(solver.plan().find(" on 1 x 1 of 4 PEs; predicted "), std::string::npos) << solver.plan();
+    EXPECT_NE(solver.plan().find("one PE is predicted to be fastest"), std::string::npos);
+  });
+}
+
+TEST(Distributed, WrongArgumentsAreRefused) {
+  with_solvers(2, {1, 2}, {}, [](auto& solver, int, const auto& part, emulator::device& where) {
+    const auto code_of = [](const auto& call) {
+      try {
+        call();
+      } catch (const error& e) {
+        return e.code();
+      }
+      return errc::cuda_error;
+    };
+    const auto rows = part.rows;
+    EXPECT_EQ(code_of([&] { solver.update_values(std::vector<double>(1), &where); }), errc::size_mismatch);
+    EXPECT_EQ(code_of([&] {
+                solver.solve({nullptr, rows + 1, 1, 1, 1}, {nullptr, rows, 1, 1, 1}, 1.0, &where);
+              }),
+              errc::size_mismatch);
+    EXPECT_EQ(code_of([&] {
+                solver.solve({nullptr, rows, 2, 1, 1}, {nullptr, rows, 2, 1, 1}, 1.0, &where);
+              }),
+              errc::too_many_rhs);
+  });
+  EXPECT_THROW(with_solvers(2, {2, 2}, {}, [](auto&&...) {}), error);
+  EXPECT_THROW(with_solvers(2, {2, 0}, {}, [](auto&&...) {}), error);
+  EXPECT_THROW(with_solvers(2, {2, 1, 33}, {}, [](auto&&...) {}), error);
+  EXPECT_THROW(with_solvers(2, {2, 1}, {uplo::lower, diag::non_unit, op::none, 0}, [](auto&&...) {}), error);
+}
+
+}  // namespace
+}  // namespace sptrsv::testing

@@ -1,0 +1,66 @@
+// The PEs of an emulated cluster as a team (sptrsv/detail/distributed/team.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "emulator/executor.hpp"
+
+namespace sptrsv::testing {
+
+/// What the members of a team hand to each other.
+using team_mail = std::vector<std::vector<std::vector<std::byte>>>;
+
+class emulator_team {
+ public:
+  /// `mail` belongs to all members and has one element for each.
+  emulator_team(emulator::cluster& devices, int rank, team_mail& mail)
+      : devices_(devices), rank_(rank), mail_(mail) {}
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return devices_.size(); }
+
+  std::vector<std::vector<std::byte>> exchange(std::vector<std::vector<std::byte>> to) {
+    mail_[static_cast<std::size_t>(rank_)] = std::move(to);
+    devices_.meet(rank_);
+    std::vector<std::vector<std::byte>> received;
+    for (const auto& of_pe : mail_) {
+      received.push_back(of_pe[static_cast<std::size_t>(rank_)]);
+    }
+    devices_.meet(rank_);
+    return received;
+  }
+
+  std::vector<void*> allocate(std::size_t bytes) {
+    void* const own = devices_.at(rank_).resource().allocate(bytes, nullptr);
+    devices_.make_symmetric(rank_, own, bytes);
+    std::vector<std::byte> address(sizeof(own));
+    std::memcpy(address.data(), &own, sizeof(own));
+    std::vector<void*> of_pe;
+    for (const auto& received :
+         exchange(std::vector<std::vector<std::byte>>(static_cast<std::size_t>(size()), address))) {
+      void* p = nullptr;
+      std::memcpy(&p, received.data(), sizeof(p));
+      of_pe.push_back(p);
+    }
+    return of_pe;
+  }
+  void release(void* own, std::size_t bytes) noexcept {
+    try {
+      emulator::executor(&devices_.at(rank_)).synchronize();
+      devices_.meet(rank_);
+    } catch (...) {
+      // Another member has ended by an error, which is reported.
+    }
+    devices_.at(rank_).resource().deallocate(own, bytes, nullptr);
+  }
+
+ private:
+  emulator::cluster& devices_;
+  int rank_;
+  team_mail& mail_;
+};
+
+}  // namespace sptrsv::testing
