@@ -12,6 +12,7 @@ SCHEME = D + "scheme/"
 SN = D + "supernodal/"
 LEVELS = D + "analysis/levels_agent.hpp"
 INCOMPLETE = D + "incomplete/"
+DISTRIBUTED = D + "distributed/"
 
 
 def error(name: str, kind: str, programs: str, *edits: Edit, equivalent: str = "") -> Error:
@@ -1143,5 +1144,36 @@ ERRORS = (
         "bounds",
         "incomplete",
         Edit(INCOMPLETE + "operands.hpp", "e < few.end", "e + 1 < few.end"),
+    ),
+    # Solves over several devices.
+    error(
+        "a PE resets the buffer of the solve that runs",
+        "parity",
+        "distributed",
+        Edit(DISTRIBUTED + "inbox.hpp", "(drawn.solve + 2) % inbox_buffers", "drawn.solve % inbox_buffers"),
+    ),
+    error(
+        "a PE does not reset what it has received",
+        "reset",
+        "distributed",
+        Edit(DISTRIBUTED + "inbox.hpp", "flag::reset(ctx, component(own, buffer, k, index));", ""),
+    ),
+    error(
+        "a PE does not wait for others that are behind",
+        "order",
+        "distributed",
+        Edit(DISTRIBUTED + "inbox.hpp", "ctx.load_relaxed_system(begun) < start.solve", "false"),
+    ),
+    error(
+        "a PE waits for others one solve too short",
+        "bounds",
+        "distributed",
+        Edit(DISTRIBUTED + "inbox.hpp", "(begun) < start.solve", "(begun) + 1 < start.solve"),
+    ),
+    error(
+        "a PE resets one right-hand side too few",
+        "bounds",
+        "distributed",
+        Edit(DISTRIBUTED + "inbox.hpp", "k < columns", "k + 1 < columns"),
     ),
 )

@@ -64,6 +64,7 @@ PROGRAMS = {
         Program("scheme_decisions", source="policies/scheme_test.cpp"),
         Program("row_elimination_rows", source="policies/row_elimination_test.cpp"),
         Program("supernodal_factors", source="policies/supernodal_test.cpp"),
+        Program("distributed", source="distributed/solve_test.cpp"),
         Program("supernodal_merge", source="unit/supernodal/analysis/merge_test.cpp"),
         Program("analysis", source="contract/instances/analysis_test.cpp"),
         Program("predictions", source="unit/dataflow/partitioned/choose/predict_test.cpp"),

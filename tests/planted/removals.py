@@ -24,6 +24,7 @@ PROGRAMS_OF = {
     "dataflow/row_elimination/": ("row_elimination", "row_elimination_rows"),
     "dataflow/row_per_thread/": ("row_per_thread",),
     "dataflow/single_block/": ("single_block",),
+    "distributed/": ("distributed",),
     "incomplete/": ("incomplete",),
     "level_set/": ("level_set",),
     "row_wise/lane_rows": ("sync_free_thread", "sync_free_fused"),
