@@ -1168,7 +1168,11 @@ ERRORS = (
         "a PE waits for others one solve too short",
         "bounds",
         "distributed",
-        Edit(DISTRIBUTED + "inbox.hpp", "(begun) < start.solve", "(begun) + 1 < start.solve"),
+        Edit(
+            DISTRIBUTED + "inbox.hpp",
+            "ctx.load_relaxed_system(begun) < start.solve",
+            "ctx.load_relaxed_system(begun) + 1 < start.solve",
+        ),
     ),
     error(
         "a PE resets one right-hand side too few",
