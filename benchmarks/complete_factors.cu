@@ -116,9 +116,9 @@ class measurement {
             add(form.name, std::make_unique<policy_solver<policy>>(form, placed));
           }
         };
-        add_policy(forms_of(common::policy_list<sptrsv::policy::supernodal>{}).front());
-        add_policy(forms_of(common::policy_list<common::automatic_supernodal>{}).front());
-        add_policy(forms_of(common::policy_list<sptrsv::policy::dataflow>{}).front());
+        add_policy(common::forms_of(common::policy_list<sptrsv::policy::supernodal>{}).front());
+        add_policy(common::forms_of(common::policy_list<common::automatic_supernodal>{}).front());
+        add_policy(common::forms_of(common::policy_list<sptrsv::policy::dataflow>{}).front());
         add_policy(plain_cusparse());
 #ifdef SPTRSV_WITH_CUDSS
         if (own_order != nullptr) {
