@@ -85,6 +85,8 @@ void check_shape(std::int64_t rows, std::int64_t columns, const panel_pattern<In
       errc::invalid_argument, "an array of offsets is a null pointer");
   SPTRSV_EXPECTS((a.row_indices != nullptr || a.panel_rows == 0) && (values != nullptr || a.entries == 0),
                  errc::invalid_argument, "the indices or the values are a null pointer");
+  SPTRSV_EXPECTS(rows > 0 || a.entries == 0, errc::offsets_not_monotone,
+                 "a matrix of size 0 cannot have entries");
 }
 
 }  // namespace sptrsv::detail

@@ -105,8 +105,6 @@ void check_dimensions(std::int64_t rows, std::int64_t columns, std::int64_t entr
                  errc::invalid_argument,
                  "max_rhs = " + std::to_string(options.max_rhs) + ": so many right-hand sides of " +
                      std::to_string(rows) + " rows exceed the address space");
-  SPTRSV_EXPECTS(rows > 0 || entries == 0, errc::offsets_not_monotone,
-                 "a matrix of size 0 cannot have entries");
 }
 
 /// Checks the arguments that can be checked without reading the arrays.
@@ -117,6 +115,8 @@ void check_shape(std::int64_t rows, std::int64_t columns, const pattern_view<Ind
   SPTRSV_EXPECTS(a.offsets != nullptr || rows == 0, errc::invalid_argument, "the offsets are a null pointer");
   SPTRSV_EXPECTS((a.indices != nullptr && values != nullptr) || a.entries == 0, errc::invalid_argument,
                  "the indices or the values are a null pointer");
+  SPTRSV_EXPECTS(rows > 0 || a.entries == 0, errc::offsets_not_monotone,
+                 "a matrix of size 0 cannot have entries");
 }
 
 }  // namespace sptrsv::detail
