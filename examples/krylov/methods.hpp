@@ -19,7 +19,7 @@ struct stopping {
   std::function<void(int iterations, double residual)> report;
 };
 
-/// What a method has computed.
+/// The result of a method.
 struct solution {
   std::vector<double> x;
   std::vector<double> residuals;  ///< relative, by iteration; the first one is that of x = 0

@@ -1,4 +1,4 @@
-// What the programs pcg and gmres share: options, the problem, the run, and the output.
+// The programs pcg and gmres share this code: options, the problem, the run, and the output.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // Solves with both factors of a matrix: the application of a preconditioner, or the solves of a direct
-// method.
+// method. Most of the header is the documented interface of one class.
 #pragma once
 
 #include <algorithm>

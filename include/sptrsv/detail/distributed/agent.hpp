@@ -17,7 +17,7 @@ enum class task_kind : std::int32_t {
   hand_on  ///< receives x of a supernode, hands it on, and stores it where its rows were handed in
 };
 
-/// What a warp does for a supernode.
+/// The kinds of work that a warp does for a supernode.
 struct task {
   task_kind kind;
   std::int32_t columns;    ///< of the supernode

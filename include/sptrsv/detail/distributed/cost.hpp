@@ -15,7 +15,7 @@
 
 namespace sptrsv::detail::distributed {
 
-/// What the model knows of a machine.
+/// The properties of a machine that the model uses.
 struct machine_costs {
   double local_hop_ns = 262;   ///< from the store of a value to its use by another block of the PE; measured
   double remote_hop_ns = 673;  ///< the same for another PE; measured between two H200 over NVLink

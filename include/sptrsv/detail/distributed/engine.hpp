@@ -1,4 +1,5 @@
-// The host side of a distributed solve on one PE.
+// The host side of a distributed solve on one PE. It is one class, whose functions share the plan and the
+// memory of all PEs; so the header is longer than most.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +37,7 @@ struct plan_options {
   machine_costs costs{};
 };
 
-/// Memory of which each PE has a piece of the same size, and the addresses of all pieces.
+/// Symmetric memory: each PE has a piece of the same size and knows the addresses of all pieces.
 template <class T, class Team>
 class symmetric_buffer {
  public:
@@ -312,7 +313,7 @@ class engine {
     return found;
   }
 
-  /// Tells each PE the values of which entries this PE needs.
+  /// Sends each PE a list of the entries whose values this PE needs.
   void ask_for_values() {
     std::vector<std::vector<std::int64_t>> needs(static_cast<std::size_t>(team_.size()));
     for (const auto* const list : {&local_.entries, &local_.diagonal_entries}) {

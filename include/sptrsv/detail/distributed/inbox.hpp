@@ -17,7 +17,7 @@ namespace sptrsv::detail::distributed {
 
 inline constexpr int inbox_buffers = 3;
 
-/// What consecutive solves of a workspace share on a PE, in device memory.
+/// The state that consecutive solves share on a PE; it is in device memory.
 struct pe_state {
   alignas(128) unsigned long long tickets;            ///< drawn so far
   alignas(128) std::int64_t used_rhs[inbox_buffers];  ///< by buffer: right-hand sides of the solve

@@ -47,7 +47,7 @@ struct pe_grid {
   }
 };
 
-/// What all PEs know.
+/// The part of the plan that all PEs know.
 struct shared_plan {
   pe_grid grid;
   std::int64_t size = 0;

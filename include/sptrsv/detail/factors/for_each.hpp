@@ -18,7 +18,7 @@
 
 namespace sptrsv::detail::factors {
 
-/// Whether an executor runs kernels.
+/// Is true if the executor runs kernels.
 template <class Executor>
 inline constexpr bool has_kernels = !std::is_same_v<Executor, host_executor>;
 

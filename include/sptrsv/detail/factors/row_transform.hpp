@@ -12,7 +12,7 @@
 
 namespace sptrsv::detail::factors {
 
-/// What is wrong with a permutation; numbers that are not below the number of rows mean no fault.
+/// Names the first faults of a permutation. A number that is not below the number of rows means no fault.
 struct order_faults {
   std::int64_t entry = std::numeric_limits<std::int64_t>::max();  ///< the first entry that is out of range
   std::int64_t row = std::numeric_limits<std::int64_t>::max();    ///< the first row that is not named once

@@ -17,7 +17,7 @@ struct colour_report {
   std::uint64_t pending = 0;  ///< not 0: the last round has left rows without a colour
 };
 
-/// Whether row v is coloured before row w: rows have a random but fixed priority.
+/// Returns true if row v is coloured before row w. Each row has a random but fixed priority.
 SPTRSV_HOST_DEVICE bool is_before(std::int64_t v, std::int64_t w) {
   const auto hash = [](std::int64_t row) {  // SplitMix64
     auto state = (static_cast<std::uint64_t>(row) + 1) * 0x9e3779b97f4a7c15u;

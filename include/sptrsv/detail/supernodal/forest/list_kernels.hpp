@@ -9,7 +9,7 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// What the kernels below share: the structure, and where supernodes stand in forests.
+/// The input that the kernels below share: the supernodes, and the position of each one in its forest.
 template <class Index>
 struct forest_builder {
   supernodes<Index> of;
