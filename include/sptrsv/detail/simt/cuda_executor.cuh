@@ -60,7 +60,6 @@ class cuda_executor {
   template <class Agent>
   void launch(std::uint32_t blocks, const typename Agent::params& p, std::size_t dynamic_shared_bytes = 0,
               int threads = Agent::block_threads) const {
-    simt::allow_shared_memory<Agent>(dynamic_shared_bytes);
     simt::launch_agent<Agent>(blocks, p, dynamic_shared_bytes, threads, stream_);
   }
 
@@ -76,11 +75,12 @@ class cuda_executor {
     int device = 0;
     int processors = 0;
     int per_processor = 0;
-    simt::allow_shared_memory<Agent>(dynamic_shared_bytes);
+    constexpr auto kernel = &simt::run_agent<Agent>;
+    simt::allow_shared_memory<Agent, kernel>(dynamic_shared_bytes);
     SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
     SPTRSV_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    SPTRSV_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, simt::run_agent<Agent>,
-                                                                    threads, dynamic_shared_bytes));
+    SPTRSV_CUDA_CHECK(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, threads, dynamic_shared_bytes));
     SPTRSV_EXPECTS(
         per_processor > 0, errc::unsupported,
         std::to_string(dynamic_shared_bytes) + " bytes of shared memory exceed what a block may have");

@@ -47,16 +47,17 @@ class graph_recorder {
   template <class Agent>
   void launch(std::uint32_t blocks, const typename Agent::params& p, std::size_t dynamic_shared_bytes = 0,
               int threads = Agent::block_threads) const {
-    allow_shared_memory<Agent>(dynamic_shared_bytes);
+    constexpr auto kernel = &run_agent<Agent>;
+    allow_shared_memory<Agent, kernel>(dynamic_shared_bytes);
     void* arguments[] = {const_cast<void*>(static_cast<const void*>(&p))};
     cudaGraphNodeParams node{};
     node.type = cudaGraphNodeTypeKernel;
-    node.kernel.func = reinterpret_cast<void*>(&run_agent<Agent>);
+    node.kernel.func = reinterpret_cast<void*>(kernel);
     node.kernel.gridDim = dim3(blocks);
     node.kernel.blockDim = dim3(static_cast<unsigned>(threads));
     node.kernel.sharedMemBytes = static_cast<unsigned>(dynamic_shared_bytes);
     node.kernel.kernelParams = arguments;
-    last_ = add(node, waits_itself<Agent>());
+    last_ = add(node, waits_itself<kernel>());
   }
 
   [[nodiscard]] cuda_graph instantiate() const {

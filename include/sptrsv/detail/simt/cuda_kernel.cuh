@@ -80,17 +80,21 @@ class kernel_fact {
   std::mutex finding_;
 };
 
-/// Returns whether the agent's kernel waits itself for what is before it in the stream. A kernel that was
-/// compiled for an older virtual architecture does not, whatever device runs it. Drivers before CUDA 12.3 do
-/// not record launches of such kernels in graphs.
-template <class Agent>
+/// Returns whether the kernel `Kernel`, a run_agent, waits itself for what is before it in the stream. A
+/// kernel that was compiled for an older virtual architecture does not, whatever device runs it. Drivers
+/// before CUDA 12.3 do not record launches of such kernels in graphs.
+///
+/// The kernel is a template argument here and in allow_shared_memory, not only its agent: nvcc gives each
+/// translation unit a kernel of its own for the same agent, with attributes of its own. A function whose
+/// template argument is such a kernel belongs to one translation unit, too, and so do its static variables.
+template <auto Kernel>
 [[nodiscard]] bool waits_itself() {
   static kernel_fact waits;
   return waits([] {
     int driver = 0;
     cudaFuncAttributes attributes{};
     SPTRSV_CUDA_CHECK(cudaDriverGetVersion(&driver));
-    SPTRSV_CUDA_CHECK(cudaFuncGetAttributes(&attributes, run_agent<Agent>));
+    SPTRSV_CUDA_CHECK(cudaFuncGetAttributes(&attributes, Kernel));
     return attributes.ptxVersion >= 90 && driver >= 12030;
   });
 }
@@ -117,13 +121,13 @@ class shared_memory_limit {
   std::mutex raising_;
 };
 
-/// Lets the agent's kernel have `dynamic_bytes` of dynamic shared memory. A kernel must ask for more than
-/// 48 KiB, its static shared memory included.
-template <class Agent>
+/// Lets `Kernel`, the run_agent of `Agent`, have `dynamic_bytes` of dynamic shared memory. A kernel must ask
+/// for more than 48 KiB, its static shared memory included.
+template <class Agent, auto Kernel>
 void allow_shared_memory(std::size_t dynamic_bytes) {
   static shared_memory_limit limit;
   if (dynamic_bytes + sizeof(typename Agent::shared_storage) > 48 * 1024) {
-    limit.raise(reinterpret_cast<const void*>(&run_agent<Agent>), dynamic_bytes);
+    limit.raise(reinterpret_cast<const void*>(Kernel), dynamic_bytes);
   }
 }
 
@@ -133,7 +137,8 @@ void allow_shared_memory(std::size_t dynamic_bytes) {
 template <class Agent>
 void launch_agent(std::uint32_t blocks, const typename Agent::params& p, std::size_t dynamic_shared_bytes,
                   int threads, cudaStream_t stream) {
-  const auto kernel = reinterpret_cast<const void*>(&run_agent<Agent>);
+  constexpr auto kernel = &run_agent<Agent>;
+  allow_shared_memory<Agent, kernel>(dynamic_shared_bytes);
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
@@ -143,9 +148,9 @@ void launch_agent(std::uint32_t blocks, const typename Agent::params& p, std::si
   config.dynamicSmemBytes = dynamic_shared_bytes;
   config.stream = stream;
   config.attrs = &early;
-  config.numAttrs = waits_itself<Agent>() ? 1 : 0;
+  config.numAttrs = waits_itself<kernel>() ? 1 : 0;
   void* arguments[] = {const_cast<void*>(static_cast<const void*>(&p))};
-  SPTRSV_CUDA_CHECK(cudaLaunchKernelExC(&config, kernel, arguments));
+  SPTRSV_CUDA_CHECK(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments));
 }
 
 }  // namespace sptrsv::detail::simt

@@ -1,0 +1,114 @@
+"""The Python package with arrays of CuPy and PyTorch in device memory; without a GPU or without these, nothing runs."""
+
+import unittest
+
+import numpy as np
+import scipy.sparse as sp
+
+import sptrsv
+
+try:
+    import cupy
+    import cupyx.scipy.sparse as cupy_sparse
+    from cupyx.scipy.sparse.linalg import spsolve_triangular as cupy_solve
+
+    HAS_CUPY = cupy.cuda.runtime.getDeviceCount() > 0
+except Exception:  # CuPy without a driver raises errors of its own
+    HAS_CUPY = False
+try:
+    import torch
+
+    HAS_TORCH = torch.cuda.is_available()
+except ImportError:
+    HAS_TORCH = False
+
+RANDOM = np.random.default_rng(3)
+
+
+def triangle(size=300, dtype=np.float64):
+    """Return a lower triangle in host memory with a dominant diagonal."""
+    full = np.tril(sp.random(size, size, 0.05, random_state=4).toarray(), -1) / 4
+    return sp.csr_matrix((full + np.diag(1 + RANDOM.uniform(0, 1, size))).astype(dtype))
+
+
+@unittest.skipUnless(HAS_CUPY, "needs CuPy and a GPU")
+class CuPy(unittest.TestCase):
+    def test_solves_as_cupy_does(self):
+        for dtype in (np.float32, np.float64, np.complex64, np.complex128):
+            for form in (cupy_sparse.csr_matrix, cupy_sparse.csc_matrix):
+                a = form(cupy_sparse.csr_matrix(triangle(dtype=dtype)))
+                b = cupy.asarray(RANDOM.uniform(-1, 1, 300).astype(dtype))
+                x = sptrsv.analyze(a).solve(b)
+                self.assertIsInstance(x, cupy.ndarray)
+                self.assertEqual(x.dtype, dtype)
+                expected = cupy_solve(cupy_sparse.csr_matrix(a), b)
+                cupy.testing.assert_allclose(x, expected, rtol=1e-4, atol=1e-5)
+
+    def test_solves_transposes_and_several_right_hand_sides(self):
+        a = triangle()
+        f = sptrsv.analyze(cupy_sparse.csr_matrix(a), transpose="T", max_rhs=3)
+        b = RANDOM.uniform(-1, 1, (300, 3))
+        expected = np.linalg.solve(a.toarray().T, b)
+        for order in "CF":
+            x = f.solve(cupy.array(b, order=order))
+            np.testing.assert_allclose(cupy.asnumpy(x), expected, rtol=1e-10, atol=1e-12)
+
+    def test_enqueues_on_the_current_stream(self):
+        a = triangle()
+        f = sptrsv.analyze(cupy_sparse.csr_matrix(a))
+        b = RANDOM.uniform(-1, 1, 300)
+        stream = cupy.cuda.Stream(non_blocking=True)
+        with stream:
+            right = cupy.asarray(b) * 2
+            x = f.solve(right, alpha=0.5)
+            x = x + 1
+        stream.synchronize()
+        np.testing.assert_allclose(cupy.asnumpy(x) - 1, np.linalg.solve(a.toarray(), b), rtol=1e-10, atol=1e-12)
+
+    def test_takes_new_values_and_reports_a_zero_pivot(self):
+        a = triangle()
+        on_device = cupy_sparse.csr_matrix(a)
+        f = sptrsv.analyze(on_device)
+        b = cupy.asarray(RANDOM.uniform(-1, 1, 300))
+        before = f.solve(b)
+        f.update_values(on_device.data * 2)
+        cupy.testing.assert_allclose(f.solve(b), before / 2, rtol=1e-12)
+        self.assertTrue(f.status().ok)
+        values = on_device.data.copy()
+        values[int(a.indptr[8]) - 1] = 0  # the diagonal of row 7 is its last entry
+        f.update_values(values)
+        f.solve(b)
+        self.assertEqual((f.status().kind, f.status().row), ("zero_pivot", 7))
+
+    def test_refuses_arrays_of_the_other_memory(self):
+        f = sptrsv.analyze(cupy_sparse.csr_matrix(triangle()))
+        with self.assertRaisesRegex(ValueError, "device memory"):
+            f.solve(np.ones(300))
+
+
+@unittest.skipUnless(HAS_TORCH, "needs PyTorch and a GPU")
+class PyTorch(unittest.TestCase):
+    def test_solves_matrices_by_rows_and_by_columns(self):
+        a = triangle()
+        b = torch.tensor(RANDOM.uniform(-1, 1, 300), device="cuda")
+        expected = np.linalg.solve(a.toarray(), b.cpu().numpy())
+        dense = torch.tensor(a.toarray(), device="cuda")
+        for form in (dense.to_sparse_csr(), dense.to_sparse_csc(), dense.to_sparse_coo()):
+            x = sptrsv.analyze(form).solve(b)
+            self.assertTrue(x.is_cuda)
+            np.testing.assert_allclose(x.cpu().numpy(), expected, rtol=1e-10, atol=1e-12)
+
+    def test_enqueues_on_the_current_stream_and_in_place(self):
+        a = triangle()
+        f = sptrsv.analyze(torch.tensor(a.toarray(), device="cuda").to_sparse_csr())
+        b = RANDOM.uniform(-1, 1, 300)
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            x = torch.tensor(b, device="cuda")
+            self.assertIs(f.solve(x, out=x), x)
+        stream.synchronize()
+        np.testing.assert_allclose(x.cpu().numpy(), np.linalg.solve(a.toarray(), b), rtol=1e-10, atol=1e-12)
+
+
+if __name__ == "__main__":
+    unittest.main()
