@@ -43,8 +43,8 @@ class analysis : public on_target<Types> {
         EXPECT_TRUE(is_levels_of_rows(found, levels, expected)) << p.name << ", " << f.name();
         seen_levels = detail::order_by_level(found, on, this->where.resource());
       }
-      auto both = detail::build_with_levels(detail::pattern_of(detail::view_of(there)), form, 40, true, on,
-                                            this->where.resource());
+      auto both = detail::build_with_levels(detail::pattern_of(detail::view_of(there)), form, {32, 40}, true,
+                                            on, this->where.resource());
       EXPECT_EQ(this->where.download(both.triangle.row_offsets), expected.row_offsets) << p.name;
       EXPECT_EQ(this->where.download(both.triangle.columns), expected.columns) << p.name;
       EXPECT_EQ(this->where.download(both.triangle.sources), expected.sources) << p.name;

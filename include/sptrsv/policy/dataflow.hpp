@@ -54,11 +54,12 @@ struct dataflow_tuning {
   static constexpr std::int64_t wide_level = 10'000;
   /// The other condition: the number of entries times `max_rhs` is more than this.
   static constexpr std::int64_t wide_gathers = 10'000'000;
-  /// Largest number of entries of a row, 4 to 2047: longer rows are split into partial rows. All paths but
-  /// single_block.
+  /// Largest number of entries of a row, 4 to 2047: longer rows are split into partial rows, if one of them
+  /// is longer by more than a quarter. All paths but single_block.
   static constexpr int longest_row = 32;
-  /// Rows of a level are sorted by length within sections of this many rows.
-  static constexpr std::int64_t length_scope = 8192;
+  /// Rows of a level are sorted by length within sections of the system that have at least this many rows of
+  /// a level on average.
+  static constexpr std::int64_t length_scope = 4096;
   /// A warp first polls one component of this many levels before its own, the gate; 0: no gates.
   static constexpr int gate_levels = 6;
   /// Predicted time of a solve: the launch.

@@ -9,23 +9,33 @@
 
 namespace sptrsv::detail {
 
-/// Finds where each level begins. Runs once per row in level order.
-template <class Index>
+/// Finds where each level begins. `LevelOf`: returns the level, counted from 0, by the key of a row. Runs
+/// once per row in level order.
+template <class Key, class Index, class LevelOf>
 struct find_level_offsets {
-  const Index* sorted_levels;  ///< by solve index: the level, counted from 1, ascending
-  Index* level_offsets;        ///< by level, count + 1
+  const Key* sorted_keys;  ///< by solve index; the levels ascend
+  LevelOf level_of;
+  Index* level_offsets;  ///< by level, count + 1
   std::int64_t size;
   std::int64_t count;  ///< number of levels
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t p) const {
-    const Index level = ctx.load_constant(sorted_levels + p);
-    if (p == 0 || ctx.load_constant(sorted_levels + p - 1) != level) {
-      ctx.store(level_offsets + level - 1, static_cast<Index>(p));
+    const std::int64_t level = level_of(ctx.load_constant(sorted_keys + p));
+    if (p == 0 || level_of(ctx.load_constant(sorted_keys + p - 1)) != level) {
+      ctx.store(level_offsets + level, static_cast<Index>(p));
     }
     if (p == 0) {
       ctx.store(level_offsets + count, static_cast<Index>(size));
     }
+  }
+};
+
+/// The level of a row by its level counted from 1.
+struct level_from_one {
+  template <class Index>
+  SPTRSV_HOST_DEVICE std::int64_t operator()(Index level) const {
+    return static_cast<std::int64_t>(level) - 1;
   }
 };
 
@@ -83,12 +93,18 @@ struct start_rows_and_levels {
   }
 };
 
-/// Builds the triangle as build_on_device() does. For a small system that is sorted by rows and has no row of
-/// more than `longest_row` entries, it also finds the levels, see levels_of_rows(): one wait for the device
-/// serves both. Synchronises.
+/// Which rows are split: if a row has more than `longest_whole` entries, those of more than `longest`.
+struct split_limits {
+  std::int64_t longest;
+  std::int64_t longest_whole;
+};
+
+/// Builds the triangle as build_on_device() does. For a small system that is sorted by rows and has no rows
+/// to split, it also finds the levels, see levels_of_rows(): one wait for the device serves both.
+/// Synchronises.
 template <class Index, class Offset, class Executor>
 triangle_with_levels<Index, Offset> build_with_levels(const pattern_view<Index, Offset>& a,
-                                                      const triangle_form& form, std::int64_t longest_row,
+                                                      const triangle_form& form, const split_limits& limits,
                                                       bool counts_blocks, const Executor& on,
                                                       const analysis_memory& memory) {
   // The arrays of the entries have room for all entries of the stored matrix.
@@ -102,9 +118,9 @@ triangle_with_levels<Index, Offset> build_with_levels(const pattern_view<Index, 
   auto* const report = builder.report_on_device();
   simt::for_each(on, a.size,
                  start_rows_and_levels<Index, Offset>{builder.start_rows(t), search.start(nullptr)});
-  builder.measure_rows(t, longest_row);
+  builder.measure_rows(t, limits.longest);
   builder.write_ascending_entries(t, a.entries, {report});
-  search.launch(t, report->searches, limit_of_search(a.size, a.entries), {report, longest_row});
+  search.launch(t, report->searches, limit_of_search(a.size, a.entries), {report, limits.longest_whole});
   const auto found = builder.read_report();
   builder.expect_sound(found);
   if (builder.ascends(found)) {
@@ -113,7 +129,7 @@ triangle_with_levels<Index, Offset> build_with_levels(const pattern_view<Index, 
   }
   builder.complete(t, found);
   t.partial_rows = found.partial_rows;
-  if (!builder.ascends(found) || found.longest_row > longest_row) {
+  if (!builder.ascends(found) || found.longest_row > limits.longest_whole) {
     return {std::move(t), {}};
   }
   auto levels = search.finish(t, found.searches);
@@ -138,9 +154,9 @@ device_levels<Index> order_by_level(const row_levels<Index>& levels, const Execu
   on.sort_pairs(reinterpret_cast<const key*>(levels.of_row.data()),
                 reinterpret_cast<key*>(sorted_levels.data()), levels.numbers.data(), result.rows.data(), size,
                 bits_for(static_cast<std::uint64_t>(result.count) + 1), memory.scratch);
-  simt::for_each(
-      on, size,
-      find_level_offsets<Index>{sorted_levels.data(), result.level_offsets.data(), size, result.count});
+  simt::for_each(on, size,
+                 find_level_offsets<Index, Index, level_from_one>{
+                     sorted_levels.data(), {}, result.level_offsets.data(), size, result.count});
   return result;
 }
 

@@ -154,52 +154,75 @@ device_triangle<Index, Offset> in_level_order(const device_triangle<Index, Offse
                      memory);
 }
 
-/// Computes the sort key of each row. Key: (level + solve_index / scope) << bits | key of the row's length.
-/// Runs once per solve index.
+/// Computes the sort key of each row: (level * sections + section) << bits | key of the row's length. The
+/// level is counted from 0. Runs once per row.
 template <class Index, class Offset, class KeyOfLength>
 struct find_level_keys {
-  const Offset* row_offsets;   ///< by substitution index
-  const Index* rows;           ///< by solve index: the row
-  const Index* level_offsets;  ///< by level, levels + 1
-  std::int64_t levels;
-  std::int64_t scope;  ///< largest number of rows that are sorted together
+  const Offset* row_offsets;  ///< by row
+  const Index* level_of_row;  ///< by row, counted from 1
+  std::int64_t section_rows;  ///< consecutive rows of a section
+  std::int64_t sections;
   KeyOfLength key_of;
-  std::uint64_t* keys;  ///< by solve index
+  std::uint64_t* keys;  ///< by row
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
-    const Index substitution_index = ctx.load_constant(rows + solve_index);
-    const auto length = static_cast<std::int64_t>(ctx.load_constant(row_offsets + substitution_index + 1) -
-                                                  ctx.load_constant(row_offsets + substitution_index));
-    const std::int64_t piece =
-        // Ascends with the solve index and changes with the level and with every `scope` rows.
-        triangle_kernels::major_of(ctx, level_offsets, levels, solve_index) + solve_index / scope;
-    ctx.store(keys + solve_index, static_cast<std::uint64_t>(piece) << KeyOfLength::bits | key_of(length));
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const auto length = static_cast<std::int64_t>(ctx.load_constant(row_offsets + row + 1) -
+                                                  ctx.load_constant(row_offsets + row));
+    const std::int64_t group =
+        (static_cast<std::int64_t>(ctx.load_constant(level_of_row + row)) - 1) * sections +
+        row / section_rows;
+    ctx.store(keys + row, static_cast<std::uint64_t>(group) << KeyOfLength::bits | key_of(length));
   }
 };
 
-/// Sorts the rows of each level by a key of their lengths, in pieces of at most `scope` rows. The key has
-/// KeyOfLength::bits bits; rows of equal key keep their order. Returns the sorted keys by solve index.
-template <class Index, class Offset, class KeyOfLength, class Executor>
-buffer<std::uint64_t> sort_within_levels(const device_triangle<Index, Offset>& t,
-                                         device_levels<Index>& levels, std::int64_t scope,
-                                         const KeyOfLength& key_of, const Executor& on,
-                                         const analysis_memory& memory) {
-  const auto size = static_cast<std::size_t>(t.size);
-  const buffer<std::uint64_t> keys(size, memory.scratch, on.stream());
-  buffer<std::uint64_t> sorted_keys(size, memory.scratch, on.stream());
-  buffer<Index> rows(size, memory.kept, on.stream());
-  simt::for_each(on, t.size,
-                 find_level_keys<Index, Offset, KeyOfLength>{t.row_offsets.data(), levels.rows.data(),
-                                                             levels.level_offsets.data(), levels.count, scope,
-                                                             key_of, keys.data()});
-  if (t.size > 0) {
-    on.sort_pairs(keys.data(), sorted_keys.data(), levels.rows.data(), rows.data(), t.size,
-                  bits_for(static_cast<std::uint64_t>(levels.count + t.size / scope) << KeyOfLength::bits),
-                  memory.scratch);
+/// The level of a row by its sort key, see find_level_keys.
+struct level_of_key {
+  int bits;
+  std::int64_t sections;
+
+  SPTRSV_HOST_DEVICE std::int64_t operator()(std::uint64_t key) const {
+    return static_cast<std::int64_t>(key >> bits) / sections;
   }
-  levels.rows = std::move(rows);
-  return sorted_keys;
+};
+
+/// Rows in level order, sorted by length within a level, and their sort keys by solve index.
+template <class Index>
+struct levels_by_length {
+  device_levels<Index> levels;
+  buffer<std::uint64_t> keys;
+};
+
+/// Sorts the rows by level and, within a level, by a key of their lengths of KeyOfLength::bits bits. Rows of
+/// equal key keep their order. `sections`: the rows are cut into so many sections of consecutive rows, at
+/// least 1, and rows of a level in different sections keep their order, too.
+template <class Index, class Offset, class KeyOfLength, class Executor>
+levels_by_length<Index> order_by_level_and_length(const device_triangle<Index, Offset>& t,
+                                                  const row_levels<Index>& levels, std::int64_t sections,
+                                                  const KeyOfLength& key_of, const Executor& on,
+                                                  const analysis_memory& memory) {
+  levels_by_length<Index> result{{levels.count, make_buffer<Index>(levels.count + 1, on, memory.kept),
+                                  make_buffer<Index>(t.size, on, memory.kept)},
+                                 make_buffer<std::uint64_t>(t.size, on, memory.scratch)};
+  if (t.size == 0) {
+    on.fill_bytes(result.levels.level_offsets.data(), 0, result.levels.level_offsets.bytes());
+    return result;
+  }
+  const auto keys = make_buffer<std::uint64_t>(t.size, on, memory.scratch);
+  simt::for_each(on, t.size,
+                 find_level_keys<Index, Offset, KeyOfLength>{t.row_offsets.data(), levels.of_row.data(),
+                                                             simt::ceil_div(t.size, sections), sections,
+                                                             key_of, keys.data()});
+  on.sort_pairs(keys.data(), result.keys.data(), levels.numbers.data(), result.levels.rows.data(), t.size,
+                bits_for(static_cast<std::uint64_t>(levels.count * sections) << KeyOfLength::bits),
+                memory.scratch);
+  simt::for_each(on, t.size,
+                 find_level_offsets<std::uint64_t, Index, level_of_key>{result.keys.data(),
+                                                                        {KeyOfLength::bits, sections},
+                                                                        result.levels.level_offsets.data(),
+                                                                        t.size,
+                                                                        levels.count});
+  return result;
 }
 
 }  // namespace sptrsv::detail

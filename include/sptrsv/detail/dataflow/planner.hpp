@@ -34,6 +34,9 @@ class planner {
   using partitioned_search = partitioned::plan_search<tuning, Scalar, Index, Offset, Executor>;
   using triangle_type = device_triangle<Index, Offset>;
   using split_type = split_triangle<Index, Offset>;
+  /// If no row is longer than this, none is split: a few more entries take less time than a hand-off between
+  /// partial rows.
+  static constexpr std::int64_t longest_whole_row = tuning::longest_row + tuning::longest_row / 4;
 
  public:
   /// `stored`: the pattern of the stored matrix, which build_on_device() accepts. `limit`: if it is finite, a
@@ -54,7 +57,7 @@ class planner {
     if (policy_.path == path_name::row_per_thread || policy_.path == path_name::single_block) {
       return {build_on_device(stored_, form_, on_, memory_.all_scratch()), {}};
     }
-    return build_with_levels(stored_, form_, tuning::longest_row, counts_blocks(), on_,
+    return build_with_levels(stored_, form_, {tuning::longest_row, longest_whole_row}, counts_blocks(), on_,
                              memory_.all_scratch());
   }
 
@@ -79,7 +82,7 @@ class planner {
   /// `levels`: of the triangle, if they are known.
   std::optional<plan_type> plan_by_levels(triangle_type& triangle,
                                           std::optional<row_levels<Index>>&& levels) {
-    const bool is_split = triangle.longest_row > tuning::longest_row;
+    const bool is_split = triangle.longest_row > longest_whole_row;
     split_type split;  // partial rows have levels of their own
     if (is_split) {
       split = split_long_rows(triangle, tuning::longest_row, on_, memory_.all_scratch());
@@ -117,12 +120,7 @@ class planner {
       predictions = std::move(made.predictions);
       text = std::move(made.text);
     }
-    std::optional<device_levels<Index>> order;
-    if (levels) {
-      order = order_by_level(*levels, on_, memory_);
-      levels.reset();
-    }
-    plan_type made = plan_row_per_thread(std::move(split), std::move(order));
+    plan_type made = plan_row_per_thread(std::move(split), std::move(levels));
     made.levels = levels_ > 0 || is_split ? levels_ : std::get<row_per_thread_path>(made.path).levels();
     made.nanoseconds = predictions.empty() ? 0 : predictions.back().nanoseconds;
     made.predictions = std::move(predictions);
@@ -307,17 +305,17 @@ class planner {
   }
 
   /// `levels`: of the triangle, if they are known.
-  plan_type plan_row_per_thread(split_type&& split, std::optional<device_levels<Index>>&& levels) {
+  plan_type plan_row_per_thread(split_type&& split, std::optional<row_levels<Index>>&& levels) {
+    std::optional<device_levels<Index>> order;
     if (policy_.order == decltype(policy_.order)::levels || policy_.path == path_name::automatic) {
       if (!levels) {
-        levels = levels_on_device(split.triangle, on_, memory_);
+        levels = levels_of_rows(split.triangle, on_, memory_);
       }
-      row_per_thread_path::sort_levels(split.triangle, *levels, on_, memory_);
-    } else {
-      levels.reset();
+      order = row_per_thread_path::order_rows(split.triangle, *levels, on_, memory_);
     }
-    return {row_per_thread_path(std::move(split), stored_.size, max_rhs_, std::move(levels), form_, on_,
-                                memory_)};
+    levels.reset();
+    return {
+        row_per_thread_path(std::move(split), stored_.size, max_rhs_, std::move(order), form_, on_, memory_)};
   }
 
   static std::string reason(const std::string& path, bool by_time,

@@ -30,10 +30,9 @@ class engine<policy::basic_sync_free_warp<Tuning>, Scalar, Index, Offset, Execut
     SPTRSV_EXPECTS(!shares_ || policy.order == policy::row_order::levels, errc::unsupported,
                    "sync_free_warp: only rows in level order can share a warp (row_order::levels)");
     if (shares_) {
-      device_levels<Index> levels = levels_on_device(this->triangle(), on, resource);
-      tasks_ =
-          sync_free_warp::group_by_length(this->triangle(), levels, Tuning::entries_per_lane, on, resource);
-      this->renumber(std::move(levels), on, resource);
+      auto rows = sync_free_warp::group_by_length(this->triangle(), Tuning::entries_per_lane, on, resource);
+      tasks_ = std::move(rows.tasks);
+      this->renumber(std::move(rows.levels), on, resource);
     } else {
       this->renumber(policy.order, on, resource);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/row_wise/warp_tasks.hpp"
@@ -50,14 +51,21 @@ struct starts_by_length {
   }
 };
 
-/// Reorders the rows within their levels by length and returns the rows of each warp. Synchronises.
+/// Rows in level order, sorted by length within a level, and the rows of each warp.
+template <class Index>
+struct rows_by_length {
+  device_levels<Index> levels;
+  row_wise::warp_tasks<Index> tasks;
+};
+
+/// Synchronises.
 template <class Index, class Offset, class Executor>
-row_wise::warp_tasks<Index> group_by_length(const device_triangle<Index, Offset>& t,
-                                            device_levels<Index>& levels, int entries_per_lane,
-                                            const Executor& on, memory_resource& resource) {
-  const buffer<std::uint64_t> keys = sort_within_levels(t, levels, t.size + 1, key_of_lanes{entries_per_lane},
-                                                        on, analysis_memory(resource));
-  return row_wise::make_warp_tasks<Index>(t.size, starts_by_length{keys.data()}, on, resource);
+rows_by_length<Index> group_by_length(const device_triangle<Index, Offset>& t, int entries_per_lane,
+                                      const Executor& on, memory_resource& resource) {
+  auto order = order_by_level_and_length(t, levels_of_rows(t, on, resource), 1,
+                                         key_of_lanes{entries_per_lane}, on, analysis_memory(resource));
+  auto tasks = row_wise::make_warp_tasks<Index>(t.size, starts_by_length{order.keys.data()}, on, resource);
+  return {std::move(order.levels), std::move(tasks)};
 }
 
 }  // namespace sptrsv::detail::sync_free_warp

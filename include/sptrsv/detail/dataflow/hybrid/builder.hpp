@@ -37,9 +37,8 @@ class builder {
     row_levels<Index> levels = std::move(halves.first.levels);
     levels.numbers = std::move(halves.rest.levels.numbers);
     halves.rest.levels = {};
-    device_levels<Index> order = order_by_level(levels, on_, memory_.all_scratch());
+    device_levels<Index> order = First::order_rows(halves.first.split.triangle, levels, on_, memory_);
     levels = {};
-    First::sort_levels(halves.first.split.triangle, order, on_, memory_);
     renumber_columns_before_cut(rest_.columns(), rest_triangle.size, order.rows);
     First first(std::move(halves.first.split), stored_.size, max_rhs_, std::move(order), form_, on_, memory_);
     return path_type(std::move(first),

@@ -48,16 +48,21 @@ class path {
   static constexpr const char* name = "row_per_thread";
   using workspace = double_buffer_storage<Scalar>;
 
-  /// Sorts the rows of each level by length if lengths differ much. `levels`: of the triangle.
-  static void sort_levels(const device_triangle<Index, Offset>& triangle, device_levels<Index>& levels,
-                          const Executor& on, const analysis_memory& memory) {
-    if (triangle.longest_row * triangle.size > 2 * triangle.entries()) {
-      sort_within_levels(triangle, levels, Tuning::length_scope, long_rows_first{}, on, memory);
+  /// Returns the rows in level order. If lengths differ much, rows of a level are sorted by length, in
+  /// sections of consecutive rows, so that rows that are solved together lie near each other.
+  static device_levels<Index> order_rows(const device_triangle<Index, Offset>& triangle,
+                                         const row_levels<Index>& levels, const Executor& on,
+                                         const analysis_memory& memory) {
+    if (triangle.longest_row * triangle.size <= 2 * triangle.entries()) {
+      return order_by_level(levels, on, memory);
     }
+    const std::int64_t sections = std::max<std::int64_t>(
+        1, triangle.size / (Tuning::length_scope * std::max<std::int64_t>(1, levels.count)));
+    return order_by_level_and_length(triangle, levels, sections, long_rows_first{}, on, memory).levels;
   }
 
-  /// Packs the rows and frees the triangle. `levels`: of the triangle, sorted by sort_levels; their rows are
-  /// the order of the solve. Without levels the rows keep the order of substitution. `size`: rows of the
+  /// Packs the rows and frees the triangle. `levels`: of order_rows; their rows are the order of
+  /// the solve. Without levels the rows keep the order of substitution. `size`: rows of the
   /// system.
   path(split_triangle<Index, Offset>&& split, std::int64_t size, std::int64_t max_rhs,
        std::optional<device_levels<Index>>&& levels, const triangle_form& form, const Executor& on,
