@@ -109,6 +109,20 @@ class PyTorch(unittest.TestCase):
         stream.synchronize()
         np.testing.assert_allclose(x.cpu().numpy(), np.linalg.solve(a.toarray(), b), rtol=1e-10, atol=1e-12)
 
+    def test_takes_tensors_in_host_memory_and_conjugated_ones(self):
+        a = triangle(dtype=np.complex128)
+        b = torch.tensor(RANDOM.uniform(-1, 1, 300) + 1j * RANDOM.uniform(-1, 1, 300))
+        expected = np.linalg.solve(a.toarray(), np.conj(b.numpy()))
+        for where in ("cpu", "cuda"):
+            f = sptrsv.analyze(torch.tensor(a.toarray(), device=where).to_sparse_csr())
+            x = f.solve(b.to(where).conj())
+            np.testing.assert_allclose(x.resolve_conj().cpu().numpy(), expected, rtol=1e-10, atol=1e-12)
+
+    def test_refuses_tensors_that_need_gradients(self):
+        f = sptrsv.analyze(torch.tensor(triangle().toarray(), device="cuda").to_sparse_csr())
+        with self.assertRaisesRegex(TypeError, "detach"):
+            f.solve(torch.ones(300, device="cuda", dtype=torch.float64, requires_grad=True))
+
 
 if __name__ == "__main__":
     unittest.main()
