@@ -22,7 +22,7 @@
 #include "sptrsv/orderings.hpp"
 
 #ifdef SPTRSV_WITH_METIS
-#include "sptrsv/metis_ordering.hpp"
+#include "sptrsv/interop/metis.hpp"
 #endif
 
 #ifdef __CUDACC__

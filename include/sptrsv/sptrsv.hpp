@@ -1,8 +1,7 @@
-// The whole library, except what needs other libraries (sptrsv/policy/cusparse.hpp,
-// sptrsv/metis_ordering.hpp, sptrsv/interop/), the search for schemes (sptrsv/scheme/search.hpp), and
-// policies that are named at run time (sptrsv/any_policy.hpp), which compile all policies of the list. A
-// program that uses one policy compiles faster with the header of this policy alone
-// (sptrsv/policy/<name>.hpp).
+// The whole library, except what needs other libraries (sptrsv/policy/cusparse.hpp, sptrsv/interop/), the
+// search for schemes (sptrsv/scheme/search.hpp), and policies that are named at run time
+// (sptrsv/any_policy.hpp), which compile all policies of the list. A program that uses one policy compiles
+// faster with the header of this policy alone (sptrsv/policy/<name>.hpp).
 #pragma once
 
 #include "sptrsv/any_solver.hpp"
