@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "sptrsv/detail/factors/factor_operations.hpp"
 #include "sptrsv/detail/factors/row_transform.hpp"
 #include "sptrsv/detail/factors/run_both.hpp"
 #include "sptrsv/detail/factors/stored_diagonal.hpp"
@@ -246,9 +247,10 @@ class factors {
       diagonal_.update_values(detail::as_scalar(first.values), on);
     }
     if (options.transposed != op::none) {
-      const triangular_factor of_second = transpose_of(options.second, options.transposed);
-      const triangular_factor of_first = transpose_of(options.first, options.transposed);
-      if (!in_one_matrix || !is_same(of_second, options.first) || !is_same(of_first, options.second)) {
+      const auto of_second = detail::factors::transpose_of<scalar>(options.second, options.transposed);
+      const auto of_first = detail::factors::transpose_of<scalar>(options.first, options.transposed);
+      if (!in_one_matrix || !detail::factors::is_same<scalar>(of_second, options.first) ||
+          !detail::factors::is_same<scalar>(of_first, options.second)) {
         transposed_ = analyze_transposed(policy, second, of_second, first, of_first, options, stream);
       }
     }
@@ -264,7 +266,8 @@ class factors {
     };
     pair made;
     if constexpr (one_solver::has_transposed) {  // one set of values serves both
-      const op between = in_one_matrix_ ? operation_between(first_factor, second_factor) : op::none;
+      const op between =
+          in_one_matrix_ ? detail::factors::operation_between<scalar>(first_factor, second_factor) : op::none;
       if (between != op::none) {
         made.first.emplace(analyze_one(first, first_factor));
         made.second.emplace(made.first->transposed(between, stream, resource_));
@@ -292,36 +295,6 @@ class factors {
     } else {
       return analyze_both(policy, second, of_second, first, of_first, options.max_rhs, stream);
     }
-  }
-
-  /// Returns the operation that makes g of f; op::none if there is none.
-  static op operation_between(const triangular_factor& f, const triangular_factor& g) {
-    for (const op operation : {op::transpose, op::conj_transpose}) {
-      const bool is_possible =
-          f.operation == op::none || f.operation == operation || !detail::is_complex_v<scalar>;
-      if (is_possible && is_same(transpose_of(f, operation), g)) {
-        return operation;
-      }
-    }
-    return op::none;
-  }
-
-  /// Returns operation(op(T)) as a factor.
-  static triangular_factor transpose_of(triangular_factor f, op operation) {
-    if (f.operation == op::none) {
-      f.operation = operation;
-    } else {
-      SPTRSV_EXPECTS(f.operation == operation || !detail::is_complex_v<scalar>, errc::unsupported,
-                     "apply_transpose: a factor would be conjugated and not transposed");
-      f.operation = op::none;
-    }
-    return f;
-  }
-  static bool is_same(const triangular_factor& f, const triangular_factor& g) {
-    const bool same_operation =
-        f.operation == g.operation ||
-        (!detail::is_complex_v<scalar> && f.operation != op::none && g.operation != op::none);
-    return f.part == g.part && f.diagonal == g.diagonal && same_operation;
   }
 
   template <class T>
