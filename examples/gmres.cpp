@@ -24,8 +24,9 @@ int main(int argc, char** argv) {
   arguments.add_choice("-m,--method", chosen, {{"gmres", method::gmres}, {"bicgstab", method::bicgstab}},
                        "Method. Default: gmres.");
   arguments.add_integer("-r,--restart", restart, 1, 1000, "M", "Steps of a cycle of GMRES. Default: 30.");
-  arguments.add_integer("--peclet", peclet, 0, 1000000, "P",
-                        "Cell Peclet number of the generated convection-diffusion problem. Default: 10.");
+  arguments.add_integer(
+      "--peclet", peclet, 0, 1000000, "P",
+      "Cell Peclet number of the problem star, the strength of its convection. Default: 10.");
   return arguments.run(argc, argv, [&] {
     options.peclet = static_cast<double>(peclet);
     const bool is_gmres = chosen == method::gmres;

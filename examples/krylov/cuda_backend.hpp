@@ -3,11 +3,14 @@
 #pragma once
 
 #ifdef __CUDACC__
+#define DISABLE_CUSPARSE_DEPRECATED  // no warnings: csrilu02 and csric02 have no successor
 #include <cublas_v2.h>
 #include <cusparse.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,7 +31,7 @@ inline void check(cublasStatus_t status) {
                  std::string("cuBLAS: ") + cublasGetStatusString(status));
 }
 
-/// Computes one scalar from others, on the device.
+/// to = a / b, a b, a or the square root of a, on the device. `other` becomes -to, for a root 1 / to.
 struct scalar_step {
   enum class kind { divide, multiply, assign, square_root };
   kind what;
@@ -42,7 +45,7 @@ struct scalar_step {
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t) const {
     const double x = ctx.load(slots + a);
     const double y = ctx.load(slots + b);
-    const double made = what == kind::divide     ? x / y
+    const double made = what == kind::divide     ? (x == 0 ? 0 : x / y)
                         : what == kind::multiply ? x * y
                         : what == kind::assign   ? x
                                                  : sqrt(x);
@@ -62,9 +65,20 @@ struct multiply_components {
     ctx.store(z + i, ctx.load(d + i) * ctx.load(x + i));
   }
 };
+/// y = x + s y.
+struct scale_and_add_components {
+  const double* s;
+  const double* x;
+  double* y;
 
-/// Runs a method on the GPU. The functions are those of host_backend; all but value() and synchronize() only
-/// enqueue.
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t i) const {
+    ctx.store(y + i, ctx.load(x + i) + ctx.load(s) * ctx.load(y + i));
+  }
+};
+
+/// Runs a method on the GPU. The functions are those of host_backend. They only enqueue, except value(),
+/// run_steps() and synchronize().
 class cuda_backend {
  public:
   using policy = sptrsv::policy::dataflow;
@@ -73,8 +87,10 @@ class cuda_backend {
 
   cuda_backend(const sptrsv::csr_matrix<double>& a, std::size_t slots)
       : a_(sptrsv::to_device(a, stream_.get())),
-        slots_(sptrsv::to_device(std::vector<double>(slots + 1, 1.0), stream_.get())),
-        one_(slots) {
+        constants_(slots),
+        slots_(zeros(slots + 3)),
+        results_(2 * slots) {
+    set(one(), {1, -1, 0});
     check(cublasCreate(&blas_));
     check(cublasSetStream(blas_, stream_.get()));
     check(cublasSetPointerMode(blas_, CUBLAS_POINTER_MODE_DEVICE));
@@ -86,7 +102,7 @@ class cuda_backend {
                             a_.row_offsets.data(), a_.column_indices.data(), a_.values.data(),
                             CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F));
     // Descriptors of any vectors serve to ask for the size of the buffer.
-    vector any = put(std::vector<double>(static_cast<std::size_t>(a.rows)));
+    const vector any = zeros(static_cast<std::size_t>(a.rows));
     const dense_vector x(any);
     std::size_t needed = 0;
     check(cusparseSpMV_bufferSize(sparse_, CUSPARSE_OPERATION_NON_TRANSPOSE, &product_, stored_, x.get(),
@@ -102,69 +118,108 @@ class cuda_backend {
   cuda_backend& operator=(const cuda_backend&) = delete;
 
   [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
+  [[nodiscard]] cusparseHandle_t sparse() const { return sparse_; }
   [[nodiscard]] const matrix& a() const { return a_; }
   [[nodiscard]] std::int64_t rows() const { return a_.rows; }
   vector put(const std::vector<double>& v) { return sptrsv::to_device(v, stream()); }
+  vector zeros(std::size_t size) {
+    vector made(size, executor().default_resource(), stream());
+    executor().fill_bytes(made.data(), 0, made.bytes());
+    return made;
+  }
   std::vector<double> get(const vector& v) { return sptrsv::to_host(v, stream()); }
+  /// Returns memory that is not initialised.
+  [[nodiscard]] sptrsv::buffer<unsigned char> bytes(std::size_t count) const {
+    return {count, executor().default_resource(), stream()};
+  }
 
-  void multiply(const vector& x, vector& y) {
+  void multiply(const_view x, view y) {
     const dense_vector from(x);
     const dense_vector to(y);
     check(cusparseSpMV(sparse_, CUSPARSE_OPERATION_NON_TRANSPOSE, &product_, stored_, from.get(), &zero_,
                        to.get(), CUDA_R_64F, CUSPARSE_SPMV_CSR_ALG2, product_memory_.data()));
   }
-  void copy(const vector& x, vector& y) {
-    SPTRSV_CUDA_CHECK(cudaMemcpyAsync(y.data(), x.data(), x.bytes(), cudaMemcpyDeviceToDevice, stream()));
-  }
-  void dot(const vector& x, const vector& y, slot s) {
+  void copy(const_view x, view y) { executor().copy(y.data(), x.data(), x.size() * sizeof(double)); }
+  void dot(const_view x, const_view y, slot s) {
     check(cublasDdot(blas_, size(), x.data(), 1, y.data(), 1, at(s)));
   }
-  void add_scaled(slot s, const vector& x, vector& y) {
+  void add_scaled(slot s, const_view x, view y) {
     check(cublasDaxpy(blas_, size(), at(s), x.data(), 1, y.data(), 1));
   }
-  void scale(slot s, vector& y) { check(cublasDscal(blas_, size(), at(s), y.data(), 1)); }
-  void multiply_by(const vector& d, const vector& x, vector& z) {
+  void scale_and_add(slot s, const_view x, view y) {
+    for_each(rows(), scale_and_add_components{at(s), x.data(), y.data()});
+  }
+  void scale(slot s, view y) { check(cublasDscal(blas_, size(), at(s), y.data(), 1)); }
+  void multiply_by(const_view d, const_view x, view z) {
     for_each(rows(), multiply_components{d.data(), x.data(), z.data()});
+  }
+
+  void project(const basis_view& v, const_view y, slot_range s) {
+    multiply_basis(CUBLAS_OP_T, v, s.count, one(), y.data(), zero(), at(s.first));
+  }
+  void subtract_combination(const basis_view& v, slot_range s, view y) {
+    multiply_basis(CUBLAS_OP_N, v, s.count, minus_one(), at(s.first), one(), y.data());
+  }
+  void combine(const basis_view& v, slot_range s, view y) {
+    multiply_basis(CUBLAS_OP_N, v, s.count, one(), at(s.first), zero(), y.data());
   }
 
   void divide(slot a, slot b, slot to, slot negative) { step(scalar_step::kind::divide, a, b, to, negative); }
   void multiply(slot a, slot b, slot to) { step(scalar_step::kind::multiply, a, b, to, to); }
-  void assign(slot from, slot to, slot negative) {
-    step(scalar_step::kind::assign, from, one_, to, negative);
+  void assign(slot from, slot to) { step(scalar_step::kind::assign, from, from, to, to); }
+  void add(slot_range from, slot to) {
+    check(cublasDaxpy(blas_, static_cast<int>(from.count), at(one()), at(from.first), 1, at(to), 1));
   }
   void square_root(slot from, slot to, slot inverse) {
-    step(scalar_step::kind::square_root, from, one_, to, inverse);
+    step(scalar_step::kind::square_root, from, from, to, inverse);
   }
-  void set(slot s, double value) {
-    sptrsv::detail::executor_t<cudaStream_t>(stream()).upload(at(s), &value, sizeof(value));
+  void set(slot first, const std::vector<double>& values) {
+    executor().upload(at(first), values.data(), values.size() * sizeof(double));
   }
   [[nodiscard]] double value(slot s) const {
     double v = 0;
-    sptrsv::detail::executor_t<cudaStream_t>(stream()).download(&v, slots_.data() + s, sizeof(v));
+    executor().download(&v, at(s), sizeof(v));
     return v;
   }
 
+  /// The first call enqueues the work as it is, which also loads its kernels; the second one records it, and
+  /// from then on its graph is launched.
   template <class Work>
-  auto recorded(const Work& work) {
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t executable = nullptr;
-    SPTRSV_CUDA_CHECK(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal));
-    work();
-    SPTRSV_CUDA_CHECK(cudaStreamEndCapture(stream(), &graph));
-    const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
-    static_cast<void>(cudaGraphDestroy(graph));
-    SPTRSV_CUDA_CHECK(status);
-    graphs_.emplace_back(executable);
-    return [executable, to = stream()] { SPTRSV_CUDA_CHECK(cudaGraphLaunch(executable, to)); };
+  std::function<void()> repeated(const Work& work) {
+    return [this, work, calls = 0, graph = std::shared_ptr<cuda_graph>()]() mutable {
+      if (++calls == 1) {
+        work();
+        return;
+      }
+      if (graph == nullptr) {
+        graph = std::make_shared<cuda_graph>(recorded(work));
+      }
+      SPTRSV_CUDA_CHECK(cudaGraphLaunch(graph->get(), stream()));
+    };
+  }
+  /// While the host waits for the results of a step, the next step is enqueued already.
+  template <class Step, class Results, class GoesOn>
+  void run_steps(std::size_t limit, const Step& step, const Results& results, const GoesOn& goes_on) {
+    bool more = true;
+    for (std::size_t k = 0; more && k <= limit; ++k) {
+      if (k < limit) {
+        step(k);
+        request(results(k), k % 2);
+      }
+      if (k > 0) {
+        arrived_[(k - 1) % 2].synchronize();
+        more = goes_on(const_view(place_of((k - 1) % 2), results(k - 1).count));
+      }
+    }
   }
   void synchronize() const { SPTRSV_CUDA_CHECK(cudaStreamSynchronize(stream())); }
 
- private:
   /// cuSPARSE's description of a vector.
   class dense_vector {
    public:
-    explicit dense_vector(const vector& v) {
-      check(cusparseCreateDnVec(&made_, static_cast<std::int64_t>(v.size()), v.data(), CUDA_R_64F));
+    explicit dense_vector(const_view v) {
+      check(cusparseCreateDnVec(&made_, static_cast<std::int64_t>(v.size()), const_cast<double*>(v.data()),
+                                CUDA_R_64F));
     }
     ~dense_vector() { static_cast<void>(cusparseDestroyDnVec(made_)); }
     dense_vector(const dense_vector&) = delete;
@@ -175,23 +230,75 @@ class cuda_backend {
     cusparseDnVecDescr_t made_ = nullptr;
   };
 
+ private:
+  using cuda_graph = sptrsv::detail::simt::cuda_graph;
+
+  /// Page-locked host memory, which the device writes without waiting for the host.
+  class locked_memory {
+   public:
+    explicit locked_memory(std::size_t count) {
+      SPTRSV_CUDA_CHECK(cudaMallocHost(reinterpret_cast<void**>(&data_), count * sizeof(double)));
+    }
+    ~locked_memory() { static_cast<void>(cudaFreeHost(data_)); }
+    locked_memory(const locked_memory&) = delete;
+    locked_memory& operator=(const locked_memory&) = delete;
+    [[nodiscard]] double* data() const { return data_; }
+
+   private:
+    double* data_ = nullptr;
+  };
+
   [[nodiscard]] int size() const { return static_cast<int>(rows()); }
   [[nodiscard]] double* at(slot s) const { return slots_.data() + s; }
-  [[nodiscard]] sptrsv::buffer<unsigned char> bytes(std::size_t count) const {
-    return {count, sptrsv::detail::executor_t<cudaStream_t>(stream()).default_resource(), stream()};
+  [[nodiscard]] slot one() const { return constants_; }
+  [[nodiscard]] slot minus_one() const { return constants_ + 1; }
+  [[nodiscard]] slot zero() const { return constants_ + 2; }
+  [[nodiscard]] sptrsv::detail::cuda_executor executor() const {
+    return sptrsv::detail::cuda_executor(stream());
+  }
+
+  /// y = factor op(V) x + old y, with `columns` columns of V.
+  void multiply_basis(cublasOperation_t operation, const basis_view& v, std::size_t columns, slot factor,
+                      const double* x, slot old, double* y) {
+    check(cublasDgemv(blas_, operation, size(), static_cast<int>(columns), at(factor), v.data,
+                      static_cast<int>(v.stride), x, 1, at(old), y, 1));
   }
   template <class Body>
   void for_each(std::int64_t count, const Body& body) const {
-    sptrsv::detail::simt::for_each(sptrsv::detail::executor_t<cudaStream_t>(stream()), count, body);
+    sptrsv::detail::simt::for_each(executor(), count, body);
   }
   void step(scalar_step::kind what, slot a, slot b, slot to, slot other) {
     for_each(1, scalar_step{what, slots_.data(), a, b, to, other});
   }
 
+  template <class Work>
+  cuda_graph recorded(const Work& work) const {
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    SPTRSV_CUDA_CHECK(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal));
+    work();
+    SPTRSV_CUDA_CHECK(cudaStreamEndCapture(stream(), &graph));
+    const cudaError_t status = cudaGraphInstantiate(&executable, graph, 0);
+    static_cast<void>(cudaGraphDestroy(graph));
+    SPTRSV_CUDA_CHECK(status);
+    return cuda_graph(executable);
+  }
+
+  /// Enqueues the copy of slots to a place in host memory.
+  void request(slot_range from, std::size_t place) {
+    SPTRSV_CUDA_CHECK(cudaMemcpyAsync(place_of(place), at(from.first), from.count * sizeof(double),
+                                      cudaMemcpyDeviceToHost, stream()));
+    arrived_[place].record(stream());
+  }
+  [[nodiscard]] double* place_of(std::size_t place) const { return results_.data() + place * constants_; }
+
   sptrsv_common::cuda_stream stream_;
   matrix a_;
+  slot constants_;  ///< 1, -1 and 0 follow the slots of the method
   vector slots_;
-  slot one_;
+  locked_memory results_;  ///< two places, for the last two steps
+  sptrsv_common::cuda_event arrived_[2]{sptrsv_common::cuda_event(cudaEventDisableTiming),
+                                        sptrsv_common::cuda_event(cudaEventDisableTiming)};  ///< by place
   double product_ = 1;
   double zero_ = 0;
   cublasHandle_t blas_ = nullptr;
@@ -199,7 +306,6 @@ class cuda_backend {
   cusparseSpMatDescr_t stored_ = nullptr;
   sptrsv::buffer<unsigned char> blas_memory_;
   sptrsv::buffer<unsigned char> product_memory_;
-  std::vector<sptrsv::detail::simt::cuda_graph> graphs_;
 };
 
 }  // namespace sptrsv_examples

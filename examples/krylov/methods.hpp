@@ -5,10 +5,11 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "host_backend.hpp"
-#include "preconditioner.hpp"
 
 namespace sptrsv_examples {
 
@@ -62,27 +63,44 @@ enum : slot {
   minus_omega,
   unused,
   one,
+  minus_one,
   cg
 };
 }  // namespace slots
 
+/// Calls `iterate` until the residual, whose square it leaves in slots::residual, is small enough.
+template <class Backend, class Iterate>
+solution run_iterations(Backend& on, const stopping& when, typename Backend::vector& x,
+                        const Iterate& iterate) {
+  const auto iteration = on.repeated(iterate);
+  const double b_norm = std::sqrt(on.value(slots::residual));
+  solution made;
+  convergence check(when, b_norm, made);
+  if (check.goes_on(b_norm)) {
+    on.run_steps(
+        std::numeric_limits<std::size_t>::max(), [&](std::size_t) { iteration(); },
+        [](std::size_t) { return slot_range{slots::residual}; },
+        [&](const_view square) { return check.goes_on(std::sqrt(square[0])); });
+  }
+  made.x = on.get(x);
+  return made;
+}
+
 /// The conjugate gradient method.
-template <class Backend>
-solution conjugate_gradients(Backend& on, preconditioner<Backend>& m, const std::vector<double>& b,
+template <class Backend, class Preconditioner>
+solution conjugate_gradients(Backend& on, Preconditioner& m, const std::vector<double>& b,
                              const stopping& when) {
   using namespace slots;
-  const std::vector<double> zeros(b.size(), 0.0);
-  auto x = on.put(zeros);
+  auto x = on.zeros(b.size());
   auto r = on.put(b);
-  auto z = on.put(zeros);
-  auto p = on.put(zeros);
-  auto q = on.put(zeros);
-  on.set(one, 1);
+  auto z = on.zeros(b.size());
+  auto p = on.zeros(b.size());
+  auto q = on.zeros(b.size());
   m.apply(r, z, on);
   on.copy(z, p);
   on.dot(r, z, rho);
   on.dot(r, r, residual);
-  const auto iterate = on.recorded([&] {
+  return run_iterations(on, when, x, [&] {
     on.multiply(p, q);
     on.dot(p, q, product);
     on.divide(rho, product, alpha, minus_alpha);
@@ -90,38 +108,27 @@ solution conjugate_gradients(Backend& on, preconditioner<Backend>& m, const std:
     on.add_scaled(minus_alpha, q, r);
     on.dot(r, r, residual);
     m.apply(r, z, on);
-    on.assign(rho, rho_before, unused);
+    on.assign(rho, rho_before);
     on.dot(r, z, rho);
     on.divide(rho, rho_before, beta, unused);
-    on.scale(beta, p);
-    on.add_scaled(one, z, p);
+    on.scale_and_add(beta, z, p);
   });
-  solution made;
-  convergence check(when, std::sqrt(on.value(residual)), made);
-  while (check.goes_on(std::sqrt(on.value(residual)))) {
-    iterate();
-  }
-  made.x = on.get(x);
-  return made;
 }
 
 /// The stabilised biconjugate gradient method (van der Vorst 1992), preconditioned from the right.
-template <class Backend>
-solution bicgstab(Backend& on, preconditioner<Backend>& m, const std::vector<double>& b,
-                  const stopping& when) {
+template <class Backend, class Preconditioner>
+solution bicgstab(Backend& on, Preconditioner& m, const std::vector<double>& b, const stopping& when) {
   using namespace slots;
-  const std::vector<double> zeros(b.size(), 0.0);
-  auto x = on.put(zeros);
+  auto x = on.zeros(b.size());
   auto r = on.put(b);
   const auto shadow = on.put(b);
   auto p = on.put(b);
-  auto v = on.put(zeros);
-  auto t = on.put(zeros);
-  auto z = on.put(zeros);
-  on.set(one, 1);
+  auto v = on.zeros(b.size());
+  auto t = on.zeros(b.size());
+  auto z = on.zeros(b.size());
   on.dot(shadow, r, rho);
   on.dot(r, r, residual);
-  const auto iterate = on.recorded([&] {
+  return run_iterations(on, when, x, [&] {
     m.apply(p, z, on);
     on.multiply(z, v);
     on.dot(shadow, v, product);
@@ -136,22 +143,14 @@ solution bicgstab(Backend& on, preconditioner<Backend>& m, const std::vector<dou
     on.add_scaled(omega, z, x);
     on.add_scaled(minus_omega, t, r);
     on.dot(r, r, residual);
-    on.assign(rho, rho_before, unused);
+    on.assign(rho, rho_before);
     on.dot(shadow, r, rho);
     on.divide(rho, rho_before, beta, unused);
     on.divide(alpha, omega, product, unused);
     on.multiply(beta, product, beta);
     on.add_scaled(minus_omega, v, p);
-    on.scale(beta, p);
-    on.add_scaled(one, r, p);
+    on.scale_and_add(beta, r, p);
   });
-  solution made;
-  convergence check(when, std::sqrt(on.value(residual)), made);
-  while (check.goes_on(std::sqrt(on.value(residual)))) {
-    iterate();
-  }
-  made.x = on.get(x);
-  return made;
 }
 
 /// Solves the least-squares problems of the steps of one cycle: the Hessenberg matrix is made triangular by
@@ -197,79 +196,71 @@ class least_squares {
   std::vector<double> right_;
 };
 
-/// Scalars of GMRES: those of the steps follow the ones of slots.
+/// Scalars of GMRES: the Hessenberg matrix, by columns, and two columns for sums follow the ones of slots.
 inline std::size_t gmres_slots(int restart) {
   const auto m = static_cast<std::size_t>(restart);
-  return slots::cg + 2 * (m + 1) * (m + 1) + 2;
+  return slots::cg + (m + 2) * (m + 1);
 }
 
-/// GMRES with restarts (Saad and Schultz 1986), preconditioned from the right, modified Gram-Schmidt. All
-/// steps of a cycle are recorded together; the host reads the Hessenberg matrix after each cycle.
-template <class Backend>
-solution gmres(Backend& on, preconditioner<Backend>& m, const std::vector<double>& b, int restart,
+/// GMRES with restarts (Saad and Schultz 1986), preconditioned from the right, with classical Gram-Schmidt
+/// done twice: four products with the basis per step. The host reads one column of the Hessenberg matrix per
+/// step.
+template <class Backend, class Preconditioner>
+solution gmres(Backend& on, Preconditioner& m, const std::vector<double>& b, int restart,
                const stopping& when) {
   using namespace slots;
   const auto steps = static_cast<std::size_t>(restart);
-  const std::vector<double> zeros(b.size(), 0.0);
-  auto x = on.put(zeros);
+  auto x = on.zeros(b.size());
   const auto rhs = on.put(b);
-  auto z = on.put(zeros);
-  auto update = on.put(zeros);
-  std::vector<typename Backend::vector> basis;
-  for (std::size_t j = 0; j <= steps; ++j) {
-    basis.push_back(on.put(zeros));
-  }
-  const auto entry = [&](std::size_t i, std::size_t j) { return cg + i * (steps + 1) + j; };
-  const auto negative = [&](std::size_t i, std::size_t j) { return entry(i + steps + 1, j); };
-  const slot beta_of_cycle = entry(0, steps);
-  on.set(one, 1);
-  on.set(minus_alpha, -1);
-  const auto start_cycle = on.recorded([&] {
-    on.multiply(x, z);
-    on.copy(rhs, basis[0]);
-    on.add_scaled(minus_alpha, z, basis[0]);
-    on.dot(basis[0], basis[0], residual);
+  auto z = on.zeros(b.size());
+  auto update = on.zeros(b.size());
+  const std::size_t stride = b.size() + b.size() % 2;  // cuSPARSE takes vectors at multiples of 16 bytes
+  auto memory = on.zeros(stride * (steps + 1));
+  const basis_view basis{memory.data(), b.size(), stride};
+  const auto column_of = [&](std::size_t j) { return slot_range{cg + j * (steps + 1), j + 2}; };
+  const slot sums = column_of(steps).first;
+  const slot beta_of_cycle = sums + steps + 1;
+  on.set(one, {1});
+  on.set(minus_one, {-1});
+  const auto start_cycle = on.repeated([&] {
+    on.multiply(x, basis.column(0));
+    on.scale_and_add(minus_one, rhs, basis.column(0));
+    on.dot(basis.column(0), basis.column(0), residual);
     on.square_root(residual, beta_of_cycle, product);
-    on.scale(product, basis[0]);
+    on.scale(product, basis.column(0));
   });
-  const auto cycle = on.recorded([&] {
-    for (std::size_t j = 0; j < steps; ++j) {
-      m.apply(basis[j], z, on);
-      on.multiply(z, basis[j + 1]);
-      for (std::size_t i = 0; i <= j; ++i) {
-        on.dot(basis[i], basis[j + 1], entry(i, j));
-        on.assign(entry(i, j), entry(i, j), negative(i, j));
-        on.add_scaled(negative(i, j), basis[i], basis[j + 1]);
-      }
-      on.dot(basis[j + 1], basis[j + 1], residual);
-      on.square_root(residual, entry(j + 1, j), product);
-      on.scale(product, basis[j + 1]);
-    }
-  });
+  std::vector<std::function<void()>> step;
+  for (std::size_t j = 0; j < steps; ++j) {
+    step.emplace_back(on.repeated([&, j] {
+      const view next = basis.column(j + 1);
+      const slot_range column{column_of(j).first, j + 1};
+      m.apply(basis.column(j), z, on);
+      on.multiply(z, next);
+      on.project(basis, next, column);
+      on.subtract_combination(basis, column, next);
+      on.project(basis, next, {sums, j + 1});
+      on.subtract_combination(basis, {sums, j + 1}, next);
+      on.add({sums, j + 1}, column.first);
+      on.dot(next, next, residual);
+      on.square_root(residual, column.first + j + 1, product);
+      on.scale(product, next);
+    }));
+  }
   solution made;
   start_cycle();
   convergence check(when, on.value(beta_of_cycle), made);
   bool goes_on = check.goes_on(on.value(beta_of_cycle));
   while (goes_on) {
-    cycle();
     least_squares problem(on.value(beta_of_cycle));
-    std::size_t used = 0;
-    while (goes_on && used < steps) {
-      std::vector<double> column;
-      for (std::size_t i = 0; i < used + 2; ++i) {
-        column.push_back(on.value(entry(i, used)));
-      }
-      ++used;
-      goes_on = check.goes_on(problem.add(std::move(column)));
-    }
+    on.run_steps(
+        steps, [&](std::size_t j) { step[j](); }, column_of,
+        [&](const_view column) {
+          goes_on = check.goes_on(problem.add({column.begin(), column.end()}));
+          return goes_on;
+        });
     const std::vector<double> y = problem.solve();
-    on.copy(basis[0], update);
-    on.set(product, y[0]);
-    on.scale(product, update);
-    for (std::size_t j = 1; j < used; ++j) {
-      on.set(product, y[j]);
-      on.add_scaled(product, basis[j], update);
-    }
+    on.set(sums, y);
+    on.combine(basis, {sums, y.size()}, update);
     m.apply(update, z, on);
     on.add_scaled(one, z, x);
     start_cycle();

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "host_backend.hpp"
 #include "sptrsv/factors.hpp"
 #include "sptrsv/incomplete_cholesky.hpp"
 #include "sptrsv/incomplete_lu.hpp"
@@ -57,7 +58,7 @@ class preconditioner {
   }
 
   /// z = M^-1 r. Only enqueues.
-  void apply(const vector& r, vector& z, Backend& on) {
+  void apply(const_view r, view z, Backend& on) {
     if (factors_) {
       factors_->apply(r, z, on.stream());
     } else if (sweeps_) {

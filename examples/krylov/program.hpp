@@ -1,24 +1,26 @@
-// The programs pcg and gmres share this code: options, the problem, the run, and the output.
+// The programs pcg and gmres share this code: options, the runs, and the output.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/command_line/command_line.hpp"
-#include "common/generators/factors.hpp"
 #include "common/systems/seeded_values.hpp"
-#include "common/systems/triangular_system.hpp"
 #include "common/terminal/progress.hpp"
 #include "common/terminal/table.hpp"
 #include "cuda_backend.hpp"
+#include "cusparse_preconditioner.hpp"
 #include "host_backend.hpp"
 #include "methods.hpp"
-#include "sptrsv/io/matrix_market.hpp"
+#include "preconditioner.hpp"
+#include "problems.hpp"
 #include "sptrsv/orderings.hpp"
 
 #ifdef SPTRSV_WITH_METIS
@@ -26,18 +28,20 @@
 #endif
 
 #ifdef __CUDACC__
+#include "common/gpu/pool.cuh"
 #include "common/measurement/placement.hpp"
 #endif
 
 namespace sptrsv_examples {
 
-namespace common = sptrsv_common;
-
 enum class row_ordering { natural, rcm, colour, metis };
+enum class comparison { none, cusparse };
 
 struct krylov_options {
-  std::string file;     ///< empty: a generated problem
+  std::string file;  ///< empty: a generated problem
+  bool laplacian = false;
   std::string history;  ///< file for the residuals; empty: none
+  problem what = problem::star;
   std::int64_t grid = 32;
   int dimensions = 3;
   double peclet = 0;
@@ -45,6 +49,8 @@ struct krylov_options {
   row_ordering order = row_ordering::natural;
   stopping when;
   bool on_host = false;
+  comparison with = comparison::none;
+  int repeat = 1;
   bool progress = false;
 };
 
@@ -75,6 +81,17 @@ inline void add_krylov_options(common::command_line& to, krylov_options& target,
                     "Matrix Market file (.mtx or .mtx.gz) with real values. Without it, a finite-difference "
                     "problem on a grid.");
   to.begin_group("System");
+  to.add_flag(
+      "--laplacian", target.laplacian,
+      "Take the pattern of FILE only, with -1 beside the diagonal and 1.001 times their number on it.");
+  to.add_choice(
+      "--problem", target.what,
+      common::choices<problem>{{"star", problem::star},
+                               {"box", problem::box},
+                               {"anisotropic", problem::anisotropic},
+                               {"elasticity", problem::elasticity}},
+      "Problem on the grid: the Laplacian with 5 or 7 points, with 9 or 27 points, with couplings of "
+      "0.01 along all axes but one, or elasticity with 3 unknowns per point. Default: star.");
   to.add_integer("-g,--grid", target.grid, 1, 1000, "N", "Points in each direction. Default: 32.");
   to.add_integer("-d,--dimensions", target.dimensions, 2, 3, "2|3", "Dimensions of the grid. Default: 3.");
   to.add_choice(
@@ -86,6 +103,11 @@ inline void add_krylov_options(common::command_line& to, krylov_options& target,
   to.add_integer("-n,--max-iterations", target.when.max_iterations, 0, 1000000, "N",
                  "Iterations at most. Default: 10000.");
   to.add_flag("--host", target.on_host, "Run on the host. Default: on the GPU if there is one.");
+  to.begin_group("Measurement");
+  to.add_choice("--compare", target.with, common::choices<comparison>{{"cusparse", comparison::cusparse}},
+                "Run the same iteration with the factorisation and the solves of cuSPARSE beside it.");
+  to.add_integer("--repeat", target.repeat, 1, 1000, "N",
+                 "Run everything N times; the fastest run counts. The first one loads kernels. Default: 1.");
   to.begin_group("Output");
   to.add_text("--history", target.history, "FILE",
               "Append the relative residual of each iteration to FILE, one line for the run; "
@@ -96,15 +118,11 @@ inline void add_krylov_options(common::command_line& to, krylov_options& target,
 
 /// Reads or generates the matrix.
 inline sptrsv::csr_matrix<double> make_matrix(const krylov_options& options) {
-  if (options.file.empty()) {
-    const auto n = static_cast<common::vertex>(options.grid);
-    return common::convection_diffusion({n, n, options.dimensions == 3 ? n : 1}, options.peclet);
+  if (!options.file.empty()) {
+    return read_matrix(options.file, options.laplacian);
   }
-  auto file = sptrsv::read_matrix_market<double>(options.file);
-  auto a = sptrsv::make_csr<std::int32_t>(file.rows, file.cols, file.row_indices, file.column_indices,
-                                          file.values);
-  common::sort_and_merge_rows(a);
-  return a;
+  const auto n = static_cast<common::vertex>(options.grid);
+  return grid_matrix(options.what, {n, n, options.dimensions == 3 ? n : 1}, options.peclet);
 }
 
 /// Returns the matrix in the order that the options ask for.
@@ -123,23 +141,25 @@ inline sptrsv::csr_matrix<double> ordered(sptrsv::csr_matrix<double> a, row_orde
   }
 }
 
-/// Runs a method, prints what it did, and returns whether it has converged. `method(backend, preconditioner,
-/// b, stopping)`.
-template <class Backend, class Method>
-bool run_on(const krylov_options& options, const sptrsv::csr_matrix<double>& a, std::size_t slots,
-            const std::string& name, const Method& method, common::progress_line& progress) {
+/// What a run found, and how long it took.
+struct outcome {
+  double setup_ms = 0;
+  double solve_ms = 0;
+  solution found;
+  std::vector<std::int64_t> levels;  ///< of the solves
+
+  [[nodiscard]] double total_ms() const { return setup_ms + solve_ms; }
+};
+
+/// Makes the preconditioner and runs a method with it, `options.repeat` times, and returns the fastest run.
+template <class Preconditioner, class Backend, class Method>
+outcome fastest_run(const krylov_options& options, const sptrsv::csr_matrix<double>& a,
+                    const std::vector<double>& b, Backend& on, const std::string& name, const Method& method,
+                    common::progress_line& progress) {
   using clock = std::chrono::steady_clock;
   const auto milliseconds = [](clock::time_point from) {
     return std::chrono::duration<double, std::milli>(clock::now() - from).count();
   };
-  const auto b = common::seeded_vector<double>(a.rows, 1);
-  Backend on(a, slots);
-  on.synchronize();
-  progress.begin("making the preconditioner");
-  const auto start = clock::now();
-  preconditioner<Backend> m(options.kind, a, on);
-  const double setup_ms = milliseconds(start);
-  progress.begin("iterating");
   stopping when = options.when;
   when.report = [&](int iteration, double residual) {
     if (iteration % 100 == 0) {
@@ -147,68 +167,139 @@ bool run_on(const krylov_options& options, const sptrsv::csr_matrix<double>& a, 
                      common::formatted("%.1e", residual));
     }
   };
-  const auto first = clock::now();
-  const solution found = method(on, m, b, when);
-  on.synchronize();
-  const double solve_ms = milliseconds(first);
+  outcome fastest;
+  for (int k = 0; k < options.repeat; ++k) {
+    progress.begin("making the preconditioner");
+    outcome made;
+    const auto start = clock::now();
+    Preconditioner m(options.kind, a, on);
+    made.setup_ms = milliseconds(start);
+    progress.begin("iterating");
+    const auto first = clock::now();
+    made.found = method(on, m, b, when);
+    on.synchronize();
+    made.solve_ms = milliseconds(first);
+    made.levels = m.levels();
+    if (k == 0 || made.total_ms() < fastest.total_ms()) {
+      fastest = std::move(made);
+    }
+  }
   progress.clear();
+  return fastest;
+}
 
-  // The residual of the method is updated, not computed: it is computed here.
-  host_backend check(a, 1);
+/// Returns the norm of b - A x relative to that of b. The methods update their residuals, so that they may
+/// differ from it.
+inline double relative_residual(const sptrsv::csr_matrix<double>& a, const std::vector<double>& x,
+                                const std::vector<double>& b) {
+  host_backend on(a, 1);
   std::vector<double> product(b.size());
-  check.multiply(found.x, product);
+  on.multiply(x, product);
   double square = 0;
   double b_square = 0;
   for (std::size_t i = 0; i < b.size(); ++i) {
     square += (b[i] - product[i]) * (b[i] - product[i]);
     b_square += b[i] * b[i];
   }
-  const double residual = std::sqrt(square / b_square);
-  const bool converged = residual <= 2 * when.tolerance;
+  return b_square > 0 ? std::sqrt(square / b_square) : 0;
+}
 
+/// Appends the residuals to the file that the options name.
+inline void write_history(const krylov_options& options, const std::string& name, const solution& found) {
+  std::ofstream to(options.history, std::ios::app);
+  to << name << ", " << name_of(options.kind) << ", " << name_of(options.order) << ':';
+  for (const double value : found.residuals) {
+    to << ' ' << value;
+  }
+  to << '\n';
+  SPTRSV_EXPECTS(to.good(), sptrsv::errc::io_error, options.history + " cannot be written");
+}
+
+/// Prints what the runs found: the one of this library, and that of cuSPARSE if there is one. Returns whether
+/// all have converged.
+inline bool print(const krylov_options& options, const sptrsv::csr_matrix<double>& a,
+                  const std::vector<double>& b, const std::vector<outcome>& runs) {
+  common::table t;
+  bool all_converged = true;
+  const auto cells_of = [&](const auto& text_of) {
+    std::vector<std::string> cells(runs.size());
+    std::transform(runs.begin(), runs.end(), cells.begin(), text_of);
+    return cells;
+  };
+  const auto add_time = [&](const std::string& label, const auto& time_of) {
+    auto cells = cells_of([&](const outcome& run) { return common::in_milliseconds(time_of(run)); });
+    if (runs.size() > 1) {
+      cells.push_back(common::formatted("%.2f", time_of(runs[1]) / time_of(runs[0])));
+    }
+    t.add_row(label, cells);
+  };
   std::string levels;
-  for (const std::int64_t count : m.levels()) {
+  for (const std::int64_t count : runs[0].levels) {
     levels +=
         (levels.empty() ? "" : ", ") + (count > 0 ? common::grouped(count) : std::string("not counted"));
   }
-  common::table t;
+  if (runs.size() > 1) {
+    t.add_row("", {"sptrsv", "cuSPARSE", "speed-up"});
+  }
   t.add_row("rows", {common::grouped(a.rows)});
   t.add_row("entries", {common::grouped(static_cast<std::int64_t>(a.values.size()))});
   t.add_row("levels of the solves", {levels.empty() ? "-" : levels});
-  t.add_row("set-up", {common::in_milliseconds(setup_ms)});
-  t.add_row("iterations", {common::grouped(found.iterations())});
-  t.add_row("time of the iterations", {common::in_milliseconds(solve_ms)});
-  t.add_row("relative residual", {common::formatted("%.2e", residual)});
-  t.add_row("solution", {converged ? "OK" : "NOT CONVERGED"});
+  add_time("set-up", [](const outcome& run) { return run.setup_ms; });
+  t.add_row("iterations",
+            cells_of([](const outcome& run) { return common::grouped(run.found.iterations()); }));
+  add_time("time of the iterations", [](const outcome& run) { return run.solve_ms; });
+  add_time("time to the solution", [](const outcome& run) { return run.total_ms(); });
+  std::vector<std::string> verdicts;
+  verdicts.reserve(runs.size());
+  t.add_row("relative residual", cells_of([&](const outcome& run) {
+              const double residual = relative_residual(a, run.found.x, b);
+              const bool converged = residual <= 2 * options.when.tolerance;
+              all_converged = all_converged && converged;
+              verdicts.emplace_back(converged ? "OK" : "NOT CONVERGED");
+              return common::formatted("%.2e", residual);
+            }));
+  t.add_row("solution", verdicts);
   t.print();
-  if (!options.history.empty()) {
-    std::ofstream to(options.history, std::ios::app);
-    to << name << ", " << name_of(options.kind) << ", " << name_of(options.order) << ':';
-    for (const double value : found.residuals) {
-      to << ' ' << value;
-    }
-    to << '\n';
-    SPTRSV_EXPECTS(to.good(), sptrsv::errc::io_error, options.history + " cannot be written");
-  }
-  return converged;
+  return all_converged;
 }
 
-/// Runs a method on the GPU if there is one and it is wanted, else on the host.
+/// Runs a method on the GPU if there is one and it is wanted, else on the host, and prints what it did.
+/// `method(backend, preconditioner, b, stopping)`. Returns the exit status of the program.
 template <class Method>
 int run_program(const krylov_options& options, std::size_t slots, const std::string& name,
                 const Method& method) {
   common::progress_line progress(options.progress || common::stderr_is_terminal());
   progress.begin("making the matrix");
   const auto a = ordered(make_matrix(options), options.order);
-  SPTRSV_EXPECTS(a.rows == a.columns, sptrsv::errc::not_square, "the matrix is not square");
+  const auto b = common::seeded_vector<double>(a.rows, 1);
+  std::vector<outcome> runs;
+  const auto run = [&](auto& on, auto type) {
+    runs.push_back(fastest_run<typename decltype(type)::type>(options, a, b, on, name, method, progress));
+  };
+  bool on_gpu = false;
 #ifdef __CUDACC__
-  if (!options.on_host && common::has_gpu()) {
-    return run_on<cuda_backend>(options, a, slots, name, method, progress) ? 0 : 1;
+  on_gpu = !options.on_host && common::has_gpu();
+  if (on_gpu) {
+    common::keep_pool_memory();
+    cuda_backend on(a, slots);
+    run(on, sptrsv::detail::identity<preconditioner<cuda_backend>>());
+    if (options.with == comparison::cusparse) {
+      run(on, sptrsv::detail::identity<cusparse_preconditioner>());
+    }
   }
 #endif
-  progress.clear();
-  std::printf("solving on the host\n");
-  return run_on<host_backend>(options, a, slots, name, method, progress) ? 0 : 1;
+  if (!on_gpu) {
+    SPTRSV_EXPECTS(options.with == comparison::none, sptrsv::errc::unsupported,
+                   "--compare cusparse needs a GPU, and a build with CUDA");
+    progress.clear();
+    std::printf("solving on the host\n");
+    host_backend on(a, slots);
+    run(on, sptrsv::detail::identity<preconditioner<host_backend>>());
+  }
+  if (!options.history.empty()) {
+    write_history(options, name, runs[0].found);
+  }
+  return print(options, a, b, runs) ? 0 : 1;
 }
 
 }  // namespace sptrsv_examples

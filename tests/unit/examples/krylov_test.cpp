@@ -12,6 +12,8 @@
 #include "common/generators/factors.hpp"
 #include "common/systems/seeded_values.hpp"
 #include "examples/krylov/host_backend.hpp"
+#include "examples/krylov/preconditioner.hpp"
+#include "examples/krylov/problems.hpp"
 #include "sptrsv/policy/host_serial.hpp"
 
 namespace sptrsv::testing {
@@ -272,6 +274,38 @@ TEST(Krylov, StopAtTheLimit) {
   EXPECT_EQ(sptrsv_examples::conjugate_gradients(on, m, b, when).iterations(), 4);
   const std::vector<double> zero(b.size(), 0.0);
   EXPECT_EQ(sptrsv_examples::conjugate_gradients(on, m, zero, when).iterations(), 0);
+}
+
+/// A step may be under way when the exact solution is found; it must not change it.
+TEST(Krylov, StayAtTheExactSolution) {
+  const matrix a{2, 2, {0, 1, 2}, {0, 1}, {2, 2}};
+  host_backend on(a, sptrsv_examples::slots::cg);
+  sptrsv_examples::preconditioner<host_backend> m(preconditioning::none, a, on);
+  sptrsv_examples::stopping when;
+  when.tolerance = -1;  // also after a residual of 0
+  when.max_iterations = 3;
+  const sptrsv_examples::solution found = sptrsv_examples::conjugate_gradients(on, m, {2, 4}, when);
+  EXPECT_EQ(found.iterations(), 3);
+  EXPECT_EQ(found.x, (std::vector<double>{1, 2}));
+}
+
+/// Row sums and symmetry tell wrong couplings apart.
+TEST(KrylovProblems, HaveTheRowsOfTheirStencils) {
+  using sptrsv_examples::problem;
+  const auto row_of_middle = [](problem what) {  // the point in the middle of 3 x 3 x 3
+    const matrix a = sptrsv_examples::grid_matrix(what, {3, 3, 3}, 0);
+    const auto first = a.values.begin() + a.row_offsets[13];
+    return std::vector<double>(first, a.values.begin() + a.row_offsets[14]);
+  };
+  EXPECT_EQ(row_of_middle(problem::star), (std::vector<double>{-1, -1, -1, 6, -1, -1, -1}));
+  std::vector<double> box(27, -1.0);
+  box[13] = 26;
+  EXPECT_EQ(row_of_middle(problem::box), box);
+  EXPECT_EQ(row_of_middle(problem::anisotropic),
+            (std::vector<double>{-0.01, -0.01, -1, 2.04, -1, -0.01, -0.01}));
+  const matrix elastic = sptrsv_examples::grid_matrix(problem::elasticity, {3, 3, 3}, 0);
+  EXPECT_EQ(elastic.rows, 81);
+  EXPECT_EQ(elastic.row_offsets[40] - elastic.row_offsets[39], 81);
 }
 
 }  // namespace

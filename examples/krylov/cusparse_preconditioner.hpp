@@ -1,0 +1,150 @@
+// The preconditioners ILU(0) and IC(0) by cuSPARSE, for comparison: csrilu02 and csric02 factorise, SpSV
+// solves.
+#pragma once
+
+#ifdef __CUDACC__
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cuda_backend.hpp"
+#include "preconditioner.hpp"
+
+namespace sptrsv_examples {
+
+/// Applies M^-1 by cuSPARSE.
+class cusparse_preconditioner {
+ public:
+  /// Throws sptrsv::error if the factorisation breaks down, or for another preconditioner.
+  cusparse_preconditioner(preconditioning kind, const sptrsv::csr_matrix<double>&, cuda_backend& on)
+      : values_(on.zeros(on.a().values.size())) {
+    on.copy(on.a().values, values_);
+    if (kind == preconditioning::ilu0) {
+      factorize<ilu_calls>("ILU(0)", on);
+      first_.analyze(on, values_, CUSPARSE_FILL_MODE_LOWER, CUSPARSE_DIAG_TYPE_UNIT);
+      second_.analyze(on, values_, CUSPARSE_FILL_MODE_UPPER, CUSPARSE_DIAG_TYPE_NON_UNIT);
+    } else {
+      SPTRSV_EXPECTS(kind == preconditioning::ic0, sptrsv::errc::invalid_argument,
+                     "--compare cusparse takes the preconditioners ilu0 and ic0");
+      factorize<ic_calls>("IC(0)", on);
+      first_.analyze(on, values_, CUSPARSE_FILL_MODE_LOWER, CUSPARSE_DIAG_TYPE_NON_UNIT);
+      second_.analyze(on, values_, CUSPARSE_FILL_MODE_LOWER, CUSPARSE_DIAG_TYPE_NON_UNIT,
+                      CUSPARSE_OPERATION_TRANSPOSE);
+    }
+    between_ = on.zeros(static_cast<std::size_t>(on.rows()));
+    on.synchronize();
+  }
+
+  /// z = M^-1 r. Only enqueues.
+  void apply(const_view r, view z, cuda_backend& on) {
+    first_.solve(on, r, between_);
+    second_.solve(on, between_, z);
+  }
+
+  [[nodiscard]] static std::vector<std::int64_t> levels() { return {}; }
+
+ private:
+  struct ilu_calls {
+    using info = csrilu02Info_t;
+    static constexpr auto create = cusparseCreateCsrilu02Info;
+    static constexpr auto destroy = cusparseDestroyCsrilu02Info;
+    static constexpr auto buffer_size = cusparseDcsrilu02_bufferSize;
+    static constexpr auto analyze = cusparseDcsrilu02_analysis;
+    static constexpr auto factorize = cusparseDcsrilu02;
+    static constexpr auto zero_pivot = cusparseXcsrilu02_zeroPivot;
+  };
+  struct ic_calls {
+    using info = csric02Info_t;
+    static constexpr auto create = cusparseCreateCsric02Info;
+    static constexpr auto destroy = cusparseDestroyCsric02Info;
+    static constexpr auto buffer_size = cusparseDcsric02_bufferSize;
+    static constexpr auto analyze = cusparseDcsric02_analysis;
+    static constexpr auto factorize = cusparseDcsric02;
+    static constexpr auto zero_pivot = cusparseXcsric02_zeroPivot;
+  };
+
+  /// Replaces the values of A by those of the factors. Without levels the analysis takes nearly no time, and
+  /// the factorisation about as long as with them.
+  template <class Calls>
+  void factorize(const std::string& name, cuda_backend& on) {
+    const auto& a = on.a();
+    const auto rows = static_cast<int>(a.rows);
+    const auto entries = static_cast<int>(values_.size());
+    const auto policy = CUSPARSE_SOLVE_POLICY_NO_LEVEL;
+    cusparseMatDescr_t description = nullptr;
+    typename Calls::info info = nullptr;
+    int needed = 0;
+    check(cusparseCreateMatDescr(&description));
+    check(Calls::create(&info));
+    check(Calls::buffer_size(on.sparse(), rows, entries, description, values_.data(), a.row_offsets.data(),
+                             a.column_indices.data(), info, &needed));
+    const auto scratch = on.bytes(static_cast<std::size_t>(needed));
+    check(Calls::analyze(on.sparse(), rows, entries, description, values_.data(), a.row_offsets.data(),
+                         a.column_indices.data(), info, policy, scratch.data()));
+    check(Calls::factorize(on.sparse(), rows, entries, description, values_.data(), a.row_offsets.data(),
+                           a.column_indices.data(), info, policy, scratch.data()));
+    on.synchronize();
+    int row = -1;
+    const cusparseStatus_t status = Calls::zero_pivot(on.sparse(), info, &row);
+    check(Calls::destroy(info));
+    check(cusparseDestroyMatDescr(description));
+    SPTRSV_EXPECTS(status != CUSPARSE_STATUS_ZERO_PIVOT, sptrsv::errc::invalid_argument,
+                   "cuSPARSE: " + name + " breaks down in row " + std::to_string(row));
+    check(status);
+  }
+
+  /// One factor, analysed for SpSV.
+  class triangle {
+   public:
+    triangle() = default;
+    ~triangle() {
+      static_cast<void>(cusparseSpSV_destroyDescr(plan_));
+      static_cast<void>(cusparseDestroySpMat(matrix_));
+    }
+    triangle(const triangle&) = delete;  // owns handles
+    triangle& operator=(const triangle&) = delete;
+
+    void analyze(cuda_backend& on, const cuda_backend::vector& values, cusparseFillMode_t fill,
+                 cusparseDiagType_t diagonal,
+                 cusparseOperation_t operation = CUSPARSE_OPERATION_NON_TRANSPOSE) {
+      const auto& a = on.a();
+      operation_ = operation;
+      check(cusparseCreateCsr(&matrix_, a.rows, a.columns, static_cast<std::int64_t>(values.size()),
+                              a.row_offsets.data(), a.column_indices.data(), values.data(),
+                              CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_64F));
+      check(cusparseSpMatSetAttribute(matrix_, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof(fill)));
+      check(cusparseSpMatSetAttribute(matrix_, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof(diagonal)));
+      check(cusparseSpSV_createDescr(&plan_));
+      const auto any = on.zeros(static_cast<std::size_t>(a.rows));
+      const cuda_backend::dense_vector b(any);
+      const cuda_backend::dense_vector x(any);
+      std::size_t needed = 0;
+      check(cusparseSpSV_bufferSize(on.sparse(), operation_, &one_, matrix_, b.get(), x.get(), CUDA_R_64F,
+                                    CUSPARSE_SPSV_ALG_DEFAULT, plan_, &needed));
+      scratch_ = on.bytes(needed);
+      check(cusparseSpSV_analysis(on.sparse(), operation_, &one_, matrix_, b.get(), x.get(), CUDA_R_64F,
+                                  CUSPARSE_SPSV_ALG_DEFAULT, plan_, scratch_.data()));
+    }
+    void solve(cuda_backend& on, const_view b, view x) {
+      const cuda_backend::dense_vector from(b);
+      const cuda_backend::dense_vector to(x);
+      check(cusparseSpSV_solve(on.sparse(), operation_, &one_, matrix_, from.get(), to.get(), CUDA_R_64F,
+                               CUSPARSE_SPSV_ALG_DEFAULT, plan_));
+    }
+
+   private:
+    cusparseOperation_t operation_ = CUSPARSE_OPERATION_NON_TRANSPOSE;
+    double one_ = 1;
+    cusparseSpMatDescr_t matrix_ = nullptr;
+    cusparseSpSVDescr_t plan_ = nullptr;
+    sptrsv::buffer<unsigned char> scratch_;
+  };
+
+  cuda_backend::vector values_;
+  cuda_backend::vector between_;
+  triangle first_;
+  triangle second_;
+};
+
+}  // namespace sptrsv_examples
+#endif

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Runs the examples pcg and gmres beside cuSPARSE on ten or more systems, and prints a table in Markdown.
+
+usage: krylov_comparison.py PROGRAMS [MATRICES] [--figure FIGURE.svg]
+
+PROGRAMS is the folder of pcg and gmres, for example build/default/examples. MATRICES is a folder with the Matrix Market
+files of the real systems; without it only the problems on grids are solved. Each system is solved three times with each
+library, and the fastest run counts. The figure has the times to the solution and needs no Python package.
+Exit status: 0 if all systems are solved, 1 if not, 2 for an error in the command line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import math
+import pathlib
+import re
+import subprocess
+import sys
+from typing import NamedTuple
+
+GMRES, BICGSTAB = "gmres --restart 30", "gmres --method bicgstab"
+GRIDS = {
+    "5-point, 512 x 512": "pcg --dimensions 2 --grid 512",
+    "7-point, 96 x 96 x 96": "pcg --grid 96",
+    "27-point, 64 x 64 x 64": "pcg --problem box --grid 64",
+    "anisotropic, 512 x 512": "pcg --problem anisotropic --dimensions 2 --grid 512",
+    "elasticity, 24 x 24 x 24": "pcg --problem elasticity --grid 24",
+    "convection-diffusion, 64 x 64 x 64": f"{GMRES} --grid 64",
+    "convection-diffusion, 256 x 256": f"{BICGSTAB} --dimensions 2 --grid 256",
+}
+FILES = {
+    "G3_circuit": "pcg --laplacian",
+    "t60k": "pcg --laplacian",
+    "bcsstk32": "pcg --laplacian",
+    "Dubcova1": "pcg",
+    "teko_lsc_F_2": GMRES,
+}
+METHODS = {"pcg": "CG, IC(0)", GMRES: "GMRES(30), ILU(0)", BICGSTAB: "BiCGStab, ILU(0)"}
+WIDTH, LABELS, BAR, GAP = 800, 230, 11, 12
+
+
+class Result(NamedTuple):
+    """What one system took; pairs are of this library and of cuSPARSE, times in milliseconds."""
+
+    name: str
+    method: str
+    rows: str
+    entries: str
+    levels: str
+    iterations: tuple[str, str]
+    setup: tuple[float, float]
+    total: tuple[float, float]
+
+    @property
+    def speed_up(self) -> float:
+        return self.total[1] / self.total[0]
+
+
+def read_result(name: str, method: str, output: str) -> Result:
+    """Reads the table that a program has printed. Raises ValueError if it is none of two solutions."""
+    cells = {row[0]: row[1:] for row in (re.split(r" {2,}", line.strip()) for line in output.splitlines())}
+    if cells.get("solution") != ["OK", "OK"]:
+        raise ValueError(output.strip().splitlines()[-1] if output.strip() else "no output")
+
+    def pair(label: str) -> tuple[float, float]:
+        first, second = (float(cell.removesuffix(" ms")) for cell in cells[label][:2])
+        return first, second
+
+    iterations = (cells["iterations"][0], cells["iterations"][1])
+    levels = " and ".join(dict.fromkeys(cells["levels of the solves"][0].split(", ")))
+    return Result(
+        name,
+        method,
+        cells["rows"][0],
+        cells["entries"][0],
+        levels,
+        iterations,
+        pair("set-up"),
+        pair("time to the solution"),
+    )
+
+
+def solve(name: str, command: list[str], method: str) -> Result:
+    """Solves a system. Raises ValueError if that fails."""
+    options = ["--compare", "cusparse", "--repeat", "3"]
+    try:
+        done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise ValueError(str(error)) from error
+    return read_result(name, method, done.stdout + done.stderr)
+
+
+def mean(results: list[Result]) -> float:
+    """Returns the geometric mean of the speed-ups."""
+    return math.exp(sum(math.log(result.speed_up) for result in results) / len(results))
+
+
+def table(results: list[Result]) -> str:
+    """Returns the table: times of this library and of cuSPARSE, and how many times as fast it is."""
+    lines = [
+        "| system | rows, entries | levels | method | iterations | set-up, ms | to the solution, ms | speed-up |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for r in results:
+        iterations = r.iterations[0] if r.iterations[0] == r.iterations[1] else ", ".join(r.iterations)
+        lines.append(
+            f"| {r.name} | {r.rows}, {r.entries} | {r.levels} | {r.method} | {iterations} "
+            f"| {r.setup[0]:.3g}, {r.setup[1]:.3g} | {r.total[0]:.4g}, {r.total[1]:.4g} | **{r.speed_up:.2f}** |"
+        )
+    worst = min(results, key=lambda result: result.speed_up)
+    lines += [
+        "",
+        f"{mean(results):.2f} times as fast in the geometric mean of {len(results)} systems, "
+        f"at least {worst.speed_up:.2f} ({worst.name}).",
+    ]
+    return "\n".join(lines)
+
+
+def figure(results: list[Result]) -> str:
+    """Returns the figure: a bar for each library and system, set-up darker than the iterations."""
+    step = 2 * BAR + GAP
+    height = 46 + step * len(results)
+    longest = max(time for result in results for time in result.total)
+    least = min(time for result in results for time in (*result.setup, *result.total)) / 2
+
+    def x(time: float) -> float:
+        return LABELS + (WIDTH - LABELS - 60) * math.log(max(time, least) / least) / math.log(longest / least)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" '
+        'font-size="13">',
+        "<style>text{fill:#333}.grid{stroke:#999;stroke-opacity:.4}"
+        "@media(prefers-color-scheme:dark){text{fill:#ddd}}</style>",
+        '<text x="0" y="16">time to a residual of 1e-8, set-up darker: <tspan fill="#0072b2">sptrsv</tspan>, '
+        '<tspan fill="#d55e00">cuSPARSE</tspan></text>',
+    ]
+    for exponent in range(math.ceil(math.log10(least)), math.floor(math.log10(longest)) + 1):
+        at = x(10.0**exponent)
+        parts.append(f'<path class="grid" d="M{at:.1f} 26V{height - 18}"/>')
+        parts.append(f'<text x="{at:.1f}" y="{height - 4}" text-anchor="middle">{10.0**exponent:g} ms</text>')
+    for k, r in enumerate(results):
+        top = 30 + step * k
+        parts.append(f'<text x="{LABELS - 8}" y="{top + BAR + 4}" text-anchor="end">{html.escape(r.name)}</text>')
+        for which, colour in enumerate(("#0072b2", "#d55e00")):
+            y, end, setup = top + which * BAR, x(r.total[which]), x(r.setup[which])
+            parts.append(f'<path fill="{colour}" fill-opacity=".55" d="M{LABELS} {y}H{end:.1f}v{BAR - 1}H{LABELS}z"/>')
+            parts.append(f'<path fill="{colour}" d="M{LABELS} {y}H{setup:.1f}v{BAR - 1}H{LABELS}z"/>')
+        parts.append(f'<text x="{x(max(r.total)) + 6:.1f}" y="{top + BAR + 4}">{r.speed_up:.1f}x</text>')
+    parts.append("</svg>")
+    return "\n".join(parts) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", type=pathlib.Path)
+    parser.add_argument("matrices", type=pathlib.Path, nargs="?")
+    parser.add_argument("--figure", type=pathlib.Path)
+    options = parser.parse_args(arguments)
+    systems = {name: command.split() for name, command in GRIDS.items()}
+    if options.matrices is not None:
+        for name, text in FILES.items():
+            command = text.split()
+            systems[name] = [command[0], str(options.matrices / f"{name}.mtx"), *command[1:]]
+    results = []
+    for name, command in systems.items():
+        text = (GRIDS | FILES)[name]
+        method = next(method for start, method in METHODS.items() if text.startswith(start))
+        try:
+            results.append(solve(name, [str(options.programs / command[0]), *command[1:]], method))
+        except ValueError as error:
+            print(f"error: {name}: {error}", file=sys.stderr)
+    if results:
+        print(table(results))
+        if options.figure is not None:
+            options.figure.write_text(figure(results), encoding="utf-8")
+    return 0 if len(results) == len(systems) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

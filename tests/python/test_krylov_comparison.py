@@ -1,0 +1,75 @@
+"""Tests of scripts/krylov_comparison.py with programs that print fixed tables."""
+
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+import unittest
+from types import ModuleType
+
+from support import ROOT, CommandTest, svg_texts
+
+
+def load() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("krylov_comparison", ROOT / "scripts" / "krylov_comparison.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+krylov_comparison = load()
+
+TABLE = """\
+                           sptrsv   cuSPARSE   speed-up
+rows                        1,728
+entries                    11,232
+levels of the solves       34, 34
+set-up                    1.50 ms    3.00 ms       2.00
+iterations                     19         20
+time of the iterations    0.50 ms    5.00 ms      10.00
+time to the solution      2.00 ms    8.00 ms       4.00
+relative residual        3.01e-09   3.02e-09
+solution                       OK         OK
+"""
+
+
+class KrylovComparison(CommandTest):
+    def write_programs(self, table: str) -> str:
+        for name in ("pcg", "gmres"):
+            path = pathlib.Path(self.write(name, f"#!/bin/sh\ncat <<'END'\n{table}END\n"))
+            path.chmod(0o755)
+        return str(self.folder)
+
+    def test_prints_a_row_for_each_system_and_the_mean(self) -> None:
+        status, output = self.call(krylov_comparison.main, self.write_programs(TABLE), str(self.folder))
+        self.assertEqual(status, 0)
+        systems = len(krylov_comparison.GRIDS) + len(krylov_comparison.FILES)
+        self.assertEqual(output.count("| 1.5, 3 | 2, 8 | **4.00** |"), systems)
+        self.assertIn("| G3_circuit | 1,728, 11,232 | 34 | CG, IC(0) | 19, 20 |", output)
+        self.assertIn("| teko_lsc_F_2 | 1,728, 11,232 | 34 | GMRES(30), ILU(0) |", output)
+        self.assertIn(f"4.00 times as fast in the geometric mean of {systems} systems, at least 4.00", output)
+
+    def test_leaves_real_systems_out_without_their_folder(self) -> None:
+        status, output = self.call(krylov_comparison.main, self.write_programs(TABLE))
+        self.assertEqual(status, 0)
+        self.assertNotIn("G3_circuit", output)
+
+    def test_draws_the_figure(self) -> None:
+        path = self.folder / "figure.svg"
+        status, _ = self.call(krylov_comparison.main, self.write_programs(TABLE), "--figure", str(path))
+        self.assertEqual(status, 0)
+        texts = svg_texts(path)
+        self.assertIn("anisotropic, 512 x 512", texts)
+        self.assertEqual(texts.count("4.0x"), len(krylov_comparison.GRIDS))
+
+    def test_reports_systems_that_are_not_solved(self) -> None:
+        for table, message in ((TABLE.replace("OK\n", "NOT CONVERGED\n"), "solution"), ("pcg: no GPU\n", "no GPU")):
+            status, output = self.call(krylov_comparison.main, self.write_programs(table))
+            self.assertEqual(status, 1)
+            self.assertIn("error: 5-point, 512 x 512: ", output)
+            self.assertIn(message, output)
+
+
+if __name__ == "__main__":
+    unittest.main()
