@@ -14,7 +14,7 @@ has_gpu() { "$root/tests/run_if_gpu.sh" true > /dev/null; }
 has_header() { echo "#include <$1>" | "${CXX:-c++}" -E -x c++ - > /dev/null 2>&1; }
 
 # install_missing WHAT...: installs the Debian packages of those of WHAT that this machine lacks. WHAT is among
-# build, gtest, benchmark, zlib, suitesparse, eigen, cli11, python, matplotlib, scipy, venv, shellcheck, clang,
+# build, gtest, benchmark, zlib, suitesparse, superlu, eigen, cli11, python, matplotlib, scipy, venv, shellcheck, clang,
 # clang-format, clang-tidy, doxygen.
 install_missing() {
   local what packages=()
@@ -29,6 +29,7 @@ install_missing() {
       benchmark) has_header benchmark/benchmark.h || packages+=(libbenchmark-dev) ;;
       zlib) has_header zlib.h || packages+=(zlib1g-dev) ;;
       suitesparse) has_header suitesparse/umfpack.h || packages+=(libsuitesparse-dev) ;;
+      superlu) has_header superlu/slu_ddefs.h || packages+=(libsuperlu-dev) ;;
       eigen) has_header eigen3/Eigen/Core || packages+=(libeigen3-dev) ;;
       cli11) has_header CLI/CLI.hpp || packages+=(libcli11-dev) ;;
       python) has_command python3 || packages+=(python3) ;;
