@@ -159,6 +159,24 @@ TEST_F(OfFactors, MayBeTall) {
   }
 }
 
+/// A panel of two columns that is no forest and has more rows than the block that solves it has threads. Column
+/// 2 keeps it from being merged with the columns of its rows.
+TEST_F(OfForests, MayStandBesideTallPanels) {
+  constexpr std::int64_t size = 150;
+  const pattern p = patterns::where("tall before a dense triangle", size, [](auto i, auto j) {
+    return j < 2 ? i == 1 || i > 2 : j == 2 ? i == size - 1 : true;
+  });
+  std::uint64_t seed = 0;
+  for (const form& f : {form{}, form{uplo::lower, diag::non_unit, op::transpose}}) {
+    const auto a = make(p, f);
+    EXPECT_NE(kernel_of(a, f).text.find(" 0 forests"), std::string::npos);
+    auto solver = this->analyze(a, f);
+    this->where.device().settings = hostile_settings(seed++, 3);
+    const auto b = random_vector<double>(p.size, seed);
+    this->expect_solved(a, f, p.name, b, this->solve(solver, b));
+  }
+}
+
 /// A wide panel whose masks have more than eight words. A few rows are missing in its first columns.
 TEST_F(OfFactors, MayBeTallAndWide) {
   const pattern p =
