@@ -983,8 +983,8 @@ ERRORS = (
         "supernodal_factors",
         Edit(
             SN + "forest/forests.hpp",
-            "list_.outside[at(*root)] = local;",
-            "list_.outside[at(*root)] = made.columns;",
+            "static_cast<std::int32_t>(*root), local}",
+            "static_cast<std::int32_t>(*root), made.columns}",
         ),
     ),
     error(

@@ -159,8 +159,8 @@ TEST_F(OfFactors, MayBeTall) {
   }
 }
 
-/// A panel of two columns that is no forest and has more rows than the block that solves it has threads. Column
-/// 2 keeps it from being merged with the columns of its rows.
+/// A panel of two columns that is no forest and has more rows than the block that solves it has threads.
+/// Column 2 keeps it from being merged with the columns of its rows.
 TEST_F(OfForests, MayStandBesideTallPanels) {
   constexpr std::int64_t size = 150;
   const pattern p = patterns::where("tall before a dense triangle", size, [](auto i, auto j) {

@@ -20,6 +20,7 @@ namespace sptrsv::detail {
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> {
   using factor = supernodal::factor<Tuning, Scalar, Index, Offset, Executor>;
+  using supernode_tree = supernodal::supernode_tree<Index>;
   using space = supernodal::panel_space<Tuning, Scalar>;
   using pack_space = supernodal::pack_space<Tuning, Scalar>;
   using pack_storage = supernodal::pack_storage<Scalar>;
@@ -41,19 +42,26 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   template <class Pattern>
   engine(const policy::basic_supernodal<Tuning>& policy, const Pattern& a, const triangle_form& form,
          std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : engine(std::make_shared<factor>(a, form, policy.max_growth, on, resource), max_rhs, on) {
+      : engine(max_rhs, on) {
+    supernodal::host_plan made;
+    factor_ = std::make_shared<factor>(a, form, policy.max_growth, on, resource,
+                                       [&](const supernode_tree& tree, bool backward) {
+                                         backward_ = backward;
+                                         made = make_plan(tree);
+                                       });
     backward_ = factor_->backward();
-    plan(on, resource);
+    upload_plan(std::move(made), on, resource);
   }
 
   /// Solves the transposed system, with op::conj_transpose the conjugate-transposed one, of `other`, whose
   /// factor it shares.
   engine(const engine& other, op operation, const Executor& on, memory_resource& resource)
-      : engine(other.factor_, other.max_rhs_, on) {
+      : engine(other.max_rhs_, on) {
+    factor_ = other.factor_;
     backward_ = !other.backward_;
     conjugates_vectors_ = other.conjugates_vectors_ != (operation == op::conj_transpose);
     factor_->resume_planning(on, resource);
-    plan(on, resource);
+    upload_plan(factor_->size() > 0 ? make_plan(factor_->tree()) : supernodal::host_plan{}, on, resource);
   }
 
   void update_values(const Scalar* values, const Executor& on) { factor_->update_values(values, on); }
@@ -151,26 +159,30 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   }
 
  private:
-  engine(std::shared_ptr<factor> of, std::int64_t max_rhs, const Executor& on)
+  engine(std::int64_t max_rhs, const Executor& on)
       : max_rhs_(max_rhs),
         space_(space::of(static_cast<std::int64_t>(on.shared_limit()) -
                          static_shared<forward_agent<1>, forward_agent<Tuning::rhs_per_sweep>,
                                        backward_agent<1>, backward_agent<Tuning::rhs_per_sweep>>)),
         pack_space_(pack_space::of(static_cast<std::int64_t>(on.shared_limit()) -
-                                   static_shared<pack_forward_agent, pack_backward_agent>)),
-        factor_(std::move(of)) {}
+                                   static_shared<pack_forward_agent, pack_backward_agent>)) {}
 
-  void plan(const Executor& on, memory_resource& resource) {
+  /// Plans on the host, for a tree of at least one supernode.
+  [[nodiscard]] supernodal::host_plan make_plan(const supernode_tree& tree) const {
+    return supernodal::host_plan::of<Scalar, Index, Offset>(tree, backward_, space_, pack_space_,
+                                                            has_packs());
+  }
+
+  void upload_plan(supernodal::host_plan made, const Executor& on, memory_resource& resource) {
     if (factor_->size() == 0) {
       return;
     }
-    const supernodal::supernode_tree& tree = factor_->tree();
+    const supernode_tree& tree = factor_->tree();
     rows_ = tree.rows_begin.back();
     if (!backward_) {
       contributions_ = {factor_->structure(), factor_->size(), rows_, on, resource};
     }
-    plan_ = {tree,    factor_->structure(), factor_->size(), backward_, space_, pack_space_, has_packs(), on,
-             resource};
+    plan_ = {std::move(made), tree, factor_->structure(), factor_->size(), backward_, on, resource};
     factor_->end_planning();
   }
 
@@ -209,7 +221,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   std::int64_t rows_ = 0;  ///< rows in the lists of all supernodes
   std::shared_ptr<factor> factor_;
   supernodal::contribution_lists<Offset> contributions_;
-  supernodal::plan<Tuning, Scalar, Index, Offset> plan_;
+  supernodal::plan<Index, Offset> plan_;
 };
 
 }  // namespace sptrsv::detail

@@ -30,25 +30,28 @@ class factor {
 
  public:
   /// Finds the supernodes, cuts them where inverses grow too much by the values, and computes the panels.
-  /// end_planning() follows the planning of solves. Synchronises.
+  /// Calls plan(tree, backward()) while the device computes them, and again if they were cut; not if there
+  /// are no rows. end_planning() follows the planning of solves. Synchronises.
+  template <class Plan>
   factor(const valued_pattern<Scalar, Index, Offset>& a, const triangle_form& form, double max_growth,
-         const Executor& on, memory_resource& resource)
+         const Executor& on, memory_resource& resource, const Plan& plan)
       : factor(a.size, form, max_growth) {
     find_supernodes(a, form, form.reversed, on, resource);
     if (size_ > 0 && !fundamental_.is_nested) {
       try_other_direction(a, form, on, resource);
     }
-    make_panels(a.values, on, resource);
+    make_panels(a.values, on, resource, plan);
   }
 
   /// As the other constructor, for a lower triangle in panels.
+  template <class Plan>
   factor(const valued_panels<Scalar, Index, Offset>& a, const triangle_form& form, double max_growth,
-         const Executor& on, memory_resource& resource)
+         const Executor& on, memory_resource& resource, const Plan& plan)
       : factor(a.size, form, max_growth) {
     backward_ = form.reversed;
     columns_ = {a, on, resource};
     find_fundamental(on, resource);
-    make_panels(a.values, on, resource);
+    make_panels(a.values, on, resource, plan);
   }
 
   /// Gives back what only the planning of solves needs.
@@ -78,7 +81,7 @@ class factor {
   [[nodiscard]] bool mirrored() const { return mirrored_; }
   [[nodiscard]] bool is_nested() const { return fundamental_.is_nested; }
   [[nodiscard]] std::int64_t fundamental_count() const { return fundamental_.count; }
-  [[nodiscard]] const supernode_tree& tree() const { return tree_; }
+  [[nodiscard]] const supernode_tree<Index>& tree() const { return tree_; }
   /// Returns the number of entries, the diagonal included unless it is unit.
   [[nodiscard]] std::int64_t entries() const { return columns_.entries() + pivots_; }
   /// Returns the length of the longest column (row) of C, without the diagonal.
@@ -138,7 +141,8 @@ class factor {
     }
   }
 
-  void make_panels(const Scalar* values, const Executor& on, memory_resource& resource) {
+  template <class Plan>
+  void make_panels(const Scalar* values, const Executor& on, memory_resource& resource, const Plan& plan) {
     if (size_ == 0) {
       return;
     }
@@ -153,6 +157,7 @@ class factor {
       structure_.emplace(tree_, merged.first_descendant.data(), fundamental_, columns_.view(), on, resource);
       values_.emplace(tree_, pivots_, on, resource);
       compute_panels(values, on);
+      plan(tree_, backward_);
     } while (cut_grown(cuts, on));
     has_first_values_ = true;
     columns_.end_analysis();
@@ -191,7 +196,7 @@ class factor {
   std::int64_t longest_column_ = 0;
   factor_columns<Index, Offset> columns_;
   device_fundamental<Index> fundamental_;
-  supernode_tree tree_;
+  supernode_tree<Index> tree_;
   std::optional<device_structure<Index>> structure_;
   std::optional<values_type> values_;
   bool has_first_values_ = false;  ///< whether the values of the first update_values() are in place

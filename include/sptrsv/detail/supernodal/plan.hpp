@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/supernodal/forest/forest_lists.hpp"
@@ -13,8 +15,40 @@
 
 namespace sptrsv::detail::supernodal {
 
+/// The tasks of a solve and the forests, on the host.
+struct host_plan {
+  forest_list forests;
+  task_list tasks;
+  task_list pack_tasks;  ///< of solves in packs
+
+  /// `has_packs`: whether there may be solves in packs.
+  template <class Scalar, class Index, class Offset, class Tuning>
+  static host_plan of(const supernode_tree<Index>& tree, bool backward,
+                      const panel_space<Tuning, Scalar>& space, const pack_space<Tuning, Scalar>& packs,
+                      bool has_packs) {
+    constexpr int strip_columns = backward_agent<Tuning, Scalar, Index, Offset, 1>::strip_columns;
+    const std::vector<std::int32_t> level = tree.levels(backward);
+    host_plan made;
+    made.forests = forest_finder(tree, level, {sizeof(Scalar), backward}, space.bytes()).find();
+    made.tasks = task_lister(tree, level, made.forests, backward,
+                             {Tuning::block_threads, space.warp_entries(), space.block_entries(),
+                              Tuning::block_threads, strip_columns, space.strip_rows(strip_columns)})
+                     .make();
+    if (has_packs) {
+      const forest_list no_forests = forest_finder(tree, level, {sizeof(Scalar), backward}, 0).find();
+      made.pack_tasks =
+          task_lister(tree, level, no_forests, backward,
+                      {Tuning::pack_block_threads, packs.warp_entries(), packs.block_entries(),
+                       backward ? pack_backward_agent<Tuning, Scalar, Index, Offset>::sum_columns
+                                : pack_forward_agent<Tuning, Scalar, Index, Offset>::sum_columns})
+              .make();
+    }
+    return made;
+  }
+};
+
 /// The tasks of a solve, in device memory, and the forests.
-template <class Tuning, class Scalar, class Index, class Offset>
+template <class Index, class Offset>
 struct plan {
   forest_lists<Index, Offset> forests;
   buffer<task> tasks;         ///< see solve_params
@@ -27,35 +61,21 @@ struct plan {
 
   plan() = default;
 
-  /// `of`: the supernodes of the tree. `has_packs`: whether there may be solves in packs.
+  /// `of`: the supernodes of the tree.
   template <class Executor>
-  plan(const supernode_tree& tree, const supernodes<Index>& of, std::int64_t size, bool backward,
-       const panel_space<Tuning, Scalar>& space, const pack_space<Tuning, Scalar>& packs, bool has_packs,
-       const Executor& on, memory_resource& resource) {
-    constexpr int strip_columns = backward_agent<Tuning, Scalar, Index, Offset, 1>::strip_columns;
-    const forest_list found = forest_finder(tree, {sizeof(Scalar), backward}, space.bytes()).find();
-    forests = {found, of, size, tree.rows_begin.back(), backward, on, resource};
-    const task_list made =
-        task_lister(tree, found, backward,
-                    {Tuning::block_threads, space.warp_entries(), space.block_entries(),
-                     Tuning::block_threads, strip_columns, space.strip_rows(strip_columns)})
-            .make();
-    tasks = make_buffer<task>(static_cast<std::int64_t>(made.tasks.size()), on, resource);
-    on.upload(tasks.data(), made.tasks.data(), tasks.bytes());
-    small = make_buffer<supernode>(static_cast<std::int64_t>(made.small.size()), on, resource);
-    on.upload(small.data(), made.small.data(), small.bytes());
-    blocks = simt::block_count(static_cast<std::int64_t>(made.tasks.size() + found.forests.size()), 1);
-    partials = made.partials;
-    levels = tree.is_nested ? made.levels : 0;
-    if (has_packs) {
-      const forest_list no_forests = forest_finder(tree, {sizeof(Scalar), backward}, 0).find();
-      pack_tasks = task_lister(tree, no_forests, backward,
-                               {Tuning::pack_block_threads, packs.warp_entries(), packs.block_entries(),
-                                backward ? pack_backward_agent<Tuning, Scalar, Index, Offset>::sum_columns
-                                         : pack_forward_agent<Tuning, Scalar, Index, Offset>::sum_columns})
-                       .make();
-      pack_blocks = simt::block_count(static_cast<std::int64_t>(pack_tasks.tasks.size()), 1);
-    }
+  plan(host_plan from, const supernode_tree<Index>& tree, const supernodes<Index>& of, std::int64_t size,
+       bool backward, const Executor& on, memory_resource& resource)
+      : forests(from.forests, of, size, tree.rows_begin.back(), backward, on, resource),
+        tasks(make_buffer<task>(static_cast<std::int64_t>(from.tasks.tasks.size()), on, resource)),
+        small(make_buffer<supernode>(static_cast<std::int64_t>(from.tasks.small.size()), on, resource)),
+        partials(from.tasks.partials),
+        levels(tree.is_nested ? from.tasks.levels : 0),
+        blocks(simt::block_count(
+            static_cast<std::int64_t>(from.tasks.tasks.size() + from.forests.forests.size()), 1)),
+        pack_tasks(std::move(from.pack_tasks)),
+        pack_blocks(simt::block_count(static_cast<std::int64_t>(pack_tasks.tasks.size()), 1)) {
+    on.upload(tasks.data(), from.tasks.tasks.data(), tasks.bytes());
+    on.upload(small.data(), from.tasks.small.data(), small.bytes());
   }
 
   [[nodiscard]] std::size_t bytes() const { return forests.bytes() + tasks.bytes() + small.bytes(); }

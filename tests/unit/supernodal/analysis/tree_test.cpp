@@ -20,8 +20,8 @@ constexpr merge_limits any_padding{1, 1, 0};
 fundamental_supernodes two_leaves() { return {{0, 2, 4, 7}, {2, 3, 0}, {2, 2, -1}, {1, 1, 1}}; }
 
 /// Returns the supernodes after merging and cutting.
-supernode_tree tree_of(const fundamental_supernodes& f, const merge_limits& limits, std::int64_t max_width,
-                       const std::vector<std::int64_t>& cuts) {
+supernode_tree<std::int32_t> tree_of(const fundamental_supernodes& f, const merge_limits& limits,
+                                     std::int64_t max_width, const std::vector<std::int64_t>& cuts) {
   return cut(columns_of<std::int32_t>(f, merge(f, limits)), f.first.back(), f.is_nested(), max_width, cuts);
 }
 
@@ -75,24 +75,31 @@ TEST(SupernodeTree, KeepsDescendantsConsecutive) {
 TEST(SupernodeTree, CutsWideSupernodesIntoChains) {
   const auto f = two_leaves();
   const auto tree = tree_of(f, no_padding, 2, {});
-  EXPECT_EQ(tree.first, (std::vector<std::int64_t>{0, 2, 4, 6, 7}));
-  EXPECT_EQ(tree.range_end, (std::vector<std::int64_t>{2, 7, 7, 7}));
+  EXPECT_EQ(tree.first, (std::vector<std::int32_t>{0, 2, 4, 6, 7}));
+  EXPECT_EQ(tree.range_end, (std::vector<std::int32_t>{2, 7, 7, 7}));
   EXPECT_EQ(tree.rows_begin, (std::vector<std::int64_t>{0, 2, 5, 6, 6}));
   // The first row below the first leaf is column 4, which the third supernode has.
-  EXPECT_EQ(tree.parent, (std::vector<std::int64_t>{2, 2, 3, -1}));
-  EXPECT_EQ(tree.levels(false), (std::vector<std::int64_t>{0, 0, 1, 2}));
-  EXPECT_EQ(tree.levels(true), (std::vector<std::int64_t>{2, 2, 1, 0}));
+  EXPECT_EQ(tree.parent, (std::vector<std::int32_t>{2, 2, 3, -1}));
+  EXPECT_EQ(tree.levels(false), (std::vector<std::int32_t>{0, 0, 1, 2}));
+  EXPECT_EQ(tree.levels(true), (std::vector<std::int32_t>{2, 2, 1, 0}));
   EXPECT_EQ(tree.panel_begin.back(), panel_row(4, 2) + panel_row(5, 2) + panel_row(3, 2) + 0);
 }
 
 TEST(SupernodeTree, CutsWhereItIsTold) {
   const auto f = two_leaves();
   const auto tree = tree_of(f, no_padding, 100, {1, 3, 5});
-  EXPECT_EQ(tree.first, (std::vector<std::int64_t>{0, 1, 2, 3, 5, 7}));
-  EXPECT_EQ(tree.parent, (std::vector<std::int64_t>{1, 3, 3, 4, -1}));
+  EXPECT_EQ(tree.first, (std::vector<std::int32_t>{0, 1, 2, 3, 5, 7}));
+  EXPECT_EQ(tree.parent, (std::vector<std::int32_t>{1, 3, 3, 4, -1}));
 }
 
-forest_list no_forests(const supernode_tree& tree) { return forest_finder(tree, {8, false}, 0).find(); }
+forest_list forests_of(const supernode_tree<std::int32_t>& tree, bool backward, std::int64_t bytes) {
+  return forest_finder(tree, tree.levels(backward), {8, backward}, bytes).find();
+}
+/// Returns the tasks of a tree without forests.
+task_list tasks_of(const supernode_tree<std::int32_t>& tree, bool backward, const task_limits& limits) {
+  const forest_list none = forests_of(tree, backward, 0);
+  return task_lister(tree, tree.levels(backward), none, backward, limits).make();
+}
 
 /// Returns the position of the first task of a kind for the supernode with this first column; -1 if there is
 /// none.
@@ -115,10 +122,10 @@ TEST(SupernodeTasks, WaitForEarlierTasksOnly) {
   const auto f = two_leaves();
   const auto tree = tree_of(f, no_padding, 100, {});  // columns 0 and 1, and 2 to 6
   const task_limits limits{64, 5, 6, 32};
-  const auto forward = task_lister(tree, no_forests(tree), false, limits).make();
+  const auto forward = tasks_of(tree, false, limits);
   EXPECT_LT(position_of(forward, 0, task_kind::warps), position_of(forward, 2, task_kind::sums));
   EXPECT_LT(position_of(forward, 2, task_kind::sums), position_of(forward, 2, task_kind::tile));
-  const auto backward = task_lister(tree, no_forests(tree), true, limits).make();
+  const auto backward = tasks_of(tree, true, limits);
   EXPECT_GE(position_of(backward, 2, task_kind::tile), 0);
   EXPECT_LT(position_of(backward, 2, task_kind::tile), position_of(backward, 2, task_kind::sums));
   EXPECT_LT(position_of(backward, 2, task_kind::sums), position_of(backward, 0, task_kind::warps));
@@ -126,13 +133,13 @@ TEST(SupernodeTasks, WaitForEarlierTasksOnly) {
 }
 
 /// Four leaves of one column; columns 4 and 5, the parents of two leaves each; column 6, the root.
-supernode_tree two_subtrees() {
+supernode_tree<std::int32_t> two_subtrees() {
   const fundamental_supernodes f{
       {0, 1, 2, 3, 4, 5, 6, 7}, {2, 2, 2, 2, 1, 1, 0}, {4, 4, 5, 5, 6, 6, -1}, std::vector<char>(7, 1)};
   return tree_of(f, no_padding, 1, {});
 }
 /// The same in post-order: leaves 0 and 1 before their parent 2, leaves 3 and 4 before their parent 5.
-supernode_tree two_subtrees_in_post_order() {
+supernode_tree<std::int32_t> two_subtrees_in_post_order() {
   const fundamental_supernodes f{
       {0, 1, 2, 3, 4, 5, 6, 7}, {2, 2, 1, 2, 2, 1, 0}, {2, 2, 6, 5, 5, 6, -1}, std::vector<char>(7, 1)};
   return tree_of(f, no_padding, 1, {});
@@ -142,7 +149,7 @@ TEST(SupernodeForests, AreTheLargestSubtreesThatFit) {
   const auto tree = two_subtrees_in_post_order();
   std::vector<std::size_t> counts;
   for (const std::int64_t bytes : {0, 200, 400, 100000}) {
-    const auto list = forest_finder(tree, {8, false}, bytes).find();
+    const auto list = forests_of(tree, false, bytes);
     counts.push_back(list.forests.size());
     std::int64_t end = 0;
     for (const forest& f : list.forests) {
@@ -161,11 +168,18 @@ TEST(SupernodeForests, NumberTheRowsBelowTheirRoots) {
   // What a subtree of three supernodes takes: 5 entries, 3 columns, 5 rows in lists, one outside row.
   const std::int64_t bytes =
       space.panels(5) + space.items(3, 5) + space.components(3, 1) + forest_space::levels(4);
-  const auto list = forest_finder(tree, space, bytes).find();
+  const auto list = forests_of(tree, false, bytes);
   ASSERT_EQ(list.forests.size(), 2U);
-  EXPECT_EQ(list.level, (std::vector<std::int32_t>{0, 0, 1, 0, 0, 1, -1}));
-  EXPECT_EQ(list.root, (std::vector<std::int32_t>{2, 2, 2, 5, 5, 5, -1}));
-  EXPECT_EQ(list.outside_rows, (std::vector<std::int64_t>{tree.rows_begin[2], tree.rows_begin[5]}));
+  std::vector<std::int32_t> levels;
+  std::vector<std::int32_t> roots;
+  for (const forest_place& place : list.places) {
+    levels.push_back(place.level);
+    roots.push_back(place.root);
+  }
+  EXPECT_EQ(levels, (std::vector<std::int32_t>{0, 0, 1, 0, 0, 1, -1}));
+  EXPECT_EQ(roots, (std::vector<std::int32_t>{2, 2, 2, 5, 5, 5, -1}));
+  EXPECT_EQ(list.places[5].outside, 3);  // after its own columns
+  EXPECT_EQ(list.outside_rows, 2);
   EXPECT_EQ(list.forests[1].first, 3);
   EXPECT_EQ(list.forests[1].outside, 1);
   EXPECT_EQ(list.forests[1].level_count, 3);  // with that of the diagonal blocks
@@ -173,18 +187,18 @@ TEST(SupernodeForests, NumberTheRowsBelowTheirRoots) {
 
 TEST(SupernodeForests, ConsistOfConsecutiveSupernodes) {
   const auto tree = two_subtrees();  // its subtrees of three are not consecutive
-  const auto list = forest_finder(tree, {8, true}, 400).find();
+  const auto list = forests_of(tree, true, 400);
   for (const forest& f : list.forests) {
     EXPECT_LE(f.columns, 4);  // leaves
   }
-  EXPECT_EQ(list.level[4], -1);
-  EXPECT_EQ(list.level[5], -1);
+  EXPECT_EQ(list.places[4].level, -1);
+  EXPECT_EQ(list.places[5].level, -1);
 }
 
 TEST(SupernodeTasks, ShareALargePanelByRows) {
   const auto f = two_leaves();
   const auto tree = tree_of(f, any_padding, 100, {});  // seven columns, no rows below
-  const auto list = task_lister(tree, no_forests(tree), true, {64, 0, 14, 32}).make();
+  const auto list = tasks_of(tree, true, {64, 0, 14, 32});
   std::vector<std::int64_t> rows;
   for (const task& t : list.tasks) {
     if (t.kind == task_kind::tile) {
@@ -201,7 +215,7 @@ TEST(SupernodeTasks, ShareALargePanelByStripsBackward) {
   const auto tree = tree_of(f, {-1, -1, 0}, 100, {});  // three columns with five rows below them
   ASSERT_EQ(tree.count(), 2);
   // Strips of two columns and two rows.
-  const auto list = task_lister(tree, no_forests(tree), true, {64, 0, 12, 32, 2, 2}).make();
+  const auto list = tasks_of(tree, true, {64, 0, 12, 32, 2, 2});
   std::vector<std::vector<std::int64_t>> strips;
   for (const task& t : list.tasks) {
     if (t.node.first == 0 && t.kind != task_kind::tile) {

@@ -176,14 +176,14 @@ class device_structure {
  public:
   /// `first_descendant`: by fundamental supernode, see merged_supernodes. Synchronises.
   template <class Offset, class Executor>
-  device_structure(const supernode_tree& tree, const Index* first_descendant,
+  device_structure(const supernode_tree<Index>& tree, const Index* first_descendant,
                    const device_fundamental<Index>& f, const column_view<Index, Offset>& c,
                    const Executor& on, memory_resource& resource)
       : count_(tree.count()),
-        first_(upload_as<Index>(tree.first, on, resource)),
-        range_end_(upload_as<Index>(tree.range_end, on, resource)),
-        rows_begin_(upload_as<std::int64_t>(tree.rows_begin, on, resource)),
-        panel_begin_(upload_as<std::int64_t>(tree.panel_begin, on, resource)),
+        first_(upload(tree.first, on, resource)),
+        range_end_(upload(tree.range_end, on, resource)),
+        rows_begin_(upload(tree.rows_begin, on, resource)),
+        panel_begin_(upload(tree.panel_begin, on, resource)),
         rows_(make_buffer<Index>(tree.rows_begin.back(), on, resource)),
         supernode_of_(make_buffer<Index>(c.size, on, resource)),
         first_descendant_(make_buffer<Index>(c.size, on, resource)),

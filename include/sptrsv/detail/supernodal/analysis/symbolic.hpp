@@ -242,13 +242,17 @@ fundamental_supernodes download_fundamental(const device_fundamental<Index>& f, 
   return host;
 }
 
-/// Returns a copy of the vector in device memory, as elements of type T.
+/// Returns a copy of the vector in device memory. Synchronises.
+template <class T, class Executor>
+buffer<T> upload(const std::vector<T>& from, const Executor& on, memory_resource& resource) {
+  auto to = make_buffer<T>(static_cast<std::int64_t>(from.size()), on, resource);
+  on.upload(to.data(), from.data(), to.bytes());
+  return to;
+}
+/// The same, as elements of type T.
 template <class T, class Executor>
 buffer<T> upload_as(const std::vector<std::int64_t>& from, const Executor& on, memory_resource& resource) {
-  auto to = make_buffer<T>(static_cast<std::int64_t>(from.size()), on, resource);
-  const std::vector<T> converted(from.begin(), from.end());
-  on.upload(to.data(), converted.data(), to.bytes());
-  return to;
+  return upload(std::vector<T>(from.begin(), from.end()), on, resource);
 }
 
 /// Returns the number of entries of the longest column of C. Synchronises.

@@ -136,22 +136,26 @@ std::vector<merged_columns<Index>> columns_of(const fundamental_supernodes& f,
 }
 
 /// The supernodes of a plan, and their tree, on the host.
+template <class Index>
 struct supernode_tree {
-  std::vector<std::int64_t> first;        ///< by supernode, count + 1: its first column
-  std::vector<std::int64_t> range_end;    ///< by supernode: one past the last column of its merged range
+  std::vector<Index> first;               ///< by supernode, count + 1: its first column
+  std::vector<Index> range_end;           ///< by supernode: one past the last column of its merged range
   std::vector<std::int64_t> rows_begin;   ///< by supernode, count + 1
   std::vector<std::int64_t> panel_begin;  ///< by supernode, count + 1
   /// By supernode: the supernode of the first row below it; -1: none. Meaningless unless `is_nested`.
-  std::vector<std::int64_t> parent;
+  std::vector<Index> parent;
   bool is_nested =
       true;  ///< whether the pattern is that of a complete factor: a supernode needs its children only
 
-  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(range_end.size()); }
+  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(parent.size()); }
   [[nodiscard]] std::int64_t columns(std::int64_t s) const {
     return first[static_cast<std::size_t>(s) + 1] - first[static_cast<std::size_t>(s)];
   }
   [[nodiscard]] std::int64_t rows(std::int64_t s) const {
     return rows_begin[static_cast<std::size_t>(s) + 1] - rows_begin[static_cast<std::size_t>(s)];
+  }
+  [[nodiscard]] std::int64_t entries(std::int64_t s) const {
+    return panel_begin[static_cast<std::size_t>(s) + 1] - panel_begin[static_cast<std::size_t>(s)];
   }
 
   [[nodiscard]] supernode node(std::int64_t s) const {
@@ -161,21 +165,19 @@ struct supernode_tree {
 
   /// Returns the level of each supernode, counted from 0: the longest path from a leaf, or, if `from_roots`,
   /// from a root. All levels are 0 unless `is_nested`.
-  [[nodiscard]] std::vector<std::int64_t> levels(bool from_roots) const {
-    std::vector<std::int64_t> level(static_cast<std::size_t>(count()), 0);
+  [[nodiscard]] std::vector<std::int32_t> levels(bool from_roots) const {
+    std::vector<std::int32_t> level(parent.size(), 0);
     if (!is_nested) {
       return level;
     }
-    for (std::int64_t i = 0; i < count(); ++i) {
-      const std::int64_t s = from_roots ? count() - 1 - i : i;
-      const std::int64_t p = parent[static_cast<std::size_t>(s)];
-      if (p >= 0) {
-        const auto child = static_cast<std::size_t>(s);
-        const auto above = static_cast<std::size_t>(p);
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      const std::size_t s = from_roots ? level.size() - 1 - i : i;
+      if (parent[s] >= 0) {
+        std::int32_t& above = level[static_cast<std::size_t>(parent[s])];
         if (from_roots) {
-          level[child] = level[above] + 1;
+          level[s] = above + 1;
         } else {
-          level[above] = std::max(level[above], level[child] + 1);
+          above = std::max(above, level[s] + 1);
         }
       }
     }
@@ -186,22 +188,28 @@ struct supernode_tree {
 /// Cuts the merged supernodes of `size` columns into chains of supernodes of at most `max_width` columns, and
 /// before the columns `cuts`, which ascend.
 template <class Index>
-supernode_tree cut(const std::vector<merged_columns<Index>>& merged, std::int64_t size, bool is_nested,
-                   std::int64_t max_width, const std::vector<std::int64_t>& cuts) {
-  supernode_tree tree;
+supernode_tree<Index> cut(const std::vector<merged_columns<Index>>& merged, std::int64_t size, bool is_nested,
+                          std::int64_t max_width, const std::vector<std::int64_t>& cuts) {
+  supernode_tree<Index> tree;
   tree.is_nested = is_nested;
-  for (auto* array : {&tree.first, &tree.range_end, &tree.rows_begin, &tree.panel_begin, &tree.parent}) {
-    array->reserve(merged.size() + 1);
-  }
-  std::vector<std::int64_t> first_of(merged.size() + 1);  // by merged supernode: its first supernode
-  tree.rows_begin.push_back(0);
-  tree.panel_begin.push_back(0);
+  const auto resize = [&tree](std::size_t count) {
+    tree.first.resize(count + 1);
+    tree.range_end.resize(count);
+    tree.rows_begin.resize(count + 1);
+    tree.panel_begin.resize(count + 1);
+    tree.parent.resize(count);
+  };
+  resize(merged.size() + static_cast<std::size_t>(size / max_width) +
+         cuts.size());                             // as many as there may be
+  std::vector<Index> first_of(merged.size() + 1);  // by merged supernode: its first supernode
+  std::size_t count = 0;
+  std::int64_t all_rows = 0;
+  std::int64_t all_entries = 0;
   auto next_cut = cuts.begin();
   for (std::size_t i = 0; i < merged.size(); ++i) {
-    first_of[i] = tree.count();
-    std::int64_t begin = merged[i].first;
+    first_of[i] = static_cast<Index>(count);
     const std::int64_t end = i + 1 < merged.size() ? std::int64_t{merged[i + 1].first} : size;
-    while (begin < end) {
+    for (std::int64_t begin = merged[i].first; begin < end;) {
       while (next_cut != cuts.end() && *next_cut <= begin) {
         ++next_cut;
       }
@@ -209,24 +217,32 @@ supernode_tree cut(const std::vector<merged_columns<Index>>& merged, std::int64_
       stop = next_cut != cuts.end() ? std::min(stop, *next_cut) : stop;
       const std::int64_t columns = stop - begin;
       const std::int64_t rows = end - stop + merged[i].rows;
-      tree.first.push_back(begin);
-      tree.range_end.push_back(end);
-      tree.rows_begin.push_back(tree.rows_begin.back() + rows);
-      tree.panel_begin.push_back(tree.panel_begin.back() + panel_row(columns + rows, columns));
-      // A supernode in the middle of a range is followed by its parent. The last one gets its own below.
-      tree.parent.push_back(tree.count());
+      tree.first[count] = static_cast<Index>(begin);
+      tree.range_end[count] = static_cast<Index>(end);
+      tree.rows_begin[count] = all_rows;
+      tree.panel_begin[count] = all_entries;
+      all_rows += rows;
+      all_entries += panel_row(columns + rows, columns);
       begin = stop;
+      ++count;
+      // A supernode in the middle of a range is followed by its parent. The last one gets its own below.
+      tree.parent[count - 1] = static_cast<Index>(count);
     }
   }
-  first_of[merged.size()] = tree.count();
-  tree.first.push_back(size);
+  first_of[merged.size()] = static_cast<Index>(count);
+  tree.first[count] = static_cast<Index>(size);
+  tree.rows_begin[count] = all_rows;
+  tree.panel_begin[count] = all_entries;
+  resize(count);
   for (std::size_t i = 0; i < merged.size(); ++i) {
-    std::int64_t parent = -1;
+    Index parent = -1;
     if (merged[i].parent >= 0) {
       const auto above = static_cast<std::size_t>(merged[i].parent);
-      const auto begin = tree.first.begin() + first_of[above];
-      const auto end = tree.first.begin() + first_of[above + 1];
-      parent = std::upper_bound(begin, end, std::int64_t{merged[i].parent_column}) - tree.first.begin() - 1;
+      parent = first_of[above];
+      while (parent + 1 < first_of[above + 1] &&
+             tree.first[static_cast<std::size_t>(parent) + 1] <= merged[i].parent_column) {
+        ++parent;
+      }
     }
     tree.parent[static_cast<std::size_t>(first_of[i + 1]) - 1] = parent;
   }

@@ -23,14 +23,12 @@ class forest_lists {
       return;
     }
     forests_ = upload(list.forests, on, resource);
-    outside_rows_ = upload(list.outside_rows, on, resource);
+    const auto places = upload(list.places, on, resource);
+    outside_rows_ = make_buffer<std::int64_t>(list.outside_rows, on, resource);
     level_begin_ = make_buffer<std::int32_t>(list.levels, on, resource);
-    const auto level = upload(list.level, on, resource);
-    const auto root = upload(list.root, on, resource);
-    const auto outside = upload(list.outside, on, resource);
-    const forest_builder<Index> b{
-        of,           forests_.data(), static_cast<std::int64_t>(list.forests.size()),
-        level.data(), root.data(),     outside.data()};
+    const forest_builder<Index> b{of, forests_.data(), static_cast<std::int64_t>(list.forests.size()),
+                                  places.data()};
+    for_each_by_tile<8>(on, of.count, write_outside_rows<Index>{b, outside_rows_.data()});
     auto keys = make_buffer<std::uint64_t>(list.items, on, resource);
     // Bulk copies read up to the next multiple of 16 bytes.
     if (backward) {
@@ -70,12 +68,6 @@ class forest_lists {
   }
 
  private:
-  template <class T, class Executor>
-  static buffer<T> upload(const std::vector<T>& from, const Executor& on, memory_resource& resource) {
-    auto to = make_buffer<T>(static_cast<std::int64_t>(from.size()), on, resource);
-    on.upload(to.data(), from.data(), to.bytes());
-    return to;
-  }
   template <class T, class Executor>
   static void sort(buffer<std::uint64_t>& keys, buffer<T>& items, const forest_list& list, const Executor& on,
                    memory_resource& resource) {

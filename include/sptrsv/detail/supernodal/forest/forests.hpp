@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -101,32 +102,36 @@ struct forest_space {
   }
 };
 
+/// The position of a supernode in its forest.
+struct forest_place {
+  std::int32_t level = -1;   ///< -1: it is in no forest
+  std::int32_t root = -1;    ///< the root of its tree in the forest
+  std::int32_t outside = 0;  ///< of a root: local number of the first row below it
+};
+
 /// The forests of a plan on the host.
 struct forest_list {
-  std::vector<forest> forests;             ///< ascending
-  std::vector<std::int32_t> level;         ///< by supernode: its level in its forest; -1: it is in none
-  std::vector<std::int32_t> root;          ///< by supernode: the root of its tree in the forest
-  std::vector<std::int32_t> outside;       ///< by root: local number of the first row below it
-  std::vector<std::int64_t> outside_rows;  ///< by outside row: its number in the lists of rows
-  std::int64_t items = 0;                  ///< products or columns of all forests
-  std::int64_t levels = 0;                 ///< beginnings of levels of all forests
+  std::vector<forest> forests;       ///< ascending
+  std::vector<forest_place> places;  ///< by supernode
+  std::int64_t outside_rows = 0;     ///< outside rows of all forests
+  std::int64_t items = 0;            ///< products or columns of all forests
+  std::int64_t levels = 0;           ///< beginnings of levels of all forests
 };
 
 /// Chooses the forests: the largest subtrees that fit shared memory, neighbours together. A tree that is not
 /// nested has none.
+template <class Index>
 class forest_finder {
  public:
-  forest_finder(const supernode_tree& tree, const forest_space& space, std::int64_t bytes)
-      : tree_(tree), space_(space), bytes_(bytes) {}
+  /// `level`: supernode_tree::levels(), from the roots if the space is that of a backward solve.
+  forest_finder(const supernode_tree<Index>& tree, const std::vector<std::int32_t>& level,
+                const forest_space& space, std::int64_t bytes)
+      : tree_(tree), level_(level), space_(space), bytes_(bytes) {}
 
   forest_list find() {
-    const auto count = static_cast<std::size_t>(tree_.count());
-    list_.level.assign(count, -1);
-    list_.root.assign(count, -1);
-    list_.outside.assign(count, 0);
-    if (tree_.is_nested) {
+    list_.places.resize(static_cast<std::size_t>(tree_.count()));
+    if (tree_.is_nested && bytes_ > 0) {
       find_subtrees();
-      level_ = tree_.levels(space_.backward);
       for (std::int64_t last = tree_.count() - 1; last >= 0;) {
         last = take_forest(last);
       }
@@ -141,16 +146,14 @@ class forest_finder {
 
   /// Finds the first supernode of each subtree.
   void find_subtrees() {
-    subtree_size_.assign(list_.level.size(), 1);
-    subtree_begin_.resize(list_.level.size());
-    for (std::int64_t s = 0; s < tree_.count(); ++s) {
-      subtree_begin_[at(s)] = subtree_size_[at(s)] == 1 ? s : subtree_begin_[at(s)];
-      const std::int64_t p = tree_.parent[at(s)];
-      if (p >= 0) {
-        subtree_begin_[at(p)] = subtree_size_[at(p)] == 1
-                                    ? subtree_begin_[at(s)]
-                                    : std::min(subtree_begin_[at(p)], subtree_begin_[at(s)]);
-        subtree_size_[at(p)] += subtree_size_[at(s)];
+    subtree_size_.assign(list_.places.size(), 1);
+    subtree_begin_.resize(list_.places.size());
+    std::iota(subtree_begin_.begin(), subtree_begin_.end(), Index{0});
+    for (std::size_t s = 0; s < subtree_size_.size(); ++s) {
+      if (tree_.parent[s] >= 0) {
+        const auto above = static_cast<std::size_t>(tree_.parent[s]);
+        subtree_begin_[above] = std::min(subtree_begin_[above], subtree_begin_[s]);
+        subtree_size_[above] += subtree_size_[s];
       }
     }
   }
@@ -160,10 +163,10 @@ class forest_finder {
   std::int64_t take_forest(std::int64_t last) {
     std::int64_t first = last + 1;
     std::int64_t outside = 0;
-    std::vector<std::int64_t> roots;
+    roots_.clear();
     while (first > 0 && is_subtree(first - 1) &&
            fits(subtree_begin_[at(first - 1)], last, outside + tree_.rows(first - 1))) {
-      roots.push_back(first - 1);
+      roots_.push_back(first - 1);
       outside += tree_.rows(first - 1);
       first = subtree_begin_[at(first - 1)];
     }
@@ -179,15 +182,14 @@ class forest_finder {
     made.rows = static_cast<std::int32_t>(rows(first, last));
     made.outside_count = static_cast<std::int32_t>(outside);
     std::int32_t local = made.columns;
-    for (auto root = roots.rbegin(); root != roots.rend(); ++root) {
-      list_.outside[at(*root)] = local;
-      local += static_cast<std::int32_t>(tree_.rows(*root));
+    for (auto root = roots_.rbegin(); root != roots_.rend(); ++root) {
+      const std::int32_t level_of_root = space_.backward ? level_[at(*root)] : 0;
       for (std::int64_t s = subtree_begin_[at(*root)]; s <= *root; ++s) {
-        const std::int64_t level = level_[at(s)] - (space_.backward ? level_[at(*root)] : 0);
-        list_.level[at(s)] = static_cast<std::int32_t>(level);
-        list_.root[at(s)] = static_cast<std::int32_t>(*root);
-        made.level_count = std::max(made.level_count, list_.level[at(s)] + 1);
+        const std::int32_t level = level_[at(s)] - level_of_root;
+        list_.places[at(s)] = {level, static_cast<std::int32_t>(*root), local};
+        made.level_count = std::max(made.level_count, level + 1);
       }
+      local += static_cast<std::int32_t>(tree_.rows(*root));
     }
     made.level_count += space_.backward ? 0 : 1;
     list_.forests.push_back(made);
@@ -221,28 +223,23 @@ class forest_finder {
 
   /// Places the arrays of the forests one after the other.
   void number() {
-    std::int64_t s = 0;
     for (forest& f : list_.forests) {
       f.items = list_.items;
       f.levels = list_.levels;
-      f.outside = static_cast<std::int64_t>(list_.outside_rows.size());
+      f.outside = list_.outside_rows;
       list_.items += f.columns + (space_.backward ? 0 : f.rows);
       list_.levels += f.level_count + 1;
-      for (; s < tree_.count() && tree_.first[at(s)] < f.first + f.columns; ++s) {
-        for (std::int64_t r = tree_.rows_begin[at(s)];
-             list_.root[at(s)] == s && r < tree_.rows_begin[at(s) + 1]; ++r) {
-          list_.outside_rows.push_back(r);
-        }
-      }
+      list_.outside_rows += f.outside_count;
     }
   }
 
-  const supernode_tree& tree_;
+  const supernode_tree<Index>& tree_;
+  const std::vector<std::int32_t>& level_;
   forest_space space_;
   std::int64_t bytes_;
-  std::vector<std::int64_t> subtree_begin_;  ///< by supernode: the first one of its subtree
-  std::vector<std::int64_t> subtree_size_;   ///< by supernode: supernodes in its subtree
-  std::vector<std::int64_t> level_;          ///< by supernode, in the whole tree
+  std::vector<Index> subtree_begin_;  ///< by supernode: the first one of its subtree
+  std::vector<Index> subtree_size_;   ///< by supernode: supernodes in its subtree
+  std::vector<std::int64_t> roots_;   ///< of the forest that is made, the last one first
   forest_list list_;
 };
 

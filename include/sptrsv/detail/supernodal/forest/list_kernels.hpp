@@ -15,9 +15,7 @@ struct forest_builder {
   supernodes<Index> of;
   const forest* forests;
   std::int64_t count;
-  const std::int32_t* level;    ///< see forest_list
-  const std::int32_t* root;     ///< see forest_list
-  const std::int32_t* outside;  ///< see forest_list
+  const forest_place* places;  ///< by supernode
 
   /// Returns the last forest whose `member` does not exceed `i`.
   template <class Context>
@@ -41,10 +39,10 @@ struct forest_builder {
     if (row < f.first + f.columns) {
       return row - f.first;
     }
-    const std::int64_t top = ctx.load_constant(root + s);
+    const std::int64_t top = ctx.load_constant(&places[s].root);
     const std::int64_t begin = ctx.load_constant(of.rows_begin + top);
     const std::int64_t rows = ctx.load_constant(of.rows_begin + top + 1) - begin;
-    return ctx.load_constant(outside + top) +
+    return ctx.load_constant(&places[s].outside) +
            triangle_kernels::count_below(ctx, of.rows + begin, rows, static_cast<Index>(row));
   }
 };
@@ -104,7 +102,7 @@ struct key_products {
     const auto product = open_product(ctx, b, f, item);
     const bool is_diagonal = item - f.items >= f.rows;
     const std::int32_t level =
-        is_diagonal ? f.level_count - 1 : ctx.load_constant(b.level + product.supernode);
+        is_diagonal ? f.level_count - 1 : ctx.load_constant(&b.places[product.supernode].level);
     const std::int64_t row = b.local_row(ctx, f, product.supernode, product.row);
     if (!is_diagonal && row < f.columns) {
       ctx.atomic_max(last_level + product.row, level + 1);
@@ -161,7 +159,8 @@ struct key_columns {
     const std::int64_t number = b.find(ctx, &forest::items, item);
     const forest f = ctx.load_constant(b.forests + number);
     const std::int64_t column = f.first + item - f.items;
-    const std::int64_t level = ctx.load_constant(b.level + ctx.load_constant(b.of.supernode_of + column));
+    const std::int64_t level =
+        ctx.load_constant(&b.places[ctx.load_constant(b.of.supernode_of + column)].level);
     ctx.store(keys + item, forest_key::make(number, level, column - f.first));
     ctx.store(items + item, static_cast<Index>(item));
   }
@@ -198,11 +197,33 @@ struct write_local_rows {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
     const std::int64_t s = triangle_kernels::major_of(ctx, b.of.rows_begin, b.of.count, e);
-    if (ctx.load_constant(b.level + s) >= 0) {
+    if (ctx.load_constant(&b.places[s].level) >= 0) {
       const forest f =
           ctx.load_constant(b.forests + b.find(ctx, &forest::first, ctx.load_constant(b.of.first + s)));
       ctx.store(local_rows + e,
                 static_cast<std::uint16_t>(b.local_row(ctx, f, s, ctx.load_constant(b.of.rows + e))));
+    }
+  }
+};
+
+/// Writes the number of each outside row in the lists of rows. Runs once per supernode, by a tile of lanes.
+template <class Index>
+struct write_outside_rows {
+  forest_builder<Index> b;
+  std::int64_t* outside_rows;
+
+  template <class Context, class Tile>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t s) const {
+    const forest_place place = ctx.load_constant(b.places + s);
+    if (place.root != s) {
+      return;
+    }
+    const forest f =
+        ctx.load_constant(b.forests + b.find(ctx, &forest::first, ctx.load_constant(b.of.first + s)));
+    const std::int64_t begin = ctx.load_constant(b.of.rows_begin + s);
+    const std::int64_t count = ctx.load_constant(b.of.rows_begin + s + 1) - begin;
+    for (std::int64_t r = tile.rank(); r < count; r += Tile::lanes) {
+      ctx.store(outside_rows + f.outside + place.outside - f.columns + r, begin + r);
     }
   }
 };

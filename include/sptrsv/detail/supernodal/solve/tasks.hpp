@@ -63,25 +63,21 @@ struct task_limits {
 /// Makes the task list for the supernodes that are in no forest. They are taken in the order of levels, in
 /// the order of columns within a level; if the tree does not say what a supernode needs, in the order of
 /// columns. In a level large supernodes come first.
+template <class Index>
 class task_lister {
  public:
-  task_lister(const supernode_tree& tree, const forest_list& forests, bool backward,
-              const task_limits& limits)
-      : tree_(tree), forests_(forests), backward_(backward), limits_(limits) {}
+  /// `level`: supernode_tree::levels(), from the roots if `backward`.
+  task_lister(const supernode_tree<Index>& tree, const std::vector<std::int32_t>& level,
+              const forest_list& forests, bool backward, const task_limits& limits)
+      : tree_(tree), level_(level), forests_(forests), backward_(backward), limits_(limits) {}
 
   task_list make() {
-    const std::vector<std::int64_t> level = tree_.levels(backward_);
-    const std::vector<std::int64_t> by_level = in_order(level);
-    const auto level_of = [&](std::int64_t s) { return level[static_cast<std::size_t>(s)]; };
+    list_.levels = 1 + *std::max_element(level_.begin(), level_.end());
     bool joins = false;  // whether the last task is a `warps` of the same level
-    for (std::size_t i = 0; i < by_level.size(); ++i) {
-      const std::int64_t s = by_level[i];
-      const bool begins_level = i == 0 || level_of(s) != level_of(by_level[i - 1]);
-      list_.levels += begins_level ? 1 : 0;
-      joins = joins && !begins_level;
-      if (forests_.level[static_cast<std::size_t>(s)] >= 0) {
-        continue;
-      }
+    std::int32_t last_level = -1;
+    for (const Index s : in_order()) {
+      joins = joins && level_[static_cast<std::size_t>(s)] == last_level;
+      last_level = level_[static_cast<std::size_t>(s)];
       if (!is_small(s)) {
         add_large(s);
         joins = false;
@@ -99,40 +95,41 @@ class task_lister {
   }
 
  private:
-  /// Returns the supernodes in the order in which they get tasks: a counting sort.
-  [[nodiscard]] std::vector<std::int64_t> in_order(const std::vector<std::int64_t>& level) const {
-    const std::int64_t count = tree_.count();
-    const auto numbered = [&](std::int64_t i) { return backward_ ? count - 1 - i : i; };
-    const auto key = [&](std::int64_t s) {
-      return tree_.is_nested
-                 ? static_cast<std::size_t>(2 * level[static_cast<std::size_t>(s)] + (is_small(s) ? 1 : 0))
-                 : std::size_t{0};
+  /// Returns the supernodes that are in no forest, in the order in which they get tasks: a counting sort.
+  [[nodiscard]] std::vector<Index> in_order() const {
+    std::vector<Index> numbered;
+    for (std::size_t i = 0; i < level_.size(); ++i) {
+      const std::size_t s = backward_ ? level_.size() - 1 - i : i;
+      if (forests_.places[s].level < 0) {
+        numbered.push_back(static_cast<Index>(s));
+      }
+    }
+    if (!tree_.is_nested) {
+      return numbered;
+    }
+    const auto key = [&](Index s) {
+      return 2 * static_cast<std::size_t>(level_[static_cast<std::size_t>(s)]) + (is_small(s) ? 1 : 0);
     };
-    std::vector<std::int64_t> begin(
-        2 * static_cast<std::size_t>(*std::max_element(level.begin(), level.end())) + 3);
-    for (std::int64_t s = 0; s < count; ++s) {
+    std::vector<std::int64_t> begin(2 * static_cast<std::size_t>(list_.levels) + 1);
+    for (const Index s : numbered) {
       ++begin[key(s) + 1];
     }
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
-    std::vector<std::int64_t> order(static_cast<std::size_t>(count));
-    for (std::int64_t i = 0; i < count; ++i) {
-      order[static_cast<std::size_t>(begin[key(numbered(i))]++)] = numbered(i);
+    std::vector<Index> order(numbered.size());
+    for (const Index s : numbered) {
+      order[static_cast<std::size_t>(begin[key(s)]++)] = s;
     }
     return order;
   }
 
-  [[nodiscard]] std::int64_t entries(std::int64_t s) const {
-    return tree_.panel_begin[static_cast<std::size_t>(s) + 1] -
-           tree_.panel_begin[static_cast<std::size_t>(s)];
-  }
   [[nodiscard]] bool is_small(std::int64_t s) const {
-    return tree_.columns(s) <= 32 && entries(s) <= limits_.warp_entries;
+    return tree_.columns(s) <= 32 && tree_.entries(s) <= limits_.warp_entries;
   }
 
   void add_large(std::int64_t s) {
     const std::int64_t columns = tree_.columns(s);
     const std::int64_t height = columns + tree_.rows(s);
-    if (entries(s) <= limits_.tile_entries) {
+    if (tree_.entries(s) <= limits_.tile_entries) {
       list_.tasks.push_back({tree_.node(s), 0, height, 0, 0, 0, task_kind::whole});
       return;
     }
@@ -184,7 +181,8 @@ class task_lister {
     }
   }
 
-  const supernode_tree& tree_;
+  const supernode_tree<Index>& tree_;
+  const std::vector<std::int32_t>& level_;
   const forest_list& forests_;
   bool backward_;
   task_limits limits_;

@@ -35,8 +35,9 @@ struct wide_parts {
 
 /// Returns the parts of the supernodes with more than `narrow` columns, the widest first: `side` columns of a
 /// diagonal block, and `rows` rows of a panel, of which at least one is below it.
-inline wide_parts list_wide_parts(const supernode_tree& tree, std::int64_t narrow, std::int64_t side,
-                                  std::int64_t rows) {
+template <class Index>
+wide_parts list_wide_parts(const supernode_tree<Index>& tree, std::int64_t narrow, std::int64_t side,
+                           std::int64_t rows) {
   std::vector<std::int64_t> wide;
   for (std::int64_t s = 0; s < tree.count(); ++s) {
     if (tree.columns(s) > narrow) {
@@ -69,7 +70,8 @@ class panel_values {
   using product = product_agent<Tuning, Scalar, Index, Offset>;
 
  public:
-  panel_values(const supernode_tree& tree, std::int64_t pivots, const Executor& on, memory_resource& resource)
+  panel_values(const supernode_tree<Index>& tree, std::int64_t pivots, const Executor& on,
+               memory_resource& resource)
       : columns_(tree.first.back()),
         entries_(tree.panel_begin.back()),
         panels_(make_buffer<Scalar>(entries_ + tail, on, resource)),
@@ -77,13 +79,8 @@ class panel_values {
         norms_(make_buffer<block_norms<real>>(tree.count(), on, resource)),
         first_grown_(make_buffer<std::int64_t>(1, on, resource)) {
     const wide_parts parts = list_wide_parts(tree, narrow::max_columns, invert::side, product::rows);
-    const auto upload = [&](const std::vector<panel_part>& from) {
-      auto to = make_buffer<panel_part>(static_cast<std::int64_t>(from.size()), on, resource);
-      on.upload(to.data(), from.data(), to.bytes());
-      return to;
-    };
-    column_parts_ = upload(parts.columns);
-    row_parts_ = upload(parts.rows);
+    column_parts_ = upload(parts.columns, on, resource);
+    row_parts_ = upload(parts.rows, on, resource);
     on.fill_bytes(panels_.data() + entries_, 0, tail * sizeof(Scalar));
   }
 
