@@ -42,6 +42,16 @@ struct solve_status {
   [[nodiscard]] bool ok() const noexcept { return code == kind::ok; }
 };
 
+/// The longest chain of supernodes of which each needs the one before, in a solve by supernodal.
+struct critical_path {
+  std::int64_t supernodes = 0;  ///< supernodes on the chain; 0: the pattern has no tree of supernodes
+  std::int64_t bytes = 0;       ///< bytes of their panels
+  std::int64_t hops = 0;        ///< hand-offs between them
+  /// Predicted time of a solve with one right-hand side, the chain and what runs beside it, by constants
+  /// measured on one GPU, in nanoseconds.
+  double nanoseconds = 0;
+};
+
 /// A kernel that a solve runs. Numbers that a kernel does not have are 0.
 struct kernel_info {
   std::string text;                   ///< the kernel and its numbers in words
@@ -58,6 +68,7 @@ struct kernel_info {
   std::int64_t tile_rows = 0;           ///< rows that are solved together
   std::int64_t x_ring_size = 0;         ///< components of x in the ring buffer in shared memory
   std::int64_t rhs_together = 1;        ///< right-hand sides that are solved together
+  critical_path path;                   ///< of a solve by supernodal
 };
 
 /// The time that the cost model predicts for a solve by one of several candidates.

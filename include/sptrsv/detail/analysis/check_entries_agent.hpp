@@ -7,11 +7,13 @@
 
 namespace sptrsv::detail::triangle_kernels {
 
-/// Checks the stored matrix and counts the entries of the system's rows. Thread i does two things:
+/// Checks the stored matrix and counts the entries of the system's rows. A block takes `block_items` stored
+/// rows (columns) and as many stored entries:
 ///
-///   1. For stored row (column) i: check that the offsets are sound.
-///   2. For stored entry i: check its index and its order within the stored row, record the diagonal entry,
-///      and count the entry for its row of the system. The lanes of a warp first combine the counts of
+///   1. For each of the rows: check that the offsets are sound.
+///   2. Two threads search the rows of the first and of the last entry, the others search between them.
+///   3. For each of the entries: check its index and its order within the stored row, record the diagonal
+///      entry, and count the entry for its row of the system. The lanes of a warp first combine the counts of
 ///      neighbours in the same row.
 ///
 /// The findings about entries are valid only if all offsets are sound, but the kernel never reads outside the
@@ -19,7 +21,10 @@ namespace sptrsv::detail::triangle_kernels {
 template <class Index, class Offset>
 struct check_entries_agent {
   static constexpr int block_threads = 256;
-  struct shared_storage {};
+  static constexpr int block_items = 4 * block_threads;
+  struct shared_storage {
+    std::int64_t majors[2];  ///< stored rows of the first and of the last entry
+  };
   struct params {
     pattern_view<Index, Offset> a;
     triangle_form form;
@@ -31,16 +36,27 @@ struct check_entries_agent {
   };
 
   template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
-    const std::int64_t i = static_cast<std::int64_t>(ctx.block_rank()) * block_threads + ctx.thread_rank();
-    if (i < p.a.size) {
-      check_offsets(ctx, p, i);
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    const std::int64_t begin = static_cast<std::int64_t>(ctx.block_rank()) * block_items;
+    const std::int64_t end = p.a.entries - begin > block_items ? begin + block_items : p.a.entries;
+    if (ctx.thread_rank() < 2 && begin < end) {
+      shared.majors[ctx.thread_rank()] =
+          major_of(ctx, p.a.offsets, p.a.size, ctx.thread_rank() == 0 ? begin : end - 1);
     }
-    counted entry;
-    if (i < p.a.entries) {
-      entry = classify(ctx, p, i);
+    for (int k = 0; k < block_items; k += block_threads) {
+      const std::int64_t i = begin + k + ctx.thread_rank();
+      if (i < p.a.size) {
+        check_offsets(ctx, p, i);
+      }
     }
-    add_lengths(ctx, p, entry);
+    ctx.barrier();
+    for (std::int64_t e = begin; e < end; e += block_threads) {
+      counted entry;
+      if (e + ctx.thread_rank() < end) {
+        entry = classify(ctx, p, e + ctx.thread_rank(), shared.majors[0], shared.majors[1]);
+      }
+      add_lengths(ctx, p, entry);
+    }
   }
 
  private:
@@ -60,9 +76,13 @@ struct check_entries_agent {
     }
   }
 
+  /// `first` and `last`: the stored rows of an entry before, or this one, and of one behind, or this one.
   template <class Context>
-  SPTRSV_DEVICE static counted classify(Context& ctx, const params& p, std::int64_t e) {
-    const std::int64_t m = major_of(ctx, p.a.offsets, p.a.size, e);
+  SPTRSV_DEVICE static counted classify(Context& ctx, const params& p, std::int64_t e, std::int64_t first,
+                                        std::int64_t last) {
+    // If the offsets are not sound, `last` may be below `first`.
+    const std::int64_t m =
+        last > first ? first + major_of(ctx, p.a.offsets + first, last - first + 1, e) : first;
     const Index minor = ctx.load_constant(p.a.indices + e);
     if (minor < 0 || static_cast<std::int64_t>(minor) >= p.a.size) {
       ctx.atomic_min(&p.found->index, m);

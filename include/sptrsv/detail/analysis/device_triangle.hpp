@@ -114,7 +114,7 @@ class device_triangle_builder {
     Offset* const offsets = t.row_offsets.data();
     Offset* const pivots = t.diagonal_sources.data();
     using check = triangle_kernels::check_entries_agent<Index, Offset>;
-    on_.template launch<check>(simt::block_count(std::max(a_.size, a_.entries), check::block_threads),
+    on_.template launch<check>(simt::block_count(std::max(a_.size, a_.entries), check::block_items),
                                {a_, form_, offsets, pivots, report_.data()});
     scan(on_, a_.size,
          triangle_kernels::finish_rows<Offset>{offsets, pivots, a_.size, form_.reversed, report_.data(),

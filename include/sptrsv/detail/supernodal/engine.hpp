@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "sptrsv/detail/supernodal/critical_path.hpp"
 #include "sptrsv/detail/supernodal/factor.hpp"
 #include "sptrsv/detail/supernodal/pack/solve_storage.hpp"
 #include "sptrsv/detail/supernodal/plan.hpp"
@@ -154,6 +155,8 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     kernel.waiting_launches = 1;
     kernel.levels = plan_.levels;
     kernel.partitions = supernodes;
+    kernel.path =
+        supernodal::find_critical_path(factor_->tree(), backward_, factor_->entries(), sizeof(Scalar));
     info.kernels = {std::move(kernel)};
     info.solver_bytes = factor_->bytes() + contributions_.bytes() + plan_.bytes();
   }
