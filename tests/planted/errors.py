@@ -895,9 +895,9 @@ ERRORS = (
         "supernodal_merge",
         Edit(
             SN + "analysis/merge_agent.hpp",
-            "ctx.load_constant(state.children + above)",
+            "children",
             "Index{1}",
-            within="+ 1 < ctx.load_constant(state.children + above)",
+            within="+ 1 < children",
         ),
     ),
     error(

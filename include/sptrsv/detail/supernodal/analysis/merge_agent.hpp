@@ -67,9 +67,13 @@ struct merge_agent {
     if (node >= p.count || ctx.load_constant(state.children + node) != 0) {
       return;
     }
+    merged_node last{};
+    last.node = -1;
     for (std::int64_t steps = 1;; ++steps) {
-      merge(ctx, p, node);
+      // Loaded before the merge, which takes longer.
       const std::int64_t above = ctx.load_constant(state.parent + node);
+      const Index children = above >= 0 ? ctx.load_constant(state.children + above) : Index{0};
+      last = merge(ctx, p, node, last);
       if (above < 0) {
         return;
       }
@@ -78,7 +82,7 @@ struct merge_agent {
         return;
       }
       ctx.fence();
-      if (ctx.atomic_add(state.arrived + above, Index{1}) + 1 < ctx.load_constant(state.children + above)) {
+      if (ctx.atomic_add(state.arrived + above, Index{1}) + 1 < children) {
         return;
       }
       ctx.fence();
@@ -87,37 +91,54 @@ struct merge_agent {
   }
 
  private:
+  /// A supernode after its merge: the lowest descendant of its range, the first column of this one, and the
+  /// entries of the range.
+  struct merged_node {
+    std::int64_t node;
+    std::int64_t lowest;
+    std::int64_t first;
+    std::int64_t entries;
+  };
+
+  /// `last`: the child from which the thread came; node -1: none.
   template <class Context>
-  SPTRSV_DEVICE static void merge(Context& ctx, const params& p, std::int64_t node) {
+  SPTRSV_DEVICE static merged_node merge(Context& ctx, const params& p, std::int64_t node,
+                                         const merged_node& last) {
     const merge_state<Index>& state = p.state;
     const std::int64_t end = ctx.load_constant(state.first + node + 1);
     const std::int64_t rows = ctx.load_constant(state.row_count + node);
     const auto panel_entries = [&](std::int64_t columns) { return panel_row(columns + rows, columns); };
-    std::int64_t begin = node;
-    std::int64_t entries =
-        panel_entries(end - static_cast<std::int64_t>(ctx.load_constant(state.first + node)));
-    while (begin > 0) {
-      const std::int64_t child = begin - 1;
-      const std::int64_t parent = ctx.load_constant(state.parent + child);
-      if (parent < begin || parent > node ||
-          (parent < node && static_cast<std::int64_t>(ctx.load(state.lowest + parent)) != begin)) {
+    merged_node made{node, node, ctx.load_constant(state.first + node), 0};
+    made.entries = panel_entries(end - made.first);
+    while (made.lowest > 0) {
+      merged_node child = last;
+      std::int64_t parent = node;
+      if (made.lowest - 1 != last.node) {
+        child.node = made.lowest - 1;
+        parent = ctx.load_constant(state.parent + child.node);
+        if (parent < made.lowest || parent > node ||
+            (parent < node && static_cast<std::int64_t>(ctx.load(state.lowest + parent)) != made.lowest)) {
+          break;
+        }
+        child.lowest = ctx.load(state.lowest + child.node);
+        child.entries = ctx.load(state.entries + child.node);
+        child.first = ctx.load_constant(state.first + child.lowest);
+      }
+      if (!p.limits.allow(panel_entries(end - child.first), made.entries + child.entries,
+                          end - child.first)) {
         break;
       }
-      const std::int64_t lowest = ctx.load(state.lowest + child);
-      const std::int64_t of_child = ctx.load(state.entries + child);
-      const std::int64_t columns = end - static_cast<std::int64_t>(ctx.load_constant(state.first + lowest));
-      if (!p.limits.allow(panel_entries(columns), entries + of_child, columns)) {
-        break;
-      }
-      begin = lowest;
-      entries += of_child;
+      made.lowest = child.lowest;
+      made.first = child.first;
+      made.entries += child.entries;
       for (std::int64_t a = parent; a != node; a = ctx.load_constant(state.parent + a)) {
-        ctx.store(state.lowest + a, static_cast<Index>(begin));
+        ctx.store(state.lowest + a, static_cast<Index>(made.lowest));
       }
-      ctx.store(state.is_root + child, Index{0});
+      ctx.store(state.is_root + child.node, Index{0});
     }
-    ctx.store(state.lowest + node, static_cast<Index>(begin));
-    ctx.store(state.entries + node, entries);
+    ctx.store(state.lowest + node, static_cast<Index>(made.lowest));
+    ctx.store(state.entries + node, made.entries);
+    return made;
   }
 };
 
