@@ -68,7 +68,7 @@ struct kernel_info {
   std::int64_t tile_rows = 0;           ///< rows that are solved together
   std::int64_t x_ring_size = 0;         ///< components of x in the ring buffer in shared memory
   std::int64_t rhs_together = 1;        ///< right-hand sides that are solved together
-  critical_path path;                   ///< of a solve by supernodal
+  critical_path path{};                 ///< of a solve by supernodal
 };
 
 /// The time that the cost model predicts for a solve by one of several candidates.

@@ -20,7 +20,7 @@ struct path_costs {
   double supernode;
 
   static constexpr path_costs of(bool backward) {
-    return backward ? path_costs{1955, 1 / 3155.0, 0.129} : path_costs{2631, 1 / 5693.0, 0.437};
+    return backward ? path_costs{1686, 1 / 3074.0, 0.234} : path_costs{2522, 1 / 4208.0, 0.239};
   }
 };
 
