@@ -4,12 +4,12 @@
 //
 // A kernel may reach the memory of another device in two ways:
 //
-//   store_relaxed_system   a store to the address of a symmetric buffer of another device
+//   system_scope           a store to the address of a symmetric buffer of another device
 //   put, put_signal        a message to the buffer that corresponds to one of the own device
 //
 // Each word becomes visible by itself, late and in any order. Stores to one word stay in order. What orders
-// the rest is, for stores, fence_system; for puts of one thread to one device, order_puts and complete_puts.
-// The signal of a put is visible after its data.
+// the rest is, for stores, the fence of system scope; for puts of one thread to one device, order_puts and
+// complete_puts. The signal of a put is visible after its data.
 #pragma once
 
 #include <condition_variable>

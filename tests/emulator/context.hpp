@@ -251,35 +251,49 @@ class context {
   void fence_release() { scheduler_->fence_release(*thread_); }
   void fence_block() { scheduler_->fence_block(*thread_); }
 
-  // Among the devices of a cluster; see cluster.hpp. A store may go to symmetric memory of another device. A
-  // word that another device stores is polled with system scope.
-  template <class T>
-  T load_relaxed_system(const T* p) {
-    static_assert(is_atomic<T>);
-    return load_as(p, "load_relaxed_system", strength::system);
-  }
-  template <int Count, class T>
-  void load_relaxed_system_words(const T* p, T* to) {
-    scheduler_->expect_aligned(*thread_, address_of(p), Count * sizeof(T), "load_relaxed_system_words");
-    for (int w = 0; w < Count; ++w) {
-      to[w] = load_relaxed_system(p + w);
+  /// Among the devices of a cluster; see cluster.hpp. A store may go to symmetric memory of another device. A
+  /// word that another device stores is polled with system scope.
+  class system_flags {
+   public:
+    explicit system_flags(context& ctx) : ctx_(ctx) {}
+
+    template <class T>
+    T load_relaxed(const T* p) {
+      static_assert(is_atomic<T>);
+      return ctx_.load_as(p, "load_relaxed with system scope", strength::system);
     }
-  }
-  template <class T>
-  void store_relaxed_system(T* p, std::common_type_t<T> value) {
-    static_assert(is_atomic<T>);
-    store_as(p, value, "store_relaxed_system", strength::system);
-  }
-  template <int Count, class T>
-  void store_relaxed_system_words(T* p, const T* words) {
-    scheduler_->expect_aligned(*thread_, address_of(p), Count * sizeof(T), "store_relaxed_system_words",
-                               true);
-    for (int w = 0; w < Count; ++w) {
-      store_relaxed_system(p + w, words[w]);
+    template <int Count, class T>
+    void load_relaxed_words(const T* p, T* to) {
+      ctx_.scheduler_->expect_aligned(*ctx_.thread_, address_of(p), Count * sizeof(T),
+                                      "load_relaxed_words with system scope");
+      for (int w = 0; w < Count; ++w) {
+        to[w] = load_relaxed(p + w);
+      }
     }
-  }
-  /// System scope, orders all earlier and later accesses.
-  void fence_system() { scheduler_->fence_system(*thread_); }
+    template <class T>
+    void store_relaxed(T* p, std::common_type_t<T> value) {
+      static_assert(is_atomic<T>);
+      ctx_.store_as(p, value, "store_relaxed with system scope", strength::system);
+    }
+    template <int Count, class T>
+    void store_relaxed_words(T* p, const T* words) {
+      ctx_.scheduler_->expect_aligned(*ctx_.thread_, address_of(p), Count * sizeof(T),
+                                      "store_relaxed_words with system scope", true);
+      for (int w = 0; w < Count; ++w) {
+        store_relaxed(p + w, words[w]);
+      }
+    }
+    /// Orders all earlier and later accesses.
+    void fence() { ctx_.scheduler_->fence_system(*ctx_.thread_); }
+    template <class T>
+    void pause(const T* p) {
+      ctx_.pause(p);
+    }
+
+   private:
+    context& ctx_;
+  };
+  system_flags system_scope() { return system_flags(*this); }
 
   // Messages, one at a time from each thread. `to` and `signal` are addresses in symmetric buffers of the own
   // device and stand for those of device `to_device`; `from` is in the device's own memory, and is not
@@ -292,9 +306,9 @@ class context {
                   std::uint64_t value) {
     scheduler_->put(*thread_, to_device, address_of(to), address_of(from), bytes, address_of(signal), value);
   }
-  /// To each device, later puts of this thread arrive after the earlier ones. Also a fence_system.
+  /// To each device, later puts of this thread arrive after the earlier ones. Also a fence of system scope.
   void order_puts() { scheduler_->order_puts(*thread_); }
-  /// Waits until all puts of this thread have arrived. Also a fence_system.
+  /// Waits until all puts of this thread have arrived. Also a fence of system scope.
   void complete_puts() { scheduler_->complete_puts(*thread_); }
 
   template <int Bytes>

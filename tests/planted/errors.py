@@ -1162,7 +1162,7 @@ ERRORS = (
         "a PE does not wait for others that are behind",
         "order",
         "distributed",
-        Edit(DISTRIBUTED + "inbox.hpp", "ctx.load_relaxed_system(begun) < start.solve", "false"),
+        Edit(DISTRIBUTED + "inbox.hpp", "ctx.system_scope().load_relaxed(begun) < start.solve", "false"),
     ),
     error(
         "a PE waits for others one solve too short",
@@ -1170,8 +1170,8 @@ ERRORS = (
         "distributed",
         Edit(
             DISTRIBUTED + "inbox.hpp",
-            "ctx.load_relaxed_system(begun) < start.solve",
-            "ctx.load_relaxed_system(begun) + 1 < start.solve",
+            "ctx.system_scope().load_relaxed(begun) < start.solve",
+            "ctx.system_scope().load_relaxed(begun) + 1 < start.solve",
         ),
     ),
     error(

@@ -54,10 +54,10 @@ int right_results(int devices, std::size_t count, const Body& body, const IsRigh
 /// Polls a word with system scope until it is not 0. Returns it.
 template <class Context>
 word wait_for(Context& ctx, const word* p) {
-  word value = ctx.load_relaxed_system(p);
+  word value = ctx.system_scope().load_relaxed(p);
   while (value == 0) {
     ctx.pause(p);
-    value = ctx.load_relaxed_system(p);
+    value = ctx.system_scope().load_relaxed(p);
   }
   return value;
 }

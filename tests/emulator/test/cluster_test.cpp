@@ -35,7 +35,7 @@ int arrivals(const Send& send, const Receive& receive, std::uint32_t blocks = 1)
 }
 
 constexpr auto fence_and_load = [](auto& ctx, const word* p) {
-  ctx.fence_system();
+  ctx.system_scope().fence();
   return ctx.load(p);
 };
 
@@ -43,9 +43,9 @@ constexpr auto fence_and_load = [](auto& ctx, const word* p) {
 template <class Order>
 auto store_with(const Order& order) {
   return [=](auto& ctx, const symmetric_words& words) {
-    ctx.store_relaxed_system(words.of_device[1] + data, 42);
+    ctx.system_scope().store_relaxed(words.of_device[1] + data, 42);
     order(ctx);
-    ctx.store_relaxed_system(words.of_device[1] + flag, 1);
+    ctx.system_scope().store_relaxed(words.of_device[1] + flag, 1);
   };
 }
 /// Returns a sender of two puts, with order(ctx) between them.
@@ -69,7 +69,7 @@ void expect_sometimes(int right) {
 TEST(Cluster, StoresToAnotherDeviceAreOrderedByASystemFenceOnly) {
   expect_sometimes(arrivals(store_with([](auto&) {}), fence_and_load));
   expect_sometimes(arrivals(store_with([](auto& ctx) { ctx.fence(); }), fence_and_load));
-  EXPECT_EQ(arrivals(store_with([](auto& ctx) { ctx.fence_system(); }), fence_and_load), 100);
+  EXPECT_EQ(arrivals(store_with([](auto& ctx) { ctx.system_scope().fence(); }), fence_and_load), 100);
 }
 
 TEST(Cluster, ASystemFenceAlsoOrdersStoresOfOtherThreadsThatItsThreadHasAcquired) {
@@ -77,7 +77,7 @@ TEST(Cluster, ASystemFenceAlsoOrdersStoresOfOtherThreadsThatItsThreadHasAcquired
     return [=](auto& ctx, const symmetric_words& words) {
       word* const local_flag = words.of_device[0] + flag;
       if (ctx.block_rank() == 0) {
-        ctx.store_relaxed_system(words.of_device[1] + data, 42);
+        ctx.system_scope().store_relaxed(words.of_device[1] + data, 42);
         if (releases) {
           ctx.fence();
         }
@@ -85,8 +85,8 @@ TEST(Cluster, ASystemFenceAlsoOrdersStoresOfOtherThreadsThatItsThreadHasAcquired
       } else {
         sptrsv::detail::simt::wait_until(ctx, local_flag, [](word v) { return v != 0; });
         ctx.fence();
-        ctx.fence_system();
-        ctx.store_relaxed_system(words.of_device[1] + flag, 1);
+        ctx.system_scope().fence();
+        ctx.system_scope().store_relaxed(words.of_device[1] + flag, 1);
       }
     };
   };
@@ -97,14 +97,14 @@ TEST(Cluster, ASystemFenceAlsoOrdersStoresOfOtherThreadsThatItsThreadHasAcquired
 TEST(Cluster, AnAcquireOfTheDeviceDoesNotCoverWhatOtherDevicesStore) {
   // The load before the wait is what a cache of the device would hold.
   const auto arrivals_with = [](const auto& acquire) {
-    return arrivals(store_with([](auto& ctx) { ctx.fence_system(); }), [=](auto& ctx, const word* p) {
+    return arrivals(store_with([](auto& ctx) { ctx.system_scope().fence(); }), [=](auto& ctx, const word* p) {
       acquire(ctx);
       return ctx.load(p);
     });
   };
   expect_sometimes(arrivals_with([](auto&) {}));
   expect_sometimes(arrivals_with([](auto& ctx) { ctx.fence(); }));
-  EXPECT_EQ(arrivals_with([](auto& ctx) { ctx.fence_system(); }), 100);
+  EXPECT_EQ(arrivals_with([](auto& ctx) { ctx.system_scope().fence(); }), 100);
 }
 
 TEST(Cluster, StoresToOneWordStayInOrder) {
@@ -113,13 +113,13 @@ TEST(Cluster, StoresToOneWordStayInOrder) {
                 [](auto& ctx, int rank, const symmetric_words& words) {
                   if (rank == 0) {
                     for (word v = 1; v <= 10; ++v) {
-                      ctx.store_relaxed_system(words.of_device[1] + data, v);
+                      ctx.system_scope().store_relaxed(words.of_device[1] + data, v);
                     }
                     return;
                   }
                   word* const mine = words.of_device[1];
                   for (word last = 0; last < 10;) {
-                    const word now = ctx.load_relaxed_system(mine + data);
+                    const word now = ctx.system_scope().load_relaxed(mine + data);
                     if (now < last) {
                       ctx.store(mine + result, 1);
                     }
@@ -133,7 +133,7 @@ TEST(Cluster, StoresToOneWordStayInOrder) {
 
 TEST(Cluster, PutsAreOrderedByOrderAndCompletion) {
   expect_sometimes(arrivals(put_with([](auto&) {}), fence_and_load));
-  expect_sometimes(arrivals(put_with([](auto& ctx) { ctx.fence_system(); }), fence_and_load));
+  expect_sometimes(arrivals(put_with([](auto& ctx) { ctx.system_scope().fence(); }), fence_and_load));
   EXPECT_EQ(arrivals(put_with([](auto& ctx) { ctx.order_puts(); }), fence_and_load), 100);
   EXPECT_EQ(arrivals(put_with([](auto& ctx) { ctx.complete_puts(); }), fence_and_load), 100);
 }
@@ -164,8 +164,8 @@ TEST(Cluster, OrderHoldsForEachTargetSeparately) {
             ctx.put(2, mine + flag, mine + source + 1, sizeof(word));
           } else if (rank == 2) {
             wait_for(ctx, mine + flag);
-            ctx.fence_system();
-            ctx.store_relaxed_system(words.of_device[1] + flag, 1);
+            ctx.system_scope().fence();
+            ctx.system_scope().store_relaxed(words.of_device[1] + flag, 1);
           } else {
             wait_for(ctx, mine + flag);
             ctx.store(mine + result, fence_and_load(ctx, mine + data));
@@ -187,12 +187,12 @@ TEST(Cluster, WordsOfAPutArriveEachByItself) {
             ctx.store(mine + source, 7);
             ctx.store(mine + source + 1, 7);
             ctx.put(1, mine + data, mine + source, 2 * sizeof(word));
-            ctx.store_relaxed_system(words.of_device[1] + source, 1);
+            ctx.system_scope().store_relaxed(words.of_device[1] + source, 1);
             return;
           }
           wait_for(ctx, mine + source);
-          const word first = ctx.load_relaxed_system(mine);
-          const word second = ctx.load_relaxed_system(mine + 1);
+          const word first = ctx.system_scope().load_relaxed(mine);
+          const word second = ctx.system_scope().load_relaxed(mine + 1);
           ctx.store(mine + result, 10 * first + second);
         },
         [=](const auto& results) {
@@ -216,7 +216,7 @@ TEST(Cluster, StreamsRunIndependently) {
         if (rank == 0) {
           const word launch = ctx.load(mine + source) + 1;
           ctx.store(mine + source, launch);
-          ctx.store_relaxed_system(words.of_device[1] + data, launch);
+          ctx.system_scope().store_relaxed(words.of_device[1] + data, launch);
           return;
         }
         const word launch = ctx.load(mine + source) + 1;
@@ -224,7 +224,7 @@ TEST(Cluster, StreamsRunIndependently) {
         if (launch == 1) {
           word seen = wait_for(ctx, mine + data);
           for (int i = 0; i < 100; ++i) {
-            seen = ctx.load_relaxed_system(mine + data);
+            seen = ctx.system_scope().load_relaxed(mine + data);
           }
           ctx.store(mine + result, seen);
         }
@@ -238,7 +238,8 @@ TEST(Cluster, StoresAreCompleteWhenAStreamIs) {
     cluster devices(3, with_schedule(order));
     const auto results =
         run_together(devices, word_count, [](auto& ctx, int rank, const symmetric_words& words) {
-          ctx.store_relaxed_system(words.of_device[(rank + 1) % 3] + data, static_cast<word>(rank) + 5);
+          ctx.system_scope().store_relaxed(words.of_device[(rank + 1) % 3] + data,
+                                           static_cast<word>(rank) + 5);
           ctx.store(words.of_device[rank] + source, 9);
           ctx.put(rank, words.of_device[rank] + flag, words.of_device[rank] + source, sizeof(word));
         });
@@ -270,7 +271,7 @@ TEST(Cluster, MemoryOfAnotherDeviceIsReachedBySystemStoresOnly) {
   EXPECT_NE(on_first([](auto& ctx, word* other) { ctx.store(other, 1); }), "");
   EXPECT_NE(on_first([](auto& ctx, word* other) { ctx.store_relaxed(other, 1); }), "");
   EXPECT_NE(on_first([](auto& ctx, word* other) { ctx.atomic_add(other, 1); }), "");
-  EXPECT_NE(on_first([](auto& ctx, word* other) { ctx.load_relaxed_system(other); }), "");
+  EXPECT_NE(on_first([](auto& ctx, word* other) { ctx.system_scope().load_relaxed(other); }), "");
   EXPECT_NE(on_first([](auto& ctx, word* other) { ctx.load_constant(other); }), "");
   EXPECT_NE(on_first([](auto& ctx, word* other) { ctx.put(1, other, other, sizeof(word)); }), "");
 }
@@ -285,7 +286,7 @@ TEST(Cluster, MemoryOfAnotherDeviceMustBeSymmetric) {
       of_device[rank] = mine.data();
       devices.meet(rank);
       const auto kernel = [to = of_device[1 - rank]](auto& ctx, nothing&) {
-        ctx.store_relaxed_system(to, 1);
+        ctx.system_scope().store_relaxed(to, 1);
       };
       on.launch_together<body_agent<1, nothing, decltype(kernel)>>(1, {kernel});
     });
@@ -297,7 +298,7 @@ TEST(Cluster, MemoryOfAnotherDeviceMustBeSymmetric) {
 TEST(Cluster, PollOfDeviceScopeDoesNotFindWhatAnotherDeviceStores) {
   const std::string text = fault_of<remote_access>([](auto& ctx, int rank, const symmetric_words& words) {
     if (rank == 0) {
-      ctx.store_relaxed_system(words.of_device[1], 1);
+      ctx.system_scope().store_relaxed(words.of_device[1], 1);
     } else {
       sptrsv::detail::simt::wait_until(ctx, words.of_device[1], [](word v) { return v != 0; });
     }
@@ -323,10 +324,10 @@ TEST(Cluster, TooFewResidentBlocksAreADeadlock) {
     if (rank == 0 && ctx.block_rank() == 0) {
       wait_for(ctx, mine + flag);
     } else if (rank == 0) {
-      ctx.store_relaxed_system(words.of_device[1] + flag, 1);
+      ctx.system_scope().store_relaxed(words.of_device[1] + flag, 1);
     } else if (ctx.block_rank() == 0) {
       wait_for(ctx, mine + flag);
-      ctx.store_relaxed_system(words.of_device[0] + flag, 1);
+      ctx.system_scope().store_relaxed(words.of_device[0] + flag, 1);
     }
   };
   const std::string text = fault_of<deadlock>(body, with_schedule(schedule::in_order, 1), 2);

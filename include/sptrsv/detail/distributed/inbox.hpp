@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/nonfinite.hpp"
-#include "sptrsv/detail/distributed/system_scope.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
 
@@ -49,7 +48,7 @@ struct inboxes {
   /// Waits for a value of the own inbox.
   template <class Context>
   SPTRSV_DEVICE Scalar wait(Context& ctx, int buffer, std::int64_t rhs, std::int64_t index) const {
-    system_scope<Context> scope(ctx);
+    auto scope = ctx.system_scope();
     const auto* const at = component(own, buffer, rhs, index);
     return flag::wait(scope, at, flag::try_load(scope, at));
   }
@@ -57,7 +56,7 @@ struct inboxes {
   template <class Context>
   SPTRSV_DEVICE void send(Context& ctx, int pe, int buffer, std::int64_t rhs, std::int64_t index,
                           Scalar v) const {
-    system_scope<Context> scope(ctx);
+    auto scope = ctx.system_scope();
     word* const to = pe == rank ? own : ctx.load_constant(of_pe + pe);
     flag::publish(scope, component(to, buffer, rhs, index), v);
   }
@@ -93,11 +92,11 @@ SPTRSV_DEVICE void start_block(Context& ctx, pe_start& start, const inboxes<Scal
     if (drawn.block == 0) {
       ctx.store(&in.state->used_rhs[start.buffer], columns);
       ctx.store(&in.state->first_nonfinite[(drawn.solve + 1) % inbox_buffers], all_finite);
-      ctx.fence_system();  // what earlier solves have reset is reset for all
+      ctx.system_scope().fence();  // what earlier solves have reset is reset for all
       for (int pe = 0; pe < in.size; ++pe) {
         if (pe != in.rank) {
-          ctx.store_relaxed_system(ctx.load_constant(in.begun_of_pe + pe) + in.rank,
-                                   std::uint64_t{drawn.solve + 1});
+          ctx.system_scope().store_relaxed(ctx.load_constant(in.begun_of_pe + pe) + in.rank,
+                                           std::uint64_t{drawn.solve + 1});
         }
       }
     }
@@ -105,10 +104,10 @@ SPTRSV_DEVICE void start_block(Context& ctx, pe_start& start, const inboxes<Scal
   ctx.barrier();
   for (int pe = ctx.thread_rank(); pe < in.size && start.solve >= inbox_buffers; pe += ctx.block_threads()) {
     const std::uint64_t* const begun = in.own_begun + pe;
-    while (pe != in.rank && ctx.load_relaxed_system(begun) < start.solve) {
+    while (pe != in.rank && ctx.system_scope().load_relaxed(begun) < start.solve) {
       ctx.pause(begun);
     }
-    ctx.fence_system();
+    ctx.system_scope().fence();
   }
   ctx.barrier();
 }

@@ -64,12 +64,10 @@
 //   void pause(const T* p);              // between two polls of *p, with bounded back-off
 //   void spin(const T* p);               // the same without back-off, where few threads poll
 //
-// Several devices; p may be in memory of another device for stores:
-//   T load_relaxed_system(const T* p);   // system scope, atomic, unordered
-//   void store_relaxed_system(T* p, T v);
-//   void load_relaxed_system_words<Count>(const T* p, T* to);
-//   void store_relaxed_system_words<Count>(T* p, const T* words);  // as with device scope
-//   void fence_system();                 // system scope, orders all earlier and later accesses
+// Several devices:
+//   auto system_scope();                 // load_relaxed, store_relaxed, load_relaxed_words,
+//       store_relaxed_words, fence and pause with system scope, as functions of an object. Stores may go to
+//       memory of another device.
 //
 // Asynchronous copies from global to shared memory:
 //   void copy_async<Bytes>(void* shared, const void* global);

@@ -10,14 +10,14 @@
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/simt/cuda_copies.cuh"
 #include "sptrsv/detail/simt/cuda_flags.cuh"
-#include "sptrsv/detail/simt/cuda_system_flags.cuh"
 #include "sptrsv/detail/simt/cuda_tile.cuh"
 
 namespace sptrsv::detail::simt {
 
 /// The context of a kernel on the GPU; see context.hpp for what each function does.
-class cuda_context : public cuda_copies, public cuda_flags, public cuda_system_flags {
+class cuda_context : public cuda_copies, public cuda_flags<cuda_scope::gpu> {
  public:
+  __device__ __forceinline__ cuda_flags<cuda_scope::system> system_scope() const { return {}; }
   __device__ __forceinline__ int thread_rank() const { return static_cast<int>(threadIdx.x); }
   __device__ __forceinline__ int block_threads() const { return static_cast<int>(blockDim.x); }
   __device__ __forceinline__ std::uint32_t block_rank() const { return blockIdx.x; }
@@ -131,7 +131,6 @@ class cuda_context : public cuda_copies, public cuda_flags, public cuda_system_f
     return bit_cast<T>(v);
   }
 
-  __device__ __forceinline__ void fence() const { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
   /// fence_acquire and fence_release are each a part of fence() and cheaper: the first one drops the lines of
   /// the L1 cache and waits for nothing, the second one waits for the stores of the thread and keeps the
   /// cache. PTX has them from version 8.6 on.
@@ -202,12 +201,6 @@ class cuda_context : public cuda_copies, public cuda_flags, public cuda_system_f
     }
   }
 
-  /// Sleeps. The sleep is short compared with the trip to memory of a poll, so a hand-off takes no longer,
-  /// but thousands of waiting warps leave the memory system to the warps that work.
-  template <class T>
-  __device__ __forceinline__ void pause(const T*) const {
-    __nanosleep(20);
-  }
   template <class T>
   __device__ __forceinline__ void spin(const T*) const {}
 

@@ -9,7 +9,21 @@
 
 namespace sptrsv::detail::simt {
 
-/// Loads and stores of words that other blocks poll.
+/// The threads among which an access is atomic: those of the device, or those of all devices.
+enum class cuda_scope { gpu, system };
+
+/// `asm volatile` of an instruction with the scope of the class around it: operation, scope, rest.
+#define SPTRSV_SCOPED_ASM(operation, rest, ...)        \
+  do {                                                 \
+    if constexpr (Scope == cuda_scope::gpu) {          \
+      asm volatile(operation ".gpu" rest __VA_ARGS__); \
+    } else {                                           \
+      asm volatile(operation ".sys" rest __VA_ARGS__); \
+    }                                                  \
+  } while (false)
+
+/// Loads and stores of words that other blocks poll, with a scope.
+template <cuda_scope Scope>
 class cuda_flags {
  public:
   /// Uses intrinsics: the compiler may repeat a read through a pointer, but not an intrinsic.
@@ -41,9 +55,9 @@ class cuda_flags {
   __device__ __forceinline__ T load_relaxed(const T* p) const {
     cuda_memory::bits_of<T> v;
     if constexpr (cuda_memory::is_wide<T>) {
-      asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(__cvta_generic_to_global(p)));
+      SPTRSV_SCOPED_ASM("ld.relaxed", ".global.u64 %0, [%1];", : "=l"(v) : "l"(__cvta_generic_to_global(p)));
     } else {
-      asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(__cvta_generic_to_global(p)));
+      SPTRSV_SCOPED_ASM("ld.relaxed", ".global.u32 %0, [%1];", : "=r"(v) : "l"(__cvta_generic_to_global(p)));
     }
     return bit_cast<T>(v);
   }
@@ -54,24 +68,24 @@ class cuda_flags {
     } else if constexpr (cuda_memory::is_wide<T>) {
       static_assert(Count == 2);
       cuda_memory::bits_of<T> v[2];
-      asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
-                   : "=l"(v[0]), "=l"(v[1])
-                   : "l"(__cvta_generic_to_global(p)));
+      SPTRSV_SCOPED_ASM("ld.relaxed", ".global.v2.u64 {%0, %1}, [%2];",
+                        : "=l"(v[0]), "=l"(v[1])
+                        : "l"(__cvta_generic_to_global(p)));
       to[0] = bit_cast<T>(v[0]);
       to[1] = bit_cast<T>(v[1]);
     } else if constexpr (Count == 2) {
       cuda_memory::bits_of<T> v[2];
-      asm volatile("ld.relaxed.gpu.global.v2.u32 {%0, %1}, [%2];"
-                   : "=r"(v[0]), "=r"(v[1])
-                   : "l"(__cvta_generic_to_global(p)));
+      SPTRSV_SCOPED_ASM("ld.relaxed", ".global.v2.u32 {%0, %1}, [%2];",
+                        : "=r"(v[0]), "=r"(v[1])
+                        : "l"(__cvta_generic_to_global(p)));
       to[0] = bit_cast<T>(v[0]);
       to[1] = bit_cast<T>(v[1]);
     } else {
       static_assert(Count == 4);
       cuda_memory::bits_of<T> v[4];
-      asm volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
-                   : "l"(__cvta_generic_to_global(p)));
+      SPTRSV_SCOPED_ASM("ld.relaxed", ".global.v4.u32 {%0, %1, %2, %3}, [%4];",
+                        : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                        : "l"(__cvta_generic_to_global(p)));
       for (int w = 0; w < 4; ++w) {
         to[w] = bit_cast<T>(v[w]);
       }
@@ -89,16 +103,21 @@ class cuda_flags {
       const auto to = __cvta_generic_to_global(p);
       if constexpr (cuda_memory::is_wide<T>) {
         static_assert(Count == 2);
-        asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(v[0]), "l"(v[1])
-                     : "memory");
+        SPTRSV_SCOPED_ASM("st.relaxed", ".global.v2.u64 [%0], {%1, %2};",
+                          :
+                          : "l"(to), "l"(v[0]), "l"(v[1])
+                          : "memory");
       } else if constexpr (Count == 2) {
-        asm volatile("st.relaxed.gpu.global.v2.u32 [%0], {%1, %2};" ::"l"(to), "r"(v[0]), "r"(v[1])
-                     : "memory");
+        SPTRSV_SCOPED_ASM("st.relaxed", ".global.v2.u32 [%0], {%1, %2};",
+                          :
+                          : "l"(to), "r"(v[0]), "r"(v[1])
+                          : "memory");
       } else {
         static_assert(Count == 4);
-        asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(v[0]), "r"(v[1]),
-                     "r"(v[2]), "r"(v[3])
-                     : "memory");
+        SPTRSV_SCOPED_ASM("st.relaxed", ".global.v4.u32 [%0], {%1, %2, %3, %4};",
+                          :
+                          : "l"(to), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3])
+                          : "memory");
       }
     }
   }
@@ -106,15 +125,15 @@ class cuda_flags {
   __device__ __forceinline__ T load_acquire(const T* p) const {
     cuda_memory::bits_of<T> v;
     if constexpr (cuda_memory::is_wide<T>) {
-      asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
-                   : "=l"(v)
-                   : "l"(__cvta_generic_to_global(p))
-                   : "memory");
+      SPTRSV_SCOPED_ASM("ld.acquire", ".global.u64 %0, [%1];",
+                        : "=l"(v)
+                        : "l"(__cvta_generic_to_global(p))
+                        : "memory");
     } else {
-      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-                   : "=r"(v)
-                   : "l"(__cvta_generic_to_global(p))
-                   : "memory");
+      SPTRSV_SCOPED_ASM("ld.acquire", ".global.u32 %0, [%1];",
+                        : "=r"(v)
+                        : "l"(__cvta_generic_to_global(p))
+                        : "memory");
     }
     return bit_cast<T>(v);
   }
@@ -122,24 +141,43 @@ class cuda_flags {
   __device__ __forceinline__ void store_relaxed(T* p, T value) const {
     const auto v = bit_cast<cuda_memory::bits_of<T>>(value);
     if constexpr (cuda_memory::is_wide<T>) {
-      asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "l"(v)
-                   : "memory");
+      SPTRSV_SCOPED_ASM("st.relaxed", ".global.u64 [%0], %1;",
+                        :
+                        : "l"(__cvta_generic_to_global(p)), "l"(v)
+                        : "memory");
     } else {
-      asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "r"(v)
-                   : "memory");
+      SPTRSV_SCOPED_ASM("st.relaxed", ".global.u32 [%0], %1;",
+                        :
+                        : "l"(__cvta_generic_to_global(p)), "r"(v)
+                        : "memory");
     }
   }
   template <class T>
   __device__ __forceinline__ void store_release(T* p, T value) const {
     const auto v = bit_cast<cuda_memory::bits_of<T>>(value);
     if constexpr (cuda_memory::is_wide<T>) {
-      asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "l"(v)
-                   : "memory");
+      SPTRSV_SCOPED_ASM("st.release", ".global.u64 [%0], %1;",
+                        :
+                        : "l"(__cvta_generic_to_global(p)), "l"(v)
+                        : "memory");
     } else {
-      asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "r"(v)
-                   : "memory");
+      SPTRSV_SCOPED_ASM("st.release", ".global.u32 [%0], %1;",
+                        :
+                        : "l"(__cvta_generic_to_global(p)), "r"(v)
+                        : "memory");
     }
   }
+
+  __device__ __forceinline__ void fence() const { SPTRSV_SCOPED_ASM("fence.acq_rel", ";", : : : "memory"); }
+
+  /// Sleeps. The sleep is short compared with the trip to memory of a poll, so a hand-off takes no longer,
+  /// but thousands of waiting warps leave the memory system to the warps that work.
+  template <class T>
+  __device__ __forceinline__ void pause(const T*) const {
+    __nanosleep(20);
+  }
 };
+
+#undef SPTRSV_SCOPED_ASM
 
 }  // namespace sptrsv::detail::simt
