@@ -44,7 +44,7 @@ TEST(PeTree, SpansItsMembersWithTwoChildrenAtMost) {
 /// What the PEs have planned.
 struct planned {
   shared_plan shared;
-  std::vector<local_plan> local;
+  std::vector<local_plan<std::int32_t>> local;
   predicted_solve predicted;
 };
 
@@ -83,13 +83,13 @@ TEST(DistributedPlan, EveryEntryHasOneOwnerAndEveryRowOneSolver) {
     std::multiset<std::pair<std::int64_t, std::int64_t>> owned;
     std::multiset<std::int64_t> solved;
     std::multiset<std::int64_t> stored;
-    for (const local_plan& local : made.local) {
-      for (const auto* const list : {&local.entries, &local.diagonal_entries}) {
-        for (const entry& e : *list) {
-          owned.insert({e.row, e.column});
-        }
+    for (const local_plan<std::int32_t>& local : made.local) {
+      for (const entry& e : local.entries) {
+        owned.insert({e.row, e.column});
       }
-      EXPECT_EQ(local.columns.size(), local.entries.size());
+      const std::set<std::int64_t> places(local.value_at.begin(), local.value_at.end());
+      EXPECT_EQ(places.size(), local.entries.size());
+      EXPECT_TRUE(places.empty() || (*places.begin() >= 0 && *places.rbegin() < local.value_count));
       for (const task& t : local.tasks) {
         for (std::int64_t i = t.first; i < t.first + t.columns && t.kind == task_kind::solve; ++i) {
           solved.insert(i);
@@ -118,11 +118,11 @@ TEST(DistributedPlan, EveryEntryHasOneOwnerAndEveryRowOneSolver) {
 
 /// What one PE sends another one receives: sums in slots that nothing else is sent to.
 TEST(DistributedPlan, EverySumHasASlotOfItsOwn) {
-  const planned made = plan_of(patterns::random(60, 4, 3), 4, {{1, 4}, 8, 0});
+  const planned made = plan_of(patterns::random(60, 4, 3), 4, {{1, 4}, 8, 0, 2});
   std::multiset<std::pair<int, std::int64_t>> sent;
   std::multiset<std::pair<int, std::int64_t>> received;
   for (std::size_t rank = 0; rank < 4; ++rank) {
-    const local_plan& local = made.local[rank];
+    const local_plan<std::int32_t>& local = made.local[rank];
     for (const task& t : local.tasks) {
       for (int k = 0; k < t.columns; ++k) {
         if (t.kind == task_kind::sum) {

@@ -70,7 +70,7 @@ void check(const solve_run& run, const emulator::device_settings& settings) {
 }
 
 std::vector<plan_options> plans_for(int pes) {
-  std::vector<plan_options> plans{{{pes, 1}, 32, 8}, {{1, pes}, 4, 0}};
+  std::vector<plan_options> plans{{{pes, 1}, 32, 8}, {{1, pes}, 4, 0, 3}};
   if (pes % 2 == 0) {
     plans.push_back({{2, pes / 2}, 3, 1});
   }

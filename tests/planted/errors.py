@@ -1150,7 +1150,7 @@ ERRORS = (
         "a PE resets the buffer of the solve that runs",
         "parity",
         "distributed",
-        Edit(DISTRIBUTED + "inbox.hpp", "(drawn.solve + 2) % inbox_buffers", "drawn.solve % inbox_buffers"),
+        Edit(DISTRIBUTED + "inbox.hpp", "(begun.number + 2) % inbox_buffers", "begun.number % inbox_buffers"),
     ),
     error(
         "a PE does not reset what it has received",
@@ -1162,7 +1162,7 @@ ERRORS = (
         "a PE does not wait for others that are behind",
         "order",
         "distributed",
-        Edit(DISTRIBUTED + "inbox.hpp", "ctx.system_scope().load_relaxed(begun) < start.solve", "false"),
+        Edit(DISTRIBUTED + "inbox.hpp", "scope.load_relaxed(others) < begun.number", "false"),
     ),
     error(
         "a PE waits for others one solve too short",
@@ -1170,8 +1170,8 @@ ERRORS = (
         "distributed",
         Edit(
             DISTRIBUTED + "inbox.hpp",
-            "ctx.system_scope().load_relaxed(begun) < start.solve",
-            "ctx.system_scope().load_relaxed(begun) + 1 < start.solve",
+            "scope.load_relaxed(others) < begun.number",
+            "scope.load_relaxed(others) + 1 < begun.number",
         ),
     ),
     error(

@@ -5,44 +5,44 @@
 
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/distributed/inbox.hpp"
-#include "sptrsv/detail/simt/collectives.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/matrix.hpp"
 
 namespace sptrsv::detail::distributed {
 
 enum class task_kind : std::int32_t {
   send_b,  ///< sends b of rows that were handed in here to the PE that solves them
-  sum,     ///< sums for the rows of a supernode that another PE solves
+  sum,     ///< sums for the rows of a supernode, over all or some columns of this PE
   solve,   ///< sums for the rows of a supernode and solves them
   hand_on  ///< receives x of a supernode, hands it on, and stores it where its rows were handed in
 };
 
-/// The kinds of work that a warp does for a supernode.
+/// What a warp does for a supernode.
 struct task {
   task_kind kind;
-  std::int32_t columns;    ///< of the supernode
-  std::int64_t first;      ///< its first column
-  std::int64_t rows;       ///< sum, solve: index of its first row in `row_begin`
-  std::int64_t diagonal;   ///< solve: where its diagonal block begins
-  std::int64_t own_begin;  ///< columns [own_begin, own_end) of the supernode were handed in here
-  std::int64_t own_end;
-  std::int64_t partials;  ///< sum, solve: where the indices of the children's sums begin in `partials`
+  std::int32_t columns;  ///< of the supernode
+  std::int64_t first;    ///< its first column
+  std::int64_t panel;    ///< sum, solve: where the panel begins in `values`, and its sources in `sources`
+  std::int64_t sources;
+  std::int32_t source_count;  ///< columns of the panel
   std::int32_t partial_count;
-  std::int32_t target_count;  ///< number of PEs that it sends to
-  std::int64_t targets;       ///< where they begin in `targets`
-  std::int64_t slot;          ///< sum: index of the sums in the inbox of the target
+  std::int64_t partials;  ///< sum, solve: where the indices of the children's sums begin in `partials`
+  std::int64_t diagonal;  ///< solve: where the diagonal block begins in `values`
+  std::int64_t slot;      ///< sum: index of the sums in the inbox of the target
+  std::int64_t targets;   ///< where the PEs that it sends to begin in `targets`
+  std::int32_t target_count;
+  std::int32_t own_begin;  ///< columns [own_begin, own_end) of the supernode were handed in here
+  std::int32_t own_end;
 };
 
-template <class Scalar>
+template <class Scalar, class Index>
 struct solve_params {
   inboxes<Scalar> in;
   const task* tasks;  ///< in the order of tickets: a task waits for earlier ones, or for those of other PEs
                       ///< that come earlier in the order that all PEs share
   std::int64_t task_count;
-  const std::int64_t* row_begin;  ///< by row of a task: its first entry; the next one: the end
-  const std::int64_t* columns;    ///< by entry
-  const Scalar* values;           ///< by entry
-  const Scalar* diagonals;        ///< diagonal blocks, row by row, k x k each
+  const Index* sources;  ///< by column of a panel: which x it is multiplied with
+  const Scalar* values;  ///< panels and diagonal blocks, column by column
   const std::int64_t* partials;
   const int* targets;
   std::int64_t size;
@@ -65,58 +65,69 @@ struct solve_params {
   }
 };
 
-/// A warp does a task, for one right-hand side after the other:
+/// Returns the number of tickets of a solve. Each task has one, and each warp ends with a further one.
+template <class Agent>
+SPTRSV_HOST_DEVICE unsigned long long tickets_of_solve(std::int64_t tasks, std::uint32_t blocks) {
+  return static_cast<unsigned long long>(tasks + std::int64_t{blocks} * Agent::warps);
+}
+
+/// The warps draw tasks until none is left. A warp does a task, for one right-hand side after the other:
 ///
 ///   send_b    each lane sends a component of alpha b
-///   sum       1. For each row: the lanes multiply its entries with x, as x arrives, and add the products.
+///   sum       1. Load columns of the panel.
 ///             2. Add the sums of the children in the tree of the row, as they arrive.
-///             3. Send the sums to the parent.
-///   solve     1. and 2. as above
-///             3. Subtract the sums from b, and substitute in the diagonal block.
-///             4. Send x to the children in the tree of the column, and publish and store it here.
+///             3. Multiply the columns with x, as x arrives. Each lane has a row and every n-th column.
+///             4. Send the sums to the parent.
+///   solve     1. to 3. as above
+///             4. Subtract the sums from b, and substitute in the diagonal block.
+///             5. Send x to the children in the tree of the column, and publish and store it here.
 ///   hand_on   1. Wait for x.
 ///             2. Send it to the children in the tree of the column, and store it.
 ///
 /// Then it resets what it has received in the solve before.
 ///
 /// Progress: all PEs have their tasks in one common order. A task waits for tasks that come before it in this
-/// order. So the first task that is not done can be done, on whichever PE, if one block is resident there.
-template <class Scalar>
+/// order, and a warp draws tickets in this order. So the first task that is not done can be done, on
+/// whichever PE, if one block is resident there.
+template <class Scalar, class Index>
 struct solve_agent {
   static constexpr int block_threads = 128;
   static constexpr int warps = block_threads / 32;
   static constexpr int max_width = 32;
-  struct shared_storage {
-    pe_start start;
-  };
-  using params = solve_params<Scalar>;
+  struct shared_storage {};
+  using params = solve_params<Scalar, Index>;
 
   template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    start_block(ctx, shared.start, p.in, p.x.columns);
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
     const auto warp = ctx.template group<32>();
-    const std::int64_t index = shared.start.block * warps + warp.index();
-    if (index >= p.task_count) {
-      return;
+    const unsigned long long tickets = tickets_of_solve<solve_agent>(p.task_count, ctx.grid_blocks());
+    const pe_solve now = begin_solve(ctx, warp, p.in, tickets, p.x.columns);
+    for (std::int64_t index = now.task; index < p.task_count;) {
+      const unsigned long long next = draw_ticket(ctx, warp, p.in.state);
+      do_task(ctx, warp, p, ctx.load_constant(p.tasks + index), now);
+      index = static_cast<std::int64_t>(warp.shuffle(next, 0) - now.number * tickets);
     }
-    const task work = ctx.load_constant(p.tasks + index);
-    const int buffer = shared.start.buffer;
-    for (std::int64_t rhs = 0; rhs < p.x.columns; ++rhs) {
-      switch (work.kind) {
-        case task_kind::send_b:
-          send_b(ctx, warp, p, work, buffer, rhs);
-          break;
-        case task_kind::hand_on:
-          hand_on(ctx, warp, p, work, buffer, rhs);
-          break;
-        default:
-          solve(ctx, warp, p, work, buffer, rhs);
-      }
-    }
-    reset(ctx, warp, p, work, shared.start);
   }
 
  private:
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void do_task(Context& ctx, const Warp& warp, const params& p, const task& work,
+                                    const pe_solve& now) {
+    for (std::int64_t rhs = 0; rhs < p.x.columns; ++rhs) {
+      switch (work.kind) {
+        case task_kind::send_b:
+          send_b(ctx, warp, p, work, now.buffer, rhs);
+          break;
+        case task_kind::hand_on:
+          hand_on(ctx, warp, p, work, now.buffer, rhs);
+          break;
+        default:
+          sum_and_solve(ctx, warp, p, work, now.buffer, rhs);
+      }
+    }
+    reset(ctx, warp, p, work, now);
+  }
+
   template <class Context, class Warp>
   SPTRSV_DEVICE static void send_b(Context& ctx, const Warp& warp, const params& p, const task& work,
                                    int buffer, std::int64_t rhs) {
@@ -149,47 +160,117 @@ struct solve_agent {
     }
   }
 
+  /// 32 columns of a panel. Lane l has row l mod n of every 32 / n-th column from l / n on, where n is the
+  /// number of rows, rounded up to a power of two.
+  struct panel_columns {
+    int width;
+    int count;  ///< columns of this lane
+    Scalar of[32];
+
+    template <class Context>
+    SPTRSV_DEVICE panel_columns(Context& ctx, const params& p, const task& work, int lane, int begin)
+        : width(simt::ceil_power_of_two(work.columns)) {
+      const int row = lane & (width - 1);
+      const int step = 32 / width;
+      const int left = work.source_count - begin < 32 ? work.source_count - begin : 32;
+      const int first = lane / width;
+      count = (left + step - 1) / step;
+      const Scalar* const at = p.values + work.panel + std::int64_t{begin + first} * work.columns + row;
+      SPTRSV_UNROLL
+      for (int j = 0; j < 32; ++j) {
+        const bool has = row < work.columns && first + j * step < left;
+        of[j] = has ? ctx.load_constant(at + j * step * work.columns) : Scalar{};
+      }
+    }
+    /// Returns the sum over the columns of this lane. `x`: of column `lane`.
+    template <class Warp>
+    SPTRSV_DEVICE Scalar times(const Warp& warp, Scalar x) const {
+      Scalar sum{};
+      SPTRSV_UNROLL
+      for (int j = 0; j < 32; ++j) {
+        if (j < count) {
+          sum = sum + of[j] * warp.shuffle(x, j * (32 / width) + warp.rank() / width);
+        }
+      }
+      return sum;
+    }
+  };
+
+  /// Returns the sums of the children for the row of the lane.
+  template <class Context>
+  SPTRSV_DEVICE static Scalar add_partials(Context& ctx, const params& p, const task& work, int buffer,
+                                           std::int64_t rhs, int lane) {
+    constexpr int at_once = 4;
+    Scalar sum{};
+    for (int begin = 0; begin < work.partial_count; begin += at_once) {
+      std::int64_t index[at_once];
+      typename inboxes<Scalar>::flag::reading seen[at_once];
+      SPTRSV_UNROLL
+      for (int c = 0; c < at_once; ++c) {
+        if (begin + c < work.partial_count) {
+          index[c] = ctx.load_constant(p.partials + work.partials + begin + c) + lane;
+          seen[c] = p.in.try_load(ctx, buffer, rhs, index[c]);
+        }
+      }
+      SPTRSV_UNROLL
+      for (int c = 0; c < at_once; ++c) {
+        if (begin + c < work.partial_count) {
+          sum = sum + p.in.wait(ctx, buffer, rhs, index[c], seen[c]);
+        }
+      }
+    }
+    return sum;
+  }
+
   template <class Context, class Warp>
-  SPTRSV_DEVICE static void solve(Context& ctx, const Warp& warp, const params& p, const task& work,
-                                  int buffer, std::int64_t rhs) {
+  SPTRSV_DEVICE static void sum_and_solve(Context& ctx, const Warp& warp, const params& p, const task& work,
+                                          int buffer, std::int64_t rhs) {
+    const int lane = warp.rank();
+    const bool has_row = lane < work.columns;
+    Scalar sum{};  // of the row of this lane
+    for (int begin = 0; begin == 0 || begin < work.source_count; begin += 32) {
+      const panel_columns columns(ctx, p, work, lane, begin);
+      if (begin == 0 && has_row) {
+        sum = add_partials(ctx, p, work, buffer, rhs, lane);
+      }
+      Scalar x{};
+      if (begin + lane < work.source_count) {
+        x = p.in.wait(ctx, buffer, rhs, ctx.load_constant(p.sources + work.sources + begin + lane));
+      }
+      sum = sum + columns.times(warp, x);
+    }
+    for (int mask = simt::ceil_power_of_two(work.columns); mask < 32; mask *= 2) {
+      sum = sum + warp.shuffle_xor(sum, mask);
+    }
+    if (work.kind == task_kind::solve) {
+      substitute(ctx, warp, p, work, buffer, rhs, sum);
+    } else if (has_row) {
+      p.in.send(ctx, ctx.load_constant(p.targets + work.targets), buffer, rhs, work.slot + lane, sum);
+    }
+  }
+
+  /// Solves the rows of a supernode; `sum`: of the row of the lane.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void substitute(Context& ctx, const Warp& warp, const params& p, const task& work,
+                                       int buffer, std::int64_t rhs, Scalar sum) {
     const int lane = warp.rank();
     const bool has_row = lane < work.columns;
     const std::int64_t index = work.first + lane;
-    Scalar sum{};  // of the row of this lane
-    for (int r = 0; r < work.columns; ++r) {
-      const std::int64_t begin = ctx.load_constant(p.row_begin + work.rows + r);
-      const std::int64_t end = ctx.load_constant(p.row_begin + work.rows + r + 1);
-      Scalar mine{};
-      for (std::int64_t e = begin + lane; e < end; e += 32) {
-        mine = mine + ctx.load_constant(p.values + e) *
-                          p.in.wait(ctx, buffer, rhs, ctx.load_constant(p.columns + e));
-      }
-      const Scalar total = simt::reduce(warp, mine, 32, simt::plus{});
-      sum = lane == r ? total : sum;
-    }
-    for (int c = 0; c < work.partial_count && has_row; ++c) {
-      sum = sum + p.in.wait(ctx, buffer, rhs, ctx.load_constant(p.partials + work.partials + c) + lane);
-    }
-    if (work.kind == task_kind::sum) {
-      if (has_row) {
-        p.in.send(ctx, ctx.load_constant(p.targets + work.targets), buffer, rhs, work.slot + lane, sum);
-      }
-      return;
-    }
     Scalar x{};
     if (has_row) {
       const bool is_own = lane >= work.own_begin && lane < work.own_end;
       x = (is_own ? p.load_b(ctx, index, rhs) : p.in.wait(ctx, buffer, rhs, p.size + index)) - sum;
     }
-    const Scalar* const row = p.diagonals + work.diagonal + (has_row ? lane : 0) * work.columns;
-    const pivot_divisor<Scalar> pivot(ctx.load_constant(row + (has_row ? lane : 0)));
+    const Scalar* const row = p.values + work.diagonal + (has_row ? lane : 0);
+    const pivot_divisor<Scalar> pivot(ctx.load_constant(row + (has_row ? lane : 0) * work.columns));
     for (int j = 0; j < work.columns; ++j) {
+      const Scalar entry = ctx.load_constant(row + j * work.columns);
       if (lane == j) {
         x = pivot(x);
       }
       const Scalar solved = warp.shuffle(x, j);
       if (has_row && lane > j) {
-        x = x - ctx.load_constant(row + j) * solved;
+        x = x - entry * solved;
       }
     }
     if (has_row) {
@@ -204,13 +285,13 @@ struct solve_agent {
   /// Marks what the task has received in the solve before as pending.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void reset(Context& ctx, const Warp& warp, const params& p, const task& work,
-                                  const pe_start& start) {
+                                  const pe_solve& now) {
     const int lane = warp.rank();
     if (lane >= work.columns || work.kind == task_kind::send_b) {
       return;
     }
     const auto reset_at = [&](std::int64_t index) {
-      p.in.reset(ctx, start.buffer_to_reset, start.rhs_to_reset, index);
+      p.in.reset(ctx, now.buffer_to_reset, now.rhs_to_reset, index);
     };
     for (int c = 0; c < work.partial_count; ++c) {
       reset_at(ctx.load_constant(p.partials + work.partials + c) + lane);

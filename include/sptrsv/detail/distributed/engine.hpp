@@ -33,7 +33,8 @@ struct local_rows {
 struct plan_options {
   pe_grid grid;  ///< no rows: the model chooses the grid
   std::int64_t max_width = 32;
-  int flat_tree = 2;  ///< largest number of PEs besides the root of a tree without inner nodes
+  int flat_tree = 2;                 ///< largest number of PEs besides the root of a tree without inner nodes
+  std::int64_t chunk_columns = 128;  ///< largest number of columns that one task multiplies with x
   machine_costs costs{};
 };
 
@@ -63,7 +64,7 @@ class symmetric_buffer {
 
 template <class Scalar, class Index, class Offset, class Team, class Executor>
 class engine {
-  using agent = solve_agent<Scalar>;
+  using agent = solve_agent<Scalar, Index>;
   using flag = value_flag<Scalar>;
   using word = typename flag::word;
 
@@ -80,18 +81,18 @@ class engine {
         rows_(part.rows),
         max_rhs_(options.max_rhs),
         plan_(make_plan(part, options, how)),
+        slots_(largest_of_all(local_.slots)),
+        blocks_(blocks_of(on)),
         state_(make_buffer<pe_state>(1, on, resource)),
         inbox_(team, inbox_words()),
         begun_(team, team.size()),
         tasks_(to_device(local_.tasks, on, resource)),
-        row_begin_(to_device(local_.row_begin, on, resource)),
-        columns_(to_device(local_.columns, on, resource)),
+        sources_(to_device(local_.sources, on, resource)),
         partials_(to_device(local_.partials, on, resource)),
         targets_(to_device(local_.targets, on, resource)),
         inbox_of_pe_(to_device(inbox_.of_pe(), on, resource)),
         begun_of_pe_(to_device(begun_.of_pe(), on, resource)),
-        values_(make_buffer<Scalar>(static_cast<std::int64_t>(local_.entries.size()), on, resource)),
-        diagonals_(make_buffer<Scalar>(local_.diagonal_size, on, resource)) {
+        values_(make_buffer<Scalar>(local_.value_count, on, resource)) {
     ask_for_values();
     pe_state start{};
     std::fill(std::begin(start.first_nonfinite), std::end(start.first_nonfinite), all_finite);
@@ -113,45 +114,34 @@ class engine {
     }
     const auto received = exchange_all(team_, to);
     std::vector<std::size_t> next(received.size(), 0);
-    const auto take = [&](const entry& e) {
-      const auto pe = static_cast<std::size_t>(e.pe);
-      return received[pe][next[pe]++];
-    };
-    std::vector<Scalar> off_diagonal;
-    for (const entry& e : local_.entries) {
-      off_diagonal.push_back(take(e));
-    }
-    std::vector<Scalar> blocks(static_cast<std::size_t>(local_.diagonal_size), Scalar{});
-    for (std::size_t e = 0; e < local_.diagonal_entries.size(); ++e) {
-      blocks[static_cast<std::size_t>(local_.diagonal_at[e])] = take(local_.diagonal_entries[e]);
-    }
-    for (const std::int64_t at : local_.unit_at) {
-      blocks[static_cast<std::size_t>(at)] = pivot_divisor<Scalar>::one();
-    }
+    std::vector<Scalar> taken(static_cast<std::size_t>(local_.value_count), Scalar{});
     zero_pivots_.clear();
-    for (std::size_t e = 0; e < local_.diagonal_entries.size(); ++e) {
-      const entry& d = local_.diagonal_entries[e];
-      if (d.row == d.column && blocks[static_cast<std::size_t>(local_.diagonal_at[e])] == Scalar{}) {
-        zero_pivots_.push_back(d.row);
+    for (std::size_t k = 0; k < local_.entries.size(); ++k) {
+      const entry& e = local_.entries[k];
+      const auto pe = static_cast<std::size_t>(e.pe);
+      const Scalar value = received[pe][next[pe]++];
+      taken[static_cast<std::size_t>(local_.value_at[k])] = value;
+      if (e.row == e.column && value == Scalar{}) {
+        zero_pivots_.push_back(e.row);
       }
     }
-    on.upload(values_.data(), off_diagonal.data(), values_.bytes());
-    on.upload(diagonals_.data(), blocks.data(), diagonals_.bytes());
+    for (const std::int64_t at : local_.unit_at) {
+      taken[static_cast<std::size_t>(at)] = pivot_divisor<Scalar>::one();
+    }
+    on.upload(values_.data(), taken.data(), values_.bytes());
   }
 
   /// Solves for the rows that this PE has handed in. Collective: every PE enqueues its solves in the same
   /// order, with the same number of right-hand sides and alpha.
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const Executor& on) const {
-    solve_params<Scalar> p{};
+    solve_params<Scalar, Index> p{};
     p.in = {rank_,         team_.size(),        inbox_.own(),
             begun_.own(),  inbox_of_pe_.data(), begun_of_pe_.data(),
             state_.data(), inbox_values(),      max_rhs_};
     p.tasks = tasks_.data();
-    p.task_count = static_cast<std::int64_t>(local_.tasks.size());
-    p.row_begin = row_begin_.data();
-    p.columns = columns_.data();
+    p.task_count = task_count();
+    p.sources = sources_.data();
     p.values = values_.data();
-    p.diagonals = diagonals_.data();
     p.partials = partials_.data();
     p.targets = targets_.data();
     p.size = plan_.size;
@@ -160,14 +150,15 @@ class engine {
     p.alpha = alpha;
     p.b = b;
     p.x = x;
-    on.template launch_together<agent>(blocks(), p);
+    on.template launch_together<agent>(blocks_, p);
   }
 
   /// Returns what the last solve met. Collective. Synchronises.
   [[nodiscard]] solve_status status(const Executor& on) const {
     pe_state state;
     on.download(&state, state_.data(), sizeof(state));
-    const auto last = (state.tickets / blocks() + inbox_buffers - 1) % inbox_buffers;
+    const auto solves = state.tickets / tickets_of_solve<agent>(task_count(), blocks_);
+    const auto last = (solves + inbox_buffers - 1) % inbox_buffers;
     std::int64_t first = all_finite;
     for (const auto& of_pe : gather(team_, std::vector<std::int64_t>{state.first_nonfinite[last]})) {
       first = std::min(first, of_pe.front());
@@ -198,10 +189,10 @@ class engine {
   }
   [[nodiscard]] const shared_plan& plan() const { return plan_; }
   [[nodiscard]] const predicted_solve& predicted() const { return predicted_; }
-  [[nodiscard]] const local_plan& local() const { return local_; }
+  [[nodiscard]] const local_plan<Index>& local() const { return local_; }
 
  private:
-  static constexpr double entry_bytes = sizeof(Scalar) + sizeof(std::int64_t);
+  static constexpr double entry_bytes = sizeof(Scalar) + sizeof(Index);
 
   /// Makes the plan and the tasks.
   shared_plan make_plan(const part_type& part, const system_options& options, const plan_options& how) {
@@ -230,7 +221,7 @@ class engine {
     const std::vector<entry> blocks = distribute(team_, rows, [&](const entry& e) {
       return plan.grid.owner(plan.supernode_of(e.row), plan.supernode_of(e.column));
     });
-    local_ = local_planner(plan, rank_, blocks, form_.unit).make();
+    local_ = local_planner<Index>(plan, rank_, blocks, form_.unit, how.chunk_columns).make();
     return plan;
   }
 
@@ -316,22 +307,30 @@ class engine {
   /// Sends each PE a list of the entries whose values this PE needs.
   void ask_for_values() {
     std::vector<std::vector<std::int64_t>> needs(static_cast<std::size_t>(team_.size()));
-    for (const auto* const list : {&local_.entries, &local_.diagonal_entries}) {
-      for (const entry& e : *list) {
-        needs[static_cast<std::size_t>(e.pe)].push_back(e.source);
-      }
+    for (const entry& e : local_.entries) {
+      needs[static_cast<std::size_t>(e.pe)].push_back(e.source);
     }
     asked_ = exchange_all(team_, needs);
   }
 
-  [[nodiscard]] std::int64_t inbox_values() const { return 2 * plan_.size + local_.slots; }
+  [[nodiscard]] std::int64_t task_count() const { return static_cast<std::int64_t>(local_.tasks.size()); }
+  [[nodiscard]] std::int64_t inbox_values() const { return 2 * plan_.size + slots_; }
   [[nodiscard]] std::int64_t inbox_words() const {
     return inbox_buffers * max_rhs_ * inbox_values() * flag::words;
   }
-  [[nodiscard]] std::uint32_t blocks() const {
-    return static_cast<std::uint32_t>(
-        (std::max<std::int64_t>(static_cast<std::int64_t>(local_.tasks.size()), 1) + agent::warps - 1) /
-        agent::warps);
+  /// Returns the number of blocks of a solve: not more than are resident beside the blocks of the other PEs
+  /// of the device.
+  [[nodiscard]] std::uint32_t blocks_of(const Executor& on) const {
+    const std::int64_t resident = on.template resident_blocks<agent>() / team_.pes_on_device();
+    const std::int64_t wanted = (task_count() + agent::warps - 1) / agent::warps;
+    return static_cast<std::uint32_t>(std::max<std::int64_t>(std::min(resident, wanted), 1));
+  }
+  [[nodiscard]] std::int64_t largest_of_all(std::int64_t mine) const {
+    std::int64_t largest = mine;
+    for (const auto& of_pe : gather(team_, std::vector<std::int64_t>{mine})) {
+      largest = std::max(largest, of_pe.front());
+    }
+    return largest;
   }
 
   template <class T>
@@ -349,22 +348,22 @@ class engine {
   std::int64_t max_rhs_;
   std::vector<std::vector<std::int64_t>> ranges_;  ///< by PE: first row, rows, rows of the whole matrix
   predicted_solve predicted_;
-  local_plan local_;
+  local_plan<Index> local_;
   shared_plan plan_;
   std::vector<std::vector<std::int64_t>> asked_;  ///< by PE: entries of this PE whose values it needs
   std::vector<std::int64_t> zero_pivots_;         ///< by substitution index
+  std::int64_t slots_;                            ///< partial sums in each inbox
+  std::uint32_t blocks_;                          ///< of a solve
   buffer<pe_state> state_;
   symmetric_buffer<word, Team> inbox_;
   symmetric_buffer<std::uint64_t, Team> begun_;
   buffer<task> tasks_;
-  buffer<std::int64_t> row_begin_;
-  buffer<std::int64_t> columns_;
+  buffer<Index> sources_;
   buffer<std::int64_t> partials_;
   buffer<int> targets_;
   buffer<word*> inbox_of_pe_;
   buffer<std::uint64_t*> begun_of_pe_;
   buffer<Scalar> values_;
-  buffer<Scalar> diagonals_;
 };
 
 }  // namespace sptrsv::detail::distributed

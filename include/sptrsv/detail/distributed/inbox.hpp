@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/nonfinite.hpp"
-#include "sptrsv/detail/sync/tickets.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/detail/sync/value_flag.hpp"
 
 namespace sptrsv::detail::distributed {
@@ -45,12 +45,24 @@ struct inboxes {
     return flag::address(inbox, (buffer * max_rhs + rhs) * values + index);
   }
 
+  /// Reads a value of the own inbox once.
+  template <class Context>
+  SPTRSV_DEVICE typename flag::reading try_load(Context& ctx, int buffer, std::int64_t rhs,
+                                                std::int64_t index) const {
+    auto scope = ctx.system_scope();
+    return flag::try_load(scope, component(own, buffer, rhs, index));
+  }
+  /// Waits for a value of the own inbox that was read once.
+  template <class Context>
+  SPTRSV_DEVICE Scalar wait(Context& ctx, int buffer, std::int64_t rhs, std::int64_t index,
+                            const typename flag::reading& seen) const {
+    auto scope = ctx.system_scope();
+    return flag::wait(scope, component(own, buffer, rhs, index), seen);
+  }
   /// Waits for a value of the own inbox.
   template <class Context>
   SPTRSV_DEVICE Scalar wait(Context& ctx, int buffer, std::int64_t rhs, std::int64_t index) const {
-    auto scope = ctx.system_scope();
-    const auto* const at = component(own, buffer, rhs, index);
-    return flag::wait(scope, at, flag::try_load(scope, at));
+    return wait(ctx, buffer, rhs, index, try_load(ctx, buffer, rhs, index));
   }
   /// Stores a value into the inbox of a PE, which may be this one.
   template <class Context>
@@ -68,48 +80,56 @@ struct inboxes {
   }
 };
 
-/// The share of a block in a solve; in shared memory.
-struct pe_start {
-  std::int64_t block;         ///< number of the block in the solve, in the order of starting
+/// A warp in a solve.
+struct pe_solve {
+  unsigned long long number;  ///< of the solve
+  std::int64_t task;          ///< that the warp does first
   std::int64_t rhs_to_reset;  ///< right-hand sides of the solve before
   int buffer;                 ///< of the solve
   int buffer_to_reset;
-  unsigned long long solve;
 };
 
-/// Draws a ticket, and waits until all other PEs have begun the solve before. All threads of the block call
-/// it.
-template <class Context, class Scalar>
-SPTRSV_DEVICE void start_block(Context& ctx, pe_start& start, const inboxes<Scalar>& in,
-                               std::int64_t columns) {
-  if (ctx.thread_rank() == 0) {
-    const solve_ticket drawn = draw_solve_ticket(ctx, &in.state->tickets, ctx.grid_blocks());
-    start.block = drawn.block;
-    start.solve = drawn.solve;
-    start.buffer = static_cast<int>(drawn.solve % inbox_buffers);
-    start.buffer_to_reset = static_cast<int>((drawn.solve + 2) % inbox_buffers);
-    start.rhs_to_reset = ctx.load(&in.state->used_rhs[start.buffer_to_reset]);
-    if (drawn.block == 0) {
-      ctx.store(&in.state->used_rhs[start.buffer], columns);
-      ctx.store(&in.state->first_nonfinite[(drawn.solve + 1) % inbox_buffers], all_finite);
-      ctx.system_scope().fence();  // what earlier solves have reset is reset for all
-      for (int pe = 0; pe < in.size; ++pe) {
-        if (pe != in.rank) {
-          ctx.system_scope().store_relaxed(ctx.load_constant(in.begun_of_pe + pe) + in.rank,
-                                           std::uint64_t{drawn.solve + 1});
-        }
+/// Draws a ticket for lane 0. The lanes of the warp call it together.
+template <class Context, class Warp>
+SPTRSV_DEVICE unsigned long long draw_ticket(Context& ctx, const Warp& warp, pe_state* state) {
+  return warp.rank() == 0 ? ctx.atomic_add(&state->tickets, 1ull) : 0;
+}
+
+/// Draws the first ticket of a warp, and waits until all other PEs have begun the solve before. The lanes of
+/// the warp call it together. `tickets`: of a solve.
+template <class Context, class Warp, class Scalar>
+SPTRSV_DEVICE pe_solve begin_solve(Context& ctx, const Warp& warp, const inboxes<Scalar>& in,
+                                   unsigned long long tickets, std::int64_t columns) {
+  const unsigned long long ticket = warp.shuffle(draw_ticket(ctx, warp, in.state), 0);
+  pe_solve begun;
+  begun.number = ticket / tickets;
+  begun.task = static_cast<std::int64_t>(ticket - begun.number * tickets);
+  begun.buffer = static_cast<int>(begun.number % inbox_buffers);
+  begun.buffer_to_reset = static_cast<int>((begun.number + 2) % inbox_buffers);
+  begun.rhs_to_reset = ctx.load(&in.state->used_rhs[begun.buffer_to_reset]);
+  auto scope = ctx.system_scope();
+  if (begun.task == 0 && warp.rank() == 0) {
+    ctx.store(&in.state->used_rhs[begun.buffer], columns);
+    ctx.store(&in.state->first_nonfinite[(begun.number + 1) % inbox_buffers], all_finite);
+    scope.fence();  // what earlier solves have reset is reset for all
+    for (int pe = 0; pe < in.size; ++pe) {
+      if (pe != in.rank) {
+        scope.store_relaxed(ctx.load_constant(in.begun_of_pe + pe) + in.rank,
+                            std::uint64_t{begun.number + 1});
       }
     }
   }
-  ctx.barrier();
-  for (int pe = ctx.thread_rank(); pe < in.size && start.solve >= inbox_buffers; pe += ctx.block_threads()) {
-    const std::uint64_t* const begun = in.own_begun + pe;
-    while (pe != in.rank && ctx.system_scope().load_relaxed(begun) < start.solve) {
-      ctx.pause(begun);
+  if (in.size > 1 && begun.number >= inbox_buffers) {
+    for (int pe = warp.rank(); pe < in.size; pe += 32) {
+      const std::uint64_t* const others = in.own_begun + pe;
+      while (pe != in.rank && scope.load_relaxed(others) < begun.number) {
+        scope.pause(others);
+      }
     }
-    ctx.system_scope().fence();
+    scope.fence();
+    warp.sync();
   }
-  ctx.barrier();
+  return begun;
 }
 
 }  // namespace sptrsv::detail::distributed

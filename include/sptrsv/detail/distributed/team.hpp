@@ -3,6 +3,8 @@
 //
 //   int rank() const;
 //   int size() const;
+//   int pes_on_device() const;
+//       Returns how many PEs share the device of this one. Their kernels must all be resident together.
 //   std::vector<std::vector<std::byte>> exchange(std::vector<std::vector<std::byte>> to);
 //       Sends to[r] to PE r, and returns what each PE has sent to this one. Collective.
 //   std::vector<void*> allocate(std::size_t bytes);
