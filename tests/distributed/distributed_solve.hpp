@@ -1,16 +1,16 @@
-// Solves a system on the devices of an emulated cluster.
+// Solves a system on several PEs: on the devices of an emulated cluster, or on GPUs.
 #pragma once
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
-#include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "sptrsv/detail/distributed/engine.hpp"
-#include "support/emulator_target.hpp"
-#include "support/emulator_team.hpp"
+#include "sptrsv/host/backward_error.hpp"
 #include "support/layout.hpp"
 #include "support/matrices.hpp"
 
@@ -48,24 +48,23 @@ matrix_slice<Value> slice(const csr_matrix<Value, std::int32_t, std::int32_t>& a
 }
 
 /// A distributed solver of one PE, and what a test does with it.
-template <class Value>
+template <class Value, class Team, class Executor>
 class pe_solver {
  public:
   using scalar = detail::scalar_t<Value>;
-  using engine =
-      detail::distributed::engine<scalar, std::int32_t, std::int32_t, emulator_team, emulator::executor>;
+  using engine = detail::distributed::engine<scalar, std::int32_t, std::int32_t, Team, Executor>;
 
   pe_solver(const matrix_slice<Value>& rows, std::int64_t size, const system_options& options,
-            const detail::distributed::plan_options& how, emulator_team& team, emulator::device& where)
+            const detail::distributed::plan_options& how, Team& team, const Executor& on)
       : rows_(rows.rows),
         first_(rows.first),
-        on_(&where),
+        on_(on),
         engine_({rows.first, rows.rows, size, rows.offsets.data(), rows.columns.data(),
                  detail::as_scalar(rows.values.data())},
-                options, how, team, on_, where.resource()) {}
+                options, how, team, on_, on_.default_resource()) {}
 
   [[nodiscard]] engine& get() { return engine_; }
-  [[nodiscard]] const emulator::executor& on() const { return on_; }
+  [[nodiscard]] const Executor& on() const { return on_; }
 
   /// Enqueues a solve for the own rows.
   void enqueue(const buffer<Value>& b, buffer<Value>& x, std::int64_t columns, Value alpha) {
@@ -99,8 +98,63 @@ class pe_solver {
  private:
   std::int64_t rows_;
   std::int64_t first_;
-  emulator::executor on_;
+  Executor on_;
   engine engine_;
 };
+
+/// A run of several solves, enqueued one after the other without waiting in between.
+struct solve_run {
+  pattern p;
+  form f;
+  detail::distributed::plan_options how{{2, 1}};
+  std::vector<std::int64_t> columns{1, 3, 2, 1, 1, 3};
+};
+
+/// Solves on all PEs and checks the backward errors. `pes.run(body)` calls body(team, executor) for each PE.
+template <class Value, class Pes>
+void check_solves(const solve_run& run, Pes& pes) {
+  form by_rows = run.f;
+  by_rows.by_columns = false;
+  const auto a = make_matrix<Value>(run.p, by_rows).by_rows;
+  const auto size = run.p.size;
+  std::vector<std::vector<Value>> b, x;
+  for (std::size_t k = 0; k < run.columns.size(); ++k) {
+    b.push_back(random_vector<Value>(size * run.columns[k], k));
+    x.push_back(poisoned<Value>(b.back().size()));
+  }
+  const auto alpha = make_value<Value>(1.5);
+  pes.run([&](auto& team, const auto& on) {
+    pe_solver<Value, std::decay_t<decltype(team)>, std::decay_t<decltype(on)>> solver(
+        slice(a, team.rank(), team.size()), size, run.f.options(3), run.how, team, on);
+    std::vector<buffer<Value>> from, to;
+    for (std::size_t k = 0; k < b.size(); ++k) {
+      from.push_back(solver.upload(b[k], size, run.columns[k]));
+      to.push_back(solver.upload(x[k], size, run.columns[k]));
+    }
+    for (std::size_t k = 0; k < b.size(); ++k) {
+      solver.enqueue(from[k], k % 2 == 0 ? to[k] : from[k], run.columns[k], alpha);
+    }
+    for (std::size_t k = 0; k < b.size(); ++k) {
+      solver.take(k % 2 == 0 ? to[k] : from[k], size, run.columns[k], x[k]);
+    }
+    EXPECT_TRUE(solver.get().status(solver.on()).ok());
+  });
+  for (std::size_t k = 0; k < b.size(); ++k) {
+    const dense_view<const Value> from(b[k].data(), size, run.columns[k], 1, size);
+    const dense_view<const Value> to(x[k].data(), size, run.columns[k], 1, size);
+    const auto error = backward_error(a, run.f.options(3), from, to, alpha);
+    EXPECT_TRUE(error.error <= error.bound) << run.p.name << ", " << run.f.name() << ", solve " << k << ": "
+                                            << error.error << " exceeds " << error.bound;
+  }
+}
+
+/// Returns plans with different grids, trees and supernodes.
+inline std::vector<detail::distributed::plan_options> plans_for(int pes) {
+  std::vector<detail::distributed::plan_options> plans{{{pes, 1}, 32, 8}, {{1, pes}, 4, 0, 3}};
+  if (pes % 2 == 0) {
+    plans.push_back({{2, pes / 2}, 3, 1});
+  }
+  return plans;
+}
 
 }  // namespace sptrsv::testing

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "distributed/distributed_solve.hpp"
+#include "distributed/emulated_pes.hpp"
 
 namespace sptrsv::testing {
 namespace {
@@ -17,10 +17,9 @@ template <class Body>
 void with_solvers(int pes, const policy::distributed& policy, const system_options& options,
                   const Body& body) {
   const auto a = make_matrix<double>(patterns::stencil_2d(3, 4), form{}).by_rows;
-  emulator::cluster devices(pes);
-  team_mail mail(static_cast<std::size_t>(pes));
-  devices.run([&](int rank) {
-    emulator_team team(devices, rank, mail);
+  emulated_pes devices(pes);
+  devices.run([&](emulator_team& team, const auto&) {
+    const int rank = team.rank();
     auto part = slice(a, rank, pes);
     auto solver = analyze(policy,
                           row_part<double>{part.first, part.rows, a.rows, part.offsets.data(),

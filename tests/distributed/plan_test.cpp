@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "distributed/distributed_solve.hpp"
+#include "distributed/emulated_pes.hpp"
 
 namespace sptrsv::testing {
 namespace {
@@ -52,11 +52,11 @@ planned plan_of(const pattern& p, int pes, const plan_options& how, const form& 
   const auto a = make_matrix<double>(p, f).by_rows;
   planned made;
   made.local.resize(static_cast<std::size_t>(pes));
-  emulator::cluster devices(pes);
-  team_mail mail(static_cast<std::size_t>(pes));
-  devices.run([&](int rank) {
-    emulator_team team(devices, rank, mail);
-    pe_solver<double> solver(slice(a, rank, pes), p.size, f.options(1), how, team, devices.at(rank));
+  emulated_pes devices(pes);
+  devices.run([&](emulator_team& team, const emulator::executor& on) {
+    const int rank = team.rank();
+    pe_solver<double, emulator_team, emulator::executor> solver(slice(a, rank, pes), p.size, f.options(1),
+                                                                how, team, on);
     made.local[static_cast<std::size_t>(rank)] = solver.get().local();
     if (rank == 0) {
       made.shared = solver.get().plan();
@@ -171,16 +171,16 @@ std::vector<std::string> errors_of(const Spoil& spoil) {
   const pattern p = patterns::chain(8);
   const auto a = make_matrix<double>(p, form{}).by_rows;
   std::vector<std::string> errors(2);
-  emulator::cluster devices(2);
-  team_mail mail(2);
-  devices.run([&](int rank) {
-    emulator_team team(devices, rank, mail);
+  emulated_pes devices(2);
+  devices.run([&](emulator_team& team, const emulator::executor& on) {
+    const int rank = team.rank();
     auto part = slice(a, rank, 2);
     if (rank == 1) {
       spoil(part);
     }
     try {
-      pe_solver<double> solver(part, p.size, form{}.options(1), {{2, 1}}, team, devices.at(rank));
+      pe_solver<double, emulator_team, emulator::executor> solver(part, p.size, form{}.options(1), {{2, 1}},
+                                                                  team, on);
     } catch (const error& e) {
       errors[static_cast<std::size_t>(rank)] = e.what();
     }

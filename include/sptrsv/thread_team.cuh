@@ -1,0 +1,269 @@
+// A team for distributed solves (distributed.hpp) whose processing elements (PEs) are threads of one process.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/distributed/meeting.hpp"
+#include "sptrsv/detail/simt/cuda_check.cuh"
+#include "sptrsv/error.hpp"
+
+namespace sptrsv {
+
+/// PEs that are threads of one process, each with a GPU whose memory the kernels of all can access. Several
+/// PEs may have the same GPU. Each of them launches only as many blocks as are resident beside those of the
+/// others, so that their kernels run at the same time.
+///
+/// While a solve runs, kernels wait for those of other PEs. So a PE may not wait for its solve, nor call what
+/// may wait for the GPU (cudaMalloc, cudaFree), if another PE has to be called from the same thread first.
+/// The streams of all PEs of a GPU need hardware queues of their own: set the environment variable
+/// CUDA_DEVICE_MAX_CONNECTIONS (at most 32) before CUDA starts if a GPU has more than 8 streams in all.
+class thread_team {
+ public:
+  class member;
+
+  /// Makes a team of a PE for each element of `devices`, the numbers of their GPUs. Enables the GPUs to
+  /// access each other's memory.
+  ///
+  /// @throws error errc::invalid_argument if there is no PE or no such GPU; errc::unsupported if one GPU
+  /// cannot
+  ///   access the memory of another one; errc::cuda_error.
+  explicit thread_team(std::vector<int> devices)
+      : devices_(std::move(devices)), meeting_(static_cast<int>(devices_.size())), running_(size()) {
+    SPTRSV_EXPECTS(!devices_.empty(), errc::invalid_argument, "a team without PEs");
+    int count = 0;
+    SPTRSV_CUDA_CHECK(cudaGetDeviceCount(&count));
+    for (int pe = 0; pe < size(); ++pe) {
+      SPTRSV_EXPECTS(device(pe) >= 0 && device(pe) < count, errc::invalid_argument,
+                     "PE " + std::to_string(pe) + " has GPU " + std::to_string(device(pe)) + ", of " +
+                         std::to_string(count) + " GPUs");
+    }
+    const current_device kept;
+    for (int pe = 0; pe < size(); ++pe) {
+      for (int other = 0; other < size(); ++other) {
+        enable_access(pe, other);
+      }
+    }
+    SPTRSV_CUDA_CHECK(cudaSetDevice(device(0)));
+    SPTRSV_CUDA_CHECK(cudaStreamCreateWithFlags(&ending_, cudaStreamNonBlocking));
+    void* p = nullptr;
+    SPTRSV_CUDA_CHECK(cudaHostAlloc(&p, ending_words * sizeof(std::uint64_t), cudaHostAllocPortable));
+    ending_values_ = static_cast<std::uint64_t*>(p);
+    std::fill(ending_values_, ending_values_ + ending_words, std::uint64_t{0x7fffffff7fffffff});
+  }
+  thread_team(const thread_team&) = delete;
+  thread_team& operator=(const thread_team&) = delete;
+  ~thread_team() {
+    static_cast<void>(cudaFreeHost(ending_values_));
+    static_cast<void>(cudaStreamDestroy(ending_));
+  }
+
+  /// Returns the number of PEs.
+  [[nodiscard]] int size() const { return static_cast<int>(devices_.size()); }
+
+  /// Calls body(pe) for each PE in a thread of its own, with its GPU as the current device, and waits for
+  /// all. If a call throws or ends too early, nothing waits for this PE any more: collective functions throw
+  /// on the other PEs, and solves that would wait for it end, with NaN in x. A team runs once.
+  ///
+  /// @throws error the first exception of a PE, with a text that names the PE.
+  void run(const std::function<void(member&)>& body);
+
+ private:
+  /// Memory of a PE that the kernels of all access.
+  struct allocation {
+    int pe;
+    void* p;
+    std::size_t bytes;
+  };
+  /// Makes the device of the thread current again.
+  class current_device {
+   public:
+    current_device() { SPTRSV_CUDA_CHECK(cudaGetDevice(&device_)); }
+    current_device(const current_device&) = delete;
+    current_device& operator=(const current_device&) = delete;
+    ~current_device() { static_cast<void>(cudaSetDevice(device_)); }
+
+   private:
+    int device_ = 0;
+  };
+  static constexpr std::size_t ending_words = 1 << 16;
+
+  [[nodiscard]] int device(int pe) const { return devices_[static_cast<std::size_t>(pe)]; }
+
+  void enable_access(int pe, int other) const {
+    if (device(pe) == device(other)) {
+      return;
+    }
+    int can = 0;
+    SPTRSV_CUDA_CHECK(cudaDeviceCanAccessPeer(&can, device(pe), device(other)));
+    SPTRSV_EXPECTS(can != 0, errc::unsupported,
+                   "GPU " + std::to_string(device(pe)) + " of PE " + std::to_string(pe) +
+                       " cannot access the memory of GPU " + std::to_string(device(other)) + " of PE " +
+                       std::to_string(other));
+    SPTRSV_CUDA_CHECK(cudaSetDevice(device(pe)));
+    const cudaError_t status = cudaDeviceEnablePeerAccess(device(other), 0);
+    if (status == cudaErrorPeerAccessAlreadyEnabled) {
+      static_cast<void>(cudaGetLastError());
+    } else {
+      SPTRSV_CUDA_CHECK(status);
+    }
+  }
+
+  void call(int pe, const std::function<void(member&)>& body);
+  void fail(int pe, const std::string& text, errc code, std::optional<std::int64_t> row);
+  void end_waiting_kernels();
+
+  std::vector<int> devices_;
+  detail::distributed::meeting meeting_;
+  std::mutex mutex_;                     ///< of all below
+  std::vector<allocation> allocations_;  ///< of all PEs
+  int running_;                          ///< PEs whose body has not ended
+  std::optional<error> failure_;         ///< the first one
+  cudaStream_t ending_ = nullptr;
+  std::uint64_t* ending_values_ =
+      nullptr;  ///< pinned; words that no kernel waits at, and NaN as floating-point numbers
+};
+
+/// A PE of a thread_team; it is a team in the sense of distributed.hpp.
+class thread_team::member {
+ public:
+  /// Returns the number of the PE.
+  [[nodiscard]] int rank() const { return rank_; }
+  /// Returns the number of PEs.
+  [[nodiscard]] int size() const { return team_.size(); }
+  /// Returns how many PEs have the same GPU as this one.
+  [[nodiscard]] int pes_on_device() const {
+    return static_cast<int>(std::count(team_.devices_.begin(), team_.devices_.end(), team_.device(rank_)));
+  }
+
+  /// Sends to[r] to PE r, and returns what each PE has sent to this one. Collective.
+  std::vector<std::vector<std::byte>> exchange(std::vector<std::vector<std::byte>> to) {
+    return team_.meeting_.exchange(rank_, std::move(to));
+  }
+  /// Waits until all PEs have called it. Collective.
+  void meet() { team_.meeting_.wait(); }
+
+  /// Allocates memory on each PE and returns the addresses, by PE. Collective.
+  std::vector<void*> allocate(std::size_t bytes) {
+    meet();  // cudaMalloc may wait for kernels, and now all PEs have launched those that these wait for
+    void* own = nullptr;
+    SPTRSV_CUDA_CHECK(cudaMalloc(&own, bytes));
+    {
+      const std::lock_guard<std::mutex> lock(team_.mutex_);
+      team_.allocations_.push_back({rank_, own, bytes});
+    }
+    std::vector<std::byte> address(sizeof(own));
+    std::memcpy(address.data(), &own, sizeof(own));
+    std::vector<void*> of_pe;
+    for (const auto& received :
+         exchange(std::vector<std::vector<std::byte>>(static_cast<std::size_t>(size()), address))) {
+      void* p = nullptr;
+      std::memcpy(&p, received.data(), sizeof(p));
+      of_pe.push_back(p);
+    }
+    return of_pe;
+  }
+  /// Gives the memory back when no PE uses it any more. Collective. If a PE has left, the memory is kept
+  /// until all PEs have ended.
+  void release(void* own, std::size_t /*bytes*/) noexcept {
+    try {
+      meet();
+      SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
+      meet();
+    } catch (...) {
+      return;  // run() throws the cause
+    }
+    const std::lock_guard<std::mutex> lock(team_.mutex_);
+    auto& all = team_.allocations_;
+    all.erase(std::remove_if(all.begin(), all.end(), [&](const allocation& a) { return a.p == own; }),
+              all.end());
+    static_cast<void>(cudaFree(own));
+  }
+
+ private:
+  friend class thread_team;
+
+  member(thread_team& team, int rank) : team_(team), rank_(rank) {}
+
+  thread_team& team_;
+  int rank_;
+};
+
+inline void thread_team::run(const std::function<void(member&)>& body) {
+  std::vector<std::thread> threads;
+  for (int pe = 0; pe < size(); ++pe) {
+    threads.emplace_back([this, pe, &body] { call(pe, body); });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  const current_device kept;
+  for (const allocation& left : allocations_) {
+    static_cast<void>(cudaSetDevice(device(left.pe)));
+    static_cast<void>(cudaFree(left.p));
+  }
+  allocations_.clear();
+  if (failure_) {
+    throw error(*failure_);
+  }
+}
+
+/// The thread of a PE.
+inline void thread_team::call(int pe, const std::function<void(member&)>& body) {
+  try {
+    SPTRSV_CUDA_CHECK(cudaSetDevice(device(pe)));
+    member self(*this, pe);
+    body(self);
+  } catch (const error& e) {
+    fail(pe, e.what(), e.code(), e.row());
+  } catch (const std::exception& e) {
+    fail(pe, e.what(), errc::cuda_error, std::nullopt);
+  }
+  meeting_.leave(pe);
+  std::unique_lock<std::mutex> lock(mutex_);
+  --running_;
+  // All PEs together give back what they have allocated. If there is some left, this PE has ended too early,
+  // and kernels may wait for it.
+  while (running_ > 0 && !allocations_.empty()) {
+    end_waiting_kernels();
+    lock.unlock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    lock.lock();
+  }
+}
+
+inline void thread_team::fail(int pe, const std::string& text, errc code, std::optional<std::int64_t> row) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!failure_) {
+    const bool names_pe = text.rfind("PE ", 0) == 0;
+    failure_.emplace(code, names_pe ? text : "PE " + std::to_string(pe) + ": " + text, row);
+  }
+}
+
+/// Stores values at all words that kernels wait at. A copy engine does it, as a kernel that waits may fill
+/// the GPU.
+inline void thread_team::end_waiting_kernels() {
+  for (const allocation& a : allocations_) {
+    for (std::size_t done = 0; done < a.bytes; done += ending_words * sizeof(std::uint64_t)) {
+      static_cast<void>(cudaMemcpyAsync(static_cast<char*>(a.p) + done, ending_values_,
+                                        std::min(a.bytes - done, ending_words * sizeof(std::uint64_t)),
+                                        cudaMemcpyDefault, ending_));
+    }
+  }
+  static_cast<void>(cudaStreamSynchronize(ending_));
+}
+
+}  // namespace sptrsv

@@ -1,0 +1,155 @@
+// Distributed solves on GPUs: several PEs on each, and PEs on different GPUs where there are several.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "distributed/distributed_solve.hpp"
+#include "sptrsv/distributed.hpp"
+#include "sptrsv/thread_team.cuh"
+#include "support/gpu_target.cuh"
+
+namespace sptrsv::testing {
+namespace {
+
+int gpu_count() {
+  int count = 0;
+  SPTRSV_CUDA_CHECK(cudaGetDeviceCount(&count));
+  return count;
+}
+
+/// Returns the GPUs of PEs that are dealt to the first `gpus` ones.
+std::vector<int> dealt(int pes, int gpus) {
+  std::vector<int> devices;
+  for (int pe = 0; pe < pes; ++pe) {
+    devices.push_back(pe % gpus);
+  }
+  return devices;
+}
+
+/// PEs that are threads, each with a stream of its own.
+class gpu_pes {
+ public:
+  explicit gpu_pes(const std::vector<int>& devices) : team_(devices) {}
+
+  template <class Body>
+  void run(const Body& body) {
+    team_.run([&](thread_team::member& pe) {
+      const owned_stream stream;
+      body(pe, detail::cuda_executor(stream.get()));
+    });
+  }
+
+ private:
+  thread_team team_;
+};
+
+std::vector<pattern> patterns_to_solve() {
+  return {patterns::chain(500), patterns::stencil_2d(40, 50), patterns::dense(400),
+          patterns::random(3000, 8, 5), patterns::arrow_row(1000)};
+}
+
+/// Solves on 1, 2, 4 and 8 PEs that are dealt to `gpus` GPUs.
+template <class Value>
+void solve_everything(int gpus) {
+  std::size_t rotation = 0;
+  for (const int pes : {1, 2, 4, 8}) {
+    for (const pattern& p : patterns_to_solve()) {
+      const auto plans = plans_for(pes);
+      for (const form& f : covering_forms(rotation)) {
+        gpu_pes on(dealt(pes, gpus));
+        check_solves<Value>({p, f, plans[rotation++ % plans.size()]}, on);
+        ASSERT_FALSE(::testing::Test::HasFailure()) << pes << " PEs on " << gpus << " GPUs";
+      }
+    }
+  }
+}
+
+TEST(GpuDistributed, SeveralPesShareAGpu) { solve_everything<double>(1); }
+
+TEST(GpuDistributed, PesHaveGpusOfTheirOwn) {
+  if (gpu_count() < 2) {
+    GTEST_SKIP() << "this machine has one GPU";
+  }
+  solve_everything<double>(gpu_count());
+  solve_everything<std::complex<float>>(gpu_count());
+}
+
+/// Thousands of solves that are only enqueued; the PEs run ahead of each other.
+TEST(GpuDistributed, ManySolvesFollowEachOther) {
+  solve_run run{patterns::random(3000, 8, 5), form{}, {{2, 2}, 8, 1}};
+  run.columns.assign(2000, 1);
+  gpu_pes on(dealt(4, std::min(gpu_count(), 2)));
+  check_solves<double>(run, on);
+}
+
+/// PE 1 does not take part in the second solve, whose kernel on PE 0 waits for it.
+TEST(GpuDistributed, NothingWaitsForAPeThatHasFailed) {
+  const auto a = make_matrix<double>(patterns::chain(100), form{}).by_rows;
+  std::string text;
+  thread_team team(dealt(2, std::min(gpu_count(), 2)));
+  try {
+    team.run([&](thread_team::member& pe) {
+      const owned_stream stream;
+      const detail::cuda_executor on(stream.get());
+      pe_solver<double, thread_team::member, detail::cuda_executor> solver(slice(a, pe.rank(), 2), a.rows, {},
+                                                                           {{2, 1}, 1}, pe, on);
+      std::vector<double> x(static_cast<std::size_t>(a.rows), 1);
+      auto b = solver.upload(x, a.rows, 1);
+      solver.enqueue(b, b, 1, 1);
+      on.synchronize();
+      if (pe.rank() == 1) {
+        throw std::runtime_error("out of luck");
+      }
+      solver.enqueue(b, b, 1, 1);
+      solver.take(b, a.rows, 1, x);
+      const auto last = share_of(a.rows, 0, 2).second - 1;
+      EXPECT_TRUE(std::isnan(x[static_cast<std::size_t>(last)]));
+      pe.meet();
+      ADD_FAILURE() << "PE 0 has met PE 1";
+    });
+  } catch (const error& e) {
+    text = e.what();
+  }
+  EXPECT_EQ(text, "PE 1: out of luck");
+}
+
+TEST(GpuDistributed, WrongTeamsAreRefused) {
+  EXPECT_THROW(thread_team({}), error);
+  EXPECT_THROW(thread_team({0, gpu_count()}), error);
+  EXPECT_THROW(thread_team({-1}), error);
+}
+
+/// The public interface, with rows of PEs in device memory of their GPUs.
+TEST(GpuDistributed, TheInterfaceSolves) {
+  const auto a = make_matrix<double>(patterns::stencil_2d(30, 30), form{}).by_rows;
+  thread_team team(dealt(2, std::min(gpu_count(), 2)));
+  team.run([&](thread_team::member& pe) {
+    const owned_stream stream;
+    const detail::cuda_executor on(stream.get());
+    const auto part = slice(a, pe.rank(), 2);
+    auto solver = analyze(policy::distributed{2, 1},
+                          row_part<double>{part.first, part.rows, a.rows, part.offsets.data(),
+                                           part.columns.data(), part.values.data()},
+                          {}, pe, stream.get());
+    std::vector<double> values(static_cast<std::size_t>(part.rows), 1);
+    buffer<double> b(values.size(), on.default_resource(), stream.get());
+    on.upload(b.data(), values.data(), b.bytes());
+    solver.solve({b.data(), part.rows, 1, 1, part.rows}, {b.data(), part.rows, 1, 1, part.rows}, 1.0,
+                 stream.get());
+    EXPECT_TRUE(solver.status(stream.get()).ok());
+    solver.update_values(std::vector<double>(part.values.size(), 0.0), stream.get());
+    solver.solve({b.data(), part.rows, 1, 1, part.rows}, {b.data(), part.rows, 1, 1, part.rows}, 1.0,
+                 stream.get());
+    EXPECT_EQ(solver.status(stream.get()).code, solve_status::kind::zero_pivot);
+    EXPECT_EQ(solver.status(stream.get()).row, 0);
+  });
+}
+
+}  // namespace
+}  // namespace sptrsv::testing
