@@ -50,6 +50,9 @@ struct distributed {
 
 }  // namespace policy
 
+/// What the solves of a distributed_solver cost.
+using detail::distributed::distributed_facts;
+
 /// A distributed system op(T) x = alpha b on one PE; the result of `analyze` with policy::distributed.
 ///
 /// Team is the type of the team of PEs. It says how they exchange data on the host and allocate memory that
@@ -106,6 +109,9 @@ class distributed_solver {
   /// Returns what the last solve met, the same on all PEs: the first row of the whole matrix, in the order of
   /// substitution, whose component is not finite. Collective. Synchronises.
   [[nodiscard]] solve_status status(Stream stream = {}) const { return engine_->status(executor(stream)); }
+
+  /// Returns what solves cost: messages, memory of this PE, and the time that the model predicts.
+  [[nodiscard]] distributed_facts facts() const { return engine_->facts(); }
 
   /// Returns the plan in words, with the time that the model predicts.
   [[nodiscard]] std::string plan() const { return engine_->describe(); }

@@ -90,6 +90,29 @@ TEST(Distributed, ThePlanSaysWhatTheModelPredicts) {
   });
 }
 
+/// A chain of 12 rows on two PEs in turns: PE 0 has handed in rows 0 to 2, and solves even rows.
+TEST(Distributed, FactsCountMessages) {
+  const auto a = make_matrix<double>(patterns::chain(12), form{}).by_rows;
+  emulated_pes devices(2);
+  std::vector<std::int64_t> messages(2);
+  devices.run([&](emulator_team& team, const auto&) {
+    auto part = slice(a, team.rank(), 2);
+    const auto solver = analyze(policy::distributed{2, 1, 1},
+                                row_part<double>{part.first, part.rows, a.rows, part.offsets.data(),
+                                                 part.columns.data(), part.values.data()},
+                                {}, team, &devices.at(team.rank()));
+    const distributed_facts f = solver.facts();
+    EXPECT_EQ(f.grid_rows, 2);
+    EXPECT_EQ(f.sent_bytes, 8 * f.messages);
+    EXPECT_GE(f.device_bytes, 3u * 2 * 12 * sizeof(double) + 12 * sizeof(double));
+    messages[static_cast<std::size_t>(team.rank())] = f.messages;
+  });
+  // PE 0 sends x of rows 0, 2, 4, 6, 8 and 10, and b of row 1.
+  EXPECT_EQ(messages[0], 7);
+  // PE 1 sends x of rows 1, 3, 5, 7 and 9, b of rows 4, 6, 8 and 10, and nothing of row 11.
+  EXPECT_EQ(messages[1], 9);
+}
+
 TEST(Distributed, WrongArgumentsAreRefused) {
   with_solvers(2, {1, 2}, {}, [](auto& solver, int, const auto& part, emulator::device& where) {
     const auto code_of = [](const auto& call) {

@@ -70,7 +70,7 @@ TEST(Meeting, NobodyWaitsForAThreadThatHasLeft) {
 
 /// A thread leaves right after the last meeting: the others have met, too.
 TEST(Meeting, ALeaverDoesNotDisturbAMeetingThatIsComplete) {
-  for (int time = 0; time < 200; ++time) {
+  for (int time = 0; time < 50; ++time) {
     meeting all(4);
     on_threads(4, [&](int rank) {
       EXPECT_NO_THROW(all.wait());

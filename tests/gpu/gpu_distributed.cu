@@ -5,6 +5,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@
 
 namespace sptrsv::testing {
 namespace {
+
+/// Hardware queues for the streams of all PEs of a GPU (thread_team.cuh); CUDA reads it when it starts.
+const int queues_are_set = setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
 
 int gpu_count() {
   int count = 0;
@@ -80,12 +84,27 @@ TEST(GpuDistributed, PesHaveGpusOfTheirOwn) {
   solve_everything<std::complex<float>>(gpu_count());
 }
 
-/// Thousands of solves that are only enqueued; the PEs run ahead of each other.
+/// Thousands of solves, hundreds of which are enqueued at a time; the PEs run ahead of each other. The
+/// additions have a fixed order, so that all solutions have the same bits.
 TEST(GpuDistributed, ManySolvesFollowEachOther) {
-  solve_run run{patterns::random(3000, 8, 5), form{}, {{2, 2}, 8, 1}};
-  run.columns.assign(2000, 1);
-  gpu_pes on(dealt(4, std::min(gpu_count(), 2)));
-  check_solves<double>(run, on);
+  const auto a = make_matrix<double>(patterns::random(3000, 8, 5), form{}).by_rows;
+  const auto b = random_vector<double>(a.rows, 7);
+  std::vector<double> first(b.size());
+  std::vector<double> last(b.size());
+  gpu_pes pes(dealt(4, std::min(gpu_count(), 2)));
+  pes.run([&](thread_team::member& pe, const detail::cuda_executor& on) {
+    pe_solver<double, thread_team::member, detail::cuda_executor> solver(slice(a, pe.rank(), 4), a.rows, {},
+                                                                         {{2, 2}, 8, 1}, pe, on);
+    const auto from = solver.upload(b, a.rows, 1);
+    auto to = solver.upload(b, a.rows, 1);
+    for (int time = 0; time < 100; ++time) {
+      for (int k = 0; k < 200; ++k) {
+        solver.enqueue(from, to, 1, 1);
+      }
+      solver.take(to, a.rows, 1, time == 0 ? first : last);
+    }
+  });
+  EXPECT_EQ(first, last);
 }
 
 /// PE 1 does not take part in the second solve, whose kernel on PE 0 waits for it.

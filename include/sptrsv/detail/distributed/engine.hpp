@@ -38,6 +38,16 @@ struct plan_options {
   machine_costs costs{};
 };
 
+/// What solves cost; see distributed_solver::facts.
+struct distributed_facts {
+  int grid_rows = 0;  ///< of the grid of PEs that take part
+  int grid_columns = 0;
+  double predicted_ns = 0;      ///< time of a solve by the model; the same on all PEs
+  std::int64_t messages = 0;    ///< what tasks of this PE send to other PEs in a solve of one right-hand side
+  std::int64_t sent_bytes = 0;  ///< of these messages
+  std::size_t device_bytes = 0;  ///< device memory of the solver on this PE
+};
+
 /// Symmetric memory: each PE has a piece of the same size and knows the addresses of all pieces.
 template <class T, class Team>
 class symmetric_buffer {
@@ -187,6 +197,27 @@ class engine {
            std::to_string(static_cast<std::int64_t>(predicted_.bandwidth_ns)) + " ns)" +
            (used == 1 && team_.size() > 1 ? "; one PE is predicted to be fastest" : "");
   }
+  /// Returns what the solves of this PE cost.
+  [[nodiscard]] distributed_facts facts() const {
+    distributed_facts f;
+    f.grid_rows = plan_.grid.rows;
+    f.grid_columns = plan_.grid.columns;
+    f.predicted_ns = predicted_.total_ns();
+    for (const task& t : local_.tasks) {
+      const auto others = std::count_if(local_.targets.begin() + t.targets,
+                                        local_.targets.begin() + t.targets + t.target_count,
+                                        [&](int pe) { return pe != rank_; });
+      const std::int64_t values = t.kind == task_kind::send_b ? t.own_end - t.own_begin : t.columns;
+      f.messages += others;
+      f.sent_bytes += others * values * std::int64_t{sizeof(Scalar)};
+    }
+    for (const std::size_t bytes :
+         {state_.bytes(), inbox_.bytes(), begun_.bytes(), tasks_.bytes(), sources_.bytes(), partials_.bytes(),
+          targets_.bytes(), inbox_of_pe_.bytes(), begun_of_pe_.bytes(), values_.bytes()}) {
+      f.device_bytes += bytes;
+    }
+    return f;
+  }
   [[nodiscard]] const shared_plan& plan() const { return plan_; }
   [[nodiscard]] const predicted_solve& predicted() const { return predicted_; }
   [[nodiscard]] const local_plan<Index>& local() const { return local_; }
@@ -209,7 +240,7 @@ class engine {
     const std::vector<entry> rows =
         distribute(team_, entries_of(part), [&](const entry& e) { return plan.home(e.row); });
     check_together(team_, [&] { check_rows(rows, plan); });
-    plan.first = find_supernodes(team_, plan.size, rows, how.max_width);
+    plan.set_supernodes(find_supernodes(team_, plan.size, rows, how.max_width));
     const std::vector<block_index> all_blocks = find_blocks(team_, plan, rows);
     find_levels(plan, all_blocks);
     if (how.grid.rows > 0) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -54,6 +53,7 @@ struct shared_plan {
   std::vector<std::int64_t> first_row;  ///< by PE, count + 1: its first row of the user's numbering
   bool reversed = false;                ///< substitution index p is row size - 1 - p of the user
   std::vector<std::int64_t> first;      ///< by supernode, count + 1: its first column
+  std::vector<std::int64_t> supernode;  ///< by column
   std::vector<pe_tree> column_trees;    ///< by supernode: who needs its x; the root solves it
   std::vector<pe_tree> row_trees;       ///< by supernode: who sums for its rows; the root solves them
   std::vector<std::int64_t> level;      ///< by supernode
@@ -68,7 +68,15 @@ struct shared_plan {
     return static_cast<int>(after - first_row.begin()) - 1;
   }
   [[nodiscard]] std::int64_t supernode_of(std::int64_t index) const {
-    return std::upper_bound(first.begin(), first.end(), index) - first.begin() - 1;
+    return supernode[static_cast<std::size_t>(index)];
+  }
+  /// Takes the supernodes: their first columns, and the end.
+  void set_supernodes(std::vector<std::int64_t> first_columns) {
+    first = std::move(first_columns);
+    supernode.clear();
+    for (std::int64_t s = 0; s < count(); ++s) {
+      supernode.resize(static_cast<std::size_t>(first[static_cast<std::size_t>(s) + 1]), s);
+    }
   }
 };
 
@@ -146,26 +154,38 @@ std::vector<std::int64_t> find_supernodes(Team& team, std::int64_t size, const s
 /// column. `rows`: entries of the rows of this PE. Collective.
 template <class Team>
 std::vector<block_index> find_blocks(Team& team, const shared_plan& plan, const std::vector<entry>& rows) {
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> found;
-  for (const entry& e : rows) {
-    ++found[{plan.supernode_of(e.row), plan.supernode_of(e.column)}];
-  }
   std::vector<block_index> mine;
-  mine.reserve(found.size());
-  for (const auto& [at, entries] : found) {
-    mine.push_back({at.first, at.second, entries});
-  }
-  found.clear();
-  for (const auto& of_pe : gather(team, mine)) {
-    for (const block_index& b : of_pe) {
-      found[{b.row, b.column}] += b.entries;
+  std::vector<std::size_t> place(static_cast<std::size_t>(plan.count()), 0);  // by column: where in `mine`
+  std::size_t begin = 0;  // of the blocks of the supernode of the row
+  for (const entry& e : rows) {
+    const std::int64_t row = plan.supernode_of(e.row);
+    const std::int64_t column = plan.supernode_of(e.column);
+    if (row == column) {
+      continue;
     }
+    if (begin < mine.size() && mine[begin].row != row) {
+      begin = mine.size();
+    }
+    std::size_t& at = place[static_cast<std::size_t>(column)];
+    if (at < begin || at >= mine.size() || mine[at].column != column) {
+      at = mine.size();
+      mine.push_back({row, column, 0});
+    }
+    ++mine[at].entries;
   }
+  std::vector<block_index> found;
+  for (const auto& of_pe : gather(team, mine)) {
+    found.insert(found.end(), of_pe.begin(), of_pe.end());
+  }
+  std::sort(found.begin(), found.end(), [](const block_index& a, const block_index& b) {
+    return a.row != b.row ? a.row < b.row : a.column < b.column;
+  });
   std::vector<block_index> all;
-  all.reserve(found.size());
-  for (const auto& [at, entries] : found) {
-    if (at.first != at.second) {
-      all.push_back({at.first, at.second, entries});
+  for (const block_index& b : found) {
+    if (!all.empty() && all.back().row == b.row && all.back().column == b.column) {
+      all.back().entries += b.entries;
+    } else {
+      all.push_back(b);
     }
   }
   return all;

@@ -1,0 +1,164 @@
+// Distributed solves beside the policies of one GPU, on complete factors of grids: grids of PEs, flat and
+// binary trees, and the predictions of the model. `sptrsv_distributed --help` lists the options.
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "common/command_line/command_line.hpp"
+#include "common/measurement/distributed_solves.cuh"
+#include "common/terminal/table.hpp"
+#include "sptrsv/policy/dataflow.hpp"
+#include "sptrsv/policy/supernodal.hpp"
+
+namespace {
+
+using namespace sptrsv_common;
+
+struct benchmark_options {
+  std::vector<std::int64_t> sides{32};
+  std::vector<std::int64_t> pes{1, 2};
+  std::int64_t gpus = 0;  ///< 0: all
+  std::int64_t rhs = 1;
+  int rounds = 5;
+};
+
+/// Returns the milliseconds of a solve of one GPU with a policy.
+template <class Policy>
+double one_gpu(const Policy& policy, const sptrsv::csr_matrix<double>& factor, const distributed_run& run) {
+  const cuda_stream stream;
+  sptrsv::system_options options;
+  options.operation = run.backward ? sptrsv::op::transpose : sptrsv::op::none;
+  options.max_rhs = run.rhs;
+  const auto a = sptrsv::to_device(factor, stream.get());
+  auto solver = sptrsv::analyze(policy, a, options, stream.get());
+  const auto b = sptrsv::to_device(std::vector<double>(static_cast<std::size_t>(factor.rows * run.rhs), 1.0),
+                                   stream.get());
+  const auto x = sptrsv::to_device(std::vector<double>(b.size()), stream.get());
+  std::vector<double> times;
+  for (int round = -1; round < run.rounds; ++round) {  // the first one loads the kernels
+    const double ms = device_time(
+        [&] {
+          for (int k = 0; k < run.solves; ++k) {
+            solver.solve({b.data(), factor.rows, run.rhs, 1, factor.rows},
+                         {x.data(), factor.rows, run.rhs, 1, factor.rows}, stream.get());
+          }
+        },
+        stream.get());
+    if (round >= 0) {
+      times.push_back(ms / run.solves);
+    }
+  }
+  return median(times);
+}
+
+/// A grid of PEs and the kind of its trees.
+struct configuration {
+  std::string name;
+  sptrsv::policy::distributed policy;
+  int pes;
+};
+
+std::vector<configuration> configurations(int pes) {
+  std::vector<configuration> made;
+  for (int rows = pes; rows >= 1; --rows) {
+    if (pes % rows != 0) {
+      continue;
+    }
+    for (const int flat : {pes, 0}) {
+      sptrsv::policy::distributed policy;
+      policy.grid_rows = rows;
+      policy.grid_columns = pes / rows;
+      policy.flat_tree = flat;
+      // With two PEs a tree has one edge.
+      if (pes > 2 || flat > 0) {
+        const char* const trees = pes <= 2 ? "" : flat > 0 ? ", flat" : ", binary";
+        made.push_back({std::to_string(rows) + " x " + std::to_string(pes / rows) + trees, policy, pes});
+      }
+    }
+  }
+  return made;
+}
+
+int measure(const benchmark_options& options) {
+  int present = 0;
+  if (cudaGetDeviceCount(&present) != cudaSuccess || present == 0) {
+    std::fprintf(stderr, "sptrsv_distributed: this machine has no GPU\n");
+    return exit_no_gpu;
+  }
+  const auto gpus = options.gpus == 0 ? present : static_cast<int>(options.gpus);
+  bool is_right = true;
+  for (const std::int64_t n : options.sides) {
+    const auto side = static_cast<vertex>(n);
+    const grid_factor factor({side, side, side});
+    std::printf("Factor of a %d x %d x %d grid: %s rows, %s entries, %d right-hand sides, %d GPUs\n", side,
+                side, side, grouped(factor.rows()).c_str(), grouped(factor.entries()).c_str(),
+                static_cast<int>(options.rhs), gpus);
+    table t;
+    t.add_row("", {"forward", "predicted", "backward", "predicted", "messages", "sent", "memory of a PE"});
+    distributed_run run;
+    run.rhs = options.rhs;
+    run.rounds = options.rounds;
+    const auto whole = factor.make_rows(0, factor.rows());
+    const auto add_policy = [&](const auto& policy) {
+      std::vector<std::string> cells;
+      for (const bool backward : {false, true}) {
+        run.backward = backward;
+        cells.push_back(in_milliseconds(one_gpu(policy, whole, run)));
+        cells.push_back("-");
+      }
+      t.add_row(std::string(policy.name) + ", one GPU", cells);
+    };
+    add_policy(sptrsv::policy::supernodal{});
+    add_policy(sptrsv::policy::dataflow{});
+    for (const std::int64_t pes : options.pes) {
+      for (const configuration& c : configurations(static_cast<int>(pes))) {
+        std::vector<std::string> cells;
+        distributed_result r;
+        run.policy = c.policy;
+        for (const bool backward : {false, true}) {
+          run.backward = backward;
+          r = measure_distributed(factor, deal_to_gpus(c.pes, gpus), run);
+          const bool ok = r.error <= r.bound;
+          is_right = is_right && ok;
+          cells.push_back(ok ? in_milliseconds(r.milliseconds) : "WRONG");
+          cells.push_back(in_milliseconds(r.facts.predicted_ns / 1e6));
+        }
+        cells.push_back(grouped(r.facts.messages));
+        cells.push_back(in_bytes(static_cast<std::size_t>(r.facts.sent_bytes)));
+        cells.push_back(in_bytes(r.facts.device_bytes));
+        t.add_row(std::to_string(c.pes) + " PEs, " + c.name, cells);
+      }
+    }
+    t.print();
+    std::printf("\n");
+  }
+  return is_right ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  command_line arguments(
+      "sptrsv_distributed",
+      "Compares distributed solves with complete factors of 3-D grids, for several numbers and "
+      "grids of processing elements (PEs), with each other and with policies of one GPU.");
+  benchmark_options options;
+  arguments.begin_group("Systems");
+  arguments.add_integers("-g,--grid", options.sides, 1, 200, "N,...",
+                         "Grids of N x N x N points. Default: 32.");
+  arguments.add_integer("-k,--rhs", options.rhs, 1, 1 << 10, "K", "Right-hand sides. Default: 1.");
+  arguments.begin_group("PEs");
+  arguments.add_integers("-n,--pes", options.pes, 1, 64, "N,...", "Numbers of PEs. Default: 1,2.");
+  arguments.add_integer("--gpus", options.gpus, 1, 64, "N",
+                        "GPUs that the PEs are dealt to. Default: all of the machine.");
+  arguments.begin_group("Measurement");
+  arguments.add_integer("-r,--repeat", options.rounds, 1, 1000, "N",
+                        "Rounds of 20 solves, of which the median is printed. Default: 5.");
+  // Hardware queues for the streams of all PEs of a GPU (thread_team.cuh); CUDA reads it when it starts.
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  return arguments.run(argc, argv, [&] { return measure(options); });
+}

@@ -1,0 +1,96 @@
+// Solves with the complete factor of a grid on several GPUs, checks the solutions, and prints the times.
+// `solve_distributed --help` lists the options.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "common/command_line/command_line.hpp"
+#include "common/measurement/distributed_solves.cuh"
+#include "common/terminal/table.hpp"
+
+namespace {
+
+using namespace sptrsv_common;
+
+struct solve_options {
+  std::vector<std::int64_t> pes{1};
+  std::int64_t gpus = 0;  ///< 0: all
+  std::int64_t grid = 32;
+  distributed_run run;
+};
+
+/// Returns the number of GPUs of this machine; 0 if there is none.
+int gpu_count() {
+  int count = 0;
+  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+}
+
+int solve(solve_options options) {
+  const int present = gpu_count();
+  if (present == 0) {
+    std::fprintf(stderr, "solve_distributed: this machine has no GPU\n");
+    return exit_no_gpu;
+  }
+  const auto gpus = options.gpus == 0 ? present : static_cast<int>(options.gpus);
+  const auto side = static_cast<vertex>(options.grid);
+  const grid_factor factor({side, side, side});
+  std::printf("Factor of a %d x %d x %d grid: %s rows, %s entries\n\n", side, side, side,
+              grouped(factor.rows()).c_str(), grouped(factor.entries()).c_str());
+  table t;
+  t.add_row("",
+            {"GPUs", "grid", "time", "predicted", "messages", "sent", "memory of a PE", "backward error"});
+  bool is_right = true;
+  for (const bool backward : {false, true}) {
+    for (const std::int64_t pes : options.pes) {
+      options.run.backward = backward;
+      const distributed_result r =
+          measure_distributed(factor, deal_to_gpus(static_cast<int>(pes), gpus), options.run);
+      const bool ok = r.error <= r.bound;
+      is_right = is_right && ok;
+      t.add_row(std::string(backward ? "L^T x = b, " : "L x = b, ") + std::to_string(pes) + " PEs",
+                {std::to_string(std::min<std::int64_t>(pes, gpus)),
+                 std::to_string(r.facts.grid_rows) + " x " + std::to_string(r.facts.grid_columns),
+                 in_milliseconds(r.milliseconds), in_milliseconds(r.facts.predicted_ns / 1e6),
+                 grouped(r.facts.messages), in_bytes(static_cast<std::size_t>(r.facts.sent_bytes)),
+                 in_bytes(r.facts.device_bytes), formatted("%.1e", r.error) + (ok ? " OK" : " WRONG")});
+    }
+  }
+  t.print();
+  return is_right ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  command_line arguments(
+      "solve_distributed",
+      "Solves with the complete Cholesky factor of a 3-D grid, in nested dissection order, on "
+      "several processing elements (PEs), which are threads of this process. Each PE makes its "
+      "own rows of the factor. A PE has a GPU or a share of one.");
+  solve_options options;
+  arguments.begin_group("PEs");
+  arguments.add_integers("-n,--pes", options.pes, 1, 64, "N,...", "Numbers of PEs. Default: 1.");
+  arguments.add_integer("--gpus", options.gpus, 1, 64, "N",
+                        "GPUs that the PEs are dealt to. Default: all of the machine.");
+  arguments.add_integer("--grid-rows", options.run.policy.grid_rows, 0, 64, "N",
+                        "Rows of the grid of PEs. Default: the model chooses the grid.");
+  arguments.add_integer("--grid-columns", options.run.policy.grid_columns, 0, 64, "N",
+                        "Columns of the grid of PEs.");
+  arguments.add_integer(
+      "--flat-tree", options.run.policy.flat_tree, 0, 64, "N",
+      "Largest number of PEs that a tree without inner nodes has below its root. Default: 2.");
+  arguments.begin_group("System");
+  arguments.add_integer("-g,--grid", options.grid, 1, 200, "N", "A grid of N x N x N points. Default: 32.");
+  arguments.add_integer("-k,--rhs", options.run.rhs, 1, 1 << 10, "K", "Right-hand sides. Default: 1.");
+  arguments.begin_group("Measurement");
+  arguments.add_integer("-r,--repeat", options.run.rounds, 1, 1000, "N",
+                        "Rounds of 20 solves, of which the median is printed. Default: 5.");
+  // Hardware queues for the streams of all PEs of a GPU (thread_team.cuh); CUDA reads it when it starts.
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  return arguments.run(argc, argv, [&] { return solve(options); });
+}
