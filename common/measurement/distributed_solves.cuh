@@ -6,8 +6,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/gpu/cuda_handles.cuh"
@@ -173,15 +177,20 @@ inline distributed_result measure_on(sptrsv::thread_team::member& pe, const grid
   return result;
 }
 
-/// Solves with a factor on a PE for each element of `devices`, the number of its GPU. Throws what a PE
-/// throws.
+/// Solves with a factor on a PE for each element of `devices`, the number of its GPU. An error of a PE ends
+/// the process, with a message that names the PE: kernels of other PEs may wait for it.
 inline distributed_result measure_distributed(const grid_factor& factor, const std::vector<int>& devices,
                                               const distributed_run& run) {
   distributed_result result;
   sptrsv::thread_team(devices).run([&](sptrsv::thread_team::member& pe) {
-    const distributed_result mine = measure_on(pe, factor, run);
-    if (pe.rank() == 0) {
-      result = mine;
+    try {
+      const distributed_result mine = measure_on(pe, factor, run);
+      if (pe.rank() == 0) {
+        result = mine;
+      }
+    } catch (const std::exception& e) {
+      std::fprintf(stderr, "PE %d: %s\n", pe.rank(), e.what());
+      std::_Exit(1);
     }
   });
   return result;

@@ -4,7 +4,6 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -27,10 +26,11 @@ namespace sptrsv {
 /// PEs may have the same GPU. Each of them launches only as many blocks as are resident beside those of the
 /// others, so that their kernels run at the same time.
 ///
-/// While a solve runs, kernels wait for those of other PEs. So a PE may not wait for its solve, nor call what
-/// may wait for the GPU (cudaMalloc, cudaFree), if another PE has to be called from the same thread first.
-/// The streams of all PEs of a GPU need hardware queues of their own: set the environment variable
-/// CUDA_DEVICE_MAX_CONNECTIONS (at most 32) before CUDA starts if a GPU has more than 8 streams in all.
+/// The kernel of a solve waits for those of other PEs. So call what may wait for the GPU (cudaMalloc,
+/// cudaFree) only when all PEs have enqueued the solve, and keep no more than some hundreds of launches of a
+/// PE in flight: a launch waits if CUDA's queue is full. The streams of all PEs of a GPU need hardware queues
+/// of their own: set the environment variable CUDA_DEVICE_MAX_CONNECTIONS (at most 32) before CUDA starts if
+/// a GPU has more than 8 streams in all.
 class thread_team {
  public:
   class member;
@@ -38,11 +38,10 @@ class thread_team {
   /// Makes a team of a PE for each element of `devices`, the numbers of their GPUs. Enables the GPUs to
   /// access each other's memory.
   ///
-  /// @throws error errc::invalid_argument if there is no PE or no such GPU; errc::unsupported if one GPU
-  /// cannot
+  /// @throws error errc::invalid_argument if there is no PE or no such GPU; errc::unsupported if a GPU cannot
   ///   access the memory of another one; errc::cuda_error.
   explicit thread_team(std::vector<int> devices)
-      : devices_(std::move(devices)), meeting_(static_cast<int>(devices_.size())), running_(size()) {
+      : devices_(std::move(devices)), meeting_(static_cast<int>(devices_.size())) {
     SPTRSV_EXPECTS(!devices_.empty(), errc::invalid_argument, "a team without PEs");
     int count = 0;
     SPTRSV_CUDA_CHECK(cudaGetDeviceCount(&count));
@@ -57,26 +56,17 @@ class thread_team {
         enable_access(pe, other);
       }
     }
-    SPTRSV_CUDA_CHECK(cudaSetDevice(device(0)));
-    SPTRSV_CUDA_CHECK(cudaStreamCreateWithFlags(&ending_, cudaStreamNonBlocking));
-    void* p = nullptr;
-    SPTRSV_CUDA_CHECK(cudaHostAlloc(&p, ending_words * sizeof(std::uint64_t), cudaHostAllocPortable));
-    ending_values_ = static_cast<std::uint64_t*>(p);
-    std::fill(ending_values_, ending_values_ + ending_words, std::uint64_t{0x7fffffff7fffffff});
   }
   thread_team(const thread_team&) = delete;
   thread_team& operator=(const thread_team&) = delete;
-  ~thread_team() {
-    static_cast<void>(cudaFreeHost(ending_values_));
-    static_cast<void>(cudaStreamDestroy(ending_));
-  }
 
   /// Returns the number of PEs.
   [[nodiscard]] int size() const { return static_cast<int>(devices_.size()); }
 
   /// Calls body(pe) for each PE in a thread of its own, with its GPU as the current device, and waits for
-  /// all. If a call throws or ends too early, nothing waits for this PE any more: collective functions throw
-  /// on the other PEs, and solves that would wait for it end, with NaN in x. A team runs once.
+  /// all. If a call throws, collective functions throw on the other PEs. A solve that another PE has
+  /// enqueued, and that waits for this PE, does not end, and a PE that waits for that solve hangs: where this
+  /// may happen, let `body` end the process. A team runs once.
   ///
   /// @throws error the first exception of a PE, with a text that names the PE.
   void run(const std::function<void(member&)>& body);
@@ -99,8 +89,6 @@ class thread_team {
    private:
     int device_ = 0;
   };
-  static constexpr std::size_t ending_words = 1 << 16;
-
   [[nodiscard]] int device(int pe) const { return devices_[static_cast<std::size_t>(pe)]; }
 
   void enable_access(int pe, int other) const {
@@ -124,17 +112,12 @@ class thread_team {
 
   void call(int pe, const std::function<void(member&)>& body);
   void fail(int pe, const std::string& text, errc code, std::optional<std::int64_t> row);
-  void end_waiting_kernels();
 
   std::vector<int> devices_;
   detail::distributed::meeting meeting_;
   std::mutex mutex_;                     ///< of all below
   std::vector<allocation> allocations_;  ///< of all PEs
-  int running_;                          ///< PEs whose body has not ended
   std::optional<error> failure_;         ///< the first one
-  cudaStream_t ending_ = nullptr;
-  std::uint64_t* ending_values_ =
-      nullptr;  ///< pinned; words that no kernel waits at, and NaN as floating-point numbers
 };
 
 /// A PE of a thread_team; it is a team in the sense of distributed.hpp.
@@ -233,16 +216,6 @@ inline void thread_team::call(int pe, const std::function<void(member&)>& body) 
     fail(pe, e.what(), errc::cuda_error, std::nullopt);
   }
   meeting_.leave(pe);
-  std::unique_lock<std::mutex> lock(mutex_);
-  --running_;
-  // All PEs together give back what they have allocated. If there is some left, this PE has ended too early,
-  // and kernels may wait for it.
-  while (running_ > 0 && !allocations_.empty()) {
-    end_waiting_kernels();
-    lock.unlock();
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    lock.lock();
-  }
 }
 
 inline void thread_team::fail(int pe, const std::string& text, errc code, std::optional<std::int64_t> row) {
@@ -251,19 +224,6 @@ inline void thread_team::fail(int pe, const std::string& text, errc code, std::o
     const bool names_pe = text.rfind("PE ", 0) == 0;
     failure_.emplace(code, names_pe ? text : "PE " + std::to_string(pe) + ": " + text, row);
   }
-}
-
-/// Stores values at all words that kernels wait at. A copy engine does it, as a kernel that waits may fill
-/// the GPU.
-inline void thread_team::end_waiting_kernels() {
-  for (const allocation& a : allocations_) {
-    for (std::size_t done = 0; done < a.bytes; done += ending_words * sizeof(std::uint64_t)) {
-      static_cast<void>(cudaMemcpyAsync(static_cast<char*>(a.p) + done, ending_values_,
-                                        std::min(a.bytes - done, ending_words * sizeof(std::uint64_t)),
-                                        cudaMemcpyDefault, ending_));
-    }
-  }
-  static_cast<void>(cudaStreamSynchronize(ending_));
 }
 
 }  // namespace sptrsv
