@@ -152,6 +152,7 @@ inline distributed_result measure_on(sptrsv::thread_team::member& pe, const grid
       solve();
     }
     stop.record(stream.get());
+    pe.meet();  // all have enqueued their solves before one waits for its GPU
     const auto of_pe = gather_all(pe, std::vector<double>{stop.milliseconds_since(start) / run.solves});
     if (round >= 0) {
       times.push_back(*std::max_element(of_pe.begin(), of_pe.end()));

@@ -26,11 +26,11 @@ namespace sptrsv {
 /// PEs may have the same GPU. Each of them launches only as many blocks as are resident beside those of the
 /// others, so that their kernels run at the same time.
 ///
-/// The kernel of a solve waits for those of other PEs. So call what may wait for the GPU (cudaMalloc,
-/// cudaFree) only when all PEs have enqueued the solve, and keep no more than some hundreds of launches of a
-/// PE in flight: a launch waits if CUDA's queue is full. The streams of all PEs of a GPU need hardware queues
-/// of their own: set the environment variable CUDA_DEVICE_MAX_CONNECTIONS (at most 32) before CUDA starts if
-/// a GPU has more than 8 streams in all.
+/// The kernel of a solve waits for those of other PEs. So call what waits for the GPU (a download,
+/// cudaMalloc, cudaFree) only when all PEs have enqueued the solve, which member::meet waits for. Keep no
+/// more than some hundreds of launches of a PE in flight: a launch waits if CUDA's queue is full. The streams
+/// of all PEs of a GPU need hardware queues of their own: set the environment variable
+/// CUDA_DEVICE_MAX_CONNECTIONS (at most 32) before CUDA starts if a GPU has more than 8 streams in all.
 class thread_team {
  public:
   class member;
@@ -162,6 +162,10 @@ class thread_team::member {
   /// Gives the memory back when no PE uses it any more. Collective. If a PE has left, the memory is kept
   /// until all PEs have ended.
   void release(void* own, std::size_t /*bytes*/) noexcept {
+    if (std::uncaught_exceptions() > 0) {  // this PE ends by an exception: nobody is to wait for it
+      team_.meeting_.leave(rank_);
+      return;
+    }
     try {
       meet();
       SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());

@@ -134,6 +134,7 @@ void check_solves(const solve_run& run, Pes& pes) {
     for (std::size_t k = 0; k < b.size(); ++k) {
       solver.enqueue(from[k], k % 2 == 0 ? to[k] : from[k], run.columns[k], alpha);
     }
+    detail::distributed::gather(team, std::vector<char>{});  // all have enqueued before one waits for its GPU
     for (std::size_t k = 0; k < b.size(); ++k) {
       solver.take(k % 2 == 0 ? to[k] : from[k], size, run.columns[k], x[k]);
     }

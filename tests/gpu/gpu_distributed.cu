@@ -83,27 +83,38 @@ TEST(GpuDistributed, PesHaveGpusOfTheirOwn) {
   solve_everything<std::complex<float>>(gpu_count());
 }
 
-/// Thousands of solves, hundreds of which are enqueued at a time; the PEs run ahead of each other. The
-/// additions have a fixed order, so that all solutions have the same bits.
-TEST(GpuDistributed, ManySolvesFollowEachOther) {
+/// Enqueues 200 solves at a time, 50 times; the PEs run ahead of each other. The additions have a fixed
+/// order, so that all solutions have the same bits.
+void solve_many_times(const std::vector<int>& devices) {
+  const auto pes = static_cast<int>(devices.size());
   const auto a = make_matrix<double>(patterns::random(3000, 8, 5), form{}).by_rows;
   const auto b = random_vector<double>(a.rows, 7);
   std::vector<double> first(b.size());
   std::vector<double> last(b.size());
-  gpu_pes pes(dealt(4, std::min(gpu_count(), 2)));
-  pes.run([&](thread_team::member& pe, const detail::cuda_executor& on) {
-    pe_solver<double, thread_team::member, detail::cuda_executor> solver(slice(a, pe.rank(), 4), a.rows, {},
-                                                                         {{2, 2}, 8, 1}, pe, on);
+  gpu_pes on_gpus(devices);
+  on_gpus.run([&](thread_team::member& pe, const detail::cuda_executor& on) {
+    pe_solver<double, thread_team::member, detail::cuda_executor> solver(slice(a, pe.rank(), pes), a.rows, {},
+                                                                         {{2, pes / 2}, 8, 1}, pe, on);
     const auto from = solver.upload(b, a.rows, 1);
     auto to = solver.upload(b, a.rows, 1);
-    for (int time = 0; time < 100; ++time) {
+    for (int time = 0; time < 50; ++time) {
       for (int k = 0; k < 200; ++k) {
         solver.enqueue(from, to, 1, 1);
       }
+      pe.meet();  // all have enqueued their solves before one of them waits for the GPU
       solver.take(to, a.rows, 1, time == 0 ? first : last);
     }
   });
   EXPECT_EQ(first, last);
+}
+
+TEST(GpuDistributed, ManySolvesFollowEachOtherOnOneGpu) { solve_many_times({0, 0, 0, 0}); }
+
+TEST(GpuDistributed, ManySolvesFollowEachOtherOnTwoGpus) {
+  if (gpu_count() < 2) {
+    GTEST_SKIP() << "this machine has one GPU";
+  }
+  solve_many_times({0, 1});
 }
 
 /// PE 1 ends early. PE 0, which meets it on the host, does not wait for it.

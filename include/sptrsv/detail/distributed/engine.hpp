@@ -165,6 +165,7 @@ class engine {
 
   /// Returns what the last solve met. Collective. Synchronises.
   [[nodiscard]] solve_status status(const Executor& on) const {
+    gather(team_, std::vector<char>{});  // all have enqueued their solves before one waits for its GPU
     pe_state state;
     on.download(&state, state_.data(), sizeof(state));
     const auto solves = state.tickets / tickets_of_solve<agent>(task_count(), blocks_);
