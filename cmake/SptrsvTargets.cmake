@@ -5,6 +5,7 @@ add_custom_target(sptrsv_tests)
 add_custom_target(sptrsv_gpu_tests)  # minutes of nvcc, worth it where they can run
 add_custom_target(sptrsv_examples)
 add_custom_target(sptrsv_benchmarks)
+add_custom_target(sptrsv_docs)  # the code blocks of the pages that need a GPU
 
 # The compile options of all programs of this repository. CMAKE_COMPILE_WARNING_AS_ERROR turns warnings into errors.
 function(sptrsv_configure_target target)
@@ -48,6 +49,7 @@ function(sptrsv_add_test name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE GTest::gtest_main)
   if(arg_CUDA)
+    set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA)
     sptrsv_link_cuda_libraries(${name})
   endif()
   sptrsv_add_cases(${name} PROGRAM ${name} FILTER "${arg_FILTER}" SHARDS "${arg_SHARDS}" LABELS ${arg_LABELS})

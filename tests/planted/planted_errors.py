@@ -43,9 +43,10 @@ class Result:
 class Workshop:
     """Builds programs with planted errors below a folder, and runs them."""
 
-    def __init__(self, folder: Path, compiler: str, timeout: int):
+    def __init__(self, folder: Path, compiler: str, optimisation: str, timeout: int):
         self.folder = folder
         self.compiler = compiler
+        self.optimisation = optimisation
         self.timeout = timeout
         folder.mkdir(parents=True, exist_ok=True)
         self.emulator = folder / "emulator.o"
@@ -69,7 +70,8 @@ class Workshop:
         source.write_text(PROGRAMS[program].text())
         out = tree / name
         instrumented = ["-fsanitize=thread", "-Wno-tsan", "--param", "tsan-instrument-func-entry-exit=0"]
-        self.compile(["-O1", "-include", "planted.hpp", *instrumented, "-c", source, "-o", f"{out}.o"], tree)
+        options = [self.optimisation, "-include", "planted.hpp", *instrumented]
+        self.compile([*options, "-c", source, "-o", f"{out}.o"], tree)
         self.compile([f"{out}.o", self.emulator, "-lgtest", "-lgtest_main", "-pthread", "-o", out], tree)
         return out
 
@@ -195,7 +197,9 @@ def main() -> int:
         return 0
     if arguments.folder is None:
         parser.error("a folder is needed")
-    workshop = Workshop(arguments.folder.resolve(), arguments.compiler, arguments.timeout)
+    # The programs of the sample run only until the error is caught: they take longer to compile than to run.
+    optimisation = "-O0" if arguments.sample else "-O1"
+    workshop = Workshop(arguments.folder.resolve(), arguments.compiler, optimisation, arguments.timeout)
     caught: dict[int, Result] = {}
     for program in PROGRAMS:
         # What the programs of the sample test without an error is also in solver_tests, which .ci/run runs.
