@@ -91,7 +91,7 @@ void expect_fewer_steps(const Matrix& a) {
   EXPECT_LT((a * x - b).norm(), 1e-10 * b.norm());
   EXPECT_LT(2 * preconditioned.iterations(), plain.iterations());
 
-  // The same pattern, new values.
+  // Compute again, with the same pattern and new values.
   const Matrix scaled = 3 * a;
   preconditioned.factorize(scaled);
   const Eigen::VectorXd third = preconditioned.solve(b);

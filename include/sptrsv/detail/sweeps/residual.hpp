@@ -148,7 +148,7 @@ class strict_triangle {
         }
       }
     };
-    // As many lanes as leave each about four entries.
+    // Choose so many lanes that each has about four entries.
     const auto entries = static_cast<std::int64_t>(columns_.size());
     if (!factors::has_kernels<Executor> || entries <= 6 * size_) {
       with(std::integral_constant<int, 1>{});
