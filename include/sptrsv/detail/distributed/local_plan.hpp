@@ -116,7 +116,7 @@ class local_planner {
     task t = new_task(task_kind::send_b, s);
     if (t.own_begin < t.own_end && column_tree(s).root() != rank_) {
       set_targets(t, {column_tree(s).root()});
-      tasks_.push_back({-1, t});
+      tasks_.emplace_back(-1, t);
     }
   }
   void add_hand_on(std::int64_t s) {
