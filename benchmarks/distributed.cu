@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
                         "GPUs that the PEs are dealt to. Default: all of the machine.");
   arguments.begin_group("Measurement");
   arguments.add_integer("-r,--repeat", options.rounds, 1, 1000, "N",
-                        "Rounds of 20 solves, of which the median is printed. Default: 5.");
+                        "Number of rounds of 20 solves. The program prints their median. Default: 5.");
   // Hardware queues for the streams of all PEs of a GPU (thread_team.cuh); CUDA reads it when it starts.
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   return arguments.run(argc, argv, [&] { return measure(options); });

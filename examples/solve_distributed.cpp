@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
   arguments.add_integer("-k,--rhs", options.run.rhs, 1, 1 << 10, "K", "Right-hand sides. Default: 1.");
   arguments.begin_group("Measurement");
   arguments.add_integer("-r,--repeat", options.run.rounds, 1, 1000, "N",
-                        "Rounds of 20 solves, of which the median is printed. Default: 5.");
+                        "Number of rounds of 20 solves. The program prints their median. Default: 5.");
   // Hardware queues for the streams of all PEs of a GPU (thread_team.cuh); CUDA reads it when it starts.
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   return arguments.run(argc, argv, [&] { return solve(options); });

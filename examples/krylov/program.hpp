@@ -141,7 +141,7 @@ inline sptrsv::csr_matrix<double> ordered(sptrsv::csr_matrix<double> a, row_orde
   }
 }
 
-/// What a run found, and how long it took.
+/// The result of a run, and its times.
 struct outcome {
   double setup_ms = 0;
   double solve_ms = 0;

@@ -50,7 +50,7 @@ struct distributed {
 
 }  // namespace policy
 
-/// What the solves of a distributed_solver cost.
+/// The plan and the costs of the solves of a distributed_solver on one PE.
 using detail::distributed::distributed_facts;
 
 /// A distributed system op(T) x = alpha b on one PE; the result of `analyze` with policy::distributed.

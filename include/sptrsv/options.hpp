@@ -42,7 +42,8 @@ struct solve_status {
   [[nodiscard]] bool ok() const noexcept { return code == kind::ok; }
 };
 
-/// The longest chain of supernodes of which each needs the one before, in a solve by supernodal.
+/// The longest chain of supernodes in a solve by supernodal: each supernode of the chain needs the one
+/// before.
 struct critical_path {
   std::int64_t supernodes = 0;  ///< supernodes on the chain; 0: the pattern has no tree of supernodes
   std::int64_t bytes = 0;       ///< bytes of their panels

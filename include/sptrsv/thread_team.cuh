@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "sptrsv/detail/distributed/meeting.hpp"
+#include "sptrsv/detail/distributed/team.hpp"
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/error.hpp"
 
@@ -148,16 +148,7 @@ class thread_team::member {
       const std::lock_guard<std::mutex> lock(team_.mutex_);
       team_.allocations_.push_back({rank_, own, bytes});
     }
-    std::vector<std::byte> address(sizeof(own));
-    std::memcpy(address.data(), &own, sizeof(own));
-    std::vector<void*> of_pe;
-    for (const auto& received :
-         exchange(std::vector<std::vector<std::byte>>(static_cast<std::size_t>(size()), address))) {
-      void* p = nullptr;
-      std::memcpy(&p, received.data(), sizeof(p));
-      of_pe.push_back(p);
-    }
-    return of_pe;
+    return detail::distributed::gather_addresses(*this, own);
   }
   /// Gives the memory back when no PE uses it any more. Collective. If a PE has left, the memory is kept
   /// until all PEs have ended.

@@ -42,7 +42,7 @@ inline std::uint32_t run_with_shared_words(std::size_t words, std::uint32_t* out
   return stored;
 }
 
-/// The same in the other translation unit.
+/// Does what run_with_shared_words() does, with the kernel of the other translation unit.
 std::uint32_t run_in_other_unit(std::size_t words, std::uint32_t* out);
 
 }  // namespace sptrsv::testing

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "emulator/executor.hpp"
+#include "sptrsv/detail/distributed/team.hpp"
 
 namespace sptrsv::testing {
 
@@ -37,16 +37,7 @@ class emulator_team {
   std::vector<void*> allocate(std::size_t bytes) {
     void* const own = devices_.at(rank_).resource().allocate(bytes, nullptr);
     devices_.make_symmetric(rank_, own, bytes);
-    std::vector<std::byte> address(sizeof(own));
-    std::memcpy(address.data(), &own, sizeof(own));
-    std::vector<void*> of_pe;
-    for (const auto& received :
-         exchange(std::vector<std::vector<std::byte>>(static_cast<std::size_t>(size()), address))) {
-      void* p = nullptr;
-      std::memcpy(&p, received.data(), sizeof(p));
-      of_pe.push_back(p);
-    }
-    return of_pe;
+    return detail::distributed::gather_addresses(*this, own);
   }
   void release(void* own, std::size_t bytes) noexcept {
     try {

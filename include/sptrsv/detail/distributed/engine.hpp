@@ -38,7 +38,7 @@ struct plan_options {
   machine_costs costs{};
 };
 
-/// What solves cost; see distributed_solver::facts.
+/// The plan and the costs of the solves of one PE, which distributed_solver::facts returns.
 struct distributed_facts {
   int grid_rows = 0;  ///< of the grid of PEs that take part
   int grid_columns = 0;

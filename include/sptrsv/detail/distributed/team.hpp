@@ -55,6 +55,16 @@ std::vector<std::vector<T>> gather(Team& team, const std::vector<T>& mine) {
   return exchange_all(team, std::vector<std::vector<T>>(static_cast<std::size_t>(team.size()), mine));
 }
 
+/// Returns the addresses of all PEs, by PE. `own`: that of this PE. Collective.
+template <class Team>
+std::vector<void*> gather_addresses(Team& team, void* own) {
+  std::vector<void*> of_pe;
+  for (const auto& received : gather(team, std::vector<void*>{own})) {
+    of_pe.push_back(received.front());
+  }
+  return of_pe;
+}
+
 /// Throws the error of the PE with the smallest rank among those that have one, on all PEs. Collective.
 template <class Team, class Check>
 void check_together(Team& team, const Check& check) {

@@ -249,7 +249,7 @@ buffer<T> upload(const std::vector<T>& from, const Executor& on, memory_resource
   on.upload(to.data(), from.data(), to.bytes());
   return to;
 }
-/// The same, as elements of type T.
+/// Returns a copy of the vector in device memory whose elements have the type T. Synchronises.
 template <class T, class Executor>
 buffer<T> upload_as(const std::vector<std::int64_t>& from, const Executor& on, memory_resource& resource) {
   return upload(std::vector<T>(from.begin(), from.end()), on, resource);
