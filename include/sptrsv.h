@@ -122,8 +122,37 @@ typedef struct sptrsv_info {
 
 /** A system that is analysed and ready to be solved. */
 typedef struct sptrsv_solver sptrsv_solver;
-/** Scratch memory of one more solve in flight. */
+/** Scratch memory of one more solve, or of one more application of factors, in flight. */
 typedef struct sptrsv_workspace sptrsv_workspace;
+
+/** One factor of a factorisation: an operation on a triangle, as sptrsv::triangular_factor. */
+typedef struct sptrsv_factor {
+  sptrsv_part part;           /**< the triangle of the stored matrix */
+  sptrsv_diagonal diagonal;   /**< its diagonal */
+  sptrsv_operation operation; /**< the operation on it */
+} sptrsv_factor;
+
+/** Options of the system A x = b whose factors are known: P_r R A C P_c = F_1 D F_2, as
+ * sptrsv::factors_options. The arrays are in the memory of the matrices and have one element for each row. */
+typedef struct sptrsv_factors_options {
+  sptrsv_factor first;  /**< F_1, which is solved first */
+  sptrsv_factor second; /**< F_2 */
+  int has_diagonal;     /**< whether D is the stored diagonal of the matrix of F_1; otherwise D is one */
+  sptrsv_operation
+      transposed;           /**< the operation of sptrsv_apply_transpose; SPTRSV_NONE: it is not available */
+  int64_t max_rhs;          /**< largest number of right-hand sides of one application, at least 1 */
+  const void* row_order;    /**< P_r: the row of A for each row of the factors; null: the identity */
+  const void* column_order; /**< P_c: the column of A for each column of the factors; null: the identity */
+  const void* row_scale;    /**< R, by row of A; null: ones */
+  const void* column_scale; /**< C, by column of A; null: ones */
+  const char* policy;       /**< name and options of the policy; see sptrsv_options */
+} sptrsv_factors_options;
+
+/** A part of the product of the factors. */
+typedef enum sptrsv_factor_part { SPTRSV_FIRST, SPTRSV_DIAGONAL, SPTRSV_SECOND } sptrsv_factor_part;
+
+/** Both factors of a matrix, analysed and ready to be applied. */
+typedef struct sptrsv_factors sptrsv_factors;
 
 /** Returns the version of the library as one number, as SPTRSV_VERSION. */
 int sptrsv_version(void);
@@ -163,6 +192,42 @@ sptrsv_code sptrsv_get_status(sptrsv_solver* solver, sptrsv_workspace* workspace
                               sptrsv_solve_status* status, int64_t* row);
 /** Writes what the analysis decided to `*info`. */
 sptrsv_code sptrsv_get_info(sptrsv_solver* solver, sptrsv_info* info);
+
+/** Returns the options of L U: L is unit lower, U is upper, one right-hand side, and nothing is permuted or
+ * scaled. */
+sptrsv_factors_options sptrsv_lu_options(void);
+/** Analyses the factors of a matrix and writes the result to `*factors`, which the caller destroys. On an
+ * error
+ * `*factors` is null. `second`: the matrix of F_2, of the same types and storage; null: `first` holds both
+ * factors. `options` null: those of sptrsv_lu_options. `stream`: see sptrsv_analyze. */
+sptrsv_code sptrsv_analyze_factors(const sptrsv_matrix* first, const sptrsv_matrix* second,
+                                   const sptrsv_factors_options* options, void* stream,
+                                   sptrsv_factors** factors);
+/** Destroys factors; null is ignored. Their workspaces must be destroyed before. */
+void sptrsv_destroy_factors(sptrsv_factors* factors);
+
+/** Replaces the values of both factors; only enqueues. The numbers of entries are the sizes of the arrays.
+ * `second_values` null: both factors are stored in one matrix. */
+sptrsv_code sptrsv_update_factors(sptrsv_factors* factors, const void* first_values, int64_t first_entries,
+                                  const void* second_values, int64_t second_entries, void* stream);
+/** Solves A x = b; only enqueues. x may be b. `workspace` null: the factors' own. */
+sptrsv_code sptrsv_apply(sptrsv_factors* factors, const sptrsv_vectors* b, const sptrsv_vectors* x,
+                         sptrsv_workspace* workspace, void* stream);
+/** Solves op(A) x = b with sptrsv_factors_options::transposed; otherwise as sptrsv_apply. */
+sptrsv_code sptrsv_apply_transpose(sptrsv_factors* factors, const sptrsv_vectors* b, const sptrsv_vectors* x,
+                                   sptrsv_workspace* workspace, void* stream);
+/** Creates scratch memory for one more application in flight. On an error `*workspace` is null. */
+sptrsv_code sptrsv_make_factors_workspace(const sptrsv_factors* factors, void* stream,
+                                          sptrsv_workspace** workspace);
+/** Writes what the last application on the workspace (null: the factors' own) met. Unless the status is
+ * SPTRSV_OK, it also writes the part that met it and its row (-1: none) to `*part` and `*row`, each of which
+ * may be null. Synchronises the stream. */
+sptrsv_code sptrsv_get_factors_status(sptrsv_factors* factors, sptrsv_workspace* workspace, void* stream,
+                                      sptrsv_solve_status* status, sptrsv_factor_part* part, int64_t* row);
+/** Writes the description of solver `number` of the factors to `*info`: 0 for F_1, 1 for F_2, 2 and 3 for the
+ * solvers of sptrsv_apply_transpose, if it has its own. Texts belong to the factors: they are valid until the
+ * next call of this function for them, and until they are destroyed. */
+sptrsv_code sptrsv_get_factors_info(sptrsv_factors* factors, int number, sptrsv_info* info);
 
 #ifdef __cplusplus
 }

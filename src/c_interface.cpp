@@ -1,4 +1,4 @@
-// The C interface on top of any_solver.
+// The C interface on top of any_solver and any_factors.
 #include <complex>
 #include <cstdint>
 #include <exception>
@@ -6,6 +6,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "sptrsv.h"
@@ -28,8 +29,23 @@ struct sptrsv_solver {
   sptrsv::solver_info described;  ///< owns the texts of sptrsv_info
 };
 
+/// Factors of any type of values and of indices.
+struct sptrsv_factors {
+  virtual ~sptrsv_factors() = default;
+  virtual void update_values(const void* first, std::int64_t first_entries, const void* second,
+                             std::int64_t second_entries, sptrsv::stream_handle stream) = 0;
+  virtual void apply(bool transposed, const sptrsv_vectors& b, const sptrsv_vectors& x,
+                     sptrsv_workspace* workspace, sptrsv::stream_handle stream) = 0;
+  virtual std::unique_ptr<sptrsv_workspace> make_workspace(sptrsv::stream_handle stream) const = 0;
+  virtual sptrsv::factors_status status(sptrsv_workspace* workspace, sptrsv::stream_handle stream) = 0;
+  virtual sptrsv::factors_info info() const = 0;
+
+  sptrsv::factors_info described;  ///< owns the texts of sptrsv_info
+};
+
 namespace {
 
+static_assert(static_cast<int>(sptrsv::factor_part::second) == SPTRSV_SECOND);
 static_assert(static_cast<int>(sptrsv::errc::cuda_error) + 1 == SPTRSV_CUDA_ERROR);
 static_assert(static_cast<int>(sptrsv::errc::size_mismatch) + 1 == SPTRSV_SIZE_MISMATCH);
 static_assert(static_cast<int>(sptrsv::solve_status::kind::growth) == SPTRSV_GROWTH);
@@ -81,95 +97,230 @@ Enum checked(int value, int last, const char* name) {
 
 sptrsv::stream_handle stream_of(void* stream) { return static_cast<sptrsv::stream_handle>(stream); }
 
+/// Returns an array of values as a span.
+template <class Value>
+sptrsv::span<const Value> values_of(const void* values, std::int64_t entries) {
+  SPTRSV_EXPECTS(entries >= 0, sptrsv::errc::size_mismatch, "a negative number of values");
+  return {static_cast<const Value*>(values), static_cast<std::size_t>(entries)};
+}
+template <class Value>
+sptrsv::dense_view<Value> view_of(const sptrsv_vectors& v, std::int64_t rows) {
+  return {static_cast<Value*>(v.data), rows, v.columns, v.row_stride, v.column_stride};
+}
+
+/// A workspace of an any_solver or of any_factors.
+template <class Workspace>
+struct held_workspace final : sptrsv_workspace {
+  explicit held_workspace(Workspace&& made) : held(std::move(made)) {}
+  Workspace held;
+};
+template <class Workspace>
+std::unique_ptr<sptrsv_workspace> hold(Workspace&& made) {
+  return std::make_unique<held_workspace<Workspace>>(std::move(made));
+}
+template <class Workspace>
+Workspace& held_in(sptrsv_workspace& workspace) {
+  auto* const held = dynamic_cast<held_workspace<Workspace>*>(&workspace);
+  SPTRSV_EXPECTS(held != nullptr, sptrsv::errc::invalid_argument, "the workspace belongs to another solver");
+  return held->held;
+}
+
 template <class Value, class Index>
 class solver_of final : public sptrsv_solver {
   using any_solver = sptrsv::any_solver<Value, Index>;
+  using workspace_type = typename any_solver::workspace;
 
  public:
   explicit solver_of(any_solver&& made) : solver_(std::move(made)) {}
 
   void update_values(const void* values, std::int64_t entries, sptrsv::stream_handle stream) override {
-    SPTRSV_EXPECTS(entries >= 0, sptrsv::errc::size_mismatch, "a negative number of values");
-    solver_.update_values({static_cast<const Value*>(values), static_cast<std::size_t>(entries)}, stream);
+    solver_.update_values(values_of<Value>(values, entries), stream);
   }
   void solve(const void* alpha, const sptrsv_vectors& b, const sptrsv_vectors& x, sptrsv_workspace* workspace,
              sptrsv::stream_handle stream) override {
     const Value factor = alpha != nullptr ? *static_cast<const Value*>(alpha) : Value(1);
+    const auto from = view_of<Value>(b, solver_.rows());
+    const auto to = view_of<Value>(x, solver_.rows());
     if (workspace == nullptr) {
-      solver_.solve(view(b), view(x), factor, stream);
+      solver_.solve(from, to, factor, stream);
     } else {
-      solver_.solve(view(b), view(x), factor, own(*workspace), stream);
+      solver_.solve(from, to, factor, held_in<workspace_type>(*workspace), stream);
     }
   }
   std::unique_ptr<sptrsv_workspace> make_workspace(sptrsv::stream_handle stream) const override {
-    return std::make_unique<held_workspace>(solver_.make_workspace(stream));
+    return hold(solver_.make_workspace(stream));
   }
   sptrsv::solve_status status(sptrsv_workspace* workspace, sptrsv::stream_handle stream) override {
-    return workspace == nullptr ? solver_.status(stream) : solver_.status(own(*workspace), stream);
+    return workspace == nullptr ? solver_.status(stream)
+                                : solver_.status(held_in<workspace_type>(*workspace), stream);
   }
   [[nodiscard]] sptrsv::solver_info info() const override { return solver_.info(); }
 
  private:
-  struct held_workspace final : sptrsv_workspace {
-    explicit held_workspace(typename any_solver::workspace&& made) : held(std::move(made)) {}
-    typename any_solver::workspace held;
-  };
-
-  static typename any_solver::workspace& own(sptrsv_workspace& workspace) {
-    auto* const held = dynamic_cast<held_workspace*>(&workspace);
-    SPTRSV_EXPECTS(held != nullptr, sptrsv::errc::invalid_argument,
-                   "the workspace belongs to another solver");
-    return held->held;
-  }
-  [[nodiscard]] sptrsv::dense_view<Value> view(const sptrsv_vectors& v) const {
-    return {static_cast<Value*>(v.data), solver_.rows(), v.columns, v.row_stride, v.column_stride};
-  }
-
   any_solver solver_;
 };
 
 template <class Value, class Index>
-std::unique_ptr<sptrsv_solver> analyze_as(const sptrsv_matrix& a, const sptrsv_options& options,
-                                          void* stream) {
-  sptrsv::system_options system;
-  system.part = checked<sptrsv::uplo>(options.part, SPTRSV_UPPER, "sptrsv_part");
-  system.diagonal = checked<sptrsv::diag>(options.diagonal, SPTRSV_UNIT, "sptrsv_diagonal");
-  system.operation = checked<sptrsv::op>(options.operation, SPTRSV_CONJ_TRANSPOSE, "sptrsv_operation");
-  system.max_rhs = options.max_rhs;
-  const sptrsv::any_policy policy(options.policy != nullptr ? options.policy : "");
-  const auto* const offsets = static_cast<const Index*>(a.offsets);
-  const auto* const indices = static_cast<const Index*>(a.indices);
-  const auto* const values = static_cast<const Value*>(a.values);
-  const auto solver_for = [&](const auto& view) {
-    return std::make_unique<solver_of<Value, Index>>(
-        sptrsv::analyze(policy, view, system, stream_of(stream)));
-  };
-  if (checked<sptrsv_storage>(a.storage, SPTRSV_CSC, "sptrsv_storage") == SPTRSV_CSC) {
-    return solver_for(sptrsv::csc_view<Value, Index>{a.rows, a.columns, a.entries, offsets, indices, values});
+class factors_of final : public sptrsv_factors {
+  using any_factors = sptrsv::any_factors<Value, Index>;
+  using workspace_type = typename any_factors::workspace;
+
+ public:
+  explicit factors_of(any_factors&& made) : factors_(std::move(made)) {}
+
+  void update_values(const void* first, std::int64_t first_entries, const void* second,
+                     std::int64_t second_entries, sptrsv::stream_handle stream) override {
+    if (second == nullptr) {
+      factors_.update_values(values_of<Value>(first, first_entries), stream);
+    } else {
+      factors_.update_values(values_of<Value>(first, first_entries), values_of<Value>(second, second_entries),
+                             stream);
+    }
   }
-  return solver_for(sptrsv::csr_view<Value, Index>{a.rows, a.columns, a.entries, offsets, indices, values});
+  void apply(bool transposed, const sptrsv_vectors& b, const sptrsv_vectors& x, sptrsv_workspace* workspace,
+             sptrsv::stream_handle stream) override {
+    const auto from = view_of<Value>(b, factors_.rows());
+    const auto to = view_of<Value>(x, factors_.rows());
+    if (workspace == nullptr) {
+      transposed ? factors_.apply_transpose(from, to, stream) : factors_.apply(from, to, stream);
+    } else {
+      auto& scratch = held_in<workspace_type>(*workspace);
+      transposed ? factors_.apply_transpose(from, to, scratch, stream)
+                 : factors_.apply(from, to, scratch, stream);
+    }
+  }
+  std::unique_ptr<sptrsv_workspace> make_workspace(sptrsv::stream_handle stream) const override {
+    return hold(factors_.make_workspace(stream));
+  }
+  sptrsv::factors_status status(sptrsv_workspace* workspace, sptrsv::stream_handle stream) override {
+    return workspace == nullptr ? factors_.status(stream)
+                                : factors_.status(held_in<workspace_type>(*workspace), stream);
+  }
+  [[nodiscard]] sptrsv::factors_info info() const override { return factors_.info(); }
+
+ private:
+  any_factors factors_;
+};
+
+sptrsv_storage storage_of(const sptrsv_matrix& a) {
+  return checked<sptrsv_storage>(a.storage, SPTRSV_CSC, "sptrsv_storage");
+}
+template <class View>
+View matrix_view(const sptrsv_matrix& a) {
+  using index = typename View::index_type;
+  return {a.rows,
+          a.columns,
+          a.entries,
+          static_cast<const index*>(a.offsets),
+          static_cast<const index*>(a.indices),
+          static_cast<const typename View::value_type*>(a.values)};
+}
+/// Returns the policy of options that give its text, or null.
+sptrsv::any_policy policy_of(const char* text) { return text != nullptr ? text : ""; }
+
+template <class T>
+sptrsv::span<const T> array_of(const void* data, std::int64_t elements) {
+  return {static_cast<const T*>(data), data != nullptr ? static_cast<std::size_t>(elements) : 0};
+}
+sptrsv::triangular_factor factor_of(const sptrsv_factor& f) {
+  return {checked<sptrsv::uplo>(f.part, SPTRSV_UPPER, "sptrsv_part"),
+          checked<sptrsv::diag>(f.diagonal, SPTRSV_UNIT, "sptrsv_diagonal"),
+          checked<sptrsv::op>(f.operation, SPTRSV_CONJ_TRANSPOSE, "sptrsv_operation")};
 }
 
-template <class Value>
-std::unique_ptr<sptrsv_solver> analyze_as(const sptrsv_matrix& a, const sptrsv_options& options,
-                                          void* stream) {
-  return checked<sptrsv_index_type>(a.index_type, SPTRSV_INT64, "sptrsv_index_type") == SPTRSV_INT64
-             ? analyze_as<Value, std::int64_t>(a, options, stream)
-             : analyze_as<Value, std::int32_t>(a, options, stream);
+/// Calls `visit(view_type)` with a null pointer to the type of the view of a matrix, and returns the result.
+template <class Visit>
+auto visit_view_type(const sptrsv_matrix& a, const Visit& visit) {
+  const bool by_columns = storage_of(a) == SPTRSV_CSC;
+  const bool has_int64 =
+      checked<sptrsv_index_type>(a.index_type, SPTRSV_INT64, "sptrsv_index_type") == SPTRSV_INT64;
+  const auto with_value = [&](auto* value) {
+    using number = std::remove_pointer_t<decltype(value)>;
+    const auto with_index = [&](auto* index) {
+      using integer = std::remove_pointer_t<decltype(index)>;
+      return by_columns ? visit(static_cast<sptrsv::csc_view<number, integer>*>(nullptr))
+                        : visit(static_cast<sptrsv::csr_view<number, integer>*>(nullptr));
+    };
+    return has_int64 ? with_index(static_cast<std::int64_t*>(nullptr))
+                     : with_index(static_cast<std::int32_t*>(nullptr));
+  };
+  switch (checked<sptrsv_value_type>(a.value_type, SPTRSV_COMPLEX_DOUBLE, "sptrsv_value_type")) {
+    case SPTRSV_FLOAT:
+      return with_value(static_cast<float*>(nullptr));
+    case SPTRSV_DOUBLE:
+      return with_value(static_cast<double*>(nullptr));
+    case SPTRSV_COMPLEX_FLOAT:
+      return with_value(static_cast<std::complex<float>*>(nullptr));
+    default:
+      return with_value(static_cast<std::complex<double>*>(nullptr));
+  }
 }
 
 std::unique_ptr<sptrsv_solver> analyze_any(const sptrsv_matrix& a, const sptrsv_options& options,
                                            void* stream) {
-  switch (checked<sptrsv_value_type>(a.value_type, SPTRSV_COMPLEX_DOUBLE, "sptrsv_value_type")) {
-    case SPTRSV_FLOAT:
-      return analyze_as<float>(a, options, stream);
-    case SPTRSV_DOUBLE:
-      return analyze_as<double>(a, options, stream);
-    case SPTRSV_COMPLEX_FLOAT:
-      return analyze_as<std::complex<float>>(a, options, stream);
-    default:
-      return analyze_as<std::complex<double>>(a, options, stream);
-  }
+  const sptrsv::triangular_factor triangle = factor_of({options.part, options.diagonal, options.operation});
+  const sptrsv::system_options system{triangle.part, triangle.diagonal, triangle.operation, options.max_rhs};
+  return visit_view_type(a, [&](auto* type) -> std::unique_ptr<sptrsv_solver> {
+    using view = std::remove_pointer_t<decltype(type)>;
+    return std::make_unique<solver_of<typename view::value_type, typename view::index_type>>(
+        sptrsv::analyze(policy_of(options.policy), matrix_view<view>(a), system, stream_of(stream)));
+  });
+}
+
+std::unique_ptr<sptrsv_factors> analyze_any(const sptrsv_matrix& first, const sptrsv_matrix* second,
+                                            const sptrsv_factors_options& from, void* stream) {
+  SPTRSV_EXPECTS(
+      second == nullptr || (second->storage == first.storage && second->value_type == first.value_type &&
+                            second->index_type == first.index_type),
+      sptrsv::errc::invalid_argument, "the matrices of the factors differ in types or in storage");
+  return visit_view_type(first, [&](auto* type) -> std::unique_ptr<sptrsv_factors> {
+    using view = std::remove_pointer_t<decltype(type)>;
+    using value = typename view::value_type;
+    using index = typename view::index_type;
+    sptrsv::factors_options<value, index> options;
+    options.first = factor_of(from.first);
+    options.second = factor_of(from.second);
+    options.has_diagonal = from.has_diagonal != 0;
+    options.transposed = checked<sptrsv::op>(from.transposed, SPTRSV_CONJ_TRANSPOSE, "sptrsv_operation");
+    options.max_rhs = from.max_rhs;
+    options.row_order = array_of<index>(from.row_order, first.rows);
+    options.column_order = array_of<index>(from.column_order, first.rows);
+    options.row_scale = array_of<value>(from.row_scale, first.rows);
+    options.column_scale = array_of<value>(from.column_scale, first.rows);
+    const sptrsv::any_policy policy = policy_of(from.policy);
+    const auto first_view = matrix_view<view>(first);
+    return std::make_unique<factors_of<value, index>>(
+        second == nullptr ? sptrsv::analyze_factors(policy, first_view, options, stream_of(stream))
+                          : sptrsv::analyze_factors(policy, first_view, matrix_view<view>(*second), options,
+                                                    stream_of(stream)));
+  });
+}
+
+/// Copies a description for C; its texts stay those of `from`.
+void describe(const sptrsv::solver_info& from, sptrsv_info& to) {
+  to = {from.policy.c_str(),
+        from.device.c_str(),
+        from.chosen.c_str(),
+        from.path.c_str(),
+        from.plan.c_str(),
+        from.bit_reproducible ? 1 : 0,
+        from.rows,
+        from.entries,
+        from.ignored_entries,
+        from.levels,
+        from.solver_bytes,
+        from.workspace_bytes,
+        from.analysis_peak_bytes};
+}
+
+sptrsv_code apply(bool transposed, sptrsv_factors* factors, const sptrsv_vectors* b, const sptrsv_vectors* x,
+                  sptrsv_workspace* workspace, void* stream) {
+  return guarded([&] {
+    expect_not_null(factors, "factors");
+    expect_not_null(b, "b");
+    expect_not_null(x, "x");
+    factors->apply(transposed, *b, *x, workspace, stream_of(stream));
+  });
 }
 
 }  // namespace
@@ -251,19 +402,87 @@ sptrsv_code sptrsv_get_info(sptrsv_solver* solver, sptrsv_info* info) {
     expect_not_null(solver, "solver");
     expect_not_null(info, "info");
     solver->described = solver->info();
-    const sptrsv::solver_info& from = solver->described;
-    *info = {from.policy.c_str(),
-             from.device.c_str(),
-             from.chosen.c_str(),
-             from.path.c_str(),
-             from.plan.c_str(),
-             from.bit_reproducible ? 1 : 0,
-             from.rows,
-             from.entries,
-             from.ignored_entries,
-             from.levels,
-             from.solver_bytes,
-             from.workspace_bytes,
-             from.analysis_peak_bytes};
+    describe(solver->described, *info);
+  });
+}
+
+sptrsv_factors_options sptrsv_lu_options(void) {
+  return {{SPTRSV_LOWER, SPTRSV_UNIT, SPTRSV_NONE},
+          {SPTRSV_UPPER, SPTRSV_NON_UNIT, SPTRSV_NONE},
+          0,
+          SPTRSV_NONE,
+          1,
+          nullptr,
+          nullptr,
+          nullptr,
+          nullptr,
+          nullptr};
+}
+sptrsv_code sptrsv_analyze_factors(const sptrsv_matrix* first, const sptrsv_matrix* second,
+                                   const sptrsv_factors_options* options, void* stream,
+                                   sptrsv_factors** factors) {
+  return guarded([&] {
+    expect_not_null(factors, "factors");
+    *factors = nullptr;
+    expect_not_null(first, "first");
+    *factors =
+        analyze_any(*first, second, options != nullptr ? *options : sptrsv_lu_options(), stream).release();
+  });
+}
+void sptrsv_destroy_factors(sptrsv_factors* factors) { delete factors; }
+
+sptrsv_code sptrsv_update_factors(sptrsv_factors* factors, const void* first_values, int64_t first_entries,
+                                  const void* second_values, int64_t second_entries, void* stream) {
+  return guarded([&] {
+    expect_not_null(factors, "factors");
+    factors->update_values(first_values, first_entries, second_values, second_entries, stream_of(stream));
+  });
+}
+
+sptrsv_code sptrsv_apply(sptrsv_factors* factors, const sptrsv_vectors* b, const sptrsv_vectors* x,
+                         sptrsv_workspace* workspace, void* stream) {
+  return apply(false, factors, b, x, workspace, stream);
+}
+sptrsv_code sptrsv_apply_transpose(sptrsv_factors* factors, const sptrsv_vectors* b, const sptrsv_vectors* x,
+                                   sptrsv_workspace* workspace, void* stream) {
+  return apply(true, factors, b, x, workspace, stream);
+}
+
+sptrsv_code sptrsv_make_factors_workspace(const sptrsv_factors* factors, void* stream,
+                                          sptrsv_workspace** workspace) {
+  return guarded([&] {
+    expect_not_null(workspace, "workspace");
+    *workspace = nullptr;
+    expect_not_null(factors, "factors");
+    *workspace = factors->make_workspace(stream_of(stream)).release();
+  });
+}
+
+sptrsv_code sptrsv_get_factors_status(sptrsv_factors* factors, sptrsv_workspace* workspace, void* stream,
+                                      sptrsv_solve_status* status, sptrsv_factor_part* part, int64_t* row) {
+  return guarded([&] {
+    expect_not_null(factors, "factors");
+    expect_not_null(status, "status");
+    const sptrsv::factors_status met = factors->status(workspace, stream_of(stream));
+    *status = static_cast<sptrsv_solve_status>(met.code);
+    if (part != nullptr && met.part) {
+      *part = static_cast<sptrsv_factor_part>(*met.part);
+    }
+    if (row != nullptr) {
+      *row = met.row.value_or(-1);
+    }
+  });
+}
+
+sptrsv_code sptrsv_get_factors_info(sptrsv_factors* factors, int number, sptrsv_info* info) {
+  return guarded([&] {
+    expect_not_null(factors, "factors");
+    expect_not_null(info, "info");
+    factors->described = factors->info();
+    const auto solvers = static_cast<int>(factors->described.solvers.size());
+    SPTRSV_EXPECTS(
+        number >= 0 && number < solvers, sptrsv::errc::invalid_argument,
+        "the factors have no solver " + std::to_string(number) + "; they have " + std::to_string(solvers));
+    describe(factors->described.solvers[static_cast<std::size_t>(number)], *info);
   });
 }

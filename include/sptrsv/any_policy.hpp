@@ -1,4 +1,5 @@
-// any_policy: a policy that is named at run time, and its analysis, which returns an any_solver.
+// any_policy: a policy that is named at run time, and its analyses, which return an any_solver or
+// any_factors.
 //
 // The umbrella does not include this header: it compiles every policy, unless the program links the compiled
 // library (CMake: sptrsv::compiled), which has them compiled.
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/any_factors.hpp"
 #include "sptrsv/any_solver.hpp"
 
 namespace sptrsv {
@@ -54,8 +56,30 @@ template <class Build, class View>
 any_solver<typename View::value_type, typename View::index_type, typename View::offset_type> analyze_any(
     const any_policy& policy, const View& a, const system_options& options, stream_handle stream,
     memory_resource* resource);
+/// `second` is null if both factors are stored in `first`.
+template <class Build, class View>
+any_factors<typename View::value_type, typename View::index_type, typename View::offset_type>
+analyze_any_factors(const any_policy& policy, const View& first, const View* second,
+                    const factors_options<typename View::value_type, typename View::index_type>& options,
+                    stream_handle stream, memory_resource* resource);
 template <class Build>
 std::vector<std::string> any_policy_names();
+
+/// Returns the view of a matrix that a policy which is named at run time takes.
+template <class Matrix>
+auto view_for_any_policy(const Matrix& a) {
+  auto view = view_of(a);
+  using index = typename decltype(view)::index_type;
+  using offset = typename decltype(view)::offset_type;
+  static_assert(std::is_same_v<decltype(pattern_of(view)), pattern_view<index, offset>>,
+                "a policy that is named at run time takes matrices by rows or by columns");
+#ifdef SPTRSV_COMPILED
+  static_assert(std::is_same_v<index, offset> &&
+                    (std::is_same_v<index, std::int32_t> || std::is_same_v<index, std::int64_t>),
+                "the compiled library has indices and offsets of one type, std::int32_t or std::int64_t");
+#endif
+  return view;
+}
 
 }  // namespace detail
 
@@ -75,18 +99,49 @@ template <class Matrix, class Build = detail::this_build,
           class = decltype(detail::view_of(std::declval<const Matrix&>()))>
 auto analyze(const any_policy& policy, const Matrix& a, const system_options& options = {},
              stream_handle stream = {}, memory_resource* resource = nullptr) {
-  const auto view = detail::view_of(a);
-  using view_type = std::remove_const_t<decltype(view)>;
-  using index = typename view_type::index_type;
-  using offset = typename view_type::offset_type;
-  static_assert(std::is_same_v<decltype(detail::pattern_of(view)), detail::pattern_view<index, offset>>,
-                "a policy that is named at run time takes matrices by rows or by columns");
-#ifdef SPTRSV_COMPILED
-  static_assert(std::is_same_v<index, offset> &&
-                    (std::is_same_v<index, std::int32_t> || std::is_same_v<index, std::int64_t>),
-                "the compiled library has indices and offsets of one type, std::int32_t or std::int64_t");
-#endif
-  return detail::analyze_any<Build>(policy, view, options, stream, resource);
+  return detail::analyze_any<Build>(policy, detail::view_for_any_policy(a), options, stream, resource);
+}
+
+/// Analyses factors that are stored in one matrix for a policy that is chosen at run time; otherwise as
+/// analyze_factors with a policy (sptrsv/factors.hpp).
+///
+/// @param policy the policy: a text converts to it.
+/// @param a csr_view, csc_view or owning matrix that holds both factors, in the memory space that the policy
+///   works in.
+/// @param options how the factors, permutations and scalings make up the system.
+/// @param stream the stream of the analysis; host policies ignore it.
+/// @param resource source of memory; null: the default of the policy's side.
+/// @return the factors, an `any_factors<Value, Index, Offset>` of the types of the matrix.
+/// @throws error as analyze with a policy that is chosen at run time, and as analyze_factors with a policy.
+template <class Matrix, class Build = detail::this_build, class View = typename Matrix::view_type>
+auto analyze_factors(
+    const any_policy& policy, const Matrix& a,
+    const factors_options<typename View::value_type, typename View::index_type>& options = {},
+    stream_handle stream = {}, memory_resource* resource = nullptr) {
+  const auto view = detail::view_for_any_policy(a);
+  return detail::analyze_any_factors<Build>(policy, view, static_cast<decltype(&view)>(nullptr), options,
+                                            stream, resource);
+}
+/// Analyses factors that are stored in two matrices; otherwise as the other overload.
+///
+/// @param policy the policy: a text converts to it.
+/// @param first the matrix of F_1.
+/// @param second the matrix of F_2, of the same size and types, and stored alike: both by rows or both by
+///   columns.
+/// @param options how the factors, permutations and scalings make up the system.
+/// @param stream the stream of the analysis; host policies ignore it.
+/// @param resource source of memory; null: the default of the policy's side.
+template <class First, class Second, class Build = detail::this_build, class View = typename First::view_type,
+          class = typename Second::view_type>
+auto analyze_factors(
+    const any_policy& policy, const First& first, const Second& second,
+    const factors_options<typename View::value_type, typename View::index_type>& options = {},
+    stream_handle stream = {}, memory_resource* resource = nullptr) {
+  const auto first_view = detail::view_for_any_policy(first);
+  const auto second_view = detail::view_for_any_policy(second);
+  static_assert(std::is_same_v<decltype(first_view), decltype(second_view)>,
+                "a policy that is named at run time takes factors of the same types that are stored alike");
+  return detail::analyze_any_factors<Build>(policy, first_view, &second_view, options, stream, resource);
 }
 
 /// Returns the names of the policies that analyze knows: without nvcc, and without a compiled library of

@@ -403,7 +403,7 @@ class factors {
 ///   the entry or the row that is wrong; errc::size_mismatch for arrays of wrong lengths; errc::unsupported
 ///   if apply_transpose would need a factor that is conjugated and not transposed.
 template <class Policy, class Matrix, class Stream = typename Policy::default_stream,
-          class View = typename Matrix::view_type>
+          class View = typename Matrix::view_type, class = decltype(Policy::name)>
 auto analyze_factors(
     const Policy& policy, const Matrix& a,
     const factors_options<typename View::value_type, typename View::index_type>& options = {},
@@ -422,7 +422,8 @@ auto analyze_factors(
 /// @param stream the stream of the analysis.
 /// @param resource source of memory; null: the default, see analyze. It must outlive the result.
 template <class Policy, class First, class Second, class Stream = typename Policy::default_stream,
-          class View = typename First::view_type, class = typename Second::view_type>
+          class View = typename First::view_type, class = typename Second::view_type,
+          class = decltype(Policy::name)>
 auto analyze_factors(
     const Policy& policy, const First& first, const Second& second,
     const factors_options<typename View::value_type, typename View::index_type>& options = {},

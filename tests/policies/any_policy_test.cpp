@@ -18,6 +18,9 @@ static_assert(!std::is_default_constructible_v<any_solver<double>>);
 static_assert(!std::is_copy_constructible_v<any_solver<double>>);
 static_assert(std::is_nothrow_move_constructible_v<any_solver<double>>);
 static_assert(std::is_nothrow_move_assignable_v<any_solver<double>>);
+static_assert(!std::is_default_constructible_v<any_factors<double>>);
+static_assert(!std::is_copy_constructible_v<any_factors<double>>);
+static_assert(std::is_nothrow_move_constructible_v<any_factors<double>>);
 static_assert(std::is_same_v<decltype(analyze("", std::declval<const csc_view<float, std::int64_t>&>())),
                              any_solver<float, std::int64_t>>);
 
@@ -161,6 +164,62 @@ TEST(AnySolver, RefusesWhatWasMovedFromAndWorkspacesOfOthers) {
   EXPECT_EQ(refusal([&] { other.solve(x, x); }), invalid("the solver was moved from"));
   const auto moved_scratch = std::move(scratch);
   EXPECT_EQ(refusal([&] { moved.solve(x, x, 1.0, scratch); }), invalid("the workspace was moved from"));
+}
+
+/// L U with rows (1 0; 2 1) and (3 1; 0 4), so that A = (3 1; 6 6).
+csr_matrix<double> lu() { return {2, 2, {0, 2, 4}, {0, 1, 0, 1}, {3, 1, 2, 4}}; }
+
+TEST(AnyFactors, AreAnalysedByEachPolicy) {
+  const csr_matrix<double> first{2, 2, {0, 0, 1}, {0}, {2}};
+  const csr_matrix<double> second{2, 2, {0, 2, 3}, {0, 1, 1}, {3, 1, 4}};
+  const std::vector<std::int32_t> order{1, 0};
+  for (const std::string& name : any_policy_names()) {
+    auto stored_in_one = analyze_factors(name, lu());
+    EXPECT_EQ(stored_in_one.info().solvers.at(1).policy, name);
+    EXPECT_EQ(stored_in_one.rows(), 2);
+    EXPECT_EQ(stored_in_one.max_rhs(), 1);
+    std::vector<double> x(2);
+    stored_in_one.apply(std::vector<double>{4, 12}, x);
+    EXPECT_EQ(x, (std::vector<double>{1, 1})) << name;
+
+    factors_options<double> options;
+    options.row_order = order;
+    options.transposed = op::transpose;
+    auto stored_in_two = analyze_factors(name, first, second, options);
+    stored_in_two.apply(std::vector<double>{12, 4}, x);
+    EXPECT_EQ(x, (std::vector<double>{1, 1})) << name;
+    stored_in_two.apply_transpose(std::vector<double>{9, 7}, x);
+    EXPECT_EQ(x, (std::vector<double>{1, 1})) << name;
+  }
+}
+
+TEST(AnyFactors, HaveTheFunctionsOfFactors) {
+  any_factors<double> held = analyze_factors(policy::host_serial{}, lu());
+  auto scratch = held.make_workspace();
+  std::vector<double> x(2);
+  held.update_values(std::vector<double>{3, 1, 2, 0});
+  held.apply(std::vector<double>{4, 12}, x, scratch);
+  EXPECT_EQ(held.status(scratch).code, solve_status::kind::zero_pivot);
+  EXPECT_EQ(held.status(scratch).part, factor_part::second);
+  EXPECT_EQ(held.status(scratch).row, 1);
+  EXPECT_TRUE(held.status().ok());
+  EXPECT_EQ(refusal([&] { held.apply_transpose(x, x); }),
+            invalid("apply_transpose needs factors_options::transposed"));
+}
+
+TEST(AnyFactors, RefuseWorkspacesOfOthersAndUseAfterAMove) {
+  any_factors<double> held = analyze_factors("host_serial", lu());
+  any_factors<double> other = analyze_factors("host_serial", lu());
+  auto scratch = other.make_workspace();
+  std::vector<double> x(2);
+  EXPECT_EQ(refusal([&] { held.apply(x, x, scratch); }), invalid("the workspace belongs to another object"));
+  const auto moved = std::move(scratch);
+  EXPECT_EQ(refusal([&] { other.apply(x, x, scratch); }), invalid("the workspace was moved from"));
+  any_factors<double> taken = std::move(held);
+  EXPECT_EQ(refusal([&] { static_cast<void>(held.rows()); }), invalid("the factors were moved from"));
+  EXPECT_EQ(taken.rows(), 2);
+  EXPECT_EQ(refusal([&] { static_cast<void>(analyze_factors("fast", lu())); }),
+            invalid("there is no policy 'fast'; the policies are host_parallel, host_serial"));
 }
 
 }  // namespace

@@ -96,6 +96,87 @@ static void takes_options_and_several_right_hand_sides(void) {
   sptrsv_destroy(solver);
 }
 
+/* A = L U = (1 0; 2 1) (3 1; 0 4) = (3 1; 6 6), in all types of values. */
+static void applies_factors_in_all_types(void) {
+  static const int32_t offsets[] = {0, 2, 4}, indices[] = {0, 1, 0, 1};
+  const float f32[] = {3, 1, 2, 4}, c64[] = {3, 0, 1, 0, 2, 0, 4, 0};
+  const double f64[] = {3, 1, 2, 4}, c128[] = {3, 0, 1, 0, 2, 0, 4, 0};
+  const float b_f32[] = {4, 12}, x_f32[] = {1, 1}, b_c64[] = {4, 0, 12, 0}, x_c64[] = {1, 0, 1, 0};
+  const double b_f64[] = {4, 12}, x_f64[] = {1, 1}, b_c128[] = {4, 0, 12, 0}, x_c128[] = {1, 0, 1, 0};
+  const void* const entries[] = {f32, f64, c64, c128};
+  const void* const right_sides[] = {b_f32, b_f64, b_c64, b_c128};
+  const void* const solutions[] = {x_f32, x_f64, x_c64, x_c128};
+  const size_t bytes[] = {sizeof x_f32, sizeof x_f64, sizeof x_c64, sizeof x_c128};
+  int type;
+  for (type = SPTRSV_FLOAT; type <= SPTRSV_COMPLEX_DOUBLE; ++type) {
+    const sptrsv_matrix a = {SPTRSV_CSR,   (sptrsv_value_type)type, SPTRSV_INT32, 2, 2, 4, offsets, indices,
+                             entries[type]};
+    double x[4] = {0, 0, 0, 0};
+    const sptrsv_vectors from = {(void*)right_sides[type], 1, 1, 2};
+    const sptrsv_vectors to = {x, 1, 1, 2};
+    sptrsv_factors* factors;
+    CHECK(sptrsv_analyze_factors(&a, NULL, NULL, NULL, &factors) == SPTRSV_SUCCESS);
+    CHECK(sptrsv_apply(factors, &from, &to, NULL, NULL) == SPTRSV_SUCCESS);
+    CHECK(memcmp(x, solutions[type], bytes[type]) == 0);
+    sptrsv_destroy_factors(factors);
+  }
+}
+
+static void applies_factors_of_two_matrices_with_orders(void) {
+  static const int64_t first_offsets[] = {0, 1, 1}, first_indices[] = {1}; /* by columns */
+  static const int64_t second_offsets[] = {0, 1, 3}, second_indices[] = {0, 0, 1};
+  static const int64_t order[] = {1, 0};
+  static const double first_values[] = {2}, second_values[] = {3, 1, 4}, singular[] = {3, 1, 0};
+  const sptrsv_matrix first = {SPTRSV_CSC, SPTRSV_DOUBLE, SPTRSV_INT64,  2,           2,
+                               1,          first_offsets, first_indices, first_values};
+  sptrsv_matrix second = {SPTRSV_CSC,     SPTRSV_DOUBLE,  SPTRSV_INT64, 2, 2, 3,
+                          second_offsets, second_indices, second_values};
+  double b[] = {12, 4}, b_transposed[] = {9, 7}, x[] = {0, 0};
+  const sptrsv_vectors from = {b, 1, 1, 2}, from_transposed = {b_transposed, 1, 1, 2}, to = {x, 1, 1, 2};
+  sptrsv_factors_options options = sptrsv_lu_options();
+  sptrsv_factors* factors;
+  sptrsv_workspace* workspace;
+  sptrsv_solver* solver;
+  sptrsv_workspace* of_solver;
+  sptrsv_info info;
+  sptrsv_solve_status status;
+  sptrsv_factor_part part;
+  int64_t row;
+  options.row_order = order;
+  options.transposed = SPTRSV_TRANSPOSE;
+  options.policy = "host_serial";
+  CHECK(sptrsv_analyze_factors(&first, &second, &options, NULL, &factors) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_apply(factors, &from, &to, NULL, NULL) == SPTRSV_SUCCESS);
+  CHECK(x[0] == 1 && x[1] == 1);
+  CHECK(sptrsv_make_factors_workspace(factors, NULL, &workspace) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_apply_transpose(factors, &from_transposed, &to, workspace, NULL) == SPTRSV_SUCCESS);
+  CHECK(x[0] == 1 && x[1] == 1);
+  CHECK(sptrsv_get_factors_info(factors, 3, &info) == SPTRSV_SUCCESS);
+  CHECK(strcmp(info.policy, "host_serial") == 0 && info.rows == 2);
+  CHECK(sptrsv_get_factors_info(factors, 4, &info) == SPTRSV_INVALID_ARGUMENT);
+
+  CHECK(sptrsv_update_factors(factors, first_values, 1, singular, 3, NULL) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_apply(factors, &from, &to, NULL, NULL) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_get_factors_status(factors, NULL, NULL, &status, &part, &row) == SPTRSV_SUCCESS);
+  CHECK(status == SPTRSV_ZERO_PIVOT && part == SPTRSV_SECOND && row == 1);
+  CHECK(sptrsv_get_factors_status(factors, workspace, NULL, &status, NULL, NULL) == SPTRSV_SUCCESS);
+  CHECK(status == SPTRSV_OK);
+
+  CHECK(sptrsv_analyze(&second, NULL, NULL, &solver) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_make_workspace(solver, NULL, &of_solver) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_apply(factors, &from, &to, of_solver, NULL) == SPTRSV_INVALID_ARGUMENT);
+  sptrsv_destroy_workspace(of_solver);
+  sptrsv_destroy(solver);
+  sptrsv_destroy_workspace(workspace);
+  sptrsv_destroy_factors(factors);
+
+  second.storage = SPTRSV_CSR;
+  CHECK(sptrsv_analyze_factors(&first, &second, NULL, NULL, &factors) == SPTRSV_INVALID_ARGUMENT);
+  CHECK(factors == NULL);
+  CHECK(sptrsv_apply(NULL, &from, &to, NULL, NULL) == SPTRSV_INVALID_ARGUMENT);
+  sptrsv_destroy_factors(NULL);
+}
+
 static void refuses_bad_input_with_a_text(void) {
   const int32_t no_diagonal[] = {0, 0, 0};
   sptrsv_matrix a = lower_of(SPTRSV_DOUBLE, SPTRSV_INT32, values);
@@ -120,6 +201,8 @@ int main(void) {
   CHECK(strstr(sptrsv_policy_names(), "host_serial") != NULL);
   solves_in_all_types();
   takes_options_and_several_right_hand_sides();
+  applies_factors_in_all_types();
+  applies_factors_of_two_matrices_with_orders();
   refuses_bad_input_with_a_text();
   sptrsv_destroy(NULL);
   sptrsv_destroy_workspace(NULL);

@@ -16,7 +16,16 @@ bool solves(const char* policy) {
   auto transposed = sptrsv::analyze(policy, upper, {sptrsv::uplo::upper, {}, sptrsv::op::transpose});
   std::vector<Value> y{2, 9};
   transposed.solve(y, y);
-  return x == std::vector<Value>{1, 2} && y == x;
+  // L U in one matrix, and L and U in two.
+  const sptrsv::csr_matrix<Value, Index> lu{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {3, 1, 2, 4}};
+  const std::vector<Value> b{4, 12};
+  std::vector<Value> z(2);
+  sptrsv::analyze_factors(policy, lu).apply(b, z);
+  const sptrsv::csc_matrix<Value, Index> l{2, 2, {0, 1, 1}, {1}, {2}};
+  const sptrsv::csc_matrix<Value, Index> u{2, 2, {0, 1, 3}, {0, 0, 1}, {3, 1, 4}};
+  std::vector<Value> w(2);
+  sptrsv::analyze_factors(policy, l, u).apply(b, w);
+  return x == std::vector<Value>{1, 2} && y == x && z == std::vector<Value>{1, 1} && w == z;
 }
 
 template <class Value>

@@ -1,4 +1,4 @@
-// analyze() with a policy that is chosen at run time.
+// analyze() and analyze_factors() with a policy that is chosen at run time.
 #pragma once
 
 #include <cstddef>
@@ -32,27 +32,59 @@ std::vector<std::string> any_policy_names() {
   return names;
 }
 
+/// Calls `visit(policy)` with the policy that the text names, its options set. `offsets`: of the matrix,
+/// whose memory decides if the text names none.
+template <class Visit>
+void visit_policy(const any_policy& policy, const void* offsets, const Visit& visit) {
+  policy_text text(policy.text());
+  if (text.name.empty()) {
+    text.name = default_name(offsets);
+  }
+  SPTRSV_EXPECTS(has_name(all_policies{}, text.name), errc::invalid_argument,
+                 "there is no policy '" + text.name + "'; the policies are " + names_of(all_policies{}));
+  for_each_policy(all_policies{}, [&](auto chosen) {
+    if (text.name == decltype(chosen)::name) {
+      set_options(chosen, text.settings);
+      visit(chosen);
+    }
+  });
+}
+
+/// Returns the stream for an analysis by a policy. Host policies have streams of their own type.
+template <class Policy>
+typename Policy::default_stream stream_for(stream_handle stream) {
+  if constexpr (std::is_same_v<typename Policy::default_stream, host_stream>) {
+    return {};
+  } else {
+    return stream;
+  }
+}
+
 template <class Build, class View>
 any_solver<typename View::value_type, typename View::index_type, typename View::offset_type> analyze_any(
     const any_policy& policy, const View& a, const system_options& options, stream_handle stream,
     memory_resource* resource) {
-  policy_text text(policy.text());
-  if (text.name.empty()) {
-    text.name = default_name(pattern_of(a).offsets);
-  }
-  SPTRSV_EXPECTS(has_name(all_policies{}, text.name), errc::invalid_argument,
-                 "there is no policy '" + text.name + "'; the policies are " + names_of(all_policies{}));
   std::optional<any_solver<typename View::value_type, typename View::index_type, typename View::offset_type>>
       made;
-  for_each_policy(all_policies{}, [&](auto chosen) {
-    using policy_type = decltype(chosen);
-    if (text.name == policy_type::name) {
-      set_options(chosen, text.settings);
-      if constexpr (std::is_same_v<typename policy_type::default_stream, host_stream>) {
-        made.emplace(analyze(chosen, a, options, host_stream{}, resource));
-      } else {
-        made.emplace(analyze(chosen, a, options, stream, resource));
-      }
+  visit_policy(policy, pattern_of(a).offsets, [&](const auto& chosen) {
+    made.emplace(analyze(chosen, a, options, stream_for<std::decay_t<decltype(chosen)>>(stream), resource));
+  });
+  return std::move(*made);
+}
+
+template <class Build, class View>
+any_factors<typename View::value_type, typename View::index_type, typename View::offset_type>
+analyze_any_factors(const any_policy& policy, const View& first, const View* second,
+                    const factors_options<typename View::value_type, typename View::index_type>& options,
+                    stream_handle stream, memory_resource* resource) {
+  std::optional<any_factors<typename View::value_type, typename View::index_type, typename View::offset_type>>
+      made;
+  visit_policy(policy, pattern_of(first).offsets, [&](const auto& chosen) {
+    const auto own = stream_for<std::decay_t<decltype(chosen)>>(stream);
+    if (second == nullptr) {
+      made.emplace(analyze_factors(chosen, first, options, own, resource));
+    } else {
+      made.emplace(analyze_factors(chosen, first, *second, options, own, resource));
     }
   });
   return std::move(*made);
