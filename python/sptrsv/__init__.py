@@ -1,14 +1,17 @@
 """Sparse triangular solves on NVIDIA GPUs and on the host: one analysis, many solves.
 
-``analyze`` returns a solver of one triangle, ``from_splu`` one of a SuperLU factorisation of SciPy, and
-``spsolve_triangular`` has SciPy's signature and keeps solvers by pattern.
+``analyze`` returns a solver of one triangle, ``factors`` one of a system whose factors are known, and ``from_splu``
+one of a SuperLU factorisation of SciPy or CuPy. ``spsolve_triangular`` has SciPy's signature and keeps solvers by
+pattern.
 """
 
 from ._cache import CacheInfo, cache_info, clear_cache, set_cache_limit, spsolve_triangular
 from ._errors import CudaError, Error, InputError, OutOfMemoryError
+from ._factors import Factors, FactorsStatus, factors
 from ._library import policy_names, version
-from ._solver import Info, Solver, Status, analyze
+from ._solver import Solver, Status, analyze
 from ._splu import LUSolver, from_splu
+from ._system import Info
 
 __version__ = version()
 
@@ -16,6 +19,8 @@ __all__ = [
     "CacheInfo",
     "CudaError",
     "Error",
+    "Factors",
+    "FactorsStatus",
     "Info",
     "InputError",
     "LUSolver",
@@ -25,6 +30,7 @@ __all__ = [
     "analyze",
     "cache_info",
     "clear_cache",
+    "factors",
     "from_splu",
     "policy_names",
     "set_cache_limit",

@@ -101,6 +101,11 @@ def convert(array: Any, dtype: np.dtype) -> Any:
     return array.astype(dtype)
 
 
+def arange_like(array: Any) -> Any:
+    """Return 0, 1, ... as an array of the same kind, size and type."""
+    return (sys.modules["cupy"] if _module(array) == "cupy" else np).arange(len(array), dtype=array.dtype)
+
+
 def contiguous(array: Any) -> Any:
     """Return a copy of the array whose elements are contiguous."""
     return array.contiguous() if _module(array) == "torch" else array.copy()
@@ -130,3 +135,10 @@ def sparse_arrays(a: Any) -> SparseMatrix:
     if a.format not in ("csr", "csc"):
         a = a.tocsr()
     return SparseMatrix(a.format == "csc", tuple(a.shape), a.indptr, a.indices, a.data)
+
+
+def stored_as(a: Any, other: Any) -> Any:
+    """Return a matrix by columns if `other` is stored so, and by rows otherwise."""
+    if _module(a) == "torch":
+        return a.to_sparse_csc() if str(other.layout) == "torch.sparse_csc" else a.to_sparse_csr()
+    return a.asformat("csc" if other.format == "csc" else "csr")

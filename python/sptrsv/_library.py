@@ -76,6 +76,29 @@ class Vectors(Structure):
     )
 
 
+class Factor(Structure):
+    """``sptrsv_factor``."""
+
+    _fields_ = (("part", c_int), ("diagonal", c_int), ("operation", c_int))
+
+
+class FactorsOptions(Structure):
+    """``sptrsv_factors_options``."""
+
+    _fields_ = (
+        ("first", Factor),
+        ("second", Factor),
+        ("has_diagonal", c_int),
+        ("transposed", c_int),
+        ("max_rhs", c_int64),
+        ("row_order", c_void_p),
+        ("column_order", c_void_p),
+        ("row_scale", c_void_p),
+        ("column_scale", c_void_p),
+        ("policy", c_char_p),
+    )
+
+
 class InfoStruct(Structure):
     """``sptrsv_info``."""
 
@@ -110,6 +133,19 @@ def _load() -> ctypes.CDLL:
         ),
         "sptrsv_get_status": (c_int, (c_void_p, c_void_p, c_void_p, POINTER(c_int), POINTER(c_int64))),
         "sptrsv_get_info": (c_int, (c_void_p, POINTER(InfoStruct))),
+        "sptrsv_analyze_factors": (
+            c_int,
+            (POINTER(Matrix), POINTER(Matrix), POINTER(FactorsOptions), c_void_p, POINTER(c_void_p)),
+        ),
+        "sptrsv_destroy_factors": (None, (c_void_p,)),
+        "sptrsv_update_factors": (c_int, (c_void_p, c_void_p, c_int64, c_void_p, c_int64, c_void_p)),
+        "sptrsv_apply": (c_int, (c_void_p, POINTER(Vectors), POINTER(Vectors), c_void_p, c_void_p)),
+        "sptrsv_apply_transpose": (c_int, (c_void_p, POINTER(Vectors), POINTER(Vectors), c_void_p, c_void_p)),
+        "sptrsv_get_factors_status": (
+            c_int,
+            (c_void_p, c_void_p, c_void_p, POINTER(c_int), POINTER(c_int), POINTER(c_int64)),
+        ),
+        "sptrsv_get_factors_info": (c_int, (c_void_p, c_int, POINTER(InfoStruct))),
         "sptrsv_last_error": (c_char_p, ()),
         "sptrsv_last_error_row": (c_int64, ()),
         "sptrsv_policy_names": (c_char_p, ()),

@@ -1,4 +1,4 @@
-"""Solves with the factors of SciPy's SuperLU."""
+"""Solves with the factors of SuperLU, as SciPy and CuPy have them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ._solver import Solver, analyze
+from ._arrays import arange_like
+from ._factors import Factors, Triangle
 
 
 class LUSolver:
@@ -18,47 +19,62 @@ class LUSolver:
         self._policy = policy
         self._lower = lu.L
         self._upper = lu.U
-        self._row_order = np.asarray(lu.perm_r)
-        self._column_order = np.asarray(lu.perm_c)
-        self._solvers: dict[str, tuple[Solver, Solver]] = {"N": self._analyze("N")}
-        self.dtype: np.dtype = self._solvers["N"][0].dtype
+        self._row_order = _inverse(lu.perm_r)
+        self._column_order = _inverse(lu.perm_c)
+        self._factors: dict[str, Factors] = {"N": self._analyze("N")}
+        self.dtype: np.dtype = self._factors["N"].dtype
 
-    def _analyze(self, trans: str) -> tuple[Solver, Solver]:
-        common = {"transpose": trans, "max_rhs": self.max_rhs, "policy": self._policy}
-        return (
-            analyze(self._lower, lower=True, unit_diagonal=True, **common),
-            analyze(self._upper, lower=False, **common),
+    def _analyze(self, trans: str) -> Factors:
+        """Return L U, or the factors op(U) op(L) of op(A), whose rows are the columns of A."""
+        lower, upper = Triangle(True, True, trans), Triangle(False, False, trans)
+        in_order = [(self._lower, lower, self._row_order), (self._upper, upper, self._column_order)]
+        if trans != "N":
+            in_order.reverse()
+        (first, first_part, row_order), (second, second_part, column_order) = in_order
+        return Factors(
+            first,
+            second,
+            (first_part, second_part),
+            has_diagonal=False,
+            transposed="N",
+            max_rhs=self.max_rhs,
+            orders=(row_order, column_order),
+            scales=(None, None),
+            policy=self._policy,
         )
 
-    def solve(self, rhs: Any, trans: str = "N") -> np.ndarray:
+    def solve(self, rhs: Any, trans: str = "N", out: Any = None) -> Any:
         """Solve ``op(A) x = rhs``, as ``scipy.sparse.linalg.SuperLU.solve``.
 
         Parameters
         ----------
         rhs : array of shape (n,) or (n, k)
-            The right-hand sides, at most `max_rhs`.
+            The right-hand sides, at most `max_rhs`, in the memory of the factors.
         trans : {"N", "T", "H"}, optional
             Solve with `A`, its transpose, or its conjugate transpose; the analysis of a transposed system is made
             in the first call that needs it.
+        out : array, optional
+            The solution, of the type of the factors and of the shape of `rhs`; it may be `rhs`.
 
         Returns
         -------
-        numpy.ndarray
+        array
+            `out`, or a new array of the kind of `rhs`.
         """
-        if trans not in self._solvers:
-            self._solvers[trans] = self._analyze(trans)
-        lower, upper = self._solvers[trans]
-        rhs = np.asarray(rhs)
-        if rhs.ndim not in (1, 2) or rhs.shape[0] != self.shape[0]:
-            raise ValueError(f"rhs has the shape {rhs.shape}, the system has {self.shape[0]} rows")
-        x = np.empty(rhs.shape, self.dtype)
-        if trans == "N":
-            x[self._row_order] = rhs
-            upper.solve(lower.solve(x, out=x), out=x)
-            return x[self._column_order]
-        x[self._column_order] = rhs
-        lower.solve(upper.solve(x, out=x), out=x)
-        return x[self._row_order]
+        if trans not in self._factors:
+            self._factors[trans] = self._analyze(trans)
+        return self._factors[trans].solve(rhs, out)
+
+    def as_linear_operator(self) -> Any:
+        """Return the solve with ``A`` as a ``scipy.sparse.linalg.LinearOperator``."""
+        return self._factors["N"].as_linear_operator()
+
+
+def _inverse(order: Any) -> Any:
+    """Return the inverse of a permutation."""
+    inverse = arange_like(order)
+    inverse[order] = arange_like(order)
+    return inverse
 
 
 def from_splu(lu: Any, max_rhs: int = 1, policy: str | None = None) -> LUSolver:
@@ -66,12 +82,14 @@ def from_splu(lu: Any, max_rhs: int = 1, policy: str | None = None) -> LUSolver:
 
     Parameters
     ----------
-    lu : scipy.sparse.linalg.SuperLU
-        The result of ``scipy.sparse.linalg.splu`` or ``spilu``.
+    lu : scipy.sparse.linalg.SuperLU or cupyx.scipy.sparse.linalg.SuperLU
+        The result of ``splu`` or ``spilu``. The solves are in host memory with SciPy's object and in device memory
+        with CuPy's.
     max_rhs : int, optional
         Largest number of right-hand sides of one solve.
     policy : str, optional
-        Name and options of the policy of both triangles.
+        Name and options of the policy of both triangles. For complete factors in device memory,
+        ``"supernodal"`` is usually the fastest.
 
     Returns
     -------

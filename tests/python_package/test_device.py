@@ -4,13 +4,14 @@ import unittest
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import splu
 
 import sptrsv
 
 try:
     import cupy
     import cupyx.scipy.sparse as cupy_sparse
-    from cupyx.scipy.sparse.linalg import spsolve_triangular as cupy_solve
+    import cupyx.scipy.sparse.linalg as cupy_linalg
 
     HAS_CUPY = cupy.cuda.runtime.getDeviceCount() > 0
 except Exception:  # CuPy without a driver raises errors of its own
@@ -41,7 +42,7 @@ class CuPy(unittest.TestCase):
                 x = sptrsv.analyze(a).solve(b)
                 self.assertIsInstance(x, cupy.ndarray)
                 self.assertEqual(x.dtype, dtype)
-                expected = cupy_solve(cupy_sparse.csr_matrix(a), b)
+                expected = cupy_linalg.spsolve_triangular(cupy_sparse.csr_matrix(a), b)
                 cupy.testing.assert_allclose(x, expected, rtol=1e-4, atol=1e-5)
 
     def test_solves_transposes_and_several_right_hand_sides(self):
@@ -80,6 +81,42 @@ class CuPy(unittest.TestCase):
         f.solve(b)
         self.assertEqual((f.status().kind, f.status().row), ("zero_pivot", 7))
 
+    def test_factors_of_superlu_solve_as_scipy_does(self):
+        a = sp.csc_matrix(triangle() + sp.random(300, 300, 0.02, random_state=5))
+        host = splu(a)
+        for policy in (None, "supernodal"):
+            f = sptrsv.from_splu(cupy_linalg.SuperLU(host), max_rhs=2, policy=policy)
+            b = RANDOM.uniform(-1, 1, (300, 2))
+            for trans in "NTH":
+                x = f.solve(cupy.asarray(b), trans)
+                self.assertIsInstance(x, cupy.ndarray)
+                np.testing.assert_allclose(cupy.asnumpy(x), host.solve(b, trans), rtol=1e-9, atol=1e-11)
+
+    def test_factors_with_scalings_report_the_row(self):
+        lower = triangle()
+        scale = RANDOM.uniform(1, 2, 300)
+        f = sptrsv.factors(cupy_sparse.csr_matrix(lower), kind="cholesky", row_scale=cupy.asarray(scale))
+        b = RANDOM.uniform(-1, 1, 300)
+        dense = lower.toarray()
+        expected = np.linalg.solve(dense @ dense.T, scale * b)
+        np.testing.assert_allclose(cupy.asnumpy(f.solve(cupy.asarray(b))), expected, rtol=1e-9, atol=1e-11)
+        values = lower.data.copy()
+        values[lower.indptr[8] - 1] = 0  # the diagonal of row 7 is its last entry
+        f.update_values(cupy.asarray(values))
+        f.solve(cupy.asarray(b))
+        self.assertEqual(f.status(), ("zero_pivot", "first", 7))
+
+    def test_linear_operator_preconditions(self):
+        a = sp.csr_matrix(sp.diags([-1.0, 2.5, -1.0], [-1, 0, 1], (300, 300)))
+        f = sptrsv.analyze(cupy_sparse.csr_matrix(sp.tril(a).tocsr()), max_rhs=2).as_linear_operator()
+        b = cupy.asarray(RANDOM.uniform(-1, 1, (300, 3)))
+        self.assertIsInstance(f, cupy_linalg.LinearOperator)
+        lower = cupy_sparse.csr_matrix(sp.tril(a).tocsr())
+        cupy.testing.assert_allclose(lower @ f.matmat(b), b, rtol=1e-10, atol=1e-12)
+        x, code = cupy_linalg.gmres(cupy_sparse.csr_matrix(a), b[:, 0], tol=1e-8, M=f)
+        self.assertEqual(code, 0)
+        np.testing.assert_allclose(a @ cupy.asnumpy(x), cupy.asnumpy(b[:, 0]), atol=1e-6)
+
     def test_refuses_arrays_of_the_other_memory(self):
         f = sptrsv.analyze(cupy_sparse.csr_matrix(triangle()))
         with self.assertRaisesRegex(ValueError, "device memory"):
@@ -117,6 +154,26 @@ class PyTorch(unittest.TestCase):
             f = sptrsv.analyze(torch.tensor(a.toarray(), device=where).to_sparse_csr())
             x = f.solve(b.to(where).conj())
             np.testing.assert_allclose(x.resolve_conj().cpu().numpy(), expected, rtol=1e-10, atol=1e-12)
+
+    def test_gradients_of_values_and_right_hand_sides(self):
+        from sptrsv.torch import TriangularSolve
+
+        for where in ("cpu", "cuda"):
+            for dtype in (np.float64, np.complex128):
+                for lower in (True, False):
+                    for unit in (False, True):
+                        for transpose in "NTH":
+                            a = triangle(size=12, dtype=dtype).toarray() + np.eye(12)
+                            a = torch.tensor(a + a.T / 3, device=where)
+                            if dtype == np.complex128:
+                                a = a * (1 + 0.5j)
+                            form = a.to_sparse_csc() if unit else a.to_sparse_csr()
+                            solve = TriangularSolve(form, lower, unit, transpose, max_rhs=2)
+                            b = torch.randn(12, 2, dtype=a.dtype, device=where, requires_grad=True)
+                            values = form.values().detach().clone().requires_grad_()
+                            self.assertTrue(torch.autograd.gradcheck(solve, (b, values)))
+                            alone = torch.randn(12, dtype=a.dtype, device=where, requires_grad=True)
+                            self.assertTrue(torch.autograd.gradcheck(solve, (alone,)))
 
     def test_refuses_tensors_that_need_gradients(self):
         f = sptrsv.analyze(torch.tensor(triangle().toarray(), device="cuda").to_sparse_csr())

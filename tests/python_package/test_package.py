@@ -173,6 +173,70 @@ class SciPy(unittest.TestCase):
             np.testing.assert_allclose(f.solve(b[:, 0]), lu.solve(b[:, 0]), rtol=1e-9, atol=1e-12)
         self.assertRaises(ValueError, lambda: f.solve(b[1:]))
 
+    def test_factors_of_every_kind_solve(self):
+        for dtype in TYPES:
+            lower, upper = triangle(dtype=dtype), triangle(dtype=dtype, lower=False)
+            unit = sp.tril(lower, -1) + sp.identity(40, dtype)
+            diagonal = sp.diags(lower.diagonal())
+            conjugate = lower.conj().T
+            cases = {
+                "lu": (unit @ upper, (lower, upper)),
+                "cholesky": (lower @ conjugate, (lower,)),
+                "ldl": (unit @ diagonal @ unit.conj().T, (lower,)),
+            }
+            b = random_values((40, 2), dtype)
+            for kind, (a, matrices) in cases.items():
+                for form in ("csr", "csc"):
+                    f = sptrsv.factors(*(m.asformat(form) for m in matrices), kind=kind, transposed="H", max_rhs=2)
+                    x = f.solve(b)
+                    self.assertEqual(x.dtype, dtype)
+                    np.testing.assert_allclose(a @ x, b, rtol=1e-3, atol=1e-5)
+                    y = f.solve_transposed(b[:, 0])
+                    np.testing.assert_allclose(a.conj().T @ y, b[:, 0], rtol=1e-3, atol=1e-5)
+                    self.assertTrue(f.status().ok)
+
+    def test_factors_take_orders_scalings_and_new_values(self):
+        lower, upper = triangle(), triangle(lower=False)
+        unit = (sp.tril(lower, -1) + sp.identity(40)).tocsr()
+        rows, columns = RANDOM.permutation(40), RANDOM.permutation(40)
+        row_scale, column_scale = RANDOM.uniform(1, 2, (2, 40))
+        product = (unit @ upper).toarray()
+        a = np.empty((40, 40))
+        a[np.ix_(rows, columns)] = product
+        a /= row_scale[:, np.newaxis] * column_scale
+        f = sptrsv.factors(
+            lower,
+            upper.tocsc(),  # converted: the first factor is stored by rows
+            row_order=rows,
+            column_order=columns,
+            row_scale=row_scale,
+            column_scale=column_scale,
+            policy="host_serial",
+        )
+        b = random_values(40, np.float64)
+        x = f.solve(b)
+        np.testing.assert_allclose(a @ x, b)
+        self.assertEqual([i.policy for i in f.info], ["host_serial"] * 2)
+        f.update_values(lower.data, 2 * upper.data)
+        self.assertIs(f.solve(b, out=b), b)
+        np.testing.assert_allclose(b, x / 2)
+        values = upper.data.copy()
+        values[upper.indptr[7]] = 0  # the diagonal of row 7 is its first entry
+        f.update_values(lower.data, values)
+        f.solve(random_values(40, np.float64))
+        self.assertEqual(f.status(), ("zero_pivot", "second", 7))
+        with self.assertRaisesRegex(ValueError, "kind is one of"):
+            sptrsv.factors(lower, kind="qr")
+        with self.assertRaisesRegex(ValueError, "one matrix"):
+            sptrsv.factors(lower, upper, kind="cholesky")
+        with self.assertRaisesRegex(ValueError, "shape"):
+            sptrsv.factors(lower, upper, row_order=rows[1:])
+        rows[3] = rows[4]
+        with self.assertRaises(sptrsv.InputError):
+            sptrsv.factors(lower, upper, row_order=rows)
+        with self.assertRaisesRegex(sptrsv.InputError, "transposed"):
+            f.solve_transposed(b)
+
     def test_linear_operator_preconditions(self):
         a = poisson(16)
         lower = sp.tril(a, format="csr")
@@ -182,7 +246,7 @@ class SciPy(unittest.TestCase):
         np.testing.assert_allclose(lower @ forward.matvec(b[:, 0]), b[:, 0])
         ilu = sptrsv.from_splu(spilu(a))
         steps = []
-        x, code = cg(a, b[:, 0], M=_operator(ilu), callback=steps.append)
+        x, code = cg(a, b[:, 0], M=ilu.as_linear_operator(), callback=steps.append)
         self.assertEqual(code, 0)
         self.assertLess(len(steps), 20)
         np.testing.assert_allclose(a @ x, b[:, 0], atol=1e-3)
@@ -269,12 +333,6 @@ class SciPy(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(wrong, [])
-
-
-def _operator(f):
-    from scipy.sparse.linalg import LinearOperator
-
-    return LinearOperator(f.shape, matvec=f.solve, dtype=f.dtype)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,183 @@
+"""What solvers of one triangle and of factors share: descriptions of matrices, vectors and options."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _library
+from ._arrays import VALUE_TYPES, Array, contiguous, convert, current_stream, describe, empty_like, sparse_arrays
+
+OPERATIONS = {"N": 0, "T": 1, "H": 2}
+INDEX_TYPES = {np.dtype(np.int32): 0, np.dtype(np.int64): 1}
+
+
+class Info(NamedTuple):
+    """What the analysis decided, as ``sptrsv::solver_info``."""
+
+    policy: str
+    device: str
+    chosen: str
+    path: str
+    plan: str
+    bit_reproducible: bool
+    rows: int
+    entries: int
+    ignored_entries: int
+    levels: int
+    solver_bytes: int
+    workspace_bytes: int
+    analysis_peak_bytes: int
+
+    @classmethod
+    def of(cls, found: _library.InfoStruct) -> Info:
+        """Return the description of a solver that the C interface wrote."""
+        fields = {name: getattr(found, name) for name, _ in found._fields_}
+        texts = {name: value.decode() for name, value in fields.items() if isinstance(value, bytes)}
+        return cls(**(fields | texts | {"bit_reproducible": bool(found.bit_reproducible)}))
+
+
+class Matrix:
+    """A sparse matrix as ``sptrsv_matrix``; keeps its arrays alive.
+
+    `index_type`: the type that offsets and indices are converted to; by default only if it is none of the library's.
+    """
+
+    def __init__(self, a: Any, index_type: np.dtype | None = None) -> None:
+        self.source = a
+        matrix = sparse_arrays(a)
+        offsets, indices, values = (describe(array) for array in matrix[2:])
+        if index_type is None:
+            same = offsets.dtype == indices.dtype and offsets.dtype in INDEX_TYPES
+            index_type = offsets.dtype if same else np.dtype(np.int64)
+        offsets, indices = (as_contiguous(of_type(array, index_type)) for array in (offsets, indices))
+        if values.dtype not in VALUE_TYPES:
+            values = of_type(values, np.dtype(np.float64))
+        values = as_contiguous(values)
+        self.shape: tuple[int, int] = matrix.shape
+        self.dtype: np.dtype = values.dtype
+        self.index_type = index_type
+        self.entries = values.shape[0]
+        self.on_device = values.on_device
+        self.stream = stream_of(values)
+        self._arrays = (offsets, indices, values)
+        self.described = _library.Matrix(
+            int(matrix.by_columns),
+            VALUE_TYPES[values.dtype],
+            INDEX_TYPES[index_type],
+            *matrix.shape,
+            self.entries,
+            offsets.address,
+            indices.address,
+            values.address,
+        )
+
+
+class System:
+    """A system of linear equations that is analysed: its shape and types, and the arrays that it takes."""
+
+    def __init__(self, matrix: Matrix, max_rhs: int) -> None:
+        self.shape: tuple[int, int] = matrix.shape
+        self.dtype: np.dtype = matrix.dtype
+        self.max_rhs = max_rhs
+        self._on_device = matrix.on_device
+
+    def as_linear_operator(self) -> Any:
+        """Return the solve as a ``LinearOperator`` of SciPy, or of CuPy if the matrix is in device memory.
+
+        It serves as the preconditioner `M` of ``cg`` and others. More right-hand sides than `max_rhs` are solved in
+        several calls.
+        """
+        if self._on_device:
+            from cupyx.scipy.sparse.linalg import LinearOperator
+        else:
+            from scipy.sparse.linalg import LinearOperator
+
+        def solve_all(b: Any) -> Any:
+            b = self._convert(b, "b").owner
+            x = empty_like(b)
+            for first in range(0, b.shape[1], self.max_rhs):
+                part = slice(first, first + self.max_rhs)
+                self.solve(b[:, part], out=x[:, part])
+            return x
+
+        return LinearOperator(self.shape, matvec=lambda b: self.solve(b), matmat=solve_all, dtype=self.dtype)
+
+    def solve(self, b: Any, out: Any = None) -> Any:
+        """Solve the system for right-hand sides `b`."""
+        raise NotImplementedError
+
+    def _convert(self, array: Any, name: str) -> Array:
+        """Return the array with the type of the matrix."""
+        found = describe(array)
+        if found.on_device != self._on_device:
+            where = "device" if self._on_device else "host"
+            raise ValueError(f"{name} must be in {where} memory, where the matrix is")
+        if found.dtype != self.dtype:
+            if not np.can_cast(found.dtype, self.dtype, "safe"):
+                raise TypeError(f"{name} is of {found.dtype}, which {self.dtype} cannot hold")
+            found = of_type(found, self.dtype)
+        return found
+
+    def _values(self, data: Any, name: str) -> Array:
+        """Return the values of a matrix as a contiguous array."""
+        values = self._convert(data, name)
+        if len(values.shape) != 1:
+            raise ValueError(f"{name} must have one dimension")
+        return as_contiguous(values)
+
+    def _operands(self, b: Any, out: Any) -> tuple[Array, Array, Any]:
+        """Return the right-hand sides, the solutions, and the array of the solutions, which is `out` or new."""
+        right = self._convert(b, "b")
+        if len(right.shape) not in (1, 2):
+            raise ValueError("b must have one or two dimensions")
+        if right.shape[0] != self.shape[0]:
+            raise ValueError(f"b has {right.shape[0]} rows, the system has {self.shape[0]}")
+        result = empty_like(right.owner) if out is None else out
+        solution = describe(result)
+        if solution.owner is not result or not solution.writable:
+            raise TypeError("out must be an array that can be written")
+        if solution.dtype != self.dtype or solution.shape != right.shape:
+            raise ValueError(
+                f"out must be of {self.dtype} and of shape {right.shape}, not of {solution.dtype} and {solution.shape}"
+            )
+        if solution.on_device != right.on_device:
+            raise ValueError("b and out are in different memories")
+        return right, solution, result
+
+
+def operation(name: str, parameter: str) -> int:
+    """Return the number of an operation: "N", "T" or "H"."""
+    if name not in OPERATIONS:
+        raise ValueError(f"{parameter} is one of 'N', 'T', 'H', not {name!r}")
+    return OPERATIONS[name]
+
+
+def policy_text(policy: str | None) -> bytes | None:
+    """Return the text of a policy for the C interface."""
+    return policy.encode() if policy is not None else None
+
+
+def of_type(array: Array, dtype: np.dtype) -> Array:
+    """Return the array, converted if it has another type."""
+    return array if array.dtype == dtype else describe(convert(array.owner, dtype))
+
+
+def as_contiguous(array: Array) -> Array:
+    """Return the array, copied if its elements are not contiguous."""
+    if array.strides in ((1,), ()) or array.shape[0] < 2:
+        return array
+    return describe(contiguous(array.owner))
+
+
+def stream_of(array: Array) -> int | None:
+    """Return the stream that work for the array is enqueued on."""
+    return current_stream(array.owner) or None if array.on_device else None
+
+
+def vectors(array: Array) -> _library.Vectors:
+    """Return vectors for the C interface."""
+    columns = array.shape[1] if len(array.shape) == 2 else 1
+    column_stride = array.strides[1] if len(array.strides) == 2 else 0
+    return _library.Vectors(array.address or None, columns, array.strides[0], column_stride)

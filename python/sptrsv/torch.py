@@ -1,0 +1,104 @@
+"""Differentiable triangular solves for PyTorch; import it as ``sptrsv.torch``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from ._arrays import sparse_arrays
+from ._solver import analyze
+
+_ADJOINT = {"N": "H", "T": "N", "H": "N"}
+
+
+class TriangularSolve:
+    """The solve ``op(T) x = b``, whose gradients by the right-hand sides and by the values of the matrix are known.
+
+    Parameters
+    ----------
+    A : torch.Tensor
+        A sparse matrix (CSR or CSC; others are converted to CSR), on the GPU or on the host.
+    lower, unit_diagonal, transpose, max_rhs, policy
+        As for `sptrsv.analyze`.
+
+    Examples
+    --------
+    >>> solve = sptrsv.torch.TriangularSolve(A)  # A: torch.sparse_csr_tensor(...)
+    >>> x = solve(b, values)  # tensors that may need gradients
+    >>> x.square().sum().backward()
+    """
+
+    def __init__(
+        self,
+        A: torch.Tensor,
+        lower: bool = True,
+        unit_diagonal: bool = False,
+        transpose: str = "N",
+        max_rhs: int = 1,
+        policy: str | None = None,
+    ) -> None:
+        A = A.detach()
+        if A.layout not in (torch.sparse_csr, torch.sparse_csc):
+            A = A.to_sparse_csr()
+        common: dict[str, Any] = {"max_rhs": max_rhs, "policy": policy}
+        self._solver = analyze(A, lower, unit_diagonal, transpose, **common)
+        self._is_transposed = transpose != "N"
+        self._is_conjugated = transpose == "H"
+        # The adjoint of the transpose is the conjugate, and conj(T) y = g is T conj(y) = conj(g).
+        self._conjugates = transpose == "T"
+        self._adjoint = analyze(A, lower, unit_diagonal, _ADJOINT[transpose], **common)
+        self.values = A.values()
+        stored = sparse_arrays(A)
+        offsets, indices = stored.offsets.long(), stored.indices.long()
+        lines = torch.arange(len(offsets) - 1, device=A.device).repeat_interleave(offsets.diff())
+        self._rows, self._columns = (indices, lines) if stored.by_columns else (lines, indices)
+        strict = self._rows > self._columns if lower else self._rows < self._columns
+        self._used = strict if unit_diagonal else strict | (self._rows == self._columns)
+
+    def __call__(self, b: torch.Tensor, values: torch.Tensor | None = None) -> torch.Tensor:
+        """Solve for the right-hand sides `b` with these values of all stored entries; by default those of the last
+        call that had any."""
+        if values is None:
+            values = self.values
+        else:
+            self.values = values.detach()
+        return _Solve.apply(self, b, values)
+
+    def solve(self, b: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        """Solve without gradients."""
+        self._solver.update_values(values)
+        return self._solver.solve(b)
+
+    def solve_adjoint(self, g: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        """Solve with the conjugate transpose of op(T), without gradients."""
+        self._adjoint.update_values(values)
+        if self._conjugates:
+            return self._adjoint.solve(g.conj().resolve_conj()).conj().resolve_conj()
+        return self._adjoint.solve(g)
+
+    def gradient_of_values(self, g: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        """Return the gradient by the values for the gradient `g` by the right-hand sides and the solutions `x`."""
+        left, right = (self._columns, self._rows) if self._is_transposed else (self._rows, self._columns)
+        products = g[left] * x[right].conj()
+        if products.dim() == 2:
+            products = products.sum(dim=1)
+        gradient = torch.where(self._used, -products, torch.zeros_like(products))
+        return gradient.conj() if self._is_conjugated else gradient
+
+
+class _Solve(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, solve: TriangularSolve, b: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        x = solve.solve(b.detach(), values.detach())
+        ctx.solve = solve
+        ctx.save_for_backward(values, x)
+        return x
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[None, torch.Tensor, torch.Tensor | None]:
+        values, x = ctx.saved_tensors
+        of_b = ctx.solve.solve_adjoint(gradient.contiguous(), values.detach())
+        of_values = ctx.solve.gradient_of_values(of_b, x) if ctx.needs_input_grad[2] else None
+        return None, of_b, of_values
