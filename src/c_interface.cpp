@@ -115,7 +115,7 @@ struct held_workspace final : sptrsv_workspace {
   Workspace held;
 };
 template <class Workspace>
-std::unique_ptr<sptrsv_workspace> hold(Workspace&& made) {
+std::unique_ptr<sptrsv_workspace> hold(Workspace made) {
   return std::make_unique<held_workspace<Workspace>>(std::move(made));
 }
 template <class Workspace>
