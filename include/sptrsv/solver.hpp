@@ -16,6 +16,7 @@
 
 #include "sptrsv/detail/analysis/panel_pattern.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/base/nvtx_range.hpp"
 #include "sptrsv/detail/base/peak_resource.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/base/strides.hpp"
@@ -162,6 +163,7 @@ class solver {
   /// @throws error errc::size_mismatch if the size is not the number of entries; errc::wrong_memory_space;
   ///   errc::invalid_argument for a null pointer, or if the solver was moved from.
   void update_values(span<const Value> values, stream_type stream = {}) {
+    [[maybe_unused]] const detail::nvtx_range range("update_values");
     check_values(values);
     engine_->update_values(detail::as_scalar(values.data()), executor(stream));
   }
@@ -193,6 +195,7 @@ class solver {
   ///   are no errors: see status.
   void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha, workspace& scratch,
              stream_type stream = {}) const {
+    [[maybe_unused]] const detail::nvtx_range range("solve");
     check_workspace(scratch);
     if (!has_work(b, x)) {
       return;
@@ -512,6 +515,7 @@ typename Matrix::view_type view_of(const Matrix& a) {
 template <class Policy, class Matrix, class Stream, class>
 auto analyze(const Policy& policy, const Matrix& a, const system_options& options, Stream stream,
              memory_resource* resource) {
+  [[maybe_unused]] const detail::nvtx_range range("analyze");
   const auto view = detail::view_of(a);
   using view_type = std::remove_const_t<decltype(view)>;
   const auto pattern = detail::pattern_of(view);
