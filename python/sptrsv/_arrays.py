@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,31 +30,59 @@ class Array(NamedTuple):
 
 def describe(array: Any) -> Array:
     """Return the description of an array of NumPy, or of any library with ``__cuda_array_interface__``."""
-    if _module(array) == "torch":
-        return _describe_tensor(array)
+    kind = type(array)
+    function = _DESCRIBERS.get(kind)
+    if function is None:
+        function = _DESCRIBERS[kind] = _describer_of(array)
+    return function(array)
+
+
+def _describer_of(array: Any) -> Callable[[Any], Array]:
+    """Return the function that describes arrays of this type: a call of a solver describes two arrays."""
+    module = _module(array)
+    if module == "torch":
+        return _describe_tensor
     if isinstance(array, np.ndarray):
-        dtype, shape, strides = array.dtype, array.shape, array.strides
-        address, read_only, on_device = array.__array_interface__["data"][0], not array.flags.writeable, False
-    elif hasattr(array, "__cuda_array_interface__"):
-        interface = array.__cuda_array_interface__
-        dtype, shape, strides = np.dtype(interface["typestr"]), tuple(interface["shape"]), interface.get("strides")
-        (address, read_only), on_device = interface["data"], True
-    else:
-        return describe(_on_host(array))
-    size = dtype.itemsize
+        return _describe_numpy
+    if module == "cupy":
+        return _describe_cupy
+    if hasattr(array, "__cuda_array_interface__"):
+        return _describe_interface
+    return lambda a: _describe_numpy(_on_host(a))
+
+
+def _describe_numpy(array: np.ndarray) -> Array:
+    dtype = array.dtype
+    address = array.__array_interface__["data"][0]
+    strides = _in_elements(array.strides, dtype.itemsize)
+    return Array(array, address, array.shape, strides, dtype, False, array.flags.writeable)
+
+
+def _describe_cupy(array: Any) -> Array:
+    """Return the description of an array of CuPy by its own attributes, which are faster than its interface."""
+    dtype = array.dtype
+    return Array(array, array.data.ptr, array.shape, _in_elements(array.strides, dtype.itemsize), dtype, True, True)
+
+
+def _describe_interface(array: Any) -> Array:
+    interface = array.__cuda_array_interface__
+    dtype, shape, strides = np.dtype(interface["typestr"]), tuple(interface["shape"]), interface.get("strides")
+    address, read_only = interface["data"]
+    if strides is None:
+        strides, extent = (), dtype.itemsize
+        for count in reversed(shape):
+            strides = (extent, *strides)
+            extent *= count
+    return Array(array, address or 0, shape, _in_elements(strides, dtype.itemsize), dtype, True, not read_only)
+
+
+def _in_elements(strides: tuple[int, ...], size: int) -> tuple[int, ...]:
+    """Return strides in bytes as strides in elements."""
     if strides == (size,):
-        elements: tuple[int, ...] = (1,)
-    elif strides is None:
-        steps, count = [], 1
-        for extent in reversed(shape):
-            steps.append(count)
-            count *= extent
-        elements = tuple(reversed(steps))
-    else:
-        if any(stride % size for stride in strides):
-            raise ValueError("the strides of the array are no multiples of the size of an element")
-        elements = tuple(stride // size for stride in strides)
-    return Array(array, address or 0, shape, elements, dtype, on_device, not read_only)
+        return (1,)
+    if any(stride % size for stride in strides):
+        raise ValueError("the strides of the array are no multiples of the size of an element")
+    return tuple(stride // size for stride in strides)
 
 
 def _describe_tensor(tensor: Any) -> Array:
@@ -62,10 +91,17 @@ def _describe_tensor(tensor: Any) -> Array:
     A tensor that is only marked as conjugated or negated is copied.
     """
     if tensor.requires_grad:
-        raise TypeError("gradients are not computed through a solve: pass tensor.detach()")
-    tensor = tensor.resolve_conj().resolve_neg()
-    name = str(tensor.dtype).partition(".")[2]
-    return Array(tensor, tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), np.dtype(name), tensor.is_cuda, True)
+        raise TypeError("gradients are not computed through a solve: pass tensor.detach(), or see sptrsv.torch")
+    if tensor.is_conj() or tensor.is_neg():
+        tensor = tensor.resolve_conj().resolve_neg()
+    dtype = _TENSOR_TYPES.get(tensor.dtype)
+    if dtype is None:
+        dtype = _TENSOR_TYPES[tensor.dtype] = np.dtype(str(tensor.dtype).partition(".")[2])
+    return Array(tensor, tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), dtype, tensor.is_cuda, True)
+
+
+_DESCRIBERS: dict[type, Callable[[Any], Array]] = {}
+_TENSOR_TYPES: dict[Any, np.dtype] = {}
 
 
 def _on_host(array: Any) -> np.ndarray:
