@@ -60,7 +60,7 @@ class cuda_executor {
   template <class Agent>
   void launch(std::uint32_t blocks, const typename Agent::params& p, std::size_t dynamic_shared_bytes = 0,
               int threads = Agent::block_threads) const {
-    simt::launch_agent<Agent>(blocks, p, dynamic_shared_bytes, threads, stream_);
+    simt::kernel_of<Agent>().launch(blocks, &p, dynamic_shared_bytes, threads, stream_);
   }
 
   template <class Agent>
@@ -72,19 +72,11 @@ class cuda_executor {
   template <class Agent>
   [[nodiscard]] std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0,
                                               int threads = Agent::block_threads) const {
-    int device = 0;
-    int processors = 0;
-    int per_processor = 0;
-    constexpr auto kernel = &simt::run_agent<Agent>;
-    simt::allow_shared_memory<Agent, kernel>(dynamic_shared_bytes);
-    SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
-    SPTRSV_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    SPTRSV_CUDA_CHECK(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, threads, dynamic_shared_bytes));
+    const std::uint32_t blocks = simt::kernel_of<Agent>().resident_blocks(dynamic_shared_bytes, threads);
     SPTRSV_EXPECTS(
-        per_processor > 0, errc::unsupported,
+        blocks > 0, errc::unsupported,
         std::to_string(dynamic_shared_bytes) + " bytes of shared memory exceed what a block may have");
-    return static_cast<std::uint32_t>(processors * per_processor);
+    return blocks;
   }
 
   [[nodiscard]] std::size_t shared_limit() const {

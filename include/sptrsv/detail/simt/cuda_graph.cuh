@@ -43,21 +43,11 @@ class graph_recorder {
   graph_recorder(const graph_recorder&) = delete;  // owns the graph
   graph_recorder& operator=(const graph_recorder&) = delete;
 
-  /// Adds a launch of an agent, see launch_agent.
+  /// Adds a launch of an agent, see launchable::launch.
   template <class Agent>
   void launch(std::uint32_t blocks, const typename Agent::params& p, std::size_t dynamic_shared_bytes = 0,
               int threads = Agent::block_threads) const {
-    constexpr auto kernel = &run_agent<Agent>;
-    allow_shared_memory<Agent, kernel>(dynamic_shared_bytes);
-    void* arguments[] = {const_cast<void*>(static_cast<const void*>(&p))};
-    cudaGraphNodeParams node{};
-    node.type = cudaGraphNodeTypeKernel;
-    node.kernel.func = reinterpret_cast<void*>(kernel);
-    node.kernel.gridDim = dim3(blocks);
-    node.kernel.blockDim = dim3(static_cast<unsigned>(threads));
-    node.kernel.sharedMemBytes = static_cast<unsigned>(dynamic_shared_bytes);
-    node.kernel.kernelParams = arguments;
-    last_ = add(node, waits_itself<kernel>());
+    launch(kernel_of<Agent>(), blocks, &p, dynamic_shared_bytes, threads);
   }
 
   [[nodiscard]] cuda_graph instantiate() const {
@@ -67,6 +57,19 @@ class graph_recorder {
   }
 
  private:
+  void launch(launchable& kernel, std::uint32_t blocks, const void* p, std::size_t dynamic_shared_bytes,
+              int threads) const {
+    kernel.allow_shared_memory(dynamic_shared_bytes);
+    void* arguments[] = {const_cast<void*>(p)};
+    cudaGraphNodeParams node{};
+    node.type = cudaGraphNodeTypeKernel;
+    node.kernel.func = const_cast<void*>(kernel.get());
+    node.kernel.gridDim = dim3(blocks);
+    node.kernel.blockDim = dim3(static_cast<unsigned>(threads));
+    node.kernel.sharedMemBytes = static_cast<unsigned>(dynamic_shared_bytes);
+    node.kernel.kernelParams = arguments;
+    last_ = add(node, kernel.waits_itself());
+  }
   /// Adds a node after the last one. `is_early`: its blocks may be placed before the last node has ended.
   [[nodiscard]] cudaGraphNode_t add(cudaGraphNodeParams& node, bool is_early) const {
     cudaGraphNode_t added = nullptr;

@@ -39,7 +39,7 @@ inline constexpr int min_blocks<Agent, std::void_t<decltype(Agent::warps_per_pro
     std::min(Agent::warps_per_processor * 32, processor_threads) / Agent::block_threads, processor_blocks);
 
 /// Runs an agent. From compute capability 9.0 on the kernel itself waits for the work before it in the
-/// stream, before it accesses memory; see `launch_agent`.
+/// stream, before it accesses memory; see `launchable`.
 template <class Agent>
 __global__ void __launch_bounds__(Agent::block_threads, min_blocks<Agent>)
     run_agent(const __grid_constant__ typename Agent::params p) {
@@ -51,106 +51,120 @@ __global__ void __launch_bounds__(Agent::block_threads, min_blocks<Agent>)
   Agent::run(ctx, shared, p);
 }
 
-/// A fact about a kernel on each device, found once for each. Several threads may ask at the same time: one
-/// of them finds it, and the others wait.
-class kernel_fact {
+/// A kernel as the host needs it to launch it. What is known of it on each device is found once. The
+/// functions are the same for all kernels, so that a program with many kernels compiles them once. Several
+/// threads may call them at the same time.
+class launchable {
  public:
-  /// Returns the fact for the current device; calls `find()` if it is not known yet.
-  template <class Find>
-  [[nodiscard]] bool operator()(const Find& find) {
-    int device = 0;
-    SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
-    if (static_cast<std::size_t>(device) >= known_.size()) {
-      return find();
+  /// `static_bytes`: shared memory that the kernel declares itself.
+  launchable(const void* kernel, std::size_t static_bytes) : kernel_(kernel), static_bytes_(static_bytes) {}
+
+  [[nodiscard]] const void* get() const { return kernel_; }
+
+  /// Returns whether the kernel itself waits for what is before it in the stream. A kernel that was compiled
+  /// for an older virtual architecture does not, whatever device runs it. Drivers before CUDA 12.3 do not
+  /// record launches of such kernels in graphs.
+  [[nodiscard]] bool waits_itself() {
+    const int device = current_device();
+    if (static_cast<std::size_t>(device) >= waits_.size()) {
+      return find_waits();
     }
-    auto& known = known_[static_cast<std::size_t>(device)];
+    auto& known = waits_[static_cast<std::size_t>(device)];
     if (known.load(std::memory_order_acquire) == answer::none) {
       const std::lock_guard<std::mutex> lock(finding_);
       if (known.load(std::memory_order_relaxed) == answer::none) {
-        known.store(find() ? answer::yes : answer::no, std::memory_order_release);
+        known.store(find_waits() ? answer::yes : answer::no, std::memory_order_release);
       }
     }
     return known.load(std::memory_order_acquire) == answer::yes;
   }
 
- private:
-  enum class answer : unsigned char { none, no, yes };
-
-  std::array<std::atomic<answer>, 64> known_{};  ///< by device
-  std::mutex finding_;
-};
-
-/// Returns whether the kernel `Kernel`, a run_agent, waits itself for what is before it in the stream. A
-/// kernel that was compiled for an older virtual architecture does not, whatever device runs it. Drivers
-/// before CUDA 12.3 do not record launches of such kernels in graphs.
-///
-/// The kernel is a template argument here and in allow_shared_memory, not only its agent: nvcc gives each
-/// translation unit a kernel of its own for the same agent, with attributes of its own. A function whose
-/// template argument is such a kernel belongs to one translation unit, too, and so do its static variables.
-template <auto Kernel>
-[[nodiscard]] bool waits_itself() {
-  static kernel_fact waits;
-  return waits([] {
-    int driver = 0;
-    cudaFuncAttributes attributes{};
-    SPTRSV_CUDA_CHECK(cudaDriverGetVersion(&driver));
-    SPTRSV_CUDA_CHECK(cudaFuncGetAttributes(&attributes, Kernel));
-    return attributes.ptxVersion >= 90 && driver >= 12030;
-  });
-}
-
-/// The dynamic shared memory that a block of a kernel may have, on each device. The limit belongs to the
-/// process: it only grows, so that threads with launches of different sizes do not disturb each other.
-class shared_memory_limit {
- public:
-  /// Raises the limit of `kernel` on the current device to `bytes` if it is lower.
-  void raise(const void* kernel, std::size_t bytes) {
-    int device = 0;
-    SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
+  /// Lets a block have `dynamic_bytes` of dynamic shared memory. A kernel must ask for more than 48 KiB, its
+  /// static shared memory included. The limit belongs to the process and the device: it only grows, so that
+  /// threads with launches of different sizes do not disturb each other.
+  void allow_shared_memory(std::size_t dynamic_bytes) {
+    if (dynamic_bytes + static_bytes_ <= 48 * 1024) {
+      return;
+    }
+    const int device = current_device();
     const std::lock_guard<std::mutex> lock(raising_);
     std::size_t& limit = limits_[device];
-    if (limit < bytes) {
-      SPTRSV_CUDA_CHECK(
-          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
-      limit = bytes;
+    if (limit < dynamic_bytes) {
+      SPTRSV_CUDA_CHECK(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                             static_cast<int>(dynamic_bytes)));
+      limit = dynamic_bytes;
     }
   }
 
+  /// Launches the kernel with the argument at `p`. If it waits itself, its blocks may start as soon as the
+  /// blocks of the kernel before have ended; otherwise they start when all writes of that kernel are visible
+  /// (programmatic dependent launch).
+  void launch(std::uint32_t blocks, const void* p, std::size_t dynamic_shared_bytes, int threads,
+              cudaStream_t stream) {
+    allow_shared_memory(dynamic_shared_bytes);
+    cudaLaunchAttribute early{};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(static_cast<unsigned>(threads));
+    config.dynamicSmemBytes = dynamic_shared_bytes;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = waits_itself() ? 1 : 0;
+    void* arguments[] = {const_cast<void*>(p)};
+    SPTRSV_CUDA_CHECK(cudaLaunchKernelExC(&config, kernel_, arguments));
+  }
+
+  /// Returns the number of blocks that are resident on the current device at a time; 0 if not even one fits.
+  [[nodiscard]] std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes, int threads) {
+    int processors = 0;
+    int per_processor = 0;
+    allow_shared_memory(dynamic_shared_bytes);
+    SPTRSV_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, current_device()));
+    SPTRSV_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel_, threads,
+                                                                    dynamic_shared_bytes));
+    return static_cast<std::uint32_t>(processors * per_processor);
+  }
+
  private:
-  std::map<int, std::size_t> limits_;  ///< in bytes, by device
+  enum class answer : unsigned char { none, no, yes };
+
+  static int current_device() {
+    int device = 0;
+    SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
+    return device;
+  }
+  [[nodiscard]] bool find_waits() const {
+    int driver = 0;
+    cudaFuncAttributes attributes{};
+    SPTRSV_CUDA_CHECK(cudaDriverGetVersion(&driver));
+    SPTRSV_CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel_));
+    return attributes.ptxVersion >= 90 && driver >= 12030;
+  }
+
+  const void* kernel_;
+  std::size_t static_bytes_;
+  std::array<std::atomic<answer>, 64> waits_{};  ///< by device
+  std::mutex finding_;
+  std::map<int, std::size_t> limits_;  ///< of dynamic shared memory in bytes, by device
   std::mutex raising_;
 };
 
-/// Lets `Kernel`, the run_agent of `Agent`, have `dynamic_bytes` of dynamic shared memory. A kernel must ask
-/// for more than 48 KiB, its static shared memory included.
+/// Returns `Kernel`, the run_agent of `Agent`.
+///
+/// The kernel is a template argument here, not only its agent: nvcc gives each translation unit a kernel of
+/// its own for the same agent, with attributes of its own. A function whose template argument is such a
+/// kernel belongs to one translation unit, too, and so do its static variables.
 template <class Agent, auto Kernel>
-void allow_shared_memory(std::size_t dynamic_bytes) {
-  static shared_memory_limit limit;
-  if (dynamic_bytes + sizeof(typename Agent::shared_storage) > 48 * 1024) {
-    limit.raise(reinterpret_cast<const void*>(Kernel), dynamic_bytes);
-  }
+[[nodiscard]] launchable& kernel_of_unit() {
+  static launchable kernel(reinterpret_cast<const void*>(Kernel), sizeof(typename Agent::shared_storage));
+  return kernel;
 }
-
-/// Launches an agent. If the kernel itself waits, its blocks may start as soon as the blocks of the kernel
-/// before have ended; otherwise they start when all writes of that kernel are visible (programmatic dependent
-/// launch).
 template <class Agent>
-void launch_agent(std::uint32_t blocks, const typename Agent::params& p, std::size_t dynamic_shared_bytes,
-                  int threads, cudaStream_t stream) {
+[[nodiscard]] launchable& kernel_of() {
   constexpr auto kernel = &run_agent<Agent>;
-  allow_shared_memory<Agent, kernel>(dynamic_shared_bytes);
-  cudaLaunchAttribute early{};
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(blocks);
-  config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.dynamicSmemBytes = dynamic_shared_bytes;
-  config.stream = stream;
-  config.attrs = &early;
-  config.numAttrs = waits_itself<kernel>() ? 1 : 0;
-  void* arguments[] = {const_cast<void*>(static_cast<const void*>(&p))};
-  SPTRSV_CUDA_CHECK(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments));
+  return kernel_of_unit<Agent, kernel>();
 }
 
 }  // namespace sptrsv::detail::simt
