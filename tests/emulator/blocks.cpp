@@ -1,4 +1,9 @@
 // The start and the end of blocks and threads.
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "emulator/scheduler.hpp"
 
 namespace sptrsv::emulator {
@@ -15,22 +20,61 @@ void scheduler::start_block() {
   }
 }
 
+/// Blocks of launches that have ended, to be used again: many launches are short, and to make the threads of
+/// a block takes as long as to run them.
+std::vector<std::unique_ptr<block>>& scheduler::idle_blocks() {
+  static auto* const idle = new std::vector<std::unique_ptr<block>>;
+  return *idle;
+}
+
+/// Keeps the blocks of a launch that has ended.
+void scheduler::keep_blocks(grid& g) {
+  constexpr std::size_t most = 64;
+  std::vector<std::unique_ptr<block>>& idle = idle_blocks();
+  for (std::unique_ptr<block>& b : g.spare) {
+    if (idle.size() == most) {
+      idle.erase(idle.begin());
+    }
+    idle.push_back(std::move(b));
+  }
+  g.spare.clear();
+}
+
+/// Returns a block for a launch, with nothing in it.
+std::unique_ptr<block> scheduler::make_block(grid& g) {
+  const kernel& k = g.what;
+  std::vector<std::unique_ptr<block>>& idle = idle_blocks();
+  const auto same = std::find_if(idle.rbegin(), idle.rend(), [&](const std::unique_ptr<block>& b) {
+    return b->threads.size() == static_cast<std::size_t>(k.threads) &&
+           b->static_shared.size() == k.static_bytes && b->dynamic_shared.size() == k.dynamic_bytes &&
+           b->races.fenced.empty() != g.checks_races;
+  });
+  std::unique_ptr<block> b;
+  if (same != idle.rend()) {
+    std::swap(*same, idle.back());
+    b = std::move(idle.back());
+    idle.pop_back();
+  } else {
+    b = std::make_unique<block>();
+    b->threads = std::vector<thread>(static_cast<std::size_t>(k.threads));
+    b->warps.resize(static_cast<std::size_t>((k.threads + 31) / 32));
+    b->static_shared = shared_region(k.static_bytes);
+    b->dynamic_shared = shared_region(k.dynamic_bytes);
+    for (int i = 0; i < k.threads; ++i) {
+      thread& t = b->threads[static_cast<std::size_t>(i)];
+      t.owner = b.get();
+      t.rank = i;
+      t.pending.older = &b->pending;
+    }
+  }
+  b->of = &g;
+  b->pending.older = &g.released;
+  return b;
+}
+
 void scheduler::start_block(grid& g) {
   if (g.spare.empty()) {
-    g.spare.push_back(std::make_unique<block>());
-    block& b = *g.spare.back();
-    b.of = &g;
-    b.pending.older = &g.released;
-    b.threads = std::vector<thread>(static_cast<std::size_t>(g.what.threads));
-    b.warps.resize(static_cast<std::size_t>((g.what.threads + 31) / 32));
-    b.static_shared = shared_region(g.what.static_bytes);
-    b.dynamic_shared = shared_region(g.what.dynamic_bytes);
-    for (int i = 0; i < g.what.threads; ++i) {
-      thread& t = b.threads[static_cast<std::size_t>(i)];
-      t.owner = &b;
-      t.rank = i;
-      t.pending.older = &b.pending;
-    }
+    g.spare.push_back(make_block(g));
   }
   g.resident.push_back(std::move(g.spare.back()));
   g.spare.pop_back();
@@ -48,6 +92,8 @@ void scheduler::start_block(grid& g) {
     t.paused = {};
     t.copies.clear();
     t.copy_groups = 0;
+    t.put_epoch = 0;
+    t.slice = 0;
     // Blocks of one SM share its cache, also one after the other.
     t.device_view.acquire_from_system(g.begun_at);
     t.block_view.acquire(memory_.changes());

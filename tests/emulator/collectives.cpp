@@ -218,12 +218,20 @@ thread* scheduler::companion(thread& t, std::uint32_t missing) {
   // schedule::reverse.
   const int start = random_order_ ? static_cast<int>(random_.below(32)) : 0;
   std::uint32_t left = start == 0 ? missing : missing >> start | missing << (32 - start);
+  const auto next_bit = [&] {
+    return settings_.order == schedule::reverse ? 31 - __builtin_clz(left) : __builtin_ctz(left);
+  };
   while (left != 0) {
-    const int bit = settings_.order == schedule::reverse ? 31 - __builtin_clz(left) : __builtin_ctz(left);
+    const int bit = next_bit();
     left &= ~(1u << bit);
     thread& candidate = lane_of((start + bit) % 32);
     if (candidate.state == thread_state::ready) {
       ready_.remove(candidate);
+      if (left != 0) {
+        if (const fiber* const after = lane_of((start + next_bit()) % 32).stack; after != nullptr) {
+          prefetch(*after);  // the lane after that will probably run next
+        }
+      }
       return &candidate;
     }
   }

@@ -107,7 +107,7 @@ class poll_lists {
  public:
   static constexpr std::size_t largest_poll = 32;
 
-  explicit poll_lists(ready_set& ready) : ready_(ready), heads_(4096, nullptr) {}
+  explicit poll_lists(ready_set& ready) : ready_(ready), heads_(512, nullptr) {}
 
   /// Parks `t` until a write to [address, address + size). 0 < size <= largest_poll.
   void park(thread& t, address_type address, std::size_t size) {

@@ -45,6 +45,7 @@ void scheduler::advance() {
           break;
         }
         memory_.end(*d.running);
+        keep_blocks(*d.running);
         d.running.reset();
       }
       if (d.where->waiting.empty()) {

@@ -120,6 +120,9 @@ class scheduler {
   bool starts_early();
   void start_block();
   void start_block(grid& g);
+  static std::unique_ptr<block> make_block(grid& g);
+  static void keep_blocks(grid& g);
+  static std::vector<std::unique_ptr<block>>& idle_blocks();
   void end_thread(thread& t);
   void end_block(block& b);
   bool wake_pollers();

@@ -140,7 +140,8 @@ struct thread_view {
   std::bitset<256> read_of_system_;
 };
 
-struct thread {
+/// What a switch of threads reads comes first: it is in two lines of the cache.
+struct alignas(64) thread {
   block* owner = nullptr;
   int rank = 0;
   thread_state state = thread_state::ready;
@@ -151,6 +152,7 @@ struct thread {
   thread* ready_previous = nullptr;
   thread* ready_next = nullptr;
   std::size_t ready_index = 0;
+  exchange tile;
 
   // A poller is in the lists of the first and the last 32-byte sector of the range that it polls.
   struct wait_link {
@@ -164,11 +166,10 @@ struct thread {
 
   const int* come = nullptr;  // number of threads that have arrived at its barrier
   int awaited = 0;            // number of threads that the barrier waits for
-  exchange tile;
-  sighting seen;            // value at the last load
-  sighting paused;          // value at the last pause
-  thread_view device_view;  // of global memory
-  thread_view block_view;   // of shared memory
+  sighting seen;              // value at the last load
+  sighting paused;            // value at the last pause
+  thread_view device_view;    // of global memory
+  thread_view block_view;     // of shared memory
   store_buffer pending;
   std::vector<pending_copy> copies;  // in the order of their groups
   std::uint64_t copy_groups = 0;     // number of groups committed so far

@@ -18,7 +18,8 @@ std::string describe(const thread& t, address_type a) {
 
 region resolve(const thread& t, address_type a, std::size_t size, std::size_t word, const char* what,
                bool allows_remote) {
-  if (a % word != 0) {
+  const bool is_power_of_two = (word & (word - 1)) == 0;  // as almost always: then no division is needed
+  if ((is_power_of_two ? a & (word - 1) : a % word) != 0) {
     throw misaligned_access(name_of(t) + ": " + what + " of " + std::to_string(word) + " bytes at " + hex(a) +
                             " (" + describe(t, a) + ")");
   }

@@ -315,9 +315,11 @@ void memory_model::commit(pending_store s) {
   const bool first = s.state != nullptr && !shadow::all_have(s.state, s.size, shadow::initialised);
   if (first || std::memcmp(s.target, &s.bits, s.size) != 0) {
     ++changes_;
-    if (first) {
+    if (stale_ == 0) {
+      // No load returns an older value.
+    } else if (first) {
       history().forget(s.address);
-    } else if (stale_ != 0) {
+    } else {
       std::uint64_t word;
       std::memcpy(&word, s.target - s.address % 8, sizeof(word));
       history().record(s.address, word, changes_, s.writer);

@@ -71,10 +71,16 @@ void race_check::note(const thread& t, address_type a, std::size_t size, access 
     return;  // an access outside of shared memory is refused elsewhere
   }
   block_races& races = t.owner->races;
-  for (address_type at = a; at < a + size; at = at / 4 * 4 + 4, ++cell) {
-    const auto begin = static_cast<unsigned>(at % 4);
-    const auto end = static_cast<unsigned>(std::min<std::size_t>(4, begin + (a + size - at)));
-    note_cell(t, races, *cell, at, static_cast<std::uint8_t>((1u << end) - (1u << begin)), how);
+  if (a % 4 == 0 && size % 4 == 0) {
+    for (std::size_t at = 0; at < size; at += 4, ++cell) {
+      note_cell(t, races, *cell, a + at, 0xf, how);
+    }
+  } else {
+    for (address_type at = a; at < a + size; at = at / 4 * 4 + 4, ++cell) {
+      const auto begin = static_cast<unsigned>(at % 4);
+      const auto end = static_cast<unsigned>(std::min<std::size_t>(4, begin + (a + size - at)));
+      note_cell(t, races, *cell, at, static_cast<std::uint8_t>((1u << end) - (1u << begin)), how);
+    }
   }
   if (how == access::atomic_write && races.fenced[rank_of(t)].time != 0) {
     races.flags[a].push_back(races.fenced[rank_of(t)]);
@@ -142,10 +148,10 @@ void race_check::compare(const thread& t, const block_races& races, address_type
 void race_check::add(block_races& races, race_cell& cell, const accesses& now) {
   bool added = false;
   const auto merge = [&](accesses& other) {
-    if (other.lanes == 0 || other.warp != now.warp || other.how != now.how || other.bytes != now.bytes) {
+    if (other.warp != now.warp || other.how != now.how || other.bytes != now.bytes) {
       return;
     }
-    if (other.time == now.time) {
+    if (other.time == now.time && other.lanes != 0) {
       other.lanes |= now.lanes;
       added = true;
     } else {
@@ -154,11 +160,16 @@ void race_check::add(block_races& races, race_cell& cell, const accesses& now) {
   };
   merge(cell.first);
   if (cell.more != 0) {
-    auto& more = races.more[cell.more - 1];
-    std::for_each(more.begin(), more.end(), merge);
-    more.erase(
-        std::remove_if(more.begin(), more.end(), [](const accesses& other) { return other.lanes == 0; }),
-        more.end());
+    std::vector<accesses>& more = races.more[cell.more - 1];
+    for (std::size_t i = 0; i < more.size();) {
+      merge(more[i]);
+      if (more[i].lanes != 0) {
+        ++i;
+      } else {
+        more[i] = more.back();
+        more.pop_back();
+      }
+    }
   }
   if (added) {
     return;
