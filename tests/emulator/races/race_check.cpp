@@ -71,6 +71,7 @@ void race_check::note(const thread& t, address_type a, std::size_t size, access 
     return;  // an access outside of shared memory is refused elsewhere
   }
   block_races& races = t.owner->races;
+  races.has_atomic_writes = races.has_atomic_writes || how == access::atomic_write;
   if (a % 4 == 0 && size % 4 == 0) {
     for (std::size_t at = 0; at < size; at += 4, ++cell) {
       note_cell(t, races, *cell, a + at, 0xf, how);
@@ -107,6 +108,17 @@ void race_check::note_cell(const thread& t, block_races& races, race_cell& cell,
       (cell.written_by == access::copy ||
        !races.clocks.is_before(cell.writer, cell.write_time, rank_of(t)))) {
     report(t, a, how, cell.writer, cell.written_by);
+  }
+  if (how == access::read && !races.has_atomic_writes) {
+    // Most accesses are such reads: they conflict with no other read, and follow a read by another lane of
+    // the warp.
+    accesses& latest =
+        cell.more == 0 || races.more[cell.more - 1].empty() ? cell.first : races.more[cell.more - 1].back();
+    if (latest.lanes != 0 && latest.how == how && latest.warp == now.warp && latest.time == now.time &&
+        latest.bytes == bytes) {
+      latest.lanes |= now.lanes;
+      return;
+    }
   }
   compare(t, races, a, now, cell.first);
   if (cell.more != 0) {
@@ -146,30 +158,38 @@ void race_check::compare(const thread& t, const block_races& races, address_type
 /// Adds the access of one lane. Its earlier accesses of the same kind are forgotten: what is ordered after
 /// this one is ordered after them.
 void race_check::add(block_races& races, race_cell& cell, const accesses& now) {
-  bool added = false;
-  const auto merge = [&](accesses& other) {
-    if (other.warp != now.warp || other.how != now.how || other.bytes != now.bytes) {
-      return;
+  std::vector<accesses>* const more = cell.more == 0 ? nullptr : &races.more[cell.more - 1];
+  const auto for_each_like = [&](const accesses& one, const auto& body) {
+    const auto call = [&](accesses& other) {
+      if (other.lanes != 0 && other.warp == one.warp && other.how == one.how && other.bytes == one.bytes) {
+        body(other);
+      }
+    };
+    call(cell.first);
+    if (more != nullptr) {
+      std::for_each(more->begin(), more->end(), call);
     }
-    if (other.time == now.time && other.lanes != 0) {
+  };
+  bool added = false;
+  for_each_like(now, [&](accesses& other) {
+    if (other.time == now.time) {
       other.lanes |= now.lanes;
       added = true;
     } else {
       other.lanes &= ~now.lanes;
     }
-  };
-  merge(cell.first);
-  if (cell.more != 0) {
-    std::vector<accesses>& more = races.more[cell.more - 1];
-    for (std::size_t i = 0; i < more.size();) {
-      merge(more[i]);
-      if (more[i].lanes != 0) {
-        ++i;
-      } else {
-        more[i] = more.back();
-        more.pop_back();
-      }
-    }
+  });
+  if (!added) {
+    // note_cell leaves accesses that lanes have repeated since. Forget them, too.
+    for_each_like(now, [&](accesses& before) {
+      for_each_like(
+          now, [&](const accesses& after) { before.lanes &= after.time > before.time ? ~after.lanes : ~0u; });
+    });
+  }
+  if (more != nullptr) {
+    more->erase(
+        std::remove_if(more->begin(), more->end(), [](const accesses& other) { return other.lanes == 0; }),
+        more->end());
   }
   if (added) {
     return;

@@ -70,6 +70,7 @@ struct block_races {
   block_clocks clocks;
   std::array<std::vector<race_cell>, 2> cells;  // of static and of dynamic shared memory
   std::vector<std::vector<race_cell::accesses>> more;
+  bool has_atomic_writes = false;  // whether there were any, of any word
   std::map<const void*, arrival> arrivals;
   std::map<address_type, std::vector<handed_on>> flags;  // what atomic writes of a word have released
   std::vector<handed_on> fenced;                         // by thread: released by its last fence, if any
