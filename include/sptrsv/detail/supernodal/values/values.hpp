@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_values.hpp"
@@ -38,26 +39,44 @@ struct wide_parts {
 template <class Index>
 wide_parts list_wide_parts(const supernode_tree<Index>& tree, std::int64_t narrow, std::int64_t side,
                            std::int64_t rows) {
-  std::vector<std::int64_t> wide;
-  for (std::int64_t s = 0; s < tree.count(); ++s) {
-    if (tree.columns(s) > narrow) {
-      wide.push_back(s);
+  // A counting sort. Of each width: first the number of parts of wider supernodes, then where the next one
+  // goes.
+  std::vector<std::int64_t> columns_before;
+  std::vector<std::int64_t> rows_before;
+  const auto for_each_wide = [&](const auto& use) {
+    for (std::int64_t s = 0; s < tree.count(); ++s) {
+      const std::int64_t k = tree.columns(s);
+      if (k > narrow) {
+        use(s, k, static_cast<std::size_t>(k));
+      }
     }
-  }
-  std::stable_sort(wide.begin(), wide.end(),
-                   [&](std::int64_t a, std::int64_t b) { return tree.columns(a) > tree.columns(b); });
-  wide_parts parts;
-  for (const std::int64_t s : wide) {
-    const std::int64_t k = tree.columns(s);
+  };
+  for_each_wide([&](std::int64_t s, std::int64_t k, std::size_t width) {
     SPTRSV_EXPECTS(k + tree.rows(s) <= std::numeric_limits<std::int32_t>::max(), errc::unsupported,
                    "a supernode of " + std::to_string(k) + " columns has more than 2^31 - 1 rows");
+    if (width >= columns_before.size()) {
+      columns_before.resize(width + 1);
+      rows_before.resize(width + 1);
+    }
+    columns_before[width] += (k + side - 1) / side;
+    rows_before[width] += (k + tree.rows(s) - k / rows * rows + rows - 1) / rows;
+  });
+  std::int64_t column_parts = 0;
+  std::int64_t row_parts = 0;
+  for (std::size_t width = columns_before.size(); width-- > 0;) {
+    column_parts += std::exchange(columns_before[width], column_parts);
+    row_parts += std::exchange(rows_before[width], row_parts);
+  }
+  wide_parts parts{std::vector<panel_part>(static_cast<std::size_t>(column_parts)),
+                   std::vector<panel_part>(static_cast<std::size_t>(row_parts))};
+  for_each_wide([&](std::int64_t s, std::int64_t k, std::size_t width) {
     for (std::int64_t j = 0; j < k; j += side) {
-      parts.columns.push_back({s, j});
+      parts.columns[static_cast<std::size_t>(columns_before[width]++)] = {s, j};
     }
     for (std::int64_t i = k / rows * rows; i < k + tree.rows(s); i += rows) {
-      parts.rows.push_back({s, i});
+      parts.rows[static_cast<std::size_t>(rows_before[width]++)] = {s, i};
     }
-  }
+  });
   return parts;
 }
 
