@@ -24,6 +24,9 @@ struct supernodal_tuning {
   /// shared by several blocks. Subtrees that fit it are solved by one block. Outside of them a panel of at
   /// most 32 columns that fits the share of a warp is solved by a warp.
   static constexpr int tile_bytes = 65536;
+  /// Parts of a large panel whose rows belong to supernodes far above are solved later than the rest forward,
+  /// and earlier backward: by half a level of the tree for each supernode in between, at most so many halves.
+  static constexpr int lookahead = 17;
   /// Warps on an SM for which the compiler leaves registers in the kernels for one right-hand side; half as
   /// many in those for `rhs_per_sweep`.
   static constexpr int warps_per_processor = 24;
@@ -85,6 +88,7 @@ struct basic_supernodal {
   static_assert(Tuning::max_width >= 1, "supernodal_tuning: max_width must be at least 1");
   static_assert(Tuning::rhs_per_sweep == 1 || Tuning::rhs_per_sweep == 2 || Tuning::rhs_per_sweep == 4,
                 "supernodal_tuning: rhs_per_sweep must be 1, 2 or 4");
+  static_assert(Tuning::lookahead >= 0, "supernodal_tuning: lookahead must not be negative");
   static_assert(Tuning::pack_block_threads >= 32 && Tuning::pack_block_threads <= 1024 &&
                     (Tuning::pack_block_threads & (Tuning::pack_block_threads - 1)) == 0,
                 "supernodal_tuning: pack_block_threads must be a power of two from 32 to 1024");

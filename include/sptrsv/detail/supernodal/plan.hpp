@@ -32,7 +32,8 @@ struct host_plan {
     made.forests = forest_finder(tree, level, {sizeof(Scalar), backward}, space.bytes()).find();
     made.tasks = task_lister(tree, level, made.forests, backward,
                              {Tuning::block_threads, space.warp_entries(), space.block_entries(),
-                              Tuning::block_threads, strip_columns, space.strip_rows(strip_columns)})
+                              Tuning::block_threads, strip_columns, space.strip_rows(strip_columns),
+                              Tuning::lookahead})
                      .make();
     if (has_packs) {
       const forest_list no_forests = forest_finder(tree, level, {sizeof(Scalar), backward}, 0).find();
@@ -40,7 +41,8 @@ struct host_plan {
           task_lister(tree, level, no_forests, backward,
                       {Tuning::pack_block_threads, packs.warp_entries(), packs.block_entries(),
                        backward ? pack_backward_agent<Tuning, Scalar, Index, Offset>::sum_columns
-                                : pack_forward_agent<Tuning, Scalar, Index, Offset>::sum_columns})
+                                : pack_forward_agent<Tuning, Scalar, Index, Offset>::sum_columns,
+                       0, 0, Tuning::lookahead})
               .make();
     }
     return made;

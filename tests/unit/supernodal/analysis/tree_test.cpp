@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/supernodal/critical_path.hpp"
@@ -132,6 +133,104 @@ TEST(SupernodeTasks, WaitForEarlierTasksOnly) {
   EXPECT_LT(position_of(backward, 2, task_kind::sums), position_of(backward, 0, task_kind::warps));
   EXPECT_EQ(backward.levels, 2);
 }
+
+/// Two children of 40 columns each, and their parent of 60 columns, whose rows all are rows of the children,
+/// too. All are cut to 8 columns.
+supernode_tree<std::int32_t> wide_tree() {
+  const fundamental_supernodes f{{0, 40, 80, 140}, {60, 60, 0}, {2, 2, -1}, {1, 1, 1}};
+  return tree_of(f, no_padding, 8, {});
+}
+/// Returns whether a supernode of wide_tree() has this row.
+bool has_row(const supernode_tree<std::int32_t>& tree, std::size_t s, std::int64_t row) {
+  return row >= tree.first[s] && (row < tree.range_end[s] || row >= 80);
+}
+/// Returns the panel's row number `i` as a row of the system, for a supernode of wide_tree().
+std::int64_t row_of(const supernode_tree<std::int32_t>& tree, std::size_t s, std::int64_t i) {
+  const std::int64_t row = tree.first[s] + i;
+  return row < tree.range_end[s] ? row : row - tree.range_end[s] + 80;
+}
+/// Returns the rows of the system that a task has, and the number of its supernode.
+std::pair<std::size_t, std::vector<std::int64_t>> rows_of(const supernode_tree<std::int32_t>& tree,
+                                                          const task& t) {
+  const auto s = static_cast<std::size_t>(
+      std::upper_bound(tree.first.begin(), tree.first.end(), t.node.first) - tree.first.begin() - 1);
+  std::vector<std::int64_t> rows;
+  for (std::int64_t i = t.begin; i < t.end; ++i) {
+    rows.push_back(row_of(tree, s, i));
+  }
+  return {s, rows};
+}
+
+class TasksThatLookAhead : public testing::TestWithParam<int> {};
+
+/// A tile of rows that several ancestors have waits for those of the descendants, wherever it stands.
+TEST_P(TasksThatLookAhead, WaitForEarlierTasksForward) {
+  const auto tree = wide_tree();
+  const std::int64_t tile_entries = 24;  // three rows of 8 entries
+  const auto list = tasks_of(tree, false, {64, 5, tile_entries, 32, 0, 0, GetParam()});
+  EXPECT_EQ(list.tasks.size(), tasks_of(tree, false, {64, 5, tile_entries, 32}).tasks.size());
+  std::vector<std::vector<bool>> is_done(140, std::vector<bool>(static_cast<std::size_t>(tree.count())));
+  std::int64_t later = 0;  // tiles behind a task of a higher supernode
+  std::int32_t highest = 0;
+  const auto levels = tree.levels(false);
+  for (const task& t : list.tasks) {
+    const auto [s, rows] = rows_of(tree, t);
+    for (std::size_t c = 0; c < levels.size() && t.kind == task_kind::tile; ++c) {
+      if (tree.parent[c] != static_cast<std::int32_t>(s)) {
+        continue;
+      }
+      for (std::int64_t row = tree.first[s]; row < tree.first[s + 1]; ++row) {
+        EXPECT_TRUE(is_done[static_cast<std::size_t>(row)][c]) << "column " << row << " of " << s;
+      }
+      for (const std::int64_t row : rows) {
+        EXPECT_TRUE(!has_row(tree, c, row) || is_done[static_cast<std::size_t>(row)][c]) << row << " " << s;
+      }
+    }
+    for (const std::int64_t row : rows) {
+      is_done[static_cast<std::size_t>(row)][s] = t.kind == task_kind::tile;
+    }
+    highest = std::max(highest, levels[s]);
+    later += levels[s] < highest ? 1 : 0;
+  }
+  EXPECT_EQ(later > 0, GetParam() > 2);
+}
+
+/// Backward, a part of a panel waits for what completes the supernodes of its rows.
+TEST_P(TasksThatLookAhead, WaitForEarlierTasksBackward) {
+  const auto tree = wide_tree();
+  for (const bool has_strips : {false, true}) {
+    const auto list =
+        tasks_of(tree, true, {64, 5, 24, 32, has_strips ? 4 : 0, has_strips ? 6 : 0, GetParam()});
+    std::vector<int> columns_done(static_cast<std::size_t>(tree.count()));
+    std::int64_t earlier = 0;  // parts before a task of a supernode nearer to the roots
+    const auto levels = tree.levels(true);
+    std::int32_t deepest = 0;
+    for (const task& t : list.tasks) {
+      const auto [s, rows] = rows_of(tree, t);
+      deepest = std::max(deepest, levels[s]);
+      earlier += levels[s] < deepest ? 1 : 0;
+      if (t.kind == task_kind::sums) {
+        columns_done[s] += static_cast<int>(t.end - t.begin);
+        continue;
+      }
+      for (const std::int64_t row : rows) {
+        const auto owner = static_cast<std::size_t>(
+            std::upper_bound(tree.first.begin(), tree.first.end(), row) - tree.first.begin() - 1);
+        EXPECT_TRUE(owner == s || columns_done[owner] == tree.columns(static_cast<std::int64_t>(owner)))
+            << "row " << row << " of " << s;
+      }
+      if (t.kind == task_kind::last_strip) {
+        columns_done[s] +=
+            static_cast<int>(std::min<std::int64_t>(4, tree.columns(static_cast<int>(s)) - t.column));
+      } else if (t.kind == task_kind::whole) {
+        columns_done[s] = static_cast<int>(tree.columns(static_cast<int>(s)));
+      }
+    }
+    EXPECT_EQ(earlier > 0, GetParam() > 2);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lookahead, TasksThatLookAhead, testing::Values(0, 1, 3, 8, 100));
 
 TEST(SupernodePath, IsTheLongestOfTheTree) {
   // The leaves have 2 and 2 columns; the second one has more rows below it. Columns 4 to 6 are cut to 4 and
