@@ -1,6 +1,6 @@
 // Triangular solves over several GPUs: each processing element (PE) has some rows of the matrix, of b and of
-// x. The PEs store solved components and partial sums into each other's memory, without synchronising in
-// between (Ding, Liu, Williams and Li 2021). sptrsv.hpp does not include this header.
+// x. The PEs store solved components and sums into each other's memory, without synchronising in between
+// (Ding, Liu, Williams and Li 2021). sptrsv.hpp does not include this header.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/distributed/engine.hpp"
+#include "sptrsv/policy/supernodal.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv {
@@ -26,26 +27,29 @@ struct row_part {
   const Value* values = nullptr;          ///< by entry
 };
 
+/// How supernodes are dealt to PEs: automatic, subtrees, top or cyclic.
+using supernode_dealing = detail::distributed::dealing;
+
 namespace policy {
 
-/// Solves by supernodes that are dealt to a grid of PEs: block (I, K) of supernodes I and K belongs to the PE
-/// in row I mod grid_rows and column K mod grid_columns. Columns are in one supernode if they have entries in
-/// the same rows below them, and are full in their own rows. Rows are solved by substitution: the backward
-/// error has the bound of substitution, and additions have a fixed order.
+/// Solves by the supernodes of `supernodal`, which are dealt to PEs. Values go from one PE to another where a
+/// supernode and its parent in the tree of supernodes belong to different PEs. What policy::basic_supernodal
+/// says of solutions holds here, too: backward error, growth, non-finite values, fixed order of additions.
+///
+/// All PEs know the supernodes and the rows below them. For a complete factor this takes far less memory than
+/// its entries; for a pattern without supernodes it is the pattern of the whole matrix.
 struct distributed {
   static constexpr const char* name = "distributed";  ///< name of the policy
-  /// Rows of the grid of PEs; 0: a model of the critical path chooses the grid, and how many PEs take part.
-  /// All PEs hand in rows and receive x in any case.
-  int grid_rows = 0;
-  int grid_columns = 0;  ///< columns of the grid of PEs; 0 if grid_rows is 0
-  /// Largest number of columns of a supernode, at most 32.
-  std::int64_t max_width = 32;
-  /// Largest number of PEs that one PE sends a value to directly. To more, it goes along a binary tree.
-  int flat_tree = 2;
-  /// Time from the store of a value to its use by another block of the same PE, for the model.
-  double local_hop_ns = 262;
-  /// The same for another PE. The default was measured between two H200 over NVLink.
-  double remote_hop_ns = 673;
+  /// How many PEs solve for columns; 0: a model of the critical path chooses. All PEs hand in rows and receive
+  /// x in any case.
+  int pes = 0;
+  /// How supernodes are dealt to PEs. If the pattern is not that of a complete factor, it is `cyclic`.
+  supernode_dealing dealing = supernode_dealing::automatic;
+  /// Upper bound of the growth of a supernode, as policy::basic_supernodal::max_growth.
+  double max_growth = 1000;
+  /// How much longer a hop to another PE takes than one within a PE, for the model. The default is the
+  /// difference of a hop between two H200 over NVLink (673 ns) and one within an H200 (262 ns).
+  double remote_hop_ns = 411;
 };
 
 }  // namespace policy
@@ -66,7 +70,7 @@ template <class Value, class Index, class Offset, class Team, class Stream>
 class distributed_solver {
   using executor = detail::executor_t<Stream>;
   using scalar = detail::scalar_t<Value>;
-  using engine = detail::distributed::engine<scalar, Index, Offset, Team, executor>;
+  using engine = detail::distributed::engine<supernodal_tuning, scalar, Index, Offset, Team, executor>;
 
  public:
   /// Replaces the values of the rows that this PE has handed in. Collective. Synchronises.
@@ -134,10 +138,9 @@ class distributed_solver {
 
   static detail::distributed::plan_options plan_options(const policy::distributed& policy) {
     detail::distributed::plan_options how;
-    how.grid = {policy.grid_rows, policy.grid_columns};
-    how.max_width = policy.max_width;
-    how.flat_tree = policy.flat_tree;
-    how.costs.local_hop_ns = policy.local_hop_ns;
+    how.pes = policy.pes;
+    how.how = policy.dealing;
+    how.max_growth = policy.max_growth;
     how.costs.remote_hop_ns = policy.remote_hop_ns;
     return how;
   }
@@ -150,7 +153,7 @@ class distributed_solver {
 };
 
 /// Analyses a distributed matrix, takes its values, and returns the solver of this PE. Collective. No PE
-/// holds the whole matrix; all learn which columns form supernodes and which blocks of them have entries.
+/// holds the entries of the whole matrix; all learn the supernodes and the rows below them.
 ///
 /// @param policy the policy with its members, the same on all PEs.
 /// @param part the rows of this PE.

@@ -9,14 +9,15 @@ namespace sptrsv::testing {
 
 class emulated_pes {
  public:
-  explicit emulated_pes(int pes, const emulator::device_settings& settings = {})
-      : devices_(pes, settings), mail_(static_cast<std::size_t>(pes)) {}
+  /// `sharing`: how many PEs a solver believes to share a device, so that its kernel has fewer blocks.
+  explicit emulated_pes(int pes, const emulator::device_settings& settings = {}, int sharing = 1)
+      : devices_(pes, settings), mail_(static_cast<std::size_t>(pes)), sharing_(sharing) {}
 
   /// Calls body(team, executor) for each PE on a host thread.
   template <class Body>
   void run(const Body& body) {
     devices_.run([&](int rank) {
-      emulator_team team(devices_, rank, mail_);
+      emulator_team team(devices_, rank, mail_, sharing_);
       body(team, emulator::executor(&devices_.at(rank)));
     });
   }
@@ -25,6 +26,7 @@ class emulated_pes {
  private:
   emulator::cluster devices_;
   team_mail mail_;
+  int sharing_;
 };
 
 }  // namespace sptrsv::testing

@@ -11,19 +11,20 @@
 namespace sptrsv::testing {
 namespace {
 
+using detail::distributed::dealing;
 using detail::distributed::plan_options;
 
-template <class Value>
-void check(int pes, const solve_run& run, const emulator::device_settings& settings) {
-  emulated_pes devices(pes, settings);
-  check_solves<Value>(run, devices);
+template <class Value, class Tuning = small_tasks>
+void check(int pes, const solve_run& run, const emulator::device_settings& settings, int sharing = 1) {
+  emulated_pes devices(pes, settings, sharing);
+  check_solves<Value, Tuning>(run, devices);
   for (int rank = 0; rank < pes; ++rank) {
     EXPECT_EQ(devices.at(rank).live_bytes(), 0u);
   }
 }
 
 std::vector<pattern> patterns_to_solve() {
-  return {patterns::chain(20), patterns::stencil_2d(5, 6), patterns::dense(23), patterns::random(40, 3, 2),
+  return {patterns::chain(20), factor_of_grid(5, 6), patterns::dense(29), patterns::random(40, 3, 2),
           patterns::arrow_row(30)};
 }
 
@@ -33,10 +34,24 @@ TEST(DistributedSolve, SolvesEveryFormOnEveryNumberOfPes) {
     for (const plan_options& how : plans_for(pes)) {
       for (const pattern& p : patterns_to_solve()) {
         for (const form& f : covering_forms(rotation++)) {
-          check<double>(pes, {p, f, how, {1, 2}}, hostile_settings(rotation, rotation % 3));
-          ASSERT_FALSE(HasFailure());
+          const int sharing = rotation % 2 == 0 ? 1 : 2;
+          check<double>(pes, {p, f, how, {1, 3}}, hostile_settings(rotation, rotation % 3), sharing);
+          ASSERT_FALSE(HasFailure()) << pes << " PEs, " << p.name;
         }
       }
+    }
+  }
+}
+
+/// Subtrees that a block solves in shared memory, beside supernodes that need those of other PEs.
+TEST(DistributedSolve, ForestsEndWhereOtherPesBegin) {
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    const int pes = static_cast<int>(2 + i % 3);
+    for (const plan_options& how : plans_for(pes)) {
+      check<double, small_forests_of_pes>(pes, {factor_of_grid(9, 10), covering_forms(i)[i % 4], how, {1, 2, 1}},
+                                          hostile_settings(i, static_cast<std::uint32_t>(i % 4)),
+                                          static_cast<int>(1 + i % 2));
+      ASSERT_FALSE(HasFailure()) << "settings " << i;
     }
   }
 }
@@ -46,10 +61,11 @@ TEST(DistributedSolve, SolvesFollowEachOtherUnderHostileSchedules) {
   for (std::uint64_t i = 0; i < 24; ++i) {
     for (const int pes : {2, 4}) {
       const plan_options how = plans_for(pes)[i % plans_for(pes).size()];
+      const int sharing = static_cast<int>(1 + i / 3 % 2);
       check<double>(pes, {patterns::random(40, 3, 2), covering_forms(i)[0], how},
-                    hostile_settings(i, static_cast<std::uint32_t>(i % 4)));
-      check<std::complex<float>>(pes, {patterns::stencil_2d(5, 6), covering_forms(i)[3], how},
-                                 hostile_settings(i, static_cast<std::uint32_t>(i % 3)));
+                    hostile_settings(i, static_cast<std::uint32_t>(i % 4)), sharing);
+      check<std::complex<float>>(pes, {factor_of_grid(5, 6), covering_forms(i)[3], how},
+                                 hostile_settings(i, static_cast<std::uint32_t>(i % 3)), sharing);
       ASSERT_FALSE(HasFailure()) << "settings " << i;
     }
   }
@@ -59,7 +75,8 @@ TEST(DistributedSolve, SolvesFollowEachOtherUnderHostileSchedules) {
 TEST(DistributedSolve, APeThatWaitsForNobodyDoesNotOvertakeTheOthers) {
   const pattern p{"one_way", 4, {{1, 0}, {2, 1}, {3, 1}, {3, 2}}};
   for (std::uint64_t i = 0; i < 24; ++i) {
-    check<double>(2, {p, form{}, {{2, 1}}, {1, 1, 1, 2, 1, 1, 1, 1, 1, 1}}, hostile_settings(i, 0));
+    check<double>(2, {p, form{}, {2, dealing::cyclic, test_growth}, {1, 1, 1, 2, 1, 1, 1, 1, 1, 1}},
+                  hostile_settings(i, 0));
     ASSERT_FALSE(HasFailure()) << "settings " << i;
   }
 }

@@ -322,6 +322,7 @@ class context {
     scheduler_->wait_copies(*thread_, Pending);
   }
   void begin_bulk(std::uint64_t* arrival) { scheduler_->begin_bulk(*thread_, arrival); }
+  void end_bulk(std::uint64_t* arrival) { scheduler_->begin_bulk(*thread_, arrival); }
   void copy_bulk(void* shared, const void* global, int bytes, std::uint64_t* arrival, int lane) {
     scheduler_->copy_bulk(*thread_, shared, global, bytes, arrival, lane);
   }

@@ -15,13 +15,13 @@ using team_mail = std::vector<std::vector<std::vector<std::byte>>>;
 
 class emulator_team {
  public:
-  /// `mail` belongs to all members and has one element for each.
-  emulator_team(emulator::cluster& devices, int rank, team_mail& mail)
-      : devices_(devices), rank_(rank), mail_(mail) {}
+  /// `mail` belongs to all members and has one element for each. `sharing`: how many PEs share a device.
+  emulator_team(emulator::cluster& devices, int rank, team_mail& mail, int sharing = 1)
+      : devices_(devices), rank_(rank), mail_(mail), sharing_(sharing) {}
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return devices_.size(); }
-  [[nodiscard]] static int pes_on_device() { return 1; }
+  [[nodiscard]] int pes_on_device() const { return sharing_; }
 
   std::vector<std::vector<std::byte>> exchange(std::vector<std::vector<std::byte>> to) {
     mail_[static_cast<std::size_t>(rank_)] = std::move(to);
@@ -53,6 +53,7 @@ class emulator_team {
   emulator::cluster& devices_;
   int rank_;
   team_mail& mail_;
+  int sharing_;
 };
 
 }  // namespace sptrsv::testing

@@ -1,18 +1,17 @@
-// The host side of a distributed solve on one PE. It is one class, whose functions share the plan and the
-// memory of all PEs; so the header is longer than most.
+// The host side of a distributed solve on one PE.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
-#include "sptrsv/detail/base/make_buffer.hpp"
-#include "sptrsv/detail/distributed/cost.hpp"
-#include "sptrsv/detail/distributed/local_plan.hpp"
+#include "sptrsv/detail/distributed/local_values.hpp"
+#include "sptrsv/detail/distributed/owners.hpp"
 #include "sptrsv/detail/simt/executor.hpp"
 #include "sptrsv/options.hpp"
 
@@ -31,19 +30,17 @@ struct local_rows {
 
 /// How the plan is made.
 struct plan_options {
-  pe_grid grid;  ///< no rows: the model chooses the grid
-  std::int64_t max_width = 32;
-  int flat_tree = 2;                 ///< largest number of PEs besides the root of a tree without inner nodes
-  std::int64_t chunk_columns = 128;  ///< largest number of columns that one task multiplies with x
+  int pes = 0;  ///< how many PEs solve; 0: the model says it
+  dealing how = dealing::automatic;
+  double max_growth = 1000;
   machine_costs costs{};
 };
 
 /// The plan and the costs of the solves of one PE, which distributed_solver::facts returns.
 struct distributed_facts {
-  int grid_rows = 0;  ///< of the grid of PEs that take part
-  int grid_columns = 0;
+  int pes = 0;                  ///< how many PEs solve for columns
   double predicted_ns = 0;      ///< time of a solve by the model; the same on all PEs
-  std::int64_t messages = 0;    ///< what tasks of this PE send to other PEs in a solve of one right-hand side
+  std::int64_t messages = 0;    ///< values that this PE sends to other PEs in a solve of one right-hand side
   std::int64_t sent_bytes = 0;  ///< of these messages
   std::size_t device_bytes = 0;  ///< device memory of the solver on this PE
 };
@@ -72,11 +69,17 @@ class symmetric_buffer {
   std::vector<T*> of_pe_;
 };
 
-template <class Scalar, class Index, class Offset, class Team, class Executor>
+template <class Tuning, class Scalar, class Index, class Offset, class Team, class Executor>
 class engine {
-  using agent = solve_agent<Scalar, Index>;
+  using params = pe_params<Scalar, Index, Offset>;
+  template <int Columns>
+  using forward_kernel = pe_agent<supernodal::forward_agent<Tuning, Scalar, Index, Offset, Columns, params>>;
+  template <int Columns>
+  using backward_kernel = pe_agent<supernodal::backward_agent<Tuning, Scalar, Index, Offset, Columns, params>>;
+  using space = supernodal::panel_space<Tuning, Scalar>;
   using flag = value_flag<Scalar>;
   using word = typename flag::word;
+  static constexpr int most_rhs = Tuning::rhs_per_sweep;
 
  public:
   using part_type = local_rows<Scalar, Index, Offset>;
@@ -84,202 +87,282 @@ class engine {
   /// Collective.
   engine(const part_type& part, const system_options& options, const plan_options& how, Team& team,
          const Executor& on, memory_resource& resource)
-      : team_(team),
-        rank_(team.rank()),
-        form_(options, false),
-        first_row_(part.first_row),
-        rows_(part.rows),
-        max_rhs_(options.max_rhs),
-        plan_(make_plan(part, options, how)),
-        slots_(largest_of_all(local_.slots)),
-        blocks_(blocks_of(on)),
-        state_(make_buffer<pe_state>(1, on, resource)),
-        inbox_(team, inbox_words()),
-        begun_(team, team.size()),
-        tasks_(to_device(local_.tasks, on, resource)),
-        sources_(to_device(local_.sources, on, resource)),
-        partials_(to_device(local_.partials, on, resource)),
-        targets_(to_device(local_.targets, on, resource)),
-        inbox_of_pe_(to_device(inbox_.of_pe(), on, resource)),
-        begun_of_pe_(to_device(begun_.of_pe(), on, resource)),
-        values_(make_buffer<Scalar>(local_.value_count, on, resource)) {
-    ask_for_values();
-    pe_state start{};
-    std::fill(std::begin(start.first_nonfinite), std::end(start.first_nonfinite), all_finite);
-    on.upload(state_.data(), &start, sizeof(start));
-    on.fill_bytes(inbox_.own(), 0xff, inbox_.bytes());
-    on.fill_bytes(begun_.own(), 0, begun_.bytes());
-    on.synchronize();
-    update_values(part.values, on);  // after it, all PEs have prepared their inboxes
+      : team_(team), form_(options, false), how_(how), rows_(part.rows), max_rhs_(options.max_rhs),
+        resource_(resource), space_(space::of(shared_limit(on))) {
+    map_.size = part.size;
+    std::vector<std::vector<std::int64_t>> ranges =
+        gather(team_, std::vector<std::int64_t>{part.first_row, part.rows, part.size});
+    for (const auto& of_pe : ranges) {
+      map_.first_row.push_back(of_pe[0]);
+    }
+    map_.first_row.push_back(part.size);
+    check_together(team_, [&] { check(part, options, ranges); });
+    const fundamental_lists<Index> supernodes = find_supernodes(part);
+    std::vector<std::int64_t> cuts;
+    for (bool is_cut = true; is_cut;) {
+      plan_.reset();  // all PEs give its memory back together
+      plan_ = std::make_unique<plan>(*this, supernodes, cuts, on);
+      plan_->values.update(team_, part.values, form_.conjugated, plan_->nodes.view(), how_.max_growth, on,
+                           resource_);
+      is_cut = cut_grown(cuts, on);
+    }
+    plan_->nodes.end_analysis();
+    entries_ = {};
+    sources_ = {};
   }
 
   /// Takes new values of the entries that this PE has handed in. Collective. Synchronises.
   void update_values(const Scalar* values, const Executor& on) {
-    std::vector<std::vector<Scalar>> to(asked_.size());
-    for (std::size_t pe = 0; pe < asked_.size(); ++pe) {
-      for (const std::int64_t source : asked_[pe]) {
-        to[pe].push_back(form_.conjugated ? conjugate(load_scalar(values + source))
-                                          : load_scalar(values + source));
-      }
-    }
-    const auto received = exchange_all(team_, to);
-    std::vector<std::size_t> next(received.size(), 0);
-    std::vector<Scalar> taken(static_cast<std::size_t>(local_.value_count), Scalar{});
-    zero_pivots_.clear();
-    for (std::size_t k = 0; k < local_.entries.size(); ++k) {
-      const entry& e = local_.entries[k];
-      const auto pe = static_cast<std::size_t>(e.pe);
-      const Scalar value = received[pe][next[pe]++];
-      taken[static_cast<std::size_t>(local_.value_at[k])] = value;
-      if (e.row == e.column && value == Scalar{}) {
-        zero_pivots_.push_back(e.row);
-      }
-    }
-    for (const std::int64_t at : local_.unit_at) {
-      taken[static_cast<std::size_t>(at)] = pivot_divisor<Scalar>::one();
-    }
-    on.upload(values_.data(), taken.data(), values_.bytes());
+    plan_->values.update(team_, values, form_.conjugated, plan_->nodes.view(), how_.max_growth, on, resource_);
+    first_grown_ = smallest_of_all(
+        plan_->values.find_grown(plan_->whole, plan_->local, how_.max_growth, on).second);
   }
 
   /// Solves for the rows that this PE has handed in. Collective: every PE enqueues its solves in the same
   /// order, with the same number of right-hand sides and alpha.
-  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const Executor& on) const {
-    solve_params<Scalar, Index> p{};
-    p.in = {rank_,         team_.size(),        inbox_.own(),
-            begun_.own(),  inbox_of_pe_.data(), begun_of_pe_.data(),
-            state_.data(), inbox_values(),      max_rhs_};
-    p.tasks = tasks_.data();
-    p.task_count = task_count();
-    p.sources = sources_.data();
-    p.values = values_.data();
-    p.partials = partials_.data();
-    p.targets = targets_.data();
-    p.size = plan_.size;
-    p.first_row = first_row_;
-    p.reversed = form_.reversed;
+  void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const Executor& on) {
+    params p = plan_->parameters(*this);
     p.alpha = alpha;
-    p.b = b;
-    p.x = x;
-    on.template launch_together<agent>(blocks_, p);
+    p.call = static_cast<int>(++calls_ % 2);
+    p.begins_call = true;
+    for (std::int64_t begin = 0; begin < x.columns || p.begins_call; begin += most_rhs) {
+      const std::int64_t columns = std::min<std::int64_t>(most_rhs, x.columns - begin);
+      p.b = {b.data + begin * b.column_stride, b.rows, columns, b.row_stride, b.column_stride};
+      p.x = {x.data + begin * x.column_stride, x.rows, columns, x.row_stride, x.column_stride};
+      if (plan_->whole.backward) {
+        columns == 1 ? launch<backward_kernel<1>>(p, on) : launch<backward_kernel<most_rhs>>(p, on);
+      } else {
+        columns == 1 ? launch<forward_kernel<1>>(p, on) : launch<forward_kernel<most_rhs>>(p, on);
+      }
+      p.begins_call = false;
+    }
   }
 
   /// Returns what the last solve met. Collective. Synchronises.
   [[nodiscard]] solve_status status(const Executor& on) const {
     gather(team_, std::vector<char>{});  // all have enqueued their solves before one waits for its GPU
     pe_state state;
-    on.download(&state, state_.data(), sizeof(state));
-    const auto solves = state.tickets / tickets_of_solve<agent>(task_count(), blocks_);
-    const auto last = (solves + inbox_buffers - 1) % inbox_buffers;
-    std::int64_t first = all_finite;
-    for (const auto& of_pe : gather(team_, std::vector<std::int64_t>{state.first_nonfinite[last]})) {
-      first = std::min(first, of_pe.front());
-    }
-    const bool is_mine = std::find(zero_pivots_.begin(), zero_pivots_.end(), first) != zero_pivots_.end();
+    on.download(&state, plan_->state.data(), sizeof(state));
+    const std::int64_t first = smallest_of_all(state.first_nonfinite[calls_ % 2]);
     bool is_zero = false;
-    for (const auto& of_pe : gather(team_, std::vector<char>{is_mine})) {
+    for (const auto& of_pe : gather(team_, std::vector<char>{plan_->values.is_zero_pivot(first)})) {
       is_zero = is_zero || of_pe.front() != 0;
     }
     solve_status found;
     if (first != all_finite) {
       found.code = is_zero ? solve_status::kind::zero_pivot : solve_status::kind::non_finite;
-      found.row = plan_.row_of(first);
+      found.row = row_of(first);
+    } else if (first_grown_ != all_finite) {
+      found.code = solve_status::kind::growth;
+      found.row = row_of(first_grown_);
     }
     return found;
   }
 
   /// Returns the plan in words.
   [[nodiscard]] std::string describe() const {
-    const int used = plan_.grid.rows * plan_.grid.columns;
-    return std::to_string(plan_.count()) + " supernodes in " + std::to_string(plan_.levels) + " levels on " +
-           std::to_string(plan_.grid.rows) + " x " + std::to_string(plan_.grid.columns) + " of " +
-           std::to_string(team_.size()) + " PEs; predicted " +
-           std::to_string(static_cast<std::int64_t>(predicted_.total_ns())) + " ns (critical path " +
-           std::to_string(static_cast<std::int64_t>(predicted_.critical_path_ns)) + " ns, bandwidth " +
-           std::to_string(static_cast<std::int64_t>(predicted_.bandwidth_ns)) + " ns)" +
-           (used == 1 && team_.size() > 1 ? "; one PE is predicted to be fastest" : "");
+    const ownership& owners = plan_->owners;
+    const auto rounded = [](double ns) { return std::to_string(static_cast<std::int64_t>(ns)); };
+    const char* const how = owners.pes == 1                        ? ""
+                            : owners.how == dealing::subtrees ? ", by subtrees"
+                            : owners.how == dealing::top ? ", by subtrees, and cyclically above them"
+                                                         : ", cyclically";
+    return std::string(plan_->whole.backward ? "backward, " : "forward, ") +
+           std::to_string(plan_->whole.tree.count()) + " supernodes, on " + std::to_string(owners.pes) + " of " +
+           std::to_string(team_.size()) + " PEs" + how + "; predicted " + rounded(owners.predicted.total_ns()) +
+           " ns (" + std::to_string(owners.predicted.levels) + " levels and " +
+           std::to_string(owners.predicted.crossings) + " hops between PEs " + rounded(owners.predicted.path_ns) +
+           " ns, bytes " + rounded(owners.predicted.bytes_ns) + " ns)" +
+           (owners.pes == 1 && team_.size() > 1 && how_.pes == 0 ? "; one PE is predicted to be fastest" : "");
   }
   /// Returns what the solves of this PE cost.
   [[nodiscard]] distributed_facts facts() const {
     distributed_facts f;
-    f.grid_rows = plan_.grid.rows;
-    f.grid_columns = plan_.grid.columns;
-    f.predicted_ns = predicted_.total_ns();
-    for (const task& t : local_.tasks) {
-      const auto others = std::count_if(local_.targets.begin() + t.targets,
-                                        local_.targets.begin() + t.targets + t.target_count,
-                                        [&](int pe) { return pe != rank_; });
-      const std::int64_t values = t.kind == task_kind::send_b ? t.own_end - t.own_begin : t.columns;
-      f.messages += others;
-      f.sent_bytes += others * values * std::int64_t{sizeof(Scalar)};
-    }
-    for (const std::size_t bytes :
-         {state_.bytes(), inbox_.bytes(), begun_.bytes(), tasks_.bytes(), sources_.bytes(), partials_.bytes(),
-          targets_.bytes(), inbox_of_pe_.bytes(), begun_of_pe_.bytes(), values_.bytes()}) {
-      f.device_bytes += bytes;
-    }
+    f.pes = plan_->owners.pes;
+    f.predicted_ns = plan_->owners.predicted.total_ns();
+    f.messages = static_cast<std::int64_t>(plan_->messages.messages.size() + plan_->messages.sent_rows.size() +
+                                           plan_->messages.guests.size());
+    f.sent_bytes = f.messages * std::int64_t{sizeof(Scalar)};
+    f.device_bytes = plan_->bytes();
     return f;
   }
-  [[nodiscard]] const shared_plan& plan() const { return plan_; }
-  [[nodiscard]] const predicted_solve& predicted() const { return predicted_; }
-  [[nodiscard]] const local_plan<Index>& local() const { return local_; }
+  [[nodiscard]] const structure<Index>& whole() const { return plan_->whole; }
+  [[nodiscard]] const ownership& owners() const { return plan_->owners; }
+  [[nodiscard]] const local_structure<Index>& local() const { return plan_->local; }
+  [[nodiscard]] const message_plan<Offset>& messages() const { return plan_->messages; }
 
  private:
-  static constexpr double entry_bytes = sizeof(Scalar) + sizeof(Index);
+  /// What depends on where supernodes are cut.
+  struct plan {
+    plan(engine& of, const fundamental_lists<Index>& supernodes, const std::vector<std::int64_t>& cuts,
+         const Executor& on)
+        : whole(make_structure(supernodes, of.map_, of.backward_,
+                               {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width},
+                               Tuning::max_width, cuts)),
+          owners(choose_owners(whole, of.how_.pes, of.team_.size(), of.how_.how, of.how_.costs, sizeof(Scalar))),
+          local(make_local(whole, owners.owner, of.team_.rank())),
+          tasks(plan_tasks<Tuning, Scalar, Offset>(local, whole.backward, of.space_)),
+          messages(message_planner<Index, Offset, Team>(of.team_, whole, owners.owner, local, handed_over()).make()),
+          exchange_blocks(std::max<std::int64_t>(
+              simt::ceil_div(
+                  static_cast<std::int64_t>(std::max(messages.sent_rows.size(), messages.received.size())),
+                  values_per_block),
+              of.team_.size() > 1 ? 1 : 0)),  // a PE says that it has begun, also if it has nothing to do
+          collect_blocks(simt::ceil_div(static_cast<std::int64_t>(messages.received_rows.size()), values_per_block)),
+          solve_blocks(static_cast<std::int64_t>(tasks.forests.forests.size() + tasks.tasks.tasks.size())),
+          inbox_values(of.largest_of_all(messages.values)),
+          rhs(std::min<std::int64_t>(of.max_rhs_, most_rhs)),
+          inbox(of.team_, inbox_buffers * rhs * inbox_values * flag::words),
+          begun(of.team_, of.team_.size()),
+          nodes(local, on, of.resource_),
+          forests(tasks.forests, nodes.view(), static_cast<std::int64_t>(local.columns.size()),
+                  local.tree.rows_begin.back(), whole.backward, on, of.resource_),
+          values(of.team_, whole, owners.owner, local, of.entries_, of.sources_, of.form_.unit, on, of.resource_),
+          state(make_buffer<pe_state>(1, on, of.resource_)) {
+      const auto upload = [&](const auto& from) { return supernodal::upload(from, on, of.resource_); };
+      task_list = upload(tasks.tasks.tasks);
+      small = upload(tasks.tasks.small);
+      named = upload(messages.named);
+      sources = upload(messages.sources);
+      columns = upload(local.columns);
+      row_at = upload(messages.row_at);
+      guests = upload(messages.guests);
+      sent = upload(messages.sent);
+      all_messages = upload(messages.messages);
+      sent_rows = upload(messages.sent_rows);
+      received_rows = upload(messages.received_rows);
+      received = upload(messages.received);
+      sends = upload(find_senders(tasks, messages, whole.backward, exchange_blocks));
+      inbox_of_pe = upload(inbox.of_pe());
+      begun_of_pe = upload(begun.of_pe());
+      pe_state start{};
+      std::fill(std::begin(start.first_nonfinite), std::end(start.first_nonfinite), all_finite);
+      on.upload(state.data(), &start, sizeof(start));
+      on.fill_bytes(inbox.own(), 0xff, inbox.bytes());
+      on.fill_bytes(begun.own(), 0, begun.bytes());
+      on.synchronize();  // the exchange of values that follows says that all PEs have prepared their inboxes
+    }
 
-  /// Makes the plan and the tasks.
-  shared_plan make_plan(const part_type& part, const system_options& options, const plan_options& how) {
-    shared_plan plan;
-    plan.size = part.size;
-    plan.grid = how.grid;
-    plan.reversed = form_.reversed;
-    for (const auto& of_pe : gather(team_, std::vector<std::int64_t>{part.first_row, part.rows, part.size})) {
-      ranges_.push_back(of_pe);
-      plan.first_row.push_back(of_pe[0]);
+    /// Returns how many values blocks of this PE hand to each other; see solve_params::buffers.
+    [[nodiscard]] std::int64_t handed_over() const {
+      return static_cast<std::int64_t>(local.columns.size()) +
+             (whole.backward ? tasks.tasks.partials : local.tree.rows_begin.back());
     }
-    plan.first_row.push_back(part.size);
-    check_together(team_, [&] { check(part, options, how, plan); });
-    const std::vector<entry> rows =
-        distribute(team_, entries_of(part), [&](const entry& e) { return plan.home(e.row); });
-    check_together(team_, [&] { check_rows(rows, plan); });
-    plan.set_supernodes(find_supernodes(team_, plan.size, rows, how.max_width));
-    const std::vector<block_index> all_blocks = find_blocks(team_, plan, rows);
-    find_levels(plan, all_blocks);
-    if (how.grid.rows > 0) {
-      make_trees(plan, all_blocks, how.flat_tree);
-      predicted_ = predict(plan, all_blocks, how.costs, entry_bytes);
-    } else {
-      predicted_ = choose_grid(plan, all_blocks, team_.size(), how.flat_tree, how.costs, entry_bytes);
+    [[nodiscard]] std::int64_t task_count() const { return exchange_blocks + solve_blocks + collect_blocks; }
+
+    /// Returns the parameters of a solve but for what launch() sets, alpha, b and x.
+    [[nodiscard]] params parameters(const engine& of) const {
+      params p{};
+      const auto data = [](const auto& from) { return from.size() > 0 ? from.data() : nullptr; };
+      p.of = nodes.view();
+      p.panels = values.panels();
+      p.diagonal = values.diagonal();
+      p.tasks = task_list.data();
+      p.task_count = static_cast<std::int64_t>(task_list.size());
+      p.forests = forests.view();
+      p.small = small.data();
+      p.size = static_cast<std::int64_t>(local.columns.size());
+      p.warp_bytes = of.space_.warp_bytes;
+      p.mirrored = whole.map.mirrored;
+      p.named = data(named);
+      p.sources = data(sources);
+      p.rows = local.tree.rows_begin.back();
+      p.in.rank = of.team_.rank();
+      p.in.size = of.team_.size();
+      p.in.of_pe = inbox_of_pe.data();
+      p.in.own_begun = begun.own();
+      p.in.begun_of_pe = begun_of_pe.data();
+      p.in.values = inbox_values;
+      p.state = state.data();
+      p.backward = whole.backward;
+      p.exchange_blocks = exchange_blocks;
+      p.solve_blocks = solve_blocks;
+      p.collect_blocks = collect_blocks;
+      p.sends = data(sends);
+      p.columns = of.team_.size() > 1 ? data(columns) : nullptr;
+      p.whole_size = whole.map.size;
+      p.row_at = data(row_at);
+      p.guests = data(guests);
+      p.sent = data(sent);
+      p.messages = data(all_messages);
+      p.sent_rows = data(sent_rows);
+      p.sent_row_count = static_cast<std::int64_t>(sent_rows.size());
+      p.received_rows = data(received_rows);
+      p.received_row_count = static_cast<std::int64_t>(received_rows.size());
+      p.received = data(received);
+      p.received_count = static_cast<std::int64_t>(received.size());
+      return p;
     }
-    const std::vector<entry> blocks = distribute(team_, rows, [&](const entry& e) {
-      return plan.grid.owner(plan.supernode_of(e.row), plan.supernode_of(e.column));
-    });
-    local_ = local_planner<Index>(plan, rank_, blocks, form_.unit, how.chunk_columns).make();
-    return plan;
+
+    [[nodiscard]] std::size_t bytes() const {
+      std::size_t sum = inbox.bytes() + begun.bytes() + nodes.bytes() + forests.bytes() + values.bytes();
+      const auto add = [&](const auto&... buffers) { ((sum += buffers.bytes()), ...); };
+      add(state, task_list, small, named, sources, columns, row_at, guests, sent, all_messages, sent_rows,
+          received_rows, received, sends, inbox_of_pe, begun_of_pe);
+      return sum;
+    }
+
+    structure<Index> whole;
+    ownership owners;
+    local_structure<Index> local;
+    supernodal::host_plan tasks;
+    message_plan<Offset> messages;
+    std::int64_t exchange_blocks;  ///< see pe_params
+    std::int64_t collect_blocks;
+    std::int64_t solve_blocks;
+    std::int64_t inbox_values;  ///< of one right-hand side in a buffer, on all PEs
+    std::int64_t rhs;           ///< largest number of right-hand sides of a launch
+    symmetric_buffer<word, Team> inbox;
+    symmetric_buffer<std::uint64_t, Team> begun;
+    device_supernodes<Index> nodes;
+    supernodal::forest_lists<Index, Offset> forests;
+    local_values<Tuning, Scalar, Index, Offset, Executor> values;
+    buffer<pe_state> state;
+    buffer<supernodal::task> task_list;
+    buffer<supernodal::supernode> small;
+    buffer<supernodal::named_sources<Offset>> named;
+    buffer<Offset> sources;
+    buffer<Index> columns;
+    buffer<std::int64_t> row_at;
+    buffer<guest> guests;
+    buffer<message_range> sent;
+    buffer<message> all_messages;
+    buffer<sent_row> sent_rows;
+    buffer<received_row> received_rows;
+    buffer<std::int64_t> received;
+    buffer<char> sends;
+    buffer<word*> inbox_of_pe;
+    buffer<std::uint64_t*> begun_of_pe;
+  };
+
+  static constexpr std::int64_t values_per_block = forward_kernel<1>::values_per_block;
+
+  static std::int64_t shared_limit(const Executor& on) {
+    return static_cast<std::int64_t>(on.shared_limit()) -
+           static_cast<std::int64_t>(std::max({simt::static_shared_bytes<forward_kernel<1>>,
+                                               simt::static_shared_bytes<forward_kernel<most_rhs>>,
+                                               simt::static_shared_bytes<backward_kernel<1>>,
+                                               simt::static_shared_bytes<backward_kernel<most_rhs>>}));
   }
 
-  void check(const part_type& part, const system_options& options, const plan_options& how,
-             const shared_plan& plan) const {
-    SPTRSV_EXPECTS((how.grid.rows > 0) == (how.grid.columns > 0), errc::invalid_argument,
-                   "the grid of PEs has rows or columns, but not both");
-    SPTRSV_EXPECTS(how.grid.rows >= 0 && how.grid.columns >= 0 &&
-                       std::int64_t{how.grid.rows} * how.grid.columns <= team_.size(),
-                   errc::invalid_argument,
-                   "a grid of " + std::to_string(how.grid.rows) + " x " + std::to_string(how.grid.columns) +
-                       " PEs, for a team of " + std::to_string(team_.size()));
-    SPTRSV_EXPECTS(how.max_width > 0 && how.max_width <= agent::max_width, errc::invalid_argument,
-                   "supernodes of " + std::to_string(how.max_width) + " columns, of 1 to " +
-                       std::to_string(agent::max_width));
+  void check(const part_type& part, const system_options& options,
+             const std::vector<std::vector<std::int64_t>>& ranges) const {
+    SPTRSV_EXPECTS(how_.pes >= 0 && how_.pes <= team_.size(), errc::invalid_argument,
+                   "a plan for " + std::to_string(how_.pes) + " PEs, for a team of " +
+                       std::to_string(team_.size()));
     SPTRSV_EXPECTS(part.rows == 0 || part.offsets != nullptr, errc::invalid_argument,
                    "the array of offsets is a null pointer");
     SPTRSV_EXPECTS(
         part.rows == 0 || part.offsets[part.rows] == 0 || (part.columns != nullptr && part.values != nullptr),
         errc::invalid_argument, "the array of indices or of values is a null pointer");
     SPTRSV_EXPECTS(options.max_rhs > 0, errc::invalid_argument, "max_rhs is not positive");
-    for (std::size_t pe = 0; pe < ranges_.size(); ++pe) {
-      SPTRSV_EXPECTS(ranges_[pe][2] == part.size, errc::size_mismatch,
+    SPTRSV_EXPECTS(part.size <= max_count<Index>, errc::unsupported,
+                   "the matrix has " + std::to_string(part.size) + " rows, too many for the index type");
+    for (std::size_t pe = 0; pe < ranges.size(); ++pe) {
+      SPTRSV_EXPECTS(ranges[pe][2] == part.size, errc::size_mismatch,
                      "PE " + std::to_string(pe) + " has another number of rows of the whole matrix");
-      SPTRSV_EXPECTS(ranges_[pe][1] >= 0 && plan.first_row[pe + 1] == ranges_[pe][0] + ranges_[pe][1] &&
-                         (pe > 0 || ranges_[0][0] == 0),
+      SPTRSV_EXPECTS(ranges[pe][1] >= 0 && map_.first_row[pe + 1] == ranges[pe][0] + ranges[pe][1] &&
+                         (pe > 0 || ranges[0][0] == 0),
                      errc::size_mismatch,
                      "the rows of PE " + std::to_string(pe) + " do not follow those of the PE before it");
     }
@@ -293,109 +376,156 @@ class engine {
         }
       }
     }
+    check_rows(part);
   }
 
-  /// Checks rows of the system that are complete.
-  void check_rows(const std::vector<entry>& rows, const shared_plan& plan) const {
-    std::size_t e = 0;
-    const auto fail = [&](pattern_fault fault, std::int64_t row) {
-      throw_pattern_fault(fault, plan.row_of(row), form_.transposed);
-    };
-    for (std::int64_t i = 0; i < rows_; ++i) {
-      const std::int64_t row = form_.reversed ? plan.size - first_row_ - rows_ + i : first_row_ + i;
-      for (; e < rows.size() && rows[e].row == row; ++e) {
-        if (e > 0 && rows[e - 1].row == row && rows[e - 1].column == rows[e].column) {
-          fail(pattern_fault::duplicate, row);
+  /// Checks that no row has an entry of the triangle twice, and that each has its diagonal entry.
+  void check_rows(const part_type& part) const {
+    std::vector<Index> columns;
+    for (std::int64_t i = 0; i < part.rows; ++i) {
+      const std::int64_t row = part.first_row + i;
+      columns.clear();
+      for (Offset e = part.offsets[i]; e < part.offsets[i + 1]; ++e) {
+        if (is_entry(row, part.columns[e])) {
+          columns.push_back(part.columns[e]);
         }
       }
-      if (!form_.unit && (e == 0 || rows[e - 1].row != row || rows[e - 1].column != row)) {
-        fail(pattern_fault::diagonal, row);
+      if (!std::is_sorted(columns.begin(), columns.end())) {
+        std::sort(columns.begin(), columns.end());
+      }
+      if (std::adjacent_find(columns.begin(), columns.end()) != columns.end()) {
+        throw_pattern_fault(pattern_fault::duplicate, row, false);
+      }
+      if (!form_.unit && !std::binary_search(columns.begin(), columns.end(), static_cast<Index>(row))) {
+        throw_pattern_fault(pattern_fault::diagonal, row, false);
       }
     }
   }
 
-  /// Returns the entries of the system among those of the part.
-  [[nodiscard]] std::vector<entry> entries_of(const part_type& part) const {
-    std::vector<entry> found;
+  /// Returns whether an entry of the matrix is one of the system.
+  [[nodiscard]] bool is_entry(std::int64_t row, std::int64_t column) const {
+    return row == column ? !form_.unit : (column < row) != (form_.transposed != form_.reversed);
+  }
+
+  /// Takes the entries of the part as those of C for a direction; see structure.
+  void take_entries(const part_type& part, bool backward) {
+    backward_ = backward;
+    map_.mirrored = form_.reversed != backward;
+    entries_.clear();
+    sources_.clear();
     for (std::int64_t i = 0; i < part.rows; ++i) {
+      const auto row = static_cast<Index>(part.first_row + i);
       for (Offset e = part.offsets[i]; e < part.offsets[i + 1]; ++e) {
-        std::int64_t row = part.first_row + i;
-        std::int64_t column = part.columns[e];
-        if (form_.transposed) {
-          std::swap(row, column);
+        const Index column = part.columns[e];
+        if (!is_entry(row, column)) {
+          continue;
         }
-        if (form_.reversed) {
-          row = part.size - 1 - row;
-          column = part.size - 1 - column;
+        factor_entry<Index> at{std::max(row, column), std::min(row, column)};
+        if (map_.mirrored) {
+          at = {static_cast<Index>(part.size - 1 - at.column), static_cast<Index>(part.size - 1 - at.row)};
         }
-        if (column < row || (column == row && !form_.unit)) {
-          found.push_back({row, column, static_cast<std::int64_t>(e), rank_});
-        }
+        entries_.push_back(at);
+        sources_.push_back(static_cast<std::int64_t>(e));
       }
+    }
+  }
+
+  /// Finds the fundamental supernodes for the direction whose columns have the structure of a complete factor,
+  /// or fewer supernodes; see supernodal::factor.
+  fundamental_lists<Index> find_supernodes(const part_type& part) {
+    const auto find = [&](bool backward) {
+      take_entries(part, backward);
+      return find_fundamental(team_, map_, distribute_columns(team_, map_, entries_));
+    };
+    auto found = find(form_.reversed);
+    if (!found.of.is_nested()) {
+      auto other = find(!form_.reversed);
+      if (other.of.is_nested() || other.of.count() < found.of.count()) {
+        return other;
+      }
+      take_entries(part, form_.reversed);
     }
     return found;
   }
 
-  /// Sends each PE a list of the entries whose values this PE needs.
-  void ask_for_values() {
-    std::vector<std::vector<std::int64_t>> needs(static_cast<std::size_t>(team_.size()));
-    for (const entry& e : local_.entries) {
-      needs[static_cast<std::size_t>(e.pe)].push_back(e.source);
+  /// Adds cuts where the growth of supernodes is too large. Returns whether there are any. Collective.
+  bool cut_grown(std::vector<std::int64_t>& cuts, const Executor& on) {
+    const auto [mine, first] = plan_->values.find_grown(plan_->whole, plan_->local, how_.max_growth, on);
+    first_grown_ = smallest_of_all(first);
+    const std::size_t before = cuts.size();
+    for (const auto& of_pe : gather(team_, mine)) {
+      cuts.insert(cuts.end(), of_pe.begin(), of_pe.end());
     }
-    asked_ = exchange_all(team_, needs);
+    const bool found = cuts.size() > before;
+    std::sort(cuts.begin(), cuts.end());
+    return found;
   }
 
-  [[nodiscard]] std::int64_t task_count() const { return static_cast<std::int64_t>(local_.tasks.size()); }
-  [[nodiscard]] std::int64_t inbox_values() const { return 2 * plan_.size + slots_; }
-  [[nodiscard]] std::int64_t inbox_words() const {
-    return inbox_buffers * max_rhs_ * inbox_values() * flag::words;
+  template <class Agent>
+  void launch(params& p, const Executor& on) {
+    const auto bytes = static_cast<std::size_t>(space_.bytes());
+    const std::int64_t tasks = plan_->task_count();
+    std::int64_t blocks = tasks;
+    if (team_.pes_on_device() > 1) {  // leave room for the blocks of the others
+      blocks = std::max<std::int64_t>(
+          std::min<std::int64_t>(tasks, on.template resident_blocks<Agent>(bytes) / team_.pes_on_device()), 1);
+    }
+    const std::int64_t size = inbox_buffers * plan_->rhs * plan_->inbox_values;
+    const auto buffer_of = [&](std::uint64_t solve) {
+      return static_cast<std::int64_t>(solve % inbox_buffers) * (size / inbox_buffers);
+    };
+    p.stays = blocks < tasks;
+    p.in.solve = solves_;
+    p.in.buffer = buffer_of(solves_);
+    p.first_ticket = tickets_;
+    p.rhs_to_reset = used_rhs_;
+    p.buffers = {{flag::address(plan_->inbox.own(), buffer_of(solves_)),
+                  flag::address(plan_->inbox.own(), buffer_of(solves_ + inbox_buffers - 1))},
+                 nullptr,
+                 plan_->inbox_values};
+    if (tasks > 0) {
+      on.template launch_together<Agent>(simt::block_count(blocks, 1), p, bytes);
+    }
+    ++solves_;
+    used_rhs_ = p.x.columns;
+    tickets_ += static_cast<unsigned long long>(p.stays ? tasks + blocks : tasks);
   }
-  /// Returns the number of blocks of a solve: not more than are resident beside the blocks of the other PEs
-  /// of the device.
-  [[nodiscard]] std::uint32_t blocks_of(const Executor& on) const {
-    const std::int64_t resident = on.template resident_blocks<agent>() / team_.pes_on_device();
-    const std::int64_t wanted = (task_count() + agent::warps - 1) / agent::warps;
-    return static_cast<std::uint32_t>(std::max<std::int64_t>(std::min(resident, wanted), 1));
+
+  [[nodiscard]] std::int64_t row_of(std::int64_t substitution_index) const {
+    return form_.reversed ? map_.size - 1 - substitution_index : substitution_index;
+  }
+  template <class Choose>
+  [[nodiscard]] std::int64_t choose_of_all(std::int64_t mine, const Choose& choose) const {
+    std::int64_t chosen = mine;
+    for (const auto& of_pe : gather(team_, std::vector<std::int64_t>{mine})) {
+      chosen = choose(chosen, of_pe.front());
+    }
+    return chosen;
   }
   [[nodiscard]] std::int64_t largest_of_all(std::int64_t mine) const {
-    std::int64_t largest = mine;
-    for (const auto& of_pe : gather(team_, std::vector<std::int64_t>{mine})) {
-      largest = std::max(largest, of_pe.front());
-    }
-    return largest;
+    return choose_of_all(mine, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
   }
-
-  template <class T>
-  static buffer<T> to_device(const std::vector<T>& values, const Executor& on, memory_resource& resource) {
-    auto made = make_buffer<T>(static_cast<std::int64_t>(values.size()), on, resource);
-    on.upload(made.data(), values.data(), made.bytes());
-    return made;
+  [[nodiscard]] std::int64_t smallest_of_all(std::int64_t mine) const {
+    return choose_of_all(mine, [](std::int64_t a, std::int64_t b) { return std::min(a, b); });
   }
 
   Team& team_;
-  int rank_;
   triangle_form form_;
-  std::int64_t first_row_;
+  plan_options how_;
   std::int64_t rows_;
   std::int64_t max_rhs_;
-  std::vector<std::vector<std::int64_t>> ranges_;  ///< by PE: first row, rows, rows of the whole matrix
-  predicted_solve predicted_;
-  local_plan<Index> local_;
-  shared_plan plan_;
-  std::vector<std::vector<std::int64_t>> asked_;  ///< by PE: entries of this PE whose values it needs
-  std::vector<std::int64_t> zero_pivots_;         ///< by substitution index
-  std::int64_t slots_;                            ///< partial sums in each inbox
-  std::uint32_t blocks_;                          ///< of a solve
-  buffer<pe_state> state_;
-  symmetric_buffer<word, Team> inbox_;
-  symmetric_buffer<std::uint64_t, Team> begun_;
-  buffer<task> tasks_;
-  buffer<Index> sources_;
-  buffer<std::int64_t> partials_;
-  buffer<int> targets_;
-  buffer<word*> inbox_of_pe_;
-  buffer<std::uint64_t*> begun_of_pe_;
-  buffer<Scalar> values_;
+  memory_resource& resource_;
+  space space_;
+  row_map map_;
+  bool backward_ = false;
+  std::vector<factor_entry<Index>> entries_;  ///< of C that this PE has handed in; during the analysis
+  std::vector<std::int64_t> sources_;     ///< by entry: its index in the part
+  std::unique_ptr<plan> plan_;
+  std::int64_t first_grown_ = all_finite;  ///< see local_values::find_grown; of all PEs
+  std::uint64_t calls_ = 0;                ///< of solve
+  std::uint64_t solves_ = 0;               ///< launched
+  std::int64_t used_rhs_ = 0;              ///< of the solve that was launched last
+  unsigned long long tickets_ = 0;         ///< of all solves
 };
 
 }  // namespace sptrsv::detail::distributed

@@ -1,9 +1,12 @@
 // What a PE receives from others in a solve: flagged values in three buffers that consecutive solves share.
 //
-// Solve number s of a workspace uses buffer s mod 3 and resets buffer (s - 1) mod 3, which the solve before
-// has read. A PE may run ahead of another one. So before it stores anything in solve s, it waits until all
-// others have begun solve s - 1: then they have completed solve s - 2, which has reset buffer s mod 3. PEs
-// that keep step do not wait for that. With two buffers they would, in every solve.
+// Solve number s uses buffer s mod 3 and resets buffer (s - 1) mod 3, which the solve before has read. A PE
+// may run ahead of another one. So before a block stores anything to another PE in solve s, it waits until
+// all others have begun solve s - 1: then they have completed solve s - 2, which has reset buffer s mod 3.
+// PEs that keep step do not wait for that. With two buffers they would, in every solve.
+//
+// The host knows the number of the solve, because it enqueues the solves one after the other. The kernel sees
+// the buffer of the solve and the one that it resets as the two halves of a double_buffer.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +21,13 @@ inline constexpr int inbox_buffers = 3;
 
 /// The state that consecutive solves share on a PE; it is in device memory.
 struct pe_state {
-  alignas(128) unsigned long long tickets;            ///< drawn so far
-  alignas(128) std::int64_t used_rhs[inbox_buffers];  ///< by buffer: right-hand sides of the solve
-  std::int64_t first_nonfinite[inbox_buffers];        ///< likewise: smallest index whose x is not finite
+  alignas(128) unsigned long long tickets;  ///< drawn so far
+  /// By number of the call of solve mod 2: smallest substitution index whose x is not finite. A call with many
+  /// right-hand sides enqueues several solves.
+  alignas(128) std::int64_t first_nonfinite[2];
 };
 
-/// The inboxes of all PEs as a kernel of one of them sees them. In a buffer the values of a right-hand side
-/// stand together: x by substitution index, then b by substitution index, then partial sums.
+/// The inboxes of all PEs as a kernel of one of them sees them.
 template <class Scalar>
 struct inboxes {
   using flag = value_flag<Scalar>;
@@ -32,104 +35,47 @@ struct inboxes {
 
   int rank;
   int size;
-  word* own;
-  std::uint64_t* own_begun;           ///< by PE: how many solves it has begun
-  word* const* of_pe;                 ///< by PE, in device memory
+  word* const* of_pe;                 ///< by PE, in device memory: its inbox
+  const std::uint64_t* own_begun;     ///< by PE: how many solves it has begun
   std::uint64_t* const* begun_of_pe;  ///< by PE: its own_begun
-  pe_state* state;
-  std::int64_t values;  ///< of one right-hand side
-  std::int64_t max_rhs;
+  std::uint64_t solve;                ///< number of the solve
+  std::int64_t buffer;                ///< index of the first value of the buffer of the solve in each inbox
+  std::int64_t values;                ///< of one right-hand side in a buffer
 
-  template <class Word>
-  SPTRSV_DEVICE Word* component(Word* inbox, int buffer, std::int64_t rhs, std::int64_t index) const {
-    return flag::address(inbox, (buffer * max_rhs + rhs) * values + index);
-  }
-
-  /// Reads a value of the own inbox once.
+  /// Stores a value into the inbox of another PE.
   template <class Context>
-  SPTRSV_DEVICE typename flag::reading try_load(Context& ctx, int buffer, std::int64_t rhs,
-                                                std::int64_t index) const {
+  SPTRSV_DEVICE void send(Context& ctx, int pe, std::int64_t rhs, std::int64_t index, Scalar v) const {
     auto scope = ctx.system_scope();
-    return flag::try_load(scope, component(own, buffer, rhs, index));
+    flag::publish(scope, flag::address(ctx.load_constant(of_pe + pe), buffer + rhs * values + index), v);
   }
-  /// Waits for a value of the own inbox that was read once.
+
+  /// Tells all other PEs that this one has begun the solve. One thread of the solve calls it.
   template <class Context>
-  SPTRSV_DEVICE Scalar wait(Context& ctx, int buffer, std::int64_t rhs, std::int64_t index,
-                            const typename flag::reading& seen) const {
+  SPTRSV_DEVICE void announce(Context& ctx) const {
     auto scope = ctx.system_scope();
-    return flag::wait(scope, component(own, buffer, rhs, index), seen);
-  }
-  /// Waits for a value of the own inbox.
-  template <class Context>
-  SPTRSV_DEVICE Scalar wait(Context& ctx, int buffer, std::int64_t rhs, std::int64_t index) const {
-    return wait(ctx, buffer, rhs, index, try_load(ctx, buffer, rhs, index));
-  }
-  /// Stores a value into the inbox of a PE, which may be this one.
-  template <class Context>
-  SPTRSV_DEVICE void send(Context& ctx, int pe, int buffer, std::int64_t rhs, std::int64_t index,
-                          Scalar v) const {
-    auto scope = ctx.system_scope();
-    word* const to = pe == rank ? own : ctx.load_constant(of_pe + pe);
-    flag::publish(scope, component(to, buffer, rhs, index), v);
-  }
-  template <class Context>
-  SPTRSV_DEVICE void reset(Context& ctx, int buffer, std::int64_t columns, std::int64_t index) const {
-    for (std::int64_t k = 0; k < columns; ++k) {
-      flag::reset(ctx, component(own, buffer, k, index));
-    }
-  }
-};
-
-/// A warp in a solve.
-struct pe_solve {
-  unsigned long long number;  ///< of the solve
-  std::int64_t task;          ///< that the warp does first
-  std::int64_t rhs_to_reset;  ///< right-hand sides of the solve before
-  int buffer;                 ///< of the solve
-  int buffer_to_reset;
-};
-
-/// Draws a ticket for lane 0. The lanes of the warp call it together.
-template <class Context, class Warp>
-SPTRSV_DEVICE unsigned long long draw_ticket(Context& ctx, const Warp& warp, pe_state* state) {
-  return warp.rank() == 0 ? ctx.atomic_add(&state->tickets, 1ull) : 0;
-}
-
-/// Draws the first ticket of a warp, and waits until all other PEs have begun the solve before. The lanes of
-/// the warp call it together. `tickets`: of a solve.
-template <class Context, class Warp, class Scalar>
-SPTRSV_DEVICE pe_solve begin_solve(Context& ctx, const Warp& warp, const inboxes<Scalar>& in,
-                                   unsigned long long tickets, std::int64_t columns) {
-  const unsigned long long ticket = warp.shuffle(draw_ticket(ctx, warp, in.state), 0);
-  pe_solve begun;
-  begun.number = ticket / tickets;
-  begun.task = static_cast<std::int64_t>(ticket - begun.number * tickets);
-  begun.buffer = static_cast<int>(begun.number % inbox_buffers);
-  begun.buffer_to_reset = static_cast<int>((begun.number + 2) % inbox_buffers);
-  begun.rhs_to_reset = ctx.load(&in.state->used_rhs[begun.buffer_to_reset]);
-  auto scope = ctx.system_scope();
-  if (begun.task == 0 && warp.rank() == 0) {
-    ctx.store(&in.state->used_rhs[begun.buffer], columns);
-    ctx.store(&in.state->first_nonfinite[(begun.number + 1) % inbox_buffers], all_finite);
     scope.fence();  // what earlier solves have reset is reset for all
-    for (int pe = 0; pe < in.size; ++pe) {
-      if (pe != in.rank) {
-        scope.store_relaxed(ctx.load_constant(in.begun_of_pe + pe) + in.rank,
-                            std::uint64_t{begun.number + 1});
+    for (int pe = 0; pe < size; ++pe) {
+      if (pe != rank) {
+        scope.store_relaxed(ctx.load_constant(begun_of_pe + pe) + rank, std::uint64_t{solve + 1});
       }
     }
   }
-  if (in.size > 1 && begun.number >= inbox_buffers) {
-    for (int pe = warp.rank(); pe < in.size; pe += 32) {
-      const std::uint64_t* const others = in.own_begun + pe;
-      while (pe != in.rank && scope.load_relaxed(others) < begun.number) {
+  /// Waits until the others are ready for what this PE sends. One thread of a block calls it; the others may
+  /// send after a barrier.
+  template <class Context>
+  SPTRSV_DEVICE void wait_for_others(Context& ctx) const {
+    if (solve < inbox_buffers) {
+      return;
+    }
+    auto scope = ctx.system_scope();
+    for (int pe = 0; pe < size; ++pe) {
+      const std::uint64_t* const others = own_begun + pe;
+      while (pe != rank && scope.load_relaxed(others) < solve) {
         scope.pause(others);
       }
     }
     scope.fence();
-    warp.sync();
   }
-  return begun;
-}
+};
 
 }  // namespace sptrsv::detail::distributed

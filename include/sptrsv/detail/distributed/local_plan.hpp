@@ -1,232 +1,394 @@
-// The part of a plan that one PE carries out: its tasks and its entries.
+// The part of a plan that one PE carries out: its supernodes, what it receives, and what it sends.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "sptrsv/detail/distributed/agent.hpp"
-#include "sptrsv/detail/distributed/plan.hpp"
+#include "sptrsv/detail/distributed/structure.hpp"
+#include "sptrsv/detail/supernodal/plan.hpp"
 
 namespace sptrsv::detail::distributed {
 
-/// The tasks and entries of a PE, as its kernel reads them.
+/// The supernodes of a PE. Its columns are numbered in the order of C: those that it solves for, and those
+/// that stand in the lists of rows of its supernodes, its *ghosts*, which other PEs solve for. A ghost is a
+/// supernode of one column, without rows.
 template <class Index>
-struct local_plan {
-  std::vector<task> tasks;
-  std::vector<Index> sources;          ///< by column of a panel
-  std::vector<entry> entries;          ///< of all panels and diagonal blocks: where their values come from
-  std::vector<std::int64_t> value_at;  ///< by entry: where it stands among the values
-  std::int64_t value_count = 0;        ///< with the zeros of panels and diagonal blocks
-  std::vector<std::int64_t> unit_at;   ///< where diagonal blocks have a 1 that is not stored
-  std::vector<std::int64_t> partials;
-  std::vector<int> targets;
-  std::int64_t slots = 0;  ///< partial sums that the PE receives from others and from itself
+struct local_structure {
+  supernodal::supernode_tree<Index> tree;
+  std::vector<Index> columns;           ///< by column: its number in C
+  std::vector<Index> local;             ///< by column of C: its number here; -1: it has none
+  std::vector<Index> rows;              ///< the lists of rows
+  std::vector<Index> supernode_of;      ///< by column
+  std::vector<Index> first_descendant;  ///< by column; see supernodal::supernodes
+  std::vector<Index> whole;             ///< by supernode: its number in C; -1: a ghost
+  std::vector<std::int32_t> level;      ///< by supernode, in the whole tree
+  std::vector<char> apart;              ///< by supernode: a ghost, or a parent of supernodes of other PEs
+
+  [[nodiscard]] bool is_ghost(std::int64_t s) const { return whole[static_cast<std::size_t>(s)] < 0; }
 };
 
-/// Makes the tasks of PE `rank`. `entries`: those of its blocks, sorted. `chunk_columns`: the largest number
-/// of columns that one task multiplies with x.
+/// Makes the supernodes of PE `rank`.
 template <class Index>
-class local_planner {
- public:
-  local_planner(const shared_plan& plan, int rank, const std::vector<entry>& entries, bool unit,
-                std::int64_t chunk_columns)
-      : plan_(plan), rank_(rank), entries_(entries), unit_(unit), chunk_columns_(chunk_columns) {}
+local_structure<Index> make_local(const structure<Index>& of, const std::vector<int>& owner, int rank) {
+  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+  const auto is_own = [&](std::int64_t s) { return owner[at(s)] == rank; };
+  local_structure<Index> made;
+  made.local.assign(at(of.map.size), -1);
+  for (std::int64_t s = 0; s < of.tree.count(); ++s) {
+    if (is_own(s)) {
+      std::fill(made.local.begin() + of.first(s), made.local.begin() + of.first(s + 1), Index{0});
+      for (std::int64_t t = 0; t < of.tree.rows(s); ++t) {
+        made.local[at(of.row(s, t))] = 0;
+      }
+    }
+  }
+  for (std::int64_t j = 0; j < of.map.size; ++j) {
+    if (made.local[at(j)] == 0) {
+      made.local[at(j)] = static_cast<Index>(made.columns.size());
+      made.columns.push_back(static_cast<Index>(j));
+    }
+  }
+  auto& tree = made.tree;
+  tree.is_nested = of.tree.is_nested;
+  tree.first.push_back(0);
+  tree.rows_begin.push_back(0);
+  tree.panel_begin.push_back(0);
+  const auto count = static_cast<std::int64_t>(made.columns.size());
+  std::vector<Index> local_supernode(at(of.tree.count()), -1);
+  for (std::int64_t j = 0; j < count;) {
+    const std::int64_t s = of.supernode_at(made.columns[at(j)]);
+    const bool own = is_own(s);
+    const std::int64_t end = j + (own ? of.tree.columns(s) : 1);
+    made.whole.push_back(own ? static_cast<Index>(s) : Index{-1});
+    made.level.push_back(own ? of.level[at(s)] : 0);
+    made.apart.push_back(own ? 0 : 1);
+    std::int64_t range_end = end;
+    if (own) {
+      local_supernode[at(s)] = static_cast<Index>(made.whole.size() - 1);
+      range_end = std::int64_t{made.local[at(of.range_end(s) - 1)]} + 1;
+      for (std::int64_t t = 0; t < of.tree.rows(s); ++t) {
+        made.rows.push_back(made.local[at(of.row(s, t))]);
+      }
+    }
+    made.supernode_of.resize(at(end), static_cast<Index>(made.whole.size() - 1));
+    tree.first.push_back(static_cast<Index>(end));
+    tree.range_end.push_back(static_cast<Index>(range_end));
+    tree.rows_begin.push_back(static_cast<std::int64_t>(made.rows.size()));
+    tree.panel_begin.push_back(tree.panel_begin.back() + (own ? of.tree.entries(s) : 0));
+    j = end;
+  }
+  for (std::size_t s = 0; s < made.whole.size(); ++s) {
+    const auto begin = at(tree.rows_begin[s]);
+    tree.parent.push_back(begin == at(tree.rows_begin[s + 1]) ? Index{-1}
+                                                              : made.supernode_of[at(made.rows[begin])]);
+  }
+  for (const Index j : made.columns) {
+    const auto descendant = std::lower_bound(made.columns.begin(), made.columns.end(), of.first_descendant[at(j)]);
+    made.first_descendant.push_back(static_cast<Index>(descendant - made.columns.begin()));
+  }
+  for (std::int64_t s = 0; s < of.tree.count(); ++s) {
+    if (of.tree.rows(s) > 0 && !is_own(s) && is_own(of.parent(s))) {
+      made.apart[at(local_supernode[at(of.parent(s))])] = 1;
+    }
+  }
+  return made;
+}
 
-  local_plan<Index> make() {
-    place_slots();
-    for (std::int64_t s = 0; s < plan_.count(); ++s) {
-      add_send(s);
-      if (rows_tree(s).has(rank_)) {
-        add_sums(s);
-      }
-      if (column_tree(s).has(rank_) && column_tree(s).root() != rank_) {
-        add_hand_on(s);
-      }
+/// Plans the tasks and forests of a PE. A ghost has none.
+template <class Tuning, class Scalar, class Offset, class Index>
+supernodal::host_plan plan_tasks(const local_structure<Index>& of, bool backward,
+                                 const supernodal::panel_space<Tuning, Scalar>& space) {
+  constexpr int strip_columns =
+      supernodal::backward_product<Tuning, Scalar, Index, Offset, 1>::strip_columns;
+  supernodal::host_plan made;
+  if (of.tree.count() == 0) {
+    return made;
+  }
+  made.forests = supernodal::forest_finder(of.tree, of.level, {sizeof(Scalar), backward}, space.bytes(), of.apart)
+                     .find();
+  auto placed = made.forests;
+  for (std::size_t s = 0; s < of.whole.size(); ++s) {
+    placed.places[s].level = of.whole[s] < 0 ? 0 : placed.places[s].level;
+  }
+  made.tasks = supernodal::task_lister(of.tree, of.level, placed, backward,
+                                       {Tuning::block_threads, space.warp_entries(), space.block_entries(),
+                                        Tuning::block_threads, strip_columns, space.strip_rows(strip_columns)})
+                   .make();
+  return made;
+}
+
+/// What a PE sends and receives in a solve.
+template <class Offset>
+struct message_plan {
+  std::int64_t values = 0;  ///< of one right-hand side in a buffer: those of blocks of this PE, then received ones
+  std::vector<std::int64_t> received;        ///< indices of what others send
+  std::vector<std::int64_t> row_at;          ///< see pe_params
+  std::vector<guest> guests;                 ///< likewise
+  std::vector<message_range> sent;           ///< likewise; empty if nothing is sent
+  std::vector<message> messages;             ///< likewise
+  std::vector<sent_row> sent_rows;           ///< likewise
+  std::vector<received_row> received_rows;   ///< likewise
+  std::vector<supernodal::named_sources<Offset>> named;  ///< see solve_params; forward
+  std::vector<Offset> sources;                           ///< likewise
+};
+
+/// Plans the messages of a PE together with the other PEs. The receiver says where it wants a value: so a PE
+/// need not know how others number their values.
+template <class Index, class Offset, class Team>
+class message_planner {
+ public:
+  /// `values`: how many values blocks of this PE hand to each other.
+  message_planner(Team& team, const structure<Index>& of, const std::vector<int>& owner,
+                  const local_structure<Index>& local, std::int64_t values)
+      : team_(team), of_(of), owner_(owner), local_(local), rank_(team.rank()) {
+    made_.values = values;
+  }
+
+  message_plan<Offset> make() {
+    if (of_.backward) {
+      want_ghosts();
+    } else {
+      find_contributions();
     }
-    std::stable_sort(tasks_.begin(), tasks_.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [level, t] : tasks_) {
-      made_.tasks.push_back(t);
-    }
+    want_rows();
     return std::move(made_);
   }
 
  private:
-  [[nodiscard]] const pe_tree& rows_tree(std::int64_t s) const {
-    return plan_.row_trees[static_cast<std::size_t>(s)];
-  }
-  [[nodiscard]] const pe_tree& column_tree(std::int64_t s) const {
-    return plan_.column_trees[static_cast<std::size_t>(s)];
+  /// Asks another PE to send the value `id` to value `index` of the inbox of this one.
+  struct request {
+    std::int64_t id;
+    std::int64_t index;
+  };
+  using requests = std::vector<std::vector<request>>;
+
+  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+  [[nodiscard]] requests no_requests() const { return requests(at(team_.size())); }
+  [[nodiscard]] bool is_own(std::int64_t s) const { return owner_[at(s)] == rank_; }
+  [[nodiscard]] int solver(std::int64_t column) const { return owner_[at(of_.supernode_at(column))]; }
+  [[nodiscard]] std::int64_t local(std::int64_t column) const { return local_.local[at(column)]; }
+
+  std::int64_t new_value() {
+    made_.received.push_back(made_.values);
+    return made_.values++;
   }
 
-  /// Finds where the sums of each PE for each supernode stand in the inbox of its parent in the tree. The
-  /// inboxes are filled in the order of supernodes; a parent receives the sums of its children one after the
-  /// other.
-  void place_slots() {
-    std::vector<std::int64_t> used(plan_.first_row.size() - 1, 0);
-    slot_of_child_.resize(static_cast<std::size_t>(plan_.count()));
-    for (std::int64_t s = 0; s < plan_.count(); ++s) {
-      for (const int pe : rows_tree(s).members()) {
-        std::int64_t& at = used[static_cast<std::size_t>(pe)];
-        for (const int child : rows_tree(s).children(pe)) {
-          slot_of_child_[static_cast<std::size_t>(s)].push_back({child, 2 * plan_.size + at});
-          at += columns(s);
+  /// Takes requests for values of this PE. `index_of`: of a value, by its id, in [0, count).
+  template <class IndexOf>
+  void take_requests(const requests& mine, std::int64_t count, const IndexOf& index_of) {
+    const auto asked = exchange_all(team_, mine);
+    std::vector<std::pair<std::int64_t, message>> found;
+    for (std::size_t pe = 0; pe < asked.size(); ++pe) {
+      for (const request& r : asked[pe]) {
+        found.push_back({index_of(r.id), {r.index, static_cast<std::int32_t>(pe), 0}});
+      }
+    }
+    if (found.empty()) {
+      return;
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    made_.sent.assign(at(count), message_range{-1, 0});
+    for (const auto& [index, to] : found) {
+      message_range& range = made_.sent[at(index)];
+      range.first = range.first < 0 ? static_cast<std::int64_t>(made_.messages.size()) : range.first;
+      ++range.count;
+      made_.messages.push_back(to);
+    }
+  }
+
+  /// Backward: asks for x of the ghosts.
+  void want_ghosts() {
+    requests wanted = no_requests();
+    for (std::int64_t s = 0; s < local_.tree.count(); ++s) {
+      if (local_.is_ghost(s)) {
+        const std::int64_t index = local_.tree.first[at(s)];
+        const std::int64_t column = local_.columns[at(index)];
+        wanted[at(solver(column))].push_back({column, index});
+        made_.received.push_back(index);
+      }
+    }
+    take_requests(wanted, static_cast<std::int64_t>(local_.columns.size()),
+                  [&](std::int64_t column) { return local(column); });
+  }
+
+  /// Forward: finds the contributions to each sum of this PE, in the order of C, and asks for those of others.
+  /// A supernode sends a contribution to its parent, if this has the row, and otherwise to the supernode that
+  /// has the row as a column; see forward_agent.
+  void find_contributions() {
+    requests wanted = no_requests();
+    std::vector<std::pair<std::int64_t, std::int64_t>> found;  // sum, index of the value
+    const auto size = static_cast<std::int64_t>(local_.columns.size());
+    std::vector<Index> here(at(of_.tree.count()), -1);  // by supernode: its number here
+    for (std::int64_t s = 0; s < local_.tree.count(); ++s) {
+      if (!local_.is_ghost(s)) {
+        here[at(local_.whole[at(s)])] = static_cast<Index>(s);
+      }
+    }
+    for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
+      const std::int64_t rows = of_.tree.rows(s);
+      const std::int64_t parent = rows > 0 ? of_.parent(s) : -1;
+      if (rows == 0 || (of_.tree.is_nested && !is_own(parent))) {
+        continue;
+      }
+      for (std::int64_t t = 0; t < rows; ++t) {
+        const std::int64_t row = of_.row(s, t);
+        const std::int64_t in_list = row < of_.first(parent + 1) ? -1 : of_.find_row(parent, row);
+        if (!is_own(in_list >= 0 ? parent : of_.supernode_at(row))) {
+          continue;
+        }
+        const std::int64_t sum =
+            in_list >= 0 ? size + local_.tree.rows_begin[at(here[at(parent)])] + in_list : local(row);
+        if (is_own(s)) {
+          found.emplace_back(sum, local_.tree.rows_begin[at(here[at(s)])] + t);
+        } else {
+          const std::int64_t index = new_value();
+          found.emplace_back(sum, index);
+          wanted[at(owner_[at(s)])].push_back({of_.rows_begin(s) + t, index});
         }
       }
     }
-    made_.slots = *std::max_element(used.begin(), used.end());
+    name_sources(found, size + local_.tree.rows_begin.back());
+    take_requests(wanted, local_.tree.rows_begin.back(), [&](std::int64_t id) {
+      const auto after = std::upper_bound(of_.tree.rows_begin.begin(), of_.tree.rows_begin.end(), id);
+      const std::int64_t s = after - of_.tree.rows_begin.begin() - 1;
+      return local_.tree.rows_begin[at(here[at(s)])] + id - of_.rows_begin(s);
+    });
   }
-  [[nodiscard]] std::int64_t slot(std::int64_t s, int child) const {
-    for (const auto& [pe, at] : slot_of_child_[static_cast<std::size_t>(s)]) {
-      if (pe == child) {
-        return at;
+
+  /// Names the contributions of each sum; see named_sources. `found`: pairs of a sum and a value.
+  void name_sources(const std::vector<std::pair<std::int64_t, std::int64_t>>& found, std::int64_t sums) {
+    check_together(team_, [&] {
+      SPTRSV_EXPECTS(std::max(made_.values, sums) <= max_count<Offset>, errc::unsupported,
+                     "the supernodes of a PE have " + std::to_string(sums) +
+                         " rows and columns, too many for the offset type of the matrix");
+    });
+    std::vector<std::int64_t> begin(at(sums) + 1, 0);
+    for (const auto& [sum, value] : found) {
+      ++begin[at(sum) + 1];
+    }
+    for (std::size_t i = 1; i < begin.size(); ++i) {
+      begin[i] += begin[i - 1];
+    }
+    made_.sources.resize(found.size());
+    auto next = begin;
+    for (const auto& [sum, value] : found) {
+      made_.sources[at(next[at(sum)]++)] = static_cast<Offset>(value);
+    }
+    for (std::int64_t sum = 0; sum < sums; ++sum) {
+      const std::int64_t first = begin[at(sum)];
+      const std::int64_t count = begin[at(sum) + 1] - first;
+      supernodal::named_sources<Offset> named{-1, -1};
+      if (count > 2) {
+        named = {static_cast<Offset>(-2 - first), static_cast<Offset>(count)};
+      } else {
+        named.first = count > 0 ? made_.sources[at(first)] : Offset{-1};
+        named.second = count > 1 ? made_.sources[at(first) + 1] : Offset{-1};
+      }
+      made_.named.push_back(named);
+    }
+  }
+
+  /// Asks for b of columns whose rows others have handed in, and for x of the own rows that others solve for.
+  void want_rows() {
+    requests b_wanted = no_requests();
+    requests x_wanted = no_requests();
+    std::vector<std::int64_t> guest_of(local_.columns.size(), -1);
+    for (std::size_t j = 0; j < local_.columns.size(); ++j) {
+      const std::int64_t column = local_.columns[j];
+      const int home = of_.map.home(column);
+      const std::int64_t row = of_.map.row_of(column);
+      made_.row_at.push_back(row - of_.map.first_row[at(rank_)]);
+      if (home != rank_ && solver(column) == rank_) {
+        guest_of[j] = static_cast<std::int64_t>(made_.guests.size());
+        made_.row_at.back() = -1 - guest_of[j];
+        made_.guests.push_back({new_value(), {}});
+        b_wanted[at(home)].push_back({row, made_.guests.back().b});
       }
     }
-    return -1;
-  }
-  [[nodiscard]] std::int64_t level(std::int64_t s) const { return plan_.level[static_cast<std::size_t>(s)]; }
-  [[nodiscard]] std::int64_t columns(std::int64_t s) const {
-    return plan_.first[static_cast<std::size_t>(s) + 1] - plan_.first[static_cast<std::size_t>(s)];
-  }
-
-  [[nodiscard]] task new_task(task_kind kind, std::int64_t s) const {
-    task t{};
-    t.kind = kind;
-    t.columns = static_cast<std::int32_t>(columns(s));
-    t.first = plan_.first[static_cast<std::size_t>(s)];
-    while (t.own_begin < t.columns && plan_.home(t.first + t.own_begin) != rank_) {
-      ++t.own_begin;
-    }
-    t.own_end = t.own_begin;
-    while (t.own_end < t.columns && plan_.home(t.first + t.own_end) == rank_) {
-      ++t.own_end;
-    }
-    return t;
-  }
-  void set_targets(task& t, const std::vector<int>& pes) {
-    t.targets = static_cast<std::int64_t>(made_.targets.size());
-    t.target_count = static_cast<std::int32_t>(pes.size());
-    made_.targets.insert(made_.targets.end(), pes.begin(), pes.end());
-  }
-
-  void add_send(std::int64_t s) {
-    task t = new_task(task_kind::send_b, s);
-    if (t.own_begin < t.own_end && column_tree(s).root() != rank_) {
-      set_targets(t, {column_tree(s).root()});
-      tasks_.emplace_back(-1, t);
-    }
-  }
-  void add_hand_on(std::int64_t s) {
-    task t = new_task(task_kind::hand_on, s);
-    set_targets(t, column_tree(s).children(rank_));
-    tasks_.push_back({level(s), t});
-  }
-
-  /// Adds the tasks that sum for the rows of a supernode. The last one multiplies the last columns, which
-  /// tend to be solved last. If there are many columns, it gets the sums over the others from further tasks.
-  void add_sums(std::int64_t s) {
-    const bool solves = rows_tree(s).root() == rank_;
-    task t = new_task(solves ? task_kind::solve : task_kind::sum, s);
-    const panel_rows rows = rows_of(t);
-    std::vector<std::int64_t> slots;
-    for (const int child : rows_tree(s).children(rank_)) {
-      slots.push_back(slot(s, child));
-    }
-    const auto count = static_cast<std::int64_t>(rows.sources.size());
-    std::int64_t begin = 0;
-    for (; count - begin > chunk_columns_; begin += chunk_columns_) {
-      task chunk = new_task(task_kind::sum, s);
-      set_targets(chunk, {rank_});
-      chunk.slot = 2 * plan_.size + made_.slots;
-      slots.push_back(chunk.slot);
-      made_.slots += t.columns;
-      add_panel(chunk, rows, begin, begin + chunk_columns_);
-      tasks_.push_back({level_after(rows, begin, begin + chunk_columns_), chunk});
-    }
-    set_targets(t, solves ? column_tree(s).children(rank_) : std::vector<int>{rows_tree(s).parent(rank_)});
-    t.slot = solves ? 0 : slot(s, rank_);
-    t.partials = static_cast<std::int64_t>(made_.partials.size());
-    t.partial_count = static_cast<std::int32_t>(slots.size());
-    made_.partials.insert(made_.partials.end(), slots.begin(), slots.end());
-    add_panel(t, rows, begin, count);
-    if (solves) {
-      add_diagonal(t, rows);
-    }
-    tasks_.push_back({level(s), t});
-  }
-
-  /// The entries of this PE in the rows of a supernode.
-  struct panel_rows {
-    std::vector<entry>::const_iterator begin;
-    std::vector<entry>::const_iterator end;
-    std::vector<std::int64_t> sources;  ///< columns with entries, without those of the supernode
-  };
-  [[nodiscard]] panel_rows rows_of(const task& t) const {
-    const auto at = [&](std::int64_t row) {
-      return std::lower_bound(entries_.begin(), entries_.end(), entry{row, 0, 0, 0}, is_before);
-    };
-    panel_rows rows{at(t.first), at(t.first + t.columns), {}};
-    for (auto e = rows.begin; e != rows.end; ++e) {
-      if (e->column < t.first) {
-        rows.sources.push_back(e->column);
+    const auto [begin, end] = of_.map.columns_of(rank_);
+    for (std::int64_t column = begin; column < end; ++column) {
+      if (solver(column) != rank_) {
+        const std::int64_t index = new_value();
+        made_.received_rows.push_back({of_.map.row_of(column) - of_.map.first_row[at(rank_)], index});
+        x_wanted[at(solver(column))].push_back({column, index});
       }
     }
-    std::sort(rows.sources.begin(), rows.sources.end());
-    rows.sources.erase(std::unique(rows.sources.begin(), rows.sources.end()), rows.sources.end());
-    return rows;
-  }
-  /// Returns the level of a task that needs x of the sources [begin, end).
-  [[nodiscard]] std::int64_t level_after(const panel_rows& rows, std::int64_t begin, std::int64_t end) const {
-    std::int64_t after = 0;
-    for (std::int64_t c = begin; c < end; ++c) {
-      after = std::max(after, level(plan_.supernode_of(rows.sources[static_cast<std::size_t>(c)])) + 1);
-    }
-    return after;
-  }
-  /// Gives a task the columns of the sources [begin, end).
-  void add_panel(task& t, const panel_rows& rows, std::int64_t begin, std::int64_t end) {
-    const auto first = rows.sources.begin() + begin;
-    const auto last = rows.sources.begin() + end;
-    t.panel = made_.value_count;
-    t.sources = static_cast<std::int64_t>(made_.sources.size());
-    t.source_count = static_cast<std::int32_t>(end - begin);
-    made_.sources.insert(made_.sources.end(), first, last);
-    made_.value_count += t.columns * (end - begin);
-    for (auto e = rows.begin; e != rows.end; ++e) {
-      const auto at = std::lower_bound(first, last, e->column);
-      if (at != last && *at == e->column) {
-        add_entry(*e, t.panel + (at - first) * t.columns + (e->row - t.first));
+    const auto b_asked = exchange_all(team_, b_wanted);
+    const auto x_asked = exchange_all(team_, x_wanted);
+    for (std::int32_t pe = 0; pe < team_.size(); ++pe) {
+      for (const request& r : b_asked[at(pe)]) {
+        made_.sent_rows.push_back({r.id - of_.map.first_row[at(rank_)], {r.index, pe, 0}});
+      }
+      for (const request& r : x_asked[at(pe)]) {
+        made_.guests[at(guest_of[at(local(r.id))])].x = {r.index, pe, 0};
       }
     }
-  }
-  void add_diagonal(task& t, const panel_rows& rows) {
-    t.diagonal = made_.value_count;
-    made_.value_count += std::int64_t{t.columns} * t.columns;
-    for (auto e = rows.begin; e != rows.end; ++e) {
-      if (e->column >= t.first) {
-        add_entry(*e, t.diagonal + (e->column - t.first) * t.columns + (e->row - t.first));
-      }
+    if (team_.size() == 1) {
+      made_.row_at.clear();
     }
-    for (std::int64_t i = 0; unit_ && i < t.columns; ++i) {
-      made_.unit_at.push_back(t.diagonal + i * (t.columns + 1));
-    }
-  }
-  void add_entry(const entry& e, std::int64_t at) {
-    made_.entries.push_back(e);
-    made_.value_at.push_back(at);
   }
 
-  const shared_plan& plan_;
+  Team& team_;
+  const structure<Index>& of_;
+  const std::vector<int>& owner_;
+  const local_structure<Index>& local_;
   int rank_;
-  const std::vector<entry>& entries_;
-  bool unit_;
-  std::int64_t chunk_columns_;
-  std::vector<std::vector<std::pair<int, std::int64_t>>> slot_of_child_;  // by supernode
-  std::vector<std::pair<std::int64_t, task>> tasks_;                      // with their levels
-  local_plan<Index> made_;
+  message_plan<Offset> made_;
 };
+
+/// Returns for each ticket of a solve whether its block sends values to other PEs; empty if none does.
+/// `exchange_blocks`: the first tickets.
+template <class Offset>
+std::vector<char> find_senders(const supernodal::host_plan& tasks, const message_plan<Offset>& messages,
+                               bool backward, std::int64_t exchange_blocks) {
+  if (messages.guests.empty() && messages.sent.empty() && messages.sent_rows.empty()) {
+    return {};
+  }
+  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+  std::vector<char> sends(at(exchange_blocks), 1);
+  const auto node_sends = [&](std::int64_t first, std::int64_t columns, std::int64_t rows_begin,
+                              std::int64_t rows) {
+    for (std::int64_t j = first; j < first + columns; ++j) {
+      if (messages.row_at[at(j)] < 0 || (backward && !messages.sent.empty() && messages.sent[at(j)].first >= 0)) {
+        return true;
+      }
+    }
+    for (std::int64_t e = rows_begin; !backward && !messages.sent.empty() && e < rows_begin + rows; ++e) {
+      if (messages.sent[at(e)].first >= 0) {
+        return true;
+      }
+    }
+    return false;
+  };
+  const auto add_forests = [&] {
+    for (const supernodal::forest& f : tasks.forests.forests) {
+      sends.push_back(node_sends(f.first, f.columns, f.rows_begin, f.rows) ? 1 : 0);
+    }
+  };
+  if (!backward) {
+    add_forests();
+  }
+  for (const supernodal::task& t : tasks.tasks.tasks) {
+    bool found = false;
+    if (t.kind == supernodal::task_kind::warps) {
+      for (std::int64_t i = t.begin; i < t.end; ++i) {
+        const supernodal::supernode& node = tasks.tasks.small[at(i)];
+        found = found || node_sends(node.first, node.columns, node.rows_begin, node.rows);
+      }
+    } else {
+      found = node_sends(t.node.first, t.node.columns, t.node.rows_begin, t.node.rows);
+    }
+    sends.push_back(found ? 1 : 0);
+  }
+  if (backward) {
+    add_forests();
+  }
+  return sends;
+}
 
 }  // namespace sptrsv::detail::distributed

@@ -60,6 +60,12 @@ class cuda_copies {
                  : "memory");
 #endif
   }
+  /// Ends the use of a word, which may then be prepared again. All copies that use it have been waited for.
+  __device__ __forceinline__ void end_bulk(std::uint64_t* arrival) const {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(shared_address(arrival)) : "memory");
+#endif
+  }
   __device__ __forceinline__ void copy_bulk(void* shared, const void* global, int bytes,
                                             std::uint64_t* arrival, int lane) const {
 #if __CUDA_ARCH__ >= 900

@@ -15,10 +15,10 @@ namespace sptrsv::detail::supernodal {
 ///   3. Wait for the components of the outside rows.
 ///   4. For each level, from the roots: for each column, add its products with the rows below, divide by the
 ///      pivot, store. A barrier.
-template <class Tuning, class Scalar, class Index, class Offset>
+template <class Tuning, class Scalar, class Index, class Offset, class Params>
 class backward_forest {
   static constexpr int threads = Tuning::block_threads;
-  using params = solve_params<Scalar, Index, Offset>;
+  using params = Params;
 
  public:
   using memory = forest_memory<Tuning, Scalar, Index, Offset, true>;

@@ -9,12 +9,12 @@
 
 namespace sptrsv::detail::supernodal {
 
-template <class Tuning, class Scalar, class Index, class Offset, bool Backward>
+template <class Tuning, class Scalar, class Index, class Offset, bool Backward, class Params>
 class forest_solver {
   static constexpr int threads = Tuning::block_threads;
-  using params = solve_params<Scalar, Index, Offset>;
-  using direction = std::conditional_t<Backward, backward_forest<Tuning, Scalar, Index, Offset>,
-                                       forward_forest<Tuning, Scalar, Index, Offset>>;
+  using params = Params;
+  using direction = std::conditional_t<Backward, backward_forest<Tuning, Scalar, Index, Offset, Params>,
+                                       forward_forest<Tuning, Scalar, Index, Offset, Params>>;
   using memory = typename direction::memory;
 
  public:

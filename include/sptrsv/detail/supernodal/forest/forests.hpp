@@ -123,10 +123,11 @@ struct forest_list {
 template <class Index>
 class forest_finder {
  public:
-  /// `level`: supernode_tree::levels(), from the roots if the space is that of a backward solve.
+  /// `level`: supernode_tree::levels(), from the roots if the space is that of a backward solve. `apart`: by
+  /// supernode, whether no forest may contain it; empty: no supernode.
   forest_finder(const supernode_tree<Index>& tree, const std::vector<std::int32_t>& level,
-                const forest_space& space, std::int64_t bytes)
-      : tree_(tree), level_(level), space_(space), bytes_(bytes) {}
+                const forest_space& space, std::int64_t bytes, const std::vector<char>& apart = {})
+      : tree_(tree), level_(level), space_(space), bytes_(bytes), apart_(apart) {}
 
   forest_list find() {
     list_.places.resize(static_cast<std::size_t>(tree_.count()));
@@ -147,6 +148,9 @@ class forest_finder {
   /// Finds the first supernode of each subtree.
   void find_subtrees() {
     subtree_size_.assign(list_.places.size(), 1);
+    for (std::size_t s = 0; s < apart_.size(); ++s) {
+      subtree_size_[s] += apart_[s] != 0 ? 1 : 0;  // then is_subtree() is false for it and its ancestors
+    }
     subtree_begin_.resize(list_.places.size());
     std::iota(subtree_begin_.begin(), subtree_begin_.end(), Index{0});
     for (std::size_t s = 0; s < subtree_size_.size(); ++s) {
@@ -237,6 +241,7 @@ class forest_finder {
   const std::vector<std::int32_t>& level_;
   forest_space space_;
   std::int64_t bytes_;
+  std::vector<char> apart_;
   std::vector<Index> subtree_begin_;  ///< by supernode: the first one of its subtree
   std::vector<Index> subtree_size_;   ///< by supernode: supernodes in its subtree
   std::vector<std::int64_t> roots_;   ///< of the forest that is made, the last one first

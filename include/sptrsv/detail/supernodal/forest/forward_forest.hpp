@@ -16,10 +16,10 @@ namespace sptrsv::detail::supernodal {
 ///      the component by its pivot. A barrier.
 ///   3. Hand over the outside rows, as contributions of the roots.
 ///   4. Last level: store each component plus the product of its row of the diagonal block.
-template <class Tuning, class Scalar, class Index, class Offset>
+template <class Tuning, class Scalar, class Index, class Offset, class Params>
 class forward_forest {
   static constexpr int threads = Tuning::block_threads;
-  using params = solve_params<Scalar, Index, Offset>;
+  using params = Params;
 
  public:
   using memory = forest_memory<Tuning, Scalar, Index, Offset, false>;

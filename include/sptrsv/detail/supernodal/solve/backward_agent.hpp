@@ -25,7 +25,11 @@ namespace sptrsv::detail::supernodal {
 /// tiles of its supernode have read b, so x may be b. The last blocks solve forests; see forest_solver.
 ///
 /// Progress: the tasks that a task waits for have smaller tickets.
-template <class Tuning, class Scalar, class Index, class Offset, int Columns>
+///
+/// `Params`: solve_params, or a struct derived from it whose functions `load_b`, `store_x`, `publish`, `wait` and
+/// `scope` replace those of solve_params.
+template <class Tuning, class Scalar, class Index, class Offset, int Columns,
+          class Params = solve_params<Scalar, Index, Offset>>
 struct backward_agent {
   using product = backward_product<Tuning, Scalar, Index, Offset, Columns>;
   static constexpr int block_threads = Tuning::block_threads;
@@ -36,7 +40,7 @@ struct backward_agent {
   static constexpr int warps_per_processor = Tuning::warps_per_processor / (Columns == 1 ? 1 : 2);
   static_assert(Tuning::max_width <= block_threads,
                 "supernodal_tuning: max_width must not be larger than block_threads");
-  using forests = forest_solver<Tuning, Scalar, Index, Offset, true>;
+  using forests = forest_solver<Tuning, Scalar, Index, Offset, true, Params>;
   static constexpr int arrival_count = warps > forests::arrivals ? warps : forests::arrivals;
   struct shared_storage {
     std::uint64_t arrivals[arrival_count];
@@ -44,7 +48,7 @@ struct backward_agent {
     Scalar z[Columns * block_threads];
     Scalar sums[Columns * block_threads];
   };
-  using params = solve_params<Scalar, Index, Offset>;
+  using params = Params;
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
@@ -52,6 +56,12 @@ struct backward_agent {
       ctx.begin_bulk(&shared.arrivals[ctx.thread_rank()]);
     }
     start_block(ctx, shared.start, p.buffers.state, p.x.columns);
+    do_task(ctx, shared, p);
+  }
+
+  /// Does the task of the ticket in `shared.start`. The words for copies are prepared, and a barrier has followed.
+  template <class Context>
+  SPTRSV_DEVICE static void do_task(Context& ctx, shared_storage& shared, const params& p) {
     if (shared.start.block >= p.task_count) {
       forests::run(ctx, p, shared.start, shared.start.block - p.task_count, shared.arrivals);
       return;

@@ -7,10 +7,10 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// The contributions to a sum. Up to two are loaded before they are waited for.
-template <class Scalar, class Index, class Offset>
+/// The contributions to a sum. Up to two are loaded before they are waited for. `Params`: see forward_agent.
+template <class Scalar, class Index, class Offset, class Params = solve_params<Scalar, Index, Offset>>
 struct contributions {
-  using params = solve_params<Scalar, Index, Offset>;
+  using params = Params;
   using flag = value_flag<Scalar>;
 
   named_sources<Offset> named;
@@ -33,11 +33,12 @@ struct contributions {
   /// Loads those again that are pending.
   template <class Context>
   SPTRSV_DEVICE void poll(Context& ctx, const params& p, std::uint32_t half, std::int64_t rhs) {
+    auto&& scope = p.scope(ctx);
     if (named.first >= 0) {
-      flag::poll(ctx, p.buffers.component(half, rhs, named.first), seen[0]);
+      flag::poll(scope, p.buffers.component(half, rhs, named.first), seen[0]);
     }
     if (named.first >= 0 && named.second >= 0) {
-      flag::poll(ctx, p.buffers.component(half, rhs, named.second), seen[1]);
+      flag::poll(scope, p.buffers.component(half, rhs, named.second), seen[1]);
     }
   }
   /// Adds the contributions to `sum`, in their order, and returns the result. try_load() has been called.
@@ -47,11 +48,12 @@ struct contributions {
     if (is_long()) {
       return add_long(ctx, p, half, rhs, sum);
     }
+    auto&& scope = p.scope(ctx);
     if (named.first >= 0) {
-      sum = sum + flag::wait(ctx, p.buffers.component(half, rhs, named.first), seen[0]);
+      sum = sum + flag::wait(scope, p.buffers.component(half, rhs, named.first), seen[0]);
     }
     if (named.second >= 0) {
-      sum = sum + flag::wait(ctx, p.buffers.component(half, rhs, named.second), seen[1]);
+      sum = sum + flag::wait(scope, p.buffers.component(half, rhs, named.second), seen[1]);
     }
     return sum;
   }
@@ -61,6 +63,7 @@ struct contributions {
   SPTRSV_DEVICE Scalar add_long(Context& ctx, const params& p, std::uint32_t half, std::int64_t rhs,
                                 Scalar sum) const {
     constexpr int at_once = 4;
+    auto&& scope = p.scope(ctx);
     const Offset* const sources = p.sources + (-2 - named.first);
     for (Offset begin = 0; begin < named.second; begin += at_once) {
       const typename flag::word* at[at_once];
@@ -73,11 +76,11 @@ struct contributions {
       }
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        loaded[i] = at[i] != nullptr ? flag::try_load(ctx, at[i]) : flag::zero();
+        loaded[i] = at[i] != nullptr ? flag::try_load(scope, at[i]) : flag::zero();
       }
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        sum = at[i] != nullptr ? sum + flag::wait(ctx, at[i], loaded[i]) : sum;
+        sum = at[i] != nullptr ? sum + flag::wait(scope, at[i], loaded[i]) : sum;
       }
     }
     return sum;

@@ -28,20 +28,24 @@ namespace sptrsv::detail::supernodal {
 /// solve forests; see forest_solver.
 ///
 /// Progress: the tasks that a task waits for have smaller tickets.
-template <class Tuning, class Scalar, class Index, class Offset, int Columns>
+///
+/// `Params`: solve_params, or a struct derived from it whose functions `load_b`, `store_x`, `publish`, `wait` and
+/// `scope` replace those of solve_params.
+template <class Tuning, class Scalar, class Index, class Offset, int Columns,
+          class Params = solve_params<Scalar, Index, Offset>>
 struct forward_agent {
   static constexpr int block_threads = Tuning::block_threads;
   static constexpr int warps = block_threads / 32;
   static constexpr int warps_per_processor = Tuning::warps_per_processor / (Columns == 1 ? 1 : 2);
   static constexpr int capacity = Tuning::max_width > block_threads ? Tuning::max_width : block_threads;
-  using forests = forest_solver<Tuning, Scalar, Index, Offset, false>;
+  using forests = forest_solver<Tuning, Scalar, Index, Offset, false, Params>;
   static constexpr int arrival_count = warps > forests::arrivals ? warps : forests::arrivals;
   struct shared_storage {
     std::uint64_t arrivals[arrival_count];
     block_start start;
     Scalar g[Columns * capacity];
   };
-  using params = solve_params<Scalar, Index, Offset>;
+  using params = Params;
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
@@ -49,6 +53,12 @@ struct forward_agent {
       ctx.begin_bulk(&shared.arrivals[ctx.thread_rank()]);
     }
     start_block(ctx, shared.start, p.buffers.state, p.x.columns);
+    do_task(ctx, shared, p);
+  }
+
+  /// Does the task of the ticket in `shared.start`. The words for copies are prepared, and a barrier has followed.
+  template <class Context>
+  SPTRSV_DEVICE static void do_task(Context& ctx, shared_storage& shared, const params& p) {
     if (shared.start.block < p.forests.count) {
       forests::run(ctx, p, shared.start, shared.start.block, shared.arrivals);
       return;
@@ -76,7 +86,7 @@ struct forward_agent {
   }
 
  private:
-  using contribution_list = contributions<Scalar, Index, Offset>;
+  using contribution_list = contributions<Scalar, Index, Offset, Params>;
   using product = forward_product<Tuning, Scalar, Index, Offset, Columns>;
   using lane_share = typename product::lane_share;
 

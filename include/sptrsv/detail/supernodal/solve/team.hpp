@@ -148,6 +148,11 @@ struct solve_params {
       buffers.record_nonfinite(ctx, half, substitution_index);
     }
   }
+  /// Returns what reads values that other blocks hand over.
+  template <class Context>
+  SPTRSV_DEVICE Context& scope(Context& ctx) const {
+    return ctx;
+  }
   /// Waits for a value that another block hands over.
   template <class Context>
   SPTRSV_DEVICE Scalar wait(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t index) const {

@@ -1,0 +1,227 @@
+// The panels of the supernodes that a PE solves for, and how values come to them from the PEs that have handed
+// them in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/distributed/local_plan.hpp"
+#include "sptrsv/detail/supernodal/values/values.hpp"
+
+namespace sptrsv::detail::distributed {
+
+/// The supernodes of a PE in device memory.
+template <class Index>
+class device_supernodes {
+ public:
+  template <class Executor>
+  device_supernodes(const local_structure<Index>& of, const Executor& on, memory_resource& resource)
+      : count_(of.tree.count()),
+        first_(supernodal::upload(of.tree.first, on, resource)),
+        range_end_(supernodal::upload(of.tree.range_end, on, resource)),
+        rows_begin_(supernodal::upload(of.tree.rows_begin, on, resource)),
+        panel_begin_(supernodal::upload(of.tree.panel_begin, on, resource)),
+        rows_(supernodal::upload(of.rows, on, resource)),
+        supernode_of_(supernodal::upload(of.supernode_of, on, resource)),
+        first_descendant_(supernodal::upload(of.first_descendant, on, resource)) {}
+
+  [[nodiscard]] supernodal::supernodes<Index> view() const {
+    return {
+        count_,       first_.data(),        range_end_.data(),       rows_begin_.data(), panel_begin_.data(),
+        rows_.data(), supernode_of_.data(), first_descendant_.data()};
+  }
+  /// Gives back what only the analysis needs.
+  void end_analysis() { supernode_of_ = {}; }
+  [[nodiscard]] std::size_t bytes() const {
+    return first_.bytes() + range_end_.bytes() + rows_begin_.bytes() + panel_begin_.bytes() + rows_.bytes() +
+           supernode_of_.bytes() + first_descendant_.bytes();
+  }
+
+ private:
+  std::int64_t count_;
+  buffer<Index> first_;
+  buffer<Index> range_end_;
+  buffer<std::int64_t> rows_begin_;
+  buffer<std::int64_t> panel_begin_;
+  buffer<Index> rows_;
+  buffer<Index> supernode_of_;
+  buffer<Index> first_descendant_;
+};
+
+/// Owns the panels of a PE. The host has their entries column by column, each with its diagonal entry, as a
+/// stored matrix whose columns have all rows of their panel.
+template <class Tuning, class Scalar, class Index, class Offset, class Executor>
+class local_values {
+  using panel_values = supernodal::panel_values<Tuning, Scalar, Index, Offset, Executor>;
+
+ public:
+  /// Sends each entry to the PE that solves for its column, with its place among the values of this PE.
+  /// `entries`: those of C that this PE has handed in; `sources`: their indices among its values. Collective.
+  template <class Team>
+  local_values(Team& team, const structure<Index>& of, const std::vector<int>& owner,
+               const local_structure<Index>& local, const std::vector<factor_entry<Index>>& entries,
+               const std::vector<std::int64_t>& sources, bool unit, const Executor& on, memory_resource& resource)
+      : unit_(unit),
+        panels_(local.tree, unit ? 0 : static_cast<std::int64_t>(local.columns.size()), on, resource) {
+    std::vector<std::vector<factor_entry<Index>>> to(static_cast<std::size_t>(team.size()));
+    sources_.resize(to.size());
+    for (std::size_t e = 0; e < entries.size(); ++e) {
+      const auto pe = static_cast<std::size_t>(
+          owner[static_cast<std::size_t>(of.supernode_at(entries[e].column))]);
+      to[pe].push_back(entries[e]);
+      sources_[pe].push_back(sources[e]);
+    }
+    std::vector<Offset> first;
+    std::int64_t next = 0;
+    for (std::int64_t s = 0; s < local.tree.count(); ++s) {
+      const std::int64_t k = local.tree.columns(s);
+      for (std::int64_t c = 0; c < k; ++c) {
+        first.push_back(static_cast<Offset>(next + 1));
+        next += k - c + local.tree.rows(s);
+      }
+      if (local.is_ghost(s)) {
+        ghosts_.push_back(next - 1);
+      }
+    }
+    count_ = next;
+    check_together(team, [&] {
+      SPTRSV_EXPECTS(count_ <= max_count<Offset>, errc::unsupported,
+                     "the panels of a PE have " + std::to_string(count_) +
+                         " entries, too many for the offset type of the matrix");
+    });
+    for (const auto& of_pe : exchange_all(team, to)) {
+      std::vector<std::int64_t> places;
+      places.reserve(of_pe.size());
+      for (const factor_entry<Index>& e : of_pe) {
+        const std::int64_t s = of.supernode_at(e.column);
+        const std::int64_t row = e.row < of.first(s + 1)
+                                     ? e.row - of.first(s)
+                                     : of.tree.columns(s) + of.find_row(s, e.row);
+        const std::int64_t local_column = local.local[static_cast<std::size_t>(e.column)];
+        const std::int64_t place = std::int64_t{first[static_cast<std::size_t>(local_column)]} + row -
+                                   (e.column - of.first(s)) - 1;
+        places.push_back(place);
+        if (e.row == e.column) {
+          pivots_.emplace_back(place, of.substitution_index(e.column));
+        }
+      }
+      places_.push_back(std::move(places));
+    }
+    first_ = supernodal::upload(first, on, resource);
+    make_masks(local, on, resource);
+  }
+
+  /// Takes the values that the PEs have handed in. `values`: of this PE. Collective. Synchronises.
+  template <class Team>
+  void update(Team& team, const Scalar* values, bool conjugated, const supernodal::supernodes<Index>& of,
+              double max_growth, const Executor& on, memory_resource& resource) {
+    std::vector<std::vector<Scalar>> to(sources_.size());
+    for (std::size_t pe = 0; pe < sources_.size(); ++pe) {
+      to[pe].reserve(sources_[pe].size());
+      for (const std::int64_t source : sources_[pe]) {
+        const Scalar v = load_scalar(values + source);
+        to[pe].push_back(conjugated ? conjugate(v) : v);
+      }
+    }
+    const auto received = exchange_all(team, to);
+    std::vector<Scalar> stored(static_cast<std::size_t>(count_), Scalar{});
+    for (std::size_t pe = 0; pe < received.size(); ++pe) {
+      for (std::size_t e = 0; e < received[pe].size(); ++e) {
+        stored[static_cast<std::size_t>(places_[pe][e])] = received[pe][e];
+      }
+    }
+    for (const std::int64_t ghost : ghosts_) {
+      stored[static_cast<std::size_t>(ghost)] = pivot_divisor<Scalar>::one();
+    }
+    zero_pivots_.clear();
+    for (const auto& [place, index] : pivots_) {
+      if (stored[static_cast<std::size_t>(place)] == Scalar{}) {
+        zero_pivots_.push_back(index);
+      }
+    }
+    if (of.count == 0) {
+      return;
+    }
+    const auto device = supernodal::upload(stored, on, resource);
+    panels_.update({device.data(), false, first_.data(), nullptr, nullptr, 1}, of,
+                   {mask_words_.data(), mask_begin_.data(), fundamental_.data(), of.first, of.count},
+                   static_cast<real_t<Scalar>>(std::min<double>(
+                       max_growth, static_cast<double>(std::numeric_limits<real_t<Scalar>>::max()) / 2)),
+                   -1, on);
+    on.synchronize();
+  }
+
+  /// Returns the columns before which the supernodes whose growth is too large are to be cut, and the smallest
+  /// substitution index of such a supernode, all_finite if there is none. Synchronises.
+  std::pair<std::vector<std::int64_t>, std::int64_t> find_grown(const structure<Index>& of,
+                                                               const local_structure<Index>& local,
+                                                               double max_growth, const Executor& on) const {
+    std::vector<std::int64_t> cuts;
+    std::int64_t first = all_finite;
+    if (local.tree.count() == 0) {
+      return {cuts, first};
+    }
+    const auto norms = panels_.norms(on);
+    for (std::size_t s = 0; s < norms.size(); ++s) {
+      const std::int64_t whole = local.whole[s];
+      if (whole < 0 || static_cast<double>(norms[s].growth()) <= max_growth) {
+        continue;
+      }
+      first = std::min(first, of.substitution_index(of.backward ? of.first(whole + 1) - 1 : of.first(whole)));
+      if (of.tree.columns(whole) > 1) {
+        cuts.push_back(of.first(whole) + of.tree.columns(whole) / 2);
+      }
+    }
+    return {cuts, first};
+  }
+
+  [[nodiscard]] bool is_zero_pivot(std::int64_t substitution_index) const {
+    return std::find(zero_pivots_.begin(), zero_pivots_.end(), substitution_index) != zero_pivots_.end();
+  }
+  [[nodiscard]] const Scalar* panels() const { return panels_.panels(); }
+  /// Returns null if the diagonal is unit.
+  [[nodiscard]] const Scalar* diagonal() const { return unit_ ? nullptr : panels_.diagonal().diagonal(); }
+  [[nodiscard]] std::size_t bytes() const {
+    return panels_.bytes() + first_.bytes() + mask_words_.bytes() + mask_begin_.bytes() + fundamental_.bytes();
+  }
+
+ private:
+  /// Makes masks that say that a panel has all its rows; see supernodal::row_masks. Each supernode counts as a
+  /// fundamental one.
+  void make_masks(const local_structure<Index>& local, const Executor& on, memory_resource& resource) {
+    std::vector<std::uint32_t> words;
+    std::vector<std::int64_t> begin{0};
+    std::vector<Index> fundamental;
+    for (std::int64_t s = 0; s < local.tree.count(); ++s) {
+      const std::int64_t height = local.tree.columns(s) + local.tree.rows(s);
+      for (std::int64_t w = 0; w * 32 < height; ++w) {
+        if (w % 8 == 0 && w > 0) {
+          words.push_back(static_cast<std::uint32_t>(w * 32));
+        }
+        words.push_back(height - w * 32 >= 32 ? ~std::uint32_t{0} : (std::uint32_t{1} << (height - w * 32)) - 1);
+      }
+      begin.push_back(static_cast<std::int64_t>(words.size()));
+      fundamental.push_back(static_cast<Index>(s));
+    }
+    mask_words_ = supernodal::upload(words, on, resource);
+    mask_begin_ = supernodal::upload(begin, on, resource);
+    fundamental_ = supernodal::upload(fundamental, on, resource);
+  }
+
+  bool unit_;
+  panel_values panels_;
+  std::int64_t count_ = 0;                                        ///< stored values
+  std::vector<std::vector<std::int64_t>> sources_;                ///< by PE: own values that it needs
+  std::vector<std::vector<std::int64_t>> places_;                 ///< by PE: where its values are stored
+  std::vector<std::int64_t> ghosts_;                              ///< where the pivots of ghosts are stored
+  std::vector<std::pair<std::int64_t, std::int64_t>> pivots_;     ///< where a pivot is stored, substitution index
+  std::vector<std::int64_t> zero_pivots_;                         ///< substitution indices
+  buffer<Offset> first_;                                          ///< by column; see supernodal::stored_values
+  buffer<std::uint32_t> mask_words_;
+  buffer<std::int64_t> mask_begin_;
+  buffer<Index> fundamental_;
+};
+
+}  // namespace sptrsv::detail::distributed

@@ -1,0 +1,212 @@
+// Which PE solves which supernode, and the model of the time of a solve that chooses it.
+//
+// The model is that of supernodal/critical_path.hpp: a time for each supernode on the longest path, and for
+// each byte and each supernode of the PE that has most of them. A path that goes from one PE to another takes
+// a remote hop instead of a local one.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/distributed/structure.hpp"
+#include "sptrsv/detail/supernodal/critical_path.hpp"
+
+namespace sptrsv::detail::distributed {
+
+/// How supernodes are dealt to PEs.
+enum class dealing {
+  automatic,  ///< the one that is predicted to be fastest
+  subtrees,   ///< subtrees to PEs; a supernode above them to the PE of its heaviest child
+  top,        ///< subtrees to PEs; the supernodes above them one by one, cyclically
+  cyclic      ///< all supernodes one by one, cyclically
+};
+
+/// The properties of a machine that the model uses.
+struct machine_costs {
+  double remote_hop_ns = 411;  ///< how much longer a hop to another PE takes than one within a PE
+  double level_ns = 0;         ///< see supernodal::path_costs; 0: the default for the direction
+  double byte_ns = 0;
+  double supernode_ns = 0;
+
+  [[nodiscard]] supernodal::path_costs path(bool backward) const {
+    const auto usual = supernodal::path_costs::of(backward);
+    return {level_ns > 0 ? level_ns : usual.level, byte_ns > 0 ? byte_ns : usual.byte,
+            supernode_ns > 0 ? supernode_ns : usual.supernode};
+  }
+};
+
+/// The parts of a predicted time in nanoseconds.
+struct predicted_solve {
+  double path_ns = 0;   ///< of the longest path
+  double bytes_ns = 0;  ///< of the PE with the most bytes and supernodes
+  std::int64_t levels = 0;      ///< supernodes on the path
+  std::int64_t crossings = 0;   ///< hops between PEs on the path
+
+  [[nodiscard]] double total_ns() const { return path_ns + bytes_ns; }
+};
+
+/// Predicts the time of a solve. `owner`: by supernode. `scalar_bytes`: of an entry.
+template <class Index>
+predicted_solve predict(const structure<Index>& of, const std::vector<int>& owner, int pes,
+                        const machine_costs& costs, double scalar_bytes) {
+  struct path {
+    double ns = 0;
+    std::int64_t levels = 0;
+    std::int64_t crossings = 0;
+  };
+  const auto cost = costs.path(of.backward);
+  const std::int64_t count = of.tree.count();
+  std::vector<path> below(static_cast<std::size_t>(count));  // by supernode: of the longest path that ends before it
+  std::vector<double> load(static_cast<std::size_t>(pes), 0);
+  path longest;
+  const auto take = [](path& to, const path& from) {
+    if (from.ns > to.ns) {
+      to = from;
+    }
+  };
+  // The hops are the same in both directions of the tree.
+  for (std::int64_t s = 0; s < count; ++s) {
+    const auto at = static_cast<std::size_t>(s);
+    path own = below[at];
+    own.ns += cost.level;
+    ++own.levels;
+    take(longest, own);
+    const double columns = static_cast<double>(of.tree.columns(s));
+    load[static_cast<std::size_t>(owner[at])] +=
+        cost.supernode +
+        cost.byte * scalar_bytes * (static_cast<double>(of.tree.entries(s)) + 4 * columns);
+    std::int64_t last = -1;
+    for (std::int64_t t = 0; t < of.tree.rows(s); ++t) {
+      const std::int64_t above = of.supernode_at(of.row(s, t));
+      if (above != last) {
+        path next = own;
+        if (owner[at] != owner[static_cast<std::size_t>(above)]) {
+          next.ns += costs.remote_hop_ns;
+          ++next.crossings;
+        }
+        take(below[static_cast<std::size_t>(above)], next);
+        last = above;
+      }
+      if (of.tree.is_nested) {
+        break;
+      }
+    }
+  }
+  predicted_solve found;
+  found.path_ns = longest.ns;
+  found.levels = longest.levels;
+  found.crossings = longest.crossings;
+  found.bytes_ns = load.empty() ? 0 : *std::max_element(load.begin(), load.end());
+  return found;
+}
+
+/// Deals supernodes to the first `pes` PEs.
+template <class Index>
+class dealer {
+ public:
+  dealer(const structure<Index>& of, int pes) : of_(of), pes_(pes) {}
+
+  /// Returns the owner of each supernode.
+  [[nodiscard]] std::vector<int> deal(dealing how) const {
+    const std::int64_t count = of_.tree.count();
+    std::vector<int> owner(static_cast<std::size_t>(count), 0);
+    if (how == dealing::cyclic || !of_.tree.is_nested) {
+      for (std::int64_t s = 0; s < count; ++s) {
+        owner[static_cast<std::size_t>(s)] = static_cast<int>(s % pes_);
+      }
+      return owner;
+    }
+    // Subtrees of at most an eighth of a PE's share. They go to the PEs in the order of columns, in equal
+    // shares: so a PE solves for columns that are next to each other.
+    std::vector<double> weight(owner.size(), 0);  // of the subtree
+    double all = 0;
+    for (std::int64_t s = 0; s < count; ++s) {
+      const double own = static_cast<double>(of_.tree.entries(s) + of_.tree.columns(s));
+      weight[static_cast<std::size_t>(s)] += own;
+      all += own;
+      if (parent(s) >= 0) {
+        weight[static_cast<std::size_t>(parent(s))] += weight[static_cast<std::size_t>(s)];
+      }
+    }
+    const double most = all / (8.0 * pes_);
+    const auto is_top = [&](std::int64_t s) { return weight[static_cast<std::size_t>(s)] > most; };
+    double dealt = 0;  // of all roots of subtrees
+    for (std::int64_t s = 0; s < count; ++s) {
+      dealt += is_root(s, is_top) ? weight[static_cast<std::size_t>(s)] : 0;
+    }
+    double before = 0;
+    for (std::int64_t s = 0; s < count; ++s) {
+      if (is_root(s, is_top)) {
+        const double middle = before + weight[static_cast<std::size_t>(s)] / 2;
+        owner[static_cast<std::size_t>(s)] = std::min(pes_ - 1, static_cast<int>(middle / dealt * pes_));
+        before += weight[static_cast<std::size_t>(s)];
+      }
+    }
+    for (std::int64_t s = count - 1; s >= 0; --s) {  // what is below a root goes with it
+      if (!is_top(s) && !is_root(s, is_top)) {
+        owner[static_cast<std::size_t>(s)] = owner[static_cast<std::size_t>(parent(s))];
+      }
+    }
+    std::vector<double> heaviest(owner.size(), -1);
+    int next = 0;
+    for (std::int64_t s = 0; s < count; ++s) {
+      if (is_top(s) && (how == dealing::top || heaviest[static_cast<std::size_t>(s)] < 0)) {
+        owner[static_cast<std::size_t>(s)] = next++ % pes_;
+      }
+      const std::int64_t above = parent(s);
+      if (above >= 0 && is_top(above) && how != dealing::top &&
+          weight[static_cast<std::size_t>(s)] > heaviest[static_cast<std::size_t>(above)]) {
+        heaviest[static_cast<std::size_t>(above)] = weight[static_cast<std::size_t>(s)];
+        owner[static_cast<std::size_t>(above)] = owner[static_cast<std::size_t>(s)];
+      }
+    }
+    return owner;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t parent(std::int64_t s) const {
+    return of_.tree.rows(s) > 0 ? of_.parent(s) : -1;
+  }
+  /// Returns whether the subtree of `s` is dealt as a whole, and is not part of a larger one that is.
+  template <class IsTop>
+  [[nodiscard]] bool is_root(std::int64_t s, const IsTop& is_top) const {
+    return !is_top(s) && (parent(s) < 0 || is_top(parent(s)));
+  }
+
+  const structure<Index>& of_;
+  int pes_;
+};
+
+/// The owners of all supernodes, and what the model predicts for them.
+struct ownership {
+  std::vector<int> owner;  ///< by supernode
+  int pes = 1;             ///< how many PEs solve
+  dealing how = dealing::subtrees;
+  predicted_solve predicted;
+};
+
+/// Deals the supernodes to `pes` PEs; if `pes` is 0, to as many of `present` ones as are predicted to be
+/// fastest. Of equal predictions it takes the one with fewer PEs.
+template <class Index>
+ownership choose_owners(const structure<Index>& of, int pes, int present, dealing how,
+                        const machine_costs& costs, double scalar_bytes) {
+  ownership best;
+  for (int used = pes > 0 ? pes : 1; used <= (pes > 0 ? pes : present); ++used) {
+    for (const dealing tried : {dealing::subtrees, dealing::top, dealing::cyclic}) {
+      if ((how != dealing::automatic && how != tried) || (how == dealing::automatic && tried == dealing::cyclic)) {
+        continue;
+      }
+      ownership now{dealer<Index>(of, used).deal(tried), used, tried, {}};
+      now.predicted = predict(of, now.owner, used, costs, scalar_bytes);
+      if (best.owner.empty() || now.predicted.total_ns() < best.predicted.total_ns()) {
+        best = std::move(now);
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace sptrsv::detail::distributed
