@@ -1,7 +1,8 @@
-// Distributed solves beside the policies of one GPU, on complete factors of grids: grids of PEs, flat and
-// binary trees, and the predictions of the model. `sptrsv_distributed --help` lists the options.
+// Distributed solves beside the policies of one GPU, on complete factors of grids: numbers of PEs, ways to deal
+// supernodes to them, and the predictions of the model. `sptrsv_distributed --help` lists the options.
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -21,6 +22,10 @@ using namespace sptrsv_common;
 struct benchmark_options {
   std::vector<std::int64_t> sides{32};
   std::vector<std::int64_t> pes{1, 2};
+  std::vector<sptrsv::supernode_dealing> dealings{sptrsv::supernode_dealing::subtrees,
+                                                  sptrsv::supernode_dealing::top,
+                                                  sptrsv::supernode_dealing::cyclic};
+  bool has_dataflow = true;
   std::int64_t gpus = 0;  ///< 0: all
   std::int64_t rhs = 1;
   int rounds = 5;
@@ -55,29 +60,29 @@ double one_gpu(const Policy& policy, const sptrsv::csr_matrix<double>& factor, c
   return median(times);
 }
 
-/// A grid of PEs and the kind of its trees.
+/// How the supernodes are dealt to how many PEs.
 struct configuration {
   std::string name;
   sptrsv::policy::distributed policy;
   int pes;
 };
 
-std::vector<configuration> configurations(int pes) {
+const choices<sptrsv::supernode_dealing>& dealing_names() {
+  static const choices<sptrsv::supernode_dealing> names{{"subtrees", sptrsv::supernode_dealing::subtrees},
+                                                        {"top", sptrsv::supernode_dealing::top},
+                                                        {"cyclic", sptrsv::supernode_dealing::cyclic}};
+  return names;
+}
+
+/// One PE has all supernodes, however they are dealt.
+std::vector<configuration> configurations(int pes, const std::vector<sptrsv::supernode_dealing>& dealings) {
   std::vector<configuration> made;
-  for (int rows = pes; rows >= 1; --rows) {
-    if (pes % rows != 0) {
-      continue;
-    }
-    for (const int flat : {pes, 0}) {
+  for (const auto& [name, dealing] : dealing_names()) {
+    if (std::find(dealings.begin(), dealings.end(), dealing) != dealings.end() && (pes > 1 || made.empty())) {
       sptrsv::policy::distributed policy;
-      policy.grid_rows = rows;
-      policy.grid_columns = pes / rows;
-      policy.flat_tree = flat;
-      // With two PEs a tree has one edge.
-      if (pes > 2 || flat > 0) {
-        const char* const trees = pes <= 2 ? "" : flat > 0 ? ", flat" : ", binary";
-        made.push_back({std::to_string(rows) + " x " + std::to_string(pes / rows) + trees, policy, pes});
-      }
+      policy.pes = pes;
+      policy.dealing = dealing;
+      made.push_back({pes > 1 ? ", " + std::string(name) : "", policy, pes});
     }
   }
   return made;
@@ -98,7 +103,7 @@ int measure(const benchmark_options& options) {
                 side, side, grouped(factor.rows()).c_str(), grouped(factor.entries()).c_str(),
                 static_cast<int>(options.rhs), gpus);
     table t;
-    t.add_row("", {"forward", "predicted", "backward", "predicted", "messages", "sent", "memory of a PE"});
+    t.add_row("", {"forward", "predicted", "backward", "predicted", "setup", "messages", "sent", "memory of a PE"});
     distributed_run run;
     run.rhs = options.rhs;
     run.rounds = options.rounds;
@@ -113,28 +118,37 @@ int measure(const benchmark_options& options) {
       t.add_row(std::string(policy.name) + ", one GPU", cells);
     };
     add_policy(sptrsv::policy::supernodal{});
-    add_policy(sptrsv::policy::dataflow{});
+    if (options.has_dataflow) {
+      add_policy(sptrsv::policy::dataflow{});
+    }
+    std::vector<std::string> plans;
     for (const std::int64_t pes : options.pes) {
-      for (const configuration& c : configurations(static_cast<int>(pes))) {
+      for (const configuration& c : configurations(static_cast<int>(pes), options.dealings)) {
         std::vector<std::string> cells;
         distributed_result r;
         run.policy = c.policy;
         for (const bool backward : {false, true}) {
           run.backward = backward;
           r = measure_distributed(factor, deal_to_gpus(c.pes, gpus), run);
+          plans.push_back(r.plan);
           const bool ok = r.error <= r.bound;
           is_right = is_right && ok;
           cells.push_back(ok ? in_milliseconds(r.milliseconds) : "WRONG");
           cells.push_back(in_milliseconds(r.facts.predicted_ns / 1e6));
         }
+        cells.push_back(sptrsv_common::formatted("%.2f s", r.setup_seconds));
         cells.push_back(grouped(r.facts.messages));
         cells.push_back(in_bytes(static_cast<std::size_t>(r.facts.sent_bytes)));
         cells.push_back(in_bytes(r.facts.device_bytes));
-        t.add_row(std::to_string(c.pes) + " PEs, " + c.name, cells);
+        t.add_row(std::to_string(c.pes) + (c.pes == 1 ? " PE" : " PEs") + c.name, cells);
       }
     }
     t.print();
+    for (const std::string& plan : plans) {
+      std::printf("%s\n", plan.c_str());
+    }
     std::printf("\n");
+    std::fflush(stdout);
   }
   return is_right ? 0 : 1;
 }
@@ -144,8 +158,9 @@ int measure(const benchmark_options& options) {
 int main(int argc, char** argv) {
   command_line arguments(
       "sptrsv_distributed",
-      "Compares distributed solves with complete factors of 3-D grids, for several numbers and "
-      "grids of processing elements (PEs), with each other and with policies of one GPU.");
+      "Compares distributed solves with complete factors of 3-D grids, for several numbers of "
+      "processing elements (PEs) and ways to deal supernodes to them, with each other and with "
+      "policies of one GPU.");
   benchmark_options options;
   arguments.begin_group("Systems");
   arguments.add_integers("-g,--grid", options.sides, 1, 200, "N,...",
@@ -155,7 +170,11 @@ int main(int argc, char** argv) {
   arguments.add_integers("-n,--pes", options.pes, 1, 64, "N,...", "Numbers of PEs. Default: 1,2.");
   arguments.add_integer("--gpus", options.gpus, 1, 64, "N",
                         "GPUs that the PEs are dealt to. Default: all of the machine.");
+  arguments.add_choices("-d,--dealings", options.dealings, dealing_names(),
+                        "How supernodes are dealt to PEs. Default: all of them.");
   arguments.begin_group("Measurement");
+  arguments.add_flag("--no-dataflow", "Leave out the policy dataflow on one GPU.",
+                     [&] { options.has_dataflow = false; });
   arguments.add_integer("-r,--repeat", options.rounds, 1, 1000, "N",
                         "Number of rounds of 20 solves. The program prints their median. Default: 5.");
   // Hardware queues for the streams of all PEs of a GPU (thread_team.cuh); CUDA reads it when it starts.

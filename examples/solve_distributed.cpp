@@ -43,7 +43,7 @@ int solve(solve_options options) {
               grouped(factor.rows()).c_str(), grouped(factor.entries()).c_str());
   table t;
   t.add_row("",
-            {"GPUs", "grid", "time", "predicted", "messages", "sent", "memory of a PE", "backward error"});
+            {"GPUs", "solving PEs", "time", "predicted", "setup", "messages", "sent", "memory of a PE", "backward error"});
   bool is_right = true;
   for (const bool backward : {false, true}) {
     for (const std::int64_t pes : options.pes) {
@@ -54,8 +54,8 @@ int solve(solve_options options) {
       is_right = is_right && ok;
       t.add_row(std::string(backward ? "L^T x = b, " : "L x = b, ") + std::to_string(pes) + " PEs",
                 {std::to_string(std::min<std::int64_t>(pes, gpus)),
-                 std::to_string(r.facts.grid_rows) + " x " + std::to_string(r.facts.grid_columns),
-                 in_milliseconds(r.milliseconds), in_milliseconds(r.facts.predicted_ns / 1e6),
+                 std::to_string(r.facts.pes), in_milliseconds(r.milliseconds),
+                 in_milliseconds(r.facts.predicted_ns / 1e6), formatted("%.2f s", r.setup_seconds),
                  grouped(r.facts.messages), in_bytes(static_cast<std::size_t>(r.facts.sent_bytes)),
                  in_bytes(r.facts.device_bytes), formatted("%.1e", r.error) + (ok ? " OK" : " WRONG")});
     }
@@ -77,13 +77,8 @@ int main(int argc, char** argv) {
   arguments.add_integers("-n,--pes", options.pes, 1, 64, "N,...", "Numbers of PEs. Default: 1.");
   arguments.add_integer("--gpus", options.gpus, 1, 64, "N",
                         "GPUs that the PEs are dealt to. Default: all of the machine.");
-  arguments.add_integer("--grid-rows", options.run.policy.grid_rows, 0, 64, "N",
-                        "Rows of the grid of PEs. Default: the model chooses the grid.");
-  arguments.add_integer("--grid-columns", options.run.policy.grid_columns, 0, 64, "N",
-                        "Columns of the grid of PEs.");
-  arguments.add_integer(
-      "--flat-tree", options.run.policy.flat_tree, 0, 64, "N",
-      "Largest number of PEs that a tree without inner nodes has below its root. Default: 2.");
+  arguments.add_integer("--solving", options.run.policy.pes, 0, 64, "N",
+                        "How many of the PEs solve. Default: the model chooses.");
   arguments.begin_group("System");
   arguments.add_integer("-g,--grid", options.grid, 1, 200, "N", "A grid of N x N x N points. Default: 32.");
   arguments.add_integer("-k,--rhs", options.run.rhs, 1, 1 << 10, "K", "Right-hand sides. Default: 1.");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -39,8 +40,9 @@ struct distributed_result {
   sptrsv::distributed_facts
       facts;                ///< messages and bytes of all PEs together; memory of the PE with the most
   double milliseconds = 0;  ///< of a solve on the PE that took longest
+  double setup_seconds = 0;  ///< of analyze() on the PE that took longest, without the generation of its rows
   double error = 0;         ///< componentwise backward error
-  double bound = 0;         ///< of substitution
+  double bound = 0;         ///< of substitution, times the growth that the policy allows
   std::string plan;
 };
 
@@ -125,11 +127,14 @@ inline distributed_result measure_on(sptrsv::thread_team::member& pe, const grid
   sptrsv::system_options options;
   options.operation = run.backward ? sptrsv::op::transpose : sptrsv::op::none;
   options.max_rhs = run.rhs;
+  pe.meet();
+  const auto before = std::chrono::steady_clock::now();
   auto solver =
       sptrsv::analyze(run.policy,
                       sptrsv::row_part<double>{first, rows.rows, rows.columns, rows.row_offsets.data(),
                                                rows.column_indices.data(), rows.values.data()},
                       options, pe, stream.get());
+  const std::chrono::duration<double> setup = std::chrono::steady_clock::now() - before;
   std::vector<double> b;
   for (std::int64_t c = 0; c < run.rhs; ++c) {
     for (vertex i = first; i < first + rows.rows; ++i) {
@@ -160,12 +165,16 @@ inline distributed_result measure_on(sptrsv::thread_team::member& pe, const grid
   }
   distributed_result result;
   result.plan = solver.plan();
+  for (const double of_pe : gather_all(pe, std::vector<double>{setup.count()})) {
+    result.setup_seconds = std::max(result.setup_seconds, of_pe);
+  }
   result.milliseconds = median(times);
   const std::vector<double> x = sptrsv::to_host(device_x, stream.get());
   for (std::int64_t c = 0; c < run.rhs; ++c) {
     const auto at = x.begin() + c * rows.rows;
     check_distributed(pe, rows, first, run.backward, c, std::vector<double>(at, at + rows.rows), result);
   }
+  result.bound *= run.policy.max_growth;
   result.facts = solver.facts();
   const auto facts = gather_all(pe, std::vector<sptrsv::distributed_facts>{result.facts});
   result.facts.messages = 0;

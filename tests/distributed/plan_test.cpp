@@ -1,4 +1,4 @@
-// The plan of a distributed solve: trees, supernodes, owners, tasks, and the model.
+// The plan of a distributed solve: supernodes, owners, messages, and the model.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,153 +16,145 @@ namespace {
 
 using namespace detail::distributed;
 
-TEST(PeTree, SpansItsMembersWithTwoChildrenAtMost) {
-  for (int flat = 0; flat < 4; ++flat) {
-    for (int count = 0; count < 12; ++count) {
-      std::vector<int> others;
-      for (int i = 0; i < count; ++i) {
-        others.push_back(3 * i + 1);
-      }
-      const pe_tree tree(99, others, flat);
-      std::multiset<int> reached{99};
-      for (const int pe : tree.members()) {
-        const std::vector<int> children = tree.children(pe);
-        EXPECT_LE(children.size(), count <= flat ? static_cast<std::size_t>(count) : 2u);
-        for (const int child : children) {
-          EXPECT_EQ(tree.parent(child), pe);
-          EXPECT_EQ(tree.depth(child), tree.depth(pe) + 1);
-          reached.insert(child);
-        }
-      }
-      EXPECT_EQ(reached, std::multiset<int>(tree.members().begin(), tree.members().end()));
-      EXPECT_EQ(tree.parent(99), -1);
-      EXPECT_FALSE(tree.has(2));
-    }
-  }
-}
+using emulated_solver = pe_solver<small_tasks, double, emulator_team, emulator::executor>;
 
 /// What the PEs have planned.
 struct planned {
-  shared_plan shared;
-  std::vector<local_plan<std::int32_t>> local;
-  predicted_solve predicted;
+  structure<std::int32_t> whole;
+  ownership owners;
+  std::vector<local_structure<std::int32_t>> local;
+  std::vector<message_plan<std::int32_t>> messages;
 };
 
 planned plan_of(const pattern& p, int pes, const plan_options& how, const form& f = {}) {
   const auto a = make_matrix<double>(p, f).by_rows;
   planned made;
   made.local.resize(static_cast<std::size_t>(pes));
+  made.messages.resize(static_cast<std::size_t>(pes));
   emulated_pes devices(pes);
   devices.run([&](emulator_team& team, const emulator::executor& on) {
     const int rank = team.rank();
-    pe_solver<double, emulator_team, emulator::executor> solver(slice(a, rank, pes), p.size, f.options(1),
-                                                                how, team, on);
+    emulated_solver solver(slice(a, rank, pes), p.size, f.options(1), how, team, on);
     made.local[static_cast<std::size_t>(rank)] = solver.get().local();
+    made.messages[static_cast<std::size_t>(rank)] = solver.get().messages();
     if (rank == 0) {
-      made.shared = solver.get().plan();
-      made.predicted = solver.get().predicted();
+      made.whole = solver.get().whole();
+      made.owners = solver.get().owners();
     }
   });
   return made;
 }
 
-TEST(DistributedPlan, SupernodesAreColumnsWithTheSameRows) {
-  EXPECT_EQ(plan_of(patterns::dense(10), 3, {{3, 1}, 4}).shared.first,
-            (std::vector<std::int64_t>{0, 4, 8, 10}));
-  EXPECT_EQ(plan_of(patterns::chain(4), 2, {{2, 1}}).shared.first, (std::vector<std::int64_t>{0, 1, 2, 4}));
-  EXPECT_EQ(plan_of(patterns::diagonal(3), 2, {{2, 1}}).shared.first,
-            (std::vector<std::int64_t>{0, 1, 2, 3}));
-  const pattern two{"two", 5, {{1, 0}, {3, 0}, {3, 1}, {3, 2}, {4, 3}}};
-  EXPECT_EQ(plan_of(two, 2, {{1, 2}}).shared.first, (std::vector<std::int64_t>{0, 2, 3, 5}));
+/// The supernodes do not depend on the number of PEs, nor on who has handed in which rows.
+TEST(DistributedPlan, SupernodesAreTheSameOnAnyNumberOfPes) {
+  for (const pattern& p : {factor_of_grid(7, 8), patterns::dense(29), patterns::random(60, 4, 3)}) {
+    const planned one = plan_of(p, 1, {1, dealing::cyclic});
+    for (const int pes : {2, 3, 5}) {
+      const planned several = plan_of(p, pes, {pes, dealing::cyclic});
+      EXPECT_EQ(one.whole.tree.first, several.whole.tree.first) << p.name;
+      EXPECT_EQ(one.whole.tree.is_nested, several.whole.tree.is_nested);
+      EXPECT_EQ(one.whole.rows, several.whole.rows);
+    }
+  }
 }
 
-TEST(DistributedPlan, EveryEntryHasOneOwnerAndEveryRowOneSolver) {
-  const pattern p = patterns::random(60, 4, 3);
-  for (const plan_options& how : {plan_options{{2, 2}, 32, 2}, {{4, 1}, 8, 0}, {{1, 3}, 2, 1}}) {
+TEST(DistributedPlan, BothTrianglesOfAFactorHaveItsSupernodes) {
+  const pattern p = factor_of_grid(7, 8);
+  const planned lower = plan_of(p, 2, {2, dealing::subtrees});
+  form f;
+  f.operation = op::transpose;
+  const planned transposed = plan_of(p, 2, {2, dealing::subtrees}, f);
+  EXPECT_TRUE(lower.whole.tree.is_nested);
+  EXPECT_FALSE(lower.whole.backward);
+  EXPECT_TRUE(transposed.whole.backward);
+  EXPECT_EQ(lower.whole.tree.first, transposed.whole.tree.first);
+}
+
+TEST(DistributedPlan, EveryColumnHasOneSolver) {
+  const pattern p = factor_of_grid(9, 10);
+  for (const plan_options& how : plans_for(4)) {
     const planned made = plan_of(p, 4, how);
-    std::multiset<std::pair<std::int64_t, std::int64_t>> owned;
-    std::multiset<std::int64_t> solved;
-    std::multiset<std::int64_t> stored;
-    for (const local_plan<std::int32_t>& local : made.local) {
-      for (const entry& e : local.entries) {
-        owned.insert({e.row, e.column});
-      }
-      const std::set<std::int64_t> places(local.value_at.begin(), local.value_at.end());
-      EXPECT_EQ(places.size(), local.entries.size());
-      EXPECT_TRUE(places.empty() || (*places.begin() >= 0 && *places.rbegin() < local.value_count));
-      for (const task& t : local.tasks) {
-        for (std::int64_t i = t.first; i < t.first + t.columns && t.kind == task_kind::solve; ++i) {
-          solved.insert(i);
-        }
-        if (t.kind == task_kind::solve || t.kind == task_kind::hand_on) {
-          for (std::int64_t i = t.own_begin; i < t.own_end; ++i) {
-            stored.insert(t.first + i);
-          }
+    std::vector<int> solvers(static_cast<std::size_t>(p.size), 0);
+    for (const auto& local : made.local) {
+      for (std::int64_t s = 0; s < local.tree.count(); ++s) {
+        for (std::int64_t j = local.tree.first[static_cast<std::size_t>(s)];
+             j < local.tree.first[static_cast<std::size_t>(s) + 1] && !local.is_ghost(s); ++j) {
+          ++solvers[static_cast<std::size_t>(local.columns[static_cast<std::size_t>(j)])];
         }
       }
     }
-    std::multiset<std::pair<std::int64_t, std::int64_t>> expected;
-    std::multiset<std::int64_t> rows;
-    for (const position& e : p.entries) {
-      expected.insert({e.row, e.column});
-    }
-    for (std::int64_t i = 0; i < p.size; ++i) {
-      expected.insert({i, i});
-      rows.insert(i);
-    }
-    EXPECT_EQ(owned, expected);
-    EXPECT_EQ(solved, rows);
-    EXPECT_EQ(stored, rows);
+    EXPECT_EQ(solvers, std::vector<int>(solvers.size(), 1));
   }
 }
 
-/// What one PE sends another one receives: sums in slots that nothing else is sent to.
-TEST(DistributedPlan, EverySumHasASlotOfItsOwn) {
-  const planned made = plan_of(patterns::random(60, 4, 3), 4, {{1, 4}, 8, 0, 2});
-  std::multiset<std::pair<int, std::int64_t>> sent;
-  std::multiset<std::pair<int, std::int64_t>> received;
-  for (std::size_t rank = 0; rank < 4; ++rank) {
-    const local_plan<std::int32_t>& local = made.local[rank];
-    for (const task& t : local.tasks) {
-      for (int k = 0; k < t.columns; ++k) {
-        if (t.kind == task_kind::sum) {
-          sent.insert({local.targets[static_cast<std::size_t>(t.targets)], t.slot + k});
+/// What one PE sends another one receives, each value at an index that nothing else is sent to.
+TEST(DistributedPlan, EveryMessageHasAnIndexOfItsOwn) {
+  form backward;
+  backward.operation = op::transpose;
+  for (const form& f : {form{}, backward}) {
+    for (const plan_options& how : plans_for(4)) {
+      const planned made = plan_of(factor_of_grid(9, 10), 4, how, f);
+      std::multiset<std::pair<int, std::int64_t>> sent;
+      std::multiset<std::pair<int, std::int64_t>> received;
+      for (int rank = 0; rank < 4; ++rank) {
+        const auto& messages = made.messages[static_cast<std::size_t>(rank)];
+        for (const message& m : messages.messages) {
+          sent.insert({m.pe, m.index});
         }
-        for (int c = 0; c < t.partial_count; ++c) {
-          received.insert(
-              {static_cast<int>(rank), local.partials[static_cast<std::size_t>(t.partials + c)] + k});
+        for (const guest& g : messages.guests) {
+          sent.insert({g.x.pe, g.x.index});
+        }
+        for (const sent_row& row : messages.sent_rows) {
+          sent.insert({row.to.pe, row.to.index});
+        }
+        for (const std::int64_t index : messages.received) {
+          EXPECT_LT(index, messages.values);
+          received.insert({rank, index});
         }
       }
+      EXPECT_EQ(sent, received);
+      EXPECT_GT(sent.size(), 0u);
+      EXPECT_EQ(std::set(sent.begin(), sent.end()).size(), sent.size());
     }
   }
-  EXPECT_EQ(sent, received);
-  EXPECT_GT(sent.size(), 0u);
-  EXPECT_EQ(std::set(sent.begin(), sent.end()).size(), sent.size());
+}
+
+/// Below the supernodes that are dealt one by one, no value goes to another PE.
+TEST(DistributedPlan, SubtreesStayOnOnePe) {
+  const planned made = plan_of(factor_of_grid(16, 16), 2, {2, dealing::subtrees});
+  std::int64_t crossings = 0;
+  for (std::int64_t s = 0; s < made.whole.tree.count(); ++s) {
+    if (made.whole.tree.rows(s) > 0 && made.owners.owner[static_cast<std::size_t>(s)] !=
+                                           made.owners.owner[static_cast<std::size_t>(made.whole.parent(s))]) {
+      ++crossings;
+    }
+  }
+  EXPECT_GE(crossings, 1);
+  EXPECT_LE(crossings, 8);
+  EXPECT_GT(made.whole.tree.count(), 20);
 }
 
 TEST(DistributedPlan, TheModelChoosesTheNumberOfPes) {
-  // A chain gains nothing from a second PE; wide levels of long rows do.
-  EXPECT_EQ(plan_of(patterns::chain(64), 4, {}).shared.grid.rows, 1);
-  EXPECT_EQ(plan_of(patterns::chain(64), 4, {}).shared.grid.columns, 1);
+  // A chain gains nothing from a second PE; subtrees of many bytes do.
+  EXPECT_EQ(plan_of(patterns::chain(64), 4, {}).owners.pes, 1);
   plan_options how;
-  how.costs.bytes_per_ns = 0.01;
-  const planned wide = plan_of(patterns::layers(120, 40, 7), 4, how);
-  EXPECT_GT(wide.shared.grid.rows * wide.shared.grid.columns, 1);
+  how.costs.byte_ns = 100;
+  const planned wide = plan_of(factor_of_grid(12, 12), 4, how);
+  EXPECT_GT(wide.owners.pes, 1);
 }
 
 TEST(DistributedPlan, PredictionsFollowTheCosts) {
-  const auto predicted = [](double local, double remote, double bytes, const pe_grid& grid) {
-    plan_options how{grid};
-    how.costs = {local, remote, bytes, 4};
-    return plan_of(patterns::stencil_2d(8, 9), 4, how).predicted;
+  const auto predicted = [](const machine_costs& costs, int pes) {
+    plan_options how{pes, dealing::subtrees, 1000, costs};
+    return plan_of(factor_of_grid(12, 12), 4, how).owners.predicted;
   };
-  const predicted_solve base = predicted(262, 673, 100, {2, 2});
-  EXPECT_GT(predicted(262, 1834, 100, {2, 2}).critical_path_ns, base.critical_path_ns);
-  EXPECT_GT(predicted(500, 673, 100, {1, 1}).critical_path_ns,
-            predicted(262, 673, 100, {1, 1}).critical_path_ns);
-  EXPECT_EQ(predicted(262, 1834, 100, {1, 1}).bandwidth_ns, predicted(262, 673, 100, {1, 1}).bandwidth_ns);
-  EXPECT_DOUBLE_EQ(predicted(262, 673, 50, {2, 2}).bandwidth_ns, 2 * base.bandwidth_ns);
-  EXPECT_LT(base.bandwidth_ns, predicted(262, 673, 100, {1, 1}).bandwidth_ns);
+  const predicted_solve base = predicted({400, 2000, 1, 1}, 2);
+  EXPECT_GT(base.crossings, 0);
+  EXPECT_DOUBLE_EQ(predicted({1400, 2000, 1, 1}, 2).path_ns, base.path_ns + 1000 * base.crossings);
+  EXPECT_DOUBLE_EQ(predicted({400, 2001, 1, 1}, 2).path_ns, base.path_ns + static_cast<double>(base.levels));
+  EXPECT_EQ(predicted({400, 2000, 1, 1}, 1).crossings, 0);
+  EXPECT_LT(base.bytes_ns, predicted({400, 2000, 1, 1}, 1).bytes_ns);
+  EXPECT_DOUBLE_EQ(predicted({400, 2000, 2, 2}, 2).bytes_ns, 2 * base.bytes_ns);
 }
 
 /// Returns the error that all PEs get if `spoil` changes the part of PE 1.
@@ -179,8 +171,7 @@ std::vector<std::string> errors_of(const Spoil& spoil) {
       spoil(part);
     }
     try {
-      pe_solver<double, emulator_team, emulator::executor> solver(part, p.size, form{}.options(1), {{2, 1}},
-                                                                  team, on);
+      emulated_solver solver(part, p.size, form{}.options(1), {2}, team, on);
     } catch (const error& e) {
       errors[static_cast<std::size_t>(rank)] = e.what();
     }

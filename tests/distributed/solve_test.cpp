@@ -56,6 +56,14 @@ TEST(DistributedSolve, ForestsEndWhereOtherPesBegin) {
   }
 }
 
+/// Supernodes of other PEs stand between those of a subtree.
+TEST(DistributedSolve, ForestsOfA3DFactorHaveNoGhosts) {
+  for (const plan_options& how : plans_for(4)) {
+    check<double, small_forests_of_pes>(4, {factor_of_grid(6, 6, 6), form{}, how, {1, 1}}, hostile_settings(5, 0));
+    ASSERT_FALSE(HasFailure());
+  }
+}
+
 /// PEs run ahead of each other through solves with different numbers of right-hand sides.
 TEST(DistributedSolve, SolvesFollowEachOtherUnderHostileSchedules) {
   for (std::uint64_t i = 0; i < 24; ++i) {

@@ -53,8 +53,8 @@ class gpu_pes {
 };
 
 std::vector<pattern> patterns_to_solve() {
-  return {patterns::chain(500), patterns::stencil_2d(40, 50), patterns::dense(400),
-          patterns::random(3000, 8, 5), patterns::arrow_row(1000)};
+  return {patterns::chain(500), factor_of_grid(40, 50), patterns::dense(700), patterns::random(3000, 8, 5),
+          factor_of_grid(12, 12, 12)};
 }
 
 /// Solves on 1, 2, 4 and 8 PEs that are dealt to `gpus` GPUs.
@@ -66,7 +66,7 @@ void solve_everything(int gpus) {
       const auto plans = plans_for(pes);
       for (const form& f : covering_forms(rotation)) {
         gpu_pes on(dealt(pes, gpus));
-        check_solves<Value>({p, f, plans[rotation++ % plans.size()]}, on);
+        check_solves<Value, supernodal_tuning>({p, f, plans[rotation++ % plans.size()]}, on);
         ASSERT_FALSE(::testing::Test::HasFailure()) << pes << " PEs on " << gpus << " GPUs";
       }
     }
@@ -87,14 +87,14 @@ TEST(GpuDistributed, PesHaveGpusOfTheirOwn) {
 /// order, so that all solutions have the same bits.
 void solve_many_times(const std::vector<int>& devices) {
   const auto pes = static_cast<int>(devices.size());
-  const auto a = make_matrix<double>(patterns::random(3000, 8, 5), form{}).by_rows;
+  const auto a = make_matrix<double>(factor_of_grid(12, 12, 12), form{}).by_rows;
   const auto b = random_vector<double>(a.rows, 7);
   std::vector<double> first(b.size());
   std::vector<double> last(b.size());
   gpu_pes on_gpus(devices);
   on_gpus.run([&](thread_team::member& pe, const detail::cuda_executor& on) {
-    pe_solver<double, thread_team::member, detail::cuda_executor> solver(slice(a, pe.rank(), pes), a.rows, {},
-                                                                         {{2, pes / 2}, 8, 1}, pe, on);
+    pe_solver<supernodal_tuning, double, thread_team::member, detail::cuda_executor> solver(
+        slice(a, pe.rank(), pes), a.rows, {}, plans_for(pes).back(), pe, on);
     const auto from = solver.upload(b, a.rows, 1);
     auto to = solver.upload(b, a.rows, 1);
     for (int time = 0; time < 50; ++time) {
@@ -115,6 +115,7 @@ TEST(GpuDistributed, ManySolvesFollowEachOtherOnTwoGpus) {
     GTEST_SKIP() << "this machine has one GPU";
   }
   solve_many_times({0, 1});
+  solve_many_times({0, 1, 0, 1});
 }
 
 /// PE 1 ends early. PE 0, which meets it on the host, does not wait for it.
@@ -126,8 +127,8 @@ TEST(GpuDistributed, NobodyWaitsOnTheHostForAPeThatHasFailed) {
     team.run([&](thread_team::member& pe) {
       const owned_stream stream;
       const detail::cuda_executor on(stream.get());
-      pe_solver<double, thread_team::member, detail::cuda_executor> solver(slice(a, pe.rank(), 2), a.rows, {},
-                                                                           {{2, 1}, 1}, pe, on);
+      pe_solver<supernodal_tuning, double, thread_team::member, detail::cuda_executor> solver(
+          slice(a, pe.rank(), 2), a.rows, {}, plans_for(2).front(), pe, on);
       auto b = solver.upload(std::vector<double>(static_cast<std::size_t>(a.rows), 1), a.rows, 1);
       solver.enqueue(b, b, 1, 1);
       on.synchronize();
@@ -157,7 +158,7 @@ TEST(GpuDistributed, TheInterfaceSolves) {
     const owned_stream stream;
     const detail::cuda_executor on(stream.get());
     const auto part = slice(a, pe.rank(), 2);
-    auto solver = analyze(policy::distributed{2, 1},
+    auto solver = analyze(policy::distributed{2},
                           row_part<double>{part.first, part.rows, a.rows, part.offsets.data(),
                                            part.columns.data(), part.values.data()},
                           {}, pe, stream.get());

@@ -1150,19 +1150,31 @@ ERRORS = (
         "a PE resets the buffer of the solve that runs",
         "parity",
         "distributed",
-        Edit(DISTRIBUTED + "inbox.hpp", "(begun.number + 2) % inbox_buffers", "begun.number % inbox_buffers"),
+        Edit(DISTRIBUTED + "engine.hpp", "buffer_of(solves_ + inbox_buffers - 1)", "buffer_of(solves_)"),
     ),
     error(
         "a PE does not reset what it has received",
         "reset",
         "distributed",
-        Edit(DISTRIBUTED + "inbox.hpp", "flag::reset(ctx, component(own, buffer, k, index));", ""),
+        Edit(DISTRIBUTED + "agent.hpp", "i < p.received_count", "i < 0"),
+    ),
+    error(
+        "a forest has columns of another PE",
+        "order",
+        "distributed",
+        Edit(SN + "forest/forests.hpp", "apart_[at(s)] == 0 && ", ""),
+    ),
+    error(
+        "a PE takes x of another one for its own",
+        "order",
+        "distributed",
+        Edit(DISTRIBUTED + "agent.hpp", "range.first >= 0 && m < range.count", "false"),
     ),
     error(
         "a PE does not wait for others that are behind",
         "order",
         "distributed",
-        Edit(DISTRIBUTED + "inbox.hpp", "scope.load_relaxed(others) < begun.number", "false"),
+        Edit(DISTRIBUTED + "inbox.hpp", "scope.load_relaxed(others) < solve", "false"),
     ),
     error(
         "a PE waits for others one solve too short",
@@ -1170,14 +1182,14 @@ ERRORS = (
         "distributed",
         Edit(
             DISTRIBUTED + "inbox.hpp",
-            "scope.load_relaxed(others) < begun.number",
-            "scope.load_relaxed(others) + 1 < begun.number",
+            "scope.load_relaxed(others) < solve",
+            "scope.load_relaxed(others) + 1 < solve",
         ),
     ),
     error(
         "a PE resets one right-hand side too few",
         "bounds",
         "distributed",
-        Edit(DISTRIBUTED + "inbox.hpp", "k < columns", "k + 1 < columns"),
+        Edit(DISTRIBUTED + "engine.hpp", "used_rhs_ = p.x.columns", "used_rhs_ = p.x.columns - 1"),
     ),
 )

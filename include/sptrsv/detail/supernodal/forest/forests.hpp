@@ -148,9 +148,7 @@ class forest_finder {
   /// Finds the first supernode of each subtree.
   void find_subtrees() {
     subtree_size_.assign(list_.places.size(), 1);
-    for (std::size_t s = 0; s < apart_.size(); ++s) {
-      subtree_size_[s] += apart_[s] != 0 ? 1 : 0;  // then is_subtree() is false for it and its ancestors
-    }
+    apart_.resize(subtree_size_.size(), 0);
     subtree_begin_.resize(list_.places.size());
     std::iota(subtree_begin_.begin(), subtree_begin_.end(), Index{0});
     for (std::size_t s = 0; s < subtree_size_.size(); ++s) {
@@ -158,6 +156,7 @@ class forest_finder {
         const auto above = static_cast<std::size_t>(tree_.parent[s]);
         subtree_begin_[above] = std::min(subtree_begin_[above], subtree_begin_[s]);
         subtree_size_[above] += subtree_size_[s];
+        apart_[above] = static_cast<char>(apart_[above] | apart_[s]);
       }
     }
   }
@@ -200,9 +199,9 @@ class forest_finder {
     return first - 1;
   }
 
-  /// Returns whether the descendants of a supernode are those just before it.
+  /// Returns whether the descendants of a supernode are those just before it, and a forest may contain them all.
   [[nodiscard]] bool is_subtree(std::int64_t s) const {
-    return subtree_size_[at(s)] == s - subtree_begin_[at(s)] + 1;
+    return apart_[at(s)] == 0 && subtree_size_[at(s)] == s - subtree_begin_[at(s)] + 1;
   }
   [[nodiscard]] std::int64_t columns(std::int64_t first, std::int64_t last) const {
     return tree_.first[at(last) + 1] - tree_.first[at(first)];
@@ -241,7 +240,7 @@ class forest_finder {
   const std::vector<std::int32_t>& level_;
   forest_space space_;
   std::int64_t bytes_;
-  std::vector<char> apart_;
+  std::vector<char> apart_;           ///< by supernode: whether its subtree has one that no forest may contain
   std::vector<Index> subtree_begin_;  ///< by supernode: the first one of its subtree
   std::vector<Index> subtree_size_;   ///< by supernode: supernodes in its subtree
   std::vector<std::int64_t> roots_;   ///< of the forest that is made, the last one first
