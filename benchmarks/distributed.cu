@@ -1,5 +1,5 @@
-// Distributed solves beside the policies of one GPU, on complete factors of grids: numbers of PEs, ways to deal
-// supernodes to them, and the predictions of the model. `sptrsv_distributed --help` lists the options.
+// Distributed solves beside the policies of one GPU, on complete factors of grids: numbers of PEs, ways to
+// deal supernodes to them, and the predictions of the model. `sptrsv_distributed --help` lists the options.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -22,9 +22,8 @@ using namespace sptrsv_common;
 struct benchmark_options {
   std::vector<std::int64_t> sides{32};
   std::vector<std::int64_t> pes{1, 2};
-  std::vector<sptrsv::supernode_dealing> dealings{sptrsv::supernode_dealing::subtrees,
-                                                  sptrsv::supernode_dealing::top,
-                                                  sptrsv::supernode_dealing::cyclic};
+  std::vector<sptrsv::supernode_dealing> dealings{
+      sptrsv::supernode_dealing::subtrees, sptrsv::supernode_dealing::top, sptrsv::supernode_dealing::cyclic};
   bool has_dataflow = true;
   std::int64_t gpus = 0;  ///< 0: all
   std::int64_t rhs = 1;
@@ -103,7 +102,8 @@ int measure(const benchmark_options& options) {
                 side, side, grouped(factor.rows()).c_str(), grouped(factor.entries()).c_str(),
                 static_cast<int>(options.rhs), gpus);
     table t;
-    t.add_row("", {"forward", "predicted", "backward", "predicted", "setup", "messages", "sent", "memory of a PE"});
+    t.add_row(
+        "", {"forward", "predicted", "backward", "predicted", "setup", "messages", "sent", "memory of a PE"});
     distributed_run run;
     run.rhs = options.rhs;
     run.rounds = options.rounds;

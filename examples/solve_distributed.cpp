@@ -42,8 +42,8 @@ int solve(solve_options options) {
   std::printf("Factor of a %d x %d x %d grid: %s rows, %s entries\n\n", side, side, side,
               grouped(factor.rows()).c_str(), grouped(factor.entries()).c_str());
   table t;
-  t.add_row("",
-            {"GPUs", "solving PEs", "time", "predicted", "setup", "messages", "sent", "memory of a PE", "backward error"});
+  t.add_row("", {"GPUs", "solving PEs", "time", "predicted", "setup", "messages", "sent", "memory of a PE",
+                 "backward error"});
   bool is_right = true;
   for (const bool backward : {false, true}) {
     for (const std::int64_t pes : options.pes) {
@@ -53,11 +53,11 @@ int solve(solve_options options) {
       const bool ok = r.error <= r.bound;
       is_right = is_right && ok;
       t.add_row(std::string(backward ? "L^T x = b, " : "L x = b, ") + std::to_string(pes) + " PEs",
-                {std::to_string(std::min<std::int64_t>(pes, gpus)),
-                 std::to_string(r.facts.pes), in_milliseconds(r.milliseconds),
-                 in_milliseconds(r.facts.predicted_ns / 1e6), formatted("%.2f s", r.setup_seconds),
-                 grouped(r.facts.messages), in_bytes(static_cast<std::size_t>(r.facts.sent_bytes)),
-                 in_bytes(r.facts.device_bytes), formatted("%.1e", r.error) + (ok ? " OK" : " WRONG")});
+                {std::to_string(std::min<std::int64_t>(pes, gpus)), std::to_string(r.facts.pes),
+                 in_milliseconds(r.milliseconds), in_milliseconds(r.facts.predicted_ns / 1e6),
+                 formatted("%.2f s", r.setup_seconds), grouped(r.facts.messages),
+                 in_bytes(static_cast<std::size_t>(r.facts.sent_bytes)), in_bytes(r.facts.device_bytes),
+                 formatted("%.1e", r.error) + (ok ? " OK" : " WRONG")});
     }
   }
   t.print();

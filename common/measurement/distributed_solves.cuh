@@ -38,11 +38,11 @@ struct distributed_run {
 /// What distributed solves took, over all PEs.
 struct distributed_result {
   sptrsv::distributed_facts
-      facts;                ///< messages and bytes of all PEs together; memory of the PE with the most
-  double milliseconds = 0;  ///< of a solve on the PE that took longest
+      facts;                 ///< messages and bytes of all PEs together; memory of the PE with the most
+  double milliseconds = 0;   ///< of a solve on the PE that took longest
   double setup_seconds = 0;  ///< of analyze() on the PE that took longest, without the generation of its rows
-  double error = 0;         ///< componentwise backward error
-  double bound = 0;         ///< of substitution, times the growth that the policy allows
+  double error = 0;          ///< componentwise backward error
+  double bound = 0;          ///< of substitution, times the growth that the policy allows
   std::string plan;
 };
 

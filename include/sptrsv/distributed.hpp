@@ -40,8 +40,8 @@ namespace policy {
 /// its entries; for a pattern without supernodes it is the pattern of the whole matrix.
 struct distributed {
   static constexpr const char* name = "distributed";  ///< name of the policy
-  /// How many PEs solve for columns; 0: a model of the critical path chooses. All PEs hand in rows and receive
-  /// x in any case.
+  /// How many PEs solve for columns; 0: a model of the critical path chooses. All PEs hand in rows and
+  /// receive x in any case.
   int pes = 0;
   /// How supernodes are dealt to PEs. If the pattern is not that of a complete factor, it is `cyclic`.
   supernode_dealing dealing = supernode_dealing::automatic;

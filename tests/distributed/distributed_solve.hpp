@@ -176,8 +176,9 @@ void check_solves(const solve_run& run, Pes& pes) {
     const dense_view<const Value> from(b[k].data(), size, run.columns[k], 1, size);
     const dense_view<const Value> to(x[k].data(), size, run.columns[k], 1, size);
     const auto error = backward_error(a, run.f.options(3), from, to, alpha);
-    EXPECT_TRUE(error.error <= run.how.max_growth * error.bound) << run.p.name << ", " << run.f.name() << ", solve " << k << ": "
-                                            << error.error << " exceeds " << error.bound;
+    EXPECT_TRUE(error.error <= run.how.max_growth * error.bound)
+        << run.p.name << ", " << run.f.name() << ", solve " << k << ": " << error.error << " exceeds "
+        << error.bound;
   }
 }
 
@@ -187,7 +188,9 @@ inline constexpr double test_growth = 8;
 /// Returns plans for `pes` PEs that deal the supernodes in different ways.
 inline std::vector<detail::distributed::plan_options> plans_for(int pes) {
   using detail::distributed::dealing;
-  return {{pes, dealing::cyclic, test_growth}, {pes, dealing::subtrees, test_growth}, {pes, dealing::top, test_growth}};
+  return {{pes, dealing::cyclic, test_growth},
+          {pes, dealing::subtrees, test_growth},
+          {pes, dealing::top, test_growth}};
 }
 
 }  // namespace sptrsv::testing

@@ -14,8 +14,8 @@ namespace {
 
 /// Calls body(solver, rank, part, device) on each PE for a lower triangle of 12 rows.
 template <class Body>
-void with_solvers(int pes, const policy::distributed& policy, const system_options& options,
-                  const Body& body, const pattern& p = patterns::stencil_2d(3, 4)) {
+void with_solvers(int pes, const policy::distributed& policy, const system_options& options, const Body& body,
+                  const pattern& p = patterns::stencil_2d(3, 4)) {
   const auto a = make_matrix<double>(p, form{}).by_rows;
   emulated_pes devices(pes);
   devices.run([&](emulator_team& team, const auto&) {
@@ -109,7 +109,8 @@ TEST(Distributed, StatusReportsGrowth) {
 
 TEST(Distributed, ThePlanSaysWhatTheModelPredicts) {
   with_solvers(4, {}, {}, [](auto& solver, int, const auto&, emulator::device&) {
-    EXPECT_NE(solver.plan().find(" supernodes, on 1 of 4 PEs; predicted "), std::string::npos) << solver.plan();
+    EXPECT_NE(solver.plan().find(" supernodes, on 1 of 4 PEs; predicted "), std::string::npos)
+        << solver.plan();
     EXPECT_NE(solver.plan().find("one PE is predicted to be fastest"), std::string::npos);
   });
 }

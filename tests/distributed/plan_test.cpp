@@ -124,8 +124,9 @@ TEST(DistributedPlan, SubtreesStayOnOnePe) {
   const planned made = plan_of(factor_of_grid(16, 16), 2, {2, dealing::subtrees});
   std::int64_t crossings = 0;
   for (std::int64_t s = 0; s < made.whole.tree.count(); ++s) {
-    if (made.whole.tree.rows(s) > 0 && made.owners.owner[static_cast<std::size_t>(s)] !=
-                                           made.owners.owner[static_cast<std::size_t>(made.whole.parent(s))]) {
+    if (made.whole.tree.rows(s) > 0 &&
+        made.owners.owner[static_cast<std::size_t>(s)] !=
+            made.owners.owner[static_cast<std::size_t>(made.whole.parent(s))]) {
       ++crossings;
     }
   }
@@ -138,7 +139,8 @@ TEST(DistributedPlan, TheModelChoosesTheNumberOfPes) {
   // A chain gains nothing from a second PE; subtrees of many bytes do.
   EXPECT_EQ(plan_of(patterns::chain(64), 4, {}).owners.pes, 1);
   plan_options how;
-  how.costs.byte_ns = 100;
+  how.costs.bytes_per_ns = 0.01;
+  how.costs.cache_bytes = 0;
   const planned wide = plan_of(factor_of_grid(12, 12), 4, how);
   EXPECT_GT(wide.owners.pes, 1);
 }
@@ -148,13 +150,15 @@ TEST(DistributedPlan, PredictionsFollowTheCosts) {
     plan_options how{pes, dealing::subtrees, 1000, costs};
     return plan_of(factor_of_grid(12, 12), 4, how).owners.predicted;
   };
-  const predicted_solve base = predicted({400, 2000, 1, 1}, 2);
+  const predicted_solve base = predicted({400, 2000, 4, 100}, 2);
   EXPECT_GT(base.crossings, 0);
-  EXPECT_DOUBLE_EQ(predicted({1400, 2000, 1, 1}, 2).path_ns, base.path_ns + 1000 * base.crossings);
-  EXPECT_DOUBLE_EQ(predicted({400, 2001, 1, 1}, 2).path_ns, base.path_ns + static_cast<double>(base.levels));
-  EXPECT_EQ(predicted({400, 2000, 1, 1}, 1).crossings, 0);
-  EXPECT_LT(base.bytes_ns, predicted({400, 2000, 1, 1}, 1).bytes_ns);
-  EXPECT_DOUBLE_EQ(predicted({400, 2000, 2, 2}, 2).bytes_ns, 2 * base.bytes_ns);
+  EXPECT_DOUBLE_EQ(predicted({500, 2000, 4, 100}, 2).path_ns,
+                   base.path_ns + 100 * static_cast<double>(base.crossings));
+  EXPECT_DOUBLE_EQ(predicted({400, 2001, 4, 100}, 2).path_ns,
+                   base.path_ns + static_cast<double>(base.levels));
+  EXPECT_EQ(predicted({400, 2000, 4, 100}, 1).crossings, 0);
+  EXPECT_LT(base.bytes_ns, predicted({400, 2000, 4, 100}, 1).bytes_ns);
+  EXPECT_DOUBLE_EQ(predicted({400, 2000, 2, 100}, 2).bytes_ns, 2 * base.bytes_ns);
 }
 
 /// Returns the error that all PEs get if `spoil` changes the part of PE 1.

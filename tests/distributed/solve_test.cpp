@@ -48,9 +48,9 @@ TEST(DistributedSolve, ForestsEndWhereOtherPesBegin) {
   for (std::uint64_t i = 0; i < 12; ++i) {
     const int pes = static_cast<int>(2 + i % 3);
     for (const plan_options& how : plans_for(pes)) {
-      check<double, small_forests_of_pes>(pes, {factor_of_grid(9, 10), covering_forms(i)[i % 4], how, {1, 2, 1}},
-                                          hostile_settings(i, static_cast<std::uint32_t>(i % 4)),
-                                          static_cast<int>(1 + i % 2));
+      check<double, small_forests_of_pes>(
+          pes, {factor_of_grid(9, 10), covering_forms(i)[i % 4], how, {1, 2, 1}},
+          hostile_settings(i, static_cast<std::uint32_t>(i % 4)), static_cast<int>(1 + i % 2));
       ASSERT_FALSE(HasFailure()) << "settings " << i;
     }
   }
@@ -59,7 +59,8 @@ TEST(DistributedSolve, ForestsEndWhereOtherPesBegin) {
 /// Supernodes of other PEs stand between those of a subtree.
 TEST(DistributedSolve, ForestsOfA3DFactorHaveNoGhosts) {
   for (const plan_options& how : plans_for(4)) {
-    check<double, small_forests_of_pes>(4, {factor_of_grid(6, 6, 6), form{}, how, {1, 1}}, hostile_settings(5, 0));
+    check<double, small_forests_of_pes>(4, {factor_of_grid(6, 6, 6), form{}, how, {1, 1}},
+                                        hostile_settings(5, 0));
     ASSERT_FALSE(HasFailure());
   }
 }

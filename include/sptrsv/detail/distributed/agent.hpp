@@ -40,8 +40,8 @@ struct received_row {
   std::int64_t index;
 };
 
-/// Parameters of a solve on one PE. `size` counts the columns that the PE knows: those that it solves for, and
-/// the rows of their supernodes that others solve for. Its functions replace those of solve_params.
+/// Parameters of a solve on one PE. `size` counts the columns that the PE knows: those that it solves for,
+/// and the rows of their supernodes that others solve for. Its functions replace those of solve_params.
 template <class Scalar, class Index, class Offset>
 struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
   using base = supernodal::solve_params<Scalar, Index, Offset>;
@@ -49,9 +49,9 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
 
   inboxes<Scalar> in;
   pe_state* state;
-  int call;                         ///< number of the call of solve mod 2
-  bool begins_call;                 ///< whether this is the first solve of the call
-  bool stays;                       ///< blocks draw tickets until none is left
+  int call;          ///< number of the call of solve mod 2
+  bool begins_call;  ///< whether this is the first solve of the call
+  bool stays;        ///< blocks draw tickets until none is left
   bool backward;
   unsigned long long first_ticket;  ///< of the solve
   std::int64_t rhs_to_reset;        ///< right-hand sides of the solve before
@@ -62,8 +62,8 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
   const Index* columns;             ///< by column: its number in the whole system; null: the same
   std::int64_t whole_size;          ///< columns of the whole system
   std::int64_t first_row;           ///< of the rows that were handed in here
-  /// By column: its row among those that were handed in here, or -1 - the number of a guest. Null: all rows of
-  /// the system were handed in here.
+  /// By column: its row among those that were handed in here, or -1 - the number of a guest. Null: all rows
+  /// of the system were handed in here.
   const std::int64_t* row_at;
   const guest* guests;
   /// Forward by row of the lists, backward by column: messages of the contribution or of x. Null: there are
@@ -142,14 +142,14 @@ SPTRSV_HOST_DEVICE constexpr std::int64_t tickets_of_solve(std::int64_t tasks, s
   return blocks < tasks ? tasks + blocks : tasks;
 }
 
-/// Does the tasks of a solve on one PE. `Agent`: forward_agent or backward_agent with pe_params. The blocks of
-/// the first tickets send b to the PEs that solve for its rows, and reset what the solve before has received.
-/// Those of the last tickets receive x. The others are blocks of Agent.
+/// Does the tasks of a solve on one PE. `Agent`: forward_agent or backward_agent with pe_params. The blocks
+/// of the first tickets send b to the PEs that solve for its rows, and reset what the solve before has
+/// received. Those of the last tickets receive x. The others are blocks of Agent.
 ///
 /// Progress: all PEs have their supernodes in one common order, by levels. A task waits for others that come
 /// earlier in it, of whichever PE, or for blocks of the first tickets, which wait for no task. So the first
-/// task that is not done can be done, if one block is resident on each PE. Where PEs share a GPU, a launch has
-/// only as many blocks as are resident, and they stay until no task is left.
+/// task that is not done can be done, if one block is resident on each PE. Where PEs share a GPU, a launch
+/// has only as many blocks as are resident, and they stay until no task is left.
 template <class Agent>
 struct pe_agent {
   static constexpr int block_threads = Agent::block_threads;
@@ -191,8 +191,7 @@ struct pe_agent {
   /// Draws a ticket. `start.block`: number of the task, counted from the first one of Agent.
   template <class Context>
   SPTRSV_DEVICE static void take_task(Context& ctx, block_start& start, const params& p) {
-    const auto ticket =
-        static_cast<std::int64_t>(ctx.atomic_add(&p.state->tickets, 1ull) - p.first_ticket);
+    const auto ticket = static_cast<std::int64_t>(ctx.atomic_add(&p.state->tickets, 1ull) - p.first_ticket);
     if (ticket == 0) {
       if (p.begins_call) {
         ctx.store(&p.state->first_nonfinite[p.call ^ 1], all_finite);

@@ -38,10 +38,10 @@ struct plan_options {
 
 /// The plan and the costs of the solves of one PE, which distributed_solver::facts returns.
 struct distributed_facts {
-  int pes = 0;                  ///< how many PEs solve for columns
-  double predicted_ns = 0;      ///< time of a solve by the model; the same on all PEs
-  std::int64_t messages = 0;    ///< values that this PE sends to other PEs in a solve of one right-hand side
-  std::int64_t sent_bytes = 0;  ///< of these messages
+  int pes = 0;                   ///< how many PEs solve for columns
+  double predicted_ns = 0;       ///< time of a solve by the model; the same on all PEs
+  std::int64_t messages = 0;     ///< values that this PE sends to other PEs in a solve of one right-hand side
+  std::int64_t sent_bytes = 0;   ///< of these messages
   std::size_t device_bytes = 0;  ///< device memory of the solver on this PE
 };
 
@@ -75,7 +75,8 @@ class engine {
   template <int Columns>
   using forward_kernel = pe_agent<supernodal::forward_agent<Tuning, Scalar, Index, Offset, Columns, params>>;
   template <int Columns>
-  using backward_kernel = pe_agent<supernodal::backward_agent<Tuning, Scalar, Index, Offset, Columns, params>>;
+  using backward_kernel =
+      pe_agent<supernodal::backward_agent<Tuning, Scalar, Index, Offset, Columns, params>>;
   using space = supernodal::panel_space<Tuning, Scalar>;
   using flag = value_flag<Scalar>;
   using word = typename flag::word;
@@ -87,8 +88,13 @@ class engine {
   /// Collective.
   engine(const part_type& part, const system_options& options, const plan_options& how, Team& team,
          const Executor& on, memory_resource& resource)
-      : team_(team), form_(options, false), how_(how), rows_(part.rows), max_rhs_(options.max_rhs),
-        resource_(resource), space_(space::of(shared_limit(on))) {
+      : team_(team),
+        form_(options, false),
+        how_(how),
+        rows_(part.rows),
+        max_rhs_(options.max_rhs),
+        resource_(resource),
+        space_(space::of(shared_limit(on))) {
     map_.size = part.size;
     std::vector<std::vector<std::int64_t>> ranges =
         gather(team_, std::vector<std::int64_t>{part.first_row, part.rows, part.size});
@@ -113,9 +119,10 @@ class engine {
 
   /// Takes new values of the entries that this PE has handed in. Collective. Synchronises.
   void update_values(const Scalar* values, const Executor& on) {
-    plan_->values.update(team_, values, form_.conjugated, plan_->nodes.view(), how_.max_growth, on, resource_);
-    first_grown_ = smallest_of_all(
-        plan_->values.find_grown(plan_->whole, plan_->local, how_.max_growth, on).second);
+    plan_->values.update(team_, values, form_.conjugated, plan_->nodes.view(), how_.max_growth, on,
+                         resource_);
+    first_grown_ =
+        smallest_of_all(plan_->values.find_grown(plan_->whole, plan_->local, how_.max_growth, on).second);
   }
 
   /// Solves for the rows that this PE has handed in. Collective: every PE enqueues its solves in the same
@@ -163,25 +170,26 @@ class engine {
   [[nodiscard]] std::string describe() const {
     const ownership& owners = plan_->owners;
     const auto rounded = [](double ns) { return std::to_string(static_cast<std::int64_t>(ns)); };
-    const char* const how = owners.pes == 1                        ? ""
+    const char* const how = owners.pes == 1                   ? ""
                             : owners.how == dealing::subtrees ? ", by subtrees"
-                            : owners.how == dealing::top ? ", by subtrees, and cyclically above them"
-                                                         : ", cyclically";
+                            : owners.how == dealing::top      ? ", by subtrees, and cyclically above them"
+                                                              : ", cyclically";
     return std::string(plan_->whole.backward ? "backward, " : "forward, ") +
-           std::to_string(plan_->whole.tree.count()) + " supernodes, on " + std::to_string(owners.pes) + " of " +
-           std::to_string(team_.size()) + " PEs" + how + "; predicted " + rounded(owners.predicted.total_ns()) +
-           " ns (" + std::to_string(owners.predicted.levels) + " levels and " +
-           std::to_string(owners.predicted.crossings) + " hops between PEs " + rounded(owners.predicted.path_ns) +
-           " ns, bytes " + rounded(owners.predicted.bytes_ns) + " ns)" +
-           (owners.pes == 1 && team_.size() > 1 && how_.pes == 0 ? "; one PE is predicted to be fastest" : "");
+           std::to_string(plan_->whole.tree.count()) + " supernodes, on " + std::to_string(owners.pes) +
+           " of " + std::to_string(team_.size()) + " PEs" + how + "; predicted " +
+           rounded(owners.predicted.total_ns()) + " ns (" + std::to_string(owners.predicted.levels) +
+           " levels and " + std::to_string(owners.predicted.crossings) + " hops between PEs " +
+           rounded(owners.predicted.path_ns) + " ns, bytes " + rounded(owners.predicted.bytes_ns) + " ns)" +
+           (owners.pes == 1 && team_.size() > 1 && how_.pes == 0 ? "; one PE is predicted to be fastest"
+                                                                 : "");
   }
   /// Returns what the solves of this PE cost.
   [[nodiscard]] distributed_facts facts() const {
     distributed_facts f;
     f.pes = plan_->owners.pes;
     f.predicted_ns = plan_->owners.predicted.total_ns();
-    f.messages = static_cast<std::int64_t>(plan_->messages.messages.size() + plan_->messages.sent_rows.size() +
-                                           plan_->messages.guests.size());
+    f.messages = static_cast<std::int64_t>(plan_->messages.messages.size() +
+                                           plan_->messages.sent_rows.size() + plan_->messages.guests.size());
     f.sent_bytes = f.messages * std::int64_t{sizeof(Scalar)};
     f.device_bytes = plan_->bytes();
     return f;
@@ -199,16 +207,19 @@ class engine {
         : whole(make_structure(supernodes, of.map_, of.backward_,
                                {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width},
                                Tuning::max_width, cuts)),
-          owners(choose_owners(whole, of.how_.pes, of.team_.size(), of.how_.how, of.how_.costs, sizeof(Scalar))),
+          owners(
+              choose_owners(whole, of.how_.pes, of.team_.size(), of.how_.how, of.how_.costs, sizeof(Scalar))),
           local(make_local(whole, owners.owner, of.team_.rank())),
           tasks(plan_tasks<Tuning, Scalar, Offset>(local, whole.backward, of.space_)),
-          messages(message_planner<Index, Offset, Team>(of.team_, whole, owners.owner, local, handed_over()).make()),
+          messages(message_planner<Index, Offset, Team>(of.team_, whole, owners.owner, local, handed_over())
+                       .make()),
           exchange_blocks(std::max<std::int64_t>(
               simt::ceil_div(
                   static_cast<std::int64_t>(std::max(messages.sent_rows.size(), messages.received.size())),
                   values_per_block),
               of.team_.size() > 1 ? 1 : 0)),  // a PE says that it has begun, also if it has nothing to do
-          collect_blocks(simt::ceil_div(static_cast<std::int64_t>(messages.received_rows.size()), values_per_block)),
+          collect_blocks(
+              simt::ceil_div(static_cast<std::int64_t>(messages.received_rows.size()), values_per_block)),
           solve_blocks(static_cast<std::int64_t>(tasks.forests.forests.size() + tasks.tasks.tasks.size())),
           inbox_values(of.largest_of_all(messages.values)),
           rhs(std::min<std::int64_t>(of.max_rhs_, most_rhs)),
@@ -217,7 +228,8 @@ class engine {
           nodes(local, on, of.resource_),
           forests(tasks.forests, nodes.view(), static_cast<std::int64_t>(local.columns.size()),
                   local.tree.rows_begin.back(), whole.backward, on, of.resource_),
-          values(of.team_, whole, owners.owner, local, of.entries_, of.sources_, of.form_.unit, on, of.resource_),
+          values(of.team_, whole, owners.owner, local, of.entries_, of.sources_, of.form_.unit, on,
+                 of.resource_),
           state(make_buffer<pe_state>(1, on, of.resource_)) {
       const auto upload = [&](const auto& from) { return supernodal::upload(from, on, of.resource_); };
       task_list = upload(tasks.tasks.tasks);
@@ -347,9 +359,9 @@ class engine {
 
   void check(const part_type& part, const system_options& options,
              const std::vector<std::vector<std::int64_t>>& ranges) const {
-    SPTRSV_EXPECTS(how_.pes >= 0 && how_.pes <= team_.size(), errc::invalid_argument,
-                   "a plan for " + std::to_string(how_.pes) + " PEs, for a team of " +
-                       std::to_string(team_.size()));
+    SPTRSV_EXPECTS(
+        how_.pes >= 0 && how_.pes <= team_.size(), errc::invalid_argument,
+        "a plan for " + std::to_string(how_.pes) + " PEs, for a team of " + std::to_string(team_.size()));
     SPTRSV_EXPECTS(part.rows == 0 || part.offsets != nullptr, errc::invalid_argument,
                    "the array of offsets is a null pointer");
     SPTRSV_EXPECTS(
@@ -430,8 +442,8 @@ class engine {
     }
   }
 
-  /// Finds the fundamental supernodes for the direction whose columns have the structure of a complete factor,
-  /// or fewer supernodes; see supernodal::factor.
+  /// Finds the fundamental supernodes for the direction whose columns have the structure of a complete
+  /// factor, or fewer supernodes; see supernodal::factor.
   fundamental_lists<Index> find_supernodes(const part_type& part) {
     const auto find = [&](bool backward) {
       take_entries(part, backward);
@@ -468,7 +480,8 @@ class engine {
     std::int64_t blocks = tasks;
     if (team_.pes_on_device() > 1) {  // leave room for the blocks of the others
       blocks = std::max<std::int64_t>(
-          std::min<std::int64_t>(tasks, on.template resident_blocks<Agent>(bytes) / team_.pes_on_device()), 1);
+          std::min<std::int64_t>(tasks, on.template resident_blocks<Agent>(bytes) / team_.pes_on_device()),
+          1);
     }
     const std::int64_t size = inbox_buffers * plan_->rhs * plan_->inbox_values;
     const auto buffer_of = [&](std::uint64_t solve) {
@@ -519,7 +532,7 @@ class engine {
   row_map map_;
   bool backward_ = false;
   std::vector<factor_entry<Index>> entries_;  ///< of C that this PE has handed in; during the analysis
-  std::vector<std::int64_t> sources_;     ///< by entry: its index in the part
+  std::vector<std::int64_t> sources_;         ///< by entry: its index in the part
   std::unique_ptr<plan> plan_;
   std::int64_t first_grown_ = all_finite;  ///< see local_values::find_grown; of all PEs
   std::uint64_t calls_ = 0;                ///< of solve

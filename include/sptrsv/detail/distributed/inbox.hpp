@@ -22,8 +22,8 @@ inline constexpr int inbox_buffers = 3;
 /// The state that consecutive solves share on a PE; it is in device memory.
 struct pe_state {
   alignas(128) unsigned long long tickets;  ///< drawn so far
-  /// By number of the call of solve mod 2: smallest substitution index whose x is not finite. A call with many
-  /// right-hand sides enqueues several solves.
+  /// By number of the call of solve mod 2: smallest substitution index whose x is not finite. A call with
+  /// many right-hand sides enqueues several solves.
   alignas(128) std::int64_t first_nonfinite[2];
 };
 

@@ -88,7 +88,8 @@ local_structure<Index> make_local(const structure<Index>& of, const std::vector<
                                                               : made.supernode_of[at(made.rows[begin])]);
   }
   for (const Index j : made.columns) {
-    const auto descendant = std::lower_bound(made.columns.begin(), made.columns.end(), of.first_descendant[at(j)]);
+    const auto descendant =
+        std::lower_bound(made.columns.begin(), made.columns.end(), of.first_descendant[at(j)]);
     made.first_descendant.push_back(static_cast<Index>(descendant - made.columns.begin()));
   }
   for (std::int64_t s = 0; s < of.tree.count(); ++s) {
@@ -103,36 +104,38 @@ local_structure<Index> make_local(const structure<Index>& of, const std::vector<
 template <class Tuning, class Scalar, class Offset, class Index>
 supernodal::host_plan plan_tasks(const local_structure<Index>& of, bool backward,
                                  const supernodal::panel_space<Tuning, Scalar>& space) {
-  constexpr int strip_columns =
-      supernodal::backward_product<Tuning, Scalar, Index, Offset, 1>::strip_columns;
+  constexpr int strip_columns = supernodal::backward_product<Tuning, Scalar, Index, Offset, 1>::strip_columns;
   supernodal::host_plan made;
   if (of.tree.count() == 0) {
     return made;
   }
-  made.forests = supernodal::forest_finder(of.tree, of.level, {sizeof(Scalar), backward}, space.bytes(), of.apart)
-                     .find();
+  made.forests =
+      supernodal::forest_finder(of.tree, of.level, {sizeof(Scalar), backward}, space.bytes(), of.apart)
+          .find();
   auto placed = made.forests;
   for (std::size_t s = 0; s < of.whole.size(); ++s) {
     placed.places[s].level = of.whole[s] < 0 ? 0 : placed.places[s].level;
   }
-  made.tasks = supernodal::task_lister(of.tree, of.level, placed, backward,
-                                       {Tuning::block_threads, space.warp_entries(), space.block_entries(),
-                                        Tuning::block_threads, strip_columns, space.strip_rows(strip_columns)})
-                   .make();
+  made.tasks =
+      supernodal::task_lister(of.tree, of.level, placed, backward,
+                              {Tuning::block_threads, space.warp_entries(), space.block_entries(),
+                               Tuning::block_threads, strip_columns, space.strip_rows(strip_columns)})
+          .make();
   return made;
 }
 
 /// What a PE sends and receives in a solve.
 template <class Offset>
 struct message_plan {
-  std::int64_t values = 0;  ///< of one right-hand side in a buffer: those of blocks of this PE, then received ones
-  std::vector<std::int64_t> received;        ///< indices of what others send
-  std::vector<std::int64_t> row_at;          ///< see pe_params
-  std::vector<guest> guests;                 ///< likewise
-  std::vector<message_range> sent;           ///< likewise; empty if nothing is sent
-  std::vector<message> messages;             ///< likewise
-  std::vector<sent_row> sent_rows;           ///< likewise
-  std::vector<received_row> received_rows;   ///< likewise
+  std::int64_t values =
+      0;  ///< of one right-hand side in a buffer: those of blocks of this PE, then received ones
+  std::vector<std::int64_t> received;                    ///< indices of what others send
+  std::vector<std::int64_t> row_at;                      ///< see pe_params
+  std::vector<guest> guests;                             ///< likewise
+  std::vector<message_range> sent;                       ///< likewise; empty if nothing is sent
+  std::vector<message> messages;                         ///< likewise
+  std::vector<sent_row> sent_rows;                       ///< likewise
+  std::vector<received_row> received_rows;               ///< likewise
   std::vector<supernodal::named_sources<Offset>> named;  ///< see solve_params; forward
   std::vector<Offset> sources;                           ///< likewise
 };
@@ -191,7 +194,8 @@ class message_planner {
     if (found.empty()) {
       return;
     }
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     made_.sent.assign(at(count), message_range{-1, 0});
     for (const auto& [index, to] : found) {
       message_range& range = made_.sent[at(index)];
@@ -216,9 +220,9 @@ class message_planner {
                   [&](std::int64_t column) { return local(column); });
   }
 
-  /// Forward: finds the contributions to each sum of this PE, in the order of C, and asks for those of others.
-  /// A supernode sends a contribution to its parent, if this has the row, and otherwise to the supernode that
-  /// has the row as a column; see forward_agent.
+  /// Forward: finds the contributions to each sum of this PE, in the order of C, and asks for those of
+  /// others. A supernode sends a contribution to its parent, if this has the row, and otherwise to the
+  /// supernode that has the row as a column; see forward_agent.
   void find_contributions() {
     requests wanted = no_requests();
     std::vector<std::pair<std::int64_t, std::int64_t>> found;  // sum, index of the value
@@ -354,7 +358,8 @@ std::vector<char> find_senders(const supernodal::host_plan& tasks, const message
   const auto node_sends = [&](std::int64_t first, std::int64_t columns, std::int64_t rows_begin,
                               std::int64_t rows) {
     for (std::int64_t j = first; j < first + columns; ++j) {
-      if (messages.row_at[at(j)] < 0 || (backward && !messages.sent.empty() && messages.sent[at(j)].first >= 0)) {
+      if (messages.row_at[at(j)] < 0 ||
+          (backward && !messages.sent.empty() && messages.sent[at(j)].first >= 0)) {
         return true;
       }
     }

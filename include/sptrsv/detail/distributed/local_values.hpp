@@ -1,5 +1,5 @@
-// The panels of the supernodes that a PE solves for, and how values come to them from the PEs that have handed
-// them in.
+// The panels of the supernodes that a PE solves for, and how values come to them from the PEs that have
+// handed them in.
 #pragma once
 
 #include <cstddef>
@@ -62,14 +62,15 @@ class local_values {
   template <class Team>
   local_values(Team& team, const structure<Index>& of, const std::vector<int>& owner,
                const local_structure<Index>& local, const std::vector<factor_entry<Index>>& entries,
-               const std::vector<std::int64_t>& sources, bool unit, const Executor& on, memory_resource& resource)
+               const std::vector<std::int64_t>& sources, bool unit, const Executor& on,
+               memory_resource& resource)
       : unit_(unit),
         panels_(local.tree, unit ? 0 : static_cast<std::int64_t>(local.columns.size()), on, resource) {
     std::vector<std::vector<factor_entry<Index>>> to(static_cast<std::size_t>(team.size()));
     sources_.resize(to.size());
     for (std::size_t e = 0; e < entries.size(); ++e) {
-      const auto pe = static_cast<std::size_t>(
-          owner[static_cast<std::size_t>(of.supernode_at(entries[e].column))]);
+      const auto pe =
+          static_cast<std::size_t>(owner[static_cast<std::size_t>(of.supernode_at(entries[e].column))]);
       to[pe].push_back(entries[e]);
       sources_[pe].push_back(sources[e]);
     }
@@ -96,12 +97,11 @@ class local_values {
       places.reserve(of_pe.size());
       for (const factor_entry<Index>& e : of_pe) {
         const std::int64_t s = of.supernode_at(e.column);
-        const std::int64_t row = e.row < of.first(s + 1)
-                                     ? e.row - of.first(s)
-                                     : of.tree.columns(s) + of.find_row(s, e.row);
+        const std::int64_t row =
+            e.row < of.first(s + 1) ? e.row - of.first(s) : of.tree.columns(s) + of.find_row(s, e.row);
         const std::int64_t local_column = local.local[static_cast<std::size_t>(e.column)];
-        const std::int64_t place = std::int64_t{first[static_cast<std::size_t>(local_column)]} + row -
-                                   (e.column - of.first(s)) - 1;
+        const std::int64_t place =
+            std::int64_t{first[static_cast<std::size_t>(local_column)]} + row - (e.column - of.first(s)) - 1;
         places.push_back(place);
         if (e.row == e.column) {
           pivots_.emplace_back(place, of.substitution_index(e.column));
@@ -153,11 +153,11 @@ class local_values {
     on.synchronize();
   }
 
-  /// Returns the columns before which the supernodes whose growth is too large are to be cut, and the smallest
-  /// substitution index of such a supernode, all_finite if there is none. Synchronises.
+  /// Returns the columns before which the supernodes whose growth is too large are to be cut, and the
+  /// smallest substitution index of such a supernode, all_finite if there is none. Synchronises.
   std::pair<std::vector<std::int64_t>, std::int64_t> find_grown(const structure<Index>& of,
-                                                               const local_structure<Index>& local,
-                                                               double max_growth, const Executor& on) const {
+                                                                const local_structure<Index>& local,
+                                                                double max_growth, const Executor& on) const {
     std::vector<std::int64_t> cuts;
     std::int64_t first = all_finite;
     if (local.tree.count() == 0) {
@@ -184,12 +184,13 @@ class local_values {
   /// Returns null if the diagonal is unit.
   [[nodiscard]] const Scalar* diagonal() const { return unit_ ? nullptr : panels_.diagonal().diagonal(); }
   [[nodiscard]] std::size_t bytes() const {
-    return panels_.bytes() + first_.bytes() + mask_words_.bytes() + mask_begin_.bytes() + fundamental_.bytes();
+    return panels_.bytes() + first_.bytes() + mask_words_.bytes() + mask_begin_.bytes() +
+           fundamental_.bytes();
   }
 
  private:
-  /// Makes masks that say that a panel has all its rows; see supernodal::row_masks. Each supernode counts as a
-  /// fundamental one.
+  /// Makes masks that say that a panel has all its rows; see supernodal::row_masks. Each supernode counts as
+  /// a fundamental one.
   void make_masks(const local_structure<Index>& local, const Executor& on, memory_resource& resource) {
     std::vector<std::uint32_t> words;
     std::vector<std::int64_t> begin{0};
@@ -200,7 +201,8 @@ class local_values {
         if (w % 8 == 0 && w > 0) {
           words.push_back(static_cast<std::uint32_t>(w * 32));
         }
-        words.push_back(height - w * 32 >= 32 ? ~std::uint32_t{0} : (std::uint32_t{1} << (height - w * 32)) - 1);
+        words.push_back(height - w * 32 >= 32 ? ~std::uint32_t{0}
+                                              : (std::uint32_t{1} << (height - w * 32)) - 1);
       }
       begin.push_back(static_cast<std::int64_t>(words.size()));
       fundamental.push_back(static_cast<Index>(s));
@@ -212,13 +214,14 @@ class local_values {
 
   bool unit_;
   panel_values panels_;
-  std::int64_t count_ = 0;                                        ///< stored values
-  std::vector<std::vector<std::int64_t>> sources_;                ///< by PE: own values that it needs
-  std::vector<std::vector<std::int64_t>> places_;                 ///< by PE: where its values are stored
-  std::vector<std::int64_t> ghosts_;                              ///< where the pivots of ghosts are stored
-  std::vector<std::pair<std::int64_t, std::int64_t>> pivots_;     ///< where a pivot is stored, substitution index
-  std::vector<std::int64_t> zero_pivots_;                         ///< substitution indices
-  buffer<Offset> first_;                                          ///< by column; see supernodal::stored_values
+  std::int64_t count_ = 0;                          ///< stored values
+  std::vector<std::vector<std::int64_t>> sources_;  ///< by PE: own values that it needs
+  std::vector<std::vector<std::int64_t>> places_;   ///< by PE: where its values are stored
+  std::vector<std::int64_t> ghosts_;                ///< where the pivots of ghosts are stored
+  std::vector<std::pair<std::int64_t, std::int64_t>>
+      pivots_;                             ///< where a pivot is stored, substitution index
+  std::vector<std::int64_t> zero_pivots_;  ///< substitution indices
+  buffer<Offset> first_;                   ///< by column; see supernodal::stored_values
   buffer<std::uint32_t> mask_words_;
   buffer<std::int64_t> mask_begin_;
   buffer<Index> fundamental_;

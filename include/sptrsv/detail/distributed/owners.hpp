@@ -1,8 +1,8 @@
 // Which PE solves which supernode, and the model of the time of a solve that chooses it.
 //
-// The model is that of supernodal/critical_path.hpp: a time for each supernode on the longest path, and for
-// each byte and each supernode of the PE that has most of them. A path that goes from one PE to another takes
-// a remote hop instead of a local one.
+// The model adds two parts: the supernodes on the longest path, each with a constant time, and more for each
+// hop to another PE; and the bytes that the PE with the most of them reads from memory, because the L2 cache
+// does not keep them from solve to solve.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "sptrsv/detail/distributed/structure.hpp"
-#include "sptrsv/detail/supernodal/critical_path.hpp"
 
 namespace sptrsv::detail::distributed {
 
@@ -24,26 +23,33 @@ enum class dealing {
   cyclic      ///< all supernodes one by one, cyclically
 };
 
-/// The properties of a machine that the model uses.
+/// The properties of a machine that the model uses. The defaults, which are different forward and backward,
+/// were fitted to complete factors of 3-D grids on an H100; see docs/lab_log/distributed.md.
 struct machine_costs {
   double remote_hop_ns = 411;  ///< how much longer a hop to another PE takes than one within a PE
-  double level_ns = 0;         ///< see supernodal::path_costs; 0: the default for the direction
-  double byte_ns = 0;
-  double supernode_ns = 0;
+  double level_ns = 0;         ///< of a supernode on the longest path; 0: the default
+  double bytes_per_ns = 0;     ///< of panels and vectors that a PE reads from memory; 0: the default
+  double cache_bytes = 40e6;   ///< of panels and vectors that the L2 cache keeps from solve to solve
 
-  [[nodiscard]] supernodal::path_costs path(bool backward) const {
-    const auto usual = supernodal::path_costs::of(backward);
-    return {level_ns > 0 ? level_ns : usual.level, byte_ns > 0 ? byte_ns : usual.byte,
-            supernode_ns > 0 ? supernode_ns : usual.supernode};
+  /// Returns the costs with the defaults for a direction.
+  [[nodiscard]] machine_costs of(bool backward) const {
+    return {remote_hop_ns,
+            level_ns > 0 ? level_ns
+            : backward   ? 2170
+                         : 2280,
+            bytes_per_ns > 0 ? bytes_per_ns
+            : backward       ? 2860
+                             : 3350,
+            cache_bytes};
   }
 };
 
 /// The parts of a predicted time in nanoseconds.
 struct predicted_solve {
-  double path_ns = 0;   ///< of the longest path
-  double bytes_ns = 0;  ///< of the PE with the most bytes and supernodes
-  std::int64_t levels = 0;      ///< supernodes on the path
-  std::int64_t crossings = 0;   ///< hops between PEs on the path
+  double path_ns = 0;          ///< of the longest path
+  double bytes_ns = 0;         ///< of the PE with the most bytes, which it reads from memory
+  std::int64_t levels = 0;     ///< supernodes on the path
+  std::int64_t crossings = 0;  ///< hops between PEs on the path
 
   [[nodiscard]] double total_ns() const { return path_ns + bytes_ns; }
 };
@@ -57,9 +63,10 @@ predicted_solve predict(const structure<Index>& of, const std::vector<int>& owne
     std::int64_t levels = 0;
     std::int64_t crossings = 0;
   };
-  const auto cost = costs.path(of.backward);
+  const machine_costs cost = costs.of(of.backward);
   const std::int64_t count = of.tree.count();
-  std::vector<path> below(static_cast<std::size_t>(count));  // by supernode: of the longest path that ends before it
+  std::vector<path> below(
+      static_cast<std::size_t>(count));  // by supernode: of the longest path that ends before it
   std::vector<double> load(static_cast<std::size_t>(pes), 0);
   path longest;
   const auto take = [](path& to, const path& from) {
@@ -71,20 +78,19 @@ predicted_solve predict(const structure<Index>& of, const std::vector<int>& owne
   for (std::int64_t s = 0; s < count; ++s) {
     const auto at = static_cast<std::size_t>(s);
     path own = below[at];
-    own.ns += cost.level;
+    own.ns += cost.level_ns;
     ++own.levels;
     take(longest, own);
     const double columns = static_cast<double>(of.tree.columns(s));
     load[static_cast<std::size_t>(owner[at])] +=
-        cost.supernode +
-        cost.byte * scalar_bytes * (static_cast<double>(of.tree.entries(s)) + 4 * columns);
+        scalar_bytes * (static_cast<double>(of.tree.entries(s)) + 4 * columns);
     std::int64_t last = -1;
     for (std::int64_t t = 0; t < of.tree.rows(s); ++t) {
       const std::int64_t above = of.supernode_at(of.row(s, t));
       if (above != last) {
         path next = own;
         if (owner[at] != owner[static_cast<std::size_t>(above)]) {
-          next.ns += costs.remote_hop_ns;
+          next.ns += cost.remote_hop_ns;
           ++next.crossings;
         }
         take(below[static_cast<std::size_t>(above)], next);
@@ -99,7 +105,8 @@ predicted_solve predict(const structure<Index>& of, const std::vector<int>& owne
   found.path_ns = longest.ns;
   found.levels = longest.levels;
   found.crossings = longest.crossings;
-  found.bytes_ns = load.empty() ? 0 : *std::max_element(load.begin(), load.end());
+  found.bytes_ns =
+      std::max(*std::max_element(load.begin(), load.end()) - cost.cache_bytes, 0.0) / cost.bytes_per_ns;
   return found;
 }
 
@@ -189,19 +196,22 @@ struct ownership {
 };
 
 /// Deals the supernodes to `pes` PEs; if `pes` is 0, to as many of `present` ones as are predicted to be
-/// fastest. Of equal predictions it takes the one with fewer PEs.
+/// fastest. More PEs take part only if the prediction for them is at least a tenth shorter: the model is not
+/// more exact.
 template <class Index>
 ownership choose_owners(const structure<Index>& of, int pes, int present, dealing how,
                         const machine_costs& costs, double scalar_bytes) {
   ownership best;
   for (int used = pes > 0 ? pes : 1; used <= (pes > 0 ? pes : present); ++used) {
     for (const dealing tried : {dealing::subtrees, dealing::top, dealing::cyclic}) {
-      if ((how != dealing::automatic && how != tried) || (how == dealing::automatic && tried == dealing::cyclic)) {
+      if ((how != dealing::automatic && how != tried) ||
+          (how == dealing::automatic && tried == dealing::cyclic)) {
         continue;
       }
       ownership now{dealer<Index>(of, used).deal(tried), used, tried, {}};
       now.predicted = predict(of, now.owner, used, costs, scalar_bytes);
-      if (best.owner.empty() || now.predicted.total_ns() < best.predicted.total_ns()) {
+      const double wanted = best.predicted.total_ns() * (used > best.pes ? 0.9 : 1);
+      if (best.owner.empty() || now.predicted.total_ns() < wanted) {
         best = std::move(now);
       }
     }

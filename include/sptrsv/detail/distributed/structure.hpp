@@ -26,9 +26,11 @@ struct factor_entry {
 struct row_map {
   std::int64_t size = 0;
   std::vector<std::int64_t> first_row;  ///< by PE, count + 1
-  bool mirrored = false;                ///< column j of C stands for row size - 1 - j of the user, instead of row j
+  bool mirrored = false;  ///< column j of C stands for row size - 1 - j of the user, instead of row j
 
-  [[nodiscard]] std::int64_t row_of(std::int64_t column) const { return mirrored ? size - 1 - column : column; }
+  [[nodiscard]] std::int64_t row_of(std::int64_t column) const {
+    return mirrored ? size - 1 - column : column;
+  }
   /// Returns the PE that has handed in the row for a column of C.
   [[nodiscard]] int home(std::int64_t column) const {
     const auto after = std::upper_bound(first_row.begin(), first_row.end(), row_of(column));
@@ -141,7 +143,8 @@ fundamental_lists<Index> find_fundamental(Team& team, const row_map& map, const 
     }
     const auto [before, before_end] = part.column(j - 1);
     const auto [row, end] = part.column(j);
-    return before_end - before == end - row + 1 && *before == part.first + j && std::equal(row, end, before + 1);
+    return before_end - before == end - row + 1 && *before == part.first + j &&
+           std::equal(row, end, before + 1);
   };
   std::vector<Index> firsts;
   std::vector<Index> counts;
@@ -171,16 +174,17 @@ fundamental_lists<Index> find_fundamental(Team& team, const row_map& map, const 
   const auto total = static_cast<std::int64_t>(all_counts.size());
   for (std::int64_t f = 0; f < total; ++f) {
     std::fill(fundamental_of.begin() + found.of.first[static_cast<std::size_t>(f)],
-              fundamental_of.begin() + found.of.first[static_cast<std::size_t>(f) + 1], static_cast<Index>(f));
+              fundamental_of.begin() + found.of.first[static_cast<std::size_t>(f) + 1],
+              static_cast<Index>(f));
   }
   for (std::int64_t f = 0; f < total; ++f) {
     std::int64_t parent = -1;
     bool nested = true;
     if (found.begin[static_cast<std::size_t>(f)] < found.begin[static_cast<std::size_t>(f) + 1]) {
       parent = fundamental_of[static_cast<std::size_t>(*found.rows_begin(f))];
-      const auto below = std::lower_bound(
-          found.rows_begin(f), found.rows_begin(f + 1),
-          static_cast<Index>(found.of.first[static_cast<std::size_t>(parent) + 1]));
+      const auto below =
+          std::lower_bound(found.rows_begin(f), found.rows_begin(f + 1),
+                           static_cast<Index>(found.of.first[static_cast<std::size_t>(parent) + 1]));
       nested = std::includes(found.rows_begin(parent), found.rows_begin(parent + 1), below,
                              found.rows_begin(f + 1));
     }
@@ -196,11 +200,11 @@ struct structure {
   bool backward = false;
   row_map map;
   supernodal::supernode_tree<Index> tree;
-  std::vector<Index> supernode_of;            ///< by column
-  std::vector<Index> first_descendant;        ///< by column: see supernodal::supernodes
-  std::vector<std::int32_t> level;            ///< by supernode: supernode_tree::levels()
-  std::vector<std::int64_t> range_rows;       ///< by supernode: where the rows below its merged range begin
-  std::vector<Index> rows;                    ///< the rows below merged ranges
+  std::vector<Index> supernode_of;       ///< by column
+  std::vector<Index> first_descendant;   ///< by column: see supernodal::supernodes
+  std::vector<std::int32_t> level;       ///< by supernode: supernode_tree::levels()
+  std::vector<std::int64_t> range_rows;  ///< by supernode: where the rows below its merged range begin
+  std::vector<Index> rows;               ///< the rows below merged ranges
 
   [[nodiscard]] std::int64_t first(std::int64_t s) const { return tree.first[static_cast<std::size_t>(s)]; }
   [[nodiscard]] std::int64_t range_end(std::int64_t s) const {
@@ -215,9 +219,10 @@ struct structure {
   /// Returns row `t` of the list of rows of a supernode.
   [[nodiscard]] std::int64_t row(std::int64_t s, std::int64_t t) const {
     const std::int64_t in_range = range_end(s) - first(s + 1);
-    return t < in_range ? first(s + 1) + t
-                        : std::int64_t{rows[static_cast<std::size_t>(
-                              range_rows[static_cast<std::size_t>(s)] + t - in_range)]};
+    return t < in_range
+               ? first(s + 1) + t
+               : std::int64_t{
+                     rows[static_cast<std::size_t>(range_rows[static_cast<std::size_t>(s)] + t - in_range)]};
   }
   /// Returns where a row stands in the list of a supernode; -1 if it is not in it.
   [[nodiscard]] std::int64_t find_row(std::int64_t s, std::int64_t row) const {
@@ -250,8 +255,8 @@ structure<Index> make_structure(const fundamental_lists<Index>& f, const row_map
   made.backward = backward;
   made.map = map;
   const auto merged = supernodal::merge(f.of, limits);
-  made.tree = supernodal::cut(supernodal::columns_of<Index>(f.of, merged), map.size, f.of.is_nested(), max_width,
-                              cuts);
+  made.tree = supernodal::cut(supernodal::columns_of<Index>(f.of, merged), map.size, f.of.is_nested(),
+                              max_width, cuts);
   made.level = made.tree.levels(backward);
   std::size_t range = 0;
   for (std::int64_t s = 0; s < made.tree.count(); ++s) {
@@ -264,7 +269,8 @@ structure<Index> make_structure(const fundamental_lists<Index>& f, const row_map
   }
   for (std::int64_t j = 0, of = 0; j < map.size; ++j) {
     of += j == f.of.first[static_cast<std::size_t>(of) + 1] ? 1 : 0;
-    made.first_descendant.push_back(static_cast<Index>(merged.first_descendant[static_cast<std::size_t>(of)]));
+    made.first_descendant.push_back(
+        static_cast<Index>(merged.first_descendant[static_cast<std::size_t>(of)]));
   }
   return made;
 }

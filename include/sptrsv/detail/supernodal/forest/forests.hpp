@@ -199,7 +199,8 @@ class forest_finder {
     return first - 1;
   }
 
-  /// Returns whether the descendants of a supernode are those just before it, and a forest may contain them all.
+  /// Returns whether the descendants of a supernode are those just before it, and a forest may contain them
+  /// all.
   [[nodiscard]] bool is_subtree(std::int64_t s) const {
     return apart_[at(s)] == 0 && subtree_size_[at(s)] == s - subtree_begin_[at(s)] + 1;
   }
@@ -240,7 +241,7 @@ class forest_finder {
   const std::vector<std::int32_t>& level_;
   forest_space space_;
   std::int64_t bytes_;
-  std::vector<char> apart_;           ///< by supernode: whether its subtree has one that no forest may contain
+  std::vector<char> apart_;  ///< by supernode: whether its subtree has one that no forest may contain
   std::vector<Index> subtree_begin_;  ///< by supernode: the first one of its subtree
   std::vector<Index> subtree_size_;   ///< by supernode: supernodes in its subtree
   std::vector<std::int64_t> roots_;   ///< of the forest that is made, the last one first

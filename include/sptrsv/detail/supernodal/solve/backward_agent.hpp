@@ -26,8 +26,8 @@ namespace sptrsv::detail::supernodal {
 ///
 /// Progress: the tasks that a task waits for have smaller tickets.
 ///
-/// `Params`: solve_params, or a struct derived from it whose functions `load_b`, `store_x`, `publish`, `wait` and
-/// `scope` replace those of solve_params.
+/// `Params`: solve_params, or a struct derived from it whose functions `load_b`, `store_x`, `publish`, `wait`
+/// and `scope` replace those of solve_params.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns,
           class Params = solve_params<Scalar, Index, Offset>>
 struct backward_agent {
@@ -59,7 +59,8 @@ struct backward_agent {
     do_task(ctx, shared, p);
   }
 
-  /// Does the task of the ticket in `shared.start`. The words for copies are prepared, and a barrier has followed.
+  /// Does the task of the ticket in `shared.start`. The words for copies are prepared, and a barrier has
+  /// followed.
   template <class Context>
   SPTRSV_DEVICE static void do_task(Context& ctx, shared_storage& shared, const params& p) {
     if (shared.start.block >= p.task_count) {
