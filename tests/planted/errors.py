@@ -1162,7 +1162,7 @@ ERRORS = (
         "a forest has columns of another PE",
         "order",
         "distributed",
-        Edit(SN + "forest/forests.hpp", "apart_[at(s)] == 0 && ", ""),
+        Edit(SN + "forest/forests.hpp", "apart_[at(s)] == 0", "true"),
     ),
     error(
         "a PE takes x of another one for its own",

@@ -92,13 +92,19 @@ class local_values {
                      "the panels of a PE have " + std::to_string(count_) +
                          " entries, too many for the offset type of the matrix");
     });
+    std::vector<std::int64_t> found(static_cast<std::size_t>(of.tree.count()),
+                                    0);  // by supernode, in its list
     for (const auto& of_pe : exchange_all(team, to)) {
       std::vector<std::int64_t> places;
       places.reserve(of_pe.size());
       for (const factor_entry<Index>& e : of_pe) {
         const std::int64_t s = of.supernode_at(e.column);
-        const std::int64_t row =
-            e.row < of.first(s + 1) ? e.row - of.first(s) : of.tree.columns(s) + of.find_row(s, e.row);
+        std::int64_t row = e.row - of.first(s);
+        if (e.row >= of.first(s + 1)) {
+          std::int64_t& at = found[static_cast<std::size_t>(s)];
+          at = of.find_row_near(s, e.row, at);
+          row = of.tree.columns(s) + at;
+        }
         const std::int64_t local_column = local.local[static_cast<std::size_t>(e.column)];
         const std::int64_t place =
             std::int64_t{first[static_cast<std::size_t>(local_column)]} + row - (e.column - of.first(s)) - 1;
