@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/distributed/local_plan.hpp"
+#include "sptrsv/detail/distributed/messages.hpp"
 #include "sptrsv/detail/supernodal/values/values.hpp"
 
 namespace sptrsv::detail::distributed {

@@ -1,0 +1,140 @@
+// What a PE hands in: checked, and brought into the form of C.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/distributed/structure.hpp"
+
+namespace sptrsv::detail::distributed {
+
+/// The rows of the matrix that a PE hands in: `rows` consecutive ones from `first_row` on, in host memory.
+template <class Scalar, class Index, class Offset>
+struct local_rows {
+  std::int64_t first_row;
+  std::int64_t rows;
+  std::int64_t size;      ///< rows and columns of the whole matrix
+  const Offset* offsets;  ///< rows + 1, from 0
+  const Index* columns;   ///< in the numbering of the whole matrix
+  const Scalar* values;
+};
+
+/// The entries of C that a PE has handed in. C is that of a direction, see structure.
+template <class Scalar, class Index, class Offset>
+struct system_part {
+  using part_type = local_rows<Scalar, Index, Offset>;
+
+  triangle_form form;
+  row_map map{};
+  bool backward = false;
+  std::vector<factor_entry<Index>> entries{};
+  std::vector<std::int64_t> sources{};  ///< by entry: its index in the part
+
+  /// Checks the part of a PE. `ranges`: by PE, first row, rows, and rows of the whole matrix.
+  void check(const part_type& part, const std::vector<std::vector<std::int64_t>>& ranges) const {
+    SPTRSV_EXPECTS(part.rows == 0 || part.offsets != nullptr, errc::invalid_argument,
+                   "the array of offsets is a null pointer");
+    SPTRSV_EXPECTS(
+        part.rows == 0 || part.offsets[part.rows] == 0 || (part.columns != nullptr && part.values != nullptr),
+        errc::invalid_argument, "the array of indices or of values is a null pointer");
+    SPTRSV_EXPECTS(part.size <= max_count<Index>, errc::unsupported,
+                   "the matrix has " + std::to_string(part.size) + " rows, too many for the index type");
+    for (std::size_t pe = 0; pe < ranges.size(); ++pe) {
+      SPTRSV_EXPECTS(ranges[pe][2] == part.size, errc::size_mismatch,
+                     "PE " + std::to_string(pe) + " has another number of rows of the whole matrix");
+      SPTRSV_EXPECTS(ranges[pe][1] >= 0 && map.first_row[pe + 1] == ranges[pe][0] + ranges[pe][1] &&
+                         (pe > 0 || ranges[0][0] == 0),
+                     errc::size_mismatch,
+                     "the rows of PE " + std::to_string(pe) + " do not follow those of the PE before it");
+    }
+    for (std::int64_t i = 0; i < part.rows; ++i) {
+      if (part.offsets[0] != 0 || part.offsets[i + 1] < part.offsets[i]) {
+        throw_pattern_fault(pattern_fault::offsets, part.first_row + i, false);
+      }
+      for (Offset e = part.offsets[i]; e < part.offsets[i + 1]; ++e) {
+        if (part.columns[e] < 0 || static_cast<std::int64_t>(part.columns[e]) >= part.size) {
+          throw_pattern_fault(pattern_fault::index, part.first_row + i, false);
+        }
+      }
+    }
+    check_rows(part);
+  }
+
+  /// Finds the fundamental supernodes for the direction whose columns have the structure of a complete
+  /// factor, or fewer supernodes; see supernodal::factor. Collective.
+  template <class Team>
+  fundamental_lists<Index> find_supernodes(Team& team, const part_type& part) {
+    const auto find = [&](bool in_backward) {
+      take_entries(part, in_backward);
+      return find_fundamental(team, map, distribute_columns(team, map, entries));
+    };
+    auto found = find(form.reversed);
+    if (!found.of.is_nested()) {
+      auto other = find(!form.reversed);
+      if (other.of.is_nested() || other.of.count() < found.of.count()) {
+        return other;
+      }
+      take_entries(part, form.reversed);
+    }
+    return found;
+  }
+
+ private:
+  /// Checks that no row has an entry of the triangle twice, and that each has its diagonal entry.
+  void check_rows(const part_type& part) const {
+    std::vector<Index> columns;
+    for (std::int64_t i = 0; i < part.rows; ++i) {
+      const std::int64_t row = part.first_row + i;
+      columns.clear();
+      for (Offset e = part.offsets[i]; e < part.offsets[i + 1]; ++e) {
+        if (is_entry(row, part.columns[e])) {
+          columns.push_back(part.columns[e]);
+        }
+      }
+      if (!std::is_sorted(columns.begin(), columns.end())) {
+        std::sort(columns.begin(), columns.end());
+      }
+      if (std::adjacent_find(columns.begin(), columns.end()) != columns.end()) {
+        throw_pattern_fault(pattern_fault::duplicate, row, false);
+      }
+      if (!form.unit && !std::binary_search(columns.begin(), columns.end(), static_cast<Index>(row))) {
+        throw_pattern_fault(pattern_fault::diagonal, row, false);
+      }
+    }
+  }
+
+  /// Returns whether an entry of the matrix is one of the system.
+  [[nodiscard]] bool is_entry(std::int64_t row, std::int64_t column) const {
+    return row == column ? !form.unit : (column < row) != (form.transposed != form.reversed);
+  }
+
+  /// Takes the entries of the part as those of C for a direction; see structure.
+  void take_entries(const part_type& part, bool in_backward) {
+    backward = in_backward;
+    map.mirrored = form.reversed != backward;
+    entries.clear();
+    sources.clear();
+    for (std::int64_t i = 0; i < part.rows; ++i) {
+      const auto row = static_cast<Index>(part.first_row + i);
+      for (Offset e = part.offsets[i]; e < part.offsets[i + 1]; ++e) {
+        const Index column = part.columns[e];
+        if (!is_entry(row, column)) {
+          continue;
+        }
+        factor_entry<Index> at{std::max(row, column), std::min(row, column)};
+        if (map.mirrored) {
+          at = {static_cast<Index>(part.size - 1 - at.column), static_cast<Index>(part.size - 1 - at.row)};
+        }
+        entries.push_back(at);
+        sources.push_back(static_cast<std::int64_t>(e));
+      }
+    }
+  }
+};
+
+}  // namespace sptrsv::detail::distributed

@@ -1,0 +1,227 @@
+// The plan of a PE in device memory, and its inbox.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/distributed/local_values.hpp"
+#include "sptrsv/detail/distributed/owners.hpp"
+#include "sptrsv/detail/distributed/part.hpp"
+
+namespace sptrsv::detail::distributed {
+
+/// How the plan is made.
+struct plan_options {
+  int pes = 0;  ///< how many PEs solve; 0: the model says it
+  dealing how = dealing::automatic;
+  double max_growth = 1000;
+  machine_costs costs{};
+};
+
+/// Symmetric memory: each PE has a piece of the same size and knows the addresses of all pieces.
+template <class T, class Team>
+class symmetric_buffer {
+ public:
+  symmetric_buffer(Team& team, std::int64_t count)
+      : team_(&team), bytes_(static_cast<std::size_t>(std::max<std::int64_t>(count, 1)) * sizeof(T)) {
+    for (void* const p : team.allocate(bytes_)) {
+      of_pe_.push_back(static_cast<T*>(p));
+    }
+  }
+  symmetric_buffer(const symmetric_buffer&) = delete;
+  symmetric_buffer& operator=(const symmetric_buffer&) = delete;
+  ~symmetric_buffer() { team_->release(own(), bytes_); }
+
+  [[nodiscard]] T* own() const { return of_pe_[static_cast<std::size_t>(team_->rank())]; }
+  [[nodiscard]] const std::vector<T*>& of_pe() const { return of_pe_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  Team* team_;
+  std::size_t bytes_;
+  std::vector<T*> of_pe_;
+};
+
+/// Returns what choose(a, b) chooses of the numbers of all PEs. Collective.
+template <class Team, class Choose>
+std::int64_t choose_of_all(Team& team, std::int64_t mine, const Choose& choose) {
+  std::int64_t chosen = mine;
+  for (const auto& of_pe : gather(team, std::vector<std::int64_t>{mine})) {
+    chosen = choose(chosen, of_pe.front());
+  }
+  return chosen;
+}
+/// Returns the largest number of all PEs. Collective.
+template <class Team>
+std::int64_t largest_of_all(Team& team, std::int64_t mine) {
+  return choose_of_all(team, mine, [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
+}
+/// Returns the smallest number of all PEs. Collective.
+template <class Team>
+std::int64_t smallest_of_all(Team& team, std::int64_t mine) {
+  return choose_of_all(team, mine, [](std::int64_t a, std::int64_t b) { return std::min(a, b); });
+}
+
+/// What a PE has planned; it depends on where supernodes are cut. It has the memory that kernels read.
+template <class Tuning, class Scalar, class Index, class Offset, class Team, class Executor>
+struct pe_plan {
+  using params = pe_params<Scalar, Index, Offset>;
+  using space = supernodal::panel_space<Tuning, Scalar>;
+  using flag = value_flag<Scalar>;
+  using word = typename flag::word;
+  static constexpr int most_rhs = Tuning::rhs_per_sweep;  ///< right-hand sides of a launch
+  static constexpr std::int64_t values_per_block =
+      pe_agent<supernodal::forward_agent<Tuning, Scalar, Index, Offset, 1, params>>::values_per_block;
+
+  /// `cuts`: see make_structure. Collective. update() of the values follows.
+  pe_plan(Team& team, const system_part<Scalar, Index, Offset>& part,
+          const fundamental_lists<Index>& supernodes, const std::vector<std::int64_t>& cuts,
+          const plan_options& how, const space& memory, std::int64_t max_rhs, const Executor& on,
+          memory_resource& resource)
+      : warp_bytes(memory.warp_bytes),
+        whole(make_structure(supernodes, part.map, part.backward,
+                             {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width},
+                             Tuning::max_width, cuts)),
+        owners(choose_owners(whole, how.pes, team.size(), how.how, how.costs, sizeof(Scalar))),
+        local(make_local(whole, owners.owner, team.rank())),
+        tasks(plan_tasks<Tuning, Scalar, Offset>(local, whole.backward, memory)),
+        messages(
+            message_planner<Index, Offset, Team>(team, whole, owners.owner, local, handed_over()).make()),
+        exchange_blocks(std::max<std::int64_t>(
+            simt::ceil_div(
+                static_cast<std::int64_t>(std::max(messages.sent_rows.size(), messages.received.size())),
+                values_per_block),
+            team.size() > 1 ? 1 : 0)),  // a PE says that it has begun, also if it has nothing to do
+        collect_blocks(
+            simt::ceil_div(static_cast<std::int64_t>(messages.received_rows.size()), values_per_block)),
+        solve_blocks(static_cast<std::int64_t>(tasks.forests.forests.size() + tasks.tasks.tasks.size())),
+        inbox_values(largest_of_all(team, messages.values)),
+        rhs(std::min<std::int64_t>(max_rhs, most_rhs)),
+        inbox(team, inbox_buffers * rhs * inbox_values * flag::words),
+        begun(team, team.size()),
+        nodes(local, on, resource),
+        forests(tasks.forests, nodes.view(), static_cast<std::int64_t>(local.columns.size()),
+                local.tree.rows_begin.back(), whole.backward, on, resource),
+        values(team, whole, owners.owner, local, part.entries, part.sources, part.form.unit, on, resource),
+        state(make_buffer<pe_state>(1, on, resource)) {
+    const auto upload = [&](const auto& from) { return supernodal::upload(from, on, resource); };
+    task_list = upload(tasks.tasks.tasks);
+    small = upload(tasks.tasks.small);
+    named = upload(messages.named);
+    sources = upload(messages.sources);
+    columns = upload(local.columns);
+    row_at = upload(messages.row_at);
+    guests = upload(messages.guests);
+    sent = upload(messages.sent);
+    all_messages = upload(messages.messages);
+    sent_rows = upload(messages.sent_rows);
+    received_rows = upload(messages.received_rows);
+    received = upload(messages.received);
+    sends = upload(find_senders(tasks, messages, whole.backward, exchange_blocks));
+    inbox_of_pe = upload(inbox.of_pe());
+    begun_of_pe = upload(begun.of_pe());
+    pe_state start{};
+    std::fill(std::begin(start.first_nonfinite), std::end(start.first_nonfinite), all_finite);
+    on.upload(state.data(), &start, sizeof(start));
+    on.fill_bytes(inbox.own(), 0xff, inbox.bytes());
+    on.fill_bytes(begun.own(), 0, begun.bytes());
+    on.synchronize();  // the exchange of values that follows says that all PEs have prepared their inboxes
+  }
+
+  /// Returns how many values blocks of this PE hand to each other; see solve_params::buffers.
+  [[nodiscard]] std::int64_t handed_over() const {
+    return static_cast<std::int64_t>(local.columns.size()) +
+           (whole.backward ? tasks.tasks.partials : local.tree.rows_begin.back());
+  }
+  [[nodiscard]] std::int64_t task_count() const { return exchange_blocks + solve_blocks + collect_blocks; }
+
+  /// Returns the parameters of a solve but for what launch() sets, alpha, b and x.
+  [[nodiscard]] params parameters(const Team& team) const {
+    params p{};
+    const auto data = [](const auto& from) { return from.size() > 0 ? from.data() : nullptr; };
+    p.of = nodes.view();
+    p.panels = values.panels();
+    p.diagonal = values.diagonal();
+    p.tasks = task_list.data();
+    p.task_count = static_cast<std::int64_t>(task_list.size());
+    p.forests = forests.view();
+    p.small = small.data();
+    p.size = static_cast<std::int64_t>(local.columns.size());
+    p.warp_bytes = warp_bytes;
+    p.mirrored = whole.map.mirrored;
+    p.named = data(named);
+    p.sources = data(sources);
+    p.rows = local.tree.rows_begin.back();
+    p.in.rank = team.rank();
+    p.in.size = team.size();
+    p.in.of_pe = inbox_of_pe.data();
+    p.in.own_begun = begun.own();
+    p.in.begun_of_pe = begun_of_pe.data();
+    p.in.values = inbox_values;
+    p.state = state.data();
+    p.backward = whole.backward;
+    p.exchange_blocks = exchange_blocks;
+    p.solve_blocks = solve_blocks;
+    p.collect_blocks = collect_blocks;
+    p.sends = data(sends);
+    p.columns = team.size() > 1 ? data(columns) : nullptr;
+    p.whole_size = whole.map.size;
+    p.row_at = data(row_at);
+    p.guests = data(guests);
+    p.sent = data(sent);
+    p.messages = data(all_messages);
+    p.sent_rows = data(sent_rows);
+    p.sent_row_count = static_cast<std::int64_t>(sent_rows.size());
+    p.received_rows = data(received_rows);
+    p.received_row_count = static_cast<std::int64_t>(received_rows.size());
+    p.received = data(received);
+    p.received_count = static_cast<std::int64_t>(received.size());
+    return p;
+  }
+
+  [[nodiscard]] std::size_t bytes() const {
+    std::size_t sum = inbox.bytes() + begun.bytes() + nodes.bytes() + forests.bytes() + values.bytes();
+    const auto add = [&](const auto&... buffers) { ((sum += buffers.bytes()), ...); };
+    add(state, task_list, small, named, sources, columns, row_at, guests, sent, all_messages, sent_rows,
+        received_rows, received, sends, inbox_of_pe, begun_of_pe);
+    return sum;
+  }
+
+  int warp_bytes;
+  structure<Index> whole;
+  ownership owners;
+  local_structure<Index> local;
+  supernodal::host_plan tasks;
+  message_plan<Offset> messages;
+  std::int64_t exchange_blocks;  ///< see pe_params
+  std::int64_t collect_blocks;
+  std::int64_t solve_blocks;
+  std::int64_t inbox_values;  ///< of one right-hand side in a buffer, on all PEs
+  std::int64_t rhs;           ///< largest number of right-hand sides of a launch
+  symmetric_buffer<word, Team> inbox;
+  symmetric_buffer<std::uint64_t, Team> begun;
+  device_supernodes<Index> nodes;
+  supernodal::forest_lists<Index, Offset> forests;
+  local_values<Tuning, Scalar, Index, Offset, Executor> values;
+  buffer<pe_state> state;
+  buffer<supernodal::task> task_list;
+  buffer<supernodal::supernode> small;
+  buffer<supernodal::named_sources<Offset>> named;
+  buffer<Offset> sources;
+  buffer<Index> columns;
+  buffer<std::int64_t> row_at;
+  buffer<guest> guests;
+  buffer<message_range> sent;
+  buffer<message> all_messages;
+  buffer<sent_row> sent_rows;
+  buffer<received_row> received_rows;
+  buffer<std::int64_t> received;
+  buffer<char> sends;
+  buffer<word*> inbox_of_pe;
+  buffer<std::uint64_t*> begun_of_pe;
+};
+
+}  // namespace sptrsv::detail::distributed
