@@ -63,6 +63,7 @@ struct kernel_info {
   std::int64_t lanes_per_row = 0;     ///< threads that share one row
   std::int64_t partial_rows = 0;      ///< rows added because long rows were split
   std::int64_t rewritten_rows = 0;    ///< rows that the analysis rewrote
+  std::int64_t levels_together = 0;   ///< levels of a run whose rows do not need each other any more
   std::int64_t partitions = 0;        ///< partitions of the rows; for the block policies: diagonal blocks
   std::array<std::int64_t, 3> boxes{};  ///< partitions in each direction if they are boxes of a grid
   std::int64_t tiles = 0;               ///< tiles of the whole system

@@ -64,11 +64,51 @@ class RowElimination : public on_target<case_types<emulator_target, double, std:
 
   using wide = long double;
 
+  /// Returns, for each row, the largest element of `of` in the same row block of 32 rows.
+  static std::vector<wide> largest_of_row_blocks(const matrix&, const std::vector<wide>& of) {
+    std::vector<wide> largest(of.size());
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      const auto base = of.begin() + static_cast<std::ptrdiff_t>(i / 32 * 32);
+      largest[i] = *std::max_element(base, base + std::min<std::ptrdiff_t>(32, of.end() - base));
+    }
+    return largest;
+  }
+
+  /// Returns, for each row, the largest element of `of` among itself and the rows that it needs, directly or
+  /// not, in its run of `length` levels.
+  static auto largest_of_runs(std::int64_t length) {
+    return [=](const matrix& a, const std::vector<wide>& of) {
+      const auto& rows = a.by_rows;
+      std::vector<std::int64_t> levels(of.size());
+      std::vector<wide> largest = of;
+      for (std::size_t i = 0; i < of.size(); ++i) {
+        const auto for_needed = [&](auto visit) {
+          for (auto e = static_cast<std::size_t>(rows.row_offsets[i]);
+               e < static_cast<std::size_t>(rows.row_offsets[i + 1]); ++e) {
+            const auto j = static_cast<std::size_t>(rows.column_indices[e]);
+            if (j < i) {
+              visit(j);
+            }
+          }
+        };
+        for_needed([&](std::size_t j) { levels[i] = std::max(levels[i], levels[j] + 1); });
+        for_needed([&](std::size_t j) {
+          if (levels[j] / length == levels[i] / length) {
+            largest[i] = std::max(largest[i], largest[j]);
+          }
+        });
+      }
+      return largest;
+    };
+  }
+
   /// Expects that each residual, divided by its pivot, is at most `growth` times the largest residual that
-  /// substitution may leave in the same row block of 32 rows; and that x is not further from the result of
-  /// substitution than such residuals explain.
-  static void expect_blockwise_solved(const matrix& a, const std::vector<double>& b,
-                                      const std::vector<double>& x, double growth, const std::string& name) {
+  /// substitution may leave in the rows that are eliminated together; and that x is not further from the
+  /// result of substitution than such residuals explain. `largest_together`: one of the functions above.
+  template <class LargestTogether>
+  static void expect_solved_together(const matrix& a, const std::vector<double>& b,
+                                     const std::vector<double>& x, double growth, const std::string& name,
+                                     const LargestTogether& largest_together) {
     const auto expected = reference(a, {}, b);
     const auto bound = backward_error(a.by_rows, system_options{}, b, expected).bound;
     const auto& rows = a.by_rows;
@@ -93,13 +133,9 @@ class RowElimination : public on_target<case_types<emulator_target, double, std:
       missed[i] = std::fabs(residual) / pivots[i];
       scale[i] = terms / pivots[i];
     }
-    std::vector<wide> allowed(size);
+    std::vector<wide> allowed = largest_together(a, scale);
     for (std::size_t i = 0; i < size; ++i) {
-      const std::size_t base = i / 32 * 32;
-      const std::size_t end = std::min(size, base + 32);
-      const wide largest = *std::max_element(scale.begin() + static_cast<std::ptrdiff_t>(base),
-                                             scale.begin() + static_cast<std::ptrdiff_t>(end));
-      allowed[i] = growth * bound * largest;
+      allowed[i] *= growth * bound;
       EXPECT_LE(missed[i], allowed[i]) << name << ", row " << i;
     }
     std::vector<wide> distance(size);
@@ -110,6 +146,18 @@ class RowElimination : public on_target<case_types<emulator_target, double, std:
       });
       EXPECT_LE(std::fabs(static_cast<wide>(x[i]) - expected[i]), distance[i]) << name << ", row " << i;
     }
+  }
+  static void expect_blockwise_solved(const matrix& a, const std::vector<double>& b,
+                                      const std::vector<double>& x, double growth, const std::string& name) {
+    expect_solved_together(a, b, x, growth, name, largest_of_row_blocks);
+  }
+
+  /// Rows are rewritten by runs of `length` levels.
+  static policy::dataflow in_runs(int length, dataflow_path path = dataflow_path::row_per_thread,
+                                  double max_growth = 64) {
+    policy::dataflow how = rewriting(path, max_growth);
+    how.run_levels = length;
+    return how;
   }
 };
 
@@ -477,6 +525,87 @@ TEST_F(RowElimination, TakesOneLaunchMore) {
   };
   EXPECT_EQ(launches_of(in_exact_order()), 1u);
   EXPECT_EQ(launches_of(rewriting()), 2u);
+}
+
+using LevelRuns = RowElimination;
+
+TEST_F(LevelRuns, LeaveOneLevelOfEachRun) {
+  const auto levels_of = [&](const pattern& p, int length) {
+    const solver_info info = info_of(make(p, {}), in_runs(length));
+    EXPECT_EQ(info.kernels[0].levels_together, std::min<std::int64_t>(length, info.levels)) << p.name;
+    return std::pair<std::int64_t, std::int64_t>(info.levels, info.levels_solved);
+  };
+  using levels = std::pair<std::int64_t, std::int64_t>;  // before and after
+  const pattern grid = patterns::stencil_2d(20, 20);
+  EXPECT_EQ(levels_of(grid, 2), levels(39, 20));
+  EXPECT_EQ(levels_of(grid, 3), levels(39, 13));
+  EXPECT_EQ(levels_of(grid, 4), levels(39, 10));
+  EXPECT_EQ(levels_of(patterns::chain(600), 16), levels(600, 38));
+  EXPECT_EQ(levels_of(patterns::layers(400, 80, 3), 2), levels(5, 3));
+  EXPECT_EQ(levels_of(patterns::block_diagonal(96, 8), 100), levels(8, 1)) << "one product without waits";
+}
+
+TEST_F(LevelRuns, SolveOnEveryPath) {
+  for (const auto path : {dataflow_path::row_per_thread, dataflow_path::partitioned,
+                          dataflow_path::single_block, dataflow_path::automatic}) {
+    for (const int length : {2, 3, 8}) {
+      for (const pattern& p :
+           {patterns::stencil_2d(20, 20), patterns::random(200, 6, 1), patterns::block_diagonal(96, 8),
+            patterns::power_law(257, 5), patterns::chain(200)}) {
+        const matrix a = make(p, {});
+        auto solver = analyze(a, in_runs(length, path));
+        const solver_info info = solver.info();
+        EXPECT_GT(info.rewritten_rows, p.size / 8) << p.name;
+        ASSERT_EQ(info.kernels.size(), 2u);
+        EXPECT_EQ(info.kernels[0].rewritten_rows, info.rewritten_rows);
+        const auto b = random_vector<double>(p.size, 7);
+        expect_solved_together(a, b, solve(solver, b), 64, p.name + ": " + info.plan,
+                               largest_of_runs(length));
+        EXPECT_TRUE(solver.status(where.stream()).ok());
+      }
+    }
+  }
+}
+
+TEST_F(LevelRuns, KeepRowsThatGrowTooMuch) {
+  const auto rewritten_rows = [&](double u, const policy::dataflow& how) {
+    return info_of(chain_of(320, u), how).rewritten_rows;
+  };
+  EXPECT_EQ(rewritten_rows(1, in_runs(32)), 310) << "63 is allowed";
+  // A row that is kept begins anew: the next row eliminates no entry, and the one after it can be rewritten.
+  EXPECT_EQ(rewritten_rows(3, in_runs(32)), 10 * (32 - 1 - 8 - 7)) << "1, 7, 25, 79: rows 3, 7, ... are kept";
+  EXPECT_EQ(rewritten_rows(100, in_runs(32)), 0);
+}
+
+TEST_F(LevelRuns, SolveIllConditionedTriangles) {
+  const auto check = [&](const matrix& a, double growth, const std::string& name) {
+    const auto any = random_vector<double>(a.size(), 7);
+    for (const int length : {2, 8}) {
+      auto solver = analyze(a, in_runs(length, dataflow_path::row_per_thread, growth));
+      for (const auto& b :
+           {any, product(a, any)}) {  // with the second, x is small although inverses are large
+        expect_solved_together(a, b, solve(solver, b), growth, name, largest_of_runs(length));
+        EXPECT_TRUE(solver.status(where.stream()).ok()) << name;
+      }
+    }
+  };
+  for (const double growth : {1.0, 8.0, 64.0, 1e6}) {
+    check(chain_of(200, 1.5), growth, "growing");
+    check(chain_of(200, -3), growth, "growing fast");
+    check(chain_of(
+              400, [](auto i) { return i % 16 == 0 ? 1e-15 : 10.0; },
+              [](auto i) { return std::pow(0.1, static_cast<double>(i % 16)); }),
+          growth, "graded columns");
+    for (const pattern& p :
+         {patterns::dense(96), patterns::stencil_2d(16, 16), patterns::block_diagonal(160, 16)}) {
+      matrix a = make(p, {});
+      random_source source(3);
+      for (const auto& e : p.entries) {
+        a.set(e.row, e.column, source.between(-1.0, 1.0));
+      }
+      check(a, growth, p.name);
+    }
+  }
 }
 
 }  // namespace

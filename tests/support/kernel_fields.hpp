@@ -12,11 +12,12 @@ namespace sptrsv::testing {
 /// missing.
 inline auto fields_of(const kernel_info& kernel) {
   const auto& [text, launches, waiting_launches, levels, warps, lanes_per_row, partial_rows, rewritten_rows,
-               partitions, boxes, tiles, tile_rows, x_ring_size, rhs_together, path] = kernel;
+               levels_together, partitions, boxes, tiles, tile_rows, x_ring_size, rhs_together, path] =
+      kernel;
   const auto& [supernodes, bytes, hops, nanoseconds] = path;
   return std::tuple(text, launches, waiting_launches, levels, warps, lanes_per_row, partial_rows,
-                    rewritten_rows, partitions, boxes, tiles, tile_rows, x_ring_size, rhs_together,
-                    supernodes, bytes, hops, nanoseconds);
+                    rewritten_rows, levels_together, partitions, boxes, tiles, tile_rows, x_ring_size,
+                    rhs_together, supernodes, bytes, hops, nanoseconds);
 }
 
 inline auto fields_of(const std::vector<kernel_info>& kernels) {

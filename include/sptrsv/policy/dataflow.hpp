@@ -145,6 +145,9 @@ struct dataflow_tuning {
 
   /// Number of entries that a rewritten row may always have.
   static constexpr std::int64_t rewritten_entries = 8;
+  /// Number of entries that a row that is rewritten by levels may always have, with those of its right-hand
+  /// side.
+  static constexpr std::int64_t rewritten_run_entries = 64;
   /// Entries of a row that is rewritten, at most. One warp merges the rows of 32 neighbours, entry by entry.
   static constexpr std::int64_t longest_rewritten_row = 256;
   /// The system is solved as it is if more than this share of its levels would be left when the rows of each
@@ -235,6 +238,9 @@ struct basic_dataflow {
   int shape = -1;
   /// Number of levels that the hybrid path solves by row_per_thread; 0: the cost model chooses.
   int row_per_thread_levels = 0;
+  /// How rows are rewritten if `exact_order` is false: 0: the cost model chooses; 1: in row blocks of 32
+  /// consecutive rows; more: in runs of as many levels, whose rows then do not need each other.
+  int run_levels = 0;
 };
 /// dataflow with its own tuning constants.
 using dataflow = basic_dataflow<>;

@@ -121,6 +121,7 @@ void for_each_option(policy::basic_dataflow<Tuning>& p, Visit visit) {
   visit("max_fill", p.max_fill);
   visit("shape", p.shape);
   visit("row_per_thread_levels", p.row_per_thread_levels);
+  visit("run_levels", p.run_levels);
 }
 template <class Visit>
 void for_each_option(policy::automatic<>& p, Visit visit) {

@@ -14,7 +14,7 @@
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/plan_text.hpp"
 #include "sptrsv/detail/dataflow/path_engine.hpp"
-#include "sptrsv/detail/dataflow/row_elimination/plan.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/rewritten_system.hpp"
 #include "sptrsv/memory_resource.hpp"
 #include "sptrsv/options.hpp"
 #include "sptrsv/policy/dataflow.hpp"
@@ -26,7 +26,7 @@ template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   using policy_type = policy::basic_dataflow<Tuning>;
   using path_engine = dataflow::path_engine<policy_type, Scalar, Index, Offset, Executor>;
-  using elimination = dataflow::row_elimination::plan<Scalar, Index, Offset, Executor>;
+  using elimination = dataflow::row_elimination::rewritten_system<Scalar, Index, Offset, Executor>;
   using row_elimination_limits = dataflow::row_elimination::limits;
   static constexpr double no_limit = std::numeric_limits<double>::infinity();
 
@@ -106,45 +106,90 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   }
 
  private:
-  /// Replaces the system by the rewritten one, if that is predicted to be solved faster or the policy asks
-  /// for a path.
+  /// Replaces the system by a rewritten one, if that is predicted to be solved faster or the policy asks for
+  /// it.
   void rewrite(const policy_type& policy, const valued_pattern<Scalar, Index, Offset>& a,
                const triangle_form& form, const Executor& on, memory_resource& resource) {
-    if (policy.path == policy::dataflow_path::automatic &&
-        path_->predicted_nanoseconds() <= least_rewritten_nanoseconds()) {
+    if (policy.run_levels > 1) {
+      rewrite_by_levels(policy, a, form, policy.run_levels, on, resource);
+      return;
+    }
+    const bool by_time = policy.path == policy::dataflow_path::automatic;
+    if (by_time && path_->predicted_nanoseconds() <= least_rewritten_nanoseconds()) {
       rewriting_ = "not rewritten: no rewritten system can be solved faster, " +
                    to_text(std::vector<predicted_time>{{"predicted at least", least_rewritten_nanoseconds()},
                                                        {"as it is", path_->predicted_nanoseconds()}});
       return;
     }
-    if (policy.path == policy::dataflow_path::automatic && path_->levels_left() > Tuning::rewritten_levels) {
+    if (by_time && path_->levels_left() > Tuning::rewritten_levels) {
       rewriting_ = "not rewritten: at least " + std::to_string(static_cast<int>(100 * path_->levels_left())) +
                    " % of the levels would be left";
       return;
     }
+    rewrite_row_blocks(policy, a, form, on, resource);
+  }
+
+  /// Rewrites the rows of row blocks, if that is predicted to be faster or the policy asks for a path.
+  void rewrite_row_blocks(const policy_type& policy, const valued_pattern<Scalar, Index, Offset>& a,
+                          const triangle_form& form, const Executor& on, memory_resource& resource) {
     const row_elimination_limits limits{policy.max_growth, std::max(1.0, policy.max_fill),
                                         Tuning::rewritten_entries, Tuning::longest_rewritten_row};
-    auto made = std::make_unique<elimination>(build_on_device<Index, Offset>(a, form, on, resource), a.values,
-                                              form, limits, on, resource);
-    if (made->rewritten() * Tuning::rows_per_rewritten < size_ || made->rewritten() == 0) {
-      rewriting_ = "not rewritten: only " + std::to_string(made->rewritten()) + " rows could be";
+    auto made = std::make_unique<elimination>(typename elimination::by_row_blocks(
+        build_on_device<Index, Offset>(a, form, on, resource), a.values, form, limits, on, resource));
+    if (!rewrites_enough(*made)) {
       return;
     }
-    const triangle_form rewritten_form(
-        {uplo::lower, form.unit ? diag::unit : diag::non_unit, op::none, max_rhs_}, false);
     const bool by_time = policy.path == policy::dataflow_path::automatic;
     const double limit = by_time ? path_->predicted_nanoseconds() - transform_nanoseconds(*made) : no_limit;
     // On the row_per_thread path the new entries cost more than a level: they all need recent components. A
     // plan with a limit is never one of that path.
-    auto rewritten =
-        std::make_unique<path_engine>(policy, made->pattern(), rewritten_form, max_rhs_, limit, on, resource);
+    auto rewritten = std::make_unique<path_engine>(policy, made->pattern(), rewritten_form(form), max_rhs_,
+                                                   limit, on, resource);
+    take(std::move(made), std::move(rewritten), a.values, by_time, on);
+  }
+
+  /// Rewrites the rows of runs of `run_levels` levels.
+  void rewrite_by_levels(const policy_type& policy, const valued_pattern<Scalar, Index, Offset>& a,
+                         const triangle_form& form, std::int64_t run_levels, const Executor& on,
+                         memory_resource& resource) {
+    const row_elimination_limits limits{policy.max_growth, std::max(1.0, policy.max_fill),
+                                        Tuning::rewritten_run_entries, Tuning::longest_rewritten_row};
+    auto made = std::make_unique<elimination>(
+        typename elimination::by_levels(build_on_device<Index, Offset>(a, form, on, resource), a.values, form,
+                                        limits, run_levels, on, resource));
+    if (!rewrites_enough(*made)) {
+      return;
+    }
+    policy_type as_it_is = policy;
+    as_it_is.exact_order = true;
+    auto rewritten = std::make_unique<path_engine>(as_it_is, made->pattern(), rewritten_form(form), max_rhs_,
+                                                   no_limit, on, resource);
+    take(std::move(made), std::move(rewritten), a.values, false, on);
+  }
+
+  [[nodiscard]] triangle_form rewritten_form(const triangle_form& form) const {
+    return {{uplo::lower, form.unit ? diag::unit : diag::non_unit, op::none, max_rhs_}, false};
+  }
+
+  /// Returns whether so many rows are rewritten that it may pay; describes it if not.
+  bool rewrites_enough(const elimination& made) {
+    const bool enough = made.rewritten() * Tuning::rows_per_rewritten >= size_ && made.rewritten() > 0;
+    if (!enough) {
+      rewriting_ = "not rewritten: only " + std::to_string(made.rewritten()) + " rows could be";
+    }
+    return enough;
+  }
+
+  /// Replaces the system, if the rewritten one is planned and its values are finite.
+  void take(std::unique_ptr<elimination>&& made, std::unique_ptr<path_engine>&& rewritten,
+            const Scalar* values, bool by_time, const Executor& on) {
     rewriting_ = std::to_string(made->rewritten()) + " of " + std::to_string(size_) + " rows rewritten";
     if (!rewritten->is_planned()) {
       rewriting_ = by_time ? "not rewritten: a solve with " + rewriting_ + " is predicted to take longer"
                            : "not rewritten: the path cannot solve the rewritten system";
       return;
     }
-    made->update_values(a.values, on);
+    made->update_values(values, on);
     if (made->first_grown_index(on) >= 0) {
       rewriting_ = "not rewritten: inverses are not finite";
       return;

@@ -12,6 +12,7 @@
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/agents.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/limits.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/rhs_agent.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/memory_resource.hpp"
@@ -70,14 +71,6 @@ struct take_slots {
       ctx.store(columns + to + length, static_cast<Index>(row));
     }
   }
-};
-
-/// Which rows may be rewritten.
-struct limits {
-  double growth;             ///< see basic_dataflow::max_growth
-  double fill;               ///< see basic_dataflow::max_fill; at least 1
-  std::int64_t entries;      ///< number of entries that a rewritten row may always have
-  std::int64_t longest_row;  ///< entries of a row that is rewritten, at most
 };
 
 /// The rewritten system in device memory: a lower triangle by rows, in the order of substitution, with

@@ -117,6 +117,7 @@ SPTRSV_DEVICE row_elimination<Scalar> eliminate(Context& ctx, const Warp& warp,
 /// A sorted list of columns.
 template <class Index, class Offset>
 struct sorted_list {
+  using offset = Offset;
   static constexpr Index none = std::numeric_limits<Index>::max();
 
   const Index* columns;
@@ -131,15 +132,15 @@ struct sorted_list {
 
 /// Merges the lanes' lists: calls visit(column, next, index) for each different column, ascending, as long as
 /// it returns true. `next`: where the column stands in this lane's list, -1 if it is not there; `index`:
-/// number of the column.
-template <class Context, class Warp, class Index, class Offset, class Visit>
-SPTRSV_DEVICE void merge(Context& ctx, const Warp& warp, sorted_list<Index, Offset> list,
-                         const Visit& visit) {
-  Index first = list.first(ctx);
-  for (Offset index = 0;; ++index) {
-    const Index least = simt::reduce(warp, first, 32, simt::minimum{});
+/// number of the column. `List`: sorted_list, or a type with the same members.
+template <class Context, class Warp, class List, class Visit>
+SPTRSV_DEVICE void merge(Context& ctx, const Warp& warp, List list, const Visit& visit) {
+  using offset = typename List::offset;
+  auto first = list.first(ctx);
+  for (offset index = 0;; ++index) {
+    const auto least = simt::reduce(warp, first, 32, simt::minimum{});
     const bool takes = first == least;
-    if (least == list.none || !visit(least, takes ? list.next : Offset{-1}, index)) {
+    if (least == List::none || !visit(least, takes ? list.next : offset{-1}, index)) {
       return;
     }
     if (takes) {

@@ -1,0 +1,364 @@
+// Rewriting by levels on the host side: which rows are rewritten, and the pattern, values and right-hand
+// sides of the rewritten system. rows.hpp has the method.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/analysis/device_levels.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/level_runs/agents.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/level_runs/rhs_agent.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/limits.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/memory_resource.hpp"
+
+namespace sptrsv::detail::dataflow::level_runs {
+
+/// Writes, for each row, its number of levels after the first one of its run, as a key to sort by, and the
+/// state of a row that is not rewritten.
+template <class Index, class Offset, class Real>
+struct start_rows {
+  const Offset* row_offsets;
+  runs<Index> in;
+  std::make_unsigned_t<Index>* positions;
+  std::uint8_t* kept;
+  Offset* lengths;
+  Real* inverse_sums;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const Index level = ctx.load_constant(in.levels + row);
+    ctx.store(positions + row,
+              static_cast<std::make_unsigned_t<Index>>(level - ctx.load_constant(in.starts + level)));
+    ctx.store(kept + row, std::uint8_t{0});
+    ctx.store(lengths + row, ctx.load_constant(row_offsets + row + 1) - ctx.load_constant(row_offsets + row));
+    ctx.store(inverse_sums + row, Real{1});
+  }
+};
+
+/// The level of a row after the first one of its run, by itself.
+struct position_of_key {
+  template <class Key>
+  SPTRSV_HOST_DEVICE std::int64_t operator()(Key key) const {
+    return static_cast<std::int64_t>(key);
+  }
+};
+
+/// Writes, for each row of the rewritten system, the number of its entries with its pivot.
+template <class Offset>
+struct add_pivots {
+  const Offset* lengths;
+  Offset pivots;  ///< pivots of a row: 0 or 1
+  Offset* counts;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    ctx.store(counts + row, static_cast<Offset>(ctx.load_constant(lengths + row) + pivots));
+  }
+};
+
+/// Copies the columns of each row, and then that of its pivot, and those of its right-hand side.
+template <class Index, class Offset>
+struct take_columns {
+  const Offset* triangle_offsets;
+  const Index* triangle_columns;
+  const Offset* slots;
+  const Index* listed;
+  const Offset* row_offsets;
+  Index* columns;
+  const Offset* rhs_offsets;
+  Index* rhs_columns;
+  Offset pivots;  ///< pivots of a row: 0 or 1
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    const Offset rhs_to = ctx.load_constant(rhs_offsets + row);
+    const Offset rhs_count = ctx.load_constant(rhs_offsets + row + 1) - rhs_to;
+    const Offset to = ctx.load_constant(row_offsets + row);
+    const Offset count = ctx.load_constant(row_offsets + row + 1) - to - pivots;
+    const Index* const from = rhs_count > 0 ? listed + ctx.load_constant(slots + row)
+                                            : triangle_columns + ctx.load_constant(triangle_offsets + row);
+    for (Offset i = 0; i < count; ++i) {
+      ctx.store(columns + to + i, ctx.load_constant(from + i));
+    }
+    if (pivots != 0) {
+      ctx.store(columns + to + count, static_cast<Index>(row));
+    }
+    for (Offset i = 0; i < rhs_count; ++i) {
+      ctx.store(rhs_columns + rhs_to + i, ctx.load_constant(from + count + i));
+    }
+  }
+};
+
+/// The rewritten system in device memory: a lower triangle by rows, in the order of substitution, with
+/// ascending columns. Its diagonal is unit if that of the system is.
+template <class Scalar, class Index, class Offset, class Executor>
+class plan {
+  using real = real_t<Scalar>;
+
+ public:
+  /// Chooses the rows by the values `stored`. Each run has `run_levels` levels. Synchronises.
+  plan(device_triangle<Index, Offset>&& triangle, const Scalar* stored, const triangle_form& form,
+       const row_elimination::limits& limits, std::int64_t run_levels, const Executor& on,
+       memory_resource& resource)
+      : triangle_(std::move(triangle)),
+        form_(form),
+        run_levels_(run_levels),
+        max_growth_(
+            static_cast<real>(std::min<double>(limits.growth, std::numeric_limits<real>::max() / 2))) {
+    const double most = limits.fill * static_cast<double>(triangle_.entries()) +
+                        static_cast<double>((limits.entries + 1) * triangle_.size);
+    if (triangle_.size > 0 && most < static_cast<double>(std::numeric_limits<Offset>::max())) {
+      cut_levels(on, resource);
+      choose(stored, limits, on, resource);
+    }
+  }
+
+  /// Returns the number of rewritten rows. If it is 0, nothing else may be called.
+  [[nodiscard]] std::int64_t rewritten() const { return rewritten_; }
+
+  [[nodiscard]] pattern_view<Index, Offset> pattern() const {
+    return {triangle_.size, static_cast<std::int64_t>(columns_.size()), row_offsets_.data(), columns_.data(),
+            false};
+  }
+  [[nodiscard]] const Scalar* values() const { return values_.data(); }
+  /// Returns the number of entries of the right-hand sides.
+  [[nodiscard]] std::int64_t rhs_entries() const { return static_cast<std::int64_t>(rhs_columns_.size()); }
+
+  /// Computes the values of the rewritten system and the entries of its right-hand sides.
+  void update_values(const Scalar* stored, const Executor& on) {
+    on.fill_bytes(first_grown_.data(), 0x7f, first_grown_.bytes());
+    const computed_rows<Scalar, Index, Offset> rows{row_offsets_.data(), columns_.data(), values_.data()};
+    simt::for_each(on, triangle_.size,
+                   copy_values<Scalar, Index, Offset>{valued(stored), rows, rhs_offsets_.data()});
+    using agent = rewrite_rows_agent<Scalar, Index, Offset>;
+    typename agent::params p{};
+    p.triangle = valued(stored);
+    p.in = levels_in_runs();
+    // The kernel that chose the rows may have rounded their growth differently.
+    p.max_growth = static_cast<real>(1.001) * max_growth_;
+    p.rows = rows;
+    p.rhs = {rhs_offsets_.data(), rhs_columns_.data(), rhs_values_.data()};
+    p.inverse_sums = inverse_sums_.data();
+    p.first_grown = first_grown_.data();
+    for_positions([&](const listed_rows<Index>& rows_of_position) {
+      p.of = rows_of_position;
+      on.template launch<agent>(blocks<agent>(p.of.count), p);
+    });
+  }
+
+  /// Returns the first row whose growth is too large by the values that were given last; -1 if there is none.
+  /// Synchronises.
+  [[nodiscard]] std::int64_t first_grown_index(const Executor& on) const {
+    std::int64_t first = 0;
+    on.download(&first, first_grown_.data(), sizeof(first));
+    return first < triangle_.size ? first : -1;
+  }
+
+  /// Computes the right-hand sides of the rewritten system. `c`: size x b.columns, column-major, by
+  /// substitution index.
+  void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const {
+    using agent = rewritten_rhs_agent<Scalar, Index, Offset>;
+    typename agent::params p{};
+    p.size = triangle_.size;
+    p.lanes = lanes_;
+    p.reversed = form_.reversed;
+    p.row_offsets = rhs_offsets_.data();
+    p.columns = rhs_columns_.data();
+    p.values = rhs_values_.data();
+    p.alpha = alpha;
+    p.b = b;
+    p.c = c;
+    on.template launch<agent>(simt::block_count(triangle_.size * b.columns, agent::block_threads / lanes_),
+                              p);
+  }
+
+  /// Returns how many bytes `transform` reads and writes for one right-hand side.
+  [[nodiscard]] std::size_t transform_bytes() const {
+    return rhs_offsets_.bytes() + rhs_columns_.bytes() + rhs_values_.bytes() +
+           2 * static_cast<std::size_t>(triangle_.size) * sizeof(Scalar);
+  }
+
+  [[nodiscard]] std::size_t bytes() const {
+    return triangle_.bytes() + levels_.bytes() + starts_.bytes() + kept_.bytes() + order_.bytes() +
+           row_offsets_.bytes() + columns_.bytes() + values_.bytes() + rhs_offsets_.bytes() +
+           rhs_columns_.bytes() + rhs_values_.bytes() + inverse_sums_.bytes() + first_grown_.bytes();
+  }
+
+  [[nodiscard]] kernel_info describe() const {
+    kernel_info kernel;
+    kernel.warps = simt::ceil_div(triangle_.size * lanes_, 32);
+    kernel.lanes_per_row = lanes_;
+    kernel.rewritten_rows = rewritten_;
+    kernel.levels_together = run_levels_;
+    kernel.text = "dataflow: right-hand sides for " + std::to_string(rewritten_) +
+                  " rewritten rows, runs of " + std::to_string(run_levels_) + " levels, " +
+                  std::to_string(rhs_entries()) + " entries";
+    return kernel;
+  }
+
+ private:
+  template <class Agent>
+  static std::uint32_t blocks(std::int64_t warps) {
+    return simt::block_count(warps, Agent::block_threads / 32);
+  }
+
+  [[nodiscard]] valued_triangle<Scalar, Index, Offset> valued(const Scalar* stored) const {
+    return {triangle_.size,           triangle_.row_offsets.data(),      triangle_.columns.data(),
+            triangle_.sources.data(), triangle_.diagonal_sources.data(), stored,
+            form_.conjugated};
+  }
+  [[nodiscard]] runs<Index> levels_in_runs() const { return {levels_.data(), starts_.data(), kept_.data()}; }
+
+  /// Calls visit(rows) for the rows of each level after the first one of its run, level by level of the runs.
+  template <class Visit>
+  void for_positions(const Visit& visit) const {
+    for (std::size_t i = 1; i + 1 < position_offsets_.size(); ++i) {
+      const auto begin = static_cast<std::int64_t>(position_offsets_[i]);
+      visit(listed_rows<Index>{order_.data() + begin,
+                               static_cast<std::int64_t>(position_offsets_[i + 1]) - begin});
+    }
+  }
+
+  /// Finds the levels and cuts them into runs.
+  void cut_levels(const Executor& on, memory_resource& resource) {
+    const std::int64_t size = triangle_.size;
+    auto found = levels_of_rows(triangle_, on, analysis_memory(resource));
+    run_levels_ = std::min(run_levels_, found.count);
+    levels_ = std::move(found.of_row);
+    std::vector<Index> starts(static_cast<std::size_t>(found.count + 1));
+    for (std::size_t level = 1; level < starts.size(); ++level) {
+      const auto before = static_cast<std::int64_t>(level - 1);
+      starts[level] = static_cast<Index>(before / run_levels_ * run_levels_ + 1);
+    }
+    starts_ = make_buffer<Index>(found.count + 1, on, resource);
+    on.upload(starts_.data(), starts.data(), starts_.bytes());
+    using key = std::make_unsigned_t<Index>;
+    const auto positions = make_buffer<key>(size, on, resource);
+    const auto sorted = make_buffer<key>(size, on, resource);
+    kept_ = make_buffer<std::uint8_t>(size, on, resource);
+    lengths_ = make_buffer<Offset>(size, on, resource);
+    inverse_sums_ = make_buffer<real>(size, on, resource);
+    order_ = make_buffer<Index>(size, on, resource);
+    simt::for_each(
+        on, size,
+        start_rows<Index, Offset, real>{triangle_.row_offsets.data(), levels_in_runs(), positions.data(),
+                                        kept_.data(), lengths_.data(), inverse_sums_.data()});
+    on.sort_pairs(positions.data(), sorted.data(), found.numbers.data(), order_.data(), size,
+                  bits_for(static_cast<std::uint64_t>(run_levels_)), resource);
+    const auto offsets = make_buffer<Index>(run_levels_ + 1, on, resource);
+    simt::for_each(on, size,
+                   find_level_offsets<key, Index, position_of_key>{
+                       sorted.data(), {}, offsets.data(), size, run_levels_});
+    position_offsets_.resize(offsets.size());
+    on.download(position_offsets_.data(), offsets.data(), offsets.bytes());
+  }
+
+  void choose(const Scalar* stored, const row_elimination::limits& limits, const Executor& on,
+              memory_resource& resource) {
+    const std::int64_t size = triangle_.size;
+    const auto slots = make_buffer<Offset>(size + 1, on, resource);
+    on.fill_bytes(slots.data(), 0, slots.bytes());
+    for_positions([&](const listed_rows<Index>& rows) {
+      simt::for_each(
+          on, rows.count,
+          bound_lengths<Index, Offset>{rows, triangle_.row_offsets.data(), triangle_.columns.data(),
+                                       levels_in_runs(), limits.fill, static_cast<Offset>(limits.entries),
+                                       static_cast<Offset>(limits.longest_row), slots.data()});
+    });
+    on.exclusive_scan(slots.data(), slots.data(), size + 1, resource);
+    const auto listed = make_buffer<Index>(last_of(slots, on), on, resource);
+    const auto count = make_buffer<std::int64_t>(1, on, resource);
+    on.fill_bytes(count.data(), 0, count.bytes());
+    rhs_offsets_ = make_buffer<Offset>(size + 1, on, resource);
+    on.fill_bytes(rhs_offsets_.data(), 0, rhs_offsets_.bytes());
+    using agent = choose_rows_agent<Scalar, Index, Offset>;
+    typename agent::params p{};
+    p.triangle = valued(stored);
+    p.in = levels_in_runs();
+    p.kept = kept_.data();
+    p.max_growth = max_growth_;
+    p.slots = slots.data();
+    p.columns = listed.data();
+    p.lengths = lengths_.data();
+    p.rhs_lengths = rhs_offsets_.data();
+    p.inverse_sums = inverse_sums_.data();
+    p.rewritten = count.data();
+    for_positions([&](const listed_rows<Index>& rows) {
+      p.of = rows;
+      on.template launch<agent>(blocks<agent>(p.of.count), p);
+    });
+    on.download(&rewritten_, count.data(), sizeof(rewritten_));
+    if (rewritten_ > 0) {
+      take(slots, listed, on, resource);
+    }
+    lengths_ = {};
+  }
+
+  /// Makes the arrays of the rewritten system out of the lists.
+  void take(const buffer<Offset>& slots, const buffer<Index>& listed, const Executor& on,
+            memory_resource& resource) {
+    const std::int64_t size = triangle_.size;
+    const Offset pivots = form_.unit ? 0 : 1;
+    on.exclusive_scan(rhs_offsets_.data(), rhs_offsets_.data(), size + 1, resource);
+    row_offsets_ = make_buffer<Offset>(size + 1, on, resource);
+    on.fill_bytes(row_offsets_.data(), 0, row_offsets_.bytes());
+    simt::for_each(on, size, add_pivots<Offset>{lengths_.data(), pivots, row_offsets_.data()});
+    on.exclusive_scan(row_offsets_.data(), row_offsets_.data(), size + 1, resource);
+    columns_ = make_buffer<Index>(last_of(row_offsets_, on), on, resource);
+    values_ = make_buffer<Scalar>(static_cast<std::int64_t>(columns_.size()), on, resource);
+    rhs_columns_ = make_buffer<Index>(last_of(rhs_offsets_, on), on, resource);
+    rhs_values_ = make_buffer<Scalar>(rhs_entries(), on, resource);
+    first_grown_ = make_buffer<std::int64_t>(1, on, resource);
+    take_columns<Index, Offset> take{};
+    take.triangle_offsets = triangle_.row_offsets.data();
+    take.triangle_columns = triangle_.columns.data();
+    take.slots = slots.data();
+    take.listed = listed.data();
+    take.row_offsets = row_offsets_.data();
+    take.columns = columns_.data();
+    take.rhs_offsets = rhs_offsets_.data();
+    take.rhs_columns = rhs_columns_.data();
+    take.pivots = pivots;
+    simt::for_each(on, size, take);
+    for (; lanes_ < 32 && lanes_ * rewritten_ < rhs_entries(); lanes_ *= 2) {
+    }
+  }
+
+  /// Downloads the last offset. Synchronises.
+  static std::int64_t last_of(const buffer<Offset>& offsets, const Executor& on) {
+    Offset last = 0;
+    on.download(&last, offsets.data() + offsets.size() - 1, sizeof(last));
+    return static_cast<std::int64_t>(last);
+  }
+
+  device_triangle<Index, Offset> triangle_;
+  triangle_form form_;
+  std::int64_t run_levels_;
+  real max_growth_;
+  std::int64_t rewritten_ = 0;
+  int lanes_ = 1;                        ///< lanes that share the right-hand side of a row
+  buffer<Index> levels_;                 ///< by row, counted from 1
+  buffer<Index> starts_;                 ///< by level: the first level of its run
+  buffer<std::uint8_t> kept_;            ///< by row, see runs
+  buffer<Index> order_;                  ///< the rows by their levels after the first one of the run
+  std::vector<Index> position_offsets_;  ///< where the rows with each number of levels begin in the order
+  buffer<Offset> lengths_;               ///< by row: entries; only while rows are chosen
+  buffer<real> inverse_sums_;            ///< by row
+  buffer<Offset> row_offsets_;           ///< size + 1
+  buffer<Index> columns_;
+  buffer<Scalar> values_;
+  buffer<Offset> rhs_offsets_;  ///< size + 1
+  buffer<Index> rhs_columns_;
+  buffer<Scalar> rhs_values_;
+  buffer<std::int64_t> first_grown_;
+};
+
+}  // namespace sptrsv::detail::dataflow::level_runs

@@ -1,0 +1,57 @@
+// A rewritten system: rows are rewritten in row blocks of 32 rows, or by runs of levels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <variant>
+
+#include "sptrsv/detail/dataflow/row_elimination/level_runs/plan.hpp"
+#include "sptrsv/detail/dataflow/row_elimination/plan.hpp"
+
+namespace sptrsv::detail::dataflow::row_elimination {
+
+template <class Scalar, class Index, class Offset, class Executor>
+class rewritten_system {
+ public:
+  using by_row_blocks = plan<Scalar, Index, Offset, Executor>;
+  using by_levels = level_runs::plan<Scalar, Index, Offset, Executor>;
+
+  explicit rewritten_system(by_row_blocks&& made) : made_(std::move(made)) {}
+  explicit rewritten_system(by_levels&& made) : made_(std::move(made)) {}
+
+  // The members of the two kinds; see there.
+
+  [[nodiscard]] std::int64_t rewritten() const {
+    return std::visit([](const auto& m) { return m.rewritten(); }, made_);
+  }
+  [[nodiscard]] pattern_view<Index, Offset> pattern() const {
+    return std::visit([](const auto& m) { return m.pattern(); }, made_);
+  }
+  [[nodiscard]] const Scalar* values() const {
+    return std::visit([](const auto& m) { return m.values(); }, made_);
+  }
+  void update_values(const Scalar* stored, const Executor& on) {
+    std::visit([&](auto& m) { m.update_values(stored, on); }, made_);
+  }
+  [[nodiscard]] std::int64_t first_grown_index(const Executor& on) const {
+    return std::visit([&](const auto& m) { return m.first_grown_index(on); }, made_);
+  }
+  void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const {
+    std::visit([&](const auto& m) { m.transform(alpha, b, c, on); }, made_);
+  }
+  [[nodiscard]] std::size_t transform_bytes() const {
+    return std::visit([](const auto& m) { return m.transform_bytes(); }, made_);
+  }
+  [[nodiscard]] std::size_t bytes() const {
+    return std::visit([](const auto& m) { return m.bytes(); }, made_);
+  }
+  [[nodiscard]] kernel_info describe() const {
+    return std::visit([](const auto& m) { return m.describe(); }, made_);
+  }
+
+ private:
+  std::variant<by_row_blocks, by_levels> made_;
+};
+
+}  // namespace sptrsv::detail::dataflow::row_elimination
