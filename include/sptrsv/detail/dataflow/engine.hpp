@@ -70,13 +70,18 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
       path_->solve(alpha, b, x, scratch.of_path, on);
       return;
     }
+    // The rewritten system is a lower one: its row r is the row with the substitution index r.
+    const auto x_in_order = by_substitution_index(x);
+    const auto* const by_levels = elimination_->combinable();
+    if (by_levels != nullptr && b.data != x.data &&  // x may be b, element for element
+
+        path_->solve_rewritten(by_levels->rhs(), alpha, by_substitution_index(b), x_in_order, scratch.of_path,
+                               on)) {
+      return;
+    }
     elimination_->transform(alpha, b, scratch.rhs.data(), on);
     const auto c = dense_view<const Scalar>::column_major(scratch.rhs.data(), size_, b.columns, size_);
-    // The rewritten system is a lower one: its row r is the row with the substitution index r.
-    const dense_view<Scalar> by_substitution_index(x.data + (reversed_ ? (size_ - 1) * x.row_stride : 0),
-                                                   x.rows, x.columns,
-                                                   reversed_ ? -x.row_stride : x.row_stride, x.column_stride);
-    path_->solve(pivot_divisor<Scalar>::one(), c, by_substitution_index, scratch.of_path, on);
+    path_->solve(pivot_divisor<Scalar>::one(), c, x_in_order, scratch.of_path, on);
   }
 
   std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
@@ -106,6 +111,11 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   }
 
  private:
+  template <class T>
+  [[nodiscard]] dense_view<T> by_substitution_index(const dense_view<T>& v) const {
+    return {v.data + (reversed_ ? (size_ - 1) * v.row_stride : 0), v.rows, v.columns,
+            reversed_ ? -v.row_stride : v.row_stride, v.column_stride};
+  }
   /// Replaces the system by a rewritten one, if that is predicted to be solved faster or the policy asks for
   /// it.
   void rewrite(const policy_type& policy, const valued_pattern<Scalar, Index, Offset>& a,

@@ -67,6 +67,19 @@ class path_engine {
              const Executor& on) const {
     visit_with(scratch, [&](const auto& path, auto& own) { path.solve(alpha, b, x, own, on); });
   }
+  /// Solves with right-hand sides that the kernel combines, if the path can; returns whether it did. b and x
+  /// do not overlap.
+  bool solve_rewritten(const row_per_thread::rewritten_rhs<Scalar, Index, Offset>& rhs, Scalar alpha,
+                       dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
+                       const Executor& on) const {
+    const auto* const path = std::get_if<typename plan_type::row_per_thread_path>(&plan_->path);
+    if (path == nullptr || b.columns != 1) {
+      return false;
+    }
+    path->solve_rewritten(rhs, alpha, b, x,
+                          std::get<typename plan_type::row_per_thread_path::workspace>(scratch), on);
+    return true;
+  }
   std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
     return visit_with(scratch,
                       [&](const auto& path, auto& own) { return path.first_nonfinite_index(own, on); });

@@ -40,6 +40,8 @@ class rewritten_system {
   void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const {
     std::visit([&](const auto& m) { m.transform(alpha, b, c, on); }, made_);
   }
+  /// Returns the entries of the right-hand sides if a kernel can combine them, otherwise null.
+  [[nodiscard]] const by_levels* combinable() const { return std::get_if<by_levels>(&made_); }
   [[nodiscard]] std::size_t transform_bytes() const {
     return std::visit([](const auto& m) { return m.transform_bytes(); }, made_);
   }

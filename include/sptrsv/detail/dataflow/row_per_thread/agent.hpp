@@ -24,6 +24,14 @@
 
 namespace sptrsv::detail::dataflow::row_per_thread {
 
+/// The right-hand sides of rewritten rows: instead of b_i, row i has b_i - sum_j w_ij b_j.
+template <class Scalar, class Index, class Offset>
+struct rewritten_rhs {
+  const Offset* row_offsets;  ///< by substitution index
+  const Index* columns;       ///< substitution indices j
+  const Scalar* values;       ///< w_ij
+};
+
 template <class Scalar, class Index, class Offset>
 struct kernel_params {
   std::int64_t size;        ///< rows of the system
@@ -43,16 +51,20 @@ struct kernel_params {
   Scalar alpha;
   dense_view<const Scalar> b;
   dense_view<Scalar> x;
+  rewritten_rhs<Scalar, Index, Offset> rhs;  ///< for kernels that combine right-hand sides
 };
 
 /// A lane polls `EntriesAtOnce` entries together. One sweep over the rows solves `Columns` right-hand sides;
 /// further ones are solved by other blocks (rhs_blocks) and in further sweeps. `OneRhs`: the kernel solves a
-/// single right-hand side, and `Columns` is 1. In the double buffer the components of one sweep stand side by
-/// side, by solve index. If the last sweep has fewer right-hand sides, the last one stands for the missing
-/// ones, too.
-template <class Tuning, class Scalar, class Index, class Offset, int EntriesAtOnce, int Columns, bool OneRhs>
+/// single right-hand side, and `Columns` is 1. `CombinesRhs`: rows have rewritten right-hand sides, which the
+/// kernel combines before it waits; b and x must not overlap. In the double buffer the components of one
+/// sweep stand side by side, by solve index. If the last sweep has fewer right-hand sides, the last one
+/// stands for the missing ones, too.
+template <class Tuning, class Scalar, class Index, class Offset, int EntriesAtOnce, int Columns, bool OneRhs,
+          bool CombinesRhs = false>
 struct agent {
   static_assert(!OneRhs || Columns == 1);
+  static_assert(!CombinesRhs || OneRhs);
   static constexpr int block_threads = Tuning::block_threads;
   using params = kernel_params<Scalar, Index, Offset>;
   using unknown = unknown_t<Scalar, Columns>;
@@ -144,6 +156,7 @@ struct agent {
                                           ? pivot_divisor<Scalar>::one()
                                           : ctx.load_constant(p.diagonal + solve_index));
     word* const components = components_of(p, half);
+    const Scalar products = CombinesRhs ? products_of_rhs(ctx, p, substitution_index) : Scalar{};
     const std::int64_t sweeps = OneRhs ? 1 : (p.x.columns + Columns - 1) / Columns;
     std::int64_t sweep = OneRhs ? 0 : rhs_block;
     if (gate >= 0) {
@@ -153,6 +166,9 @@ struct agent {
     for (;;) {
       const std::int64_t first = OneRhs ? 0 : sweep * Columns;
       unknown rest = rhs_of(ctx, p, substitution_index, first);
+      if constexpr (CombinesRhs) {
+        rest = rest - p.alpha * products;
+      }
       word* const solved = components + sweep * sweep_words(p);
       Offset e = first_entry;
       batch now = first_entries;
@@ -220,6 +236,21 @@ struct agent {
       rhs_value(rhs, k) = ctx.load(from + present_rhs(p, first + k) * p.b.column_stride);
     }
     return p.alpha * rhs;
+  }
+
+  /// Returns sum_j w_ij b_j of the row.
+  template <class Context>
+  SPTRSV_DEVICE static Scalar products_of_rhs(Context& ctx, const params& p, Index substitution_index) {
+    Scalar products{};
+    if (substitution_index >= 0) {
+      const Offset end = ctx.load_constant(p.rhs.row_offsets + substitution_index + 1);
+      for (Offset e = ctx.load_constant(p.rhs.row_offsets + substitution_index); e < end; ++e) {
+        const Index needs = ctx.load_constant(p.rhs.columns + e);
+        products = products + ctx.load_constant(p.rhs.values + e) *
+                                  ctx.load(p.b.data + row_of(p, needs) * p.b.row_stride);
+      }
+    }
+    return products;
   }
 
   /// Returns the column of b and x; the last one stands for those that the last sweep misses.

@@ -37,10 +37,12 @@ struct number_rows {
 
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class path {
-  template <int EntriesAtOnce, int Columns, bool OneRhs>
-  using agent = agent<Tuning, Scalar, Index, Offset, EntriesAtOnce, Columns, OneRhs>;
+  template <int EntriesAtOnce, int Columns, bool OneRhs, bool CombinesRhs = false>
+  using agent = agent<Tuning, Scalar, Index, Offset, EntriesAtOnce, Columns, OneRhs, CombinesRhs>;
   using for_short_rows = agent<Tuning::entries_at_once, 1, true>;
   using for_long_rows = agent<2 * Tuning::entries_at_once, 1, true>;
+  using for_short_rewritten_rows = agent<Tuning::entries_at_once, 1, true, true>;
+  using for_long_rewritten_rows = agent<2 * Tuning::entries_at_once, 1, true, true>;
   static constexpr int rhs_together = rhs_in_sector<Scalar>(Tuning::rhs_per_sweep);
   using for_several_rhs = agent<Tuning::entries_at_once, rhs_together, false>;
 
@@ -120,29 +122,26 @@ class path {
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
              const Executor& on) const {
-    kernel_params<Scalar, Index, Offset> p{};
-    p.size = size_;
-    p.solve_size = slices_.size;
-    p.rhs_blocks = rhs_blocks_;
-    p.sweep_by_sweep = sweep_by_sweep_;
-    p.reversed = form_.reversed;
-    p.offsets = slices_.offsets.data();
-    p.columns = slices_.columns.data();
-    p.values = values_.values();
-    p.diagonal = values_.diagonal();
-    p.substitution_indices = substitution_indices_.data();
-    p.gates = gates_.data();
-    p.share = share_;
-    p.buffers = scratch.buffers();
-    p.alpha = alpha;
-    p.b = b;
-    p.x = x;
+    const auto p = params(alpha, b, x, scratch);
     if (x.columns > 1 || (rhs_together_ > 1 && !share_.is_whole_solve(blocks()))) {
       on.template launch<for_several_rhs>(blocks(), p);
     } else if (long_rows_) {
       on.template launch<for_long_rows>(blocks(), p);
     } else {
       on.template launch<for_short_rows>(blocks(), p);
+    }
+  }
+
+  /// Solves for a single right-hand side, which it combines as `rhs` tells. b and x do not overlap.
+  void solve_rewritten(const rewritten_rhs<Scalar, Index, Offset>& rhs, Scalar alpha,
+                       dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
+                       const Executor& on) const {
+    auto p = params(alpha, b, x, scratch);
+    p.rhs = rhs;
+    if (long_rows_) {
+      on.template launch<for_long_rewritten_rows>(blocks(), p);
+    } else {
+      on.template launch<for_short_rewritten_rows>(blocks(), p);
     }
   }
 
@@ -186,6 +185,28 @@ class path {
   }
 
  private:
+  [[nodiscard]] kernel_params<Scalar, Index, Offset> params(Scalar alpha, dense_view<const Scalar> b,
+                                                            dense_view<Scalar> x,
+                                                            const workspace& scratch) const {
+    kernel_params<Scalar, Index, Offset> p{};
+    p.size = size_;
+    p.solve_size = slices_.size;
+    p.rhs_blocks = rhs_blocks_;
+    p.sweep_by_sweep = sweep_by_sweep_;
+    p.reversed = form_.reversed;
+    p.offsets = slices_.offsets.data();
+    p.columns = slices_.columns.data();
+    p.values = values_.values();
+    p.diagonal = values_.diagonal();
+    p.substitution_indices = substitution_indices_.data();
+    p.gates = gates_.data();
+    p.share = share_;
+    p.buffers = scratch.buffers();
+    p.alpha = alpha;
+    p.b = b;
+    p.x = x;
+    return p;
+  }
   [[nodiscard]] std::int64_t buffer_columns() const {
     return simt::ceil_div(max_rhs_, rhs_together_) * rhs_together_;
   }

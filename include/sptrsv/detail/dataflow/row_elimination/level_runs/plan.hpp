@@ -16,6 +16,7 @@
 #include "sptrsv/detail/dataflow/row_elimination/level_runs/agents.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/level_runs/rhs_agent.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/limits.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/agent.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/memory_resource.hpp"
 
@@ -160,6 +161,11 @@ class plan {
     std::int64_t first = 0;
     on.download(&first, first_grown_.data(), sizeof(first));
     return first < triangle_.size ? first : -1;
+  }
+
+  /// Returns the entries of the right-hand sides, for a kernel that combines them itself.
+  [[nodiscard]] row_per_thread::rewritten_rhs<Scalar, Index, Offset> rhs() const {
+    return {rhs_offsets_.data(), rhs_columns_.data(), rhs_values_.data()};
   }
 
   /// Computes the right-hand sides of the rewritten system. `c`: size x b.columns, column-major, by
