@@ -7,6 +7,7 @@ PARTITIONED = D + "dataflow/partitioned/kernel/"
 SINGLE_BLOCK = D + "dataflow/single_block/"
 ROW_PER_THREAD = D + "dataflow/row_per_thread/agent.hpp"
 ELIMINATION = D + "dataflow/row_elimination/"
+RUNS = ELIMINATION + "level_runs/"
 BLOCK = D + "block/agent.hpp"
 SCHEME = D + "scheme/"
 SN = D + "supernodal/"
@@ -723,6 +724,34 @@ ERRORS = (
         "lanes",
         "row_elimination",
         Edit(ELIMINATION + "agents.hpp", "warp.shuffle(length, r.needs)", "warp.shuffle(length, warp.rank())"),
+    ),
+    error(
+        "lanes take eliminated entries of a later chunk as if they were of the first one",
+        "lanes",
+        "level_runs",
+        Edit(RUNS + "rows.hpp", "warp.rank() - 1 - made.eliminated", "warp.rank() - 1"),
+    ),
+    error(
+        "the list of a rewritten right-hand side begins with that of the row",
+        "index",
+        "level_runs",
+        Edit(
+            RUNS + "agents.hpp",
+            "ctx.load_constant(p.slots + r.needs) + (of_rhs ? length : Offset{0})",
+            "ctx.load_constant(p.slots + r.needs)",
+        ),
+    ),
+    error(
+        "further entries of a rewritten right-hand side are those of the first right-hand side",
+        "index",
+        "level_runs",
+        Edit(RUNS + "rhs_agent.hpp", "rhs(ctx, p, needs, column)", "rhs(ctx, p, needs, 0)"),
+    ),
+    error(
+        "the kernel combines right-hand sides without alpha",
+        "index",
+        "level_runs",
+        Edit(ROW_PER_THREAD, "rest = rest - p.alpha * products;", "rest = rest - products;"),
     ),
     # Kernels of the analysis.
     error(

@@ -59,6 +59,7 @@ PROGRAMS = {
         Program("single_block", ("dataflow_single_block", "dataflow_single_block_banded")),
         Program("hybrid", ("dataflow_hybrid",)),
         Program("row_elimination", ("dataflow_levels_rewritten",)),
+        Program("level_runs", ("dataflow_runs_rewritten",)),
         Program("supernodal", ("supernodal_small",)),
         Program("single_block_schedule", source="unit/dataflow/single_block/schedule_test.cpp"),
         Program("scheme_decisions", source="policies/scheme_test.cpp"),

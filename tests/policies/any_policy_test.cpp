@@ -81,7 +81,7 @@ TEST(AnyPolicy, RefusesUnknownNamesAndOptions) {
 TEST(AnyPolicy, HasTheMembersOfThePolicyAsOptions) {
   const auto dataflow = with_options<policy::dataflow>(
       "path=partitioned order=natural partitions=3 exact_order=no max_growth=8.5 max_fill=1 shape=2 "
-      "row_per_thread_levels=4");
+      "row_per_thread_levels=4 run_levels=5");
   EXPECT_EQ(dataflow.path, policy::dataflow_path::partitioned);
   EXPECT_EQ(dataflow.order, policy::row_order::natural);
   EXPECT_EQ(dataflow.partitions, 3);
@@ -90,6 +90,7 @@ TEST(AnyPolicy, HasTheMembersOfThePolicyAsOptions) {
   EXPECT_EQ(dataflow.max_fill, 1);
   EXPECT_EQ(dataflow.shape, 2);
   EXPECT_EQ(dataflow.row_per_thread_levels, 4);
+  EXPECT_EQ(dataflow.run_levels, 5);
   EXPECT_EQ(std::get<0>(with_options<policy::automatic<>>("partitions=3").candidates).partitions, 3);
   EXPECT_EQ(with_options<policy::supernodal>("max_growth=2").max_growth, 2);
   EXPECT_EQ(with_options<policy::level_set>("by=columns launches=separate").launches,
@@ -124,9 +125,11 @@ std::size_t number_of_options() {
   return count;
 }
 TEST(AnyPolicy, HasAnOptionForEachMember) {
-  const auto [path, order, partitions, exact_order, max_growth, max_fill, shape, levels] = policy::dataflow{};
-  static_cast<void>(std::tie(path, order, partitions, exact_order, max_growth, max_fill, shape, levels));
-  EXPECT_EQ(number_of_options<policy::dataflow>(), 8U);
+  const auto [path, order, partitions, exact_order, max_growth, max_fill, shape, levels, run_levels] =
+      policy::dataflow{};
+  static_cast<void>(
+      std::tie(path, order, partitions, exact_order, max_growth, max_fill, shape, levels, run_levels));
+  EXPECT_EQ(number_of_options<policy::dataflow>(), 9U);
   const auto [blocks, kernels] = policy::column_block{};
   const auto [selector, triangle, square] = kernels;
   static_cast<void>(std::tie(blocks, selector, triangle, square));

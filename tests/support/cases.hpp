@@ -128,7 +128,7 @@ using all_device_policies = policy_groups<
     same_policy<level_set_wide>,                                                                      //
     same_policy<dataflow, dataflow_rewritten, automatic>,                                             //
     same_policy<dataflow_natural, dataflow_levels, dataflow_levels_rewritten,                         //
-                dataflow_natural_rewritten>,                                                          //
+                dataflow_runs_rewritten, dataflow_natural_rewritten>,                                 //
     same_policy<dataflow_partitioned, dataflow_partitioned_rewritten>,                                //
     same_policy<dataflow_partitioned_lanes, dataflow_partitioned_rhs, dataflow_partitioned_streams>,  //
     same_policy<dataflow_single_block>,                                                               //

@@ -307,6 +307,15 @@ struct dataflow_rewritten : rewritten<dataflow> {
 struct dataflow_levels_rewritten : rewritten<dataflow_levels> {
   static constexpr const char* name = "dataflow_levels_rewritten";
 };
+/// Rows are rewritten by runs of three levels.
+struct dataflow_runs_rewritten : rewritten<dataflow_levels> {
+  static constexpr const char* name = "dataflow_runs_rewritten";
+  static policy_type make() {
+    policy_type policy = rewritten<dataflow_levels>::make();
+    policy.run_levels = 3;
+    return policy;
+  }
+};
 struct dataflow_natural_rewritten : rewritten<dataflow_natural> {
   static constexpr const char* name = "dataflow_natural_rewritten";
 };

@@ -67,18 +67,15 @@ class path_engine {
              const Executor& on) const {
     visit_with(scratch, [&](const auto& path, auto& own) { path.solve(alpha, b, x, own, on); });
   }
-  /// Solves with right-hand sides that the kernel combines, if the path can; returns whether it did. b and x
-  /// do not overlap.
-  bool solve_rewritten(const row_per_thread::rewritten_rhs<Scalar, Index, Offset>& rhs, Scalar alpha,
+  /// Returns whether solve_rewritten() may be called with this number of right-hand sides.
+  [[nodiscard]] bool combines_rhs(std::int64_t columns) const { return columns == 1 && is_row_per_thread(); }
+  /// Solves with right-hand sides that the kernel combines. b and x do not overlap.
+  void solve_rewritten(const row_per_thread::rewritten_rhs<Scalar, Index, Offset>& rhs, Scalar alpha,
                        dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
                        const Executor& on) const {
-    const auto* const path = std::get_if<typename plan_type::row_per_thread_path>(&plan_->path);
-    if (path == nullptr || b.columns != 1) {
-      return false;
-    }
-    path->solve_rewritten(rhs, alpha, b, x,
-                          std::get<typename plan_type::row_per_thread_path::workspace>(scratch), on);
-    return true;
+    using path = typename plan_type::row_per_thread_path;
+    std::get<path>(plan_->path)
+        .solve_rewritten(rhs, alpha, b, x, std::get<typename path::workspace>(scratch), on);
   }
   std::int64_t first_nonfinite_index(const workspace& scratch, const Executor& on) const {
     return visit_with(scratch,

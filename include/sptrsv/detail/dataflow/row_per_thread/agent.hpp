@@ -241,16 +241,32 @@ struct agent {
   /// Returns sum_j w_ij b_j of the row.
   template <class Context>
   SPTRSV_DEVICE static Scalar products_of_rhs(Context& ctx, const params& p, Index substitution_index) {
-    Scalar products{};
-    if (substitution_index >= 0) {
-      const Offset end = ctx.load_constant(p.rhs.row_offsets + substitution_index + 1);
-      for (Offset e = ctx.load_constant(p.rhs.row_offsets + substitution_index); e < end; ++e) {
-        const Index needs = ctx.load_constant(p.rhs.columns + e);
-        products = products + ctx.load_constant(p.rhs.values + e) *
-                                  ctx.load(p.b.data + row_of(p, needs) * p.b.row_stride);
+    constexpr int loads = 8;  // that are in flight together
+    Scalar sum{};
+    if (substitution_index < 0) {
+      return sum;
+    }
+    const Offset end = ctx.load_constant(p.rhs.row_offsets + substitution_index + 1);
+    for (Offset e = ctx.load_constant(p.rhs.row_offsets + substitution_index); e < end; e += loads) {
+      Index needs[loads];
+      Scalar factors[loads];
+      SPTRSV_UNROLL
+      for (int i = 0; i < loads; ++i) {
+        const bool present = e + static_cast<Offset>(i) < end;
+        needs[i] = present ? ctx.load_constant(p.rhs.columns + e + i) : Index{-1};
+        factors[i] = present ? ctx.load_constant(p.rhs.values + e + i) : Scalar{};
+      }
+      Scalar b[loads];
+      SPTRSV_UNROLL
+      for (int i = 0; i < loads; ++i) {
+        b[i] = needs[i] >= 0 ? ctx.load(p.b.data + row_of(p, needs[i]) * p.b.row_stride) : Scalar{};
+      }
+      SPTRSV_UNROLL
+      for (int i = 0; i < loads; ++i) {
+        sum = sum + factors[i] * b[i];
       }
     }
-    return products;
+    return sum;
   }
 
   /// Returns the column of b and x; the last one stands for those that the last sweep misses.

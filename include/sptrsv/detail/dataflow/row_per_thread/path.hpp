@@ -43,6 +43,7 @@ class path {
   using for_long_rows = agent<2 * Tuning::entries_at_once, 1, true>;
   using for_short_rewritten_rows = agent<Tuning::entries_at_once, 1, true, true>;
   using for_long_rewritten_rows = agent<2 * Tuning::entries_at_once, 1, true, true>;
+  using for_longer_rewritten_rows = agent<4 * Tuning::entries_at_once, 1, true, true>;
   static constexpr int rhs_together = rhs_in_sector<Scalar>(Tuning::rhs_per_sweep);
   using for_several_rhs = agent<Tuning::entries_at_once, rhs_together, false>;
 
@@ -138,7 +139,9 @@ class path {
                        const Executor& on) const {
     auto p = params(alpha, b, x, scratch);
     p.rhs = rhs;
-    if (long_rows_) {
+    if (/*H30*/ false) {
+      on.template launch<for_longer_rewritten_rows>(blocks(), p);
+    } else if (long_rows_) {
       on.template launch<for_long_rewritten_rows>(blocks(), p);
     } else {
       on.template launch<for_short_rewritten_rows>(blocks(), p);

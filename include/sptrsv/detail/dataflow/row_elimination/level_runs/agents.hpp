@@ -60,7 +60,6 @@ struct choose_rows_agent {
     listed_rows<Index> of;
     valued_triangle<Scalar, Index, Offset> triangle;
     runs<Index> in;
-    std::uint8_t* kept;  ///< the same array as in the runs
     real_t<Scalar> max_growth;
     const Offset* slots;  ///< rows + 1: where the columns of each rewritten row are listed, then those of its
                           ///< right-hand side
@@ -98,16 +97,11 @@ struct choose_rows_agent {
                        : list_columns(ctx, warp, p, r, true, slot + length, max_count - length);
       is_rewritten = length + rhs_length <= max_count;
     }
-    if (warp.rank() != 0) {
-      return;
-    }
-    if (is_rewritten) {
+    if (is_rewritten && warp.rank() == 0) {
       ctx.store(p.lengths + row, length);
       ctx.store(p.rhs_lengths + row, rhs_length);
       ctx.store(p.inverse_sums + row, e.inverse_sum);
       ctx.atomic_add(p.rewritten, std::int64_t{1});
-    } else {
-      ctx.store(p.kept + row, std::uint8_t{1});
     }
   }
 

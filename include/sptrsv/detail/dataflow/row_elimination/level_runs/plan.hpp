@@ -29,7 +29,6 @@ struct start_rows {
   const Offset* row_offsets;
   runs<Index> in;
   std::make_unsigned_t<Index>* positions;
-  std::uint8_t* kept;
   Offset* lengths;
   Real* inverse_sums;
 
@@ -38,7 +37,6 @@ struct start_rows {
     const Index level = ctx.load_constant(in.levels + row);
     ctx.store(positions + row,
               static_cast<std::make_unsigned_t<Index>>(level - ctx.load_constant(in.starts + level)));
-    ctx.store(kept + row, std::uint8_t{0});
     ctx.store(lengths + row, ctx.load_constant(row_offsets + row + 1) - ctx.load_constant(row_offsets + row));
     ctx.store(inverse_sums + row, Real{1});
   }
@@ -193,9 +191,9 @@ class plan {
   }
 
   [[nodiscard]] std::size_t bytes() const {
-    return triangle_.bytes() + levels_.bytes() + starts_.bytes() + kept_.bytes() + order_.bytes() +
-           row_offsets_.bytes() + columns_.bytes() + values_.bytes() + rhs_offsets_.bytes() +
-           rhs_columns_.bytes() + rhs_values_.bytes() + inverse_sums_.bytes() + first_grown_.bytes();
+    return triangle_.bytes() + levels_.bytes() + starts_.bytes() + order_.bytes() + row_offsets_.bytes() +
+           columns_.bytes() + values_.bytes() + rhs_offsets_.bytes() + rhs_columns_.bytes() +
+           rhs_values_.bytes() + inverse_sums_.bytes() + first_grown_.bytes();
   }
 
   [[nodiscard]] kernel_info describe() const {
@@ -221,7 +219,7 @@ class plan {
             triangle_.sources.data(), triangle_.diagonal_sources.data(), stored,
             form_.conjugated};
   }
-  [[nodiscard]] runs<Index> levels_in_runs() const { return {levels_.data(), starts_.data(), kept_.data()}; }
+  [[nodiscard]] runs<Index> levels_in_runs() const { return {levels_.data(), starts_.data()}; }
 
   /// Calls visit(rows) for the rows of each level after the first one of its run, level by level of the runs.
   template <class Visit>
@@ -249,14 +247,12 @@ class plan {
     using key = std::make_unsigned_t<Index>;
     const auto positions = make_buffer<key>(size, on, resource);
     const auto sorted = make_buffer<key>(size, on, resource);
-    kept_ = make_buffer<std::uint8_t>(size, on, resource);
     lengths_ = make_buffer<Offset>(size, on, resource);
     inverse_sums_ = make_buffer<real>(size, on, resource);
     order_ = make_buffer<Index>(size, on, resource);
-    simt::for_each(
-        on, size,
-        start_rows<Index, Offset, real>{triangle_.row_offsets.data(), levels_in_runs(), positions.data(),
-                                        kept_.data(), lengths_.data(), inverse_sums_.data()});
+    simt::for_each(on, size,
+                   start_rows<Index, Offset, real>{triangle_.row_offsets.data(), levels_in_runs(),
+                                                   positions.data(), lengths_.data(), inverse_sums_.data()});
     on.sort_pairs(positions.data(), sorted.data(), found.numbers.data(), order_.data(), size,
                   bits_for(static_cast<std::uint64_t>(run_levels_)), resource);
     const auto offsets = make_buffer<Index>(run_levels_ + 1, on, resource);
@@ -289,7 +285,6 @@ class plan {
     typename agent::params p{};
     p.triangle = valued(stored);
     p.in = levels_in_runs();
-    p.kept = kept_.data();
     p.max_growth = max_growth_;
     p.slots = slots.data();
     p.columns = listed.data();
@@ -353,7 +348,6 @@ class plan {
   int lanes_ = 1;                        ///< lanes that share the right-hand side of a row
   buffer<Index> levels_;                 ///< by row, counted from 1
   buffer<Index> starts_;                 ///< by level: the first level of its run
-  buffer<std::uint8_t> kept_;            ///< by row, see runs
   buffer<Index> order_;                  ///< the rows by their levels after the first one of the run
   std::vector<Index> position_offsets_;  ///< where the rows with each number of levels begin in the order
   buffer<Offset> lengths_;               ///< by row: entries; only while rows are chosen

@@ -12,7 +12,8 @@
 // Alvarado and Schreiber 1993). Rows are rewritten level by level of their runs, those of all runs together.
 // One warp merges the lists of a row: lane 0 has the row itself, each further lane one of the rows j.
 //
-// A row that would become too long or grow too much is kept as it is, and no row eliminates its entries.
+// A row that would become too long or grow too much is kept as it is. Rows that need it still eliminate it:
+// they then need what it needs, in the same run, too.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +31,8 @@ inline constexpr int most_eliminated = 31;
 /// The runs of the levels.
 template <class Index>
 struct runs {
-  const Index* levels;       ///< by row, counted from 1
-  const Index* starts;       ///< by level, counted from 1: the first level of its run
-  const std::uint8_t* kept;  ///< by row: 1 if no row eliminates its entries in this column, otherwise 0
+  const Index* levels;  ///< by row, counted from 1
+  const Index* starts;  ///< by level, counted from 1: the first level of its run
 
   /// Returns the first level of the run of the row.
   template <class Context>
@@ -42,7 +42,7 @@ struct runs {
   /// Returns whether a row whose run begins with `first_level` eliminates its entry in the column.
   template <class Context>
   SPTRSV_DEVICE bool eliminates(Context& ctx, Index first_level, Index column) const {
-    return ctx.load_constant(levels + column) >= first_level && ctx.load(kept + column) == 0;
+    return ctx.load_constant(levels + column) >= first_level;
   }
 };
 
