@@ -577,6 +577,170 @@ TEST_F(LevelRuns, KeepRowsThatGrowTooMuch) {
   EXPECT_EQ(rewritten_rows(100, in_runs(32)), 0);
 }
 
+/// The pivot is the last entry of each row.
+TEST_F(LevelRuns, ListTheSameShortRowsUnderEverySchedule) {
+  const matrix a = make(patterns::random(200, 6, 1), {});
+  const auto there = where.upload(a.by_rows);
+  const detail::triangle_form form(system_options{}, false);
+  const auto three_levels = [](std::int64_t) { return std::int64_t{3}; };
+  std::vector<std::int32_t> expected;
+  for (std::uint64_t i = 0; i < 24; ++i) {
+    where.device().settings = hostile_settings(i, 0);
+    auto triangle =
+        detail::build_on_device(detail::pattern_of(there.view()), form, where.on(), where.resource());
+    const auto before = where.download(triangle.row_offsets);
+    const detail::dataflow::level_runs::plan<double, std::int32_t, std::int32_t, emulator::executor> plan(
+        std::move(triangle), there.values.data(), form, {64, 1.5, 8, 256}, three_levels, where.on(),
+        where.resource());
+    ASSERT_GT(plan.rewritten(), 0);
+    ASSERT_LT(plan.rewritten(), a.size());
+    const auto made = plan.pattern();
+    const auto offsets = detail::download_array(made.offsets, made.size + 1, where.on());
+    const auto columns = detail::download_array(made.indices, made.entries, where.on());
+    std::int64_t room = 0;
+    for (std::size_t row = 0; row + 1 < offsets.size(); ++row) {
+      const auto begin = columns.begin() + offsets[row];
+      const auto end = columns.begin() + offsets[row + 1];
+      const auto most = std::max((before[row + 1] - before[row]) * 3 / 2, 8);
+      ASSERT_LE(end - begin - 1, most) << "row " << row;
+      ASSERT_EQ(*(end - 1), static_cast<std::int32_t>(row));
+      ASSERT_TRUE(std::adjacent_find(begin, end, std::greater_equal<>{}) == end) << "row " << row;
+      room += most - (end - begin - 1);
+    }
+    ASSERT_LE(plan.rhs_entries(), room);
+    expected = i == 0 ? columns : expected;
+    ASSERT_EQ(columns, expected) << "settings " << i;
+  }
+}
+
+/// One lane has the row itself, 31 have the entries that it eliminates.
+TEST_F(LevelRuns, LeaveRowsThatEliminateManyEntries) {
+  for (const std::int64_t needed : {31, 32}) {
+    const pattern p = patterns::where("fan_in", 60 + 1, [&](auto row, auto column) {
+      return row == column || (row == 60 && column >= 60 - needed);
+    });
+    policy::dataflow how = in_runs(2);
+    const solver_info info = info_of(make(p, {}), how);
+    EXPECT_EQ(info.rewritten_rows, 0) << "a row of 61 does not pay: " << info.plan;
+    EXPECT_TRUE(contains(info.plan, "not rewritten: only " + std::to_string(needed == 31 ? 1 : 0)))
+        << info.plan;
+  }
+}
+
+TEST_F(LevelRuns, TakeNewValuesAsIfAnalysedWithThem) {
+  const pattern p = patterns::stencil_2d(16, 16);
+  const matrix old = make(p, {}, 1);
+  const matrix fresh = make(p, {}, 2);
+  const auto b = random_vector<double>(p.size, 7);
+  for (const auto path : {dataflow_path::row_per_thread, dataflow_path::partitioned}) {
+    auto solver = analyze(old, in_runs(4, path));
+    auto other = analyze(fresh, in_runs(4, path));
+    EXPECT_EQ(solver.info().plan, other.info().plan);
+    const auto old_x = solve(solver, b);
+    solver.update_values(where.upload(fresh.values()), where.stream());
+    EXPECT_TRUE(same_bits(solve(solver, b), solve(other, b)));
+    solver.update_values(where.upload(old.values()), where.stream());
+    EXPECT_TRUE(same_bits(solve(solver, b), old_x));
+  }
+}
+
+TEST_F(LevelRuns, SayThatNewValuesGrowTooMuch) {
+  for (const bool upper : {false, true}) {
+    const form f{upper ? uplo::upper : uplo::lower};
+    const matrix a = make(patterns::chain(200), f);
+    matrix grown = a;
+    for (const std::int64_t index : {77, 141}) {  // neither is the first row of a run
+      const std::int64_t row = upper ? 199 - index : index;
+      grown.set(row, row + (upper ? 1 : -1), 100.0);
+    }
+    const auto b = random_vector<double>(200, 7);
+    auto solver = analyze(a, in_runs(4), f);
+    const auto x = solve(solver, b);
+    EXPECT_TRUE(solver.status(where.stream()).ok());
+    solver.update_values(where.upload(grown.values()), where.stream());
+    solve(solver, b);
+    const solve_status status = solver.status(where.stream());
+    EXPECT_EQ(status.code, kind::growth);
+    EXPECT_EQ(status.row.value_or(-1), upper ? 199 - 77 : 77);
+    solver.update_values(where.upload(a.values()), where.stream());
+    EXPECT_TRUE(same_bits(solve(solver, b), x));
+    EXPECT_TRUE(solver.status(where.stream()).ok());
+    auto anew = analyze(grown, in_runs(4), f);
+    expect_solved(grown, f, "grown", single(200), b, solve(anew, b), 1.0, 64);
+  }
+}
+
+TEST_F(LevelRuns, SpreadWhatIsNotFiniteLikeSubstitution) {
+  using limits = std::numeric_limits<double>;
+  const double bad[] = {limits::quiet_NaN(), limits::infinity(), -limits::infinity(), 0.0};
+  int rewritten = 0;
+  for (std::uint64_t trial = 300; trial < 360; ++trial) {
+    random_source source(trial);
+    const std::int64_t width = 3 + source.below(5);
+    const std::int64_t size = width * width;
+    matrix a = make(patterns::stencil_2d(width, width), {}, trial);
+    const auto spoil = [&] {
+      const std::int64_t row = source.below(size);
+      a.set(row, row % width > 0 && source.below(2) == 0 ? row - 1 : row, bad[source.below(4)]);
+    };
+    spoil();
+    auto solver =
+        analyze(a, in_runs(3, trial % 2 == 0 ? dataflow_path::row_per_thread : dataflow_path::partitioned));
+    rewritten += solver.info().rewritten_rows > 0 ? 1 : 0;
+    auto b = random_vector<double>(size, trial);
+    for (const bool updates : {false, true}) {
+      if (updates) {
+        spoil();
+        b[static_cast<std::size_t>(source.below(size))] = bad[source.below(3)];
+        solver.update_values(where.upload(a.values()), where.stream());
+      }
+      const auto x = solve(solver, b);
+      const auto expected = reference(a, {}, b);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        ASSERT_EQ(std::isfinite(x[i]), std::isfinite(expected[i]))
+            << "trial " << trial << ", component " << i << (updates ? ", new values" : "");
+      }
+    }
+  }
+  EXPECT_GT(rewritten, 40);
+}
+
+/// The row_per_thread path combines a single right-hand side itself, unless it is overwritten by x.
+TEST_F(LevelRuns, TakeOneLaunchMoreExceptForOneRhsByRows) {
+  const matrix a = make(patterns::stencil_2d(16, 16), {});
+  const auto b = random_vector<double>(256, 7);
+  const auto launches_of = [&](const policy::dataflow& how) {
+    auto solver = analyze(a, how);
+    const auto before = where.device().counters.launches;
+    solve(solver, b);
+    return where.device().counters.launches - before;
+  };
+  EXPECT_EQ(launches_of(in_runs(4)), 1u);
+  EXPECT_EQ(launches_of(in_runs(4, dataflow_path::partitioned)), 2u);
+}
+
+TEST_F(LevelRuns, AreChosenByPredictedTime) {
+  const matrix parallel = make(patterns::layers(6400, 100, 1), {});
+  policy::dataflow how = rewriting(dataflow_path::automatic);
+  const solver_info faster = info_of(parallel, how);
+  EXPECT_EQ(faster.kernels[0].levels_together, dataflow_tuning::run_levels) << faster.plan;
+  EXPECT_EQ(faster.levels, 64);
+  EXPECT_EQ(faster.levels_solved, 16);
+  EXPECT_TRUE(contains(faster.plan,
+                       "; 4800 of 6400 rows rewritten in runs of 4 levels, levels 64 to 16, predicted 0.0"))
+      << faster.plan;
+  how.run_levels = 1;
+  const solver_info by_row_blocks = info_of(parallel, how);
+  EXPECT_EQ(by_row_blocks.rewritten_rows, 0) << "row blocks of 32 rows alone take no level out";
+  const solver_info slower =
+      info_of(make(patterns::stencil_2d(64, 64), {}), rewriting(dataflow_path::automatic));
+  EXPECT_EQ(slower.rewritten_rows, 0);
+  EXPECT_TRUE(contains(slower.plan,
+                       "; not rewritten: a solve with 3072 of 4096 rows rewritten in runs of 4 levels is "
+                       "predicted to take longer"))
+      << slower.plan;
+}
+
 TEST_F(LevelRuns, SolveIllConditionedTriangles) {
   const auto check = [&](const matrix& a, double growth, const std::string& name) {
     const auto any = random_vector<double>(a.size(), 7);

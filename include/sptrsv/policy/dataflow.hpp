@@ -148,6 +148,17 @@ struct dataflow_tuning {
   /// Number of entries that a row that is rewritten by levels may always have, with those of its right-hand
   /// side.
   static constexpr std::int64_t rewritten_run_entries = 64;
+  /// Levels of a run, if the cost model chooses; and of a run of narrow levels.
+  static constexpr std::int64_t run_levels = 4;
+  /// See run_levels.
+  static constexpr std::int64_t narrow_run_levels = 8;
+  /// Levels are narrow if they have at most this many rows on average.
+  static constexpr std::int64_t rows_of_narrow_level = 12;
+  /// A system that is rewritten by levels is taken if its predicted time is less than this share of the time
+  /// without.
+  static constexpr double rewritten_gain = 0.9;
+  /// The same if the row_per_thread path replaces another path.
+  static constexpr double rewritten_row_per_thread_gain = 0.65;
   /// Entries of a row that is rewritten, at most. One warp merges the rows of 32 neighbours, entry by entry.
   static constexpr std::int64_t longest_rewritten_row = 256;
   /// The system is solved as it is if more than this share of its levels would be left when the rows of each

@@ -28,7 +28,8 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   using path_engine = dataflow::path_engine<policy_type, Scalar, Index, Offset, Executor>;
   using elimination = dataflow::row_elimination::rewritten_system<Scalar, Index, Offset, Executor>;
   using row_elimination_limits = dataflow::row_elimination::limits;
-  static constexpr double no_limit = std::numeric_limits<double>::infinity();
+  using time_limits = dataflow::time_limits;
+  static constexpr time_limits no_limits{};
 
  public:
   struct workspace {
@@ -41,7 +42,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
       : size_(a.size),
         max_rhs_(max_rhs),
         reversed_(form.reversed),
-        path_(std::make_unique<path_engine>(policy, a, form, max_rhs, no_limit, on, resource)) {
+        path_(std::make_unique<path_engine>(policy, a, form, max_rhs, no_limits, on, resource)) {
     path_->expect_planned(policy);
     if (!policy.exact_order) {
       rewrite(policy, a, form, on, resource);
@@ -123,11 +124,11 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   /// it.
   void rewrite(const policy_type& policy, const valued_pattern<Scalar, Index, Offset>& a,
                const triangle_form& form, const Executor& on, memory_resource& resource) {
+    const bool by_time = policy.path == policy::dataflow_path::automatic;
     if (policy.run_levels > 1) {
-      rewrite_by_levels(policy, a, form, policy.run_levels, on, resource);
+      rewrite_by_levels(policy, a, form, false, on, resource);
       return;
     }
-    const bool by_time = policy.path == policy::dataflow_path::automatic;
     if (by_time && path_->predicted_nanoseconds() <= least_rewritten_nanoseconds()) {
       rewriting_ = "not rewritten: no rewritten system can be solved faster, " +
                    to_text(std::vector<predicted_time>{{"predicted at least", least_rewritten_nanoseconds()},
@@ -137,9 +138,12 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     if (by_time && path_->levels_left() > Tuning::rewritten_levels) {
       rewriting_ = "not rewritten: at least " + std::to_string(static_cast<int>(100 * path_->levels_left())) +
                    " % of the levels would be left";
-      return;
+    } else {
+      rewrite_row_blocks(policy, a, form, on, resource);
     }
-    rewrite_row_blocks(policy, a, form, on, resource);
+    if (by_time && policy.run_levels == 0) {
+      rewrite_by_levels(policy, a, form, true, on, resource);
+    }
   }
 
   /// Rewrites the rows of row blocks, if that is predicted to be faster or the policy asks for a path.
@@ -152,32 +156,52 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     if (!rewrites_enough(*made)) {
       return;
     }
+    time_limits times;
     const bool by_time = policy.path == policy::dataflow_path::automatic;
-    const double limit = by_time ? path_->predicted_nanoseconds() - transform_nanoseconds(*made) : no_limit;
-    // On the row_per_thread path the new entries cost more than a level: they all need recent components. A
-    // plan with a limit is never one of that path.
-    auto rewritten = std::make_unique<path_engine>(policy, made->pattern(), rewritten_form(form), max_rhs_,
-                                                   limit, on, resource);
-    take(std::move(made), std::move(rewritten), a.values, by_time, on);
+    if (by_time) {
+      // On the row_per_thread path the new entries cost more than a level: they all need recent components.
+      times.nanoseconds = path_->predicted_nanoseconds() - transform_nanoseconds(*made);
+    }
+    take(std::move(made), policy, times, form, a.values, on, resource);
   }
 
-  /// Rewrites the rows of runs of `run_levels` levels.
+  /// Rewrites the rows of runs of levels, if that is predicted to be faster or the policy asks for it.
   void rewrite_by_levels(const policy_type& policy, const valued_pattern<Scalar, Index, Offset>& a,
-                         const triangle_form& form, std::int64_t run_levels, const Executor& on,
+                         const triangle_form& form, bool by_time, const Executor& on,
                          memory_resource& resource) {
     const row_elimination_limits limits{policy.max_growth, std::max(1.0, policy.max_fill),
                                         Tuning::rewritten_run_entries, Tuning::longest_rewritten_row};
-    auto made = std::make_unique<elimination>(
-        typename elimination::by_levels(build_on_device<Index, Offset>(a, form, on, resource), a.values, form,
-                                        limits, run_levels, on, resource));
-    if (!rewrites_enough(*made)) {
-      return;
+    std::string before = by_time ? rewriting_ : "";
+    auto made = std::make_unique<elimination>(typename elimination::by_levels(
+        build_on_device<Index, Offset>(a, form, on, resource), a.values, form, limits,
+        [&](std::int64_t levels) {
+          return policy.run_levels > 1 ? policy.run_levels : run_levels_for(levels);
+        },
+        on, resource));
+    bool taken = rewrites_enough(*made);
+    if (taken) {
+      time_limits times;
+      times.is_rewritten = true;
+      if (by_time) {
+        const double now =
+            path_->predicted_nanoseconds() + (elimination_ ? transform_nanoseconds(*elimination_) : 0);
+        times.nanoseconds = Tuning::rewritten_gain * now - transform_nanoseconds(*made);
+        times.row_per_thread =
+            (path_->is_row_per_thread() ? Tuning::rewritten_gain : Tuning::rewritten_row_per_thread_gain) *
+                now -
+            (max_rhs_ == 1 ? made->combine_nanoseconds(Tuning::row_per_thread_byte_ns)
+                           : transform_nanoseconds(*made));
+      }
+      policy_type as_it_is = policy;
+      as_it_is.exact_order = true;  // nothing more is to be rewritten
+      taken = take(std::move(made), as_it_is, times, form, a.values, on, resource);
     }
-    policy_type as_it_is = policy;
-    as_it_is.exact_order = true;
-    auto rewritten = std::make_unique<path_engine>(as_it_is, made->pattern(), rewritten_form(form), max_rhs_,
-                                                   no_limit, on, resource);
-    take(std::move(made), std::move(rewritten), a.values, false, on);
+    if (!taken && !before.empty()) {
+      rewriting_ = elimination_ ? before : before + "; " + rewriting_;
+    }
+  }
+  [[nodiscard]] std::int64_t run_levels_for(std::int64_t levels) const {
+    return size_ <= Tuning::rows_of_narrow_level * levels ? Tuning::narrow_run_levels : Tuning::run_levels;
   }
 
   [[nodiscard]] triangle_form rewritten_form(const triangle_form& form) const {
@@ -193,41 +217,47 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     return enough;
   }
 
-  /// Replaces the system, if the rewritten one is planned and its values are finite.
-  void take(std::unique_ptr<elimination>&& made, std::unique_ptr<path_engine>&& rewritten,
-            const Scalar* values, bool by_time, const Executor& on) {
-    rewriting_ = std::to_string(made->rewritten()) + " of " + std::to_string(size_) + " rows rewritten";
+  /// Replaces the system, if the rewritten one can be planned within the limits and its values are finite;
+  /// returns whether it did.
+  bool take(std::unique_ptr<elimination>&& made, const policy_type& policy, const time_limits& times,
+            const triangle_form& form, const Scalar* values, const Executor& on, memory_resource& resource) {
+    auto rewritten = std::make_unique<path_engine>(policy, made->pattern(), rewritten_form(form), max_rhs_,
+                                                   times, on, resource);
+    rewriting_ =
+        std::to_string(made->rewritten()) + " of " + std::to_string(size_) + " rows rewritten" + made->kind();
     if (!rewritten->is_planned()) {
-      rewriting_ = by_time ? "not rewritten: a solve with " + rewriting_ + " is predicted to take longer"
-                           : "not rewritten: the path cannot solve the rewritten system";
-      return;
+      rewriting_ = times.any() ? "not rewritten: a solve with " + rewriting_ + " is predicted to take longer"
+                               : "not rewritten: the path cannot solve the rewritten system";
+      return false;
     }
     made->update_values(values, on);
     if (made->first_grown_index(on) >= 0) {
       rewriting_ = "not rewritten: inverses are not finite";
-      return;
+      return false;
     }
     has_rewritten_values_ = true;
-    describe_rewriting(*made, *rewritten, by_time, on);
-    path_->describe(exact_, on);
+    if (!elimination_) {
+      path_->describe(exact_, on);
+      exact_nanoseconds_ = path_->predicted_nanoseconds();
+    }
+    describe_rewriting(*made, *rewritten, times.any(), on);
     elimination_ = std::move(made);
     path_ = std::move(rewritten);
+    return true;
   }
 
   /// Adds to the description what the rewriting gains.
   void describe_rewriting(const elimination& made, const path_engine& rewritten, bool by_time,
                           const Executor& on) {
-    solver_info before;
     solver_info after;
-    path_->describe(before, on);
     rewritten.describe(after, on);
-    if (before.levels > 0 && after.levels > 0) {
-      rewriting_ += ", levels " + std::to_string(before.levels) + " to " + std::to_string(after.levels);
+    if (exact_.levels > 0 && after.levels > 0) {
+      rewriting_ += ", levels " + std::to_string(exact_.levels) + " to " + std::to_string(after.levels);
     }
     if (by_time) {
       const double with = rewritten.predicted_nanoseconds() + transform_nanoseconds(made);
-      rewriting_ += ", " + to_text(std::vector<predicted_time>{{"predicted", with},
-                                                               {"as it is", path_->predicted_nanoseconds()}});
+      rewriting_ +=
+          ", " + to_text(std::vector<predicted_time>{{"predicted", with}, {"as it is", exact_nanoseconds_}});
     }
   }
 
@@ -252,6 +282,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   std::int64_t max_rhs_;
   bool reversed_;
   solver_info exact_;                         ///< of the system before it is rewritten
+  double exact_nanoseconds_ = 0;              ///< its predicted time
   std::string rewriting_;                     ///< whether rows are rewritten, and why
   std::unique_ptr<elimination> elimination_;  ///< null if rows are not rewritten
   /// True if the rewritten system already has the values that the next update_values() will pass.

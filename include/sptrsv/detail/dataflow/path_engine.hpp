@@ -25,13 +25,14 @@ class path_engine {
  public:
   using workspace = typename plan_type::workspace;
 
-  /// Makes the triangle of the stored matrix and plans its solve. `limit`: see planner. Synchronises.
+  /// Makes the triangle of the stored matrix and plans its solve. Synchronises.
   path_engine(const Policy& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,
-              std::int64_t max_rhs, double limit, const Executor& on, memory_resource& resource) {
+              std::int64_t max_rhs, const time_limits& limits, const Executor& on,
+              memory_resource& resource) {
     scratch_arena arena(arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), resource, on.stream());
     simt::scan_words words(arena);
     const analysis_memory memory(resource, arena, &words);
-    planner<Policy, Scalar, Index, Offset, Executor> planner(policy, form, a, max_rhs, limit, on, memory);
+    planner<Policy, Scalar, Index, Offset, Executor> planner(policy, form, a, max_rhs, limits, on, memory);
     auto found = planner.build();
     longest_row_ = found.triangle.longest_row;
     entries_ = found.triangle.entries() + (form.unit ? 0 : a.size);

@@ -21,6 +21,16 @@
 
 namespace sptrsv::detail::dataflow {
 
+/// When a plan is wanted: if its predicted time is less than this.
+struct time_limits {
+  double nanoseconds = std::numeric_limits<double>::infinity();  ///< of a plan of another path
+  double row_per_thread = 0;  ///< of a plan of the row_per_thread path, if `nanoseconds` is finite
+  bool is_rewritten =
+      false;  ///< whether levels were taken out of the system: its rows need recent components
+
+  [[nodiscard]] bool any() const { return nanoseconds < std::numeric_limits<double>::infinity(); }
+};
+
 /// `Policy`: a policy::basic_dataflow.
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
 class planner {
@@ -39,15 +49,14 @@ class planner {
   static constexpr std::int64_t longest_whole_row = tuning::longest_row + tuning::longest_row / 4;
 
  public:
-  /// `stored`: the pattern of the stored matrix, which build_on_device() accepts. `limit`: if it is finite, a
-  /// plan is wanted only if its predicted time is less nanoseconds, and not on the row_per_thread path.
+  /// `stored`: the pattern of the stored matrix, which build_on_device() accepts.
   planner(const Policy& policy, const triangle_form& form, const pattern_view<Index, Offset>& stored,
-          std::int64_t max_rhs, double limit, const Executor& on, const analysis_memory& memory)
+          std::int64_t max_rhs, const time_limits& limits, const Executor& on, const analysis_memory& memory)
       : policy_(policy),
         form_(form),
         stored_(stored),
         max_rhs_(max_rhs),
-        limit_(limit),
+        limits_(limits),
         on_(on),
         memory_(memory) {}
 
@@ -103,7 +112,8 @@ class planner {
         return made;
       }
     }
-    if (levels && partitioned::least_nanoseconds<tuning>(levels->count) >= limit_) {
+    if (levels && limits_.row_per_thread <= 0 &&
+        partitioned::least_nanoseconds<tuning>(levels->count) >= limits_.nanoseconds) {
       return {};
     }
     if (!is_split) {
@@ -114,7 +124,7 @@ class planner {
     std::string text;
     if (levels) {
       auto made = plan_partitioned_or_hybrid(split, *levels);
-      if (made.path || policy_.path == path_name::partitioned || has_limit()) {
+      if (made.path || made.is_refused) {
         return std::move(made.path);
       }
       predictions = std::move(made.predictions);
@@ -133,6 +143,7 @@ class planner {
     std::optional<plan_type> path;
     std::vector<predicted_time> predictions;  ///< row_per_thread last
     std::string text;
+    bool is_refused = false;  ///< whether row_per_thread is not to be taken, either
   };
 
   /// Plans the partitioned or the hybrid path if the policy asks for it or it is predicted to be faster than
@@ -150,7 +161,7 @@ class planner {
                                 policy_.path == path_name::partitioned ? policy_.shape : -1, max_rhs_, 0,
                                 may_be_hybrid, on_, memory_);
       chosen = search.choose();
-      single_path = std::min({chosen.nanoseconds, row_per_thread, limit_});
+      single_path = std::min({chosen.nanoseconds, row_per_thread, limits_.nanoseconds});
       if (may_be_hybrid) {
         cut = search.cut(policy_.row_per_thread_levels, hybrid_limit(single_path));
       }
@@ -158,8 +169,8 @@ class planner {
     if (auto made = plan_hybrid(cut, split, levels, single_path)) {
       return {std::move(made), {}, {}};
     }
-    if (has_limit() && std::min(limit_, row_per_thread) <= chosen.nanoseconds) {
-      return {};
+    if (limits_.any() && is_too_slow(chosen.nanoseconds, row_per_thread)) {
+      return {{}, {}, {}, true};
     }
     const bool possible = chosen.nanoseconds < std::numeric_limits<double>::infinity();
     std::vector<predicted_time> predictions;
@@ -168,14 +179,17 @@ class planner {
     }
     predictions.push_back({"row_per_thread", row_per_thread});
     const bool takes_partitioned =
-        possible && (policy_.path == path_name::partitioned || chosen.nanoseconds < row_per_thread);
+        possible && (policy_.path == path_name::partitioned ||
+                     (limits_.any() ? saves_more(chosen.nanoseconds, row_per_thread)
+                                    : chosen.nanoseconds < row_per_thread));
     if (takes_partitioned) {
       partitioned_builder builder(chosen, on_, memory_);
       if (!builder.lay_out(split, levels)) {
         return {
             {},
             {{"row_per_thread", row_per_thread}},
-            reason("row_per_thread", true, {}) + "the packed slices of the partitioned path are too large"};
+            reason("row_per_thread", true, {}) + "the packed slices of the partitioned path are too large",
+            policy_.path == path_name::partitioned || limits_.any()};
       }
       split.triangle.columns = {};
       levels = {};
@@ -187,24 +201,44 @@ class planner {
       made.text = reason("partitioned", policy_.path == path_name::automatic, predictions);
       return {std::move(made), {}, {}};
     }
+    if (policy_.path == path_name::partitioned) {
+      return {{}, {}, {}, true};
+    }
     std::string text = reason("row_per_thread", policy_.path == path_name::automatic, predictions);
     return {{}, std::move(predictions), std::move(text)};
   }
 
   /// Returns whether the engine asks how many levels row elimination would leave: for the system as it is.
   [[nodiscard]] bool counts_blocks() const {
-    return !policy_.exact_order && policy_.path == path_name::automatic && !has_limit();
+    return !policy_.exact_order && policy_.path == path_name::automatic && !limits_.any();
   }
-  [[nodiscard]] bool has_limit() const { return limit_ < std::numeric_limits<double>::infinity(); }
+  /// Returns whether neither path meets its limit. A system that must not take the row_per_thread path is not
+  /// wanted where this path would be the faster one.
+  [[nodiscard]] bool is_too_slow(double partitioned, double row_per_thread) const {
+    return limits_.row_per_thread > 0
+               ? partitioned >= limits_.nanoseconds && row_per_thread >= limits_.row_per_thread
+               : partitioned >= std::min(limits_.nanoseconds, row_per_thread);
+  }
+  /// Returns whether the partitioned path stays further under its limit than the row_per_thread path does.
+  [[nodiscard]] bool saves_more(double partitioned, double row_per_thread) const {
+    return partitioned < limits_.nanoseconds &&
+           (row_per_thread >= limits_.row_per_thread ||
+            partitioned * limits_.row_per_thread < row_per_thread * limits_.nanoseconds);
+  }
   [[nodiscard]] bool is_narrow(std::int64_t levels) const {
     return static_cast<double>(stored_.size) <=
            tuning::single_block_rows_per_level * static_cast<double>(levels);
   }
 
   [[nodiscard]] double row_per_thread_nanoseconds(const triangle_type& triangle, std::int64_t levels) const {
+    const auto rows = static_cast<double>(triangle.size);
+    const auto entries = static_cast<double>(triangle.entries());
+    // Where most components are recent, each batch of a row takes a trip to the L2 cache behind the last
+    // level.
+    const double batches =
+        limits_.is_rewritten ? std::max(1.0, entries / (rows * 2 * tuning::entries_at_once)) : 1;
     return row_per_thread::solve_costs::of<tuning>(sizeof(Scalar), sizeof(Index), max_rhs_)
-        .nanoseconds(static_cast<double>(triangle.size), static_cast<double>(triangle.entries()),
-                     static_cast<double>(levels));
+        .nanoseconds(rows, entries, batches * static_cast<double>(levels));
   }
 
   /// Returns the time that a hybrid path must beat. `single_path`: the time of the best single path.
@@ -281,7 +315,7 @@ class planner {
       }
       predictions.push_back({"partitioned", partitioned::narrow_nanoseconds<tuning>(
                                                 triangle.size, triangle.entries(), levels_)});
-      limit = std::min(predictions.front().nanoseconds, limit_);
+      limit = std::min(predictions.front().nanoseconds, limits_.nanoseconds);
     }
     const auto chosen = single_block::choose_shape<tuning>(rows, levels, shape);
     if (chosen.nanoseconds > limit) {
@@ -328,7 +362,7 @@ class planner {
   const triangle_form& form_;
   pattern_view<Index, Offset> stored_;
   std::int64_t max_rhs_;
-  double limit_;
+  time_limits limits_;
   const Executor& on_;
   analysis_memory memory_;
   std::int64_t levels_ = 0;  ///< of the system; 0 as long as they are not counted

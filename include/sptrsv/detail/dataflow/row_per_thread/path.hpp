@@ -139,7 +139,7 @@ class path {
                        const Executor& on) const {
     auto p = params(alpha, b, x, scratch);
     p.rhs = rhs;
-    if (/*H30*/ false) {
+    if (false) {
       on.template launch<for_longer_rewritten_rows>(blocks(), p);
     } else if (long_rows_) {
       on.template launch<for_long_rewritten_rows>(blocks(), p);

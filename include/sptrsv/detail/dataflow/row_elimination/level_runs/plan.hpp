@@ -103,19 +103,20 @@ class plan {
   using real = real_t<Scalar>;
 
  public:
-  /// Chooses the rows by the values `stored`. Each run has `run_levels` levels. Synchronises.
+  /// Chooses the rows by the values `stored`. Each run has run_levels_for(levels) levels, where the system
+  /// has `levels`. Synchronises.
+  template <class RunLevelsFor>
   plan(device_triangle<Index, Offset>&& triangle, const Scalar* stored, const triangle_form& form,
-       const row_elimination::limits& limits, std::int64_t run_levels, const Executor& on,
+       const row_elimination::limits& limits, const RunLevelsFor& run_levels_for, const Executor& on,
        memory_resource& resource)
       : triangle_(std::move(triangle)),
         form_(form),
-        run_levels_(run_levels),
         max_growth_(
             static_cast<real>(std::min<double>(limits.growth, std::numeric_limits<real>::max() / 2))) {
     const double most = limits.fill * static_cast<double>(triangle_.entries()) +
                         static_cast<double>((limits.entries + 1) * triangle_.size);
     if (triangle_.size > 0 && most < static_cast<double>(std::numeric_limits<Offset>::max())) {
-      cut_levels(on, resource);
+      cut_levels(run_levels_for, on, resource);
       choose(stored, limits, on, resource);
     }
   }
@@ -190,6 +191,14 @@ class plan {
            2 * static_cast<std::size_t>(triangle_.size) * sizeof(Scalar);
   }
 
+  /// Returns how many bytes a kernel reads, in effect, that combines the entries of the right-hand sides
+  /// itself: those of a row, and where they begin, lie in memory sectors of their own.
+  [[nodiscard]] std::size_t combine_bytes() const {
+    return 2 * static_cast<std::size_t>(triangle_.size) * sizeof(Scalar) +
+           2 * static_cast<std::size_t>(rhs_entries()) * (sizeof(Scalar) + sizeof(Index));
+  }
+  [[nodiscard]] std::int64_t run_levels() const { return run_levels_; }
+
   [[nodiscard]] std::size_t bytes() const {
     return triangle_.bytes() + levels_.bytes() + starts_.bytes() + order_.bytes() + row_offsets_.bytes() +
            columns_.bytes() + values_.bytes() + rhs_offsets_.bytes() + rhs_columns_.bytes() +
@@ -232,10 +241,11 @@ class plan {
   }
 
   /// Finds the levels and cuts them into runs.
-  void cut_levels(const Executor& on, memory_resource& resource) {
+  template <class RunLevelsFor>
+  void cut_levels(const RunLevelsFor& run_levels_for, const Executor& on, memory_resource& resource) {
     const std::int64_t size = triangle_.size;
     auto found = levels_of_rows(triangle_, on, analysis_memory(resource));
-    run_levels_ = std::min(run_levels_, found.count);
+    run_levels_ = std::min<std::int64_t>(run_levels_for(found.count), found.count);
     levels_ = std::move(found.of_row);
     std::vector<Index> starts(static_cast<std::size_t>(found.count + 1));
     for (std::size_t level = 1; level < starts.size(); ++level) {
@@ -342,7 +352,7 @@ class plan {
 
   device_triangle<Index, Offset> triangle_;
   triangle_form form_;
-  std::int64_t run_levels_;
+  std::int64_t run_levels_ = 0;
   real max_growth_;
   std::int64_t rewritten_ = 0;
   int lanes_ = 1;                        ///< lanes that share the right-hand side of a row
