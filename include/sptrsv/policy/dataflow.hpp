@@ -44,6 +44,8 @@ struct dataflow_tuning {
   static constexpr int entries_at_once = 4;
   /// Rows are long if they have more than this many entries on average, without the diagonal.
   static constexpr int long_row = 4;
+  /// The same if rows are rewritten by levels: most of the components that they need are recent.
+  static constexpr int long_rewritten_row = 2;
   /// Right-hand sides that are solved together, at most: a power of two.
   static constexpr int rhs_per_sweep = 2;
   /// Blocks that share the right-hand sides of the same rows, at most.
@@ -155,10 +157,16 @@ struct dataflow_tuning {
   /// Levels are narrow if they have at most this many rows on average.
   static constexpr std::int64_t rows_of_narrow_level = 12;
   /// A system that is rewritten by levels is taken if its predicted time is less than this share of the time
-  /// without.
-  static constexpr double rewritten_gain = 0.9;
-  /// The same if the row_per_thread path replaces another path.
-  static constexpr double rewritten_row_per_thread_gain = 0.65;
+  /// without. No system with less was solved more slowly.
+  static constexpr double rewritten_gain = 0.98;
+  /// The same if the system takes the row_per_thread path without being rewritten.
+  static constexpr double rewritten_gain_over_row_per_thread = 0.9;
+  /// The same if the rewritten system takes the row_per_thread path, but not the system as it is: the model
+  /// predicts shorter times for this path.
+  static constexpr double rewritten_gain_by_row_per_thread = 0.65;
+  /// Nanoseconds that the row_per_thread path must save by rewriting, at least: rows first gather right-hand
+  /// sides.
+  static constexpr double rewritten_row_per_thread_saving_ns = 2000;
   /// Entries of a row that is rewritten, at most. One warp merges the rows of 32 neighbours, entry by entry.
   static constexpr std::int64_t longest_rewritten_row = 256;
   /// The system is solved as it is if more than this share of its levels would be left when the rows of each

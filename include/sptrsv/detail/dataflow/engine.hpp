@@ -184,13 +184,16 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
       times.is_rewritten = true;
       if (by_time) {
         const double now =
-            path_->predicted_nanoseconds() + (elimination_ ? transform_nanoseconds(*elimination_) : 0);
-        times.nanoseconds = Tuning::rewritten_gain * now - transform_nanoseconds(*made);
-        times.row_per_thread =
-            (path_->is_row_per_thread() ? Tuning::rewritten_gain : Tuning::rewritten_row_per_thread_gain) *
-                now -
-            (max_rhs_ == 1 ? made->combine_nanoseconds(Tuning::row_per_thread_byte_ns)
-                           : transform_nanoseconds(*made));
+            path_->predicted_nanoseconds() + (elimination_ ? rhs_nanoseconds(*elimination_, *path_) : 0);
+        const bool by_rows = path_->is_row_per_thread();
+        times.nanoseconds =
+            (by_rows ? Tuning::rewritten_gain_over_row_per_thread : Tuning::rewritten_gain) * now -
+            transform_nanoseconds(*made);
+        times.row_per_thread = std::min((by_rows ? Tuning::rewritten_gain_over_row_per_thread
+                                                 : Tuning::rewritten_gain_by_row_per_thread) *
+                                            now,
+                                        now - Tuning::rewritten_row_per_thread_saving_ns) -
+                               (max_rhs_ == 1 ? combine_nanoseconds(*made) : transform_nanoseconds(*made));
       }
       policy_type as_it_is = policy;
       as_it_is.exact_order = true;  // nothing more is to be rewritten
@@ -255,7 +258,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
       rewriting_ += ", levels " + std::to_string(exact_.levels) + " to " + std::to_string(after.levels);
     }
     if (by_time) {
-      const double with = rewritten.predicted_nanoseconds() + transform_nanoseconds(made);
+      const double with = rewritten.predicted_nanoseconds() + rhs_nanoseconds(made, rewritten);
       rewriting_ +=
           ", " + to_text(std::vector<predicted_time>{{"predicted", with}, {"as it is", exact_nanoseconds_}});
     }
@@ -265,6 +268,18 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   [[nodiscard]] double transform_nanoseconds(const elimination& made) const {
     const double bytes = static_cast<double>(made.transform_bytes()) * static_cast<double>(max_rhs_);
     return Tuning::transform_launch_ns + bytes * Tuning::row_per_thread_byte_ns;
+  }
+  /// Returns the predicted time that a kernel needs to combine a right-hand side itself; 0 if it cannot.
+  [[nodiscard]] static double combine_nanoseconds(const elimination& made) {
+    const auto* const by_levels = made.combinable();
+    return by_levels == nullptr
+               ? 0
+               : static_cast<double>(by_levels->combine_bytes()) * Tuning::row_per_thread_byte_ns;
+  }
+  /// Returns the predicted time of the right-hand sides of the rewritten system on its path.
+  [[nodiscard]] double rhs_nanoseconds(const elimination& made, const path_engine& path) const {
+    return made.combinable() != nullptr && path.combines_rhs(max_rhs_) ? combine_nanoseconds(made)
+                                                                       : transform_nanoseconds(made);
   }
   /// Returns a lower bound of the predicted time of a solve with rewritten rows: two launches, and the
   /// right-hand sides read and written by the first one.

@@ -46,10 +46,6 @@ class rewritten_system {
   [[nodiscard]] std::size_t transform_bytes() const {
     return std::visit([](const auto& m) { return m.transform_bytes(); }, made_);
   }
-  /// Returns the predicted time that a kernel needs to combine the right-hand sides itself; 0 if it cannot.
-  [[nodiscard]] double combine_nanoseconds(double byte_ns) const {
-    return combinable() == nullptr ? 0 : byte_ns * static_cast<double>(combinable()->combine_bytes());
-  }
   /// Returns how rows are rewritten, as a part of a sentence.
   [[nodiscard]] std::string kind() const {
     return combinable() == nullptr ? ""

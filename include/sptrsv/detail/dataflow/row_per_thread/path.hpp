@@ -43,7 +43,6 @@ class path {
   using for_long_rows = agent<2 * Tuning::entries_at_once, 1, true>;
   using for_short_rewritten_rows = agent<Tuning::entries_at_once, 1, true, true>;
   using for_long_rewritten_rows = agent<2 * Tuning::entries_at_once, 1, true, true>;
-  using for_longer_rewritten_rows = agent<4 * Tuning::entries_at_once, 1, true, true>;
   static constexpr int rhs_together = rhs_in_sector<Scalar>(Tuning::rhs_per_sweep);
   using for_several_rhs = agent<Tuning::entries_at_once, rhs_together, false>;
 
@@ -77,6 +76,7 @@ class path {
             std::clamp<std::int64_t>(simt::ceil_div(max_rhs, rhs_together), 1, Tuning::max_rhs_blocks))),
         rhs_together_(rhs_together_for(max_rhs)),
         long_rows_(split.triangle.entries() > split.triangle.size * Tuning::long_row),
+        long_rewritten_rows_(split.triangle.entries() > split.triangle.size * Tuning::long_rewritten_row),
         values_(0, 0, on, memory.kept) {
     const device_triangle<Index, Offset>& triangle = split.triangle;
     if (levels) {
@@ -139,9 +139,7 @@ class path {
                        const Executor& on) const {
     auto p = params(alpha, b, x, scratch);
     p.rhs = rhs;
-    if (false) {
-      on.template launch<for_longer_rewritten_rows>(blocks(), p);
-    } else if (long_rows_) {
+    if (long_rewritten_rows_) {
       on.template launch<for_long_rewritten_rows>(blocks(), p);
     } else {
       on.template launch<for_short_rewritten_rows>(blocks(), p);
@@ -255,7 +253,8 @@ class path {
   int rhs_blocks_;  ///< blocks that have the same rows
   bool sweep_by_sweep_ = false;
   std::int64_t rhs_together_;
-  bool long_rows_;  ///< whether rows are long on average
+  bool long_rows_;            ///< whether rows are long on average
+  bool long_rewritten_rows_;  ///< the same, for rows that mostly need recent components
   std::int64_t levels_ = 0;
   sliced_ell<Index, Offset> slices_;
   buffer<Index>
