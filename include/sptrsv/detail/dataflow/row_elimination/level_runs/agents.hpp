@@ -79,15 +79,17 @@ struct choose_rows_agent {
       return;
     }
     const std::int64_t row = static_cast<std::int64_t>(ctx.load_constant(p.of.rows + task));
-    const auto r = open_row(ctx, warp, p.triangle, p.in, row);
-    if (r.eliminated == 0) {
-      return;
-    }
     const Offset slot = ctx.load_constant(p.slots + row);
     const Offset max_count = ctx.load_constant(p.slots + row + 1) - slot;
-    bool is_rewritten = r.eliminated <= most_eliminated && max_count > 0;
+    if (max_count == 0) {
+      return;  // it is too long
+    }
+    const auto r = open_row(ctx, warp, p.triangle, p.in, row);
+    if (r.eliminated == 0 || r.eliminated > most_eliminated) {
+      return;
+    }
     const auto e = eliminate(ctx, warp, p.triangle, row, r, p.inverse_sums);
-    is_rewritten = is_rewritten && e.is_finite && e.growth() <= p.max_growth;
+    bool is_rewritten = e.is_finite && e.growth() <= p.max_growth;
     Offset length = 0;
     Offset rhs_length = 0;
     if (is_rewritten) {
