@@ -208,12 +208,14 @@ enum class dataflow_path {
 /// Additions are done in a fixed order on all paths: the result is the same in every bit from solve to solve.
 ///
 /// With `exact_order = false` the analysis may rewrite rows so that fewer hand-offs are left: of 32
-/// consecutive rows, those that need each other are rewritten with inverses of small triangles, so that they
-/// need earlier rows only (partitioned inverse: Alvarado and Schreiber, SIAM J. Sci. Comput. 14(2), 1993).
-/// The analysis does so if it predicts a faster solve. This changes what a solution is:
+/// consecutive rows, or of the rows of a run of levels, those that need each other are rewritten with
+/// inverses of small triangles, so that they need earlier rows only (partitioned inverse: Alvarado and
+/// Schreiber, SIAM J. Sci. Comput. 14(2), 1993). The analysis does so if it predicts a faster solve. This
+/// changes what a solution is:
 ///
-/// - Its backward error may be up to `max_growth` times that of substitution, and is bounded for the 32 rows
-///   together, relative to the largest of them, not for each row by itself.
+/// - Its backward error may be up to `max_growth` times that of substitution, and is bounded for the 32 rows,
+///   or for a row and those that it needs in its run, together, relative to the largest of them, not for each
+///   row by itself.
 /// - A component is non-finite where that of substitution is non-finite, unless finite values overflow there;
 ///   but an infinite component may be NaN. Rewritten rows may overflow where substitution does not, if values
 ///   are near the largest finite number.
