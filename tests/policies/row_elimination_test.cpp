@@ -711,9 +711,12 @@ TEST_F(LevelRuns, TakeOneLaunchMoreExceptForOneRhsByRows) {
   const auto b = random_vector<double>(256, 7);
   const auto launches_of = [&](const policy::dataflow& how) {
     auto solver = analyze(a, how);
+    const auto kernels = solver.info().kernels;
     const auto before = where.device().counters.launches;
     solve(solver, b);
-    return where.device().counters.launches - before;
+    const auto launches = where.device().counters.launches - before;
+    EXPECT_EQ(static_cast<std::int64_t>(launches), kernels[0].launches + kernels[1].launches);
+    return launches;
   };
   EXPECT_EQ(launches_of(in_runs(4)), 1u);
   EXPECT_EQ(launches_of(in_runs(4, dataflow_path::partitioned)), 2u);

@@ -107,7 +107,12 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
       info.levels = exact_.levels;
       info.longest_row = exact_.longest_row;
       info.rewritten_rows = elimination_->rewritten();
-      info.kernels.insert(info.kernels.begin(), elimination_->describe());
+      kernel_info rhs = elimination_->describe();
+      if (elimination_->combinable() != nullptr && path_->combines_rhs(max_rhs_)) {
+        rhs.launches = 0;
+        rhs.text += ", combined by the next kernel unless x is b";
+      }
+      info.kernels.insert(info.kernels.begin(), std::move(rhs));
       info.solver_bytes += elimination_->bytes();
       info.workspace_bytes += rhs_size() * sizeof(Scalar);
     }
