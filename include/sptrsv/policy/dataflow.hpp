@@ -252,7 +252,8 @@ struct basic_dataflow {
   /// pivots stays under 64.
   double max_growth = 64;
   /// Largest number of entries of a rewritten row, as a multiple of its number of entries before; but always
-  /// at least the tuning's `rewritten_entries`. Values under 1 count as 1.
+  /// at least the tuning's `rewritten_entries`, or `rewritten_run_entries` by levels. Values under 1 count
+  /// as 1.
   double max_fill = 2;
   /// Index into the tuning's list of shapes if `path` is partitioned or single_block; -1: the cost model
   /// chooses.
