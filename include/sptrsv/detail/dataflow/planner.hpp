@@ -24,7 +24,8 @@ namespace sptrsv::detail::dataflow {
 /// When a plan is wanted: if its predicted time is less than this.
 struct time_limits {
   double nanoseconds = std::numeric_limits<double>::infinity();  ///< of a plan of another path
-  double row_per_thread = 0;  ///< of a plan of the row_per_thread path, if `nanoseconds` is finite
+  /// Of a plan of the row_per_thread path, which is preferred if it meets this, if `nanoseconds` is finite.
+  double row_per_thread = 0;
   bool is_rewritten =
       false;  ///< whether levels were taken out of the system: its rows need recent components
 
@@ -179,9 +180,9 @@ class planner {
     }
     predictions.push_back({"row_per_thread", row_per_thread});
     const bool takes_partitioned =
-        possible && (policy_.path == path_name::partitioned ||
-                     (limits_.any() ? saves_more(chosen.nanoseconds, row_per_thread)
-                                    : chosen.nanoseconds < row_per_thread));
+        possible &&
+        (policy_.path == path_name::partitioned ||
+         (limits_.any() ? row_per_thread >= limits_.row_per_thread : chosen.nanoseconds < row_per_thread));
     if (takes_partitioned) {
       partitioned_builder builder(chosen, on_, memory_);
       if (!builder.lay_out(split, levels)) {
@@ -218,12 +219,6 @@ class planner {
     return limits_.row_per_thread > 0
                ? partitioned >= limits_.nanoseconds && row_per_thread >= limits_.row_per_thread
                : partitioned >= std::min(limits_.nanoseconds, row_per_thread);
-  }
-  /// Returns whether the partitioned path stays further under its limit than the row_per_thread path does.
-  [[nodiscard]] bool saves_more(double partitioned, double row_per_thread) const {
-    return partitioned < limits_.nanoseconds &&
-           (row_per_thread >= limits_.row_per_thread ||
-            partitioned * limits_.row_per_thread < row_per_thread * limits_.nanoseconds);
   }
   [[nodiscard]] bool is_narrow(std::int64_t levels) const {
     return static_cast<double>(stored_.size) <=
