@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
       "Solves a symmetric positive definite system by the preconditioned conjugate "
       "gradient method.");
   krylov_options options;
-  options.kind = preconditioning::ic0;
+  options.m = preconditioning::ic0;
   add_krylov_options(arguments, options,
                      {{"none", preconditioning::none},
                       {"jacobi", preconditioning::jacobi},

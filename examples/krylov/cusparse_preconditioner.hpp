@@ -16,8 +16,12 @@ namespace sptrsv_examples {
 class cusparse_preconditioner {
  public:
   /// Throws sptrsv::error if the factorisation breaks down, or for another preconditioner.
-  cusparse_preconditioner(preconditioning kind, const sptrsv::csr_matrix<double>&, cuda_backend& on)
+  cusparse_preconditioner(const preconditioner_choice& choice, const sptrsv::csr_matrix<double>&,
+                          cuda_backend& on)
       : values_(on.zeros(on.a().values.size())) {
+    SPTRSV_EXPECTS(choice.fill_level == 0, sptrsv::errc::unsupported,
+                   "--compare cusparse needs --fill 0: cuSPARSE has no factorisation with fill-in");
+    const preconditioning kind = choice.kind;
     on.copy(on.a().values, values_);
     if (kind == preconditioning::ilu0) {
       factorize<ilu_calls>("ILU(0)", on);
@@ -42,6 +46,7 @@ class cusparse_preconditioner {
   }
 
   [[nodiscard]] static std::vector<std::int64_t> levels() { return {}; }
+  [[nodiscard]] static std::int64_t factor_entries() { return 0; }
 
  private:
   struct ilu_calls {

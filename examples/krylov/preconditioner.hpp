@@ -17,6 +17,31 @@ namespace sptrsv_examples {
 
 enum class preconditioning { none, jacobi, ssor, ilu0, ic0 };
 
+/// A preconditioner and its level of fill, which ilu0 and ic0 have: ILU(k) and IC(k).
+struct preconditioner_choice {
+  preconditioner_choice(preconditioning of, std::int64_t level = 0) : kind(of), fill_level(level) {}
+
+  preconditioning kind;
+  std::int64_t fill_level;
+};
+
+/// Returns the name for messages and tables.
+inline std::string name_of(const preconditioner_choice& of) {
+  const std::string level = "(" + std::to_string(of.fill_level) + ")";
+  switch (of.kind) {
+    case preconditioning::none:
+      return "no preconditioner";
+    case preconditioning::jacobi:
+      return "Jacobi";
+    case preconditioning::ssor:
+      return "SSOR";
+    case preconditioning::ilu0:
+      return "ILU" + level;
+    default:
+      return "IC" + level;
+  }
+}
+
 /// Applies M^-1, where M approximates A.
 template <class Backend>
 class preconditioner {
@@ -25,8 +50,10 @@ class preconditioner {
 
  public:
   /// `a`: the matrix in host memory, which jacobi reads. Throws sptrsv::error if a factorisation breaks down.
-  preconditioner(preconditioning kind, const sptrsv::csr_matrix<double>& a, Backend& on) : kind_(kind) {
-    switch (kind) {
+  preconditioner(const preconditioner_choice& choice, const sptrsv::csr_matrix<double>& a, Backend& on)
+      : kind_(choice.kind) {
+    const auto fill = sptrsv::incomplete_options::fill(choice.fill_level);
+    switch (choice.kind) {
       case preconditioning::none:
         break;
       case preconditioning::jacobi:
@@ -39,15 +66,17 @@ class preconditioner {
         break;
       }
       case preconditioning::ilu0: {
-        const auto ilu = sptrsv::analyze_incomplete_lu(on.a(), {}, on.stream());
-        expect_sound("ILU(0)", ilu.status(on.stream()));
+        const auto ilu = sptrsv::analyze_incomplete_lu(on.a(), fill, on.stream());
+        expect_sound(name_of(choice), ilu.status(on.stream()));
+        factor_entries_ = ilu.info().factor_entries;
         factors_.emplace(sptrsv::analyze_factors(policy{}, ilu.view(on.a()), {}, on.stream()));
         on.synchronize();  // before the values that the solvers copy are freed
         break;
       }
       case preconditioning::ic0: {
-        const auto ic = sptrsv::analyze_incomplete_cholesky(on.a(), {}, on.stream());
-        expect_sound("IC(0)", ic.status(on.stream()));
+        const auto ic = sptrsv::analyze_incomplete_cholesky(on.a(), fill, on.stream());
+        expect_sound(name_of(choice), ic.status(on.stream()));
+        factor_entries_ = entries_of_triangle(ic.info());
         factors_.emplace(sptrsv::analyze_factors(policy{}, ic.view(on.a()),
                                                  sptrsv::factors_options<double>::cholesky(), on.stream()));
         on.synchronize();
@@ -70,6 +99,9 @@ class preconditioner {
     }
   }
 
+  /// Returns the entries of ILU's factors together, or of IC's one factor; 0 for other preconditioners.
+  [[nodiscard]] std::int64_t factor_entries() const { return factor_entries_; }
+
   /// Returns the levels of the solves; empty if there are none.
   [[nodiscard]] std::vector<std::int64_t> levels() const {
     std::vector<std::int64_t> made;
@@ -88,6 +120,10 @@ class preconditioner {
     SPTRSV_EXPECTS(status.ok(), sptrsv::errc::invalid_argument,
                    name + " breaks down in row " + std::to_string(status.row.value_or(-1)));
   }
+  /// Returns the entries of the lower triangle of the factors of a symmetric matrix.
+  static std::int64_t entries_of_triangle(const sptrsv::incomplete_info& info) {
+    return info.fill_level > 0 ? info.factor_entries : (info.factor_entries + info.rows) / 2;
+  }
   static std::vector<double> inverse_diagonal_of(const sptrsv::csr_matrix<double>& a) {
     std::vector<double> made(static_cast<std::size_t>(a.rows), 1.0);
     for (std::size_t i = 0; i < made.size(); ++i) {
@@ -100,6 +136,7 @@ class preconditioner {
   }
 
   preconditioning kind_;
+  std::int64_t factor_entries_ = 0;
   vector inverse_diagonal_;
   std::optional<sptrsv::factors<policy, double, std::int32_t, std::int32_t, stream_type>> factors_;
   std::optional<sptrsv::sweeps<policy, double, std::int32_t, std::int32_t, stream_type>> sweeps_;

@@ -45,7 +45,7 @@ struct krylov_options {
   std::int64_t grid = 32;
   int dimensions = 3;
   double peclet = 0;
-  preconditioning kind = preconditioning::ilu0;
+  preconditioner_choice m = preconditioning::ilu0;
   row_ordering order = row_ordering::natural;
   stopping when;
   bool on_host = false;
@@ -54,10 +54,6 @@ struct krylov_options {
   bool progress = false;
 };
 
-inline const char* name_of(preconditioning kind) {
-  const char* const names[] = {"no preconditioner", "Jacobi", "SSOR", "ILU(0)", "IC(0)"};
-  return names[static_cast<int>(kind)];
-}
 inline const char* name_of(row_ordering order) {
   const char* const names[] = {"natural order", "reverse Cuthill-McKee", "colours", "nested dissection"};
   return names[static_cast<int>(order)];
@@ -99,7 +95,9 @@ inline void add_krylov_options(common::command_line& to, krylov_options& target,
       "Order of the rows: as they are, reverse Cuthill-McKee, by colours, or nested dissection where "
       "METIS is installed. Default: natural.");
   to.begin_group("Method");
-  to.add_choice("-p,--preconditioner", target.kind, kinds, "Preconditioner.");
+  to.add_choice("-p,--preconditioner", target.m.kind, kinds, "Preconditioner.");
+  to.add_integer("--fill", target.m.fill_level, 0, 1000, "K",
+                 "Level of fill of ilu0 and ic0, which are ILU(K) and IC(K) then. Default: 0.");
   to.add_integer("-n,--max-iterations", target.when.max_iterations, 0, 1000000, "N",
                  "Iterations at most. Default: 10000.");
   to.add_flag("--host", target.on_host, "Run on the host. Default: on the GPU if there is one.");
@@ -147,6 +145,7 @@ struct outcome {
   double solve_ms = 0;
   solution found;
   std::vector<std::int64_t> levels;  ///< of the solves
+  std::int64_t factor_entries = 0;   ///< see preconditioner::factor_entries
 
   [[nodiscard]] double total_ms() const { return setup_ms + solve_ms; }
 };
@@ -172,7 +171,7 @@ outcome fastest_run(const krylov_options& options, const sptrsv::csr_matrix<doub
     progress.begin("making the preconditioner");
     outcome made;
     const auto start = clock::now();
-    Preconditioner m(options.kind, a, on);
+    Preconditioner m(options.m, a, on);
     made.setup_ms = milliseconds(start);
     progress.begin("iterating");
     const auto first = clock::now();
@@ -180,6 +179,7 @@ outcome fastest_run(const krylov_options& options, const sptrsv::csr_matrix<doub
     on.synchronize();
     made.solve_ms = milliseconds(first);
     made.levels = m.levels();
+    made.factor_entries = m.factor_entries();
     if (k == 0 || made.total_ms() < fastest.total_ms()) {
       fastest = std::move(made);
     }
@@ -207,7 +207,7 @@ inline double relative_residual(const sptrsv::csr_matrix<double>& a, const std::
 /// Appends the residuals to the file that the options name.
 inline void write_history(const krylov_options& options, const std::string& name, const solution& found) {
   std::ofstream to(options.history, std::ios::app);
-  to << name << ", " << name_of(options.kind) << ", " << name_of(options.order) << ':';
+  to << name << ", " << name_of(options.m) << ", " << name_of(options.order) << ':';
   for (const double value : found.residuals) {
     to << ' ' << value;
   }
@@ -243,6 +243,9 @@ inline bool print(const krylov_options& options, const sptrsv::csr_matrix<double
   }
   t.add_row("rows", {common::grouped(a.rows)});
   t.add_row("entries", {common::grouped(static_cast<std::int64_t>(a.values.size()))});
+  if (runs[0].factor_entries > 0) {
+    t.add_row("entries of the factors", {common::grouped(runs[0].factor_entries)});
+  }
   t.add_row("levels of the solves", {levels.empty() ? "-" : levels});
   add_time("set-up", [](const outcome& run) { return run.setup_ms; });
   t.add_row("iterations",

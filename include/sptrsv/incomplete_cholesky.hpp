@@ -1,12 +1,12 @@
-// The incomplete Cholesky factorisation without fill-in, IC(0).
+// The incomplete Cholesky factorisation by level of fill, IC(k).
 #pragma once
 
 #include "sptrsv/incomplete_factorization.hpp"
 
 namespace sptrsv {
 
-/// IC(0): A ~ L L^H, where L has the pattern of the lower triangle of A and the product agrees with A on this
-/// pattern. The type of analyze_incomplete_cholesky's result.
+/// IC(k): A ~ L L^H, where L has the pattern of the lower triangle of A and its fill-in up to level k, and
+/// the product agrees with A on this pattern. The type of analyze_incomplete_cholesky's result.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle,
           class Tuning = incomplete_tuning>
 using incomplete_cholesky =
@@ -14,6 +14,8 @@ using incomplete_cholesky =
 
 /// Analyses the lower triangle of `a` and enqueues its incomplete Cholesky factorisation. Synchronises
 /// `stream` during the analysis.
+///
+/// The fill-in of levels up to incomplete_options::fill_level is found as analyze_incomplete_lu does.
 ///
 /// A is symmetric, or Hermitian if its values are complex. Entries above the diagonal are not used: they may
 /// be absent. Row i of L: l_ik = (a_ik - sum of l_ij conj(l_kj)) / l_kk for k < i in ascending order, and
@@ -23,7 +25,7 @@ using incomplete_cholesky =
 /// @param a csr_view, csc_view or owning matrix with a complete diagonal, in the memory space of `stream`:
 ///   device memory for cudaStream_t, host memory for host_stream. The entries of a row (column) may be in any
 ///   order. The arrays may be freed or changed as soon as the enqueued work is complete.
-/// @param pivots what the factorisation does to pivots.
+/// @param options what the factorisation does to pivots, and the level of fill.
 /// @param stream the stream of the analysis: cudaStream_t, whose device must be the current one, or
 ///   host_stream.
 /// @param resource source of memory; null: the library's pool on the current device
@@ -32,11 +34,11 @@ using incomplete_cholesky =
 ///   cudaStream_t.
 /// @throws error as analyze_incomplete_lu; errc::duplicate_entry concerns the lower triangle only.
 template <class Matrix, class Stream = stream_handle>
-auto analyze_incomplete_cholesky(const Matrix& a, const pivot_options& pivots = {}, Stream stream = {},
+auto analyze_incomplete_cholesky(const Matrix& a, const incomplete_options& options = {}, Stream stream = {},
                                  memory_resource* resource = nullptr) {
   using view = decltype(detail::view_of(a));
   return incomplete_cholesky<typename view::value_type, typename view::index_type, typename view::offset_type,
-                             Stream>(a, pivots, stream, resource);
+                             Stream>(a, options, stream, resource);
 }
 
 }  // namespace sptrsv

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "sptrsv/detail/incomplete/device_engine.hpp"
+#include "sptrsv/detail/incomplete/filled_matrix.hpp"
 #include "sptrsv/detail/incomplete/host_engine.hpp"
 #include "sptrsv/solver.hpp"
 
@@ -26,6 +27,22 @@ struct pivot_options {
   /// the square root, and all numbers up to boost_below are replaced, negative ones too.
   double boost_below = 0;
   double boost_to = 0;  ///< what replaces them; 0: pivots stay as they are
+};
+
+/// Options of an incomplete factorisation.
+struct incomplete_options {
+  incomplete_options() = default;
+  /// Constructs options from those of the pivots; a pivot_options object may stand for the options.
+  incomplete_options(const pivot_options& for_pivots, std::int64_t fill = 0)
+      : pivots(for_pivots), fill_level(fill) {}
+  /// Returns options with a level of fill.
+  static incomplete_options fill(std::int64_t level) { return {pivot_options{}, level}; }
+
+  pivot_options pivots;  ///< what the factorisation does to pivots
+  /// Largest level of fill of an entry of the factors, at least 0. An entry of A has level 0. An update of
+  /// a_ij by l_ik u_kj gives it the level of l_ik plus that of u_kj plus 1, and the smallest one counts. At 0
+  /// the factors have the pattern of A.
+  std::int64_t fill_level = 0;
 };
 
 /// Status of a factorisation; see incomplete_factorization::status.
@@ -46,14 +63,16 @@ struct factor_status {
 
 /// Description of a factorisation.
 struct incomplete_info {
-  std::string device;              ///< name of the device
-  std::int64_t rows = 0;           ///< rows of A
-  std::int64_t entries = 0;        ///< entries of A
-  std::int64_t levels = 0;         ///< rows on the longest chain of rows that need each other
-  std::int64_t longest_row = 0;    ///< entries of the longest row that is factorised
-  std::int64_t operands = 0;       ///< entries of earlier rows that all rows need together; 0 on the host
-  std::int64_t lanes_per_row = 1;  ///< threads that compute one row
-  std::size_t bytes = 0;           ///< bytes of memory, those of the factors included
+  std::string device;               ///< name of the device
+  std::int64_t rows = 0;            ///< rows of A
+  std::int64_t entries = 0;         ///< entries of A
+  std::int64_t fill_level = 0;      ///< see incomplete_options
+  std::int64_t factor_entries = 0;  ///< size of values(): `entries`, or those of the factors with fill-in
+  std::int64_t levels = 0;          ///< rows on the longest chain of rows that need each other
+  std::int64_t longest_row = 0;     ///< entries of the longest row that is factorised
+  std::int64_t operands = 0;        ///< entries of earlier rows that all rows need together; 0 on the host
+  std::int64_t lanes_per_row = 1;   ///< threads that compute one row
+  std::size_t bytes = 0;            ///< bytes of memory, those of the factors included
   /// The largest number of bytes that the analysis had allocated at one time; 0 on the host, where memory is
   /// not counted.
   std::size_t analysis_peak_bytes = 0;
@@ -70,9 +89,9 @@ struct incomplete_tuning {
   static constexpr std::int64_t shared_bytes = 24 * 1024;
 };
 
-/// An incomplete factorisation without fill-in: the factors have the pattern of A. Made by
-/// analyze_incomplete_lu or analyze_incomplete_cholesky, which analyse the pattern once; factorize() computes
-/// the factors of new values with the same pattern.
+/// An incomplete factorisation: the factors have the pattern of A, or that of A and its fill-in up to a
+/// level. Made by analyze_incomplete_lu or analyze_incomplete_cholesky, which analyse the pattern once;
+/// factorize() computes the factors of new values with the same pattern.
 ///
 /// On the device, rows are computed in level order by one launch, and a value of the factors is its own flag
 /// for the rows that need it. Repeated factorisations of the same values give the same bits.
@@ -94,6 +113,7 @@ class incomplete_factorization {
   using scalar = detail::scalar_t<Value>;
   using engine = detail::incomplete::engine<Tuning, Method, scalar, Index, Offset, executor>;
   using rule = detail::incomplete::pivot_rule<scalar>;
+  using filled = detail::incomplete::filled_matrix<scalar, Index, Offset, executor>;
 
  public:
   using value_type = Value;    ///< type of the values
@@ -105,14 +125,14 @@ class incomplete_factorization {
   /// the analysis. The object keeps no reference to `a`.
   ///
   /// @param a csr_view, csc_view or owning matrix; see analyze_incomplete_lu.
-  /// @param pivots what the factorisation does to pivots.
+  /// @param options what the factorisation does to pivots, and the level of fill.
   /// @param stream the stream of the analysis.
   /// @param resource source of memory; null: the default of the stream's device. It must outlive the object.
   /// @throws error as analyze_incomplete_lu.
   template <class Matrix>
-  incomplete_factorization(const Matrix& a, const pivot_options& pivots, Stream stream,
+  incomplete_factorization(const Matrix& a, const incomplete_options& options, Stream stream,
                            memory_resource* resource)
-      : incomplete_factorization(detail::view_of(a), detail::pattern_of(detail::view_of(a)), pivots,
+      : incomplete_factorization(detail::view_of(a), detail::pattern_of(detail::view_of(a)), options,
                                  executor(stream), resource) {}
 
   /// Computes the factors of new values; the pattern stays the same. Only enqueues; it may be captured into a
@@ -133,25 +153,33 @@ class incomplete_factorization {
     check_space(values.data(), values.size(), "the array of values");
     SPTRSV_EXPECTS(entries_ == 0 || values.data() != this->values().data(), errc::invalid_argument,
                    "factorize got the array of the factors, which it overwrites");
-    engine_->factorize(detail::as_scalar(values.data()), rule_of(pivots), executor(stream));
+    analysed_->factorize(detail::as_scalar(values.data()), rule_of(pivots), executor(stream));
   }
   /// Computes the factors of new values with the options of the analysis; see the other overload.
-  void factorize(span<const Value> values, stream_type stream = {}) { factorize(values, pivots_, stream); }
-
-  /// Returns the values of the factors, one for each entry of A, in the order of its arrays and in the memory
-  /// space of the analysis. The next factorisation overwrites them.
-  ///
-  /// - LU: below the diagonal the values of L, whose diagonal is 1; on and above it those of U.
-  /// - Cholesky: on and below the diagonal the values of L; above it those of A.
-  [[nodiscard]] span<const Value> values() const {
-    expect_not_moved_from();
-    return {reinterpret_cast<const Value*>(engine_->factors()), static_cast<std::size_t>(entries_)};
+  void factorize(span<const Value> values, stream_type stream = {}) {
+    factorize(values, options_.pivots, stream);
   }
 
-  /// Returns a view of the factors: the pattern of `a` with values(), for `analyze` (part lower with a unit
-  /// diagonal and part upper for LU; part lower, and the same with op::conj_transpose, for Cholesky).
+  /// Returns the values of the factors in the memory space of the analysis: without fill-in one for each
+  /// entry of A, in the order of its arrays, and with fill-in one for each entry of view(). The next
+  /// factorisation overwrites them.
   ///
-  /// @param a the matrix that was analysed, or another one with the same arrays; they must outlive the view.
+  /// - LU: below the diagonal the values of L, whose diagonal is 1; on and above it those of U.
+  /// - Cholesky: on and below the diagonal the values of L. Above it, those of A without fill-in, and no
+  ///   entries with it.
+  [[nodiscard]] span<const Value> values() const {
+    expect_not_moved_from();
+    return {reinterpret_cast<const Value*>(analysed_->computed.factors()),
+            static_cast<std::size_t>(factor_entries())};
+  }
+
+  /// Returns a view of the factors, for `analyze` (part lower with a unit diagonal and part upper for LU;
+  /// part lower, and the same with op::conj_transpose, for Cholesky). It has values(), and the pattern of `a`
+  /// or, with fill-in, that of the factors. It is stored as `a` is, by rows or by columns; the pattern of the
+  /// factors has ascending indices, and belongs to this object.
+  ///
+  /// @param a the matrix that was analysed, or another one with the same arrays; without fill-in they must
+  ///   outlive the view.
   /// @throws error errc::size_mismatch if `a` has another size.
   template <class Matrix>
   [[nodiscard]] auto view(const Matrix& a) const {
@@ -159,6 +187,9 @@ class incomplete_factorization {
     SPTRSV_EXPECTS(result.rows == size_ && result.entries == entries_, errc::size_mismatch,
                    "the matrix is not the one that was analysed");
     result.values = values().data();
+    if (analysed_->fill) {
+      detail::incomplete::set_pattern(result, analysed_->fill->pattern());
+    }
     return result;
   }
 
@@ -166,7 +197,7 @@ class incomplete_factorization {
   /// first, and how many pivots it replaced. Synchronises `stream`, which must be ordered after it.
   [[nodiscard]] factor_status status(stream_type stream = {}) const {
     expect_not_moved_from();
-    const detail::incomplete::findings found = engine_->found(executor(stream));
+    const detail::incomplete::findings found = analysed_->computed.found(executor(stream));
     factor_status result;
     result.boosted_pivots = found.boosted_pivots;
     if (found.first_breakdown >= 0) {
@@ -183,9 +214,12 @@ class incomplete_factorization {
     incomplete_info result;
     result.rows = size_;
     result.entries = entries_;
-    engine_->describe(result, executor{});
+    result.fill_level = options_.fill_level;
+    result.factor_entries = factor_entries();
+    analysed_->computed.describe(result, executor{});
+    result.bytes += analysed_->fill ? analysed_->fill->bytes() : 0;
     if constexpr (!std::is_same_v<executor, detail::host_executor>) {
-      result.analysis_peak_bytes = engine_->peak_bytes();
+      result.analysis_peak_bytes = analysed_->memory.peak_bytes();
     }
     return result;
   }
@@ -195,26 +229,41 @@ class incomplete_factorization {
 
  private:
   template <class View, class Pattern>
-  incomplete_factorization(const View& view, const Pattern& pattern, const pivot_options& pivots,
+  incomplete_factorization(const View& view, const Pattern& pattern, const incomplete_options& options,
                            const executor& on, memory_resource* resource)
-      : size_(view.rows), entries_(pattern.entries), pivots_(pivots) {
+      : size_(view.rows), entries_(pattern.entries), options_(options) {
     detail::check_shape(view.rows, view.columns, pattern, view.values, system_options{});
     check_space(pattern.offsets, static_cast<std::size_t>(pattern.size), "the array of offsets");
     check_space(pattern.indices, static_cast<std::size_t>(entries_), "the array of indices");
     check_space(view.values, static_cast<std::size_t>(entries_), "the array of values");
-    const rule checked = rule_of(pivots);
-    engine_ = std::make_unique<counted_engine>(pattern, on,
-                                               resource != nullptr ? *resource : on.default_resource());
-    engine_->factorize(detail::as_scalar(view.values), checked, on);
+    SPTRSV_EXPECTS(options.fill_level >= 0, errc::invalid_argument, "fill_level is negative");
+    const rule checked = rule_of(options.pivots);
+    analysed_ = std::make_unique<analysed_pattern>(pattern, options.fill_level, on,
+                                                   resource != nullptr ? *resource : on.default_resource());
+    analysed_->factorize(detail::as_scalar(view.values), checked, on);
   }
 
-  /// The engine, and the resource that it allocates from, which counts. The engine is destroyed first.
-  struct counted_engine : detail::peak_resource, engine {
+  /// What the analysis leaves. All memory comes from `memory`, which counts it.
+  struct analysed_pattern {
     template <class Pattern>
-    counted_engine(const Pattern& pattern, const executor& on, memory_resource& resource)
-        : detail::peak_resource(resource), engine(pattern, on, static_cast<memory_resource&>(*this)) {}
+    analysed_pattern(const Pattern& a, std::int64_t fill_level, const executor& on, memory_resource& resource)
+        : memory(resource),
+          fill(fill_level > 0 ? std::optional<filled>(filled::template of<Method>(a, fill_level, on, memory))
+                              : std::nullopt),
+          computed(fill ? fill->pattern() : a, on, static_cast<memory_resource&>(memory)) {}
+
+    void factorize(const scalar* values, const rule& checked, const executor& on) {
+      computed.factorize(fill ? fill->take_values(values, on) : values, checked, on);
+    }
+
+    detail::peak_resource memory;
+    std::optional<filled> fill;  ///< empty: the factors have the pattern of A
+    engine computed;
   };
 
+  [[nodiscard]] std::int64_t factor_entries() const {
+    return analysed_->fill ? analysed_->fill->pattern().entries : entries_;
+  }
   static rule rule_of(const pivot_options& pivots) {
     const auto check = [](double value, const char* what) {
       SPTRSV_EXPECTS(value >= 0 && value <= std::numeric_limits<double>::max(), errc::invalid_argument,
@@ -238,13 +287,13 @@ class incomplete_factorization {
             " cannot reach it: " + "on a CUDA stream it takes device memory, on a host_stream host memory");
   }
   void expect_not_moved_from() const {
-    SPTRSV_EXPECTS(engine_ != nullptr, errc::invalid_argument, "the factorisation was moved from");
+    SPTRSV_EXPECTS(analysed_ != nullptr, errc::invalid_argument, "the factorisation was moved from");
   }
 
   std::int64_t size_;
   std::int64_t entries_;
-  pivot_options pivots_;
-  std::unique_ptr<counted_engine> engine_;
+  incomplete_options options_;
+  std::unique_ptr<analysed_pattern> analysed_;
 };
 
 }  // namespace sptrsv

@@ -1,12 +1,12 @@
-// The incomplete LU factorisation without fill-in, ILU(0).
+// The incomplete LU factorisation by level of fill, ILU(k).
 #pragma once
 
 #include "sptrsv/incomplete_factorization.hpp"
 
 namespace sptrsv {
 
-/// ILU(0): A ~ L U, where L and U have the pattern of A and the product agrees with A on this pattern. The
-/// type of analyze_incomplete_lu's result.
+/// ILU(k): A ~ L U, where L and U have the pattern of A and its fill-in up to level k, and the product agrees
+/// with A on this pattern. The type of analyze_incomplete_lu's result.
 template <class Value, class Index = std::int32_t, class Offset = Index, class Stream = stream_handle,
           class Tuning = incomplete_tuning>
 using incomplete_lu =
@@ -15,13 +15,15 @@ using incomplete_lu =
 /// Analyses the pattern of `a` and enqueues its incomplete LU factorisation. Synchronises `stream` during the
 /// analysis.
 ///
-/// The factorisation has no fill-in and does not exchange rows. Row i is reduced by rows k < i in ascending
-/// order: l_ik = a_ik / u_kk, then a_ij -= l_ik u_kj where (i, j) is an entry.
+/// The factorisation does not exchange rows. Row i is reduced by rows k < i in ascending order:
+/// l_ik = a_ik / u_kk, then a_ij -= l_ik u_kj where (i, j) is an entry of A or, with
+/// incomplete_options::fill_level > 0, of its fill-in. The fill-in is found on the host, in parallel where
+/// OpenMP has threads; the pattern of A is copied there.
 ///
 /// @param a csr_view, csc_view or owning matrix with a complete diagonal, in the memory space of `stream`:
 ///   device memory for cudaStream_t, host memory for host_stream. The entries of a row (column) may be in any
 ///   order. The arrays may be freed or changed as soon as the enqueued work is complete.
-/// @param pivots what the factorisation does to pivots.
+/// @param options what the factorisation does to pivots, and the level of fill.
 /// @param stream the stream of the analysis: cudaStream_t, whose device must be the current one, or
 ///   host_stream.
 /// @param resource source of memory; null: the library's pool on the current device
@@ -33,11 +35,11 @@ using incomplete_lu =
 ///   errc::missing_diagonal, errc::size_mismatch, errc::invalid_argument, errc::wrong_memory_space,
 ///   errc::unsupported, errc::out_of_memory, errc::cuda_error.
 template <class Matrix, class Stream = stream_handle>
-auto analyze_incomplete_lu(const Matrix& a, const pivot_options& pivots = {}, Stream stream = {},
+auto analyze_incomplete_lu(const Matrix& a, const incomplete_options& options = {}, Stream stream = {},
                            memory_resource* resource = nullptr) {
   using view = decltype(detail::view_of(a));
   return incomplete_lu<typename view::value_type, typename view::index_type, typename view::offset_type,
-                       Stream>(a, pivots, stream, resource);
+                       Stream>(a, options, stream, resource);
 }
 
 }  // namespace sptrsv

@@ -223,10 +223,101 @@ class incomplete : public on_target<Types> {
     expect_same_finite(factors, on_host_factors, name);
   }
 
-  std::optional<failure> failure_of(const raw_matrix& a, const pivot_options& pivots = {}) {
+  /// Returns A with a zero where the factors have fill-in up to a level, found from the definition of levels
+  /// on a dense matrix. For Cholesky the entries above the diagonal go. Indices ascend.
+  static matrix with_fill(const matrix& a, method of, std::int64_t fill_level) {
+    const auto rows = rows_of(a, a.values());
+    const std::size_t size = rows.size();
+    constexpr std::int64_t none = 1 << 20;
+    std::vector<std::vector<std::int64_t>> levels(size, std::vector<std::int64_t>(size, none));
+    for (std::size_t i = 0; i < size; ++i) {
+      for (const auto& [j, value] : rows[i]) {
+        const auto column = static_cast<std::size_t>(j);
+        if (of == method::lu || column <= i) {
+          levels[i][column] = 0;
+          levels[column][i] = of == method::lu ? levels[column][i] : 0;
+        }
+      }
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+      for (std::size_t k = 0; k < i; ++k) {
+        for (std::size_t j = k + 1; j < size && levels[i][k] <= fill_level; ++j) {
+          if (levels[k][j] <= fill_level) {
+            levels[i][j] = std::min(levels[i][j], levels[i][k] + levels[k][j] + 1);
+          }
+        }
+      }
+    }
+    std::vector<index_type> major;
+    std::vector<index_type> minor;
+    std::vector<value_type> values;
+    for (std::size_t m = 0; m < size; ++m) {
+      for (std::size_t n = 0; n < size; ++n) {
+        const std::size_t i = a.is_csc ? n : m;
+        const std::size_t j = a.is_csc ? m : n;
+        if (levels[i][j] <= fill_level && (of == method::lu || j <= i)) {
+          major.push_back(static_cast<index_type>(m));
+          minor.push_back(static_cast<index_type>(n));
+          const auto at = a.index_of(static_cast<std::int64_t>(i), static_cast<std::int64_t>(j));
+          const auto& in_row = rows[i];
+          const bool is_stored = std::any_of(in_row.begin(), in_row.end(), [&](const auto& e) {
+            return e.first == static_cast<std::int64_t>(j);
+          });
+          values.push_back(is_stored ? a.values()[at] : value_type(0));
+        }
+      }
+    }
+    matrix made;
+    made.is_csc = a.is_csc;
+    const auto compressed = make_csr<offset_type>(a.size(), a.size(), major, minor, values);
+    if (a.is_csc) {
+      made.by_columns = {a.size(), a.size(), compressed.row_offsets, compressed.column_indices,
+                         compressed.values};
+    } else {
+      made.by_rows = compressed;
+    }
+    return made;
+  }
+
+  /// Factorises with fill-in and checks pattern and values against the factors, without fill-in, of the
+  /// matrix that has the fill-in as zeros.
+  template <method Method, class Tuning = incomplete_tuning>
+  void check_fill(const pattern& p, bool by_columns, content holds, std::int64_t fill_level,
+                  std::uint64_t seed = 1) {
+    const std::string name =
+        p.name + (by_columns ? ", CSC, level " : ", CSR, level ") + std::to_string(fill_level);
+    const matrix a = make_system(p, by_columns, holds, Method, seed);
+    const matrix filled = with_fill(a, Method, fill_level);
+    const auto expected = this->template on_the_target<Method, Tuning>(filled);
+    a.visit([&](const auto& stored) {
+      const auto there = this->where.upload(stored);
+      const factorization<Method, Tuning> made(there, incomplete_options::fill(fill_level),
+                                               this->where.stream(), nullptr);
+      EXPECT_TRUE(made.status(this->where.stream()).ok()) << name;
+      const auto view = made.view(there);
+      ASSERT_EQ(view.entries, static_cast<std::int64_t>(filled.values().size())) << name;
+      EXPECT_EQ(made.info().factor_entries, view.entries) << name;
+      const auto found = detail::pattern_of(view);
+      const auto at_host = [&](const auto* from, std::int64_t count) {
+        using element = std::remove_const_t<std::remove_pointer_t<decltype(from)>>;
+        if constexpr (std::is_same_v<target, host_target>) {
+          return std::vector<element>(from, from + count);
+        } else {
+          return detail::download_array(from, count, this->where.on());
+        }
+      };
+      const auto& offsets = by_columns ? filled.by_columns.column_offsets : filled.by_rows.row_offsets;
+      const auto& indices = by_columns ? filled.by_columns.row_indices : filled.by_rows.column_indices;
+      EXPECT_EQ(at_host(found.offsets, p.size + 1), offsets) << name;
+      EXPECT_EQ(at_host(found.indices, view.entries), indices) << name;
+      EXPECT_TRUE(same_bits(this->download(made), expected)) << name;
+    });
+  }
+
+  std::optional<failure> failure_of(const raw_matrix& a, const incomplete_options& options = {}) {
     const raw_arrays<target, value_type, index_type, offset_type> there(this->where, a);
     return there.visit([&](const auto& view) {
-      return failure::of([&] { factorization<method::lu>(view, pivots, this->where.stream(), nullptr); });
+      return failure::of([&] { factorization<method::lu>(view, options, this->where.stream(), nullptr); });
     });
   }
 };
@@ -261,6 +352,55 @@ TYPED_TEST_P(incomplete, of_all_patterns) {
       this->template check<method::cholesky, wide_incomplete>(p, by_columns, holds);
     }
   }
+}
+
+TYPED_TEST_P(incomplete, fills_in_up_to_a_level) {
+  std::size_t turn = 0;
+  for (const pattern& p :
+       {patterns::diagonal(7), patterns::chain(12), patterns::stencil_2d(7, 6), patterns::stencil_3d(4, 3, 4),
+        patterns::arrow_row(20), patterns::arrow_column(20), patterns::power_law(60, 2)}) {
+    for (std::int64_t fill_level = 1; fill_level <= 4; fill_level += 1 + fill_level / 2) {
+      const bool by_columns = turn++ % 2 == 0;
+      this->template check_fill<method::lu>(p, by_columns, content::general, fill_level);
+      this->template check_fill<method::cholesky>(p, !by_columns, content::general, fill_level);
+      this->template check_fill<method::cholesky, small_incomplete>(p, by_columns, content::ascending,
+                                                                    fill_level);
+    }
+  }
+  const pattern grid = patterns::stencil_2d(6, 6);  // all fill-in: the factors of the matrix
+  this->template check_fill<method::lu, small_incomplete>(grid, false, content::ascending, 1000);
+}
+
+/// New values, breakdown and its cures are the same with fill-in as without.
+TYPED_TEST_P(incomplete, refactorises_with_fill) {
+  using scalar = typename TestFixture::value_type;
+  const auto check = [&](auto of) {
+    constexpr method Method = decltype(of)::value;
+    const pattern p = patterns::stencil_2d(6, 5);
+    const auto first = this->make_system(p, false, content::ascending, Method, 1);
+    auto second = this->make_system(p, false, content::ascending, Method, 2);
+    second.set(11, 11, scalar(0));
+    second.set(11, 10, scalar(0));  // so that its pivot is zero or negative
+    first.visit([&](const auto& stored) {
+      const auto there = this->where.upload(stored);
+      typename TestFixture::template factorization<Method> made(there, incomplete_options::fill(2),
+                                                                this->where.stream(), nullptr);
+      const auto of_first = this->download(made);
+      for (const pivot_options& pivots : {pivot_options{}, pivot_options{0, 1e-3, 0.5}}) {
+        const auto values = this->where.upload(second.values());
+        made.factorize(values, pivots, this->where.stream());
+        factor_status expected;
+        const auto filled = this->with_fill(second, Method, 2);
+        const auto serial = this->template on_host<Method>(filled, pivots, &expected);
+        this->expect_same(made.status(this->where.stream()), expected, "with fill-in");
+        this->expect_same_finite(this->download(made), serial, "with fill-in");
+      }
+      made.factorize(there.values, this->where.stream());
+      EXPECT_TRUE(same_bits(this->download(made), of_first));
+    });
+  };
+  check(std::integral_constant<method, method::lu>{});
+  check(std::integral_constant<method, method::cholesky>{});
 }
 
 TYPED_TEST_P(incomplete, follows_new_values) {
@@ -379,11 +519,17 @@ TYPED_TEST_P(incomplete, refuses_bad_input) {
     EXPECT_EQ(seen->row.value_or(-1), row) << name << ": " << seen->message;
   };
   const auto of = [](const std::vector<std::vector<std::int64_t>>& rows) { return raw_matrix::of(rows); };
-  expect(this->failure_of(of({{0, 1}, {0}, {2}})), errc::missing_diagonal, 1, "no pivot");
-  expect(this->failure_of(of({{0, 1}, {0, 0, 1}, {2}})), errc::duplicate_entry, 1, "below the diagonal");
-  expect(this->failure_of(of({{0, 2, 2}, {1}, {2}})), errc::duplicate_entry, 0, "above the diagonal");
-  expect(this->failure_of(of({{0}, {1, 1}, {2}})), errc::duplicate_entry, 1, "on the diagonal");
-  expect(this->failure_of(of({{0}, {1, 3}, {2}})), errc::index_out_of_range, 1, "a column too far");
+  for (const std::int64_t fill : {0, 1}) {
+    const auto with = incomplete_options::fill(fill);
+    expect(this->failure_of(of({{0, 1}, {0}, {2}}), with), errc::missing_diagonal, 1, "no pivot");
+    expect(this->failure_of(of({{0, 1}, {0, 0, 1}, {2}}), with), errc::duplicate_entry, 1,
+           "below the diagonal");
+    expect(this->failure_of(of({{0, 2, 2}, {1}, {2}}), with), errc::duplicate_entry, 0, "above the diagonal");
+    expect(this->failure_of(of({{0}, {1, 1}, {2}}), with), errc::duplicate_entry, 1, "on the diagonal");
+    expect(this->failure_of(of({{0}, {1, 3}, {2}}), with), errc::index_out_of_range, 1, "a column too far");
+  }
+  expect(this->failure_of(of({{0}, {1}}), incomplete_options::fill(-1)), errc::invalid_argument, -1,
+         "a negative level");
   raw_matrix rectangular = of({{0}, {1}});
   rectangular.columns = 3;
   expect(this->failure_of(rectangular), errc::not_square, -1, "not square");
@@ -430,7 +576,8 @@ TYPED_TEST_P(incomplete, describes_itself) {
   });
 }
 
-REGISTER_TYPED_TEST_SUITE_P(incomplete, of_all_patterns, follows_new_values, reports_breakdown, names_the_row,
-                            shifts_the_diagonal, solves_with_a_policy, refuses_bad_input, describes_itself);
+REGISTER_TYPED_TEST_SUITE_P(incomplete, of_all_patterns, fills_in_up_to_a_level, refactorises_with_fill,
+                            follows_new_values, reports_breakdown, names_the_row, shifts_the_diagonal,
+                            solves_with_a_policy, refuses_bad_input, describes_itself);
 
 }  // namespace sptrsv::testing

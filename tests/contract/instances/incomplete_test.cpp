@@ -52,20 +52,61 @@ TEST(IncompleteFactors, OfRandomSystemsAreRight) {
   }
 }
 
+TEST(IncompleteFactors, WithFillAreRightUnderEverySchedule) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    random_source source(seed);
+    emulated<double> s;
+    const pattern p = draw_pattern(source);
+    s.where.device().settings = hostile_settings(seed, static_cast<std::uint32_t>(source.below(4)));
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    const auto fill_level = static_cast<std::int64_t>(1 + source.below(3));
+    s.check_fill<method::lu, small_incomplete>(p, source.coin(), content::general, fill_level, seed);
+    s.check_fill<method::cholesky>(p, source.coin(), content::general, fill_level, seed);
+  }
+}
+
+/// As many rows as several threads of the host search. Level 1 adds the diagonals of the squares of a grid.
+TEST(IncompleteFactors, OfManyRowsHaveTheFillOfLevelOne) {
+  constexpr std::int64_t nx = 90;
+  constexpr std::int64_t ny = 130;
+  constexpr std::int64_t triangle = (nx - 1) * ny + nx * (ny - 1) + (nx - 1) * (ny - 1);
+  using on_the_host = incomplete<case_types<host_target, double, std::int32_t, std::int32_t>>;
+  const pattern p = patterns::stencil_2d(nx, ny);
+  const auto check = [&](auto of, std::int64_t entries) {
+    const auto a = on_the_host::make_system(p, false, content::general, decltype(of)::value);
+    const on_the_host::factorization<decltype(of)::value> made(a.by_rows, incomplete_options::fill(1), {},
+                                                               nullptr);
+    EXPECT_TRUE(made.status().ok());
+    ASSERT_EQ(made.info().factor_entries, entries);
+    const auto view = made.view(a.by_rows);
+    for (std::int64_t i = 0; i < p.size; ++i) {
+      EXPECT_TRUE(std::is_sorted(view.column_indices + view.row_offsets[i],
+                                 view.column_indices + view.row_offsets[i + 1]));
+      EXPECT_TRUE(std::binary_search(view.column_indices + view.row_offsets[i],
+                                     view.column_indices + view.row_offsets[i + 1], i));
+    }
+  };
+  check(std::integral_constant<method, method::lu>{}, p.size + 2 * triangle);
+  check(std::integral_constant<method, method::cholesky>{}, p.size + triangle);
+}
+
 /// factorize() neither allocates nor synchronises.
 TEST(IncompleteFactors, AreComputedInACapture) {
   emulated<double> s;
   const auto a = s.make_system(patterns::stencil_2d(6, 6), false, content::general, method::lu);
   const auto there = s.where.upload(a.by_rows);
-  incomplete_lu<double, std::int32_t, std::int32_t, emulator::device*> made(there, {}, s.where.stream(),
-                                                                            nullptr);
-  const auto before = s.where.device().counters;
-  s.where.device().capturing = true;
-  made.factorize(there.values, s.where.stream());
-  s.where.device().capturing = false;
-  EXPECT_EQ(s.where.device().counters.allocations, before.allocations);
-  EXPECT_EQ(s.where.device().counters.synchronizations, before.synchronizations);
-  s.expect_factors<method::lu>(a, s.download(made), "captured");
+  for (const std::int64_t fill : {0, 2}) {
+    incomplete_lu<double, std::int32_t, std::int32_t, emulator::device*> made(
+        there, incomplete_options::fill(fill), s.where.stream(), nullptr);
+    const auto before = s.where.device().counters;
+    s.where.device().capturing = true;
+    made.factorize(there.values, s.where.stream());
+    s.where.device().capturing = false;
+    EXPECT_EQ(s.where.device().counters.allocations, before.allocations);
+    EXPECT_EQ(s.where.device().counters.synchronizations, before.synchronizations);
+    s.expect_factors<method::lu>(fill > 0 ? s.with_fill(a, method::lu, fill) : a, s.download(made),
+                                 "captured");
+  }
 }
 
 /// The status is that of the last factorisation, whichever warp meets a breakdown first.

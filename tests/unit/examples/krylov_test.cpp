@@ -20,6 +20,7 @@ namespace sptrsv::testing {
 namespace {
 
 using sptrsv_examples::host_backend;
+using sptrsv_examples::preconditioner_choice;
 using sptrsv_examples::preconditioning;
 using matrix = csr_matrix<double>;
 using wide_vector = std::vector<long double>;
@@ -126,11 +127,23 @@ operation ssor(const matrix& a) {
   };
 }
 
-operation of(preconditioning kind, const matrix& a) {
-  switch (kind) {
+/// Returns A with zeros where its factors have fill-in.
+matrix filled(const matrix& a, std::int64_t fill_level) {
+  const auto found =
+      detail::incomplete::fill_in<detail::incomplete::method::lu, std::int32_t, std::int32_t>::of(
+          detail::pattern_of(a.view()), fill_level);
+  matrix made{a.rows, a.columns, found.offsets, found.indices, {}};
+  for (const auto source : found.sources) {
+    made.values.push_back(source >= 0 ? a.values[static_cast<std::size_t>(source)] : 0);
+  }
+  return made;
+}
+
+operation of(const preconditioner_choice& choice, const matrix& a) {
+  switch (choice.kind) {
     case preconditioning::ilu0:
     case preconditioning::ic0:
-      return ilu(a);
+      return ilu(filled(a, choice.fill_level));
     case preconditioning::ssor:
       return ssor(a);
     default:
@@ -204,9 +217,10 @@ int reference_gmres(const operation& a, const operation& m, const wide_vector& b
 }
 
 /// Expects that the method needs as many iterations as the reference, to within one, and solves the system.
+/// Returns the iterations.
 template <class Method, class Reference>
-void check(const matrix& a, preconditioning kind, std::size_t slots, const Method& method,
-           const Reference& reference) {
+int check(const matrix& a, const preconditioner_choice& kind, std::size_t slots, const Method& method,
+          const Reference& reference) {
   const auto b = sptrsv_common::seeded_vector<double>(a.rows, 1);
   const wide_vector wide_b(b.begin(), b.end());
   host_backend on(a, slots);
@@ -218,6 +232,7 @@ void check(const matrix& a, preconditioning kind, std::size_t slots, const Metho
   wide_vector residual = product_with(a)(wide_vector(found.x.begin(), found.x.end()));
   add(residual, -1, wide_b);
   EXPECT_LE(std::sqrt(dot(residual, residual) / dot(wide_b, wide_b)), 1.01L * tolerance);
+  return found.iterations();
 }
 
 constexpr auto cg = [](auto& on, auto& m, const auto& b) {
@@ -249,6 +264,28 @@ TEST(Krylov, GmresConvergesAsTheReference) {
             return reference_gmres(a, m, b, restart);
           });
     }
+  }
+}
+
+/// With each level of fill the reference and the method need fewer iterations.
+TEST(Krylov, NeedFewerIterationsWithFill) {
+  const auto restarted = [](auto& on, auto& m, const auto& b) {
+    return sptrsv_examples::gmres(on, m, b, 50, {});
+  };
+  const auto reference = [](const operation& a, const operation& m, const wide_vector& b) {
+    return reference_gmres(a, m, b, 50);
+  };
+  int cg_before = 1000;
+  int gmres_before = 1000;
+  for (std::int64_t level = 0; level <= 2; ++level) {
+    const int of_cg =
+        check(system_of(10, 0), {preconditioning::ic0, level}, sptrsv_examples::slots::cg, cg, reference_cg);
+    const int of_gmres = check(system_of(10, 2), {preconditioning::ilu0, level},
+                               sptrsv_examples::gmres_slots(50), restarted, reference);
+    EXPECT_LT(of_cg, cg_before) << "level " << level;
+    EXPECT_LT(of_gmres, gmres_before) << "level " << level;
+    cg_before = of_cg;
+    gmres_before = of_gmres;
   }
 }
 

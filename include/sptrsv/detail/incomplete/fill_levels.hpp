@@ -1,0 +1,305 @@
+// The symbolic part of an incomplete factorisation with fill-in: which entries the factors have, by their
+// level of fill. It runs on the host, in parallel where OpenMP has threads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/incomplete/method.hpp"
+
+namespace sptrsv::detail::incomplete {
+
+/// Lists of vertices, one for each vertex of a graph.
+template <class Index>
+struct vertex_lists {
+  std::vector<std::int64_t> offsets;  ///< by vertex: begin of its list; one more than vertices
+  std::vector<Index> vertices;
+
+  [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
+  [[nodiscard]] const Index* begin(std::int64_t v) const {
+    return vertices.data() + offsets[static_cast<std::size_t>(v)];
+  }
+  [[nodiscard]] const Index* end(std::int64_t v) const { return begin(v + 1); }
+};
+
+/// Returns the lists that `visit` describes: it calls its argument with (vertex, element) for each element,
+/// in the order of each list, and it is called twice.
+template <class Index, class Visit>
+vertex_lists<Index> lists_of(std::int64_t size, const Visit& visit) {
+  vertex_lists<Index> made;
+  made.offsets.assign(static_cast<std::size_t>(size) + 1, 0);
+  visit([&](Index v, Index) { ++made.offsets[static_cast<std::size_t>(v) + 1]; });
+  for (std::size_t v = 1; v < made.offsets.size(); ++v) {
+    made.offsets[v] += made.offsets[v - 1];
+  }
+  made.vertices.resize(static_cast<std::size_t>(made.offsets.back()));
+  std::vector<std::int64_t> next(made.offsets.begin(), made.offsets.end() - 1);
+  visit([&](Index v, Index element) {
+    made.vertices[static_cast<std::size_t>(next[static_cast<std::size_t>(v)]++)] = element;
+  });
+  return made;
+}
+
+/// Returns the lists with all pairs reversed: v is in the list of w if w was in that of v. They ascend.
+template <class Index, class Lists>
+vertex_lists<Index> reversed(const Lists& lists) {
+  return lists_of<Index>(lists.size(), [&](const auto& add) {
+    for (std::int64_t v = 0; v < lists.size(); ++v) {
+      for (const Index* w = lists.begin(v); w != lists.end(v); ++w) {
+        add(*w, static_cast<Index>(v));
+      }
+    }
+  });
+}
+
+/// The entries of a stored matrix as edges, without a copy.
+template <class Index, class Offset>
+struct stored_edges {
+  const pattern_view<Index, Offset>& a;
+
+  [[nodiscard]] std::int64_t size() const { return a.size; }
+  [[nodiscard]] const Index* begin(std::int64_t v) const { return a.indices + a.offsets[v]; }
+  [[nodiscard]] const Index* end(std::int64_t v) const { return a.indices + a.offsets[v + 1]; }
+};
+
+/// Searches a graph for the fill-in above the diagonal. An entry (i, j) of the factors has the level of fill
+/// d if the shortest path from i to j whose inner vertices are smaller than both has d + 1 edges (Hysom and
+/// Pothen, Level-based incomplete LU factorization: graph model and algorithms, 2002). For j > i the inner
+/// vertices are below i, so a breadth-first search from i finds all such j, and no row needs another one.
+template <class Index>
+class fill_search {
+ public:
+  explicit fill_search(std::int64_t size) : seen_from_(static_cast<std::size_t>(size), Index{-1}) {}
+
+  /// Appends the vertices j > i up to `fill_level` to `found`, ascending.
+  template <class Edges>
+  void search(const Edges& edges, Index i, std::int64_t fill_level, std::vector<Index>& found) {
+    const auto first = static_cast<std::ptrdiff_t>(found.size());
+    seen_from_[static_cast<std::size_t>(i)] = i;
+    here_.assign(1, i);
+    for (std::int64_t level = 0; level <= fill_level && !here_.empty(); ++level) {
+      next_.clear();
+      for (const Index v : here_) {
+        for (const Index* w = edges.begin(v); w != edges.end(v); ++w) {
+          Index& seen = seen_from_[static_cast<std::size_t>(*w)];
+          if (seen != i) {
+            seen = i;
+            (*w > i ? found : next_).push_back(*w);
+          }
+        }
+      }
+      std::swap(here_, next_);
+    }
+    std::sort(found.begin() + first, found.end());
+  }
+
+ private:
+  std::vector<Index> seen_from_;  ///< by vertex: the last i whose search has met it
+  std::vector<Index> here_;       ///< the vertices below i whose edges are followed
+  std::vector<Index> next_;
+};
+
+/// Returns how many threads search at the same time.
+inline int fill_threads() {
+#ifdef _OPENMP
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+/// Calls `work(k, thread)` for k in [0, count), by the threads of OpenMP if there are some; `thread` is less
+/// than fill_threads(). Passes on one of the exceptions.
+template <class Work>
+void for_each_in_parallel(std::int64_t count, const Work& work) {
+#ifdef _OPENMP
+  if (count > 1) {
+    std::vector<std::exception_ptr> failures(static_cast<std::size_t>(fill_threads()));
+#pragma omp parallel for num_threads(fill_threads()) schedule(dynamic, 1)
+    for (std::int64_t k = 0; k < count; ++k) {
+      const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+      try {
+        work(k, thread);
+      } catch (...) {
+        failures[thread] = std::current_exception();
+      }
+    }
+    for (const std::exception_ptr& failure : failures) {
+      if (failure) {
+        std::rethrow_exception(failure);
+      }
+    }
+    return;
+  }
+#endif
+  for (std::int64_t k = 0; k < count; ++k) {
+    work(k, std::size_t{0});
+  }
+}
+
+/// Rows that a thread takes at a time.
+inline constexpr std::int64_t chunk_rows = 4096;
+inline std::int64_t chunks_of(std::int64_t rows) { return (rows + chunk_rows - 1) / chunk_rows; }
+
+/// Calls `work(row, thread)` for all rows, by chunks; otherwise as for_each_in_parallel.
+template <class Work>
+void for_each_row_in_parallel(std::int64_t rows, const Work& work) {
+  for_each_in_parallel(chunks_of(rows), [&](std::int64_t chunk, std::size_t thread) {
+    for (std::int64_t row = chunk * chunk_rows; row < std::min(rows, (chunk + 1) * chunk_rows); ++row) {
+      work(row, thread);
+    }
+  });
+}
+
+/// Returns for each vertex i, ascending, the j > i for which (i, j) is an entry of the factors.
+template <class Index, class Edges>
+vertex_lists<Index> fill_above(const Edges& edges, std::int64_t fill_level) {
+  const std::int64_t size = edges.size();
+  const std::int64_t chunks = chunks_of(size);
+  vertex_lists<Index> made;
+  made.offsets.assign(static_cast<std::size_t>(size) + 1, 0);
+  std::vector<std::vector<Index>> found(static_cast<std::size_t>(chunks));
+  std::vector<fill_search<Index>> searches(static_cast<std::size_t>(chunks > 1 ? fill_threads() : 1),
+                                           fill_search<Index>(size));
+  for_each_row_in_parallel(size, [&](std::int64_t i, std::size_t thread) {
+    auto& of_chunk = found[static_cast<std::size_t>(i / chunk_rows)];
+    const std::size_t before = of_chunk.size();
+    searches[thread].search(edges, static_cast<Index>(i), fill_level, of_chunk);
+    made.offsets[static_cast<std::size_t>(i) + 1] = static_cast<std::int64_t>(of_chunk.size() - before);
+  });
+  for (std::size_t i = 1; i < made.offsets.size(); ++i) {
+    made.offsets[i] += made.offsets[i - 1];
+  }
+  made.vertices.resize(static_cast<std::size_t>(made.offsets.back()));
+  for_each_in_parallel(chunks, [&](std::int64_t chunk, std::size_t) {
+    const auto& of_chunk = found[static_cast<std::size_t>(chunk)];
+    const auto begin = made.offsets[static_cast<std::size_t>(chunk * chunk_rows)];
+    std::copy(of_chunk.begin(), of_chunk.end(), made.vertices.begin() + begin);
+  });
+  return made;
+}
+
+/// The pattern of the factors, stored as A is.
+template <class Index, class Offset>
+struct filled_pattern {
+  std::vector<Offset> offsets;  ///< by row (column), size + 1
+  std::vector<Index> indices;   ///< ascending in each row (column)
+  std::vector<Offset> sources;  ///< by entry: its index in A; -1: A has no such entry
+};
+
+/// Finds the pattern of the factors up to a level of fill: for LU of both, for Cholesky of the lower one.
+template <method Method, class Index, class Offset>
+class fill_in {
+  static constexpr bool is_lu = Method == method::lu;
+
+ public:
+  /// `a` is in host memory. Throws for the first offending row as `analyze` does, for LU for both triangles,
+  /// and errc::invalid_argument if the entries exceed the offset type.
+  static filled_pattern<Index, Offset> of(const pattern_view<Index, Offset>& a, std::int64_t fill_level) {
+    validate_storage_on_host(a);
+    const fill_in found(a, fill_level);
+    filled_pattern<Index, Offset> made;
+    if (!found.merge_into(made)) {  // a diagonal entry is missing, or an entry is stored twice
+      validate_on_host(a, triangle_form(system_options{uplo::lower}, a.by_columns));
+      validate_on_host(a, triangle_form(system_options{uplo::upper}, a.by_columns));
+    }
+    return made;
+  }
+
+ private:
+  fill_in(const pattern_view<Index, Offset>& a, std::int64_t fill_level) : a_(a) {
+    if constexpr (is_lu) {
+      const stored_edges<Index, Offset> edges{a};
+      above_ = fill_above<Index>(edges, fill_level);
+      below_ = reversed<Index>(fill_above<Index>(reversed<Index>(edges), fill_level));
+    } else {
+      above_ = fill_above<Index>(symmetric_edges(), fill_level);
+      if (!a.by_columns) {
+        below_ = reversed<Index>(above_);
+        above_ = {};
+      }
+    }
+  }
+
+  /// Returns whether the method uses the entry of major index m.
+  [[nodiscard]] bool is_used(std::int64_t m, Index minor) const {
+    return is_lu || (a_.by_columns ? minor >= m : minor <= m);
+  }
+
+  /// Returns the entries of the lower triangle and their reverses.
+  [[nodiscard]] vertex_lists<Index> symmetric_edges() const {
+    return lists_of<Index>(a_.size, [&](const auto& add) {
+      for (std::int64_t m = 0; m < a_.size; ++m) {
+        for (Offset e = a_.offsets[m]; e < a_.offsets[m + 1]; ++e) {
+          if (a_.indices[e] != m && is_used(m, a_.indices[e])) {
+            add(static_cast<Index>(m), a_.indices[e]);
+            add(a_.indices[e], static_cast<Index>(m));
+          }
+        }
+      }
+    });
+  }
+
+  /// Writes the entries below the diagonal, the diagonal, those above it, and their sources. Returns false if
+  /// A lacks a diagonal entry or has an entry twice.
+  bool merge_into(filled_pattern<Index, Offset>& made) const {
+    const auto offset_of = [&](std::int64_t m) {
+      const auto v = static_cast<std::size_t>(m);
+      return m + (below_.offsets.empty() ? 0 : below_.offsets[v]) +
+             (above_.offsets.empty() ? 0 : above_.offsets[v]);
+    };
+    const std::int64_t entries = offset_of(a_.size);
+    SPTRSV_EXPECTS(
+        entries <= max_count<Offset>, errc::invalid_argument,
+        "the factors have " + std::to_string(entries) + " entries, which do not fit the offset type");
+    made.offsets.resize(static_cast<std::size_t>(a_.size) + 1);
+    made.indices.resize(static_cast<std::size_t>(entries));
+    made.sources.resize(static_cast<std::size_t>(entries));
+    made.offsets.back() = static_cast<Offset>(entries);
+    std::vector<char> is_valid(static_cast<std::size_t>(fill_threads()), 1);
+    for_each_row_in_parallel(a_.size, [&](std::int64_t m, std::size_t thread) {
+      const auto begin = static_cast<std::size_t>(offset_of(m));
+      made.offsets[static_cast<std::size_t>(m)] = static_cast<Offset>(begin);
+      auto end = made.indices.begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto first = end;
+      if (!below_.offsets.empty()) {
+        end = std::copy(below_.begin(m), below_.end(m), end);
+      }
+      const auto diagonal = begin + static_cast<std::size_t>(end - first);
+      *end++ = static_cast<Index>(m);
+      if (!above_.offsets.empty()) {
+        end = std::copy(above_.begin(m), above_.end(m), end);
+      }
+      const auto sources = made.sources.begin() + static_cast<std::ptrdiff_t>(begin);
+      std::fill(sources, sources + (end - first), Offset{-1});
+      for (Offset e = a_.offsets[m]; e < a_.offsets[m + 1]; ++e) {
+        if (is_used(m, a_.indices[e])) {
+          Offset& source = sources[std::lower_bound(first, end, a_.indices[e]) - first];
+          if (source >= 0) {
+            is_valid[thread] = 0;
+          }
+          source = e;
+        }
+      }
+      if (made.sources[diagonal] < 0) {
+        is_valid[thread] = 0;
+      }
+    });
+    return std::find(is_valid.begin(), is_valid.end(), 0) == is_valid.end();
+  }
+
+  const pattern_view<Index, Offset>& a_;
+  vertex_lists<Index> below_;  ///< before the diagonal of each major index; without offsets: none
+  vertex_lists<Index> above_;  ///< behind it
+};
+
+}  // namespace sptrsv::detail::incomplete

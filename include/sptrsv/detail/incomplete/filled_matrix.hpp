@@ -1,0 +1,113 @@
+// The matrix that an incomplete factorisation with fill-in factorises: A with the zeros that fill in.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/factors/for_each.hpp"
+#include "sptrsv/detail/incomplete/fill_levels.hpp"
+
+namespace sptrsv::detail::incomplete {
+
+/// Takes the values of A. Runs once per entry of the factors.
+template <class Scalar, class Offset>
+struct take_filled_values {
+  const Offset* sources;  ///< see filled_pattern
+  const Scalar* a;
+  Scalar* to;
+
+  SPTRSV_ANY_CONTEXT
+  template <class Context>
+  SPTRSV_HOST_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    const Offset source = ctx.load_constant(sources + e);
+    ctx.store(to + e, source >= 0 ? ctx.load_constant(a + source) : Scalar{});
+  }
+};
+
+/// Gives a view another pattern, which is stored in the same way.
+template <class Value, class Index, class Offset>
+void set_pattern(csr_view<Value, Index, Offset>& view, const pattern_view<Index, Offset>& to) {
+  view.entries = to.entries;
+  view.row_offsets = to.offsets;
+  view.column_indices = to.indices;
+}
+template <class Value, class Index, class Offset>
+void set_pattern(csc_view<Value, Index, Offset>& view, const pattern_view<Index, Offset>& to) {
+  view.entries = to.entries;
+  view.column_offsets = to.offsets;
+  view.row_indices = to.indices;
+}
+
+/// The pattern of the factors, and the values of A on it, where the executor computes. Both are stored as A
+/// is.
+template <class Scalar, class Index, class Offset, class Executor>
+class filled_matrix {
+ public:
+  /// Finds the pattern of the factors of `a`. Synchronises. Throws as fill_in::of.
+  template <method Method>
+  static filled_matrix of(const pattern_view<Index, Offset>& a, std::int64_t fill_level, const Executor& on,
+                          memory_resource& resource) {
+    filled_matrix made;
+    if constexpr (factors::has_kernels<Executor>) {
+      std::vector<Offset> offsets(static_cast<std::size_t>(a.size) + 1, Offset{0});
+      std::vector<Index> indices(static_cast<std::size_t>(a.entries));
+      if (a.size > 0) {
+        on.download(offsets.data(), a.offsets, offsets.size() * sizeof(Offset));
+      }
+      if (a.entries > 0) {
+        on.download(indices.data(), a.indices, indices.size() * sizeof(Index));
+      }
+      made.store(
+          fill_in<Method, Index, Offset>::of(
+              pattern_view<Index, Offset>{a.size, a.entries, offsets.data(), indices.data(), a.by_columns},
+              fill_level),
+          on, resource);
+    } else {
+      made.store(fill_in<Method, Index, Offset>::of(a, fill_level), on, resource);
+    }
+    made.pattern_ = {a.size, static_cast<std::int64_t>(made.indices_.size()), made.offsets_.data(),
+                     made.indices_.data(), a.by_columns};
+    return made;
+  }
+
+  [[nodiscard]] const pattern_view<Index, Offset>& pattern() const { return pattern_; }
+  [[nodiscard]] std::size_t bytes() const {
+    return offsets_.bytes() + indices_.bytes() + sources_.bytes() + values_.bytes();
+  }
+
+  /// Enqueues the copy of the values of A and returns where they are, by entry of the factors.
+  const Scalar* take_values(const Scalar* a, const Executor& on) const {
+    factors::for_each(on, pattern_.entries,
+                      take_filled_values<Scalar, Offset>{sources_.data(), a, values_.data()});
+    return values_.data();
+  }
+
+ private:
+  void store(const filled_pattern<Index, Offset>& found, const Executor& on, memory_resource& resource) {
+    const auto copy_of = [&](const auto& from) {
+      using element = typename std::decay_t<decltype(from)>::value_type;
+      auto to = make_buffer<element>(static_cast<std::int64_t>(from.size()), on, resource);
+      if constexpr (factors::has_kernels<Executor>) {
+        on.upload(to.data(), from.data(), to.bytes());
+      } else {
+        std::copy(from.begin(), from.end(), to.data());
+      }
+      return to;
+    };
+    offsets_ = copy_of(found.offsets);
+    indices_ = copy_of(found.indices);
+    sources_ = copy_of(found.sources);
+    values_ = make_buffer<Scalar>(static_cast<std::int64_t>(found.indices.size()), on, resource);
+  }
+
+  pattern_view<Index, Offset> pattern_{};
+  buffer<Offset> offsets_;
+  buffer<Index> indices_;
+  buffer<Offset> sources_;
+  buffer<Scalar> values_;
+};
+
+}  // namespace sptrsv::detail::incomplete
