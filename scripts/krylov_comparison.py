@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs the examples pcg and gmres beside cuSPARSE on ten or more systems, and prints a table in Markdown.
 
-usage: krylov_comparison.py PROGRAMS [MATRICES] [--figure FIGURE.svg]
+usage: krylov_comparison.py PROGRAMS [MATRICES] [--figure FIGURE.svg | --fill K]
 
 PROGRAMS is the folder of pcg and gmres, for example build/default/examples. MATRICES is a folder with the Matrix Market
 files of the real systems; without it only the problems on grids are solved. Each system is solved three times with each
-library, and the fastest run counts. The figure has the times to the solution and needs no Python package.
+library, and the fastest run counts. The figure has the times to the solution and needs no Python package. With --fill
+the systems are solved by this library only, with the levels of fill 0 to K.
 Exit status: 0 if all systems are solved, 1 if not, 2 for an error in the command line.
 """
 
@@ -58,38 +59,74 @@ class Result(NamedTuple):
         return self.total[1] / self.total[0]
 
 
-def read_result(name: str, method: str, output: str) -> Result:
-    """Reads the table that a program has printed. Raises ValueError if it is none of two solutions."""
+def read_cells(output: str, solutions: int) -> dict[str, list[str]]:
+    """Reads the table that a program has printed. Raises ValueError if it has not as many solutions."""
     cells = {row[0]: row[1:] for row in (re.split(r" {2,}", line.strip()) for line in output.splitlines())}
-    if cells.get("solution") != ["OK", "OK"]:
+    if cells.get("solution") != ["OK"] * solutions:
         raise ValueError(output.strip().splitlines()[-1] if output.strip() else "no output")
+    return cells
+
+
+def levels_of(cells: dict[str, list[str]]) -> str:
+    """Returns the levels of both solves, once if they are the same."""
+    return " and ".join(dict.fromkeys(cells["levels of the solves"][0].split(", ")))
+
+
+def read_result(name: str, method: str, output: str) -> Result:
+    """Reads the table of two solutions. Raises ValueError if it is none."""
+    cells = read_cells(output, 2)
 
     def pair(label: str) -> tuple[float, float]:
         first, second = (float(cell.removesuffix(" ms")) for cell in cells[label][:2])
         return first, second
 
     iterations = (cells["iterations"][0], cells["iterations"][1])
-    levels = " and ".join(dict.fromkeys(cells["levels of the solves"][0].split(", ")))
     return Result(
         name,
         method,
         cells["rows"][0],
         cells["entries"][0],
-        levels,
+        levels_of(cells),
         iterations,
         pair("set-up"),
         pair("time to the solution"),
     )
 
 
-def solve(name: str, command: list[str], method: str) -> Result:
-    """Solves a system. Raises ValueError if that fails."""
-    options = ["--compare", "cusparse", "--repeat", "3"]
+def run(command: list[str]) -> str:
+    """Returns what a program prints for the fastest of three runs. Raises ValueError if it cannot be started."""
     try:
-        done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+        done = subprocess.run([*command, "--repeat", "3"], capture_output=True, text=True, check=False)
     except OSError as error:
         raise ValueError(str(error)) from error
-    return read_result(name, method, done.stdout + done.stderr)
+    return done.stdout + done.stderr
+
+
+def solve(name: str, command: list[str], method: str) -> Result:
+    """Solves a system. Raises ValueError if that fails."""
+    return read_result(name, method, run([*command, "--compare", "cusparse"]))
+
+
+def fill_rows(name: str, command: list[str], method: str, most: int) -> list[str]:
+    """Returns a line of the table for each level of fill. Raises ValueError if a run fails."""
+    rows = []
+    for level in range(most + 1):
+        cells = read_cells(run([*command, "--fill", str(level)]), 1)
+        times = [
+            float(cells[label][0].removesuffix(" ms"))
+            for label in ("set-up", "time of the iterations", "time to the solution")
+        ]
+        rows.append(
+            f"| {name} | {method.replace('(0)', f'({level})')} | {cells['entries of the factors'][0]} "
+            f"| {levels_of(cells)} | {cells['iterations'][0]} | " + " | ".join(f"{t:.4g}" for t in times) + " |"
+        )
+    return rows
+
+
+FILL_TABLE = [
+    "| system | method | entries of the factors | levels | iterations | set-up, ms | iterations, ms | both, ms |",
+    "|---|---|---|---|---|---|---|---|",
+]
 
 
 def mean(results: list[Result]) -> float:
@@ -156,26 +193,37 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", type=pathlib.Path)
     parser.add_argument("matrices", type=pathlib.Path, nargs="?")
-    parser.add_argument("--figure", type=pathlib.Path)
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("--figure", type=pathlib.Path)
+    output.add_argument("--fill", type=int)
     options = parser.parse_args(arguments)
     systems = {name: command.split() for name, command in GRIDS.items()}
     if options.matrices is not None:
         for name, text in FILES.items():
             command = text.split()
             systems[name] = [command[0], str(options.matrices / f"{name}.mtx"), *command[1:]]
-    results = []
-    for name, command in systems.items():
+    results: list[Result] = []
+    rows: list[str] = []
+    failures = 0
+    for name, arguments_of in systems.items():
         text = (GRIDS | FILES)[name]
         method = next(method for start, method in METHODS.items() if text.startswith(start))
+        command = [str(options.programs / arguments_of[0]), *arguments_of[1:]]
         try:
-            results.append(solve(name, [str(options.programs / command[0]), *command[1:]], method))
+            if options.fill is not None:
+                rows += fill_rows(name, command, method, options.fill)
+            else:
+                results.append(solve(name, command, method))
         except ValueError as error:
+            failures += 1
             print(f"error: {name}: {error}", file=sys.stderr)
+    if rows:
+        print("\n".join(FILL_TABLE + rows))
     if results:
         print(table(results))
         if options.figure is not None:
             options.figure.write_text(figure(results), encoding="utf-8")
-    return 0 if len(results) == len(systems) else 1
+    return 0 if failures == 0 else 1
 
 
 if __name__ == "__main__":

@@ -34,6 +34,20 @@ solution                       OK         OK
 """
 
 
+FILL_TABLE = """\
+rows                            1,728
+entries                        11,232
+entries of the factors          9,999
+levels of the solves           34, 34
+set-up                        1.50 ms
+iterations                         19
+time of the iterations        0.50 ms
+time to the solution          2.00 ms
+relative residual            3.01e-09
+solution                           OK
+"""
+
+
 class KrylovComparison(CommandTest):
     def write_programs(self, table: str) -> str:
         for name in ("pcg", "gmres"):
@@ -62,6 +76,14 @@ class KrylovComparison(CommandTest):
         texts = svg_texts(path)
         self.assertIn("anisotropic, 512 x 512", texts)
         self.assertEqual(texts.count("4.0x"), len(krylov_comparison.GRIDS))
+
+    def test_prints_a_row_for_each_level_of_fill(self) -> None:
+        status, output = self.call(krylov_comparison.main, self.write_programs(FILL_TABLE), "--fill", "2")
+        self.assertEqual(status, 0)
+        self.assertIn("| 5-point, 512 x 512 | CG, IC(2) | 9,999 | 34 | 19 | 1.5 | 0.5 | 2 |", output)
+        for level in range(3):
+            self.assertEqual(output.count(f"GMRES(30), ILU({level})"), 1)
+        self.assertNotIn("(3)", output)
 
     def test_reports_systems_that_are_not_solved(self) -> None:
         for table, message in ((TABLE.replace("OK\n", "NOT CONVERGED\n"), "solution"), ("pcg: no GPU\n", "no GPU")):
