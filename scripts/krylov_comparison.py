@@ -203,22 +203,21 @@ def main(arguments: list[str]) -> int:
             command = text.split()
             systems[name] = [command[0], str(options.matrices / f"{name}.mtx"), *command[1:]]
     results: list[Result] = []
-    rows: list[str] = []
     failures = 0
+    if options.fill is not None:
+        print("\n".join(FILL_TABLE))
     for name, arguments_of in systems.items():
         text = (GRIDS | FILES)[name]
         method = next(method for start, method in METHODS.items() if text.startswith(start))
         command = [str(options.programs / arguments_of[0]), *arguments_of[1:]]
         try:
             if options.fill is not None:
-                rows += fill_rows(name, command, method, options.fill)
+                print("\n".join(fill_rows(name, command, method, options.fill)), flush=True)
             else:
                 results.append(solve(name, command, method))
         except ValueError as error:
             failures += 1
             print(f"error: {name}: {error}", file=sys.stderr)
-    if rows:
-        print("\n".join(FILL_TABLE + rows))
     if results:
         print(table(results))
         if options.figure is not None:

@@ -284,4 +284,23 @@ csr_matrix<Value, Index, Offset> make_csr(std::int64_t rows, std::int64_t column
   }
 }
 
+/// Returns a complex view as a real one with twice as many columns: the real and the imaginary part of column
+/// j are the columns 2 j and 2 j + 1. So a real triangle is solved for complex right-hand sides, with half of
+/// the bytes of a complex one: `solver.solve(real_view(b), real_view(x))`, where max_rhs is twice the number
+/// of complex right-hand sides.
+///
+/// @tparam Complex std::complex, cuda::std::complex or thrust::complex, or a constant one.
+/// @param of a view of one column, or one whose columns lie side by side (column_stride 1).
+/// @throws error errc::invalid_argument for another view.
+template <class Complex>
+auto real_view(const dense_view<Complex>& of) {
+  using real = typename std::remove_const_t<Complex>::value_type;
+  using element = std::conditional_t<std::is_const_v<Complex>, const real, real>;
+  static_assert(sizeof(Complex) == 2 * sizeof(real), "not a complex number");
+  SPTRSV_EXPECTS(of.columns <= 1 || of.column_stride == 1, errc::invalid_argument,
+                 "real_view: the columns do not lie side by side");
+  return dense_view<element>(reinterpret_cast<element*>(of.data), of.rows, 2 * of.columns, 2 * of.row_stride,
+                             1);
+}
+
 }  // namespace sptrsv

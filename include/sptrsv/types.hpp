@@ -132,4 +132,12 @@ struct dense_view {
   }
 };
 
+/// The precision in which a solver keeps the entries of a triangle.
+enum class entry_storage {
+  as_values,  ///< that of the values
+  /// Entries and pivots are rounded to single precision when the solver takes them. All arithmetic, b and x
+  /// keep the precision of the values.
+  single
+};
+
 }  // namespace sptrsv

@@ -542,5 +542,165 @@ TEST_F(DataflowPath, IsSingleBlockWhereSharedMemoryJustSuffices) {
   expect_single_block_refused<one_shape_each>(patterns::chain(600));
 }
 
+/// Entries in single precision: a solve gives the bits of the same path with the rounded matrix.
+template <class Value>
+class SingleEntries : public on_target<case_types<emulator_target, Value, std::int32_t, std::int32_t>> {
+ public:
+  using base = on_target<case_types<emulator_target, Value, std::int32_t, std::int32_t>>;
+  static constexpr auto by_rows = policy::dataflow{dataflow_path::row_per_thread};
+
+  /// The values of the systems are exact in float, and their products with this are not.
+  static constexpr double needs_double = 1 + 1e-9;
+
+  static Value rounded(Value v) {
+    if constexpr (is_complex<Value>) {
+      return {static_cast<float>(v.real()), static_cast<float>(v.imag())};
+    } else {
+      return static_cast<float>(v);
+    }
+  }
+
+  void check(const pattern& p, const form& f, std::int64_t rhs, const std::string& name) {
+    auto a = this->make(p, f);
+    for (Value& v : a.values()) {
+      v *= needs_double;
+    }
+    auto rounded_a = a;
+    for (Value& v : rounded_a.values()) {
+      v = rounded(v);
+    }
+    const system_options options{f.part, f.diagonal, f.operation, rhs};
+    const auto b = random_vector<Value>(p.size * rhs, 7);
+    const auto solved = [&](const auto& policy, const auto& stored_as, const auto& later) {
+      return stored_as.visit([&](const auto& stored) {
+        const auto there = this->where.upload(stored);
+        auto solver = sptrsv::analyze(policy, there, options, this->where.stream());
+        const auto values = this->where.upload(later.values());
+        solver.update_values(values, this->where.stream());
+        const auto from = this->where.upload(b);
+        const auto to = this->where.upload(std::vector<Value>(b.size()));
+        solver.solve(dense_view<const Value>::column_major(from.data(), p.size, rhs, p.size),
+                     dense_view<Value>::column_major(to.data(), p.size, rhs, p.size), Value(1),
+                     this->where.stream());
+        EXPECT_TRUE(solver.status(this->where.stream()).ok()) << name;
+        return detail::download_array(to.data(), static_cast<std::int64_t>(b.size()), this->where.on());
+      });
+    };
+    const auto expected = solved(by_rows, rounded_a, rounded_a);
+    EXPECT_TRUE(same_bits(solved(policy::dataflow_single{}, a, a), expected)) << name;
+    EXPECT_FALSE(same_bits(solved(by_rows, a, a), expected) && p.entries.size() > 9) << name << ": exact";
+  }
+
+  void check_all() {
+    std::uint64_t seed = 0;
+    for (const pattern& p : {patterns::diagonal(40), patterns::chain(70), patterns::stencil_2d(9, 10),
+                             patterns::stencil_3d(4, 5, 4), patterns::dense(40), patterns::arrow_row(60)}) {
+      for (const auto holds : {content::triangle, content::general}) {
+        for (const bool upper : {false, true}) {
+          form f;
+          f.holds = holds;
+          f.part = upper ? uplo::upper : uplo::lower;
+          f.by_columns = seed % 2 == 1;
+          f.operation = seed % 3 == 0 ? op::conj_transpose : op::none;
+          this->where.device().settings = hostile_settings(seed, static_cast<std::uint32_t>(seed % 3));
+          check(p, f, seed % 4 == 3 ? 3 : 1, p.name + ", seed " + std::to_string(seed));
+          ++seed;
+        }
+      }
+    }
+  }
+
+  void TestBody() override {}
+};
+
+TEST(DataflowSingle, HasTheBitsOfTheRoundedMatrix) {
+  SingleEntries<double>().check_all();
+  SingleEntries<std::complex<double>>().check_all();
+}
+
+/// The backward error with the rounded matrix is that of substitution, and an entry takes 4 bytes less.
+TEST_F(DataflowPath, SingleEntriesHaveTheErrorOfSubstitution) {
+  const pattern p = patterns::stencil_3d(7, 8, 9);
+  auto a = make(p, {});
+  for (double& v : a.values()) {
+    v *= SingleEntries<double>::needs_double;
+  }
+  auto solver = sptrsv::analyze(policy::dataflow_single{}, where.upload(a.by_rows), {}, where.stream());
+  const auto b = random_vector<double>(p.size, 7);
+  const auto x = solve(solver, b);
+  for (double& v : a.values()) {
+    v = SingleEntries<double>::rounded(v);
+  }
+  expect_solved(a, {}, p.name, b, x);
+  EXPECT_EQ(solver.info().path, "row_per_thread");
+  const auto in_double = info_for(p, policy::dataflow{dataflow_path::row_per_thread});
+  EXPECT_LE(solver.info().solver_bytes + 4 * p.entries.size(), in_double.solver_bytes);
+}
+
+TEST_F(DataflowPath, SingleEntriesOutOfRangeAreReported) {
+  const pattern p = patterns::chain(40);
+  for (const double value : {1e39, 1e-50}) {
+    auto a = make(p, {});
+    a.set(17, 17, value);
+    const auto there = where.upload(a.by_rows);
+    auto solver = sptrsv::analyze(policy::dataflow_single{}, there, {}, where.stream());
+    solve(solver, random_vector<double>(p.size, 7));
+    const solve_status status = solver.status(where.stream());
+    if (value < 1) {
+      EXPECT_EQ(status.code, solve_status::kind::zero_pivot);
+      EXPECT_EQ(status.row.value_or(-1), 17);
+    }
+  }
+}
+
+TEST_F(DataflowPath, SingleEntriesNeedThePathAndTheOrder) {
+  const auto refused = [&](const policy::dataflow_single& how) {
+    try {
+      analyze(patterns::chain(9), how);
+      return false;
+    } catch (const error& e) {
+      return e.code() == errc::unsupported;
+    }
+  };
+  policy::dataflow_single how;
+  EXPECT_FALSE(refused(how));
+  how.exact_order = false;
+  EXPECT_TRUE(refused(how));
+  EXPECT_FALSE(refused({dataflow_path::row_per_thread}));
+  for (const auto path : {dataflow_path::partitioned, dataflow_path::single_block, dataflow_path::hybrid}) {
+    EXPECT_TRUE(refused({path}));
+  }
+}
+
+/// A real triangle and complex vectors: the parts are solved as two right-hand sides.
+TEST_F(DataflowPath, RealTrianglesTakeComplexVectors) {
+  using complex = std::complex<double>;
+  const pattern p = patterns::stencil_2d(7, 9);
+  for (const std::int64_t columns : {1, 3}) {
+    auto solver = analyze(p, policy::dataflow{}, 2 * columns);
+    const auto b = random_vector<complex>(p.size * columns, 3);
+    const auto from = where.upload(b);
+    const auto to = where.upload(std::vector<complex>(b.size()));
+    solver.solve(real_view(dense_view<const complex>::row_major(from.data(), p.size, columns, columns)),
+                 real_view(dense_view<complex>::row_major(to.data(), p.size, columns, columns)), 1.0,
+                 where.stream());
+    const auto x = detail::download_array(to.data(), static_cast<std::int64_t>(b.size()), where.on());
+    for (std::int64_t c = 0; c < columns; ++c) {
+      for (const bool imaginary : {false, true}) {
+        std::vector<double> part_of_b;
+        std::vector<double> part_of_x;
+        for (std::int64_t i = 0; i < p.size; ++i) {
+          const auto k = static_cast<std::size_t>(i * columns + c);
+          part_of_b.push_back(imaginary ? b[k].imag() : b[k].real());
+          part_of_x.push_back(imaginary ? x[k].imag() : x[k].real());
+        }
+        expect_solved(make(p, {}), {}, p.name, part_of_b, part_of_x);
+      }
+    }
+  }
+  std::vector<complex> one(2);
+  EXPECT_THROW(real_view(dense_view<complex>::column_major(one.data(), 1, 2, 1 + 1)), error);
+}
+
 }  // namespace
 }  // namespace sptrsv::testing

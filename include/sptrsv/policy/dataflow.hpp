@@ -5,6 +5,7 @@
 
 #include "sptrsv/memory_resource.hpp"
 #include "sptrsv/policy/row_order.hpp"
+#include "sptrsv/types.hpp"
 
 namespace sptrsv {
 
@@ -35,6 +36,10 @@ struct single_block_shape {
 /// give the struct to policy::basic_dataflow. Times are in nanoseconds, measured on one NVIDIA H200 with
 /// fp64.
 struct dataflow_tuning {
+  /// How entries are stored. With entry_storage::single only the row_per_thread path is available, and rows
+  /// are not rewritten.
+  static constexpr entry_storage entries = entry_storage::as_values;
+
   /// @name The row_per_thread path
   ///@{
 
@@ -203,7 +208,8 @@ enum class dataflow_path {
 /// - **single_block**, for very narrow levels: one thread block solves the system, several rows at a time.
 /// - **hybrid**, if only the first levels are wide: row_per_thread, then partitioned.
 ///
-/// analyze throws errc::unsupported if `path` is single_block or partitioned and cannot solve the system.
+/// analyze throws errc::unsupported if `path` is single_block or partitioned and cannot solve the system, and
+/// if the tuning's `entries` do not allow `path` or `exact_order`.
 ///
 /// Additions are done in a fixed order on all paths: the result is the same in every bit from solve to solve.
 ///
@@ -266,6 +272,19 @@ struct basic_dataflow {
 };
 /// dataflow with its own tuning constants.
 using dataflow = basic_dataflow<>;
+
+/// The tuning constants of dataflow_single.
+struct dataflow_single_tuning : dataflow_tuning {
+  static constexpr entry_storage entries = entry_storage::single;
+};
+/// dataflow with entries in single precision, for systems whose solves are bound by memory bandwidth: an
+/// entry of a double takes 8 bytes with its index instead of 12. It has the row_per_thread path only.
+///
+/// The solution is exactly that of dataflow on the same path for the matrix whose values are rounded to
+/// float, with the same backward error. That matrix differs from A by at most 2^-24 of each entry, if the
+/// entries lie in the normal range of float: larger ones become infinite, and smaller ones lose digits or
+/// become zero. With values of type float it is dataflow on the row_per_thread path.
+using dataflow_single = basic_dataflow<dataflow_single_tuning>;
 
 }  // namespace policy
 }  // namespace sptrsv

@@ -5,6 +5,7 @@
 
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/detail/base/stored_entry.hpp"
 
 namespace sptrsv::detail {
 
@@ -217,12 +218,12 @@ struct is_not_from_one {
 /// Source of an entry whose value is -1 whatever the stored matrix holds.
 inline constexpr int minus_one_source = -2;
 
-/// Gathers the value of each entry from the stored matrix. Runs once per entry.
-template <class Scalar, class Offset>
+/// Gathers the value of each entry from the stored matrix, as a `Stored`. Runs once per entry.
+template <class Scalar, class Offset, class Stored = Scalar>
 struct gather_values {
   const Scalar* values;
   const Offset* sources;
-  Scalar* to;
+  Stored* to;
   bool conjugated;
   Scalar absent{};  ///< value for source -1
 
@@ -231,18 +232,19 @@ struct gather_values {
     const Offset source = ctx.load_constant(sources + k);
     if (source >= 0) {
       const Scalar v = ctx.load_constant(values + source);
-      ctx.store(to + k, conjugated ? conjugate(v) : v);
+      ctx.store(to + k, entry_cast<Stored>(conjugated ? conjugate(v) : v));
     } else {
-      ctx.store(to + k, source == minus_one_source ? Scalar{} - pivot_divisor<Scalar>::one() : absent);
+      ctx.store(to + k, entry_cast<Stored>(
+                            source == minus_one_source ? Scalar{} - pivot_divisor<Scalar>::one() : absent));
     }
   }
 };
 
 /// Gathers the values of the entries, then of the pivots.
-template <class Scalar, class Offset>
+template <class Scalar, class Offset, class Stored>
 struct gather_all_values {
-  gather_values<Scalar, Offset> of_entries;
-  gather_values<Scalar, Offset> of_pivots;
+  gather_values<Scalar, Offset, Stored> of_entries;
+  gather_values<Scalar, Offset, Stored> of_pivots;
   std::int64_t entries;
 
   template <class Context>

@@ -44,6 +44,11 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
         reversed_(form.reversed),
         path_(std::make_unique<path_engine>(policy, a, form, max_rhs, no_limits, on, resource)) {
     path_->expect_planned(policy);
+    SPTRSV_EXPECTS(Tuning::entries == entry_storage::as_values ||
+                       (policy.exact_order && (policy.path == policy::dataflow_path::automatic ||
+                                               policy.path == policy::dataflow_path::row_per_thread)),
+                   errc::unsupported,
+                   "dataflow: entries in single precision need the path row_per_thread and exact_order");
     if (!policy.exact_order) {
       rewrite(policy, a, form, on, resource);
     }

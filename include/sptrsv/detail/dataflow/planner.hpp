@@ -64,7 +64,7 @@ class planner {
   /// Returns the triangle, in scratch memory, with its levels if they are needed and no row is to be split.
   /// Synchronises.
   [[nodiscard]] triangle_with_levels<Index, Offset> build() const {
-    if (policy_.path == path_name::row_per_thread || policy_.path == path_name::single_block) {
+    if (is_row_per_thread_only() || policy_.path == path_name::single_block) {
       return {build_on_device(stored_, form_, on_, memory_.all_scratch()), {}};
     }
     return build_with_levels(stored_, form_, {tuning::longest_row, longest_whole_row}, counts_blocks(), on_,
@@ -89,6 +89,11 @@ class planner {
   }
 
  private:
+  /// Whether no other path is considered.
+  [[nodiscard]] bool is_row_per_thread_only() const {
+    return policy_.path == path_name::row_per_thread || tuning::entries != entry_storage::as_values;
+  }
+
   /// `levels`: of the triangle, if they are known.
   std::optional<plan_type> plan_by_levels(triangle_type& triangle,
                                           std::optional<row_levels<Index>>&& levels) {
@@ -97,7 +102,7 @@ class planner {
     if (is_split) {
       split = split_long_rows(triangle, tuning::longest_row, on_, memory_.all_scratch());
     }
-    if (policy_.path != path_name::row_per_thread) {
+    if (!is_row_per_thread_only()) {
       if (!levels) {
         levels = levels_of_rows(is_split ? split.triangle : triangle, on_, memory_, counts_blocks());
       }
@@ -107,7 +112,7 @@ class planner {
       }
     }
     // To count the levels of long rows takes long: only for small systems.
-    if (policy_.path == path_name::automatic && is_narrow(levels->count) &&
+    if (levels && policy_.path == path_name::automatic && is_narrow(levels->count) &&
         (!is_split || triangle.entries() <= tuning::partitioned_small_entries)) {
       if (auto made = plan_single_block(triangle, -1)) {
         return made;

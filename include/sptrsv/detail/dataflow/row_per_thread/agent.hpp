@@ -18,6 +18,7 @@
 #include <cstdint>
 
 #include "sptrsv/detail/base/rhs_pack.hpp"
+#include "sptrsv/detail/base/stored_entry.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
 #include "sptrsv/detail/sync/double_buffer.hpp"
 #include "sptrsv/detail/sync/polled_batch.hpp"
@@ -32,7 +33,7 @@ struct rewritten_rhs {
   const Scalar* values;       ///< w_ij
 };
 
-template <class Scalar, class Index, class Offset>
+template <class Scalar, class Index, class Offset, class Stored>
 struct kernel_params {
   std::int64_t size;        ///< rows of the system
   std::int64_t solve_size;  ///< rows with the partial rows
@@ -41,8 +42,8 @@ struct kernel_params {
   bool reversed;
   const Offset* offsets;
   const Index* columns;
-  const Scalar* values;
-  const Scalar* diagonal;  ///< by solve index; null if it is unit
+  const Stored* values;
+  const Stored* diagonal;  ///< by solve index; null if it is unit
   const Index*
       substitution_indices;  ///< by solve index, -1 for partial rows; null if the two indices are the same
   const Index* gates;  ///< by slice: a solve index some levels before, -1 if there is none; null: no gates
@@ -66,7 +67,8 @@ struct agent {
   static_assert(!OneRhs || Columns == 1);
   static_assert(!CombinesRhs || OneRhs);
   static constexpr int block_threads = Tuning::block_threads;
-  using params = kernel_params<Scalar, Index, Offset>;
+  using stored = stored_entry_t<Scalar, Tuning::entries>;
+  using params = kernel_params<Scalar, Index, Offset, stored>;
   using unknown = unknown_t<Scalar, Columns>;
   using flag = value_flag<unknown>;
   using word = typename flag::word;
@@ -105,7 +107,7 @@ struct agent {
   /// The entries of a lane that are polled together.
   struct batch {
     Index column[EntriesAtOnce];  ///< -1 where there is no entry
-    Scalar value[EntriesAtOnce];
+    stored value[EntriesAtOnce];
   };
 
   /// The components of x that the entries of a batch need.
@@ -154,7 +156,7 @@ struct agent {
                                          : ctx.load_constant(p.substitution_indices + solve_index);
     const pivot_divisor<Scalar> pivot(p.diagonal == nullptr || !present
                                           ? pivot_divisor<Scalar>::one()
-                                          : ctx.load_constant(p.diagonal + solve_index));
+                                          : entry_cast<Scalar>(ctx.load_constant(p.diagonal + solve_index)));
     word* const components = components_of(p, half);
     const Scalar products = CombinesRhs ? products_of_rhs(ctx, p, substitution_index) : Scalar{};
     const std::int64_t sweeps = OneRhs ? 1 : (p.x.columns + Columns - 1) / Columns;
@@ -308,7 +310,7 @@ struct agent {
       const Offset slot = e + static_cast<Offset>(slice_rows * i);
       const bool present = slot >= entries.begin && slot < entries.end;
       made.column[i] = present ? ctx.load_constant(p.columns + slot) : Index{-1};
-      made.value[i] = present ? ctx.load_constant(p.values + slot) : Scalar{};
+      made.value[i] = present ? ctx.load_constant(p.values + slot) : stored{};
     }
     return made;
   }
@@ -318,7 +320,7 @@ struct agent {
                                               unknown& rest) {
     unknown sum[2] = {};  // two sums, added in a fixed order: half the latency of one
     for (int i = 0; i < EntriesAtOnce; ++i) {
-      sum[i % 2] = sum[i % 2] + entries.value[i] * needed.components.value(i);
+      sum[i % 2] = sum[i % 2] + entry_cast<Scalar>(entries.value[i]) * needed.components.value(i);
     }
     rest = rest - (sum[0] + sum[1]);
   }

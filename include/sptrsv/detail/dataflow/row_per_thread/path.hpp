@@ -43,6 +43,7 @@ class path {
   using for_long_rows = agent<2 * Tuning::entries_at_once, 1, true>;
   using for_short_rewritten_rows = agent<Tuning::entries_at_once, 1, true, true>;
   using for_long_rewritten_rows = agent<2 * Tuning::entries_at_once, 1, true, true>;
+  using stored_entry = stored_entry_t<Scalar, Tuning::entries>;
   static constexpr int rhs_together = rhs_in_sector<Scalar>(Tuning::rhs_per_sweep);
   using for_several_rhs = agent<Tuning::entries_at_once, rhs_together, false>;
 
@@ -91,8 +92,8 @@ class path {
       }
     }
     split = {};
-    values_ = device_values<Scalar, Executor>(static_cast<std::int64_t>(slices_.columns.size()),
-                                              form.unit ? 0 : slices_.size, on, memory.kept);
+    values_ = device_values<Scalar, Executor, stored_entry>(static_cast<std::int64_t>(slices_.columns.size()),
+                                                            form.unit ? 0 : slices_.size, on, memory.kept);
     share_ = {0, blocks(), 0};
   }
 
@@ -103,7 +104,7 @@ class path {
       values_.gather(values, slices_.sources.data(), diagonal_sources_.data(), form_.conjugated, on);
       return;
     }
-    gather_run_values<Scalar, Index, Offset> gather{};
+    gather_run_values<Scalar, Index, Offset, stored_entry> gather{};
     gather.size = slices_.size;
     gather.offsets = slices_.offsets.data();
     gather.shifts = slices_.shifts.data();
@@ -186,10 +187,11 @@ class path {
   }
 
  private:
-  [[nodiscard]] kernel_params<Scalar, Index, Offset> params(Scalar alpha, dense_view<const Scalar> b,
-                                                            dense_view<Scalar> x,
-                                                            const workspace& scratch) const {
-    kernel_params<Scalar, Index, Offset> p{};
+  [[nodiscard]] kernel_params<Scalar, Index, Offset, stored_entry> params(Scalar alpha,
+                                                                          dense_view<const Scalar> b,
+                                                                          dense_view<Scalar> x,
+                                                                          const workspace& scratch) const {
+    kernel_params<Scalar, Index, Offset, stored_entry> p{};
     p.size = size_;
     p.solve_size = slices_.size;
     p.rhs_blocks = rhs_blocks_;
@@ -261,7 +263,7 @@ class path {
       substitution_indices_;  ///< by solve index, -1 for partial rows; empty if the two indices are the same
   buffer<Index> gates_;       ///< by slice; empty if there are none
   buffer<Offset> diagonal_sources_;
-  device_values<Scalar, Executor> values_;
+  device_values<Scalar, Executor, stored_entry> values_;
   launch_share share_{};
 };
 

@@ -9,7 +9,7 @@ namespace sptrsv::detail::dataflow::row_per_thread {
 
 /// Writes, for each row and each lane past the last row, the values of its entries, if rows are runs of the
 /// stored matrix.
-template <class Scalar, class Index, class Offset>
+template <class Scalar, class Index, class Offset, class Stored>
 struct gather_run_values {
   std::int64_t size;
   const Offset* offsets;
@@ -18,8 +18,8 @@ struct gather_run_values {
   const Index*
       substitution_indices;  ///< by solve index, -1 for partial rows; null: there are no partial rows
   const Scalar* stored;
-  Scalar* values;
-  Scalar* pivots;  ///< null if the diagonal is unit
+  Stored* values;
+  Stored* pivots;  ///< null if the diagonal is unit
   bool reversed;
   bool conjugated;
 
@@ -34,12 +34,13 @@ struct gather_run_values {
       if (shift > minus_one) {
         value = load(ctx, run.source((end - slot + slice_rows - 1) / slice_rows - shift));
       }
-      ctx.store(values + slot, value);
+      ctx.store(values + slot, entry_cast<Stored>(value));
     }
     if (pivots != nullptr && row < size) {
       const bool is_partial =
           substitution_indices != nullptr && ctx.load_constant(substitution_indices + row) < 0;
-      ctx.store(pivots + row, is_partial ? pivot_divisor<Scalar>::one() : load(ctx, run.diagonal));
+      ctx.store(pivots + row,
+                entry_cast<Stored>(is_partial ? pivot_divisor<Scalar>::one() : load(ctx, run.diagonal)));
     }
   }
 
