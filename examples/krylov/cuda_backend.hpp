@@ -32,23 +32,28 @@ inline void check(cublasStatus_t status) {
 }
 
 /// to = a / b, a b, a or the square root of a, on the device. `other` becomes -to, for a root 1 / to.
+/// divide_above: 0 if `square` is at most `limit`.
 struct scalar_step {
-  enum class kind { divide, multiply, assign, square_root };
+  enum class kind { divide, divide_above, multiply, assign, square_root };
   kind what;
   double* slots;
   slot a;
   slot b;
   slot to;
   slot other;
+  slot square = 0;
+  slot limit = 0;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t) const {
     const double x = ctx.load(slots + a);
     const double y = ctx.load(slots + b);
-    const double made = what == kind::divide     ? (x == 0 ? 0 : x / y)
-                        : what == kind::multiply ? x * y
-                        : what == kind::assign   ? x
-                                                 : sqrt(x);
+    const bool is_zero =
+        x == 0 || (what == kind::divide_above && ctx.load(slots + square) <= ctx.load(slots + limit));
+    const double made = what == kind::divide || what == kind::divide_above ? (is_zero ? 0 : x / y)
+                        : what == kind::multiply                           ? x * y
+                        : what == kind::assign                             ? x
+                                                                           : sqrt(x);
     ctx.store(slots + to, made);
     if (other != to) {
       ctx.store(slots + other, what == kind::square_root ? 1 / made : -made);
@@ -165,6 +170,9 @@ class cuda_backend {
   }
 
   void divide(slot a, slot b, slot to, slot negative) { step(scalar_step::kind::divide, a, b, to, negative); }
+  void divide_above(slot square, slot limit, slot a, slot b, slot to, slot negative) {
+    step(scalar_step::kind::divide_above, a, b, to, negative, square, limit);
+  }
   void multiply(slot a, slot b, slot to) { step(scalar_step::kind::multiply, a, b, to, to); }
   void assign(slot from, slot to) { step(scalar_step::kind::assign, from, from, to, to); }
   void add(slot_range from, slot to) {
@@ -267,8 +275,8 @@ class cuda_backend {
   void for_each(std::int64_t count, const Body& body) const {
     sptrsv::detail::simt::for_each(executor(), count, body);
   }
-  void step(scalar_step::kind what, slot a, slot b, slot to, slot other) {
-    for_each(1, scalar_step{what, slots_.data(), a, b, to, other});
+  void step(scalar_step::kind what, slot a, slot b, slot to, slot other, slot square = 0, slot limit = 0) {
+    for_each(1, scalar_step{what, slots_.data(), a, b, to, other, square, limit});
   }
 
   template <class Work>

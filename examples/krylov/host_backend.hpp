@@ -129,6 +129,12 @@ class host_backend {
     slots_[to] = slots_[a] == 0 ? 0 : slots_[a] / slots_[b];
     slots_[negative] = -slots_[to];
   }
+  /// As divide, but 0 unless `square` is more than `limit`: an iteration after the last one changes nothing.
+  void divide_above(slot square, slot limit, slot a, slot b, slot to, slot negative) {
+    slots_[to] = slots_[square] <= slots_[limit] ? 0 : slots_[a];
+    slots_[to] = slots_[to] == 0 ? 0 : slots_[to] / slots_[b];
+    slots_[negative] = -slots_[to];
+  }
   /// to = a b.
   void multiply(slot a, slot b, slot to) { slots_[to] = slots_[a] * slots_[b]; }
   /// to = from.

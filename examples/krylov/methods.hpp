@@ -62,25 +62,31 @@ enum : slot {
   omega,
   minus_omega,
   unused,
+  limit,  ///< the square of the residual that is small enough
   one,
   minus_one,
   cg
 };
 }  // namespace slots
 
-/// Calls `iterate` until the residual, whose square it leaves in slots::residual, is small enough.
+/// Calls `iterate` until the residual, whose square it leaves in slots::residual, is small enough: at most
+/// slots::limit. One more iteration may be under way then. It must not change x, because the residuals of
+/// both methods may grow from one iteration to the next.
 template <class Backend, class Iterate>
 solution run_iterations(Backend& on, const stopping& when, typename Backend::vector& x,
                         const Iterate& iterate) {
   const auto iteration = on.repeated(iterate);
-  const double b_norm = std::sqrt(on.value(slots::residual));
+  const double square = on.value(slots::residual);
+  const double b_norm = std::sqrt(square);
+  // A bit less, so that no iteration is the last one by its rounding and not by that of `check`.
+  on.set(slots::limit, {when.tolerance < 0 ? -1 : when.tolerance * when.tolerance * square * (1 - 1e-12)});
   solution made;
   convergence check(when, b_norm, made);
   if (check.goes_on(b_norm)) {
     on.run_steps(
         std::numeric_limits<std::size_t>::max(), [&](std::size_t) { iteration(); },
         [](std::size_t) { return slot_range{slots::residual}; },
-        [&](const_view square) { return check.goes_on(std::sqrt(square[0])); });
+        [&](const_view reached) { return check.goes_on(std::sqrt(reached[0])); });
   }
   made.x = on.get(x);
   return made;
@@ -103,7 +109,7 @@ solution conjugate_gradients(Backend& on, Preconditioner& m, const std::vector<d
   return run_iterations(on, when, x, [&] {
     on.multiply(p, q);
     on.dot(p, q, product);
-    on.divide(rho, product, alpha, minus_alpha);
+    on.divide_above(residual, limit, rho, product, alpha, minus_alpha);
     on.add_scaled(alpha, p, x);
     on.add_scaled(minus_alpha, q, r);
     on.dot(r, r, residual);
@@ -132,14 +138,14 @@ solution bicgstab(Backend& on, Preconditioner& m, const std::vector<double>& b, 
     m.apply(p, z, on);
     on.multiply(z, v);
     on.dot(shadow, v, product);
-    on.divide(rho, product, alpha, minus_alpha);
+    on.divide_above(residual, limit, rho, product, alpha, minus_alpha);
     on.add_scaled(alpha, z, x);
     on.add_scaled(minus_alpha, v, r);
     m.apply(r, z, on);
     on.multiply(z, t);
-    on.dot(t, r, residual);
+    on.dot(t, r, beta);
     on.dot(t, t, product);
-    on.divide(residual, product, omega, minus_omega);
+    on.divide_above(residual, limit, beta, product, omega, minus_omega);
     on.add_scaled(omega, z, x);
     on.add_scaled(minus_omega, t, r);
     on.dot(r, r, residual);

@@ -313,6 +313,37 @@ TEST(Krylov, StopAtTheLimit) {
   EXPECT_EQ(sptrsv_examples::conjugate_gradients(on, m, zero, when).iterations(), 0);
 }
 
+/// One more step is under way when the method stops, as on the GPU.
+struct late_backend : host_backend {
+  using host_backend::host_backend;
+
+  template <class Step, class Results, class GoesOn>
+  void run_steps(std::size_t limit, const Step& step, const Results& results, const GoesOn& goes_on) {
+    host_backend::run_steps(limit, step, results, goes_on);
+    step(0);
+  }
+};
+
+/// A step that is under way when the residual is small enough does not change x.
+TEST(Krylov, StayAtTheSolution) {
+  const auto solve = [](auto backend, const matrix& a, preconditioning kind, const auto& method) {
+    using type = typename decltype(backend)::type;
+    const auto b = sptrsv_common::seeded_vector<double>(a.rows, 1);
+    type on(a, sptrsv_examples::slots::cg);
+    sptrsv_examples::preconditioner<type> m(kind, a, on);
+    return method(on, m, b);
+  };
+  const auto check = [&](const matrix& a, preconditioning kind, const auto& method) {
+    const auto expected = solve(detail::identity<host_backend>(), a, kind, method);
+    const auto seen = solve(detail::identity<late_backend>(), a, kind, method);
+    EXPECT_EQ(seen.x, expected.x);
+    EXPECT_EQ(seen.residuals, expected.residuals);
+  };
+  check(system_of(8, 0), preconditioning::ic0, cg);
+  check(system_of(8, 2), preconditioning::ilu0,
+        [](auto& on, auto& m, const auto& b) { return sptrsv_examples::bicgstab(on, m, b, {}); });
+}
+
 /// A step may be under way when the exact solution is found; it must not change it.
 TEST(Krylov, StayAtTheExactSolution) {
   const matrix a{2, 2, {0, 1, 2}, {0, 1}, {2, 2}};
