@@ -57,79 +57,82 @@ struct count_partial_rows {
   std::int64_t size;
   std::int64_t max_entries;
   const Offset* offsets;
-  Index* parts_before;  ///< output by old row, size + 1
+  Index* parts;  ///< output: number of the partial rows of all rows
 
-  struct parts {
-    std::int64_t count;
+  struct old_row {
+    std::int64_t count;  ///< partial rows
   };
 
   template <class Context>
-  SPTRSV_DEVICE parts load(Context& ctx, std::int64_t row) const {
+  SPTRSV_DEVICE old_row load(Context& ctx, std::int64_t row) const {
     const auto length =
         static_cast<std::int64_t>(ctx.load_constant(offsets + row + 1) - ctx.load_constant(offsets + row));
     return {partial_rows_of(length, max_entries)};
   }
   template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const parts& own, std::int64_t before) const {
-    ctx.store(parts_before + row, static_cast<Index>(before));
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const old_row& own, std::int64_t before) const {
     if (row == size - 1) {
-      ctx.store(parts_before + size, static_cast<Index>(before + own.count));
+      ctx.store(parts, static_cast<Index>(before + own.count));
     }
   }
 };
 
-/// The body of a scan over the new rows, which turns their lengths into row offsets.
-template <class Offset>
-struct sum_lengths {
+/// The body of the same scan when there is memory for the new rows: writes offset, substitution index and
+/// diagonal source of the new rows that each old row becomes, and the entries of the row for its partial
+/// rows, which are its first entries. Each partial row adds one such entry: the number of entries before a
+/// new row follows from the number of partial rows before it.
+template <class Index, class Offset>
+struct make_rows {
   std::int64_t size;
-  Offset* offsets;  ///< size + 1; holds the lengths before
+  std::int64_t max_entries;
+  const Offset* old_offsets;              ///< by old row
+  const Index* old_substitution_indices;  ///< by old row; null: a row is its substitution index
+  const Offset* old_pivots;               ///< by old row; null: the diagonal is unit
+  Index* parts_before;                    ///< output by old row, see cut
+  Offset* offsets;                        ///< output by new row, with the end of the last one
+  Index* substitution_indices;            ///< output by new row
+  Offset* pivots;                         ///< output by new row
+  Index* columns;                         ///< output by new entry
+  Offset* sources;                        ///< output by new entry
 
-  struct row {
-    std::int64_t count;  ///< entries
+  struct old_row {
+    std::int64_t count;  ///< partial rows
+    Offset begin;
+    Offset end;
   };
 
   template <class Context>
-  SPTRSV_DEVICE row load(Context& ctx, std::int64_t r) const {
-    return {static_cast<std::int64_t>(ctx.load(offsets + r))};
+  SPTRSV_DEVICE old_row load(Context& ctx, std::int64_t row) const {
+    const Offset begin = ctx.load_constant(old_offsets + row);
+    const Offset end = ctx.load_constant(old_offsets + row + 1);
+    return {partial_rows_of(static_cast<std::int64_t>(end - begin), max_entries), begin, end};
   }
   template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t r, const row& own, std::int64_t before) const {
-    ctx.store(offsets + r, static_cast<Offset>(before));
-    if (r == size - 1) {
-      ctx.store(offsets + size, static_cast<Offset>(before + own.count));
-    }
-  }
-};
-
-/// Writes length, substitution index and diagonal source of the new rows that each old row becomes. Runs once
-/// per old row.
-template <class Index, class Offset>
-struct make_rows {
-  cut<Index, Offset> c;
-  const Index* old_substitution_indices;  ///< by old row; null: a row is its substitution index
-  const Offset* old_pivots;               ///< by old row; null: the diagonal is unit
-  Offset* lengths;                        ///< by new row
-  Index* substitution_indices;            ///< by new row
-  Offset* pivots;                         ///< by new row
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    const std::int64_t length = c.length(ctx, row);
-    const std::int64_t parts = partial_rows_of(length, c.max_entries);
-    const std::int64_t to = c.new_row(ctx, row);
-    for (std::int64_t partial = to - parts; partial < to; ++partial) {
-      ctx.store(lengths + partial, static_cast<Offset>(c.max_entries));
-      ctx.store(substitution_indices + partial, Index{-1});
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const old_row& own, std::int64_t before) const {
+    ctx.store(parts_before + row, static_cast<Index>(before));
+    const std::int64_t first = row + before;  // the first new row
+    const std::int64_t to = first + own.count;
+    const std::int64_t first_entry = static_cast<std::int64_t>(own.begin) + before;
+    const std::int64_t own_entries = first_entry + own.count * max_entries;
+    for (std::int64_t part = 0; part < own.count; ++part) {
+      ctx.store(offsets + first + part, static_cast<Offset>(first_entry + part * max_entries));
+      ctx.store(substitution_indices + first + part, Index{-1});
       if (old_pivots != nullptr) {
-        ctx.store(pivots + partial, Offset{-1});
+        ctx.store(pivots + first + part, Offset{-1});
       }
+      ctx.store(columns + own_entries + part, static_cast<Index>(first + part));
+      ctx.store(sources + own_entries + part, static_cast<Offset>(triangle_kernels::minus_one_source));
     }
-    ctx.store(lengths + to, static_cast<Offset>(length - parts * c.max_entries + parts));
+    ctx.store(offsets + to, static_cast<Offset>(own_entries));
     ctx.store(substitution_indices + to, old_substitution_indices == nullptr
                                              ? static_cast<Index>(row)
                                              : ctx.load_constant(old_substitution_indices + row));
     if (old_pivots != nullptr) {
       ctx.store(pivots + to, ctx.load_constant(old_pivots + row));
+    }
+    if (row == size - 1) {
+      ctx.store(offsets + to + 1,
+                static_cast<Offset>(static_cast<std::int64_t>(own.end) + before + own.count));
     }
   }
 };
@@ -159,26 +162,6 @@ struct move_entries {
   }
 };
 
-/// Writes the entries of each row for its partial rows. They are the row's first entries. Runs once per old
-/// row.
-template <class Index, class Offset>
-struct make_links {
-  cut<Index, Offset> c;
-  Index* columns;
-  Offset* sources;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    const std::int64_t parts = partial_rows_of(c.length(ctx, row), c.max_entries);
-    const std::int64_t own = c.new_row(ctx, row);
-    const auto first = static_cast<std::int64_t>(ctx.load_constant(c.new_offsets + own));
-    for (std::int64_t partial = 0; partial < parts; ++partial) {
-      ctx.store(columns + first + partial, static_cast<Index>(own - parts + partial));
-      ctx.store(sources + first + partial, static_cast<Offset>(triangle_kernels::minus_one_source));
-    }
-  }
-};
-
 }  // namespace split_kernels
 
 /// Splits the rows once. `substitution_indices` belongs to the rows of `t`; empty if no row was split before.
@@ -193,14 +176,15 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
                        std::to_string(entries) + " entries do not fit the index and offset types");
   };
   expect_countable(t.entries() / max_entries, t.entries());  // the scan must not overflow
-  const auto parts = make_buffer<Index>(t.size + 1, on, memory.scratch);
-  scan(on, t.size,
-       split_kernels::count_partial_rows<Index, Offset>{t.size, max_entries, t.row_offsets.data(),
-                                                        parts.data()},
-       memory);
+  const auto parts_before = make_buffer<Index>(t.size, on, memory.scratch);
   auto added = static_cast<Index>(t.partial_rows);
   if (t.partial_rows < 0) {
-    on.download(&added, parts.data() + t.size, sizeof(added));
+    const auto parts = make_buffer<Index>(1, on, memory.scratch);
+    scan(on, t.size,
+         split_kernels::count_partial_rows<Index, Offset>{t.size, max_entries, t.row_offsets.data(),
+                                                          parts.data()},
+         memory);
+    on.download(&added, parts.data(), sizeof(added));
   }
 
   split_triangle<Index, Offset> made;
@@ -215,17 +199,26 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   n.sources = make_buffer<Offset>(t.entries() + added, on, memory.kept);
   n.diagonal_sources = make_buffer<Offset>(t.diagonal_sources.size() == 0 ? 0 : n.size, on, memory.kept);
   made.substitution_indices = make_buffer<Index>(n.size, on, memory.kept);
-  split_kernels::cut<Index, Offset> c{t.size, max_entries, t.row_offsets.data(), parts.data(),
-                                      n.row_offsets.data()};
-  simt::for_each(on, t.size,
-                 split_kernels::make_rows<Index, Offset>{
-                     c, substitution_indices.data(), t.diagonal_sources.data(), n.row_offsets.data(),
-                     made.substitution_indices.data(), n.diagonal_sources.data()});
-  scan(on, n.size, split_kernels::sum_lengths<Offset>{n.size, n.row_offsets.data()}, memory);
+  split_kernels::make_rows<Index, Offset> rows{};
+  rows.size = t.size;
+  rows.max_entries = max_entries;
+  rows.old_offsets = t.row_offsets.data();
+  rows.old_substitution_indices = substitution_indices.data();
+  rows.old_pivots = t.diagonal_sources.data();
+  rows.parts_before = parts_before.data();
+  rows.offsets = n.row_offsets.data();
+  rows.substitution_indices = made.substitution_indices.data();
+  rows.pivots = n.diagonal_sources.data();
+  rows.columns = n.columns.data();
+  rows.sources = n.sources.data();
+  scan(on, t.size, rows, memory);
   simt::for_each(on, t.entries(),
-                 split_kernels::move_entries<Index, Offset>{c, t.columns.data(), t.sources.data(),
-                                                            n.columns.data(), n.sources.data()});
-  simt::for_each(on, t.size, split_kernels::make_links<Index, Offset>{c, n.columns.data(), n.sources.data()});
+                 split_kernels::move_entries<Index, Offset>{
+                     {t.size, max_entries, t.row_offsets.data(), parts_before.data(), n.row_offsets.data()},
+                     t.columns.data(),
+                     t.sources.data(),
+                     n.columns.data(),
+                     n.sources.data()});
   // A row with many partial rows keeps as many entries for them and may still be long.
   n.longest_row = t.longest_row < max_entries * (max_entries - 1)
                       ? max_entries
