@@ -280,7 +280,8 @@ class factors_suite : public on_target<Case> {
     const product m = product_of(first, second, p.options);
     auto f = analyze_on_target(first, second, p);
     const std::int64_t size = first.size();
-    for (const op operation : {op::none, p.options.transposed}) {
+    const op operations[] = {op::none, p.options.transposed};  // nvcc 13.0 drops this list from the loop
+    for (const op operation : operations) {
       for (const layout& shape : {single(size), column_major(size, 3, 2), row_major(size, 2)}) {
         if (shape.columns > p.options.max_rhs) {
           continue;
@@ -406,7 +407,8 @@ TYPED_TEST_P(factors_suite, follow_new_values) {
     f.update_values(values, this->where.stream());
     const auto m = this->product_of(changed, changed, options);
     const auto b = random_vector<typename TestFixture::value_type>(p.size, 1);
-    for (const op operation : {op::none, options.transposed}) {
+    const op operations[] = {op::none, options.transposed};
+    for (const op operation : operations) {
       this->expect_applied(m, system, operation, single(p.size), b,
                            this->apply(f, operation, single(p.size), b), name);
     }
