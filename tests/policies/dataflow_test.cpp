@@ -2,6 +2,7 @@
 #include <array>
 #include <iterator>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "contract/contract_fixture.hpp"
@@ -75,6 +76,12 @@ struct free_launches : dataflow_tuning {
   static constexpr double row_per_thread_launch_ns = 0;
   static constexpr double partitioned_launch_ns = 0;
   static constexpr double row_per_thread_level_ns = 200;
+};
+
+/// Every system is expected to take the row_per_thread path, or none.
+template <class Base, bool Expected>
+struct expecting_row_per_thread : Base {
+  static constexpr std::int64_t wide_enough_for_rows = Expected ? 0 : std::int64_t{1} << 40;
 };
 
 struct small_packed_slices : dataflow_tuning {
@@ -159,6 +166,32 @@ TEST_F(DataflowPath, IsRowPerThreadWhereLevelsAreWide) {
                            patterns::layers(2000, 500, 3), patterns::random(2000, 0.2, 3)}) {
     EXPECT_EQ(path_for(p), "row_per_thread") << p.name;
   }
+}
+
+/// What is expected saves a wait for the device, and changes nothing if another path is chosen.
+TEST_F(DataflowPath, DoesNotDependOnThePathThatWasExpected) {
+  const auto see = [&](const pattern& p, auto tuning) {
+    const auto waits = where.device().counters.synchronizations;
+    auto solver = analyze(p, policy::basic_dataflow<decltype(tuning)>{});
+    const auto of_analysis = where.device().counters.synchronizations - waits;
+    const solver_info info = solver.info();
+    return std::make_tuple(info.path, info.plan, info.solver_bytes,
+                           solve(solver, random_vector<double>(p.size, 7)), of_analysis);
+  };
+  const auto compare = [&](const pattern& p, const std::string& path, std::uint64_t saved, auto tuning) {
+    using base = decltype(tuning);
+    const auto expected = see(p, expecting_row_per_thread<base, true>{});
+    const auto other = see(p, expecting_row_per_thread<base, false>{});
+    EXPECT_EQ(std::get<0>(expected), path) << p.name;
+    EXPECT_EQ(std::get<1>(expected), std::get<1>(other)) << p.name;
+    EXPECT_EQ(std::get<2>(expected), std::get<2>(other)) << p.name;
+    EXPECT_TRUE(same_bits(std::get<3>(expected), std::get<3>(other))) << p.name;
+    EXPECT_EQ(std::get<4>(expected) + saved, std::get<4>(other)) << p.name;
+  };
+  compare(patterns::layers(2000, 500, 3), "row_per_thread", 1, dataflow_tuning{});
+  compare(patterns::arrow_column(1500), "row_per_thread", 1, dataflow_tuning{});
+  compare(patterns::stencil_3d(8, 8, 8), "partitioned", 0, dataflow_tuning{});
+  compare(patterns::stencil_3d(8, 8, 8), "row_per_thread", 0, small_packed_slices{});
 }
 
 TEST_F(DataflowPath, IsRowPerThreadWhereThePackedSlicesWouldBeTooLarge) {

@@ -62,11 +62,15 @@ struct dataflow_tuning {
   /// The other condition: the number of entries times `max_rhs` is more than this.
   static constexpr std::int64_t wide_gathers = 10'000'000;
   /// Largest number of entries of a row, 4 to 2047: longer rows are split into partial rows, if one of them
-  /// is longer by more than a quarter. All paths but single_block.
+  /// is longer by more than half. All paths but single_block.
   static constexpr int longest_row = 32;
   /// Rows of a level are sorted by length within sections of the system that have at least this many rows of
   /// a level on average.
   static constexpr std::int64_t length_scope = 4096;
+  /// The row_per_thread path of a small system is expected to be chosen if levels have at least this many
+  /// rows on average, and there are few levels or rows have several entries: its rows are then put in order
+  /// while the device predicts the times of the partitioned path.
+  static constexpr std::int64_t wide_enough_for_rows = 750;
   /// A warp first polls one component of this many levels before its own, the gate; 0: no gates.
   static constexpr int gate_levels = 6;
   /// Predicted time of a solve: the launch.

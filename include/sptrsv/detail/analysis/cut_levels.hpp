@@ -123,7 +123,8 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
                                        static_cast<Index>(first_levels), rows_of(made.first),
                                        rows_of(made.rest), solve_indices.data()},
        memory);
-  const auto select = [&](half_triangle<Index, Offset>& half, std::int64_t first_solve_index) {
+  const auto select = [&](half_triangle<Index, Offset>& half, std::int64_t first_solve_index,
+                          std::int64_t entries) {
     row_selection<Index> selected{};
     selected.size = static_cast<std::int64_t>(half.rows.size());
     selected.rows = half.rows.data();
@@ -131,10 +132,11 @@ cut_triangle<Index, Offset> cut_after_level(const split_triangle<Index, Offset>&
     selected.first_solve_index = static_cast<Index>(first_solve_index);
     selected.is_known = true;
     selected.has_sources = false;
+    selected.entries = entries;
     half.split.triangle = select_rows(t, selected, on, memory);
   };
-  select(made.first, rest_rows);
-  select(made.rest, 0);
+  select(made.first, rest_rows, -1);
+  select(made.rest, 0, t.entries() - made.first.split.triangle.entries());
   return made;
 }
 

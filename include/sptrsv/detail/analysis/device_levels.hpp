@@ -9,18 +9,46 @@
 
 namespace sptrsv::detail {
 
-/// Finds where each level begins. `LevelOf`: returns the level, counted from 0, by the key of a row. Runs
-/// once per row in level order.
+/// Rows in level order, in device memory, ascending within a level. Level l holds
+/// rows[level_offsets[l]] ... rows[level_offsets[l + 1] - 1].
+template <class Index>
+struct device_levels {
+  std::int64_t count = 0;
+  buffer<Index> level_offsets;  ///< count + 1
+  buffer<Index> rows;           ///< by solve index: the row; size elements
+  buffer<Index> solve_indices;  ///< by row: the solve index; empty if it is not wanted
+
+  [[nodiscard]] std::size_t bytes() const {
+    return level_offsets.bytes() + rows.bytes() + solve_indices.bytes();
+  }
+};
+
+/// Finds where each level begins, and the solve index of each row. `LevelOf`: returns the level, counted from
+/// 0, by the key of a row. Runs once per row in level order.
 template <class Key, class Index, class LevelOf>
 struct find_level_offsets {
   const Key* sorted_keys;  ///< by solve index; the levels ascend
   LevelOf level_of;
+  const Index* rows;     ///< by solve index
   Index* level_offsets;  ///< by level, count + 1
+  Index* solve_indices;  ///< by row; null: they are not wanted
   std::int64_t size;
   std::int64_t count;  ///< number of levels
 
+  find_level_offsets(const Key* keys, const LevelOf& level_of_key, const device_levels<Index>& levels)
+      : sorted_keys(keys),
+        level_of(level_of_key),
+        rows(levels.rows.data()),
+        level_offsets(levels.level_offsets.data()),
+        solve_indices(levels.solve_indices.size() == 0 ? nullptr : levels.solve_indices.data()),
+        size(static_cast<std::int64_t>(levels.rows.size())),
+        count(levels.count) {}
+
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t p) const {
+    if (solve_indices != nullptr) {
+      ctx.store(solve_indices + ctx.load_constant(rows + p), static_cast<Index>(p));
+    }
     const std::int64_t level = level_of(ctx.load_constant(sorted_keys + p));
     if (p == 0 || level_of(ctx.load_constant(sorted_keys + p - 1)) != level) {
       ctx.store(level_offsets + level, static_cast<Index>(p));
@@ -37,17 +65,6 @@ struct level_from_one {
   SPTRSV_HOST_DEVICE std::int64_t operator()(Index level) const {
     return static_cast<std::int64_t>(level) - 1;
   }
-};
-
-/// Rows in level order, in device memory, ascending within a level. Level l holds
-/// rows[level_offsets[l]] ... rows[level_offsets[l + 1] - 1].
-template <class Index>
-struct device_levels {
-  std::int64_t count = 0;
-  buffer<Index> level_offsets;  ///< count + 1
-  buffer<Index> rows;           ///< by solve index: the row; size elements
-
-  [[nodiscard]] std::size_t bytes() const { return level_offsets.bytes() + rows.bytes(); }
 };
 
 /// Finds the level of each row: one more than the largest level of the rows that it needs. The arrays are in
@@ -136,15 +153,27 @@ triangle_with_levels<Index, Offset> build_with_levels(const pattern_view<Index, 
   return {std::move(t), std::move(levels)};
 }
 
-/// Returns the rows in level order.
+/// Returns room for `size` rows in `count` levels. `with_solve_indices`: whether the solve index of each row
+/// is wanted, too; it is in scratch memory.
+template <class Index, class Executor>
+device_levels<Index> make_levels(std::int64_t size, std::int64_t count, bool with_solve_indices,
+                                 const Executor& on, const analysis_memory& memory) {
+  device_levels<Index> made;
+  made.count = count;
+  made.level_offsets = make_buffer<Index>(count + 1, on, memory.kept);
+  made.rows = make_buffer<Index>(size, on, memory.kept);
+  if (with_solve_indices) {
+    made.solve_indices = make_buffer<Index>(size, on, memory.scratch);
+  }
+  return made;
+}
+
+/// Returns the rows in level order. `with_solve_indices`: see make_levels().
 template <class Index, class Executor>
 device_levels<Index> order_by_level(const row_levels<Index>& levels, const Executor& on,
-                                    const analysis_memory& memory) {
+                                    const analysis_memory& memory, bool with_solve_indices = false) {
   const auto size = static_cast<std::int64_t>(levels.of_row.size());
-  device_levels<Index> result;
-  result.count = levels.count;
-  result.rows = make_buffer<Index>(size, on, memory.kept);
-  result.level_offsets = make_buffer<Index>(result.count + 1, on, memory.kept);
+  auto result = make_levels<Index>(size, levels.count, with_solve_indices, on, memory);
   if (size == 0) {
     on.fill_bytes(result.level_offsets.data(), 0, result.level_offsets.bytes());
     return result;
@@ -155,8 +184,7 @@ device_levels<Index> order_by_level(const row_levels<Index>& levels, const Execu
                 reinterpret_cast<key*>(sorted_levels.data()), levels.numbers.data(), result.rows.data(), size,
                 bits_for(static_cast<std::uint64_t>(result.count) + 1), memory.scratch);
   simt::for_each(on, size,
-                 find_level_offsets<Index, Index, level_from_one>{
-                     sorted_levels.data(), {}, result.level_offsets.data(), size, result.count});
+                 find_level_offsets<Index, Index, level_from_one>(sorted_levels.data(), {}, result));
   return result;
 }
 

@@ -99,10 +99,11 @@ struct row_selection {
   Index first_solve_index = 0;  ///< solve index that becomes column 0
   /// True: solve_index_of_row is given; false: select_rows writes the inverse of `rows`.
   bool is_known = false;
-  bool has_sources = true;  ///< false: the selected entries get no sources
+  bool has_sources = true;    ///< false: the selected entries get no sources
+  std::int64_t entries = -1;  ///< of the selected rows, if there are fewer than all; -1: it is not known
 };
 
-/// Returns the selected rows. Synchronises if they are fewer than all rows.
+/// Returns the selected rows. Synchronises if they are fewer than all rows and their entries are not known.
 template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>& t,
                                            const row_selection<Index>& s, const Executor& on,
@@ -123,8 +124,8 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
                                  moved.row_offsets.data(), moved.diagonal_sources.data(),
                                  s.is_known ? nullptr : s.solve_index_of_row},
        memory);
-  auto entries = static_cast<Offset>(t.entries());
-  if (s.size < t.size) {
+  auto entries = static_cast<Offset>(s.size < t.size ? s.entries : t.entries());
+  if (entries < 0) {
     on.download(&entries, moved.row_offsets.data() + s.size, sizeof(entries));
   }
   const auto count = static_cast<std::size_t>(entries);
@@ -163,6 +164,7 @@ struct find_level_keys {
   std::int64_t section_rows;  ///< consecutive rows of a section
   std::int64_t sections;
   KeyOfLength key_of;
+  int bits;             ///< of a length's key
   std::uint64_t* keys;  ///< by row
 
   template <class Context>
@@ -172,7 +174,7 @@ struct find_level_keys {
     const std::int64_t group =
         (static_cast<std::int64_t>(ctx.load_constant(level_of_row + row)) - 1) * sections +
         row / section_rows;
-    ctx.store(keys + row, static_cast<std::uint64_t>(group) << KeyOfLength::bits | key_of(length));
+    ctx.store(keys + row, static_cast<std::uint64_t>(group) << bits | key_of(length));
   }
 };
 
@@ -193,16 +195,18 @@ struct levels_by_length {
   buffer<std::uint64_t> keys;
 };
 
-/// Sorts the rows by level and, within a level, by a key of their lengths of KeyOfLength::bits bits. Rows of
-/// equal key keep their order. `sections`: the rows are cut into so many sections of consecutive rows, at
-/// least 1, and rows of a level in different sections keep their order, too.
+/// Sorts the rows by level and, within a level, by a key of their lengths, which has key_of.bits bits. Rows
+/// of equal key keep their order. `sections`: the rows are cut into so many sections of consecutive rows, at
+/// least 1, and rows of a level in different sections keep their order, too. `with_solve_indices`: see
+/// make_levels().
 template <class Index, class Offset, class KeyOfLength, class Executor>
 levels_by_length<Index> order_by_level_and_length(const device_triangle<Index, Offset>& t,
                                                   const row_levels<Index>& levels, std::int64_t sections,
                                                   const KeyOfLength& key_of, const Executor& on,
-                                                  const analysis_memory& memory) {
-  levels_by_length<Index> result{{levels.count, make_buffer<Index>(levels.count + 1, on, memory.kept),
-                                  make_buffer<Index>(t.size, on, memory.kept)},
+                                                  const analysis_memory& memory,
+                                                  bool with_solve_indices = false) {
+  const int bits = key_of.bits;
+  levels_by_length<Index> result{make_levels<Index>(t.size, levels.count, with_solve_indices, on, memory),
                                  make_buffer<std::uint64_t>(t.size, on, memory.scratch)};
   if (t.size == 0) {
     on.fill_bytes(result.levels.level_offsets.data(), 0, result.levels.level_offsets.bytes());
@@ -212,16 +216,12 @@ levels_by_length<Index> order_by_level_and_length(const device_triangle<Index, O
   simt::for_each(on, t.size,
                  find_level_keys<Index, Offset, KeyOfLength>{t.row_offsets.data(), levels.of_row.data(),
                                                              simt::ceil_div(t.size, sections), sections,
-                                                             key_of, keys.data()});
+                                                             key_of, bits, keys.data()});
   on.sort_pairs(keys.data(), result.keys.data(), levels.numbers.data(), result.levels.rows.data(), t.size,
-                bits_for(static_cast<std::uint64_t>(levels.count * sections) << KeyOfLength::bits),
-                memory.scratch);
+                bits_for(static_cast<std::uint64_t>(levels.count * sections) << bits), memory.scratch);
   simt::for_each(on, t.size,
-                 find_level_offsets<std::uint64_t, Index, level_of_key>{result.keys.data(),
-                                                                        {KeyOfLength::bits, sections},
-                                                                        result.levels.level_offsets.data(),
-                                                                        t.size,
-                                                                        levels.count});
+                 find_level_offsets<std::uint64_t, Index, level_of_key>(result.keys.data(), {bits, sections},
+                                                                        result.levels));
   return result;
 }
 

@@ -39,6 +39,7 @@ class planner {
   using path_name = typename Policy::path_type;
   using plan_type = plan<tuning, Scalar, Index, Offset, Executor>;
   using row_per_thread_path = typename plan_type::row_per_thread_path;
+  using row_order = typename row_per_thread_path::row_order;
   using partitioned_path = typename plan_type::partitioned_path;
   using single_block_path = typename plan_type::single_block_path;
   using partitioned_builder = partitioned::builder<tuning, Scalar, Index, Offset, Executor>;
@@ -47,7 +48,7 @@ class planner {
   using split_type = split_triangle<Index, Offset>;
   /// If no row is longer than this, none is split: a few more entries take less time than a hand-off between
   /// partial rows.
-  static constexpr std::int64_t longest_whole_row = tuning::longest_row + tuning::longest_row / 4;
+  static constexpr std::int64_t longest_whole_row = tuning::longest_row + tuning::longest_row / 2;
 
  public:
   /// `stored`: the pattern of the stored matrix, which build_on_device() accepts.
@@ -76,7 +77,7 @@ class planner {
   std::optional<plan_type> make_plan(triangle_with_levels<Index, Offset>&& found) {
     triangle_type& triangle = found.triangle;
     if (triangle.size == 0) {
-      return plan_row_per_thread({std::move(triangle), false, {}}, {});
+      return plan_row_per_thread({std::move(triangle), false, {}}, {}, {});
     }
     if (policy_.path == path_name::single_block) {
       return plan_single_block(triangle, policy_.shape);
@@ -128,6 +129,7 @@ class planner {
     triangle = {};
     std::vector<predicted_time> predictions;
     std::string text;
+    std::optional<row_order> order;
     if (levels) {
       auto made = plan_partitioned_or_hybrid(split, *levels);
       if (made.path || made.is_refused) {
@@ -135,8 +137,9 @@ class planner {
       }
       predictions = std::move(made.predictions);
       text = std::move(made.text);
+      order = std::move(made.order);
     }
-    plan_type made = plan_row_per_thread(std::move(split), std::move(levels));
+    plan_type made = plan_row_per_thread(std::move(split), std::move(levels), std::move(order));
     made.levels = levels_ > 0 || is_split ? levels_ : std::get<row_per_thread_path>(made.path).levels();
     made.nanoseconds = predictions.empty() ? 0 : predictions.back().nanoseconds;
     made.predictions = std::move(predictions);
@@ -149,7 +152,8 @@ class planner {
     std::optional<plan_type> path;
     std::vector<predicted_time> predictions;  ///< row_per_thread last
     std::string text;
-    bool is_refused = false;  ///< whether row_per_thread is not to be taken, either
+    std::optional<row_order> order;  ///< for the row_per_thread path, if it is known already
+    bool is_refused = false;         ///< whether row_per_thread is not to be taken, either
   };
 
   /// Plans the partitioned or the hybrid path if the policy asks for it or it is predicted to be faster than
@@ -159,6 +163,7 @@ class planner {
     partitioned::shape_choice chosen;
     hybrid::level_cut cut;
     double single_path = 0;
+    std::optional<row_order> order;
     {
       // No gain was measured with several right-hand sides, so these need an explicit request.
       const bool may_be_hybrid =
@@ -166,17 +171,26 @@ class planner {
       partitioned_search search(split.triangle, levels, policy_.partitions,
                                 policy_.path == path_name::partitioned ? policy_.shape : -1, max_rhs_, 0,
                                 may_be_hybrid, on_, memory_);
-      chosen = search.choose();
+      if (expects_row_per_thread(split.triangle, levels.count)) {
+        chosen = search.choose([&](std::int64_t* slots) {
+          order = row_per_thread_path::order_rows(split.triangle, levels, slots, on_, memory_);
+        });
+      } else {
+        chosen = search.choose();
+      }
+      if (order) {
+        order->slots = search.word();
+      }
       single_path = std::min({chosen.nanoseconds, row_per_thread, limits_.nanoseconds});
       if (may_be_hybrid) {
         cut = search.cut(policy_.row_per_thread_levels, hybrid_limit(single_path));
       }
     }
     if (auto made = plan_hybrid(cut, split, levels, single_path)) {
-      return {std::move(made), {}, {}};
+      return {std::move(made), {}, {}, {}};
     }
     if (limits_.any() && is_too_slow(chosen.nanoseconds, row_per_thread)) {
-      return {{}, {}, {}, true};
+      return {{}, {}, {}, {}, true};
     }
     const bool possible = chosen.nanoseconds < std::numeric_limits<double>::infinity();
     std::vector<predicted_time> predictions;
@@ -189,12 +203,14 @@ class planner {
         (policy_.path == path_name::partitioned ||
          (limits_.any() ? row_per_thread >= limits_.row_per_thread : chosen.nanoseconds < row_per_thread));
     if (takes_partitioned) {
+      order.reset();
       partitioned_builder builder(chosen, on_, memory_);
       if (!builder.lay_out(split, levels)) {
         return {
             {},
             {{"row_per_thread", row_per_thread}},
             reason("row_per_thread", true, {}) + "the packed slices of the partitioned path are too large",
+            {},
             policy_.path == path_name::partitioned || limits_.any()};
       }
       split.triangle.columns = {};
@@ -205,13 +221,24 @@ class planner {
                      predictions,
                      {}};
       made.text = reason("partitioned", policy_.path == path_name::automatic, predictions);
-      return {std::move(made), {}, {}};
+      return {std::move(made), {}, {}, {}};
     }
     if (policy_.path == path_name::partitioned) {
-      return {{}, {}, {}, true};
+      return {{}, {}, {}, {}, true};
     }
     std::string text = reason("row_per_thread", policy_.path == path_name::automatic, predictions);
-    return {{}, std::move(predictions), std::move(text)};
+    return {{}, std::move(predictions), std::move(text), std::move(order)};
+  }
+
+  /// Returns whether the row_per_thread path is likely to be chosen: for a small system with wide levels, and
+  /// few levels or rows of several entries, which need other partitions. Its rows are then put in order while
+  /// the device predicts the times of the partitioned path. If another path is chosen, this was in vain.
+  [[nodiscard]] bool expects_row_per_thread(const triangle_type& triangle, std::int64_t levels) const {
+    return policy_.path == path_name::automatic && !limits_.any() &&
+           triangle.entries() <= tuning::partitioned_small_entries &&
+           triangle.entries() <= max_count<Offset> / row_per_thread::slice_rows &&
+           triangle.size >= tuning::wide_enough_for_rows * levels &&
+           (levels <= 4 || 4 * triangle.entries() >= 9 * triangle.size);
   }
 
   /// Returns whether the engine asks how many levels row elimination would leave: for the system as it is.
@@ -259,22 +286,33 @@ class planner {
     const std::int64_t level_count = levels.count;
     auto halves = cut_after_level(split, levels, cut.levels, cut.rows, on_, memory_.all_scratch());
     halves.rest.levels.numbers = std::move(levels.numbers);  // they begin with those of either half
-    const partitioned::shape_choice chosen =
-        partitioned_search(halves.rest.split.triangle, halves.rest.levels, policy_.partitions,
-                           policy_.path == path_name::hybrid ? policy_.shape : -1, max_rhs_,
-                           row_per_thread_path::rhs_together_for(max_rhs_), false, on_, memory_)
-            .choose();
+    partitioned_search search(halves.rest.split.triangle, halves.rest.levels, policy_.partitions,
+                              policy_.path == path_name::hybrid ? policy_.shape : -1, max_rhs_,
+                              row_per_thread_path::rhs_together_for(max_rhs_), false, on_, memory_);
+    std::optional<row_order> order;
+    const auto order_first_rows = [&](std::int64_t* slots) {
+      row_levels<Index>& of_first = halves.first.levels;
+      of_first.numbers.swap(halves.rest.levels.numbers);
+      order = row_per_thread_path::order_rows(halves.first.split.triangle, of_first, slots, on_, memory_);
+      of_first.numbers.swap(halves.rest.levels.numbers);
+    };
+    const partitioned::shape_choice chosen = search.choose(order_first_rows);
     const double first_nanoseconds = row_per_thread_nanoseconds(halves.first.split.triangle, cut.levels);
     const double nanoseconds = first_nanoseconds + chosen.nanoseconds;
     if (nanoseconds >= limit) {
       levels.numbers = std::move(halves.rest.levels.numbers);
       return {};
     }
+    if (order) {
+      order->slots = search.word();
+    } else {
+      order_first_rows(nullptr);
+    }
     levels = {};
     partitioned_builder rest(chosen, on_, memory_);
     auto path = hybrid::builder<row_per_thread_path, partitioned_builder, Index, Offset, Executor>(
                     rest, stored_, form_, max_rhs_, on_, memory_)
-                    .build(split, std::move(halves));
+                    .build(split, std::move(halves), std::move(*order));
     if (!path) {
       // This is rare: the triangle and its levels are not kept for it.
       split = split_again();
@@ -338,14 +376,15 @@ class planner {
     return made;
   }
 
-  /// `levels`: of the triangle, if they are known.
-  plan_type plan_row_per_thread(split_type&& split, std::optional<row_levels<Index>>&& levels) {
-    std::optional<device_levels<Index>> order;
-    if (policy_.order == decltype(policy_.order)::levels || policy_.path == path_name::automatic) {
+  /// `levels`, `order`: of the triangle, if they are known.
+  plan_type plan_row_per_thread(split_type&& split, std::optional<row_levels<Index>>&& levels,
+                                std::optional<row_order>&& order) {
+    if (!order &&
+        (policy_.order == decltype(policy_.order)::levels || policy_.path == path_name::automatic)) {
       if (!levels) {
         levels = levels_of_rows(split.triangle, on_, memory_);
       }
-      order = row_per_thread_path::order_rows(split.triangle, *levels, on_, memory_);
+      order = row_per_thread_path::order_rows(split.triangle, *levels, nullptr, on_, memory_);
     }
     levels.reset();
     return {

@@ -247,7 +247,7 @@ void find_edges(const device_triangle<Index, Offset>& t, node_graph<Index, Offse
 template <class Index, class Executor>
 device_levels<Index> levels_in_order(buffer<Index> level_offsets, std::int64_t count, std::int64_t size,
                                      const Executor& on, memory_resource& resource) {
-  device_levels<Index> made{count, std::move(level_offsets), make_buffer<Index>(size, on, resource)};
+  device_levels<Index> made{count, std::move(level_offsets), make_buffer<Index>(size, on, resource), {}};
   simt::for_each(on, size, array_kernels::write_iota<Index>{made.rows.data()});
   return made;
 }

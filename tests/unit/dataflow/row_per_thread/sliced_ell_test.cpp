@@ -39,12 +39,19 @@ detail::device_triangle<std::int32_t, Offset> one_row_for_each_slice(std::int64_
   return t;
 }
 
+/// Packs the rows in the order of the triangle.
+template <class Offset>
+auto pack_in_order(const detail::device_triangle<std::int32_t, Offset>& t, emulator_target& where) {
+  using namespace detail::dataflow::row_per_thread;
+  const packing_order<std::int32_t> order;
+  return pack_slices(t, order, find_slices(t, order, {}, nullptr, where.on(), where.resource()), -1, false,
+                     where.on(), where.resource());
+}
+
 TEST(SlicedEll, CountsAsManySlotsAsTheOffsetsCan) {
   emulator_target where;
   const auto pack = [&](std::int64_t slices) {
-    return detail::dataflow::row_per_thread::pack_slices(
-        one_row_for_each_slice<std::int16_t>(slices, 32, where),
-        detail::dataflow::row_per_thread::packing_order<std::int32_t>{}, false, where.on(), where.resource());
+    return pack_in_order(one_row_for_each_slice<std::int16_t>(slices, 32, where), where);
   };
   EXPECT_EQ(pack(31).columns.size(), 31u * 32 * 32);  // 1024 slots for each slice
   for (const std::int64_t slices : {32, 33, 63, 64, 65}) {
@@ -103,8 +110,7 @@ TEST(SlicedEll, MarksTheSlotsWithoutAnEntry) {
   using namespace detail::dataflow::row_per_thread;
   emulator_target where;
   for (const bool are_runs : {false, true}) {
-    const auto packed = pack_slices(uneven_rows::triangle(are_runs, where), packing_order<std::int32_t>{},
-                                    false, where.on(), where.resource());
+    const auto packed = pack_in_order(uneven_rows::triangle(are_runs, where), where);
     ASSERT_EQ(packed.are_runs(), are_runs);
     ASSERT_EQ(where.download(packed.offsets), (std::vector<std::int32_t>{0, 4 * 32, (4 + 35) * 32}));
     std::vector<std::int32_t> columns;

@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/cut_levels.hpp"
 #include "sptrsv/detail/dataflow/hybrid/path.hpp"
 
@@ -22,9 +21,10 @@ class builder {
           std::int64_t max_rhs, const Executor& on, const analysis_memory& memory)
       : rest_(rest), stored_(stored), form_(form), max_rhs_(max_rhs), on_(on), memory_(memory) {}
 
-  /// Returns the path of the halves of `split`, whose sources are not moved yet. Frees the triangle. Returns
-  /// nothing if the packed slices of the rest are too large.
-  std::optional<path_type> build(split_triangle<Index, Offset>& split, cut_triangle<Index, Offset> halves) {
+  /// Returns the path of the halves of `split`, whose sources are not moved yet. `order`: of the rows of the
+  /// first half. Frees the triangle. Returns nothing if the packed slices of the rest are too large.
+  std::optional<path_type> build(split_triangle<Index, Offset>& split, cut_triangle<Index, Offset> halves,
+                                 typename First::row_order order) {
     split.triangle.columns = {};
     take_sources(halves.first, split.triangle, on_, memory_.scratch);
     take_sources(halves.rest, split.triangle, on_, memory_.scratch);
@@ -34,12 +34,9 @@ class builder {
       return {};
     }
     rest_triangle.columns = {};
-    row_levels<Index> levels = std::move(halves.first.levels);
-    levels.numbers = std::move(halves.rest.levels.numbers);
+    halves.first.levels = {};
     halves.rest.levels = {};
-    device_levels<Index> order = First::order_rows(halves.first.split.triangle, levels, on_, memory_);
-    levels = {};
-    renumber_columns_before_cut(rest_.columns(), rest_triangle.size, order.rows);
+    renumber_columns_before_cut(rest_.columns(), rest_triangle.size, order.levels.solve_indices);
     First first(std::move(halves.first.split), stored_.size, max_rhs_, std::move(order), form_, on_, memory_);
     return path_type(std::move(first),
                      rest_.pack(halves.rest.split.substitution_indices, stored_, max_rhs_, form_));
@@ -47,12 +44,9 @@ class builder {
 
  private:
   /// Replaces the columns before the cut, see cut_triangle, by their solve indices. `columns`: of the rest,
-  /// which has `rest_size` rows; `rows`: the rows before the cut by solve index.
+  /// which has `rest_size` rows; `solve_indices`: of the rows before the cut.
   void renumber_columns_before_cut(const buffer<Index>& columns, std::int64_t rest_size,
-                                   const buffer<Index>& rows) const {
-    const buffer<Index> solve_indices(rows.size(), memory_.scratch, on_.stream());
-    simt::for_each(on_, static_cast<std::int64_t>(rows.size()),
-                   array_kernels::invert_order<Index>{rows.data(), solve_indices.data()});
+                                   const buffer<Index>& solve_indices) const {
     simt::for_each(on_, static_cast<std::int64_t>(columns.size()),
                    renumber_first_columns<Index>{rest_size, solve_indices.data(), columns.data()});
   }

@@ -20,21 +20,6 @@
 
 namespace sptrsv::detail::dataflow::row_per_thread {
 
-/// Writes the inverse of the order, and the gate of each slice. Runs once per solve index.
-template <class Index>
-struct number_rows {
-  array_kernels::invert_order<Index> invert;
-  row_wise::find_gates<Index> find_gate;  ///< its array is null if there are no gates
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
-    invert(ctx, solve_index);
-    if (find_gate.gates != nullptr && solve_index % slice_rows == 0) {
-      find_gate(ctx, solve_index / slice_rows);
-    }
-  }
-};
-
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class path {
   template <int EntriesAtOnce, int Columns, bool OneRhs, bool CombinesRhs = false>
@@ -51,24 +36,41 @@ class path {
   static constexpr const char* name = "row_per_thread";
   using workspace = double_buffer_storage<Scalar>;
 
+  /// The rows in level order, and what follows from it.
+  struct row_order {
+    device_levels<Index> levels;  ///< with solve indices
+    buffer<Index> gates;          ///< by slice; empty if there are none
+    buffer<Offset> slices;        ///< by slice: its first slot; then the number of all slots
+    std::int64_t slots = -1;      ///< their number; -1: the host does not know it yet
+  };
+
   /// Returns the rows in level order. If lengths differ much, rows of a level are sorted by length, in
-  /// sections of consecutive rows, so that rows that are solved together lie near each other.
-  static device_levels<Index> order_rows(const device_triangle<Index, Offset>& triangle,
-                                         const row_levels<Index>& levels, const Executor& on,
-                                         const analysis_memory& memory) {
+  /// sections of consecutive rows, so that rows that are solved together lie near each other. `total`: see
+  /// find_slices(), also for when the function synchronises.
+  static row_order order_rows(const device_triangle<Index, Offset>& triangle, const row_levels<Index>& levels,
+                              std::int64_t* total, const Executor& on, const analysis_memory& memory) {
+    row_order made;
     if (triangle.longest_row * triangle.size <= 2 * triangle.entries()) {
-      return order_by_level(levels, on, memory);
+      made.levels = order_by_level(levels, on, memory, true);
+    } else {
+      const std::int64_t sections = std::max<std::int64_t>(
+          1, triangle.size / (Tuning::length_scope * std::max<std::int64_t>(1, levels.count)));
+      const long_rows_first key_of(triangle.longest_row);
+      made.levels = order_by_level_and_length(triangle, levels, sections, key_of, on, memory, true).levels;
     }
-    const std::int64_t sections = std::max<std::int64_t>(
-        1, triangle.size / (Tuning::length_scope * std::max<std::int64_t>(1, levels.count)));
-    return order_by_level_and_length(triangle, levels, sections, long_rows_first{}, on, memory).levels;
+    made.gates = make_buffer<Index>(Tuning::gate_levels > 0 ? simt::ceil_div(triangle.size, slice_rows) : 0,
+                                    on, memory.kept);
+    made.slices = find_slices(triangle, packing_order_of(made),
+                              {made.levels.level_offsets.data(), made.levels.count, Tuning::gate_levels,
+                               nullptr, made.gates.data()},
+                              total, on, memory);
+    return made;
   }
 
-  /// Packs the rows and frees the triangle. `levels`: of order_rows; their rows are the order of
-  /// the solve. Without levels the rows keep the order of substitution. `size`: rows of the
-  /// system.
+  /// Packs the rows and frees the triangle. `order`: of order_rows(). Without it the rows keep the order of
+  /// substitution. `size`: rows of the system. Synchronises if the number of slots is not known.
   path(split_triangle<Index, Offset>&& split, std::int64_t size, std::int64_t max_rhs,
-       std::optional<device_levels<Index>>&& levels, const triangle_form& form, const Executor& on,
+       std::optional<row_order>&& order, const triangle_form& form, const Executor& on,
        const analysis_memory& memory)
       : form_(form),
         size_(size),
@@ -80,12 +82,14 @@ class path {
         long_rewritten_rows_(split.triangle.entries() > split.triangle.size * Tuning::long_rewritten_row),
         values_(0, 0, on, memory.kept) {
     const device_triangle<Index, Offset>& triangle = split.triangle;
-    if (levels) {
-      order_by_levels(split, std::move(*levels), on, memory);
+    if (order) {
+      pack_by_levels(split, std::move(*order), on, memory);
       sweep_by_sweep_ = rhs_blocks_ > 1 && triangle.size >= Tuning::wide_level * levels_ &&
                         triangle.entries() > Tuning::wide_gathers / max_rhs;
     } else {
-      slices_ = pack_slices(triangle, packing_order<Index>{}, form.reversed, on, memory);
+      const packing_order<Index> natural;
+      slices_ = pack_slices(triangle, natural, find_slices(triangle, natural, {}, nullptr, on, memory), -1,
+                            form.reversed, on, memory);
       substitution_indices_ = copy_of(split.substitution_indices, on, memory.kept);
       if (!slices_.are_runs()) {
         diagonal_sources_ = copy_of(triangle.diagonal_sources, on, memory.kept);
@@ -218,18 +222,17 @@ class path {
            diagonal_sources_.bytes();
   }
 
-  void order_by_levels(const split_triangle<Index, Offset>& split, device_levels<Index>&& levels,
-                       const Executor& on, const analysis_memory& memory) {
-    levels_ = levels.count;
+  static packing_order<Index> packing_order_of(const row_order& order) {
+    return {order.levels.rows.data(), order.levels.solve_indices.data()};
+  }
+
+  void pack_by_levels(const split_triangle<Index, Offset>& split, row_order&& order, const Executor& on,
+                      const analysis_memory& memory) {
     const device_triangle<Index, Offset>& triangle = split.triangle;
-    const auto solve_indices = make_buffer<Index>(triangle.size, on, memory.scratch);
-    gates_ = make_buffer<Index>(Tuning::gate_levels > 0 ? simt::ceil_div(triangle.size, slice_rows) : 0, on,
-                                memory.kept);
-    simt::for_each(on, triangle.size,
-                   number_rows<Index>{{levels.rows.data(), solve_indices.data()},
-                                      {levels.level_offsets.data(), levels.count, Tuning::gate_levels,
-                                       nullptr, gates_.data()}});
-    slices_ = pack_slices(triangle, packing_order<Index>{levels.rows.data(), solve_indices.data()},
+    device_levels<Index>& levels = order.levels;
+    levels_ = levels.count;
+    gates_ = std::move(order.gates);
+    slices_ = pack_slices(triangle, packing_order_of(order), std::move(order.slices), order.slots,
                           form_.reversed, on, memory);
     if (!slices_.are_runs()) {
       diagonal_sources_ =

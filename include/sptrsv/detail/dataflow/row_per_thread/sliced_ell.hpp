@@ -5,21 +5,30 @@
 // instruction. All rows end in the last entry column, so that the latest dependencies of all rows come last.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/stored_runs.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/row_wise/gates.hpp"
 
 namespace sptrsv::detail::dataflow::row_per_thread {
 
 inline constexpr int slice_rows = 32;
 
-/// A sort key for the rows of one level: slices whose rows are about equally long have few empty slots.
+/// A sort key for the rows of one level: slices whose rows are about equally long have few empty slots. A
+/// sort takes less time for fewer bits.
 struct long_rows_first {
-  static constexpr int bits = 6;
-  static constexpr std::int64_t longest = (1 << bits) - 1;
+  int bits;
+  std::int64_t longest;  ///< longer rows have the key of this length
+
+  /// `longest_row`: of the system.
+  explicit long_rows_first(std::int64_t longest_row)
+      : bits(std::min(6, bits_for(static_cast<std::uint64_t>(longest_row) + 1))),
+        longest((std::int64_t{1} << bits) - 1) {}
 
   SPTRSV_HOST_DEVICE std::uint64_t operator()(std::int64_t length) const {
     return static_cast<std::uint64_t>(longest - (length < longest ? length : longest));
@@ -87,12 +96,14 @@ struct slots_of_slice {
   }
 };
 
-/// The body of a scan over the slices: writes the first slot of each.
+/// The body of a scan over the slices: writes the first slot and the gate of each.
 template <class Index, class Offset>
 struct place_slices {
   std::int64_t slices;
   slots_of_slice<Index, Offset> slots_of;
   Offset* offsets;  ///< slices + 1
+  row_wise::find_gates<Index> find_gate;
+  std::int64_t* total;  ///< the number of all slots; null: it is not wanted
 
   struct measured_slice {
     std::int64_t count;  ///< slots
@@ -108,6 +119,12 @@ struct place_slices {
     ctx.store(offsets + slice, static_cast<Offset>(before));
     if (slice == slices - 1) {
       ctx.store(offsets + slices, static_cast<Offset>(before + own.count));
+      if (total != nullptr) {
+        ctx.store(total, before + own.count);
+      }
+    }
+    if (find_gate.gates != nullptr) {
+      find_gate(ctx, slice);
     }
   }
 };
@@ -141,6 +158,8 @@ struct pack_agent {
     Index* packed_columns;
     Offset* packed_sources;  ///< null: shifts are written instead
     entry_shift* shifts;
+    stored_run_reader<Offset> run_of;
+    Offset* diagonals;  ///< null: rows are not runs
   };
 
   template <class Context>
@@ -163,6 +182,9 @@ struct pack_agent {
     const std::int64_t row = p.order.row(ctx, solve_index);
     const Offset begin = ctx.load_constant(p.row_offsets + row);
     const Offset end = ctx.load_constant(p.row_offsets + row + 1);
+    if (p.diagonals != nullptr && warp.rank() == 0) {
+      ctx.store(p.diagonals + solve_index, p.run_of(ctx, row).diagonal);
+    }
     leave_empty(ctx, p, own_slots, static_cast<Offset>(width - (end - begin)), warp.rank());
     for (Offset first = begin; first < end; first += 32) {
       const Offset e = first + static_cast<Offset>(warp.rank());
@@ -205,20 +227,6 @@ struct pack_agent {
   }
 };
 
-/// Writes, for each solve index, where the diagonal of its row is stored, if rows are runs of the stored
-/// matrix.
-template <class Index, class Offset>
-struct find_diagonals {
-  stored_run_reader<Offset> run_of;
-  packing_order<Index> order;
-  Offset* diagonals;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
-    ctx.store(diagonals + solve_index, run_of(ctx, order.row(ctx, solve_index)).diagonal);
-  }
-};
-
 /// Throws errc::unsupported if there are more slots than `Offset` can count. An entry has at most 32 slots,
 /// so that only the slots of a large triangle are counted; then the function synchronises.
 template <class Index, class Offset, class Executor>
@@ -238,41 +246,66 @@ void expect_countable_slots(const device_triangle<Index, Offset>& t, const packi
                      " slots for the entries, which do not fit the offset type");
 }
 
-/// Packs a triangle. `order`: any order in which each row comes after the rows that it needs. `reversed`: see
-/// triangle_form. Synchronises. Throws errc::unsupported if the slots do not fit Offset.
+/// Finds the first slot of each slice. `order`: any order in which each row comes after the rows that it
+/// needs. `find_gate`: finds the gates of the slices; its array is null if they are not wanted. `total`: a
+/// word of device memory for the number of all slots, or null. Returns the first slots, and the number of all
+/// slots at the end. Synchronises for a large triangle. Throws errc::unsupported if the slots do not fit
+/// Offset.
+template <class Index, class Offset, class Executor>
+buffer<Offset> find_slices(const device_triangle<Index, Offset>& t, const packing_order<Index>& order,
+                           const row_wise::find_gates<Index>& find_gate, std::int64_t* total,
+                           const Executor& on, const analysis_memory& memory) {
+  const std::int64_t count = simt::ceil_div(t.size, slice_rows);
+  auto offsets = make_buffer<Offset>(count + 1, on, memory.kept);
+  expect_countable_slots(t, order, on, memory.scratch);
+  if (count == 0) {
+    on.fill_bytes(offsets.data(), 0, offsets.bytes());
+  }
+  scan(on, count,
+       place_slices<Index, Offset>{
+           count, {t.size, order, t.row_offsets.data()}, offsets.data(), find_gate, total},
+       memory);
+  return offsets;
+}
+
+/// Packs a triangle. `order`, `offsets`: see find_slices(). `slots`: their number, or -1 if it is not known;
+/// then the function synchronises. `reversed`: see triangle_form.
 template <class Index, class Offset, class Executor>
 sliced_ell<Index, Offset> pack_slices(const device_triangle<Index, Offset>& t,
-                                      const packing_order<Index>& order, bool reversed, const Executor& on,
+                                      const packing_order<Index>& order, buffer<Offset>&& offsets,
+                                      std::int64_t slots, bool reversed, const Executor& on,
                                       const analysis_memory& memory) {
   sliced_ell<Index, Offset> g;
   g.size = t.size;
   g.count = simt::ceil_div(t.size, slice_rows);
-  g.offsets = make_buffer<Offset>(g.count + 1, on, memory.kept);
-  expect_countable_slots(t, order, on, memory.scratch);
-  if (g.count == 0) {
-    on.fill_bytes(g.offsets.data(), 0, g.offsets.bytes());
+  g.offsets = std::move(offsets);
+  if (slots < 0) {
+    Offset found = 0;
+    on.download(&found, g.offsets.data() + g.count, sizeof(found));
+    slots = static_cast<std::int64_t>(found);
   }
-  scan(on, g.count,
-       place_slices<Index, Offset>{g.count, {t.size, order, t.row_offsets.data()}, g.offsets.data()}, memory);
-  Offset slots = 0;
-  on.download(&slots, g.offsets.data() + g.count, sizeof(Offset));
   g.columns = make_buffer<Index>(slots, on, memory.kept);
   if (t.rows_are_stored_runs) {
     g.shifts = make_buffer<entry_shift>(slots, on, memory.kept);
     g.diagonals = make_buffer<Offset>(t.size, on, memory.kept);
-    simt::for_each(on, t.size,
-                   find_diagonals<Index, Offset>{
-                       {t.row_offsets.data(), t.sources.data(), t.diagonal_sources.data(), reversed},
-                       order,
-                       g.diagonals.data()});
   } else {
     g.sources = make_buffer<Offset>(slots, on, memory.kept);
   }
   using pack = pack_agent<Index, Offset>;
   if (t.size > 0) {
-    on.template launch<pack>(simt::block_count(g.count * slice_rows, pack::block_threads / 32),
-                             {t.size, order, t.row_offsets.data(), t.columns.data(), t.sources.data(),
-                              g.offsets.data(), g.columns.data(), g.sources.data(), g.shifts.data()});
+    typename pack::params p{};
+    p.size = t.size;
+    p.order = order;
+    p.row_offsets = t.row_offsets.data();
+    p.columns = t.columns.data();
+    p.sources = t.sources.data();
+    p.offsets = g.offsets.data();
+    p.packed_columns = g.columns.data();
+    p.packed_sources = g.sources.data();
+    p.shifts = g.shifts.data();
+    p.run_of = {t.row_offsets.data(), t.sources.data(), t.diagonal_sources.data(), reversed};
+    p.diagonals = g.diagonals.data();
+    on.template launch<pack>(simt::block_count(g.count * slice_rows, pack::block_threads / 32), p);
   }
   return g;
 }

@@ -55,8 +55,9 @@ class plan_search {
         shared_limit_(on.shared_limit()) {}
 
   /// Returns the best choice; its time is infinite if no shape fits the device or the system is too large.
-  /// Synchronises.
-  shape_choice choose() {
+  /// `behind`: may be empty; if it was called, word() is its word. Synchronises.
+  shape_choice choose(work_behind behind = {}) {
+    behind_ = std::move(behind);
     // Solve indices have 32 bits, also that of a thread one step past the end.
     constexpr std::int64_t too_many = max_count<std::int32_t>;
     if (levels_ > level_counts::max_levels || triangle_.size > too_many || triangle_.entries() > too_many) {
@@ -72,6 +73,9 @@ class plan_search {
     }
     return best_;
   }
+
+  /// See choose().
+  [[nodiscard]] std::int64_t word() const { return word_; }
 
   /// Returns, after choose(), the best cut of the hybrid path (see hybrid::best_cut), or the cut after
   /// `first_levels` levels if that is not 0. Returns no cut if no partitioned path is possible, if the system
@@ -223,13 +227,17 @@ class plan_search {
 
   void try_together(const std::vector<level_table>& tables, std::int64_t size, std::int64_t blocks) {
     counted_cells counted = count_level_tables(tables, size, triangle_, level_of_row_, on_, memory_);
-    const std::vector<prediction> predictions =
+    const predictions made =
         predict(tables, counted,
                 {triangle_.size, triangle_.entries(), levels_, max_rhs_, blocks, may_be_hybrid_,
                  cost_constants::of<Tuning>(), row_per_thread_costs(), costed_shapes()},
-                on_, memory_.scratch);
+                behind_, on_, memory_.scratch);
+    if (behind_) {
+      word_ = made.word;
+      behind_ = {};  // the work is done once
+    }
     bool has_best = false;
-    auto found = predictions.begin();
+    auto found = made.of_shapes.begin();
     for (const level_table& table : tables) {
       const double factor = table.rows.boxes.are_used() ? Tuning::partitioned_boxes_factor : 1.0;
       for (std::uint32_t left = table.shapes; left != 0; left &= left - 1, ++found) {
@@ -272,6 +280,8 @@ class plan_search {
   const Executor& on_;
   analysis_memory memory_;
   std::size_t shared_limit_;
+  work_behind behind_;
+  std::int64_t word_ = 0;
   shape_choice best_;
   double best_hybrid_nanoseconds_ = 0;  ///< see prediction
   buffer<level_counts> best_cells_;     ///< of several tables, with that of the best choice, if there is one

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <functional>
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_levels.hpp"
@@ -79,12 +81,21 @@ struct predicted_system {
   std::vector<costed_shape> shapes;  ///< by index; at most predict_params::max_shapes
 };
 
-/// Returns a prediction for each shape of each table, in the order of the tables, then of the shapes.
-/// `counted`: the cells of the tables. Synchronises.
+/// Work that the device does behind the predictions, so that the host waits once for both: enqueues it. It
+/// may store one number to `word`, a word of device memory that comes to the host with the predictions.
+using work_behind = std::function<void(std::int64_t* word)>;
+
+struct predictions {
+  std::vector<prediction> of_shapes;  ///< in the order of the tables, then of the shapes
+  std::int64_t word = 0;              ///< see work_behind
+};
+
+/// Returns a prediction for each shape of each table. `counted`: the cells of the tables. `behind`: may be
+/// empty. Synchronises.
 template <class Executor>
-std::vector<prediction> predict(const std::vector<level_table>& tables, const counted_cells& counted,
-                                const predicted_system& system, const Executor& on,
-                                memory_resource& scratch) {
+predictions predict(const std::vector<level_table>& tables, const counted_cells& counted,
+                    const predicted_system& system, const work_behind& behind, const Executor& on,
+                    memory_resource& scratch) {
   using agent = kernels::predict_agent;
   agent::params p{};
   std::int64_t tasks = 0;
@@ -97,7 +108,7 @@ std::vector<prediction> predict(const std::vector<level_table>& tables, const co
   }
   const auto ends_of_levels = make_buffer<float>(ends, on, scratch);
   const auto level_ends = make_buffer<float>(system.may_be_hybrid ? tasks * system.levels : 0, on, scratch);
-  const auto found = make_buffer<prediction>(tasks, on, scratch);
+  const auto found = make_buffer<prediction>(tasks + (behind ? 1 : 0), on, scratch);
   p.size = system.rows;
   p.entries = system.entries;
   p.levels = system.levels;
@@ -112,9 +123,19 @@ std::vector<prediction> predict(const std::vector<level_table>& tables, const co
   p.row_per_thread = system.row_per_thread;
   std::copy(system.shapes.begin(), system.shapes.end(), p.shapes);
   on.template launch<agent>(simt::block_count(tasks, 1), p);
-  std::vector<prediction> predictions(static_cast<std::size_t>(tasks));
-  on.download(predictions.data(), found.data(), found.bytes());
-  return predictions;
+  predictions made;
+  made.of_shapes.resize(found.size());
+  if (!behind) {
+    on.download(made.of_shapes.data(), found.data(), found.bytes());
+    return made;
+  }
+  // The word takes the place of one more prediction.
+  behind(reinterpret_cast<std::int64_t*>(found.data() + tasks));
+  on.download(made.of_shapes.data(), found.data(),
+              static_cast<std::size_t>(tasks) * sizeof(prediction) + sizeof(made.word));
+  std::memcpy(&made.word, &made.of_shapes.back(), sizeof(made.word));
+  made.of_shapes.pop_back();
+  return made;
 }
 
 }  // namespace sptrsv::detail::dataflow::partitioned
