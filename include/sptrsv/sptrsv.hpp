@@ -5,6 +5,7 @@
 #pragma once
 
 #include "sptrsv/any_solver.hpp"
+#include "sptrsv/batched.hpp"
 #include "sptrsv/cost_model.hpp"
 #include "sptrsv/device_colouring.hpp"
 #include "sptrsv/device_matrix.hpp"

@@ -37,6 +37,8 @@ void instantiate_all() {
   sweeps.relax(sptrsv::sweep_direction::symmetric, sptrsv::dense_view<const Value>{},
                sptrsv::dense_view<Value>{});
   sweeps.apply(sptrsv::dense_view<const Value>{}, sptrsv::dense_view<Value>{});
+  auto batch = sptrsv::analyze_batch(sptrsv::csr_view<Value>{}, {}, {2});
+  batch.solve(sptrsv::batch_view<const Value>{}, sptrsv::batch_view<Value>{});
   static_cast<void>(sptrsv::colour_on_device(sptrsv::csr_view<Value>{}));
   static_cast<void>(sptrsv::analyze_incomplete_lu(sptrsv::csr_view<Value>{}));
   static_cast<void>(sptrsv::analyze_incomplete_cholesky(sptrsv::csr_view<Value>{}));

@@ -26,16 +26,16 @@ class engine {
                    errc::unsupported, too_large(shared_limit));
     host_system<Index, Offset> of = read_system(a, on, resource);
     plan<Offset> made = make_plan(of, {systems, lanes, sizeof(Scalar), shared_limit});
-    SPTRSV_EXPECTS(made.shared.lanes != 0, errc::unsupported, too_large(shared_limit));
+    SPTRSV_EXPECTS(made.lanes != 0, errc::unsupported, too_large(shared_limit));
     slots_ = static_cast<std::int64_t>(made.sources.size());
     SPTRSV_EXPECTS(slots_ <= INT32_MAX, errc::unsupported,
                    std::to_string(slots_) + " entries in a system of a batch exceed 2^31 - 1");
     constexpr auto aligned = static_cast<std::int64_t>(stream_align / sizeof(Scalar));
     stream_slots_ = simt::ceil_div(slots_, aligned) * aligned;
-    shared_ = made.shared;
-    slices_ = upload(made.slices, on, resource);
+    lanes_ = made.lanes;
+    steps_ = made.steps;
+    lane_steps_ = upload(made.lane_steps, on, resource);
     rows_ = upload(made.rows, on, resource);
-    columns_ = upload(made.columns, on, resource);
     sources_ = upload(made.sources, on, resource);
     values_ = make_buffer<Scalar>(checked_product(systems, stream_slots_), on, resource);
     pivots_ = make_buffer<Scalar>(form.unit ? 0 : checked_product(systems, size_), on, resource);
@@ -59,7 +59,7 @@ class engine {
     p.blocks_of_system = simt::block_count(stream_slots_, pack::block_slots);
     p.conjugated = form_.conjugated;
     p.sources = sources_.data();
-    p.columns = columns_.data();
+    p.rows = rows_.data();
     p.values = values_.data();
     p.pivots = pivots_.data();
     on.template launch<pack>(simt::block_count(checked_product(systems_, p.blocks_of_system), 1), p);
@@ -72,23 +72,19 @@ class engine {
     p.systems = systems_;
     p.right_hand_sides = right_hand_sides;
     p.size = static_cast<std::int32_t>(size_);
-    p.slices = static_cast<std::int32_t>(slices_.size());
+    p.steps = static_cast<std::int32_t>(steps_);
     p.reversed = form_.reversed;
     p.unit = form_.unit;
-    p.ring_bytes = static_cast<std::int32_t>(shared_.ring_bytes);
-    p.bytes_of_system = static_cast<std::int32_t>(shared_.bytes_of_system);
-    p.copies_per_stage = shared_.copies_per_stage;
+    p.shared_bytes = static_cast<std::int32_t>(bytes_of_system());
     p.stream_bytes = stream_slots_ * static_cast<std::int64_t>(sizeof(Scalar));
-    p.slice_list = slices_.data();
-    p.rows = rows_.data();
-    p.columns = columns_.data();
+    p.lane_steps = lane_steps_.data();
     p.values = reinterpret_cast<const unsigned char*>(values_.data());
     p.pivots = pivots_.data();
     p.first_nonfinite = first_nonfinite_.data();
     p.alpha = alpha;
     p.b = b;
     p.x = x;
-    switch (shared_.lanes) {
+    switch (lanes_) {
       case 4:
         return launch<4>(p, on);
       case 8:
@@ -131,24 +127,23 @@ class engine {
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
     info.kernels.resize(1);
-    info.kernels[0].text = std::to_string(shared_.lanes) + " lanes for each system, " +
-                           std::to_string(slices_.size()) + " slices, " +
-                           std::to_string(shared_.bytes_of_system) + " bytes of shared memory";
+    info.kernels[0].text = std::to_string(lanes_) + " lanes for each system, " + std::to_string(steps_) +
+                           " steps, " + std::to_string(bytes_of_system()) + " bytes of shared memory";
     info.kernels[0].levels = levels_;
-    info.kernels[0].warps = simt::ceil_div(systems_ * shared_.lanes, 32);
-    info.entries = slots_;
+    info.kernels[0].warps = simt::ceil_div(systems_ * lanes_, 32);
+    info.entries = entries_;
     info.levels = levels_;
     info.levels_solved = levels_;
     info.longest_row = longest_row_;
-    info.solver_bytes = slices_.bytes() + rows_.bytes() + columns_.bytes() + sources_.bytes() +
-                        values_.bytes() + pivots_.bytes() + first_nonfinite_.bytes() + scratch_.bytes();
+    info.solver_bytes = lane_steps_.bytes() + rows_.bytes() + sources_.bytes() + values_.bytes() +
+                        pivots_.bytes() + first_nonfinite_.bytes() + scratch_.bytes();
   }
 
  private:
   [[nodiscard]] std::string too_large(std::size_t shared_limit) const {
     return "a batch solves each system in the shared memory of one thread block, which has " +
-           std::to_string(shared_limit) + " bytes: a system of " + std::to_string(size_) +
-           " rows or one of its rows is too large; solve large systems with analyze(), one after the other";
+           std::to_string(shared_limit) + " bytes here: " + std::to_string(size_) +
+           " rows are too many; solve large systems one after the other, with analyze()";
   }
 
   host_system<Index, Offset> read_system(const pattern_view<Index, Offset>& a, const Executor& on,
@@ -157,6 +152,7 @@ class engine {
     const auto levels = levels_on_device(t, on, resource);
     levels_ = levels.count;
     longest_row_ = t.longest_row;
+    entries_ = t.entries() + (form_.unit ? 0 : size_);
     host_system<Index, Offset> of;
     of.size = size_;
     of.unit = form_.unit;
@@ -181,10 +177,13 @@ class engine {
     return to;
   }
 
+  [[nodiscard]] std::size_t bytes_of_system() const { return shared_bytes(lanes_, size_, sizeof(Scalar)); }
+
   template <int Lanes>
   void launch(const solve_params<Scalar>& p, const Executor& on) const {
     using agent = solve_agent<Scalar, Lanes>;
-    on.template launch<agent>(simt::block_count(systems_, agent::block_systems), p, shared_.block_bytes());
+    on.template launch<agent>(simt::block_count(systems_, agent::block_systems), p,
+                              agent::block_systems * bytes_of_system());
   }
 
   triangle_form form_;
@@ -192,12 +191,13 @@ class engine {
   std::int64_t size_;
   std::int64_t levels_ = 0;
   std::int64_t longest_row_ = 0;
+  std::int64_t entries_ = 0;  ///< with the diagonal unless it is unit
   std::int64_t slots_ = 0;
   std::int64_t stream_slots_ = 0;
-  shared_layout shared_{};
-  buffer<slice> slices_;
-  buffer<row> rows_;
-  buffer<std::uint16_t> columns_;
+  int lanes_ = 0;
+  std::int64_t steps_ = 0;
+  buffer<lane_step> lane_steps_;
+  buffer<std::uint16_t> rows_;
   buffer<Offset> sources_;
   buffer<Scalar> values_;
   buffer<Scalar> pivots_;

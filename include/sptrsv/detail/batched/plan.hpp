@@ -1,5 +1,5 @@
-// The plan of a batched solve, which all systems share: the rows in level order, cut into slices that the
-// lanes of a system solve at once, and the order of the values in the stream of a system.
+// The plan of a batched solve, which all systems share: the rows in level order, cut into steps that the
+// lanes of a system do together, and the order of the values in the stream of a system.
 #pragma once
 
 #include <algorithm>
@@ -12,59 +12,63 @@
 
 namespace sptrsv::detail::batched {
 
-/// Rows of one level that the lanes of a system solve at once, 2^shift lanes for each row.
-struct alignas(8) slice {
-  std::uint32_t slot_end;   ///< one past the last slot of the values
-  std::uint16_t first_row;  ///< in level order
-  std::uint8_t rows;
-  std::uint8_t shift;
-};
+/// Entries that a lane multiplies in one step.
+inline constexpr int step_entries = 4;
 
-/// A row in level order. Its entries are consecutive in the stream of values; the reciprocal of the pivot
-/// follows them unless the diagonal is unit.
-struct alignas(8) row {
-  std::uint32_t begin;    ///< slot of the first entry
-  std::uint16_t index;    ///< substitution index
-  std::uint16_t entries;  ///< without the diagonal
+/// What one lane does in one step: it multiplies entries of a row, which are adjacent in the ring buffer,
+/// with components of x. A row may take several lanes, and several steps. In its last step the sums of its
+/// lanes are added up, and one lane writes the component; the reciprocal of the pivot, unless the diagonal is
+/// unit, follows the entries of this lane.
+struct alignas(16) lane_step {
+  std::uint16_t place;   ///< of the first entry in the ring buffer, in bytes
+  std::uint8_t entries;  ///< at most step_entries
+  std::uint8_t flags;    ///< see below
+  std::uint16_t row;     ///< substitution index
+  std::uint16_t padding;
+  std::uint16_t columns[step_entries];  ///< substitution indices
+
+  // The flags that all lanes have in common: stages to wait for, the logarithm of the lanes of a row, and
+  // whether the step is the last one of its rows. And whether this lane writes the component.
+  static constexpr int advance_mask = 3;
+  static constexpr int shift_bit = 2;
+  static constexpr int shift_mask = 7;
+  static constexpr int is_last = 1 << 5;
+  static constexpr int writes = 1 << 6;
 };
 
 /// The largest number of rows: columns are held in 16 bits.
 inline constexpr std::int64_t max_rows = 65535;
 
-/// The values of a system pass through a ring buffer in shared memory, which is filled stage by stage.
-inline constexpr int ring_stages = 8;    ///< a power of two
-inline constexpr int stages_ahead = 4;   ///< stages that are being copied
-inline constexpr int slice_stages = 3;   ///< a slice has at most as many slots as so many stages
-inline constexpr int copy_bytes = 16;    ///< that a lane copies at once
-inline constexpr int stream_align = 32;  ///< streams of values begin at multiples of so many bytes
-static_assert(slice_stages + stages_ahead < ring_stages,
-              "a slice may begin within a stage: one stage more is in use");
+// The values of a system pass through a ring buffer in shared memory, which is filled stage by stage.
+inline constexpr int ring_stages = 8;   ///< a power of two
+inline constexpr int stages_ahead = 4;  ///< stages that are being copied
+inline constexpr int copy_bytes = 16;   ///< that a lane copies at once
+/// A step has at most the values of so many stages, and begins within a stage. lane_step counts up to 3.
+inline constexpr int step_stages = 3;
+static_assert(step_stages + stages_ahead < ring_stages, "the ring buffer is too small");
 
-/// The layout of shared memory: for each system of the block a ring buffer, and then x.
-struct shared_layout {
-  int lanes;               ///< of a system
-  int copies_per_stage;    ///< that a lane makes, a power of two
-  std::size_t ring_bytes;  ///< a power of two
-  std::size_t bytes_of_system;
+/// Streams of values begin at multiples of so many bytes.
+inline constexpr int stream_align = 32;
 
-  static shared_layout of(int lanes, int copies_per_stage, std::int64_t rows, std::size_t scalar_bytes) {
-    shared_layout l{};
-    l.lanes = lanes;
-    l.copies_per_stage = copies_per_stage;
-    l.ring_bytes = static_cast<std::size_t>(ring_stages * copies_per_stage * lanes * copy_bytes);
-    const std::size_t bytes = l.ring_bytes + static_cast<std::size_t>(rows) * scalar_bytes;
-    // The systems of a warp use different banks of shared memory when they are at the same place of the plan.
-    l.bytes_of_system = (bytes + 127) / 128 * 128 + static_cast<std::size_t>(lanes) * scalar_bytes % 128;
-    return l;
-  }
-  [[nodiscard]] std::size_t block_bytes() const {
-    return bytes_of_system * static_cast<std::size_t>(32 / lanes);
-  }
-  /// Returns the slots of a stage.
-  [[nodiscard]] std::int64_t stage_slots(std::size_t scalar_bytes) const {
-    return static_cast<std::int64_t>(ring_bytes / ring_stages / scalar_bytes);
-  }
-};
+/// Copies that each lane makes for a stage: enough for the entries and the reciprocal of each lane in a step,
+/// and for what is left out where the ring buffer begins anew.
+SPTRSV_HOST_DEVICE constexpr int copies_per_stage(std::size_t scalar_bytes) {
+  return scalar_bytes > 8 ? 2 : 1;
+}
+SPTRSV_HOST_DEVICE constexpr int stage_bytes(int lanes, std::size_t scalar_bytes) {
+  return lanes * copy_bytes * copies_per_stage(scalar_bytes);
+}
+SPTRSV_HOST_DEVICE constexpr int ring_bytes(int lanes, std::size_t scalar_bytes) {
+  return ring_stages * stage_bytes(lanes, scalar_bytes);
+}
+
+/// Returns the bytes of shared memory of a system: a ring buffer, and then x.
+inline std::size_t shared_bytes(int lanes, std::int64_t rows, std::size_t scalar_bytes) {
+  const std::size_t bytes = static_cast<std::size_t>(ring_bytes(lanes, scalar_bytes)) +
+                            static_cast<std::size_t>(rows) * scalar_bytes;
+  // The systems of a warp use different banks of shared memory when they are at the same place of the plan.
+  return (bytes + 127) / 128 * 128 + static_cast<std::size_t>(lanes) * scalar_bytes % 128;
+}
 
 /// A triangle in host memory, see device_triangle, and its levels, see device_levels.
 template <class Index, class Offset>
@@ -78,11 +82,10 @@ struct host_system {
   std::vector<Index> level_offsets;
   std::vector<Index> level_rows;
 
-  [[nodiscard]] std::int64_t entries_of(std::size_t r) const {
+  [[nodiscard]] std::int64_t entries_of(Index row) const {
+    const auto r = static_cast<std::size_t>(row);
     return static_cast<std::int64_t>(row_offsets[r + 1] - row_offsets[r]);
   }
-  /// Returns how many slots a row has.
-  [[nodiscard]] std::int64_t slots_of(std::size_t r) const { return entries_of(r) + (unit ? 0 : 1); }
 };
 
 /// Sorts the rows of each level by length, the longest first. Rows of equal length keep their order.
@@ -91,86 +94,133 @@ void sort_levels_by_length(host_system<Index, Offset>& of) {
   for (std::size_t level = 0; level + 1 < of.level_offsets.size(); ++level) {
     std::stable_sort(of.level_rows.begin() + static_cast<std::ptrdiff_t>(of.level_offsets[level]),
                      of.level_rows.begin() + static_cast<std::ptrdiff_t>(of.level_offsets[level + 1]),
-                     [&](Index a, Index b) {
-                       return of.entries_of(static_cast<std::size_t>(a)) >
-                              of.entries_of(static_cast<std::size_t>(b));
-                     });
+                     [&](Index a, Index b) { return of.entries_of(a) > of.entries_of(b); });
   }
 }
 
-/// Slices, and an estimate of what they take, in clock cycles.
-struct cut_rows {
-  std::vector<slice> slices;
-  double latency = 0;  ///< of all slices, one after the other
-  double issue = 0;    ///< time in which the schedulers of an SM issue the instructions of one warp
+/// Rows of one level that are solved in the same steps.
+struct slice {
+  std::size_t first_row;  ///< in level order
+  int rows;
+  int shift;  ///< logarithm of the lanes of a row
+  std::int64_t steps;
 };
 
-/// Cuts the levels into slices of at most `lanes` rows and `max_slots` slots. A row of few neighbours in its
-/// level gets several lanes if it has at least four entries for each.
+/// Cuts the levels into slices of at most `lanes` rows. A row gets several lanes if there are few rows and if
+/// it takes fewer steps then.
 template <class Index, class Offset>
-cut_rows cut(const host_system<Index, Offset>& of, int lanes, std::int64_t max_slots) {
-  cut_rows made;
-  std::int64_t slot = 0;
+std::vector<slice> cut(const host_system<Index, Offset>& of, int lanes) {
+  std::vector<slice> made;
   for (std::size_t level = 0; level + 1 < of.level_offsets.size(); ++level) {
-    auto next = static_cast<std::size_t>(of.level_offsets[level]);
     const auto end = static_cast<std::size_t>(of.level_offsets[level + 1]);
-    while (next < end) {
-      const std::int64_t longest = of.entries_of(static_cast<std::size_t>(of.level_rows[next]));
-      const std::size_t first = next;
-      std::int64_t slots = 0;
-      while (next < end && next - first < static_cast<std::size_t>(lanes)) {
-        const std::int64_t more = of.slots_of(static_cast<std::size_t>(of.level_rows[next]));
-        if (slots + more > max_slots) {
-          break;
-        }
-        slots += more;
-        ++next;
-      }
-      const auto rows = static_cast<int>(next - first);
+    for (auto first = static_cast<std::size_t>(of.level_offsets[level]); first < end;) {
+      const std::int64_t longest = of.entries_of(of.level_rows[first]);
+      const auto rows = static_cast<int>(std::min(end - first, static_cast<std::size_t>(lanes)));
+      const auto steps = [&](int shift) {
+        return std::max(std::int64_t{1}, simt::ceil_div(longest, std::int64_t{step_entries} << shift));
+      };
       int shift = 0;
-      while ((simt::ceil_power_of_two(rows) << (shift + 1)) <= lanes && longest >= std::int64_t{4}
-                                                                                       << (shift + 1)) {
+      while ((simt::ceil_power_of_two(rows) << (shift + 1)) <= lanes && steps(shift + 1) < steps(shift)) {
         ++shift;
       }
-      slot += slots;
-      made.slices.push_back({static_cast<std::uint32_t>(slot), static_cast<std::uint16_t>(first),
-                             static_cast<std::uint8_t>(rows), static_cast<std::uint8_t>(shift)});
-      const auto steps = static_cast<double>(simt::ceil_div(longest, std::int64_t{1} << shift));
-      made.latency += 110 + 16 * steps + 25 * shift;
-      made.issue += (60 + 12 * steps + 8 * shift) / 4;
+      made.push_back({first, rows, shift, steps(shift)});
+      first += static_cast<std::size_t>(rows);
     }
   }
   return made;
 }
 
-/// What the kernels read, by slice, by row in level order and by slot.
+/// What the kernels read.
 template <class Offset>
 struct plan {
-  shared_layout shared{};
-  std::vector<slice> slices;
-  std::vector<row> rows;
-  std::vector<std::uint16_t> columns;  ///< substitution index of the column; of the row itself for a pivot
-  std::vector<Offset> sources;         ///< index in the stored matrix; -1 minus the index for a pivot
+  int lanes = 0;  ///< of a system
+  std::int64_t steps = 0;
+  std::vector<lane_step> lane_steps;  ///< by step and lane; two steps more, which are only loaded
+  /// By slot of the stream: the index in the stored matrix; -2 minus the index for a pivot; -1: unused.
+  std::vector<Offset> sources;
+  std::vector<std::uint16_t> rows;  ///< by slot: the substitution index of a pivot
 };
 
-/// Writes rows, columns and sources.
+/// Writes the steps and the stream of a plan.
 template <class Index, class Offset>
-void fill_rows(const host_system<Index, Offset>& of, plan<Offset>& p) {
-  for (const Index of_level : of.level_rows) {
-    const auto r = static_cast<std::size_t>(of_level);
-    p.rows.push_back({static_cast<std::uint32_t>(p.columns.size()), static_cast<std::uint16_t>(r),
-                      static_cast<std::uint16_t>(of.entries_of(r))});
-    for (auto e = static_cast<std::size_t>(of.row_offsets[r]);
-         e < static_cast<std::size_t>(of.row_offsets[r + 1]); ++e) {
-      p.columns.push_back(static_cast<std::uint16_t>(of.columns[e]));
-      p.sources.push_back(of.sources[e]);
+class plan_writer {
+ public:
+  plan_writer(const host_system<Index, Offset>& of, std::size_t scalar_bytes, plan<Offset>& to)
+      : of_(of), scalar_bytes_(scalar_bytes), to_(to) {}
+
+  void write(const std::vector<slice>& slices) {
+    for (const slice& s : slices) {
+      for (std::int64_t step = 0; step < s.steps; ++step) {
+        write(s, step);
+      }
     }
-    if (!of.unit) {
-      p.columns.push_back(static_cast<std::uint16_t>(r));
-      p.sources.push_back(static_cast<Offset>(-1 - of.diagonal_sources[r]));
+    to_.lane_steps.resize(static_cast<std::size_t>(to_.steps + 2) * lanes());
+  }
+
+ private:
+  [[nodiscard]] std::size_t lanes() const { return static_cast<std::size_t>(to_.lanes); }
+
+  void write(const slice& s, std::int64_t step) {
+    const std::size_t first = to_.lane_steps.size();
+    to_.lane_steps.resize(first + lanes());
+    const bool is_last = step + 1 == s.steps;
+    for (int r = 0; r < s.rows; ++r) {
+      const Index row = of_.level_rows[s.first_row + static_cast<std::size_t>(r)];
+      const std::int64_t before = step * (std::int64_t{step_entries} << s.shift);
+      const std::int64_t left = std::max(std::int64_t{0}, of_.entries_of(row) - before);
+      const std::int64_t entries = std::min(left, std::int64_t{step_entries} << s.shift);
+      const std::int64_t of_lane = simt::ceil_div(entries, std::int64_t{1} << s.shift);
+      for (int part = 0; part < 1 << s.shift; ++part) {
+        const std::int64_t begin = std::min(part * of_lane, entries);
+        lane_step& lane = to_.lane_steps[first + static_cast<std::size_t>((r << s.shift) + part)];
+        write(lane, row, before + begin, std::min(of_lane, entries - begin), is_last && part == 0);
+      }
+    }
+    const int stage = stage_bytes(to_.lanes, scalar_bytes_);
+    int advance = 0;
+    while (ready_ == 0 || ready_ * stage < static_cast<std::int64_t>(to_.sources.size() * scalar_bytes_)) {
+      ++ready_;
+      ++advance;
+    }
+    const int common = advance | s.shift << lane_step::shift_bit | (is_last ? lane_step::is_last : 0);
+    for (std::size_t lane = first; lane < to_.lane_steps.size(); ++lane) {
+      to_.lane_steps[lane].flags = static_cast<std::uint8_t>(to_.lane_steps[lane].flags | common);
+    }
+    ++to_.steps;
+  }
+
+  void write(lane_step& lane, Index row, std::int64_t first, std::int64_t entries, bool writes) {
+    const bool with_pivot = writes && !of_.unit;
+    const auto ring = static_cast<std::size_t>(ring_bytes(to_.lanes, scalar_bytes_)) / scalar_bytes_;
+    const auto slots = static_cast<std::size_t>(entries + (with_pivot ? 1 : 0));
+    if (to_.sources.size() % ring + slots > ring) {
+      put(Offset{-1}, 0, ring - to_.sources.size() % ring);
+    }
+    lane.place = static_cast<std::uint16_t>(to_.sources.size() % ring * scalar_bytes_);
+    lane.entries = static_cast<std::uint8_t>(entries);
+    lane.flags = writes ? lane_step::writes : 0;
+    lane.row = static_cast<std::uint16_t>(row);
+    const auto r = static_cast<std::size_t>(row);
+    for (std::int64_t k = 0; k < entries; ++k) {
+      const auto e = static_cast<std::size_t>(of_.row_offsets[r]) + static_cast<std::size_t>(first + k);
+      lane.columns[k] = static_cast<std::uint16_t>(of_.columns[e]);
+      put(of_.sources[e], 0, 1);
+    }
+    if (with_pivot) {
+      put(static_cast<Offset>(-2 - of_.diagonal_sources[r]), lane.row, 1);
     }
   }
-}
+
+  void put(Offset source, std::uint16_t row, std::size_t count) {
+    to_.sources.insert(to_.sources.end(), count, source);
+    to_.rows.insert(to_.rows.end(), count, row);
+  }
+
+  const host_system<Index, Offset>& of_;
+  std::size_t scalar_bytes_;
+  plan<Offset>& to_;
+  std::int64_t ready_ = 0;  ///< stages
+};
 
 /// The properties of a batch and of the GPU that the plan depends on.
 struct plan_request {
@@ -180,49 +230,51 @@ struct plan_request {
   std::size_t shared_limit;  ///< shared memory of a block, and about that of an SM
 };
 
-/// Plans the solve of systems with the pattern `of`: tries the numbers of lanes and the sizes of stages, and
-/// takes the one with the smallest estimated time. Returns a plan without lanes if no block has enough shared
-/// memory.
+/// Returns an estimate of the time of a solve, in clock cycles, with some constants of a large GPU.
+inline double time_of(const std::vector<slice>& slices, std::int64_t rows, int lanes,
+                      const plan_request& request) {
+  constexpr double processors = 128;
+  constexpr double max_blocks = 32;          // on an SM
+  constexpr std::size_t reserved = 1 << 10;  // bytes of shared memory that the runtime takes of each block
+  const double passes = static_cast<double>(rows) / lanes;  // over b and x
+  double latency = 3000 + 50 * passes;                      // of the work of one warp
+  double issue = 8 * passes;  // time in which the schedulers of an SM issue its instructions
+  for (const slice& s : slices) {
+    latency += 350 * static_cast<double>(s.steps) + 50 * s.shift;
+    issue += 20 * static_cast<double>(s.steps) + 2 * s.shift;
+  }
+  const double warps = static_cast<double>(request.systems) * lanes / 32 / processors;  // for each SM
+  const std::size_t block_bytes =
+      static_cast<std::size_t>(32 / lanes) * shared_bytes(lanes, rows, request.scalar_bytes);
+  const double resident = std::max(
+      1.0, std::min(max_blocks, static_cast<double>(request.shared_limit / (block_bytes + reserved))));
+  return std::max({latency, warps * latency / resident, warps * issue});
+}
+
+/// Plans the solve of systems with the pattern `of`, for the number of lanes with the smallest estimated
+/// time. Returns a plan without lanes if no block has enough shared memory.
 template <class Index, class Offset>
 plan<Offset> make_plan(host_system<Index, Offset>& of, const plan_request& request) {
-  constexpr double processors = 128;         // of a large GPU
-  constexpr std::size_t reserved = 1 << 10;  // bytes of shared memory that the runtime takes of each block
-  constexpr double max_blocks = 32;          // on an SM
   plan<Offset> best;
+  std::vector<slice> slices;
   double best_time = 0;
   sort_levels_by_length(of);
-  std::int64_t longest = 0;
-  for (std::size_t r = 0; r < static_cast<std::size_t>(of.size); ++r) {
-    longest = std::max(longest, of.slots_of(r));
-  }
-  for (const int lanes : {4, 8, 16, 32}) {
-    for (int copies = 1; request.lanes == 0 || request.lanes == lanes; copies *= 2) {
-      const shared_layout shared = shared_layout::of(lanes, copies, of.size, request.scalar_bytes);
-      if (shared.block_bytes() > request.shared_limit) {
-        break;
-      }
-      const std::int64_t max_slots = slice_stages * shared.stage_slots(request.scalar_bytes);
-      if (longest > max_slots) {
-        continue;
-      }
-      cut_rows slices = cut(of, lanes, max_slots);
-      const double warps_of_system = lanes / 32.0;
-      const double resident =
-          std::min({max_blocks, static_cast<double>(request.shared_limit / (shared.block_bytes() + reserved)),
-                    std::max(1.0, static_cast<double>(request.systems) * warps_of_system / processors)});
-      const double time = warps_of_system * std::max(slices.latency / std::max(1.0, resident), slices.issue);
-      if (best.shared.lanes == 0 || time < best_time) {
-        best.shared = shared;
-        best.slices = std::move(slices.slices);
-        best_time = time;
-      }
-      if (max_slots >= 8 * longest && max_slots >= 8 * lanes) {
-        break;  // a larger ring does not help
-      }
+  for (const int lanes : {32, 16, 8, 4}) {
+    const std::size_t block_bytes =
+        static_cast<std::size_t>(32 / lanes) * shared_bytes(lanes, of.size, request.scalar_bytes);
+    if ((request.lanes != 0 && request.lanes != lanes) || block_bytes > request.shared_limit) {
+      continue;
+    }
+    std::vector<slice> of_lanes = cut(of, lanes);
+    const double time = time_of(of_lanes, of.size, lanes, request);
+    if (best.lanes == 0 || time < best_time) {
+      best.lanes = lanes;
+      best_time = time;
+      slices = std::move(of_lanes);
     }
   }
-  if (best.shared.lanes != 0) {
-    fill_rows(of, best);
+  if (best.lanes != 0) {
+    plan_writer<Index, Offset>(of, request.scalar_bytes, best).write(slices);
   }
   return best;
 }
