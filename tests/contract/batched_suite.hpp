@@ -224,7 +224,7 @@ TYPED_TEST_P(batched, name_the_system_and_the_row) {
     form f;
     f.part = part;
     auto a = this->make_systems(p, f, 9, 2, 1);
-    auto solver = this->analyze_systems(a, f, 0);
+    auto solver = this->analyze_systems(a, f, 0, 2);
     const auto shape = this->shape_of(batch_order::systems_first, 9, p.size, 1);
     const auto b = random_vector<value>(static_cast<std::int64_t>(shape.extent), 3);
     a.all[7].set(3, 3, value(0));
@@ -245,6 +245,13 @@ TYPED_TEST_P(batched, name_the_system_and_the_row) {
     EXPECT_EQ(status.code, solve_status::kind::non_finite);
     EXPECT_EQ(status.system, 8);
     EXPECT_EQ(status.row, 6);
+    const auto two = this->shape_of(batch_order::systems_last, 9, p.size, 2);  // the first one is bad
+    bad = random_vector<value>(static_cast<std::int64_t>(two.extent), 3);
+    bad[two.at(2, 1, 0)] = make_value<value>(std::numeric_limits<double>::infinity());
+    this->solve_batch(solver, two, bad);
+    status = solver.status(this->where.stream());
+    EXPECT_EQ(status.system, 2);
+    EXPECT_EQ(status.row, 1);
     const auto again = this->solve_batch(solver, shape, b);
     EXPECT_TRUE(solver.status(this->where.stream()).ok());
     this->expect_batch_solved(a, f, "after a zero pivot", shape, b, again);

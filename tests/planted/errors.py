@@ -12,6 +12,7 @@ BLOCK = D + "block/agent.hpp"
 SCHEME = D + "scheme/"
 SN = D + "supernodal/"
 LEVELS = D + "analysis/levels_agent.hpp"
+BATCHED = D + "batched/"
 INCOMPLETE = D + "incomplete/"
 DISTRIBUTED = D + "distributed/"
 
@@ -1173,6 +1174,49 @@ ERRORS = (
         "bounds",
         "incomplete",
         Edit(INCOMPLETE + "operands.hpp", "e < few.end", "e + 1 < few.end"),
+    ),
+    # Batches
+    error(
+        "a step of a batch waits for one stage less",
+        "bounds",
+        "batched",
+        Edit(BATCHED + "agent.hpp", "wait_copies<stages_ahead - 1>", "wait_copies<stages_ahead>"),
+    ),
+    error(
+        "the plan of a batch counts a stage too few",
+        "bounds",
+        "batched",
+        Edit(BATCHED + "plan.hpp", "ready_ * stage <", "(ready_ + 1) * stage <"),
+    ),
+    error(
+        "the entries of a lane of a batch go past the end of the ring buffer",
+        "bounds",
+        "batched",
+        Edit(BATCHED + "plan.hpp", "if (to_.sources.size() % ring + slots > ring) {", "if (false) {"),
+    ),
+    error(
+        "the lanes of a batch keep the sum of the row before",
+        "reset",
+        "batched",
+        Edit(BATCHED + "agent.hpp", "return Scalar{};", "return sum;"),
+    ),
+    error(
+        "lanes of a batch without a system write to the last one",
+        "bounds",
+        "batched",
+        Edit(BATCHED + "agent.hpp", "s.is_present = own < p.systems;", "s.is_present = true;"),
+    ),
+    error(
+        "a batch does not divide by pivots without a safe reciprocal",
+        "value",
+        "batched",
+        Edit(BATCHED + "agent.hpp", "if (!is_finite(solved)) {", "if (false) {"),
+    ),
+    error(
+        "the status of a batch is that of the last right-hand side",
+        "value",
+        "batched",
+        Edit(BATCHED + "agent.hpp", "found < first_nonfinite ? found : first_nonfinite;", "found;"),
     ),
     # Solves over several devices.
     error(

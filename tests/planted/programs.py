@@ -70,5 +70,6 @@ PROGRAMS = {
         Program("analysis", source="contract/instances/analysis_test.cpp"),
         Program("predictions", source="unit/dataflow/partitioned/choose/predict_test.cpp"),
         Program("incomplete", source="contract/instances/incomplete_test.cpp"),
+        Program("batched", source="contract/instances/batched_test.cpp"),
     )
 }

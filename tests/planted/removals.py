@@ -18,6 +18,7 @@ STATEMENT = re.compile(
 # The programs whose kernels use a file, by the beginning of its path; the first one that fits.
 PROGRAMS_OF = {
     "analysis/": ("analysis",),
+    "batched/": ("batched",),
     "block/": ("block",),
     "dataflow/partitioned/choose/": ("predictions",),
     "dataflow/partitioned/": ("partitioned",),

@@ -102,6 +102,7 @@ struct solve_agent {
     return of.data + s.system * of.system_stride + column * of.column_stride + row * of.row_stride;
   }
 
+  /// Starts to copy b; the copies belong to the first stage of the values.
   template <class Context>
   SPTRSV_DEVICE static void copy_rhs(Context& ctx, const params& p, const lane_state& s,
                                      std::int64_t column) {
@@ -118,7 +119,6 @@ struct solve_agent {
         s.x[i] = Scalar{};
       }
     }
-    ctx.commit_copies();
   }
 
   /// The next stage of the values: where this lane copies from and to.

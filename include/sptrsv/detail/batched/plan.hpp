@@ -27,8 +27,9 @@ struct alignas(16) lane_step {
   std::uint16_t padding;
   std::uint16_t columns[step_entries];  ///< substitution indices
 
-  // The flags that all lanes have in common: stages to wait for, the logarithm of the lanes of a row, and
-  // whether the step is the last one of its rows. And whether this lane writes the component.
+  // The flags that all lanes have in common: stages to wait for, the logarithm of the lanes whose sums are to
+  // be added up, and whether the step is the last one of its rows. And whether this lane writes the
+  // component.
   static constexpr int advance_mask = 3;
   static constexpr int shift_bit = 2;
   static constexpr int shift_mask = 7;
@@ -182,7 +183,7 @@ class plan_writer {
       ++ready_;
       ++advance;
     }
-    const int common = advance | s.shift << lane_step::shift_bit | (is_last ? lane_step::is_last : 0);
+    const int common = advance | (is_last ? lane_step::is_last | s.shift << lane_step::shift_bit : 0);
     for (std::size_t lane = first; lane < to_.lane_steps.size(); ++lane) {
       to_.lane_steps[lane].flags = static_cast<std::uint8_t>(to_.lane_steps[lane].flags | common);
     }
@@ -240,15 +241,15 @@ inline double time_of(const std::vector<slice>& slices, std::int64_t rows, int l
   double latency = 3000 + 50 * passes;                      // of the work of one warp
   double issue = 8 * passes;  // time in which the schedulers of an SM issue its instructions
   for (const slice& s : slices) {
-    latency += 350 * static_cast<double>(s.steps) + 50 * s.shift;
-    issue += 20 * static_cast<double>(s.steps) + 2 * s.shift;
+    latency += 700 * static_cast<double>(s.steps) + 50 * s.shift;
+    issue += 30 * static_cast<double>(s.steps) + 2 * s.shift;
   }
   const double warps = static_cast<double>(request.systems) * lanes / 32 / processors;  // for each SM
   const std::size_t block_bytes =
       static_cast<std::size_t>(32 / lanes) * shared_bytes(lanes, rows, request.scalar_bytes);
   const double resident = std::max(
       1.0, std::min(max_blocks, static_cast<double>(request.shared_limit / (block_bytes + reserved))));
-  return std::max({latency, warps * latency / resident, warps * issue});
+  return std::max(latency, warps * latency / resident) + warps * issue;
 }
 
 /// Plans the solve of systems with the pattern `of`, for the number of lanes with the smallest estimated
