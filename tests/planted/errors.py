@@ -1180,19 +1180,23 @@ ERRORS = (
         "a step of a batch waits for one stage less",
         "bounds",
         "batched",
-        Edit(BATCHED + "agent.hpp", "wait_copies<stages_ahead - 1>", "wait_copies<stages_ahead>"),
+        Edit(
+            BATCHED + "agent.hpp",
+            "ctx.template wait_copies<stages_ahead - 1>();",
+            "ctx.template wait_copies<stages_ahead>();",
+        ),
     ),
     error(
         "the plan of a batch counts a stage too few",
         "bounds",
         "batched",
-        Edit(BATCHED + "plan.hpp", "ready_ * stage <", "(ready_ + 1) * stage <"),
+        Edit(BATCHED + "plan.hpp", "ready_ * stage", "(ready_ + 1) * stage"),
     ),
     error(
         "the entries of a lane of a batch go past the end of the ring buffer",
         "bounds",
         "batched",
-        Edit(BATCHED + "plan.hpp", "if (to_.sources.size() % ring + slots > ring) {", "if (false) {"),
+        Edit(BATCHED + "plan.hpp", "to_.sources.size() % ring + slots > ring", "false"),
     ),
     error(
         "the lanes of a batch keep the sum of the row before",
@@ -1204,19 +1208,19 @@ ERRORS = (
         "lanes of a batch without a system write to the last one",
         "bounds",
         "batched",
-        Edit(BATCHED + "agent.hpp", "s.is_present = own < p.systems;", "s.is_present = true;"),
+        Edit(BATCHED + "agent.hpp", "own < p.systems", "true"),
     ),
     error(
         "a batch does not divide by pivots without a safe reciprocal",
         "value",
         "batched",
-        Edit(BATCHED + "agent.hpp", "if (!is_finite(solved)) {", "if (false) {"),
+        Edit(BATCHED + "agent.hpp", "!is_finite(solved)", "false"),
     ),
     error(
         "the status of a batch is that of the last right-hand side",
         "value",
         "batched",
-        Edit(BATCHED + "agent.hpp", "found < first_nonfinite ? found : first_nonfinite;", "found;"),
+        Edit(BATCHED + "agent.hpp", "found < first_nonfinite ? found : first_nonfinite", "found"),
     ),
     # Solves over several devices.
     error(
