@@ -154,6 +154,24 @@ typedef enum sptrsv_factor_part { SPTRSV_FIRST, SPTRSV_DIAGONAL, SPTRSV_SECOND }
 /** Both factors of a matrix, analysed and ready to be applied. */
 typedef struct sptrsv_factors sptrsv_factors;
 
+/** How an incomplete factorisation is made: A ~ L U, or A ~ L L^H. */
+typedef enum sptrsv_incomplete_method {
+  SPTRSV_INCOMPLETE_LU,
+  SPTRSV_INCOMPLETE_CHOLESKY
+} sptrsv_incomplete_method;
+
+/** Options of an incomplete factorisation, as sptrsv::incomplete_options. All zero: LU without fill-in. */
+typedef struct sptrsv_incomplete_options {
+  sptrsv_incomplete_method method; /**< LU or Cholesky */
+  int64_t fill_level;              /**< largest level of fill of an entry of the factors */
+  double diagonal_shift;           /**< diagonal entries are multiplied by 1 + diagonal_shift */
+  double boost_below;              /**< pivots of at most this magnitude are replaced by boost_to */
+  double boost_to;                 /**< what replaces them; 0: pivots stay as they are */
+} sptrsv_incomplete_options;
+
+/** An incomplete factorisation, which can be computed again for new values. */
+typedef struct sptrsv_incomplete sptrsv_incomplete;
+
 /** Returns the version of the library as one number, as SPTRSV_VERSION. */
 int sptrsv_version(void);
 /** Returns the text of this thread's last error; empty if there was none. */
@@ -228,6 +246,27 @@ sptrsv_code sptrsv_get_factors_status(sptrsv_factors* factors, sptrsv_workspace*
  * solvers of sptrsv_apply_transpose, if it has its own. Texts belong to the factors: they are valid until the
  * next call of this function for them, and until they are destroyed. */
 sptrsv_code sptrsv_get_factors_info(sptrsv_factors* factors, int number, sptrsv_info* info);
+
+/** Analyses the pattern of a matrix, enqueues its incomplete factorisation, on the device if the matrix is in
+ * device memory and otherwise on the host, and writes the result to `*incomplete`, which the caller destroys.
+ * On an error `*incomplete` is null. `options` null: LU without fill-in. */
+sptrsv_code sptrsv_analyze_incomplete(const sptrsv_matrix* matrix, const sptrsv_incomplete_options* options,
+                                      void* stream, sptrsv_incomplete** incomplete);
+/** Destroys a factorisation and the arrays of its factors; null is ignored. */
+void sptrsv_destroy_incomplete(sptrsv_incomplete* incomplete);
+/** Computes the factors of new values of the matrix; only enqueues. */
+sptrsv_code sptrsv_factorize(sptrsv_incomplete* incomplete, const void* values, int64_t entries,
+                             void* stream);
+/** Writes the factors to `*factors`, for sptrsv_analyze_factors and, with their values, for
+ * sptrsv_update_factors: L and U, or L, in one matrix. `matrix`: the matrix that was analysed, whose pattern
+ * the factors have without fill-in. The arrays belong to the factorisation and the matrix. */
+sptrsv_code sptrsv_get_incomplete_factors(const sptrsv_incomplete* incomplete, const sptrsv_matrix* matrix,
+                                          sptrsv_matrix* factors);
+/** Writes whether the last factorisation met a zero pivot or a value that is not finite (SPTRSV_OK: neither),
+ * the first such row of the matrix (-1: none), and how many pivots were replaced. `row` and `boosted_pivots`
+ * may be null. Synchronises the stream. */
+sptrsv_code sptrsv_get_incomplete_status(const sptrsv_incomplete* incomplete, void* stream,
+                                         sptrsv_solve_status* status, int64_t* row, int64_t* boosted_pivots);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-// The C interface on top of any_solver and any_factors.
+// The C interface on top of any_solver, any_factors and any_incomplete.
 #include <complex>
 #include <cstdint>
 #include <exception>
@@ -43,8 +43,18 @@ struct sptrsv_factors {
   sptrsv::factors_info described;  ///< owns the texts of sptrsv_info
 };
 
+/// An incomplete factorisation of any type of values and of indices.
+struct sptrsv_incomplete {
+  virtual ~sptrsv_incomplete() = default;
+  virtual void factorize(const void* values, std::int64_t entries, sptrsv::stream_handle stream) = 0;
+  virtual sptrsv_matrix factors(const sptrsv_matrix& of) const = 0;
+  virtual sptrsv::factor_status status(sptrsv::stream_handle stream) const = 0;
+};
+
 namespace {
 
+static_assert(static_cast<int>(sptrsv::factor_status::kind::non_finite) == SPTRSV_NON_FINITE);
+static_assert(static_cast<int>(sptrsv::incomplete_method::cholesky) == SPTRSV_INCOMPLETE_CHOLESKY);
 static_assert(static_cast<int>(sptrsv::factor_part::second) == SPTRSV_SECOND);
 static_assert(static_cast<int>(sptrsv::errc::cuda_error) + 1 == SPTRSV_CUDA_ERROR);
 static_assert(static_cast<int>(sptrsv::errc::size_mismatch) + 1 == SPTRSV_SIZE_MISMATCH);
@@ -296,6 +306,56 @@ std::unique_ptr<sptrsv_factors> analyze_any(const sptrsv_matrix& first, const sp
   });
 }
 
+template <class View>
+class incomplete_of final : public sptrsv_incomplete {
+  using value = typename View::value_type;
+  using any_incomplete = sptrsv::any_incomplete<value, typename View::index_type>;
+
+ public:
+  explicit incomplete_of(any_incomplete&& made) : incomplete_(std::move(made)) {}
+
+  void factorize(const void* values, std::int64_t entries, sptrsv::stream_handle stream) override {
+    incomplete_.factorize(values_of<value>(values, entries), stream);
+  }
+  [[nodiscard]] sptrsv_matrix factors(const sptrsv_matrix& of) const override {
+    SPTRSV_EXPECTS(is_view<View>(of), sptrsv::errc::invalid_argument,
+                   "the matrix has other types or another storage than the one that was analysed");
+    const View view = incomplete_.view(matrix_view<View>(of));
+    const auto pattern = sptrsv::detail::pattern_of(view);
+    sptrsv_matrix result = of;
+    result.entries = view.entries;
+    result.offsets = pattern.offsets;
+    result.indices = pattern.indices;
+    result.values = view.values;
+    return result;
+  }
+  [[nodiscard]] sptrsv::factor_status status(sptrsv::stream_handle stream) const override {
+    return incomplete_.status(stream);
+  }
+
+ private:
+  template <class Wanted>
+  static bool is_view(const sptrsv_matrix& of) {
+    return visit_view_type(
+        of, [](auto* type) { return std::is_same_v<std::remove_pointer_t<decltype(type)>, Wanted>; });
+  }
+
+  any_incomplete incomplete_;
+};
+
+std::unique_ptr<sptrsv_incomplete> analyze_any(const sptrsv_matrix& a, const sptrsv_incomplete_options& from,
+                                               void* stream) {
+  const auto method =
+      checked<sptrsv::incomplete_method>(from.method, SPTRSV_INCOMPLETE_CHOLESKY, "sptrsv_incomplete_method");
+  const sptrsv::incomplete_options options({from.diagonal_shift, from.boost_below, from.boost_to},
+                                           from.fill_level);
+  return visit_view_type(a, [&](auto* type) -> std::unique_ptr<sptrsv_incomplete> {
+    using view = std::remove_pointer_t<decltype(type)>;
+    return std::make_unique<incomplete_of<view>>(
+        sptrsv::analyze_incomplete(method, matrix_view<view>(a), options, stream_of(stream)));
+  });
+}
+
 /// Copies a description for C; its texts stay those of `from`.
 void describe(const sptrsv::solver_info& from, sptrsv_info& to) {
   to = {from.policy.c_str(),
@@ -484,5 +544,51 @@ sptrsv_code sptrsv_get_factors_info(sptrsv_factors* factors, int number, sptrsv_
         number >= 0 && number < solvers, sptrsv::errc::invalid_argument,
         "the factors have no solver " + std::to_string(number) + "; they have " + std::to_string(solvers));
     describe(factors->described.solvers[static_cast<std::size_t>(number)], *info);
+  });
+}
+
+sptrsv_code sptrsv_analyze_incomplete(const sptrsv_matrix* matrix, const sptrsv_incomplete_options* options,
+                                      void* stream, sptrsv_incomplete** incomplete) {
+  return guarded([&] {
+    expect_not_null(incomplete, "incomplete");
+    *incomplete = nullptr;
+    expect_not_null(matrix, "matrix");
+    *incomplete =
+        analyze_any(*matrix, options != nullptr ? *options : sptrsv_incomplete_options{}, stream).release();
+  });
+}
+void sptrsv_destroy_incomplete(sptrsv_incomplete* incomplete) { delete incomplete; }
+
+sptrsv_code sptrsv_factorize(sptrsv_incomplete* incomplete, const void* values, int64_t entries,
+                             void* stream) {
+  return guarded([&] {
+    expect_not_null(incomplete, "incomplete");
+    incomplete->factorize(values, entries, stream_of(stream));
+  });
+}
+
+sptrsv_code sptrsv_get_incomplete_factors(const sptrsv_incomplete* incomplete, const sptrsv_matrix* matrix,
+                                          sptrsv_matrix* factors) {
+  return guarded([&] {
+    expect_not_null(incomplete, "incomplete");
+    expect_not_null(matrix, "matrix");
+    expect_not_null(factors, "factors");
+    *factors = incomplete->factors(*matrix);
+  });
+}
+
+sptrsv_code sptrsv_get_incomplete_status(const sptrsv_incomplete* incomplete, void* stream,
+                                         sptrsv_solve_status* status, int64_t* row, int64_t* boosted_pivots) {
+  return guarded([&] {
+    expect_not_null(incomplete, "incomplete");
+    expect_not_null(status, "status");
+    const sptrsv::factor_status met = incomplete->status(stream_of(stream));
+    *status = static_cast<sptrsv_solve_status>(met.code);
+    if (row != nullptr) {
+      *row = met.row.value_or(-1);
+    }
+    if (boosted_pivots != nullptr) {
+      *boosted_pivots = met.boosted_pivots;
+    }
   });
 }

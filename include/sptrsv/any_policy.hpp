@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sptrsv/any_factors.hpp"
+#include "sptrsv/any_incomplete.hpp"
 #include "sptrsv/any_solver.hpp"
 
 namespace sptrsv {
@@ -62,6 +63,10 @@ any_factors<typename View::value_type, typename View::index_type, typename View:
 analyze_any_factors(const any_policy& policy, const View& first, const View* second,
                     const factors_options<typename View::value_type, typename View::index_type>& options,
                     stream_handle stream, memory_resource* resource);
+template <class Build, class View>
+any_incomplete<typename View::value_type, typename View::index_type, typename View::offset_type>
+analyze_any_incomplete(incomplete_method method, const View& a, const incomplete_options& options,
+                       stream_handle stream, memory_resource* resource);
 template <class Build>
 std::vector<std::string> any_policy_names();
 
@@ -142,6 +147,24 @@ auto analyze_factors(
   static_assert(std::is_same_v<decltype(first_view), decltype(second_view)>,
                 "a policy that is named at run time takes factors of the same types that are stored alike");
   return detail::analyze_any_factors<Build>(policy, first_view, &second_view, options, stream, resource);
+}
+
+/// Analyses the pattern of `a` for an incomplete factorisation whose method is chosen at run time, and
+/// enqueues the factorisation; otherwise as analyze_incomplete_lu and analyze_incomplete_cholesky.
+///
+/// @param method LU or Cholesky.
+/// @param a csr_view, csc_view or owning matrix. In device memory it is factorised on the device, in host
+/// memory
+///   on the host.
+/// @param options what the factorisation does to pivots, and the level of fill.
+/// @param stream the stream of the analysis; the host ignores it.
+/// @param resource source of memory; null: the default of the side of the matrix.
+/// @return the factorisation, an `any_incomplete<Value, Index, Offset>` of the types of the matrix.
+template <class Matrix, class Build = detail::this_build>
+auto analyze_incomplete(incomplete_method method, const Matrix& a, const incomplete_options& options = {},
+                        stream_handle stream = {}, memory_resource* resource = nullptr) {
+  return detail::analyze_any_incomplete<Build>(method, detail::view_for_any_policy(a), options, stream,
+                                               resource);
 }
 
 /// Returns the names of the policies that analyze knows: without nvcc, and without a compiled library of

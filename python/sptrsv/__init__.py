@@ -1,13 +1,14 @@
 """Sparse triangular solves on NVIDIA GPUs and on the host: one analysis, many solves.
 
 ``analyze`` returns a solver of one triangle, ``factors`` one of a system whose factors are known, and ``from_splu``
-one of a SuperLU factorisation of SciPy or CuPy. ``spsolve_triangular`` has SciPy's signature and keeps solvers by
-pattern.
+one of a SuperLU factorisation of SciPy or CuPy. ``ilu`` and ``ic`` factorise incompletely. ``spsolve_triangular`` has
+SciPy's signature and keeps solvers by pattern.
 """
 
 from ._cache import CacheInfo, cache_info, clear_cache, set_cache_limit, spsolve_triangular
 from ._errors import CudaError, Error, InputError, OutOfMemoryError
 from ._factors import Factors, FactorsStatus, factors
+from ._incomplete import FactorizationStatus, IncompleteFactors, ic, ilu
 from ._library import policy_names, version
 from ._solver import Solver, Status, analyze
 from ._splu import LUSolver, from_splu
@@ -19,8 +20,10 @@ __all__ = [
     "CacheInfo",
     "CudaError",
     "Error",
+    "FactorizationStatus",
     "Factors",
     "FactorsStatus",
+    "IncompleteFactors",
     "Info",
     "InputError",
     "LUSolver",
@@ -32,6 +35,8 @@ __all__ = [
     "clear_cache",
     "factors",
     "from_splu",
+    "ic",
+    "ilu",
     "policy_names",
     "set_cache_limit",
     "spsolve_triangular",

@@ -49,7 +49,7 @@ class Triangle(NamedTuple):
         return _library.Factor(int(not self.lower), int(self.unit_diagonal), operation(self.transpose, "transpose"))
 
 
-_KINDS = {
+KINDS = {
     "lu": (Triangle(True, True), Triangle(False), False),
     "cholesky": (Triangle(True), Triangle(True, False, "H"), False),
     "ldl": (Triangle(True, True), Triangle(True, True, "H"), True),
@@ -76,8 +76,6 @@ class Factors(System):
         scales: tuple[Any, Any],
         policy: str | None,
     ) -> None:
-        self._handle = ctypes.c_void_p()
-        self.transposed = transposed
         matrix = Matrix(first)
         other = None
         if second is not None:
@@ -98,12 +96,22 @@ class Factors(System):
             *(array.address if array is not None else None for array in (row_scale, column_scale)),
             policy_text(policy),
         )
+        self._analyze(matrix.described, other.described if other is not None else None, options, matrix.stream)
+
+    def _analyze(
+        self,
+        first: _library.Matrix,
+        second: _library.Matrix | None,
+        options: _library.FactorsOptions,
+        stream: int | None,
+    ) -> None:
+        self._handle = ctypes.c_void_p()
         _library.check(
             _library.library.sptrsv_analyze_factors(
-                ctypes.byref(matrix.described),
-                ctypes.byref(other.described) if other is not None else None,
+                ctypes.byref(first),
+                ctypes.byref(second) if second is not None else None,
                 ctypes.byref(options),
-                matrix.stream,
+                stream,
                 ctypes.byref(self._handle),
             )
         )
@@ -244,11 +252,11 @@ def factors(
     >>> f.solve(np.array([4.0, 12.0]))
     array([1., 1.])
     """
-    if kind not in _KINDS:
+    if kind not in KINDS:
         raise ValueError(f"kind is one of 'lu', 'cholesky', 'ldl', not {kind!r}")
     if second is not None and kind != "lu":
         raise ValueError(f"the factors of kind {kind!r} are stored in one matrix")
-    lower, upper, has_diagonal = _KINDS[kind]
+    lower, upper, has_diagonal = KINDS[kind]
     return Factors(
         first,
         second,

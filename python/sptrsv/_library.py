@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_uint64, c_void_p
+from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_int64, c_uint64, c_void_p
 from pathlib import Path
 
 from ._errors import CudaError, Error, InputError, OutOfMemoryError
@@ -99,6 +99,18 @@ class FactorsOptions(Structure):
     )
 
 
+class IncompleteOptions(Structure):
+    """``sptrsv_incomplete_options``."""
+
+    _fields_ = (
+        ("method", c_int),
+        ("fill_level", c_int64),
+        ("diagonal_shift", c_double),
+        ("boost_below", c_double),
+        ("boost_to", c_double),
+    )
+
+
 class InfoStruct(Structure):
     """``sptrsv_info``."""
 
@@ -146,6 +158,17 @@ def _load() -> ctypes.CDLL:
             (c_void_p, c_void_p, c_void_p, POINTER(c_int), POINTER(c_int), POINTER(c_int64)),
         ),
         "sptrsv_get_factors_info": (c_int, (c_void_p, c_int, POINTER(InfoStruct))),
+        "sptrsv_analyze_incomplete": (
+            c_int,
+            (POINTER(Matrix), POINTER(IncompleteOptions), c_void_p, POINTER(c_void_p)),
+        ),
+        "sptrsv_destroy_incomplete": (None, (c_void_p,)),
+        "sptrsv_factorize": (c_int, (c_void_p, c_void_p, c_int64, c_void_p)),
+        "sptrsv_get_incomplete_factors": (c_int, (c_void_p, POINTER(Matrix), POINTER(Matrix))),
+        "sptrsv_get_incomplete_status": (
+            c_int,
+            (c_void_p, c_void_p, POINTER(c_int), POINTER(c_int64), POINTER(c_int64)),
+        ),
         "sptrsv_last_error": (c_char_p, ()),
         "sptrsv_last_error_row": (c_int64, ()),
         "sptrsv_policy_names": (c_char_p, ()),

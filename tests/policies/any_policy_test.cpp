@@ -225,5 +225,38 @@ TEST(AnyFactors, RefuseWorkspacesOfOthersAndUseAfterAMove) {
             invalid("there is no policy 'fast'; the policies are host_parallel, host_serial"));
 }
 
+TEST(AnyIncomplete, IsAnalysedByEachMethod) {
+  const csr_matrix<double> a{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {4, 2, 2, 5}};
+  auto of_lu = analyze_incomplete(incomplete_method::lu, a);
+  EXPECT_EQ(std::vector<double>(of_lu.values().begin(), of_lu.values().end()),
+            (std::vector<double>{4, 2, 0.5, 4}));
+  auto factors = analyze_factors("host_serial", of_lu.view(a));
+  std::vector<double> x(2);
+  factors.apply(std::vector<double>{6, 7}, x);
+  EXPECT_EQ(x, (std::vector<double>{1, 1}));
+
+  const csc_matrix<double> by_columns{2, 2, {0, 2, 4}, {0, 1, 0, 1}, {4, 2, 2, 5}};
+  auto cholesky = analyze_incomplete(incomplete_method::cholesky, by_columns, incomplete_options::fill(1));
+  EXPECT_EQ(std::vector<double>(cholesky.values().begin(), cholesky.values().end()),
+            (std::vector<double>{2, 1, 2}));
+  EXPECT_EQ(cholesky.view(by_columns).entries, 3);
+  EXPECT_EQ(cholesky.info().fill_level, 1);
+  EXPECT_EQ(cholesky.rows(), 2);
+}
+
+TEST(AnyIncomplete, HasTheFunctionsOfAFactorisation) {
+  const csr_matrix<double> a{1, 1, {0, 1}, {0}, {4}};
+  any_incomplete<double> held = analyze_incomplete_cholesky(a, {}, host_stream{});
+  held.factorize(std::vector<double>{0});
+  EXPECT_EQ(held.status().code, factor_status::kind::zero_pivot);
+  EXPECT_EQ(held.status().row, 0);
+  held.factorize(std::vector<double>{0}, pivot_options{0, 1, 9});
+  EXPECT_EQ(held.status().boosted_pivots, 1);
+  const any_incomplete<double> taken = std::move(held);
+  EXPECT_EQ(refusal([&] { held.factorize(std::vector<double>{0}); }),
+            invalid("the factorisation was moved from"));
+  EXPECT_EQ(taken.values()[0], 3);
+}
+
 }  // namespace
 }  // namespace sptrsv::testing

@@ -106,6 +106,22 @@ class CuPy(unittest.TestCase):
         f.solve(cupy.asarray(b))
         self.assertEqual(f.status(), ("zero_pivot", "first", 7))
 
+    def test_incomplete_factors_on_the_device(self):
+        line = sp.diags([-1.0, 2.0, -1.0], [-1, 0, 1], (17, 17))
+        a = sp.csr_matrix(sp.kron(sp.eye(17), line) + sp.kron(line, sp.eye(17)) + 0.1 * sp.eye(289))
+        b = RANDOM.uniform(-1, 1, 289)
+        for level in (0, 1):
+            for function in (sptrsv.ilu, sptrsv.ic):
+                host = function(a, fill_level=level)
+                f = function(cupy_sparse.csr_matrix(a), fill_level=level)
+                self.assertEqual(f.entries, host.entries)
+                x = f.solve(cupy.asarray(b))
+                np.testing.assert_allclose(cupy.asnumpy(x), host.solve(b), rtol=1e-10, atol=1e-12)
+                f.update_values(cupy.asarray(2 * a.data))
+                half = f.solve(cupy.asarray(b))
+                np.testing.assert_allclose(2 * cupy.asnumpy(half), host.solve(b), rtol=1e-10, atol=1e-12)
+                self.assertTrue(f.factorization_status().ok)
+
     def test_linear_operator_preconditions(self):
         a = sp.csr_matrix(sp.diags([-1.0, 2.5, -1.0], [-1, 0, 1], (300, 300)))
         f = sptrsv.analyze(cupy_sparse.csr_matrix(sp.tril(a).tocsr()), max_rhs=2).as_linear_operator()

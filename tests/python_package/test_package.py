@@ -237,6 +237,40 @@ class SciPy(unittest.TestCase):
         with self.assertRaisesRegex(sptrsv.InputError, "transposed"):
             f.solve_transposed(b)
 
+    def test_incomplete_factorisations_precondition(self):
+        a = poisson(20)
+        b = random_values(a.shape[0], np.float64)
+        plain, without_fill, with_fill, ilu_steps = [], [], [], []
+        cg(a, b, callback=plain.append)
+        cg(a, b, M=sptrsv.ic(a).as_linear_operator(), callback=without_fill.append)
+        cg(a, b, M=sptrsv.ic(a.tocsr(), fill_level=2).as_linear_operator(), callback=with_fill.append)
+        cg(a, b, M=sptrsv.ilu(a, fill_level=2).as_linear_operator(), callback=ilu_steps.append)
+        self.assertLess(len(without_fill), len(plain))
+        self.assertLess(len(with_fill), len(without_fill))
+        self.assertLessEqual(abs(len(ilu_steps) - len(with_fill)), 1)
+
+    def test_incomplete_factors_are_those_of_complete_fill(self):
+        for dtype in TYPES:
+            a = sp.csr_matrix(poisson(5).astype(dtype))
+            a.eliminate_zeros()
+            a.data = a.data + (0.1 * random_values(a.nnz, dtype)).astype(dtype)
+            b = random_values(25, dtype)
+            f = sptrsv.ilu(a, fill_level=25, transposed="T", policy="host_serial")
+            self.assertGreater(f.entries, a.nnz)
+            np.testing.assert_allclose(a @ f.solve(b), b, rtol=1e-3, atol=1e-4)
+            np.testing.assert_allclose(a.T @ f.solve_transposed(b), b, rtol=1e-3, atol=1e-4)
+            f.update_values(2 * a.data)
+            np.testing.assert_allclose(2 * (a @ f.solve(b)), b, rtol=1e-3, atol=1e-4)
+            self.assertEqual(f.factorization_status(), ("ok", None, 0))
+            values = a.data.copy()
+            values[0] = 0  # the diagonal of row 0 is its first entry
+            f.update_values(values)
+            self.assertEqual(f.factorization_status()[:2], ("zero_pivot", 0))
+            boosted = sptrsv.ilu(type(a)((values, a.indices, a.indptr)), boost_below=1e-3, boost_to=1)
+            self.assertEqual(boosted.factorization_status(), ("ok", None, 1))
+        with self.assertRaisesRegex(sptrsv.InputError, "fill_level"):
+            sptrsv.ic(a, fill_level=-1)
+
     def test_linear_operator_preconditions(self):
         a = poisson(16)
         lower = sp.tril(a, format="csr")

@@ -177,6 +177,49 @@ static void applies_factors_of_two_matrices_with_orders(void) {
   sptrsv_destroy_factors(NULL);
 }
 
+/* A = (4 2; 2 5) = L U = (1 0; 1/2 1) (4 2; 0 4) = L L^T with L = (2 0; 1 2). */
+static void factorises_incompletely(void) {
+  static const int32_t offsets[] = {0, 2, 4}, indices[] = {0, 1, 0, 1};
+  static const double a_values[] = {4, 2, 2, 5}, twice[] = {8, 4, 4, 10}, singular[] = {0, 2, 2, 5};
+  const sptrsv_matrix a = {SPTRSV_CSR, SPTRSV_DOUBLE, SPTRSV_INT32, 2, 2, 4, offsets, indices, a_values};
+  sptrsv_incomplete_options cholesky = {SPTRSV_INCOMPLETE_CHOLESKY, 1, 0, 0, 0};
+  double b[] = {6, 7}, x[] = {0, 0};
+  const sptrsv_vectors from = {b, 1, 1, 2}, to = {x, 1, 1, 2};
+  sptrsv_incomplete* lu;
+  sptrsv_incomplete* with_fill;
+  sptrsv_matrix both;
+  sptrsv_factors* factors;
+  sptrsv_solve_status status;
+  int64_t row;
+  int64_t boosted;
+  CHECK(sptrsv_analyze_incomplete(&a, NULL, NULL, &lu) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_get_incomplete_factors(lu, &a, &both) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_analyze_factors(&both, NULL, NULL, NULL, &factors) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_apply(factors, &from, &to, NULL, NULL) == SPTRSV_SUCCESS);
+  CHECK(x[0] == 1 && x[1] == 1);
+  CHECK(sptrsv_factorize(lu, twice, 4, NULL) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_update_factors(factors, both.values, both.entries, NULL, 0, NULL) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_apply(factors, &from, &to, NULL, NULL) == SPTRSV_SUCCESS);
+  CHECK(x[0] == 0.5 && x[1] == 0.5);
+  CHECK(sptrsv_factorize(lu, singular, 4, NULL) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_get_incomplete_status(lu, NULL, &status, &row, &boosted) == SPTRSV_SUCCESS);
+  CHECK(status == SPTRSV_ZERO_PIVOT && row == 0 && boosted == 0);
+  CHECK(sptrsv_factorize(lu, singular, 3, NULL) == SPTRSV_SIZE_MISMATCH);
+  sptrsv_destroy_factors(factors);
+  sptrsv_destroy_incomplete(lu);
+
+  CHECK(sptrsv_analyze_incomplete(&a, &cholesky, NULL, &with_fill) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_get_incomplete_factors(with_fill, &a, &both) == SPTRSV_SUCCESS);
+  CHECK(both.entries == 3 && ((const double*)both.values)[2] == 2);
+  both.index_type = SPTRSV_INT64;
+  CHECK(sptrsv_get_incomplete_factors(with_fill, &both, &both) == SPTRSV_INVALID_ARGUMENT);
+  sptrsv_destroy_incomplete(with_fill);
+  cholesky.fill_level = -1;
+  CHECK(sptrsv_analyze_incomplete(&a, &cholesky, NULL, &with_fill) == SPTRSV_INVALID_ARGUMENT);
+  CHECK(with_fill == NULL);
+  sptrsv_destroy_incomplete(NULL);
+}
+
 static void refuses_bad_input_with_a_text(void) {
   const int32_t no_diagonal[] = {0, 0, 0};
   sptrsv_matrix a = lower_of(SPTRSV_DOUBLE, SPTRSV_INT32, values);
@@ -203,6 +246,7 @@ int main(void) {
   takes_options_and_several_right_hand_sides();
   applies_factors_in_all_types();
   applies_factors_of_two_matrices_with_orders();
+  factorises_incompletely();
   refuses_bad_input_with_a_text();
   sptrsv_destroy(NULL);
   sptrsv_destroy_workspace(NULL);

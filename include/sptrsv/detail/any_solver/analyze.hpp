@@ -1,4 +1,4 @@
-// analyze() and analyze_factors() with a policy that is chosen at run time.
+// The analyses of which something is chosen at run time: a policy, or the method of a factorisation.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,30 @@
 
 namespace sptrsv::detail {
 
-/// Returns the name of the policy that solves if the user names none: by the memory that the matrix is in.
-inline std::string default_name([[maybe_unused]] const void* offsets) {
+// All functions here are templates over the build, because a program may have translation units of nvcc and
+// of another compiler, in which their definitions differ.
+
+/// Returns whether this build computes on the device for a matrix whose offsets are there.
+template <class Build>
+bool is_on_device([[maybe_unused]] const void* offsets) {
 #ifdef __CUDACC__
-  if (cuda_executor::can_access(offsets)) {
+  return cuda_executor::can_access(offsets);
+#else
+  return false;
+#endif
+}
+
+/// Returns the name of the policy that solves if the user names none: by the memory that the matrix is in.
+template <class Build>
+std::string default_name([[maybe_unused]] const void* offsets) {
+#ifdef __CUDACC__
+  if (is_on_device<Build>(offsets)) {
     return first_name(device_policies{});
   }
 #endif
   return first_name(host_policies{});
 }
 
-/// The functions are templates over the build so that a program may have translation units of nvcc and of
-/// another compiler, whose policies differ.
 template <class Build>
 std::vector<std::string> any_policy_names() {
   std::vector<std::string> names;
@@ -34,11 +46,11 @@ std::vector<std::string> any_policy_names() {
 
 /// Calls `visit(policy)` with the policy that the text names, its options set. `offsets`: of the matrix,
 /// whose memory decides if the text names none.
-template <class Visit>
+template <class Build, class Visit>
 void visit_policy(const any_policy& policy, const void* offsets, const Visit& visit) {
   policy_text text(policy.text());
   if (text.name.empty()) {
-    text.name = default_name(offsets);
+    text.name = default_name<Build>(offsets);
   }
   SPTRSV_EXPECTS(has_name(all_policies{}, text.name), errc::invalid_argument,
                  "there is no policy '" + text.name + "'; the policies are " + names_of(all_policies{}));
@@ -66,7 +78,7 @@ any_solver<typename View::value_type, typename View::index_type, typename View::
     memory_resource* resource) {
   std::optional<any_solver<typename View::value_type, typename View::index_type, typename View::offset_type>>
       made;
-  visit_policy(policy, pattern_of(a).offsets, [&](const auto& chosen) {
+  visit_policy<Build>(policy, pattern_of(a).offsets, [&](const auto& chosen) {
     made.emplace(analyze(chosen, a, options, stream_for<std::decay_t<decltype(chosen)>>(stream), resource));
   });
   return std::move(*made);
@@ -79,7 +91,7 @@ analyze_any_factors(const any_policy& policy, const View& first, const View* sec
                     stream_handle stream, memory_resource* resource) {
   std::optional<any_factors<typename View::value_type, typename View::index_type, typename View::offset_type>>
       made;
-  visit_policy(policy, pattern_of(first).offsets, [&](const auto& chosen) {
+  visit_policy<Build>(policy, pattern_of(first).offsets, [&](const auto& chosen) {
     const auto own = stream_for<std::decay_t<decltype(chosen)>>(stream);
     if (second == nullptr) {
       made.emplace(analyze_factors(chosen, first, options, own, resource));
@@ -88,6 +100,24 @@ analyze_any_factors(const any_policy& policy, const View& first, const View* sec
     }
   });
   return std::move(*made);
+}
+
+template <class Build, class View>
+any_incomplete<typename View::value_type, typename View::index_type, typename View::offset_type>
+analyze_any_incomplete(incomplete_method method, const View& a, const incomplete_options& options,
+                       [[maybe_unused]] stream_handle stream, memory_resource* resource) {
+  using made =
+      any_incomplete<typename View::value_type, typename View::index_type, typename View::offset_type>;
+  const auto analyze_on = [&](auto own) {
+    return method == incomplete_method::lu ? made(analyze_incomplete_lu(a, options, own, resource))
+                                           : made(analyze_incomplete_cholesky(a, options, own, resource));
+  };
+#ifdef __CUDACC__
+  if (is_on_device<Build>(pattern_of(a).offsets)) {
+    return analyze_on(stream);
+  }
+#endif
+  return analyze_on(host_stream{});
 }
 
 }  // namespace sptrsv::detail
