@@ -29,7 +29,7 @@ template <class Key, class Index, class LevelOf>
 struct find_level_offsets {
   const Key* sorted_keys;  ///< by solve index; the levels ascend
   LevelOf level_of;
-  const Index* rows;     ///< by solve index
+  const Index* rows;     ///< by solve index; used for solve_indices only
   Index* level_offsets;  ///< by level, count + 1
   Index* solve_indices;  ///< by row; null: they are not wanted
   std::int64_t size;
@@ -43,6 +43,16 @@ struct find_level_offsets {
         solve_indices(levels.solve_indices.size() == 0 ? nullptr : levels.solve_indices.data()),
         size(static_cast<std::int64_t>(levels.rows.size())),
         count(levels.count) {}
+  /// Finds only where each level begins.
+  find_level_offsets(const Key* keys, const LevelOf& level_of_key, Index* offsets, std::int64_t row_count,
+                     std::int64_t level_count)
+      : sorted_keys(keys),
+        level_of(level_of_key),
+        rows(nullptr),
+        level_offsets(offsets),
+        solve_indices(nullptr),
+        size(row_count),
+        count(level_count) {}
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t p) const {

@@ -194,8 +194,8 @@ class plan {
                   bits_for(static_cast<std::uint64_t>(run_levels_)), resource);
     const auto offsets = make_buffer<Index>(run_levels_ + 1, on, resource);
     simt::for_each(on, size,
-                   find_level_offsets<key, Index, position_of_key>{
-                       sorted.data(), {}, offsets.data(), size, run_levels_});
+                   find_level_offsets<key, Index, position_of_key>(sorted.data(), {}, offsets.data(), size,
+                                                                   run_levels_));
     position_offsets_.resize(offsets.size());
     on.download(position_offsets_.data(), offsets.data(), offsets.bytes());
   }
