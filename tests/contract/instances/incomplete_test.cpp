@@ -65,10 +65,11 @@ TEST(IncompleteFactors, WithFillAreRightUnderEverySchedule) {
   }
 }
 
-/// As many rows as several threads of the host search. Level 1 adds the diagonals of the squares of a grid.
+/// As many entries as several threads of the host search. Level 1 adds the diagonals of the squares of a
+/// grid.
 TEST(IncompleteFactors, OfManyRowsHaveTheFillOfLevelOne) {
-  constexpr std::int64_t nx = 90;
-  constexpr std::int64_t ny = 130;
+  constexpr std::int64_t nx = 210;
+  constexpr std::int64_t ny = 230;
   constexpr std::int64_t triangle = (nx - 1) * ny + nx * (ny - 1) + (nx - 1) * (ny - 1);
   using on_the_host = incomplete<case_types<host_target, double, std::int32_t, std::int32_t>>;
   const pattern p = patterns::stencil_2d(nx, ny);
