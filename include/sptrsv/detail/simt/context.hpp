@@ -85,8 +85,8 @@
 //       Waits for the last copy of the word. The copies of a word are numbered from 0; `odd` says whether the
 //       number is odd. The lanes of the warp that called copy_bulk call it, and see the copy after a sync.
 //   void end_bulk(std::uint64_t* arrival);
-//       Ends the use of a word, all of whose copies have been waited for. Then it may be prepared again, by the
-//       same thread.
+//       Ends the use of a word, all of whose copies have been waited for. Then it may be prepared again, by
+//       the same thread.
 //
 // A weak load may be served from the cache of an SM: after a relaxed poll only an acquire or a fence (not
 // fence_release) makes it see what the producer stored.
