@@ -109,7 +109,8 @@ class LevelTables : public on_target<case_types<emulator_target, double, std::in
                                                    partitioned::cost_constants::of<dataflow_tuning>(),
                                                    {},
                                                    {{32, 1, 1, 100}}},
-                                                  where.on(), where.resource());
+                                                  {}, where.on(), where.resource())
+                                 .of_shapes;
     const std::vector<partitioned::level_counts> cells = where.download(counted.cells);
     const auto level = where.download(levels.of_row);
     for (std::int64_t l = 0; l < levels.count; ++l) {
