@@ -279,6 +279,7 @@ using dataflow = basic_dataflow<>;
 
 /// The tuning constants of dataflow_single.
 struct dataflow_single_tuning : dataflow_tuning {
+  /// Entries and pivots are stored as float, or as complex float.
   static constexpr entry_storage entries = entry_storage::single;
 };
 /// dataflow with entries in single precision, for systems whose solves are bound by memory bandwidth: an
