@@ -252,9 +252,11 @@ void expect_countable_slots(const device_triangle<Index, Offset>& t, const packi
 /// slots at the end. Synchronises for a large triangle. Throws errc::unsupported if the slots do not fit
 /// Offset.
 template <class Index, class Offset, class Executor>
-buffer<Offset> find_slices(const device_triangle<Index, Offset>& t, const packing_order<Index>& order,
-                           const row_wise::find_gates<Index>& find_gate, std::int64_t* total,
-                           const Executor& on, const analysis_memory& memory) {
+buffer<Offset> find_slices(
+    const device_triangle<Index, Offset>& t, const packing_order<Index>& order,
+    const row_wise::find_gates<Index>& find_gate,
+    std::int64_t* total,  // NOLINT(readability-non-const-parameter): the scan writes it
+    const Executor& on, const analysis_memory& memory) {
   const std::int64_t count = simt::ceil_div(t.size, slice_rows);
   auto offsets = make_buffer<Offset>(count + 1, on, memory.kept);
   expect_countable_slots(t, order, on, memory.scratch);

@@ -70,10 +70,11 @@ class PartitionedPrediction
                                            [](int sum, const level_counts& c) { return sum + c.rows; }));
     }
     const auto rows = where.upload(level_rows);
-    return partitioned::predict(
-        described, {where.upload(cells), rows.data()},
-        {first.rows(), entries, first.levels(), max_rhs, 1, true, round_numbers, row_per_thread, shapes},
-        where.on(), where.resource());
+    return partitioned::predict(described, {where.upload(cells), rows.data()},
+                                {first.rows(), entries, first.levels(), max_rhs, 1, true, round_numbers,
+                                 row_per_thread, shapes},
+                                {}, where.on(), where.resource())
+        .of_shapes;
   }
   double time(const table& t, const costed_shape& shape, std::int64_t max_rhs = 1) {
     return predict({t}, {shape}, max_rhs).front().nanoseconds;
