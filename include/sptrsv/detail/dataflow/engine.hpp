@@ -243,6 +243,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
                                : "not rewritten: the path cannot solve the rewritten system";
       return false;
     }
+    made->make_values(on, resource);
     made->update_values(values, on);
     if (made->first_grown_index(on) >= 0) {
       rewriting_ = "not rewritten: inverses are not finite";

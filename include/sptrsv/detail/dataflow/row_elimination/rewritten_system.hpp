@@ -9,6 +9,7 @@
 
 #include "sptrsv/detail/dataflow/row_elimination/level_runs/plan.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/plan.hpp"
+#include "sptrsv/memory_resource.hpp"
 
 namespace sptrsv::detail::dataflow::row_elimination {
 
@@ -31,6 +32,12 @@ class rewritten_system {
   }
   [[nodiscard]] const Scalar* values() const {
     return std::visit([](const auto& m) { return m.values(); }, made_);
+  }
+  /// Allocates the values, if the constructor did not; before update_values().
+  void make_values(const Executor& on, memory_resource& resource) {
+    if (auto* const levels = std::get_if<by_levels>(&made_); levels != nullptr) {
+      levels->make_values(on, resource);
+    }
   }
   void update_values(const Scalar* stored, const Executor& on) {
     std::visit([&](auto& m) { m.update_values(stored, on); }, made_);

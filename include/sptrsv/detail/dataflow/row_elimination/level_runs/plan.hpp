@@ -59,6 +59,13 @@ class plan {
   /// Returns the number of entries of the right-hand sides.
   [[nodiscard]] std::int64_t rhs_entries() const { return static_cast<std::int64_t>(rhs_columns_.size()); }
 
+  /// Allocates the values, before update_values() is called: when the system has been planned, which takes
+  /// memory.
+  void make_values(const Executor& on, memory_resource& resource) {
+    values_ = make_buffer<Scalar>(static_cast<std::int64_t>(columns_.size()), on, resource);
+    rhs_values_ = make_buffer<Scalar>(rhs_entries(), on, resource);
+  }
+
   /// Computes the values of the rewritten system and the entries of its right-hand sides.
   void update_values(const Scalar* stored, const Executor& on) {
     on.fill_bytes(first_grown_.data(), 0x7f, first_grown_.bytes());
@@ -114,7 +121,7 @@ class plan {
 
   /// Returns how many bytes `transform` reads and writes for one right-hand side.
   [[nodiscard]] std::size_t transform_bytes() const {
-    return rhs_offsets_.bytes() + rhs_columns_.bytes() + rhs_values_.bytes() +
+    return rhs_offsets_.bytes() + static_cast<std::size_t>(rhs_entries()) * (sizeof(Scalar) + sizeof(Index)) +
            2 * static_cast<std::size_t>(triangle_.size) * sizeof(Scalar);
   }
 
@@ -240,7 +247,7 @@ class plan {
     lengths_ = {};
   }
 
-  /// Makes the arrays of the rewritten system out of the lists.
+  /// Makes the pattern of the rewritten system and of its right-hand sides out of the lists.
   void take(const buffer<Offset>& slots, const buffer<Index>& listed, const Executor& on,
             memory_resource& resource) {
     const std::int64_t size = triangle_.size;
@@ -251,9 +258,7 @@ class plan {
     simt::for_each(on, size, add_pivots<Offset>{lengths_.data(), pivots, row_offsets_.data()});
     on.exclusive_scan(row_offsets_.data(), row_offsets_.data(), size + 1, resource);
     columns_ = make_buffer<Index>(last_of(row_offsets_, on), on, resource);
-    values_ = make_buffer<Scalar>(static_cast<std::int64_t>(columns_.size()), on, resource);
     rhs_columns_ = make_buffer<Index>(last_of(rhs_offsets_, on), on, resource);
-    rhs_values_ = make_buffer<Scalar>(rhs_entries(), on, resource);
     first_grown_ = make_buffer<std::int64_t>(1, on, resource);
     take_columns<Index, Offset> take{};
     take.triangle_offsets = triangle_.row_offsets.data();
