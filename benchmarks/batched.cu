@@ -192,7 +192,7 @@ double measure_cusparse(const matrix& a, const std::vector<double>& values, cons
   return time * static_cast<double>(systems);
 }
 
-/// What is measured.
+/// The options of the command line.
 struct settings {
   std::int64_t systems = 10000;
   bool every_number_of_lanes = false;

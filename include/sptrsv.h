@@ -237,9 +237,9 @@ sptrsv_code sptrsv_apply_transpose(sptrsv_factors* factors, const sptrsv_vectors
 /** Creates scratch memory for one more application in flight. On an error `*workspace` is null. */
 sptrsv_code sptrsv_make_factors_workspace(const sptrsv_factors* factors, void* stream,
                                           sptrsv_workspace** workspace);
-/** Writes what the last application on the workspace (null: the factors' own) met. Unless the status is
- * SPTRSV_OK, it also writes the part that met it and its row (-1: none) to `*part` and `*row`, each of which
- * may be null. Synchronises the stream. */
+/** Writes what the last application on the workspace (null: the factors' own) met to `*status`. If this is
+ * not SPTRSV_OK, the function writes the factor that met it to `*part` and the row of this factor to `*row`
+ * (-1: none). `part` and `row` may be null. Synchronises the stream. */
 sptrsv_code sptrsv_get_factors_status(sptrsv_factors* factors, sptrsv_workspace* workspace, void* stream,
                                       sptrsv_solve_status* status, sptrsv_factor_part* part, int64_t* row);
 /** Writes the description of solver `number` of the factors to `*info`: 0 for F_1, 1 for F_2, 2 and 3 for the

@@ -1,5 +1,5 @@
 // Batches of small systems: many triangular systems that have one pattern and different values are solved by
-// one kernel.
+// one kernel. The file is long because it is the documented interface of one class, with its checks.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace sptrsv {
 
-/// What analyze_batch needs to know of a batch.
+/// The size of a batch, the layout of its values, and how many threads solve one system.
 struct batch_options {
   std::int64_t systems = 1;  ///< number of systems, at least 0
   /// Distance in elements between the values of consecutive systems; 0: the number of entries of the matrix.

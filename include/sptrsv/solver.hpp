@@ -1,7 +1,8 @@
 // analyze() and the solver that it returns: the interface that all policies share.
 //
 // This header includes no policy, so that a program compiles only what it uses. The header of a policy
-// (sptrsv/policy/<name>.hpp) includes this one and the policy's engine.
+// (sptrsv/policy/<name>.hpp) includes this one and the policy's engine. The file is long because most of it
+// is the documented interface of one class.
 #pragma once
 
 #include <algorithm>

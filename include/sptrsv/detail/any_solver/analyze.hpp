@@ -1,4 +1,4 @@
-// The analyses of which something is chosen at run time: a policy, or the method of a factorisation.
+// The analyses that take their policy, or the method of a factorisation, at run time.
 #pragma once
 
 #include <cstddef>

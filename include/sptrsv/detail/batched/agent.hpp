@@ -10,7 +10,7 @@
 
 namespace sptrsv::detail::batched {
 
-/// What first_nonfinite holds for a system whose components are all finite: all bits set.
+/// The value of first_nonfinite for a system whose components are all finite: all bits are set.
 inline constexpr std::uint32_t no_row = UINT32_MAX;
 
 /// The right-hand sides or solutions of all systems.

@@ -131,7 +131,7 @@ std::vector<slice> cut(const host_system<Index, Offset>& of, int lanes) {
   return made;
 }
 
-/// What the kernels read.
+/// The plan that all systems of a batch share, in host memory; the engine copies it to the device.
 template <class Offset>
 struct plan {
   int lanes = 0;  ///< of a system

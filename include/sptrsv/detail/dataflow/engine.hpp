@@ -1,5 +1,6 @@
 // The engine of dataflow: solves the system on one path, as it is or with rows rewritten by row elimination
-// so that fewer hand-offs are left.
+// so that fewer hand-offs are left. The file is long because the choice among the ways to rewrite compares
+// each of them with the others.
 #pragma once
 
 #include <algorithm>

@@ -90,7 +90,7 @@ class planner {
   }
 
  private:
-  /// Whether no other path is considered.
+  /// Returns whether the row_per_thread path is the only one that the planner considers.
   [[nodiscard]] bool is_row_per_thread_only() const {
     return policy_.path == path_name::row_per_thread || tuning::entries != entry_storage::as_values;
   }

@@ -1,4 +1,4 @@
-// What a PE receives from others in a solve: flagged values in three buffers that consecutive solves share.
+// The values that a PE receives from other PEs: they are flagged, and consecutive solves share three buffers.
 //
 // Solve number s uses buffer s mod 3 and resets buffer (s - 1) mod 3, which the solve before has read. A PE
 // may run ahead of another one. So before a block stores anything to another PE in solve s, it waits until

@@ -1,4 +1,4 @@
-// What a PE receives from others in a solve, and what it sends to them.
+// The plan of the messages that a PE sends to other PEs and receives from them in a solve.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace sptrsv::detail::distributed {
 
-/// What a PE sends and receives in a solve.
+/// The messages that a PE sends and receives in one solve.
 template <class Offset>
 struct message_plan {
   std::int64_t values =

@@ -1,4 +1,4 @@
-// Which rows may be rewritten.
+// The limits that decide which rows are rewritten.
 #pragma once
 
 #include <cstdint>

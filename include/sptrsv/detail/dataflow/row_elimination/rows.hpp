@@ -150,4 +150,17 @@ SPTRSV_DEVICE void merge(Context& ctx, const Warp& warp, List list, const Visit&
   }
 }
 
+/// Writes, for each row of the rewritten system, the number of its entries with its pivot.
+template <class Offset>
+struct count_entries {
+  const Offset* lengths;
+  Offset pivots;  ///< pivots of a row: 0 or 1
+  Offset* counts;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    ctx.store(counts + row, static_cast<Offset>(ctx.load_constant(lengths + row) + pivots));
+  }
+};
+
 }  // namespace sptrsv::detail::dataflow::row_elimination

@@ -13,6 +13,8 @@
 //
 // Progress: a row needs rows with smaller solve indices only, and blocks take their rows in the order of
 // their tickets.
+//
+// The file is long because it is the body of one kernel, with and without rewritten right-hand sides.
 #pragma once
 
 #include <cstdint>

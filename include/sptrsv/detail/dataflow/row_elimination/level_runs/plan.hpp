@@ -255,7 +255,8 @@ class plan {
     on.exclusive_scan(rhs_offsets_.data(), rhs_offsets_.data(), size + 1, resource);
     row_offsets_ = make_buffer<Offset>(size + 1, on, resource);
     on.fill_bytes(row_offsets_.data(), 0, row_offsets_.bytes());
-    simt::for_each(on, size, add_pivots<Offset>{lengths_.data(), pivots, row_offsets_.data()});
+    simt::for_each(on, size,
+                   row_elimination::count_entries<Offset>{lengths_.data(), pivots, row_offsets_.data()});
     on.exclusive_scan(row_offsets_.data(), row_offsets_.data(), size + 1, resource);
     columns_ = make_buffer<Index>(last_of(row_offsets_, on), on, resource);
     rhs_columns_ = make_buffer<Index>(last_of(rhs_offsets_, on), on, resource);

@@ -36,19 +36,6 @@ struct position_of_key {
   }
 };
 
-/// Writes, for each row of the rewritten system, the number of its entries with its pivot.
-template <class Offset>
-struct add_pivots {
-  const Offset* lengths;
-  Offset pivots;  ///< pivots of a row: 0 or 1
-  Offset* counts;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    ctx.store(counts + row, static_cast<Offset>(ctx.load_constant(lengths + row) + pivots));
-  }
-};
-
 /// Copies the columns of each row, and then that of its pivot, and those of its right-hand side.
 template <class Index, class Offset>
 struct take_columns {

@@ -108,15 +108,16 @@ SPTRSV_DEVICE row_elimination::row_elimination<Scalar> eliminate(
   return made;
 }
 
-/// The entries of a row that it eliminates, or the others; or a whole list. A list for merge().
+/// A list for merge(): a whole list, or one of the two parts of a row's own entries. One part has the entries
+/// that the row eliminates, the other part has the rest.
 template <class Index, class Offset>
 struct part_of_list {
   using offset = Offset;
   static constexpr Index none = sorted_list<Index, Offset>::none;
 
   sorted_list<Index, Offset> whole;
-  bool is_own;      ///< whether the list is the row itself, of which a part is taken
-  bool eliminated;  ///< which part
+  bool is_own;      ///< whether `whole` has the row's own entries, and merge() gets a part of them
+  bool eliminated;  ///< whether this part has the entries that the row eliminates
   Index first_level;
   runs<Index> of;
   Offset next;
