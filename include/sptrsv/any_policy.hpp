@@ -1,5 +1,5 @@
 // any_policy: a policy that is named at run time, and its analyses, which return an any_solver or
-// any_factors.
+// any_factors; and the analyses that take the device or the host at run time.
 //
 // The umbrella does not include this header: it compiles every policy, unless the program links the compiled
 // library (CMake: sptrsv::compiled), which has them compiled.
@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/any_batch.hpp"
 #include "sptrsv/any_factors.hpp"
 #include "sptrsv/any_incomplete.hpp"
 #include "sptrsv/any_solver.hpp"
@@ -67,6 +68,10 @@ template <class Build, class View>
 any_incomplete<typename View::value_type, typename View::index_type, typename View::offset_type>
 analyze_any_incomplete(incomplete_method method, const View& a, const incomplete_options& options,
                        stream_handle stream, memory_resource* resource);
+template <class Build, class View>
+any_batch<typename View::value_type, typename View::index_type, typename View::offset_type> analyze_any_batch(
+    const View& a, span<const typename View::value_type> values, const batch_options& batch,
+    const system_options& options, stream_handle stream, memory_resource* resource);
 template <class Build>
 std::vector<std::string> any_policy_names();
 
@@ -165,6 +170,25 @@ auto analyze_incomplete(incomplete_method method, const Matrix& a, const incompl
                         stream_handle stream = {}, memory_resource* resource = nullptr) {
   return detail::analyze_any_incomplete<Build>(method, detail::view_for_any_policy(a), options, stream,
                                                resource);
+}
+
+/// Analyses the pattern of `a` once for all systems of a batch, on the device if the matrix is in device
+/// memory and otherwise on the host; otherwise as analyze_batch (sptrsv/batched.hpp).
+///
+/// @param a csr_view, csc_view or owning matrix: the pattern of all systems.
+/// @param values the values of all systems, in the memory space of the matrix.
+/// @param batch the number of systems, and the distance between their values.
+/// @param options the triangle, the operation, and the largest number of right-hand sides, of all systems.
+/// @param stream the stream of the analysis; the host ignores it.
+/// @param resource source of memory on the device; null: the library's pool. The host ignores it.
+/// @return the batch, an `any_batch<Value, Index, Offset>` of the types of the matrix.
+/// @throws error as analyze_batch. The size of a system is not limited on the host.
+template <class Matrix, class Build = detail::this_build, class View = typename Matrix::view_type>
+auto analyze_any_batch(const Matrix& a, span<const typename View::value_type> values,
+                       const batch_options& batch, const system_options& options = {},
+                       stream_handle stream = {}, memory_resource* resource = nullptr) {
+  return detail::analyze_any_batch<Build>(detail::view_for_any_policy(a), values, batch, options, stream,
+                                          resource);
 }
 
 /// Returns the names of the policies that analyze knows: without nvcc, and without a compiled library of

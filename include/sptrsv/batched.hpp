@@ -1,80 +1,20 @@
 // Batches of small systems: many triangular systems that have one pattern and different values are solved by
-// one kernel. The file is long because it is the documented interface of one class, with its checks.
+// one kernel.
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 
-#include "sptrsv/detail/base/strides.hpp"
+#include "sptrsv/batch.hpp"
+#include "sptrsv/detail/batched/checks.hpp"
 #include "sptrsv/detail/batched/engine.hpp"
 #include "sptrsv/solver.hpp"
 
 namespace sptrsv {
-
-/// The size of a batch, the layout of its values, and how many threads solve one system.
-struct batch_options {
-  std::int64_t systems = 1;  ///< number of systems, at least 0
-  /// Distance in elements between the values of consecutive systems; 0: the number of entries of the matrix.
-  std::int64_t value_stride = 0;
-  /// Threads that share a system: 4, 8, 16 or 32. 0: chosen by the pattern and the number of systems.
-  int lanes = 0;
-};
-
-/// Non-owning view of a dense matrix for each system of a batch, whose columns are right-hand sides or
-/// solutions: element (i, j) of system s is `data[s * system_stride + i * row_stride + j * column_stride]`.
-/// Trivially copyable. Strides may be negative.
-template <class T>
-struct batch_view {
-  T* data = nullptr;               ///< address of element (0, 0) of system 0
-  std::int64_t systems = 0;        ///< number of systems
-  std::int64_t rows = 0;           ///< number of rows of each system
-  std::int64_t columns = 1;        ///< number of columns of each system
-  std::int64_t row_stride = 1;     ///< distance in elements from row to row of a column
-  std::int64_t column_stride = 0;  ///< distance in elements from column to column of a row
-  std::int64_t system_stride = 0;  ///< distance in elements from system to system
-
-  /// Constructs a view without elements.
-  constexpr batch_view() noexcept = default;
-  /// Constructs a view from all its members, in their order.
-  constexpr batch_view(T* first, std::int64_t system_count, std::int64_t row_count, std::int64_t column_count,
-                       std::int64_t row_step, std::int64_t column_step, std::int64_t system_step) noexcept
-      : data(first),
-        systems(system_count),
-        rows(row_count),
-        columns(column_count),
-        row_stride(row_step),
-        column_stride(column_step),
-        system_stride(system_step) {}
-  /// Constructs a view of constants from a view of variables.
-  template <class U,
-            class = std::enable_if_t<!std::is_same_v<U, T> && std::is_convertible_v<U (*)[], T (*)[]>>>
-  constexpr batch_view(const batch_view<U>& other) noexcept
-      : batch_view(other.data, other.systems, other.rows, other.columns, other.row_stride,
-                   other.column_stride, other.system_stride) {}
-
-  /// Returns a view without gaps: column after column of a system, system after system.
-  static constexpr batch_view contiguous(T* data, std::int64_t systems, std::int64_t rows,
-                                         std::int64_t columns = 1) noexcept {
-    return {data, systems, rows, columns, 1, rows, rows * columns};
-  }
-};
-
-/// Status of a batched solve; see batched_solver::status.
-struct batch_status {
-  solve_status::kind code = solve_status::kind::ok;  ///< what the solve met; never `growth`
-  std::optional<std::int64_t> system;  ///< the first system that met it; empty if `code` is `ok`
-  std::optional<std::int64_t> row;     ///< its first such row in the order of substitution; empty if `ok`
-
-  /// Returns whether every component of every system is finite.
-  [[nodiscard]] bool ok() const noexcept { return code == solve_status::kind::ok; }
-};
 
 /// Triangular systems op(T_s) x_s = alpha b_s with one pattern, analysed and ready to be solved; the result
 /// of `analyze_batch`.
@@ -217,14 +157,7 @@ class batched_solver {
         max_rhs_(options.max_rhs) {
     const auto pattern = detail::pattern_of(a);
     detail::check_shape(a.rows, a.columns, pattern, values.data(), options);
-    SPTRSV_EXPECTS(systems_ >= 0, errc::invalid_argument, "a batch of a negative number of systems");
-    SPTRSV_EXPECTS(value_stride_ >= entries_, errc::invalid_argument,
-                   "the value stride " + std::to_string(value_stride_) + " is less than the " +
-                       std::to_string(entries_) + " entries of a system");
-    SPTRSV_EXPECTS(
-        batch.lanes == 0 || batch.lanes == 4 || batch.lanes == 8 || batch.lanes == 16 || batch.lanes == 32,
-        errc::invalid_argument,
-        std::to_string(batch.lanes) + " lanes for a system: there may be 4, 8, 16 or 32");
+    detail::batched::check_options(batch, entries_);
     check_space(pattern.offsets, pattern.size, "the array of offsets");
     check_space(pattern.indices, pattern.entries, "the array of indices");
     check_values(values);
@@ -247,71 +180,18 @@ class batched_solver {
   }
   void check_values(span<const Value> values) const {
     const std::int64_t needed =
-        systems_ == 0 || entries_ == 0 ? 0 : detail::checked_product(systems_ - 1, value_stride_) + entries_;
-    SPTRSV_EXPECTS(static_cast<std::uint64_t>(needed) <= values.size(), errc::size_mismatch,
-                   std::to_string(values.size()) + " values for " + std::to_string(systems_) +
-                       " systems of " + std::to_string(entries_) + " entries at a distance of " +
-                       std::to_string(value_stride_) + ", which are " + std::to_string(needed));
+        detail::batched::check_values(values.size(), systems_, entries_, value_stride_);
     check_space(values.data(), needed, "the array of values");
   }
 
   /// Checks the operands of a solve. Returns whether they have elements.
   [[nodiscard]] bool has_work(const batch_view<const Value>& b, const batch_view<Value>& x) const {
-    check_operand(b, "b");
-    check_operand(x, "x");
-    SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
-                   "b has " + std::to_string(b.columns) + " columns and x has " + std::to_string(x.columns));
-    SPTRSV_EXPECTS(
-        x.columns <= max_rhs_, errc::too_many_rhs,
-        std::to_string(x.columns) + " right-hand sides exceed max_rhs = " + std::to_string(max_rhs_));
-    if (systems_ == 0 || size_ == 0 || x.columns == 0) {
+    if (!detail::batched::check_operands(b, x, {systems_, size_, max_rhs_})) {
       return false;
     }
-    check_elements(b, "b", true);
-    check_elements(x, "x", false);
+    check_space(b.data, 1, "b");
+    check_space(x.data, 1, "x");
     return true;
-  }
-  template <class T>
-  void check_operand(const batch_view<T>& v, const char* name) const {
-    SPTRSV_EXPECTS(v.systems == systems_ && v.rows == size_, errc::size_mismatch,
-                   std::string(name) + " has " + std::to_string(v.systems) + " systems of " +
-                       std::to_string(v.rows) + " rows, the batch has " + std::to_string(systems_) + " of " +
-                       std::to_string(size_));
-    SPTRSV_EXPECTS(v.columns >= 0, errc::size_mismatch,
-                   std::string(name) + " has a negative number of columns");
-    check_space(v.data, v.rows > 0 && v.columns > 0 && v.systems > 0 ? 1 : 0, name);
-  }
-  /// Checks the strides of an operand that has elements. `repeats`: whether strides may be 0.
-  template <class T>
-  static void check_elements(const batch_view<T>& v, const char* name, bool repeats) {
-    struct dimension {
-      std::uint64_t stride;
-      std::uint64_t steps;
-    };
-    std::array<dimension, 3> dimensions{
-        dimension{detail::magnitude(v.row_stride), static_cast<std::uint64_t>(v.rows - 1)},
-        dimension{detail::magnitude(v.column_stride), static_cast<std::uint64_t>(v.columns - 1)},
-        dimension{detail::magnitude(v.system_stride), static_cast<std::uint64_t>(v.systems - 1)}};
-    std::sort(dimensions.begin(), dimensions.end(),
-              [](const dimension& a, const dimension& c) { return a.stride < c.stride; });
-    const auto strides = [&] {
-      return std::string(name) + " of " + std::to_string(v.systems) + " systems of " +
-             std::to_string(v.rows) + " rows and " + std::to_string(v.columns) +
-             " columns, with system stride " + std::to_string(v.system_stride) + ", row stride " +
-             std::to_string(v.row_stride) + " and column stride " + std::to_string(v.column_stride);
-    };
-    constexpr std::uint64_t limit = static_cast<std::uint64_t>(PTRDIFF_MAX) / sizeof(T);
-    std::uint64_t extent = 0;  // distance of the elements that differ in the dimensions so far
-    for (const dimension& d : dimensions) {
-      if (d.steps == 0) {
-        continue;
-      }
-      SPTRSV_EXPECTS(d.stride <= (limit - extent) / d.steps, errc::invalid_argument,
-                     strides() + ", exceeds the address space");
-      SPTRSV_EXPECTS(repeats || d.stride > extent, errc::invalid_argument,
-                     strides() + ", has elements that overlap: a stride is too small");
-      extent += d.stride * d.steps;
-    }
   }
 
   std::int64_t systems_;

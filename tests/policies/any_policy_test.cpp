@@ -258,5 +258,60 @@ TEST(AnyIncomplete, HasTheFunctionsOfAFactorisation) {
   EXPECT_EQ(taken.values()[0], 3);
 }
 
+TEST(AnyBatch, SolvesOneSystemAfterTheOtherOnTheHost) {
+  const std::vector<double> values{2, 1, 4, -1, 4, 2, 8, -1, 1, 1, 0};
+  system_options options;
+  options.max_rhs = 2;
+  any_batch<double> batch = analyze_any_batch(lower(), values, {3, 4}, options);
+  EXPECT_EQ(batch.systems(), 3);
+  EXPECT_EQ(batch.rows(), 2);
+  EXPECT_EQ(batch.max_rhs(), 2);
+  EXPECT_EQ(batch.info().entries, 3);
+
+  // Two right-hand sides, of which each system has both rows together, and one right-hand side for all
+  // systems.
+  const std::vector<double> b{2, 0, 9, 4};
+  const batch_view<const double> of_all{b.data(), 3, 2, 2, 2, 1, 0};
+  std::vector<double> x(12);
+  batch.solve(of_all, {x.data(), 3, 2, 2, 2, 1, 4}, 2);
+  EXPECT_EQ(std::vector<double>(x.begin(), x.begin() + 8), (std::vector<double>{2, 0, 4, 2, 1, 0, 2, 1}));
+  EXPECT_EQ(batch.status().code, solve_status::kind::zero_pivot);
+  EXPECT_EQ(batch.status().system, 2);
+  EXPECT_EQ(batch.status().row, 1);
+
+  batch.update_values(std::vector<double>{1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1});
+  batch.solve(of_all, {x.data(), 3, 2, 2, 2, 1, 4});
+  EXPECT_EQ(x, (std::vector<double>{2, 0, 9, 4, 2, 0, 9, 4, 2, 0, 9, 4}));
+  EXPECT_TRUE(batch.status().ok());
+}
+
+TEST(AnyBatch, RefusesWhatDoesNotFit) {
+  const std::vector<double> values{2, 1, 4, 2, 1, 4};
+  const auto of = [&](const batch_options& options) {
+    return refusal([&] { static_cast<void>(analyze_any_batch(lower(), values, options)); }).first;
+  };
+  EXPECT_EQ(of({3}), errc::size_mismatch);
+  EXPECT_EQ(of({-1}), errc::invalid_argument);
+  EXPECT_EQ(of({2, 2}), errc::invalid_argument);
+  EXPECT_EQ(of({2, 0, 5}), errc::invalid_argument);
+  EXPECT_EQ(
+      refusal([&] { static_cast<void>(analyze_any_batch(lower(), span<const double>(nullptr, 6), {2})); }),
+      invalid("the array of values is a null pointer"));
+
+  auto batch = analyze_any_batch(lower(), values, {2});
+  std::vector<double> x(8);
+  const auto solve = [&](const batch_view<double>& to) {
+    return refusal([&] { batch.solve(batch_view<double>::contiguous(x.data(), 2, 2), to); }).first;
+  };
+  EXPECT_EQ(solve(batch_view<double>::contiguous(x.data(), 1, 2)), errc::size_mismatch);
+  EXPECT_EQ(solve(batch_view<double>::contiguous(x.data(), 2, 2, 2)), errc::size_mismatch);
+  EXPECT_EQ(solve({x.data(), 2, 2, 1, 1, 0, 1}), errc::invalid_argument);
+  EXPECT_EQ(refusal([&] { batch.update_values(std::vector<double>(5)); }).first, errc::size_mismatch);
+  EXPECT_EQ(analyze_any_batch(lower(), std::vector<double>{}, {0}).systems(), 0);
+  const any_batch<double> taken = std::move(batch);
+  EXPECT_EQ(refusal([&] { static_cast<void>(batch.rows()); }), invalid("the batch was moved from"));
+  EXPECT_EQ(taken.rows(), 2);
+}
+
 }  // namespace
 }  // namespace sptrsv::testing

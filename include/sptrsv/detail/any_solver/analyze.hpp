@@ -1,4 +1,4 @@
-// The analyses that take their policy, or the method of a factorisation, at run time.
+// The analyses that take their policy, the method of a factorisation, or the side at run time.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "sptrsv/any_policy.hpp"
+#include "sptrsv/batched.hpp"
 #include "sptrsv/detail/any_solver/policy_list.hpp"
 #include "sptrsv/detail/any_solver/policy_options.hpp"
+#include "sptrsv/detail/batched/host_batch.hpp"
 
 namespace sptrsv::detail {
 
@@ -118,6 +120,24 @@ analyze_any_incomplete(incomplete_method method, const View& a, const incomplete
   }
 #endif
   return analyze_on(host_stream{});
+}
+
+template <class Build, class View>
+any_batch<typename View::value_type, typename View::index_type, typename View::offset_type> analyze_any_batch(
+    const View& a, span<const typename View::value_type> values, const batch_options& batch,
+    const system_options& options, [[maybe_unused]] stream_handle stream,
+    [[maybe_unused]] memory_resource* resource) {
+  using value = typename View::value_type;
+  using index = typename View::index_type;
+  using offset = typename View::offset_type;
+#ifdef __CUDACC__
+  if (is_on_device<Build>(pattern_of(a).offsets)) {
+    return any_batch<value, index, offset>(
+        batched_solver<value, index, offset>(a, values, batch, options, stream, resource));
+  }
+#endif
+  return any_batch<value, index, offset>(
+      batched::host_batch<value, index, offset>(a, values, batch, options));
 }
 
 }  // namespace sptrsv::detail

@@ -1,0 +1,111 @@
+// Checks of what the solvers of batches take, on the device and on the host.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "sptrsv/batch.hpp"
+#include "sptrsv/detail/base/checked_product.hpp"
+#include "sptrsv/detail/base/strides.hpp"
+#include "sptrsv/error.hpp"
+
+namespace sptrsv::detail::batched {
+
+/// The shape of a batch.
+struct batch_shape {
+  std::int64_t systems;
+  std::int64_t rows;
+  std::int64_t max_rhs;
+};
+
+/// Checks options, for systems with this number of entries.
+inline void check_options(const batch_options& batch, std::int64_t entries) {
+  SPTRSV_EXPECTS(batch.systems >= 0, errc::invalid_argument, "a batch of a negative number of systems");
+  SPTRSV_EXPECTS(batch.value_stride == 0 || batch.value_stride >= entries, errc::invalid_argument,
+                 "the value stride " + std::to_string(batch.value_stride) + " is less than the " +
+                     std::to_string(entries) + " entries of a system");
+  SPTRSV_EXPECTS(
+      batch.lanes == 0 || batch.lanes == 4 || batch.lanes == 8 || batch.lanes == 16 || batch.lanes == 32,
+      errc::invalid_argument,
+      std::to_string(batch.lanes) + " lanes for a system: there may be 4, 8, 16 or 32");
+}
+
+/// Checks that there are enough values, and returns how many the systems need.
+inline std::int64_t check_values(std::size_t given, std::int64_t systems, std::int64_t entries,
+                                 std::int64_t stride) {
+  const std::int64_t needed =
+      systems == 0 || entries == 0 ? 0 : checked_product(systems - 1, stride) + entries;
+  SPTRSV_EXPECTS(static_cast<std::uint64_t>(needed) <= given, errc::size_mismatch,
+                 std::to_string(given) + " values for " + std::to_string(systems) + " systems of " +
+                     std::to_string(entries) + " entries at a distance of " + std::to_string(stride) +
+                     ", which are " + std::to_string(needed));
+  return needed;
+}
+
+template <class T>
+void check_operand(const batch_view<T>& v, const batch_shape& of, const char* name) {
+  SPTRSV_EXPECTS(v.systems == of.systems && v.rows == of.rows, errc::size_mismatch,
+                 std::string(name) + " has " + std::to_string(v.systems) + " systems of " +
+                     std::to_string(v.rows) + " rows, the batch has " + std::to_string(of.systems) + " of " +
+                     std::to_string(of.rows));
+  SPTRSV_EXPECTS(v.columns >= 0, errc::size_mismatch,
+                 std::string(name) + " has a negative number of columns");
+  SPTRSV_EXPECTS(v.data != nullptr || v.rows == 0 || v.columns == 0 || v.systems == 0, errc::invalid_argument,
+                 std::string(name) + " is a null pointer");
+}
+
+/// Checks the strides of an operand that has elements. `repeats`: whether strides may be 0.
+template <class T>
+void check_elements(const batch_view<T>& v, const char* name, bool repeats) {
+  struct dimension {
+    std::uint64_t stride;
+    std::uint64_t steps;
+  };
+  std::array<dimension, 3> dimensions{
+      dimension{magnitude(v.row_stride), static_cast<std::uint64_t>(v.rows - 1)},
+      dimension{magnitude(v.column_stride), static_cast<std::uint64_t>(v.columns - 1)},
+      dimension{magnitude(v.system_stride), static_cast<std::uint64_t>(v.systems - 1)}};
+  std::sort(dimensions.begin(), dimensions.end(),
+            [](const dimension& a, const dimension& c) { return a.stride < c.stride; });
+  const auto strides = [&] {
+    return std::string(name) + " of " + std::to_string(v.systems) + " systems of " + std::to_string(v.rows) +
+           " rows and " + std::to_string(v.columns) + " columns, with system stride " +
+           std::to_string(v.system_stride) + ", row stride " + std::to_string(v.row_stride) +
+           " and column stride " + std::to_string(v.column_stride);
+  };
+  constexpr std::uint64_t limit = static_cast<std::uint64_t>(PTRDIFF_MAX) / sizeof(T);
+  std::uint64_t extent = 0;  // distance of the elements that differ in the dimensions so far
+  for (const dimension& d : dimensions) {
+    if (d.steps == 0) {
+      continue;
+    }
+    SPTRSV_EXPECTS(d.stride <= (limit - extent) / d.steps, errc::invalid_argument,
+                   strides() + ", exceeds the address space");
+    SPTRSV_EXPECTS(repeats || d.stride > extent, errc::invalid_argument,
+                   strides() + ", has elements that overlap: a stride is too small");
+    extent += d.stride * d.steps;
+  }
+}
+
+/// Checks the operands of a solve. Returns whether they have elements.
+template <class T>
+bool check_operands(const batch_view<const T>& b, const batch_view<T>& x, const batch_shape& of) {
+  check_operand(b, of, "b");
+  check_operand(x, of, "x");
+  SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
+                 "b has " + std::to_string(b.columns) + " columns and x has " + std::to_string(x.columns));
+  SPTRSV_EXPECTS(
+      x.columns <= of.max_rhs, errc::too_many_rhs,
+      std::to_string(x.columns) + " right-hand sides exceed max_rhs = " + std::to_string(of.max_rhs));
+  if (of.systems == 0 || of.rows == 0 || x.columns == 0) {
+    return false;
+  }
+  check_elements(b, "b", true);
+  check_elements(x, "x", false);
+  return true;
+}
+
+}  // namespace sptrsv::detail::batched
