@@ -172,6 +172,26 @@ typedef struct sptrsv_incomplete_options {
 /** An incomplete factorisation, which can be computed again for new values. */
 typedef struct sptrsv_incomplete sptrsv_incomplete;
 
+/** Options of a batch, as sptrsv::batch_options: many systems with one pattern. */
+typedef struct sptrsv_batch_options {
+  int64_t systems;      /**< number of systems, at least 0 */
+  int64_t value_stride; /**< distance between the values of consecutive systems; 0: the number of entries */
+  int lanes;            /**< threads that share a system on the device: 4, 8, 16 or 32; 0: chosen */
+} sptrsv_batch_options;
+
+/** Vectors of all systems of a batch: element i of vector j of system s is
+ * data[s * system_stride + i * row_stride + j * column_stride]. */
+typedef struct sptrsv_batch_vectors {
+  void* data;            /**< address of the first element; the functions do not write to b */
+  int64_t columns;       /**< number of vectors of each system */
+  int64_t row_stride;    /**< distance in elements from row to row */
+  int64_t column_stride; /**< distance in elements from vector to vector */
+  int64_t system_stride; /**< distance in elements from system to system */
+} sptrsv_batch_vectors;
+
+/** Systems with one pattern and different values, analysed and ready to be solved. */
+typedef struct sptrsv_batch sptrsv_batch;
+
 /** Returns the version of the library as one number, as SPTRSV_VERSION. */
 int sptrsv_version(void);
 /** Returns the text of this thread's last error; empty if there was none. */
@@ -267,6 +287,30 @@ sptrsv_code sptrsv_get_incomplete_factors(const sptrsv_incomplete* incomplete, c
  * may be null. Synchronises the stream. */
 sptrsv_code sptrsv_get_incomplete_status(const sptrsv_incomplete* incomplete, void* stream,
                                          sptrsv_solve_status* status, int64_t* row, int64_t* boosted_pivots);
+
+/** Analyses the pattern of a matrix for a batch, takes the values, and writes the result to `*batch`, which
+ * the caller destroys. On an error `*batch` is null. The systems are solved on the device if the matrix is in
+ * device memory; otherwise the host solves one after the other. `matrix`: its `values` are those of all
+ * systems, (systems - 1) * value_stride + entries elements. `options` null: see sptrsv_analyze; `policy` must
+ * be null. */
+sptrsv_code sptrsv_analyze_batch(const sptrsv_matrix* matrix, const sptrsv_batch_options* systems,
+                                 const sptrsv_options* options, void* stream, sptrsv_batch** batch);
+/** Destroys a batch; null is ignored. */
+void sptrsv_destroy_batch(sptrsv_batch* batch);
+/** Replaces the values of all systems; only enqueues. `count`: the size of the array. */
+sptrsv_code sptrsv_update_batch(sptrsv_batch* batch, const void* values, int64_t count, void* stream);
+/** Solves op(T_s) x_s = alpha b_s for all systems; only enqueues. x may be b. `alpha`: the address of one
+ * value in host memory; null: 1. Strides of b may be 0. */
+sptrsv_code sptrsv_solve_batch(sptrsv_batch* batch, const void* alpha, const sptrsv_batch_vectors* b,
+                               const sptrsv_batch_vectors* x, void* stream);
+/** Writes what the last solve met; if this is not SPTRSV_OK, the first such system and its row (otherwise
+ * -1). `system` and `row` may be null. Synchronises the stream. */
+sptrsv_code sptrsv_get_batch_status(sptrsv_batch* batch, void* stream, sptrsv_solve_status* status,
+                                    int64_t* system, int64_t* row);
+/** Writes what the analysis decided to `*info`; rows, entries and levels are those of one system. Texts
+ * belong to the batch: they are valid until the next call of this function for it, and until it is destroyed.
+ */
+sptrsv_code sptrsv_get_batch_info(sptrsv_batch* batch, sptrsv_info* info);
 
 #ifdef __cplusplus
 }

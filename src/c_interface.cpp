@@ -1,4 +1,5 @@
-// The C interface on top of any_solver, any_factors and any_incomplete.
+// The C interface on top of any_solver, any_factors, any_incomplete and any_batch.
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <exception>
@@ -11,6 +12,7 @@
 
 #include "sptrsv.h"
 #include "sptrsv/any_policy.hpp"
+#include "sptrsv/detail/base/checked_product.hpp"
 
 struct sptrsv_workspace {
   virtual ~sptrsv_workspace() = default;
@@ -51,6 +53,18 @@ struct sptrsv_incomplete {
   virtual sptrsv::factor_status status(sptrsv::stream_handle stream) const = 0;
 };
 
+/// A batch of any type of values and of indices.
+struct sptrsv_batch {
+  virtual ~sptrsv_batch() = default;
+  virtual void update_values(const void* values, std::int64_t count, sptrsv::stream_handle stream) = 0;
+  virtual void solve(const void* alpha, const sptrsv_batch_vectors& b, const sptrsv_batch_vectors& x,
+                     sptrsv::stream_handle stream) = 0;
+  virtual sptrsv::batch_status status(sptrsv::stream_handle stream) = 0;
+  virtual sptrsv::solver_info info() const = 0;
+
+  sptrsv::solver_info described;  ///< owns the texts of sptrsv_info
+};
+
 namespace {
 
 static_assert(static_cast<int>(sptrsv::factor_status::kind::non_finite) == SPTRSV_NON_FINITE);
@@ -59,6 +73,8 @@ static_assert(static_cast<int>(sptrsv::factor_part::second) == SPTRSV_SECOND);
 static_assert(static_cast<int>(sptrsv::errc::cuda_error) + 1 == SPTRSV_CUDA_ERROR);
 static_assert(static_cast<int>(sptrsv::errc::size_mismatch) + 1 == SPTRSV_SIZE_MISMATCH);
 static_assert(static_cast<int>(sptrsv::solve_status::kind::growth) == SPTRSV_GROWTH);
+
+constexpr sptrsv_options default_options{SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, nullptr};
 
 struct last_error {
   std::string text;
@@ -356,6 +372,55 @@ std::unique_ptr<sptrsv_incomplete> analyze_any(const sptrsv_matrix& a, const spt
   });
 }
 
+template <class Value, class Index>
+class batch_of final : public sptrsv_batch {
+  using any_batch = sptrsv::any_batch<Value, Index>;
+
+ public:
+  explicit batch_of(any_batch&& made) : batch_(std::move(made)) {}
+
+  void update_values(const void* values, std::int64_t count, sptrsv::stream_handle stream) override {
+    batch_.update_values(values_of<Value>(values, count), stream);
+  }
+  void solve(const void* alpha, const sptrsv_batch_vectors& b, const sptrsv_batch_vectors& x,
+             sptrsv::stream_handle stream) override {
+    batch_.solve(view(b), view(x), alpha != nullptr ? *static_cast<const Value*>(alpha) : Value(1), stream);
+  }
+  sptrsv::batch_status status(sptrsv::stream_handle stream) override { return batch_.status(stream); }
+  [[nodiscard]] sptrsv::solver_info info() const override { return batch_.info(); }
+
+ private:
+  [[nodiscard]] sptrsv::batch_view<Value> view(const sptrsv_batch_vectors& v) const {
+    return {static_cast<Value*>(v.data),
+            batch_.systems(),
+            batch_.rows(),
+            v.columns,
+            v.row_stride,
+            v.column_stride,
+            v.system_stride};
+  }
+
+  any_batch batch_;
+};
+
+std::unique_ptr<sptrsv_batch> analyze_any(const sptrsv_matrix& a, const sptrsv_batch_options& systems,
+                                          const sptrsv_options& options, void* stream) {
+  SPTRSV_EXPECTS(options.policy == nullptr, sptrsv::errc::invalid_argument, "a batch has no policy");
+  const sptrsv::triangular_factor triangle = factor_of({options.part, options.diagonal, options.operation});
+  const sptrsv::system_options system{triangle.part, triangle.diagonal, triangle.operation, options.max_rhs};
+  const sptrsv::batch_options batch{systems.systems, systems.value_stride, systems.lanes};
+  return visit_view_type(a, [&](auto* type) -> std::unique_ptr<sptrsv_batch> {
+    using view = std::remove_pointer_t<decltype(type)>;
+    using value = typename view::value_type;
+    const auto last = sptrsv::detail::checked_product(
+        std::max(std::int64_t{0}, batch.systems - 1),
+        batch.value_stride == 0 ? std::max(std::int64_t{0}, a.entries) : batch.value_stride);
+    return std::make_unique<batch_of<value, typename view::index_type>>(
+        sptrsv::analyze_any_batch(matrix_view<view>(a), values_of<value>(a.values, last + a.entries), batch,
+                                  system, stream_of(stream)));
+  });
+}
+
 /// Copies a description for C; its texts stay those of `from`.
 void describe(const sptrsv::solver_info& from, sptrsv_info& to) {
   to = {from.policy.c_str(),
@@ -406,8 +471,7 @@ sptrsv_code sptrsv_analyze(const sptrsv_matrix* matrix, const sptrsv_options* op
     expect_not_null(solver, "solver");
     *solver = nullptr;
     expect_not_null(matrix, "matrix");
-    const sptrsv_options defaults{SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, nullptr};
-    *solver = analyze_any(*matrix, options != nullptr ? *options : defaults, stream).release();
+    *solver = analyze_any(*matrix, options != nullptr ? *options : default_options, stream).release();
   });
 }
 void sptrsv_destroy(sptrsv_solver* solver) { delete solver; }
@@ -590,5 +654,60 @@ sptrsv_code sptrsv_get_incomplete_status(const sptrsv_incomplete* incomplete, vo
     if (boosted_pivots != nullptr) {
       *boosted_pivots = met.boosted_pivots;
     }
+  });
+}
+
+sptrsv_code sptrsv_analyze_batch(const sptrsv_matrix* matrix, const sptrsv_batch_options* systems,
+                                 const sptrsv_options* options, void* stream, sptrsv_batch** batch) {
+  return guarded([&] {
+    expect_not_null(batch, "batch");
+    *batch = nullptr;
+    expect_not_null(matrix, "matrix");
+    expect_not_null(systems, "systems");
+    *batch =
+        analyze_any(*matrix, *systems, options != nullptr ? *options : default_options, stream).release();
+  });
+}
+void sptrsv_destroy_batch(sptrsv_batch* batch) { delete batch; }
+
+sptrsv_code sptrsv_update_batch(sptrsv_batch* batch, const void* values, int64_t count, void* stream) {
+  return guarded([&] {
+    expect_not_null(batch, "batch");
+    batch->update_values(values, count, stream_of(stream));
+  });
+}
+
+sptrsv_code sptrsv_solve_batch(sptrsv_batch* batch, const void* alpha, const sptrsv_batch_vectors* b,
+                               const sptrsv_batch_vectors* x, void* stream) {
+  return guarded([&] {
+    expect_not_null(batch, "batch");
+    expect_not_null(b, "b");
+    expect_not_null(x, "x");
+    batch->solve(alpha, *b, *x, stream_of(stream));
+  });
+}
+
+sptrsv_code sptrsv_get_batch_status(sptrsv_batch* batch, void* stream, sptrsv_solve_status* status,
+                                    int64_t* system, int64_t* row) {
+  return guarded([&] {
+    expect_not_null(batch, "batch");
+    expect_not_null(status, "status");
+    const sptrsv::batch_status met = batch->status(stream_of(stream));
+    *status = static_cast<sptrsv_solve_status>(met.code);
+    if (system != nullptr) {
+      *system = met.system.value_or(-1);
+    }
+    if (row != nullptr) {
+      *row = met.row.value_or(-1);
+    }
+  });
+}
+
+sptrsv_code sptrsv_get_batch_info(sptrsv_batch* batch, sptrsv_info* info) {
+  return guarded([&] {
+    expect_not_null(batch, "batch");
+    expect_not_null(info, "info");
+    batch->described = batch->info();
+    describe(batch->described, *info);
   });
 }

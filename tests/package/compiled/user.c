@@ -220,6 +220,49 @@ static void factorises_incompletely(void) {
   sptrsv_destroy_incomplete(NULL);
 }
 
+static void solves_batches(void) {
+  /* Three systems with the pattern of lower_of; the values of the last are a multiple. */
+  const double all[] = {2, 1, 4, 4, 2, 8, 0, 1, 4};
+  const double b[] = {2, 9, 4, 18, 1, 1};
+  const double alpha = 2;
+  double x[6];
+  const sptrsv_batch_options systems = {3, 0, 0};
+  sptrsv_batch_options two = {2, 3, 0};
+  const sptrsv_options options = {SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, "host_serial"};
+  const sptrsv_batch_vectors from = {(void*)b, 1, 1, 0, 2};
+  const sptrsv_batch_vectors to = {x, 1, 1, 0, 2};
+  sptrsv_matrix a = lower_of(SPTRSV_DOUBLE, SPTRSV_INT32, all);
+  sptrsv_batch* batch;
+  sptrsv_solve_status status;
+  sptrsv_info info;
+  int64_t system = 0;
+  int64_t row = 0;
+  CHECK(sptrsv_analyze_batch(&a, &systems, NULL, NULL, &batch) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_solve_batch(batch, NULL, &from, &to, NULL) == SPTRSV_SUCCESS);
+  CHECK(x[0] == 1 && x[1] == 2 && x[2] == 1 && x[3] == 2);
+  CHECK(sptrsv_get_batch_status(batch, NULL, &status, &system, &row) == SPTRSV_SUCCESS);
+  CHECK(status == SPTRSV_ZERO_PIVOT && system == 2 && row == 0);
+  CHECK(sptrsv_get_batch_info(batch, &info) == SPTRSV_SUCCESS && info.rows == 2 && info.entries == 3);
+  CHECK(sptrsv_update_batch(batch, all, 8, NULL) == SPTRSV_SIZE_MISMATCH);
+  sptrsv_destroy_batch(batch);
+
+  CHECK(sptrsv_analyze_batch(&a, &two, NULL, NULL, &batch) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_update_batch(batch, all, 6, NULL) == SPTRSV_SUCCESS);
+  CHECK(sptrsv_solve_batch(batch, &alpha, &from, &to, NULL) == SPTRSV_SUCCESS);
+  CHECK(x[0] == 2 && x[1] == 4 && x[2] == 2 && x[3] == 4);
+  CHECK(sptrsv_get_batch_status(batch, NULL, &status, NULL, NULL) == SPTRSV_SUCCESS && status == SPTRSV_OK);
+  sptrsv_destroy_batch(batch);
+
+  CHECK(sptrsv_analyze_batch(&a, &systems, &options, NULL, &batch) == SPTRSV_INVALID_ARGUMENT);
+  CHECK(batch == NULL);
+  two.value_stride = 2;
+  CHECK(sptrsv_analyze_batch(&a, &two, NULL, NULL, &batch) == SPTRSV_INVALID_ARGUMENT);
+  two.systems = -1;
+  CHECK(sptrsv_analyze_batch(&a, &two, NULL, NULL, &batch) == SPTRSV_INVALID_ARGUMENT);
+  CHECK(sptrsv_analyze_batch(&a, NULL, NULL, NULL, &batch) == SPTRSV_INVALID_ARGUMENT);
+  sptrsv_destroy_batch(NULL);
+}
+
 static void refuses_bad_input_with_a_text(void) {
   const int32_t no_diagonal[] = {0, 0, 0};
   sptrsv_matrix a = lower_of(SPTRSV_DOUBLE, SPTRSV_INT32, values);
@@ -247,6 +290,7 @@ int main(void) {
   applies_factors_in_all_types();
   applies_factors_of_two_matrices_with_orders();
   factorises_incompletely();
+  solves_batches();
   refuses_bad_input_with_a_text();
   sptrsv_destroy(NULL);
   sptrsv_destroy_workspace(NULL);
