@@ -1,10 +1,11 @@
 """Sparse triangular solves on NVIDIA GPUs and on the host: one analysis, many solves.
 
-``analyze`` returns a solver of one triangle, ``factors`` one of a system whose factors are known, and ``from_splu``
-one of a SuperLU factorisation of SciPy or CuPy. ``ilu`` and ``ic`` factorise incompletely. ``spsolve_triangular`` has
-SciPy's signature and keeps solvers by pattern.
+``analyze`` returns a solver of one triangle, ``analyze_batch`` one of many small triangles with one pattern,
+``factors`` one of a system whose factors are known, and ``from_splu`` one of a SuperLU factorisation of SciPy or CuPy.
+``ilu`` and ``ic`` factorise incompletely. ``spsolve_triangular`` has SciPy's signature and keeps solvers by pattern.
 """
 
+from ._batch import BatchSolver, BatchStatus, analyze_batch
 from ._cache import CacheInfo, cache_info, clear_cache, set_cache_limit, spsolve_triangular
 from ._errors import CudaError, Error, InputError, OutOfMemoryError
 from ._factors import Factors, FactorsStatus, factors
@@ -17,6 +18,8 @@ from ._system import Info
 __version__ = version()
 
 __all__ = [
+    "BatchSolver",
+    "BatchStatus",
     "CacheInfo",
     "CudaError",
     "Error",
@@ -31,6 +34,7 @@ __all__ = [
     "Solver",
     "Status",
     "analyze",
+    "analyze_batch",
     "cache_info",
     "clear_cache",
     "factors",

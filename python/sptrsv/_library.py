@@ -111,6 +111,24 @@ class IncompleteOptions(Structure):
     )
 
 
+class BatchOptions(Structure):
+    """``sptrsv_batch_options``."""
+
+    _fields_ = (("systems", c_int64), ("value_stride", c_int64), ("lanes", c_int))
+
+
+class BatchVectors(Structure):
+    """``sptrsv_batch_vectors``."""
+
+    _fields_ = (
+        ("data", c_void_p),
+        ("columns", c_int64),
+        ("row_stride", c_int64),
+        ("column_stride", c_int64),
+        ("system_stride", c_int64),
+    )
+
+
 class InfoStruct(Structure):
     """``sptrsv_info``."""
 
@@ -169,6 +187,15 @@ def _load() -> ctypes.CDLL:
             c_int,
             (c_void_p, c_void_p, POINTER(c_int), POINTER(c_int64), POINTER(c_int64)),
         ),
+        "sptrsv_analyze_batch": (
+            c_int,
+            (POINTER(Matrix), POINTER(BatchOptions), POINTER(Options), c_void_p, POINTER(c_void_p)),
+        ),
+        "sptrsv_destroy_batch": (None, (c_void_p,)),
+        "sptrsv_update_batch": (c_int, (c_void_p, c_void_p, c_int64, c_void_p)),
+        "sptrsv_solve_batch": (c_int, (c_void_p, c_void_p, POINTER(BatchVectors), POINTER(BatchVectors), c_void_p)),
+        "sptrsv_get_batch_status": (c_int, (c_void_p, c_void_p, POINTER(c_int), POINTER(c_int64), POINTER(c_int64))),
+        "sptrsv_get_batch_info": (c_int, (c_void_p, POINTER(InfoStruct))),
         "sptrsv_last_error": (c_char_p, ()),
         "sptrsv_last_error_row": (c_int64, ()),
         "sptrsv_policy_names": (c_char_p, ()),

@@ -6,10 +6,7 @@ import ctypes
 from typing import Any, NamedTuple
 
 from . import _library
-from ._arrays import VALUE_TYPES
-from ._system import Info, Matrix, System, operation, policy_text, stream_of, vectors
-
-_SCALARS = {0: ctypes.c_float * 1, 1: ctypes.c_double * 1, 2: ctypes.c_float * 2, 3: ctypes.c_double * 2}
+from ._system import Info, Matrix, System, operation, policy_text, scalar, stream_of, vectors
 
 
 class Status(NamedTuple):
@@ -55,7 +52,6 @@ class Solver(System):
         )
         matrix = Matrix(a)
         super().__init__(matrix, max_rhs)
-        self._value_type = VALUE_TYPES[self.dtype]
         _library.check(
             _library.library.sptrsv_analyze(
                 ctypes.byref(matrix.described), ctypes.byref(options), matrix.stream, ctypes.byref(self._handle)
@@ -90,17 +86,10 @@ class Solver(System):
         if alpha == 1 and right.strides == solution.strides == (1,):
             _library.check(_library.library.sptrsv_solve(self._handle, right.address, solution.address, stream))
             return result
-        factor = None
-        if alpha != 1:
-            number = complex(alpha)
-            if number.imag != 0 and self._value_type < 2:
-                raise TypeError("alpha is complex, and the matrix is real")
-            parts = (number.real,) if self._value_type < 2 else (number.real, number.imag)
-            factor = _SCALARS[self._value_type](*parts)
         _library.check(
             _library.library.sptrsv_solve_many(
                 self._handle,
-                ctypes.byref(factor) if factor is not None else None,
+                scalar(alpha, self.dtype),
                 ctypes.byref(vectors(right)),
                 ctypes.byref(vectors(solution)),
                 None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,6 +135,10 @@ class System:
             raise ValueError("b must have one or two dimensions")
         if right.shape[0] != self.shape[0]:
             raise ValueError(f"b has {right.shape[0]} rows, the system has {self.shape[0]}")
+        return right, *self._solution(right, out)
+
+    def _solution(self, right: Array, out: Any) -> tuple[Array, Any]:
+        """Return the solutions for these right-hand sides, and their array, which is `out` or new."""
         result = empty_like(right.owner) if out is None else out
         solution = describe(result)
         if solution.owner is not result or not solution.writable:
@@ -144,7 +149,20 @@ class System:
             )
         if solution.on_device != right.on_device:
             raise ValueError("b and out are in different memories")
-        return right, solution, result
+        return solution, result
+
+
+def scalar(number: complex, dtype: np.dtype) -> Any:
+    """Return the address of a number as the type of the matrix, or None for 1."""
+    if number == 1:
+        return None
+    is_complex = dtype.kind == "c"
+    value = complex(number)
+    if value.imag != 0 and not is_complex:
+        raise TypeError("alpha is complex, and the matrix is real")
+    parts = (value.real, value.imag) if is_complex else (value.real,)
+    real = ctypes.c_float if dtype.itemsize == 4 * len(parts) else ctypes.c_double
+    return ctypes.byref((real * len(parts))(*parts))
 
 
 def operation(name: str, parameter: str) -> int:

@@ -122,6 +122,28 @@ class CuPy(unittest.TestCase):
                 np.testing.assert_allclose(2 * cupy.asnumpy(half), host.solve(b), rtol=1e-10, atol=1e-12)
                 self.assertTrue(f.factorization_status().ok)
 
+    def test_batches(self):
+        a = triangle(100)
+        for form in (cupy_sparse.csr_matrix, cupy_sparse.csc_matrix):
+            on_device = form(cupy_sparse.csr_matrix(a))
+            factor = cupy.asarray(RANDOM.uniform(1, 2, (50, 1)))
+            f = sptrsv.analyze_batch(on_device, on_device.data * factor, max_rhs=2)
+            b = RANDOM.uniform(-1, 1, (50, 100, 2))
+            expected = np.linalg.solve(a.toarray(), b) / cupy.asnumpy(factor)[:, :, None]
+            for right in (cupy.asarray(b), cupy.asarray(np.moveaxis(b, 0, 2).copy()).transpose(2, 0, 1)):
+                x = f.solve(right)
+                self.assertIsInstance(x, cupy.ndarray)
+                np.testing.assert_allclose(cupy.asnumpy(x), expected, rtol=1e-10, atol=1e-12)
+            self.assertTrue(f.status().ok)
+            f.update_values(2 * on_device.data * factor)
+            x = f.solve(cupy.asarray(b[:, :, 0]), alpha=2)
+            np.testing.assert_allclose(cupy.asnumpy(x), expected[:, :, 0], rtol=1e-10, atol=1e-12)
+        values = cupy.repeat(cupy.asarray(a.data)[None], 3, axis=0)
+        values[1, int(a.indptr[8]) - 1] = 0  # the diagonal of row 7 is its last entry
+        f = sptrsv.analyze_batch(cupy_sparse.csr_matrix(a), values)
+        f.solve(cupy.ones((3, 100)))
+        self.assertEqual(f.status(), ("zero_pivot", 1, 7))
+
     def test_linear_operator_preconditions(self):
         a = sp.csr_matrix(sp.diags([-1.0, 2.5, -1.0], [-1, 0, 1], (300, 300)))
         f = sptrsv.analyze(cupy_sparse.csr_matrix(sp.tril(a).tocsr()), max_rhs=2).as_linear_operator()
@@ -129,7 +151,7 @@ class CuPy(unittest.TestCase):
         self.assertIsInstance(f, cupy_linalg.LinearOperator)
         lower = cupy_sparse.csr_matrix(sp.tril(a).tocsr())
         cupy.testing.assert_allclose(lower @ f.matmat(b), b, rtol=1e-10, atol=1e-12)
-        x, code = cupy_linalg.gmres(cupy_sparse.csr_matrix(a), b[:, 0], tol=1e-8, M=f)
+        x, code = cupy_linalg.gmres(cupy_sparse.csr_matrix(a), b[:, 0], rtol=1e-8, M=f)
         self.assertEqual(code, 0)
         np.testing.assert_allclose(a @ cupy.asnumpy(x), cupy.asnumpy(b[:, 0]), atol=1e-6)
 
@@ -190,6 +212,15 @@ class PyTorch(unittest.TestCase):
                             self.assertTrue(torch.autograd.gradcheck(solve, (b, values)))
                             alone = torch.randn(12, dtype=a.dtype, device=where, requires_grad=True)
                             self.assertTrue(torch.autograd.gradcheck(solve, (alone,)))
+
+    def test_batches(self):
+        a = triangle(100)
+        on_device = torch.tensor(a.toarray(), device="cuda").to_sparse_csr()
+        values = on_device.values() * torch.arange(1, 11, device="cuda", dtype=torch.float64)[:, None]
+        b = torch.tensor(RANDOM.uniform(-1, 1, (10, 100)), device="cuda")
+        x = sptrsv.analyze_batch(on_device, values).solve(b)
+        expected = np.linalg.solve(a.toarray(), b.cpu().numpy().T).T / np.arange(1, 11)[:, None]
+        np.testing.assert_allclose(x.cpu().numpy(), expected, rtol=1e-10, atol=1e-12)
 
     def test_refuses_tensors_that_need_gradients(self):
         f = sptrsv.analyze(torch.tensor(triangle().toarray(), device="cuda").to_sparse_csr())

@@ -369,5 +369,68 @@ class SciPy(unittest.TestCase):
         self.assertEqual(wrong, [])
 
 
+class Batches(unittest.TestCase):
+    def test_solve_every_form_in_every_type(self):
+        for dtype in TYPES:
+            for lower in (True, False):
+                for form in ("csr", "csc"):
+                    for transpose, operation in (("N", lambda a: a), ("H", lambda a: a.conj().T)):
+                        a = triangle(12, dtype, lower).asformat(form)
+                        values = a.data * RANDOM.uniform(1, 2, (3, 1)).astype(dtype)
+                        f = sptrsv.analyze_batch(a, values, lower, transpose=transpose, max_rhs=2)
+                        self.assertEqual((f.batch, f.shape, f.dtype), (3, (12, 12), dtype))
+                        b = random_values((3, 12, 2), dtype)
+                        x = f.solve(b)
+                        self.assertEqual(x.dtype, dtype)
+                        for s in range(3):
+                            of_system = type(a)((values[s], a.indices, a.indptr), shape=a.shape).toarray()
+                            np.testing.assert_allclose(operation(of_system) @ x[s], b[s], rtol=1e-4, atol=1e-5)
+
+    def test_take_any_layout_and_new_values(self):
+        a = triangle(12)
+        values = np.asfortranarray(a.data * np.array([[1.0], [2.0]]))
+        f = sptrsv.analyze_batch(a, values)
+        b = random_values((12, 2), np.float64).T  # the systems are columns
+        expected = np.linalg.solve(a.toarray(), b.T).T / [[1], [2]]
+        out = np.empty((2, 24))[:, ::2]
+        self.assertIs(f.solve(b, out=out, alpha=3), out)
+        np.testing.assert_allclose(out, 3 * expected)
+        np.testing.assert_allclose(f.solve(np.broadcast_to(b[0], (2, 12)))[1], expected[0] / 2)
+        f.update_values(values[::-1])
+        np.testing.assert_allclose(f.solve(b[::-1]), expected[::-1])
+        np.testing.assert_allclose(f.solve(b.astype(np.float32)[::-1]), expected[::-1], rtol=1e-5)
+
+    def test_tell_the_system_and_the_row(self):
+        a = triangle(12)
+        values = np.repeat(a.data[None], 4, axis=0)
+        f = sptrsv.analyze_batch(a, values)
+        f.solve(np.ones((4, 12)))
+        self.assertTrue(f.status().ok)
+        values[2, a.indptr[6] - 1] = 0  # the diagonal of row 5 is its last entry
+        f.update_values(values)
+        f.solve(np.ones((4, 12)))
+        self.assertEqual(f.status(), ("zero_pivot", 2, 5))
+        self.assertEqual((f.info.rows, f.info.entries), (12, a.nnz))
+        self.assertEqual(sptrsv.analyze_batch(a, values[:0]).solve(np.ones((0, 12))).shape, (0, 12))
+
+    def test_refuse_wrong_shapes(self):
+        a = triangle(12)
+        f = sptrsv.analyze_batch(a, np.ones((2, a.nnz)))
+        for b in (np.ones((2, 11)), np.ones((3, 12)), np.ones(12), np.ones((2, 12, 1, 1))):
+            with self.assertRaisesRegex(ValueError, "b is of shape"):
+                f.solve(b)
+        with self.assertRaisesRegex(sptrsv.InputError, "max_rhs"):
+            f.solve(np.ones((2, 12, 2)))
+        for values in (np.ones((3, a.nnz)), np.ones(a.nnz)):
+            with self.assertRaisesRegex(ValueError, "values must have"):
+                f.update_values(values)
+        with self.assertRaisesRegex(ValueError, "values of each system"):
+            sptrsv.analyze_batch(a, np.ones((2, a.nnz + 1)))
+        with self.assertRaisesRegex(sptrsv.InputError, "size|values"):
+            f.update_values(np.ones((2, a.nnz - 1)))
+        with self.assertRaisesRegex(sptrsv.InputError, "lanes"):
+            sptrsv.analyze_batch(a, np.ones((2, a.nnz)), lanes=5)
+
+
 if __name__ == "__main__":
     unittest.main()
