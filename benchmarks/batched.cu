@@ -28,6 +28,7 @@ namespace {
 
 namespace common = sptrsv_common;
 using matrix = sptrsv::csr_matrix<double>;
+using sptrsv::batch_options;
 using sptrsv::batch_view;
 
 /// A lower triangle; its values come later.
@@ -195,7 +196,7 @@ double measure_cusparse(const matrix& a, const std::vector<double>& values, cons
 /// The options of the command line.
 struct settings {
   std::int64_t systems = 10000;
-  bool every_number_of_lanes = false;
+  bool every_shape = false;
   bool alone = false;  ///< without cuSPARSE and cuBLAS
 };
 
@@ -222,15 +223,18 @@ bool measure(const problem& p, const settings& wanted, double bandwidth) {
   const double cusparse = wanted.alone ? 0 : measure_cusparse(p.a, values, b, systems);
   const double cublas = wanted.alone ? 0 : measure_cublas(p.a, values, b, systems);
   bool right = true;
-  const std::vector<int> all_lanes =
-      wanted.every_number_of_lanes ? std::vector<int>{0, 4, 8, 16, 32} : std::vector<int>{0};
-  for (const int lanes : all_lanes) {
+  std::vector<batch_options> shapes{{systems}};
+  for (int lanes = 4; lanes <= 32 && wanted.every_shape; lanes *= 2) {
+    shapes.push_back({systems, 0, lanes, 1});
+    shapes.push_back({systems, 0, lanes, 2});
+  }
+  const auto measure_shape = [&](const batch_options& shape) {
     double analysis = 0;
     std::vector<sptrsv::batched_solver<double>> solvers;
     for (int k = 0; k < sets; ++k) {
       SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
       const auto start = clock::now();
-      solvers.push_back(sptrsv::analyze_batch(there, device_values, {systems, 0, lanes}));
+      solvers.push_back(sptrsv::analyze_batch(there, device_values, shape));
       SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
       analysis = std::chrono::duration<double, std::milli>(clock::now() - start).count();
     }
@@ -252,6 +256,17 @@ bool measure(const problem& p, const settings& wanted, double bandwidth) {
                 100 * floor / time, 1e3 * warm, 1e3 * update, 1e3 * analysis, 1e3 * cusparse, 1e3 * cublas,
                 solvers.front().info().kernels.front().text.c_str(), ok ? "" : ", WRONG");
     std::fflush(stdout);
+  };
+  for (const batch_options& shape : shapes) {
+    try {
+      measure_shape(shape);
+    } catch (const sptrsv::error& e) {
+      if (e.code() != sptrsv::errc::unsupported) {
+        throw;
+      }
+      std::printf("%-22s does not fit with %d lanes for %d systems\n", p.name.c_str(), shape.lanes,
+                  shape.together);
+    }
   }
   return right;
 }
@@ -297,8 +312,9 @@ int main(int argc, char** argv) {
   sptrsv_benchmarks::batched::settings wanted;
   arguments.add_value("--systems", "N", "Number of systems in a batch (default: 10000).",
                       [&](const std::string& text) { wanted.systems = std::stoll(text); });
-  arguments.add_flag("--every-lanes", wanted.every_number_of_lanes,
-                     "Also measure each number of lanes for a system, not only the chosen one.");
+  arguments.add_flag("--every-shape", wanted.every_shape,
+                     "Also measure each number of lanes, with one system and with two together, not only the "
+                     "chosen ones.");
   arguments.add_flag("--alone", wanted.alone, "Measure neither cuSPARSE nor cuBLAS.");
   arguments.add_footer(
       "Exit status: 0 for success, 1 if a solution is wrong or an error occurs, 2 for an error in the "

@@ -17,6 +17,8 @@ struct batch_options {
   std::int64_t value_stride = 0;
   /// Threads that share a system: 4, 8, 16 or 32. 0: chosen by the pattern and the number of systems.
   int lanes = 0;
+  /// Systems that these threads solve together: 1, or 2 if a value has at most 8 bytes. 0: chosen.
+  int together = 0;
 };
 
 /// Non-owning view of a dense matrix for each system of a batch, whose columns are right-hand sides or

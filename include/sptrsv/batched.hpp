@@ -19,10 +19,10 @@ namespace sptrsv {
 /// Triangular systems op(T_s) x_s = alpha b_s with one pattern, analysed and ready to be solved; the result
 /// of `analyze_batch`.
 ///
-/// One warp solves up to 8 systems. The rows of a level are solved together; x is in shared memory, and the
+/// One warp solves up to 16 systems. The rows of a level are solved together; x is in shared memory, and the
 /// values, which update_values puts into the order of the solve, are read once for each right-hand side. The
-/// rows of all systems must therefore fit the shared memory of a thread block, together with a buffer: about
-/// 28000 double-precision rows on an H100. The result is the same in every bit from solve to solve, and does
+/// rows of a system must therefore fit the shared memory of a thread block: about 29000 double-precision rows
+/// on an H100. The result is the same in every bit from solve to solve, and does
 /// not depend on the other systems of the batch.
 ///
 /// The object is move-only and owns all that it needs. It has memory for one solve in flight: its status. For
@@ -144,7 +144,7 @@ class batched_solver {
     counted_engine(const detail::pattern_view<Index, Offset>& pattern, const detail::triangle_form& form,
                    const batch_options& batch, const executor& on, memory_resource& resource)
         : detail::peak_resource(resource),
-          engine(pattern, form, batch.systems, batch.lanes, on, static_cast<memory_resource&>(*this)) {}
+          engine(pattern, form, batch, on, static_cast<memory_resource&>(*this)) {}
   };
 
   template <class View>
@@ -157,7 +157,7 @@ class batched_solver {
         max_rhs_(options.max_rhs) {
     const auto pattern = detail::pattern_of(a);
     detail::check_shape(a.rows, a.columns, pattern, values.data(), options);
-    detail::batched::check_options(batch, entries_);
+    detail::batched::check_options(batch, entries_, sizeof(Value));
     check_space(pattern.offsets, pattern.size, "the array of offsets");
     check_space(pattern.indices, pattern.entries, "the array of indices");
     check_values(values);

@@ -146,10 +146,13 @@ class batched : public on_target<Types> {
     return a.visit([&](const auto& stored) { return use(this->where.upload(stored)); });
   }
 
+  /// Analyses the systems. With a given number of lanes, one system and two together take turns.
   solver_type analyze_systems(const systems& a, const form& f, int lanes, std::int64_t max_rhs = 1) {
     const auto values = this->where.upload(a.values());
     return with_matrix(a.all.front(), [&](const auto& there) {
-      return analyze_batch(there, values, {static_cast<std::int64_t>(a.all.size()), a.stride, lanes},
+      const int together = lanes == 0 || sizeof(value_type) > 8 ? 0 : 1 + analyses_++ % 2;
+      return analyze_batch(there, values,
+                           {static_cast<std::int64_t>(a.all.size()), a.stride, lanes, together},
                            f.options(max_rhs), this->where.stream());
     });
   }
@@ -171,6 +174,9 @@ class batched : public on_target<Types> {
     expect_batch_solved(next, f, name + ", new values", shape, b, solve_batch(solver, shape, b));
     EXPECT_TRUE(solver.status(this->where.stream()).ok());
   }
+
+ private:
+  int analyses_ = 0;
 };
 
 TYPED_TEST_SUITE_P(batched);
@@ -298,6 +304,7 @@ TYPED_TEST_P(batched, refuse_bad_input) {
   EXPECT_EQ(raw(good, {4, 4}, 20)->code, errc::invalid_argument);
   EXPECT_EQ(raw(good, {-1}, 20)->code, errc::invalid_argument);
   EXPECT_EQ(raw(good, {4, 0, 5}, 20)->code, errc::invalid_argument);
+  EXPECT_EQ(raw(good, {4, 0, 0, 3}, 20)->code, errc::invalid_argument);
   const auto missing = raw(raw_matrix::of({{0}, {0}, {1, 2}}), {2}, 8);
   EXPECT_EQ(missing->code, errc::missing_diagonal);
   EXPECT_EQ(missing->row, 1);

@@ -1177,50 +1177,60 @@ ERRORS = (
     ),
     # Batches
     error(
-        "a step of a batch waits for one stage less",
+        "a batch does not wait for its right-hand sides",
+        "copy",
+        "batched",
+        Edit(BATCHED + "agent.hpp", "ctx.template wait_copies<0>();", "ctx.template wait_copies<1>();"),
+    ),
+    error(
+        "the plan of a batch leaves out the last lane",
         "bounds",
         "batched",
         Edit(
-            BATCHED + "agent.hpp",
-            "ctx.template wait_copies<stages_ahead - 1>();",
-            "ctx.template wait_copies<stages_ahead>();",
+            BATCHED + "plan.hpp",
+            "static_cast<std::uint32_t>(count)",
+            "static_cast<std::uint32_t>(count > 1 ? count - 1 : count)",
         ),
     ),
     error(
-        "the plan of a batch counts a stage too few",
-        "bounds",
+        "the plan of a batch announces values a step too late",
+        "order",
         "batched",
-        Edit(BATCHED + "plan.hpp", "ready_ * stage", "(ready_ + 1) * stage"),
-    ),
-    error(
-        "the entries of a lane of a batch go past the end of the ring buffer",
-        "bounds",
-        "batched",
-        Edit(BATCHED + "plan.hpp", "to_.sources.size() % ring + slots > ring", "false"),
+        Edit(BATCHED + "plan.hpp", "lane - values_ahead * lanes()", "lane - (values_ahead - 1) * lanes()"),
     ),
     error(
         "the lanes of a batch keep the sum of the row before",
         "reset",
         "batched",
-        Edit(BATCHED + "agent.hpp", "return Scalar{};", "return sum;"),
+        Edit(BATCHED + "agent.hpp", "return step.is_last() ? pack{} : sum;", "return sum;"),
     ),
     error(
-        "lanes of a batch without a system write to the last one",
+        "lanes of a batch without systems read past the values",
         "bounds",
         "batched",
-        Edit(BATCHED + "agent.hpp", "own < p.systems", "true"),
+        Edit(BATCHED + "agent.hpp", "own < groups", "true"),
+    ),
+    error(
+        "the systems of a batch that are solved together have the values of one",
+        "value",
+        "batched",
+        Edit(
+            BATCHED + "pack_agent.hpp",
+            "values.of[u]",
+            "values.of[0]",
+        ),
     ),
     error(
         "a batch does not divide by pivots without a safe reciprocal",
         "value",
         "batched",
-        Edit(BATCHED + "agent.hpp", "!is_finite(solved)", "false"),
+        Edit(BATCHED + "agent.hpp", "!is_finite(solved.of[u])", "false"),
     ),
     error(
         "the status of a batch is that of the last right-hand side",
         "value",
         "batched",
-        Edit(BATCHED + "agent.hpp", "found < first_nonfinite ? found : first_nonfinite", "found"),
+        Edit(BATCHED + "agent.hpp", "found < first_nonfinite[u] ? found : first_nonfinite[u]", "found"),
     ),
     # Solves over several devices.
     error(

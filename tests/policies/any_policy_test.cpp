@@ -294,6 +294,7 @@ TEST(AnyBatch, RefusesWhatDoesNotFit) {
   EXPECT_EQ(of({-1}), errc::invalid_argument);
   EXPECT_EQ(of({2, 2}), errc::invalid_argument);
   EXPECT_EQ(of({2, 0, 5}), errc::invalid_argument);
+  EXPECT_EQ(of({2, 0, 0, 3}), errc::invalid_argument);
   EXPECT_EQ(
       refusal([&] { static_cast<void>(analyze_any_batch(lower(), span<const double>(nullptr, 6), {2})); }),
       invalid("the array of values is a null pointer"));

@@ -1,11 +1,12 @@
-// The kernels of a batched solve: one that solves, and one that puts the values of the stored matrices into
-// the order of the solve.
+// The kernel of a batched solve, and what its status needs.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/batched/plan.hpp"
+#include "sptrsv/detail/batched/system_pack.hpp"
 #include "sptrsv/types.hpp"
 
 namespace sptrsv::detail::batched {
@@ -30,10 +31,10 @@ struct solve_params {
   std::int32_t steps;  ///< at least 1
   bool reversed;
   bool unit;
-  std::int32_t shared_bytes;    ///< of a system
-  std::int64_t stream_bytes;    ///< of the values of a system
-  const lane_step* lane_steps;  ///< by step and lane
-  const unsigned char* values;  ///< by system: its stream
+  std::int32_t shared_bytes;    ///< of a group
+  std::int64_t stream_slots;    ///< values of a system
+  const lane_step* lane_steps;  ///< by step and lane, see plan
+  const Scalar* values;         ///< by group: its stream, in which each slot has a value of each system
   const Scalar* pivots;         ///< by system and substitution index
   /// By system: the smallest substitution index with a component that is not finite, or no_row.
   std::uint32_t* first_nonfinite;
@@ -42,244 +43,291 @@ struct solve_params {
   operand<Scalar> x;
 };
 
-/// Solves 32 / Lanes systems in a warp, each by `Lanes` lanes. All systems are at the same place of the plan
-/// at the same time. For each right-hand side:
+/// Solves 32 / Lanes groups of `Systems` systems in a warp, each group by `Lanes` lanes. All systems are at
+/// the same place of the plan at the same time, and each lane does the same for all systems of its group. For
+/// each right-hand side:
 ///
-///   1. Copy b to x in shared memory, and the first stages of the values to the ring buffer, asynchronously.
-///   2. For each step: wait for its values; multiply the entries of each lane with components of x. In the
-///      last step of a row, add up the sums of the lanes that share it, in a butterfly, and write the
-///      component. A sync orders this before the next step. What the lane does in the next two steps is
-///      loaded meanwhile.
+///   1. Copy b to x in shared memory, and load the values of the first steps into registers.
+///   2. For each step: load the values of a later step; multiply the entries of each lane with components of
+///      x. In the last step of a row, add up the sums of the lanes that share it, in a butterfly, and write
+///      the component. A sync orders this before the next step.
 ///   3. Copy x from shared memory, and find the first component that is not finite.
-template <class Scalar, int Lanes>
+///
+/// The steps ahead are held in registers in turn, so the loop is unrolled by their number. In step i:
+///
+///     step              i      i + 1    i + 2    i + 3         i + 4
+///     values            used   loaded   loaded   being loaded
+///     lane_step         used   loaded   loaded   loaded        being loaded
+template <class Scalar, int Lanes, int Systems>
 struct solve_agent {
   static constexpr int block_threads = 32;
-  static constexpr int block_systems = 32 / Lanes;
+  static constexpr int block_groups = 32 / Lanes;
   struct shared_storage {};
   using params = solve_params<Scalar>;
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
     const auto tile = ctx.template group<Lanes>();
-    const std::int64_t own = static_cast<std::int64_t>(ctx.block_rank()) * block_systems + tile.index();
+    const std::int64_t groups = (p.systems + Systems - 1) / Systems;
+    const std::int64_t own = static_cast<std::int64_t>(ctx.block_rank()) * block_groups + tile.index();
     lane_state s{};
-    s.rank = tile.rank();
-    s.is_present = own < p.systems;
-    s.system = s.is_present ? own : p.systems - 1;  // a tile without a system solves with values of the last
-    s.ring = static_cast<unsigned char*>(ctx.dynamic_shared()) + tile.index() * p.shared_bytes;
-    s.x = reinterpret_cast<Scalar*>(s.ring + ring_bytes(Lanes, sizeof(Scalar)));
-    std::uint32_t first_nonfinite = no_row;
+    s.rank = static_cast<std::uint32_t>(tile.rank());
+    s.group = own < groups ? own : groups - 1;  // a tile without a group solves with values of the last one
+    s.first_system = own * Systems;
+    s.x = reinterpret_cast<pack*>(static_cast<unsigned char*>(ctx.dynamic_shared()) +
+                                  (block_groups == 1 ? 0 : tile.index() * p.shared_bytes));
+    std::uint32_t first_nonfinite[Systems];
+    for (std::uint32_t& first : first_nonfinite) {
+      first = no_row;
+    }
     for (std::int64_t column = 0; column < p.right_hand_sides; ++column) {
-      copy_rhs(ctx, p, s, column);
+      SPTRSV_UNROLL
+      for (int u = 0; u < Systems; ++u) {
+        copy_rhs(ctx, p, s, u, column);
+      }
+      ctx.commit_copies();
       solve(ctx, tile, p, s);
-      const std::uint32_t found = store_solution(ctx, p, s, column);
-      first_nonfinite = found < first_nonfinite ? found : first_nonfinite;
+      SPTRSV_UNROLL
+      for (int u = 0; u < Systems; ++u) {
+        const std::uint32_t found = store_solution(ctx, p, s, u, column);
+        first_nonfinite[u] = found < first_nonfinite[u] ? found : first_nonfinite[u];
+      }
     }
-    for (int mask = Lanes / 2; mask > 0; mask /= 2) {
-      const std::uint32_t other = tile.shuffle_xor(first_nonfinite, mask);
-      first_nonfinite = other < first_nonfinite ? other : first_nonfinite;
-    }
-    if (s.is_present && s.rank == 0) {
-      ctx.store(p.first_nonfinite + s.system, first_nonfinite);
+    SPTRSV_UNROLL
+    for (int u = 0; u < Systems; ++u) {
+      for (int mask = Lanes / 2; mask > 0; mask /= 2) {
+        const std::uint32_t other = tile.shuffle_xor(first_nonfinite[u], mask);
+        first_nonfinite[u] = other < first_nonfinite[u] ? other : first_nonfinite[u];
+      }
+      if (s.first_system + u < p.systems && s.rank == 0) {
+        ctx.store(p.first_nonfinite + s.first_system + u, first_nonfinite[u]);
+      }
     }
   }
 
  private:
+  using pack = system_pack<Scalar, Systems>;
+
   struct lane_state {
-    int rank;
-    bool is_present;
-    std::int64_t system;
-    unsigned char* ring;
-    Scalar* x;
+    std::uint32_t rank;
+    std::int64_t group;
+    std::int64_t first_system;  ///< may not exist
+    pack* x;
+  };
+  /// A lane_step as it was loaded: its fields are taken out where they are used, so that nothing waits for
+  /// the load before.
+  struct packed_step {
+    std::uint32_t words[4];
+  };
+  /// What a lane multiplies in a step: values that the step does not have are left as they were.
+  struct lane_values {
+    pack entries[step_entries];
+    pack reciprocal;  ///< of the pivot, 1 with a unit diagonal; NaN if the row must divide
   };
 
-  /// Returns the address of the element of this lane's first row, and the distance to that of its next row.
-  template <class T>
-  SPTRSV_DEVICE static T* first_element(const params& p, const lane_state& s, const operand<T>& of,
-                                        std::int64_t column, std::int64_t& step) {
-    const std::int64_t row = p.reversed ? p.size - 1 - s.rank : s.rank;
-    step = (p.reversed ? -Lanes : Lanes) * of.row_stride;
-    return of.data + s.system * of.system_stride + column * of.column_stride + row * of.row_stride;
-  }
-
-  /// Starts to copy b; the copies belong to the first stage of the values.
-  template <class Context>
-  SPTRSV_DEVICE static void copy_rhs(Context& ctx, const params& p, const lane_state& s,
-                                     std::int64_t column) {
-    std::int64_t step = 0;
-    const Scalar* from = first_element(p, s, p.b, column, step);
-    for (std::int32_t i = s.rank; i < p.size; i += Lanes, from += step) {
-      if (s.is_present) {
-        constexpr int word = static_cast<int>(alignof(Scalar));  // a complex number of the user has no more
-        for (int at = 0; at < static_cast<int>(sizeof(Scalar)); at += word) {
-          ctx.template copy_async<word>(reinterpret_cast<unsigned char*>(s.x + i) + at,
-                                        reinterpret_cast<const unsigned char*>(from) + at);
-        }
+  SPTRSV_DEVICE static pack ones() {
+    pack made{};
+    for (Scalar& one : made.of) {
+      if constexpr (std::is_floating_point_v<Scalar>) {
+        one = 1;
       } else {
-        s.x[i] = Scalar{};
+        one = {1, 0};
+      }
+    }
+    return made;
+  }
+
+  /// Returns the address of the element of this lane's first row in system `u` of the group, and the distance
+  /// to that of its next row.
+  template <class T>
+  SPTRSV_DEVICE static T* first_element(const params& p, const lane_state& s, const operand<T>& of, int u,
+                                        std::int64_t column, std::int64_t& step) {
+    const std::int64_t rank = s.rank;
+    const std::int64_t row = p.reversed ? p.size - 1 - rank : rank;
+    step = (p.reversed ? -Lanes : Lanes) * of.row_stride;
+    return of.data + (s.first_system + u) * of.system_stride + column * of.column_stride +
+           row * of.row_stride;
+  }
+
+  /// Starts to copy b of system `u` of the group, or writes zeros if there is no such system.
+  template <class Context>
+  SPTRSV_DEVICE static void copy_rhs(Context& ctx, const params& p, const lane_state& s, int u,
+                                     std::int64_t column) {
+    const auto rank = static_cast<std::int32_t>(s.rank);
+    if (s.first_system + u >= p.systems) {
+      for (std::int32_t i = rank; i < p.size; i += Lanes) {
+        s.x[i].of[u] = Scalar{};
+      }
+      return;
+    }
+    std::int64_t step = 0;
+    const Scalar* from = first_element(p, s, p.b, u, column, step);
+    for (std::int32_t i = rank; i < p.size; i += Lanes, from += step) {
+      constexpr int word = static_cast<int>(alignof(Scalar));  // a complex number of the user has no more
+      for (int at = 0; at < static_cast<int>(sizeof(Scalar)); at += word) {
+        ctx.template copy_async<word>(reinterpret_cast<unsigned char*>(s.x[i].of + u) + at,
+                                      reinterpret_cast<const unsigned char*>(from) + at);
       }
     }
   }
 
-  /// The next stage of the values: where this lane copies from and to.
-  struct stage_copies {
-    const unsigned char* from;
-    const unsigned char* end;  ///< of the stream
-    int to;                    ///< place in the ring buffer
-
-    /// Starts to copy the stage, as far as the stream goes.
-    template <class Context>
-    SPTRSV_DEVICE void start(Context& ctx, unsigned char* ring) {
-      SPTRSV_UNROLL
-      for (int c = 0; c < copies_per_stage(sizeof(Scalar)); ++c) {
-        if (from < end) {
-          ctx.template copy_async<copy_bytes>(ring + to, from);
-        }
-        from += Lanes * copy_bytes;
-        to = (to + Lanes * copy_bytes) & (ring_bytes(Lanes, sizeof(Scalar)) - 1);
-      }
-      ctx.commit_copies();
-    }
-  };
+  template <class Context>
+  SPTRSV_DEVICE static packed_step load_step(Context& ctx, const lane_step* from) {
+    packed_step loaded;
+    ctx.template load_words<4>(reinterpret_cast<const std::uint32_t*>(from), loaded.words);
+    return loaded;
+  }
 
   template <class Context>
-  SPTRSV_DEVICE static lane_step load_step(Context& ctx, const lane_step* from) {
-    std::uint64_t words[2];
-    ctx.template load_words<2>(reinterpret_cast<const std::uint64_t*>(from), words);
-    return bit_cast<lane_step>(words);
+  SPTRSV_DEVICE static pack load_pack(Context& ctx, std::uintptr_t from) {
+    if constexpr (Systems == 1) {
+      return {{ctx.load_constant(reinterpret_cast<const Scalar*>(from))}};
+    } else {
+      using word = std::conditional_t<sizeof(pack) < 16, std::uint32_t, std::uint64_t>;
+      constexpr int piece = sizeof(pack) < 16 ? 8 : 16;
+      struct {
+        word of[sizeof(pack) / sizeof(word)];
+      } words;
+      SPTRSV_UNROLL
+      for (std::size_t at = 0; at < sizeof(pack) / piece; ++at) {
+        constexpr int count = piece / sizeof(word);
+        ctx.template load_words<count>(reinterpret_cast<const word*>(from) + at * count,
+                                       words.of + at * count);
+      }
+      return bit_cast<pack>(words);
+    }
+  }
+
+  /// Loads the values that `step` announces, and moves `from`, the address of this lane's first entry in the
+  /// stream, to that of the step after. Addresses are numbers: the compiler would compute each address of a
+  /// pointer anew from the start of the stream.
+  template <class Context>
+  SPTRSV_DEVICE static void load_values(Context& ctx, const lane_state& s, const lane_step& step,
+                                        std::uintptr_t& from, lane_values& to) {
+    constexpr std::uintptr_t bytes = sizeof(pack);
+    const std::uint32_t pivots = step.next_count(step_entries);
+    const std::uint32_t pivot = s.rank >> step.next_shift();
+    if (pivot < pivots) {
+      const auto before = static_cast<std::int64_t>(static_cast<int>(pivot) - static_cast<int>(s.rank)) *
+                          static_cast<std::int64_t>(bytes);
+      to.reciprocal = load_pack(ctx, from + static_cast<std::uintptr_t>(before));
+    }
+    from += pivots * bytes;
+    SPTRSV_UNROLL
+    for (int k = 0; k < step_entries; ++k) {
+      const std::uint32_t count = step.next_count(k);
+      if (s.rank < count) {
+        to.entries[k] = load_pack(ctx, from);
+      }
+      from += count * bytes;
+    }
   }
 
   template <class Context, class Tile>
   SPTRSV_DEVICE static void solve(Context& ctx, const Tile& tile, const params& p, const lane_state& s) {
     const auto warp = ctx.template group<32>();
-    const unsigned char* const stream = p.values + s.system * p.stream_bytes;
-    stage_copies copies{stream + s.rank * copy_bytes, stream + p.stream_bytes, s.rank * copy_bytes};
-    for (int stage = 0; stage < stages_ahead; ++stage) {
-      copies.start(ctx, s.ring);
+    const lane_step* next_step = p.lane_steps + s.rank;
+    lane_values values[steps_ahead];
+    packed_step steps[steps_ahead];
+    auto from = reinterpret_cast<std::uintptr_t>(reinterpret_cast<const pack*>(p.values) +
+                                                 s.group * p.stream_slots + s.rank);
+    SPTRSV_UNROLL
+    for (int j = 0; j < values_ahead; ++j, next_step += Lanes) {
+      steps[j] = load_step(ctx, next_step);
     }
-    const lane_step* from = p.lane_steps + s.rank;
-    lane_step now = load_step(ctx, from);
-    lane_step next = load_step(ctx, from + Lanes);
-    Scalar sum{};
-    for (std::int32_t i = 0; i < p.steps; ++i) {
-      const lane_step after_next = load_step(ctx, from + 2 * Lanes);
-      from += Lanes;
-      if (int advance = now.flags & lane_step::advance_mask; advance != 0) {
-        for (; advance > 0; --advance) {
-          ctx.template wait_copies<stages_ahead - 1>();
-          copies.start(ctx, s.ring);
+    SPTRSV_UNROLL
+    for (int j = 0; j < steps_ahead; ++j) {
+      values[j] = {{}, ones()};
+      if (j < values_ahead) {
+        load_values(ctx, s, bit_cast<lane_step>(steps[j]), from, values[j]);
+      }
+    }
+    SPTRSV_UNROLL
+    for (int j = 0; j < steps_ahead; ++j, next_step += Lanes) {
+      steps[j] = load_step(ctx, next_step);
+    }
+    ctx.template wait_copies<0>();
+    warp.sync();
+    pack sum{};
+    for (std::int32_t i = 0;;) {
+      SPTRSV_UNROLL
+      for (int j = 0; j < steps_ahead; ++j, ++i, next_step += Lanes) {
+        if (i == p.steps) {
+          return;
         }
+        const auto step = bit_cast<lane_step>(steps[j]);
+        // First, because the compiler moves records that are loaded last to other registers, and waits for
+        // them there.
+        steps[j] = load_step(ctx, next_step);
+        load_values(ctx, s, step, from, values[(j + values_ahead) % steps_ahead]);
+        sum = do_step(ctx, tile, p, s, step, values[j], sum);
         warp.sync();
       }
-      sum = do_step(ctx, tile, p, s, now, sum);
-      warp.sync();
-      now = next;
-      next = after_next;
     }
   }
 
-  /// Returns the sum of the products so far; zero after the last step of a row.
+  /// Returns the sums of the products so far; zeros after the last step of a row.
   template <class Context, class Tile>
-  SPTRSV_DEVICE static Scalar do_step(Context& ctx, const Tile& tile, const params& p, const lane_state& s,
-                                      const lane_step& step, Scalar sum) {
-    const auto* const values = reinterpret_cast<const Scalar*>(s.ring + step.place);
+  SPTRSV_DEVICE static pack do_step(Context& ctx, const Tile& tile, const params& p, const lane_state& s,
+                                    const lane_step& step, const lane_values& values, pack sum) {
+    const bool writes = step.writes();
+    pack rhs{};
+    if (writes) {
+      rhs = s.x[step.row()];
+    }
     SPTRSV_UNROLL
     for (int k = 0; k < step_entries; ++k) {
-      if (k < step.entries) {
-        sum = sum + values[k] * s.x[step.columns[k]];
+      if (k < static_cast<int>(step.entries())) {
+        sum = add_product(sum, values.entries[k], s.x[step.columns[k]]);
       }
     }
-    if ((step.flags & lane_step::is_last) == 0) {
-      return sum;
+    const int row_lanes = step.row_lanes();
+    for (int mask = 1; mask < row_lanes; mask *= 2) {
+      for (Scalar& of_system : sum.of) {
+        of_system = of_system + tile.shuffle_xor(of_system, mask);
+      }
     }
-    const int shift = step.flags >> lane_step::shift_bit & lane_step::shift_mask;
-    for (int mask = 1; mask < 1 << shift; mask *= 2) {
-      sum = sum + tile.shuffle_xor(sum, mask);
-    }
-    if ((step.flags & lane_step::writes) != 0) {
-      const Scalar rest = p.alpha * s.x[step.row] - sum;
-      Scalar solved = rest;
-      if (!p.unit) {
-        solved = rest * values[step.entries];
-        if (!is_finite(solved)) {
-          solved = divide(rest, ctx.load_constant(p.pivots + s.system * p.size + step.row));
+    if (writes) {
+      pack solved;
+      SPTRSV_UNROLL
+      for (int u = 0; u < Systems; ++u) {
+        const Scalar rest = p.alpha * rhs.of[u] - sum.of[u];
+        solved.of[u] = rest * values.reciprocal.of[u];
+        if (!is_finite(solved.of[u])) {
+          solved.of[u] = p.unit ? rest : divide(rest, pivot_of(ctx, p, s, u, step.row()));
         }
       }
-      s.x[step.row] = solved;
+      s.x[step.row()] = solved;
     }
-    return Scalar{};
+    return step.is_last() ? pack{} : sum;
   }
 
-  /// Returns the first component of this lane that is not finite, or no_row.
+  /// Returns the pivot of a row of system `u` of the group.
   template <class Context>
-  SPTRSV_DEVICE static std::uint32_t store_solution(Context& ctx, const params& p, const lane_state& s,
+  SPTRSV_DEVICE static Scalar pivot_of(Context& ctx, const params& p, const lane_state& s, int u,
+                                       std::uint32_t row) {
+    const std::int64_t system = s.group * Systems + u;
+    return ctx.load_constant(p.pivots + (system < p.systems ? system : p.systems - 1) * p.size + row);
+  }
+
+  /// Returns the first component of this lane in system `u` of the group that is not finite, or no_row.
+  template <class Context>
+  SPTRSV_DEVICE static std::uint32_t store_solution(Context& ctx, const params& p, const lane_state& s, int u,
                                                     std::int64_t column) {
-    std::int64_t step = 0;
-    Scalar* to = first_element(p, s, p.x, column, step);
     std::uint32_t first_nonfinite = no_row;
-    for (std::int32_t i = s.rank; i < p.size && s.is_present; i += Lanes, to += step) {
-      const Scalar component = s.x[i];
+    if (s.first_system + u >= p.systems) {
+      return first_nonfinite;
+    }
+    std::int64_t step = 0;
+    Scalar* to = first_element(p, s, p.x, u, column, step);
+    for (auto i = static_cast<std::int32_t>(s.rank); i < p.size; i += Lanes, to += step) {
+      const Scalar component = s.x[i].of[u];
       ctx.store(to, component);
       if (!is_finite(component) && first_nonfinite == no_row) {
         first_nonfinite = static_cast<std::uint32_t>(i);
       }
     }
     return first_nonfinite;
-  }
-};
-
-/// Writes the streams of values. A block writes up to block_slots slots of one system.
-template <class Scalar, class Offset>
-struct pack_agent {
-  static constexpr int block_threads = 256;
-  static constexpr int block_slots = 4 * block_threads;
-  struct shared_storage {};
-  struct params {
-    const Scalar* stored;
-    std::int64_t stored_stride;  ///< elements from system to system
-    std::int64_t size;           ///< rows of a system
-    std::int64_t slots;          ///< of a system
-    std::int64_t stream_slots;   ///< the same with those behind the last one, which are set to zero
-    std::uint32_t blocks_of_system;
-    bool conjugated;
-    const Offset* sources;      ///< by slot, see plan
-    const std::uint16_t* rows;  ///< by slot
-    Scalar* values;             ///< by system: stream_slots slots
-    Scalar* pivots;             ///< by system and substitution index
-  };
-
-  template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
-    const std::int64_t system = ctx.block_rank() / p.blocks_of_system;
-    const std::int64_t begin =
-        static_cast<std::int64_t>(ctx.block_rank() % p.blocks_of_system) * block_slots + ctx.thread_rank();
-    for (std::int64_t slot = begin; slot < begin + block_slots && slot < p.stream_slots;
-         slot += block_threads) {
-      ctx.store(p.values + system * p.stream_slots + slot,
-                slot < p.slots ? value_of(ctx, p, system, slot) : Scalar{});
-    }
-  }
-
- private:
-  /// Returns the value of an entry, zero for an unused slot. For a pivot, stores it and returns the
-  /// reciprocal; NaN if the row must divide.
-  template <class Context>
-  SPTRSV_DEVICE static Scalar value_of(Context& ctx, const params& p, std::int64_t system,
-                                       std::int64_t slot) {
-    const Offset source = ctx.load_constant(p.sources + slot);
-    if (source == -1) {
-      return {};
-    }
-    const bool is_pivot = source < 0;
-    const Scalar stored = ctx.load_constant(p.stored + system * p.stored_stride +
-                                            (is_pivot ? static_cast<Offset>(-2 - source) : source));
-    const Scalar value = p.conjugated ? conjugate(stored) : stored;
-    if (!is_pivot) {
-      return value;
-    }
-    ctx.store(p.pivots + system * p.size + ctx.load_constant(p.rows + slot), value);
-    const pivot_divisor<Scalar> pivot(value);
-    return pivot.is_safe() ? pivot.reciprocal() : must_divide<Scalar>();
   }
 };
 

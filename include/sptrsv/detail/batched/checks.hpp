@@ -21,8 +21,12 @@ struct batch_shape {
   std::int64_t max_rhs;
 };
 
+/// The largest number of systems in a group, which the same lanes solve together: they load their values by
+/// up to 16 bytes.
+constexpr int max_group_systems(std::size_t value_bytes) { return value_bytes > 8 ? 1 : 2; }
+
 /// Checks options, for systems with this number of entries.
-inline void check_options(const batch_options& batch, std::int64_t entries) {
+inline void check_options(const batch_options& batch, std::int64_t entries, std::size_t value_bytes) {
   SPTRSV_EXPECTS(batch.systems >= 0, errc::invalid_argument, "a batch of a negative number of systems");
   SPTRSV_EXPECTS(batch.value_stride == 0 || batch.value_stride >= entries, errc::invalid_argument,
                  "the value stride " + std::to_string(batch.value_stride) + " is less than the " +
@@ -31,6 +35,10 @@ inline void check_options(const batch_options& batch, std::int64_t entries) {
       batch.lanes == 0 || batch.lanes == 4 || batch.lanes == 8 || batch.lanes == 16 || batch.lanes == 32,
       errc::invalid_argument,
       std::to_string(batch.lanes) + " lanes for a system: there may be 4, 8, 16 or 32");
+  SPTRSV_EXPECTS(batch.together >= 0 && batch.together <= max_group_systems(value_bytes),
+                 errc::invalid_argument,
+                 std::to_string(batch.together) + " systems are solved together: there may be at most " +
+                     std::to_string(max_group_systems(value_bytes)));
 }
 
 /// Checks that there are enough values, and returns how many the systems need.

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/batched/agent.hpp"
+#include "sptrsv/detail/batched/pack_agent.hpp"
 #include "sptrsv/detail/batched/plan.hpp"
 #include "sptrsv/options.hpp"
 
@@ -17,15 +19,15 @@ namespace sptrsv::detail::batched {
 template <class Scalar, class Index, class Offset, class Executor>
 class engine {
  public:
-  /// Checks and analyses the pattern. Synchronises. `lanes`: see batch_options.
-  engine(const pattern_view<Index, Offset>& a, const triangle_form& form, std::int64_t systems, int lanes,
+  /// Checks and analyses the pattern. Synchronises.
+  engine(const pattern_view<Index, Offset>& a, const triangle_form& form, const batch_options& batch,
          const Executor& on, memory_resource& resource)
-      : form_(form), systems_(systems), size_(a.size) {
+      : form_(form), systems_(batch.systems), size_(a.size) {
     const std::size_t shared_limit = on.shared_limit();
     SPTRSV_EXPECTS(size_ <= max_rows && static_cast<std::size_t>(size_) * sizeof(Scalar) <= shared_limit,
                    errc::unsupported, too_large(shared_limit));
     host_system<Index, Offset> of = read_system(a, on, resource);
-    plan<Offset> made = make_plan(of, {systems, lanes, sizeof(Scalar), shared_limit});
+    plan<Offset> made = make_plan(of, {systems_, batch.lanes, batch.together, sizeof(Scalar), shared_limit});
     SPTRSV_EXPECTS(made.lanes != 0, errc::unsupported, too_large(shared_limit));
     slots_ = static_cast<std::int64_t>(made.sources.size());
     SPTRSV_EXPECTS(slots_ <= INT32_MAX, errc::unsupported,
@@ -33,36 +35,40 @@ class engine {
     constexpr auto aligned = static_cast<std::int64_t>(stream_align / sizeof(Scalar));
     stream_slots_ = simt::ceil_div(slots_, aligned) * aligned;
     lanes_ = made.lanes;
+    group_systems_ = made.group_systems;
     steps_ = made.steps;
     lane_steps_ = upload(made.lane_steps, on, resource);
     rows_ = upload(made.rows, on, resource);
     sources_ = upload(made.sources, on, resource);
-    values_ = make_buffer<Scalar>(checked_product(systems, stream_slots_), on, resource);
-    pivots_ = make_buffer<Scalar>(form.unit ? 0 : checked_product(systems, size_), on, resource);
-    first_nonfinite_ = make_buffer<std::uint32_t>(systems, on, resource);
+    values_ = make_buffer<Scalar>(checked_product(groups() * group_systems_, stream_slots_), on, resource);
+    pivots_ = make_buffer<Scalar>(form.unit ? 0 : checked_product(systems_, size_), on, resource);
+    first_nonfinite_ = make_buffer<std::uint32_t>(systems_, on, resource);
     scratch_ = make_buffer<std::int64_t>(1, on, resource);
     on.fill_bytes(first_nonfinite_.data(), 0xff, first_nonfinite_.bytes());
   }
 
   /// Enqueues the copy of the values.
   void update_values(const Scalar* values, std::int64_t stride, const Executor& on) {
-    using pack = pack_agent<Scalar, Offset>;
     if (systems_ == 0 || stream_slots_ == 0) {
       return;
     }
-    typename pack::params p{};
-    p.stored = values;
-    p.stored_stride = stride;
-    p.size = size_;
-    p.slots = slots_;
-    p.stream_slots = stream_slots_;
-    p.blocks_of_system = simt::block_count(stream_slots_, pack::block_slots);
-    p.conjugated = form_.conjugated;
-    p.sources = sources_.data();
-    p.rows = rows_.data();
-    p.values = values_.data();
-    p.pivots = pivots_.data();
-    on.template launch<pack>(simt::block_count(checked_product(systems_, p.blocks_of_system), 1), p);
+    with_group_systems([&](auto systems) {
+      using pack = pack_agent<Scalar, Offset, decltype(systems)::value>;
+      typename pack::params p{};
+      p.stored = values;
+      p.stored_stride = stride;
+      p.systems = systems_;
+      p.size = size_;
+      p.slots = slots_;
+      p.stream_slots = stream_slots_;
+      p.blocks_of_group = simt::block_count(stream_slots_, pack::block_slots);
+      p.conjugated = form_.conjugated;
+      p.sources = sources_.data();
+      p.rows = rows_.data();
+      p.values = reinterpret_cast<system_pack<Scalar, decltype(systems)::value>*>(values_.data());
+      p.pivots = pivots_.data();
+      on.template launch<pack>(simt::block_count(checked_product(groups(), p.blocks_of_group), 1), p);
+    });
   }
 
   /// Enqueues the solve of all systems. There are systems, rows and right-hand sides.
@@ -75,25 +81,16 @@ class engine {
     p.steps = static_cast<std::int32_t>(steps_);
     p.reversed = form_.reversed;
     p.unit = form_.unit;
-    p.shared_bytes = static_cast<std::int32_t>(bytes_of_system());
-    p.stream_bytes = stream_slots_ * static_cast<std::int64_t>(sizeof(Scalar));
+    p.shared_bytes = static_cast<std::int32_t>(bytes_of_group());
+    p.stream_slots = stream_slots_;
     p.lane_steps = lane_steps_.data();
-    p.values = reinterpret_cast<const unsigned char*>(values_.data());
+    p.values = values_.data();
     p.pivots = pivots_.data();
     p.first_nonfinite = first_nonfinite_.data();
     p.alpha = alpha;
     p.b = b;
     p.x = x;
-    switch (lanes_) {
-      case 4:
-        return launch<4>(p, on);
-      case 8:
-        return launch<8>(p, on);
-      case 16:
-        return launch<16>(p, on);
-      default:
-        return launch<32>(p, on);
-    }
+    with_group_systems([&](auto systems) { launch<decltype(systems)::value>(p, on); });
   }
 
   /// A component of the last solve that is not finite.
@@ -127,10 +124,11 @@ class engine {
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();
     info.kernels.resize(1);
-    info.kernels[0].text = std::to_string(lanes_) + " lanes for each system, " + std::to_string(steps_) +
-                           " steps, " + std::to_string(bytes_of_system()) + " bytes of shared memory";
+    info.kernels[0].text =
+        std::to_string(lanes_) + " lanes for " + (group_systems_ == 1 ? "each system, " : "two systems, ") +
+        std::to_string(steps_) + " steps, " + std::to_string(bytes_of_group()) + " bytes of shared memory";
     info.kernels[0].levels = levels_;
-    info.kernels[0].warps = simt::ceil_div(systems_ * lanes_, 32);
+    info.kernels[0].warps = simt::ceil_div(groups() * lanes_, std::int64_t{32});
     info.entries = entries_;
     info.levels = levels_;
     info.levels_solved = levels_;
@@ -177,13 +175,40 @@ class engine {
     return to;
   }
 
-  [[nodiscard]] std::size_t bytes_of_system() const { return shared_bytes(lanes_, size_, sizeof(Scalar)); }
+  [[nodiscard]] std::int64_t groups() const { return simt::ceil_div(systems_, std::int64_t{group_systems_}); }
+  [[nodiscard]] std::size_t bytes_of_group() const {
+    return shared_bytes(lanes_, size_, group_systems_ * sizeof(Scalar));
+  }
 
-  template <int Lanes>
+  /// Calls `use` with the number of systems of a group as a type.
+  template <class Use>
+  void with_group_systems(const Use& use) const {
+    constexpr int most = max_group_systems(sizeof(Scalar));
+    if (group_systems_ == 1) {
+      use(std::integral_constant<int, 1>{});
+    } else {
+      use(std::integral_constant<int, most>{});
+    }
+  }
+
+  template <int Systems>
   void launch(const solve_params<Scalar>& p, const Executor& on) const {
-    using agent = solve_agent<Scalar, Lanes>;
-    on.template launch<agent>(simt::block_count(systems_, agent::block_systems), p,
-                              agent::block_systems * bytes_of_system());
+    switch (lanes_) {
+      case 4:
+        return launch<4, Systems>(p, on);
+      case 8:
+        return launch<8, Systems>(p, on);
+      case 16:
+        return launch<16, Systems>(p, on);
+      default:
+        return launch<32, Systems>(p, on);
+    }
+  }
+  template <int Lanes, int Systems>
+  void launch(const solve_params<Scalar>& p, const Executor& on) const {
+    using agent = solve_agent<Scalar, Lanes, Systems>;
+    on.template launch<agent>(simt::block_count(groups(), agent::block_groups), p,
+                              agent::block_groups * bytes_of_group());
   }
 
   triangle_form form_;
@@ -194,7 +219,8 @@ class engine {
   std::int64_t entries_ = 0;  ///< with the diagonal unless it is unit
   std::int64_t slots_ = 0;
   std::int64_t stream_slots_ = 0;
-  int lanes_ = 0;
+  int lanes_ = 0;          ///< of a group
+  int group_systems_ = 1;  ///< systems of a group
   std::int64_t steps_ = 0;
   buffer<lane_step> lane_steps_;
   buffer<std::uint16_t> rows_;

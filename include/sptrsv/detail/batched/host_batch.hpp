@@ -79,7 +79,7 @@ class host_batch {
   /// Checks the options, and returns the matrix of the first system; without systems its values are zeros.
   template <class View>
   View first_system(View a, span<const Value> values, const batch_options& batch) {
-    check_options(batch, a.entries);
+    check_options(batch, a.entries, sizeof(Value));
     check(values);
     if (systems_ == 0) {
       values_.resize(static_cast<std::size_t>(entries_));

@@ -3,72 +3,73 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
+#include "sptrsv/detail/batched/checks.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail::batched {
 
 /// Entries that a lane multiplies in one step.
 inline constexpr int step_entries = 4;
+/// Steps whose records are held in registers.
+inline constexpr int steps_ahead = 4;
+/// A record announces the values of so many steps later, which are loaded then.
+inline constexpr int values_ahead = steps_ahead - 1;
 
-/// What one lane does in one step: it multiplies entries of a row, which are adjacent in the ring buffer,
-/// with components of x. A row may take several lanes, and several steps. In its last step the sums of its
-/// lanes are added up, and one lane writes the component; the reciprocal of the pivot, unless the diagonal is
-/// unit, follows the entries of this lane.
+/// What one lane does in one step: it multiplies entries of a row with components of x. A row may take
+/// several lanes, and several steps. In its last step the sums of its lanes are added up, and one lane writes
+/// the component. And which values are loaded for the step that is values_ahead later.
+///
+/// A step takes from the stream of values of each system first the reciprocals of the pivots, one for each
+/// row, unless the diagonal is unit; then the first entries of lanes 0, 1, ..., then their second ones, and
+/// so on. Where a lane has no such entry, but one after it has, the slot is unused.
 struct alignas(16) lane_step {
-  std::uint16_t place;   ///< of the first entry in the ring buffer, in bytes
-  std::uint8_t entries;  ///< at most step_entries
-  std::uint8_t flags;    ///< see below
-  std::uint16_t row;     ///< substitution index
-  std::uint16_t padding;
   std::uint16_t columns[step_entries];  ///< substitution indices
+  std::uint32_t own;                    ///< bits for the functions from row() to writes()
+  std::uint32_t next_counts;            ///< bits for next_count()
 
-  // The flags that all lanes have in common: stages to wait for, the logarithm of the lanes whose sums are to
-  // be added up, and whether the step is the last one of its rows. And whether this lane writes the
-  // component.
-  static constexpr int advance_mask = 3;
-  static constexpr int shift_bit = 2;
-  static constexpr int shift_mask = 7;
-  static constexpr int is_last = 1 << 5;
-  static constexpr int writes = 1 << 6;
+  /// The substitution index of the row.
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::uint32_t row() const { return own & 0xffff; }
+  /// The number of entries, at most step_entries.
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::uint32_t entries() const { return own >> entries_bit & 7; }
+  /// Lanes whose sums are to be added up in this step; the same for all lanes.
+  [[nodiscard]] SPTRSV_HOST_DEVICE int row_lanes() const { return 1 << (own >> shift_bit & 7); }
+  /// The logarithm of the lanes of a row in the later step; the same for all lanes.
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::uint32_t next_shift() const { return own >> next_shift_bit & 7; }
+  /// Whether the step is the last one of its rows; the same for all lanes.
+  [[nodiscard]] SPTRSV_HOST_DEVICE bool is_last() const { return (own & last_flag) != 0; }
+  /// Whether this lane writes the component.
+  [[nodiscard]] SPTRSV_HOST_DEVICE bool writes() const { return (own & writes_flag) != 0; }
+  /// The number of lanes of the later step that have an entry k, or with k = step_entries its number of
+  /// pivots; the same for all lanes.
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::uint32_t next_count(int k) const {
+    return next_counts >> (count_bits * k) & ((1u << count_bits) - 1);
+  }
+
+  static constexpr int entries_bit = 16;
+  static constexpr int shift_bit = 19;
+  static constexpr int next_shift_bit = 22;
+  static constexpr std::uint32_t last_flag = 1u << 25;
+  static constexpr std::uint32_t writes_flag = 1u << 26;
+  static constexpr int count_bits = 6;
 };
+static_assert(step_entries <= 7 && lane_step::count_bits * (step_entries + 1) <= 32);
 
 /// The largest number of rows: columns are held in 16 bits.
 inline constexpr std::int64_t max_rows = 65535;
 
-// The values of a system pass through a ring buffer in shared memory, which is filled stage by stage.
-inline constexpr int ring_stages = 8;   ///< a power of two
-inline constexpr int stages_ahead = 4;  ///< stages that are being copied
-inline constexpr int copy_bytes = 16;   ///< that a lane copies at once
-/// A step has at most the values of so many stages, and begins within a stage. lane_step counts up to 3.
-inline constexpr int step_stages = 3;
-static_assert(step_stages + stages_ahead < ring_stages, "the ring buffer is too small");
-
 /// Streams of values begin at multiples of so many bytes.
 inline constexpr int stream_align = 32;
 
-/// Copies that each lane makes for a stage: enough for the entries and the reciprocal of each lane in a step,
-/// and for what is left out where the ring buffer begins anew.
-SPTRSV_HOST_DEVICE constexpr int copies_per_stage(std::size_t scalar_bytes) {
-  return scalar_bytes > 8 ? 2 : 1;
-}
-SPTRSV_HOST_DEVICE constexpr int stage_bytes(int lanes, std::size_t scalar_bytes) {
-  return lanes * copy_bytes * copies_per_stage(scalar_bytes);
-}
-SPTRSV_HOST_DEVICE constexpr int ring_bytes(int lanes, std::size_t scalar_bytes) {
-  return ring_stages * stage_bytes(lanes, scalar_bytes);
-}
-
-/// Returns the bytes of shared memory of a system: a ring buffer, and then x.
-inline std::size_t shared_bytes(int lanes, std::int64_t rows, std::size_t scalar_bytes) {
-  const std::size_t bytes = static_cast<std::size_t>(ring_bytes(lanes, scalar_bytes)) +
-                            static_cast<std::size_t>(rows) * scalar_bytes;
-  // The systems of a warp use different banks of shared memory when they are at the same place of the plan.
-  return (bytes + 127) / 128 * 128 + static_cast<std::size_t>(lanes) * scalar_bytes % 128;
+/// Returns the bytes of shared memory of a group, which holds x. `row_bytes`: of a row of all its systems.
+inline std::size_t shared_bytes(int lanes, std::int64_t rows, std::size_t row_bytes) {
+  const std::size_t bytes = static_cast<std::size_t>(rows) * row_bytes;
+  // The groups of a warp use different banks of shared memory when they are at the same place of the plan.
+  return (bytes + 127) / 128 * 128 + static_cast<std::size_t>(lanes) * row_bytes % 128;
 }
 
 /// A triangle in host memory, see device_triangle, and its levels, see device_levels.
@@ -134,9 +135,12 @@ std::vector<slice> cut(const host_system<Index, Offset>& of, int lanes) {
 /// The plan that all systems of a batch share, in host memory; the engine copies it to the device.
 template <class Offset>
 struct plan {
-  int lanes = 0;  ///< of a system
+  int lanes = 0;          ///< of a group
+  int group_systems = 1;  ///< systems of a group
   std::int64_t steps = 0;
-  std::vector<lane_step> lane_steps;  ///< by step and lane; two steps more, which are only loaded
+  /// By step and lane. values_ahead records for each lane come before the first step, which only announce
+  /// values, and steps_ahead ones after the last step, which are only loaded.
+  std::vector<lane_step> lane_steps;
   /// By slot of the stream: the index in the stored matrix; -2 minus the index for a pivot; -1: unused.
   std::vector<Offset> sources;
   std::vector<std::uint16_t> rows;  ///< by slot: the substitution index of a pivot
@@ -146,114 +150,129 @@ struct plan {
 template <class Index, class Offset>
 class plan_writer {
  public:
-  plan_writer(const host_system<Index, Offset>& of, std::size_t scalar_bytes, plan<Offset>& to)
-      : of_(of), scalar_bytes_(scalar_bytes), to_(to) {}
+  plan_writer(const host_system<Index, Offset>& of, plan<Offset>& to) : of_(of), to_(to) {}
 
   void write(const std::vector<slice>& slices) {
+    to_.lane_steps.resize(values_ahead * lanes());
     for (const slice& s : slices) {
       for (std::int64_t step = 0; step < s.steps; ++step) {
         write(s, step);
+        ++to_.steps;
       }
     }
-    to_.lane_steps.resize(static_cast<std::size_t>(to_.steps + 2) * lanes());
+    to_.lane_steps.resize(to_.lane_steps.size() + steps_ahead * lanes());
   }
 
  private:
   [[nodiscard]] std::size_t lanes() const { return static_cast<std::size_t>(to_.lanes); }
 
+  /// Writes one step. The lanes of a row take its entries in turn.
   void write(const slice& s, std::int64_t step) {
-    const std::size_t first = to_.lane_steps.size();
-    to_.lane_steps.resize(first + lanes());
+    const std::size_t first_lane = to_.lane_steps.size();
+    to_.lane_steps.resize(first_lane + lanes());
+    lane_step* const of_lanes = to_.lane_steps.data() + first_lane;
     const bool is_last = step + 1 == s.steps;
-    for (int r = 0; r < s.rows; ++r) {
-      const Index row = of_.level_rows[s.first_row + static_cast<std::size_t>(r)];
-      const std::int64_t before = step * (std::int64_t{step_entries} << s.shift);
-      const std::int64_t left = std::max(std::int64_t{0}, of_.entries_of(row) - before);
-      const std::int64_t entries = std::min(left, std::int64_t{step_entries} << s.shift);
-      const std::int64_t of_lane = simt::ceil_div(entries, std::int64_t{1} << s.shift);
-      for (int part = 0; part < 1 << s.shift; ++part) {
-        const std::int64_t begin = std::min(part * of_lane, entries);
-        lane_step& lane = to_.lane_steps[first + static_cast<std::size_t>((r << s.shift) + part)];
-        write(lane, row, before + begin, std::min(of_lane, entries - begin), is_last && part == 0);
+    const int row_lanes = 1 << s.shift;
+    const std::int64_t begin = step * step_entries * row_lanes;
+    const auto row_of = [&](int lane) {
+      return of_.level_rows[s.first_row + static_cast<std::size_t>(lane / row_lanes)];
+    };
+    const auto entry_of = [&](int lane, std::uint32_t k) { return begin + lane % row_lanes + k * row_lanes; };
+    std::uint32_t counts = 0;
+    if (is_last && !of_.unit) {
+      counts = static_cast<std::uint32_t>(s.rows) << (lane_step::count_bits * step_entries);
+      for (int r = 0; r < s.rows; ++r) {
+        const Index row = row_of(r * row_lanes);
+        put(static_cast<Offset>(-2 - of_.diagonal_sources[static_cast<std::size_t>(row)]), row);
       }
     }
-    const int stage = stage_bytes(to_.lanes, scalar_bytes_);
-    int advance = 0;
-    while (ready_ == 0 || ready_ * stage < static_cast<std::int64_t>(to_.sources.size() * scalar_bytes_)) {
-      ++ready_;
-      ++advance;
+    for (int lane = 0; lane < s.rows * row_lanes; ++lane) {
+      const Index row = row_of(lane);
+      std::uint32_t entries = 0;
+      for (; entries < step_entries && entry_of(lane, entries) < of_.entries_of(row); ++entries) {
+        const auto column = of_.columns[stored(row, entry_of(lane, entries))];
+        of_lanes[lane].columns[entries] = static_cast<std::uint16_t>(column);
+      }
+      of_lanes[lane].own |= static_cast<std::uint32_t>(row) | entries << lane_step::entries_bit |
+                            (is_last && lane % row_lanes == 0 ? lane_step::writes_flag : 0);
     }
-    const int common = advance | (is_last ? lane_step::is_last | s.shift << lane_step::shift_bit : 0);
-    for (std::size_t lane = first; lane < to_.lane_steps.size(); ++lane) {
-      to_.lane_steps[lane].flags = static_cast<std::uint8_t>(to_.lane_steps[lane].flags | common);
+    for (std::uint32_t k = 0; k < step_entries; ++k) {
+      int count = s.rows * row_lanes;
+      while (count > 0 && of_lanes[count - 1].entries() <= k) {
+        --count;
+      }
+      counts |= static_cast<std::uint32_t>(count) << (lane_step::count_bits * k);
+      for (int lane = 0; lane < count; ++lane) {
+        const Index row = row_of(lane);
+        put(k < of_lanes[lane].entries() ? of_.sources[stored(row, entry_of(lane, k))] : Offset{-1}, row);
+      }
     }
-    ++to_.steps;
-  }
-
-  void write(lane_step& lane, Index row, std::int64_t first, std::int64_t entries, bool writes) {
-    const bool with_pivot = writes && !of_.unit;
-    const auto ring = static_cast<std::size_t>(ring_bytes(to_.lanes, scalar_bytes_)) / scalar_bytes_;
-    const auto slots = static_cast<std::size_t>(entries + (with_pivot ? 1 : 0));
-    if (to_.sources.size() % ring + slots > ring) {
-      put(Offset{-1}, 0, ring - to_.sources.size() % ring);
-    }
-    lane.place = static_cast<std::uint16_t>(to_.sources.size() % ring * scalar_bytes_);
-    lane.entries = static_cast<std::uint8_t>(entries);
-    lane.flags = writes ? lane_step::writes : 0;
-    lane.row = static_cast<std::uint16_t>(row);
-    const auto r = static_cast<std::size_t>(row);
-    for (std::int64_t k = 0; k < entries; ++k) {
-      const auto e = static_cast<std::size_t>(of_.row_offsets[r]) + static_cast<std::size_t>(first + k);
-      lane.columns[k] = static_cast<std::uint16_t>(of_.columns[e]);
-      put(of_.sources[e], 0, 1);
-    }
-    if (with_pivot) {
-      put(static_cast<Offset>(-2 - of_.diagonal_sources[r]), lane.row, 1);
+    const auto shift = static_cast<std::uint32_t>(s.shift);
+    for (std::size_t lane = 0; lane < lanes(); ++lane) {
+      if (is_last) {
+        of_lanes[lane].own |= lane_step::last_flag | shift << lane_step::shift_bit;
+      }
+      lane_step& earlier = to_.lane_steps[first_lane + lane - values_ahead * lanes()];
+      earlier.own |= shift << lane_step::next_shift_bit;
+      earlier.next_counts = counts;
     }
   }
 
-  void put(Offset source, std::uint16_t row, std::size_t count) {
-    to_.sources.insert(to_.sources.end(), count, source);
-    to_.rows.insert(to_.rows.end(), count, row);
+  [[nodiscard]] std::size_t stored(Index row, std::int64_t entry) const {
+    return static_cast<std::size_t>(of_.row_offsets[static_cast<std::size_t>(row)]) +
+           static_cast<std::size_t>(entry);
+  }
+  void put(Offset source, Index row) {
+    to_.sources.push_back(source);
+    to_.rows.push_back(static_cast<std::uint16_t>(row));
   }
 
   const host_system<Index, Offset>& of_;
-  std::size_t scalar_bytes_;
   plan<Offset>& to_;
-  std::int64_t ready_ = 0;  ///< stages
 };
 
 /// The properties of a batch and of the GPU that the plan depends on.
 struct plan_request {
   std::int64_t systems;
-  int lanes;                 ///< of a system: 4, 8, 16 or 32; 0: the plan chooses
+  int lanes;                 ///< of a group: 4, 8, 16 or 32; 0: the plan chooses
+  int group_systems;         ///< systems of a group: 1 or 2; 0: the plan chooses
   std::size_t scalar_bytes;  ///< size of a value
   std::size_t shared_limit;  ///< shared memory of a block, and about that of an SM
 };
 
-/// Returns an estimate of the time of a solve, in clock cycles, with some constants of a large GPU.
-inline double time_of(const std::vector<slice>& slices, std::int64_t rows, int lanes,
+/// Returns an estimate of the time of a solve, in clock cycles. The constants are fitted to solves of 10 000
+/// systems of six patterns on an H200 (docs/lab_log/batched.md).
+inline double time_of(const std::vector<slice>& slices, std::int64_t rows, int lanes, int group_systems,
                       const plan_request& request) {
-  constexpr double processors = 128;
-  constexpr double max_blocks = 32;          // on an SM
+  constexpr double processors = 132;
+  constexpr std::size_t max_blocks = 32;     // on an SM
   constexpr std::size_t reserved = 1 << 10;  // bytes of shared memory that the runtime takes of each block
-  const double passes = static_cast<double>(rows) / lanes;  // over b and x
-  double latency = 3000 + 50 * passes;                      // of the work of one warp
-  double issue = 8 * passes;  // time in which the schedulers of an SM issue its instructions
+  double steps = 0;
+  double shifts = 0;
   for (const slice& s : slices) {
-    latency += 700 * static_cast<double>(s.steps) + 50 * s.shift;
-    issue += 30 * static_cast<double>(s.steps) + 2 * s.shift;
+    steps += static_cast<double>(s.steps);
+    shifts += s.shift;
   }
-  const double warps = static_cast<double>(request.systems) * lanes / 32 / processors;  // for each SM
-  const std::size_t block_bytes =
-      static_cast<std::size_t>(32 / lanes) * shared_bytes(lanes, rows, request.scalar_bytes);
-  const double resident = std::max(
-      1.0, std::min(max_blocks, static_cast<double>(request.shared_limit / (block_bytes + reserved))));
-  return std::max(latency, warps * latency / resident) + warps * issue;
+  const double passes = static_cast<double>(rows) * group_systems / lanes;  // over b and x
+  // The latency of the work of one warp, and the time in which an SM issues its instructions.
+  const double latency = 2000 + 30 * passes + (group_systems > 1 ? 1.25 : 1) * (550 * steps + 33 * shifts);
+  const double issue = 23 * passes + (group_systems > 1 ? 1.2 : 1) * (21 * steps + 3.5 * shifts);
+
+  const double groups = std::ceil(static_cast<double>(request.systems) / group_systems);
+  const double warps = groups * lanes / 32 / processors;  // for each SM
+  // Registers and shared memory limit the blocks on an SM. `words`: registers of a value of all systems of a
+  // group.
+  const auto row_bytes = static_cast<std::size_t>(group_systems) * request.scalar_bytes;
+  const std::size_t words = row_bytes / 4;
+  const std::size_t block_bytes = static_cast<std::size_t>(32 / lanes) * shared_bytes(lanes, rows, row_bytes);
+  const std::size_t resident =
+      std::max(std::size_t{1}, std::min({max_blocks, (std::size_t{1} << 16) / 32 / (50 + 28 * words),
+                                         request.shared_limit / (block_bytes + reserved)}));
+  return std::max(latency, warps * latency / static_cast<double>(resident)) + warps * issue;
 }
 
-/// Plans the solve of systems with the pattern `of`, for the number of lanes with the smallest estimated
-/// time. Returns a plan without lanes if no block has enough shared memory.
+/// Plans the solve of systems with the pattern `of`, for the numbers of lanes and of systems in a group with
+/// the smallest estimated time. Returns a plan without lanes if no block has enough shared memory.
 template <class Index, class Offset>
 plan<Offset> make_plan(host_system<Index, Offset>& of, const plan_request& request) {
   plan<Offset> best;
@@ -261,21 +280,28 @@ plan<Offset> make_plan(host_system<Index, Offset>& of, const plan_request& reque
   double best_time = 0;
   sort_levels_by_length(of);
   for (const int lanes : {32, 16, 8, 4}) {
-    const std::size_t block_bytes =
-        static_cast<std::size_t>(32 / lanes) * shared_bytes(lanes, of.size, request.scalar_bytes);
-    if ((request.lanes != 0 && request.lanes != lanes) || block_bytes > request.shared_limit) {
+    if (request.lanes != 0 && request.lanes != lanes) {
       continue;
     }
     std::vector<slice> of_lanes = cut(of, lanes);
-    const double time = time_of(of_lanes, of.size, lanes, request);
-    if (best.lanes == 0 || time < best_time) {
-      best.lanes = lanes;
-      best_time = time;
-      slices = std::move(of_lanes);
+    for (int systems = 1; systems <= max_group_systems(request.scalar_bytes); ++systems) {
+      const std::size_t row_bytes = static_cast<std::size_t>(systems) * request.scalar_bytes;
+      if ((request.group_systems != 0 && request.group_systems != systems) ||
+          static_cast<std::size_t>(32 / lanes) * shared_bytes(lanes, of.size, row_bytes) >
+              request.shared_limit) {
+        continue;
+      }
+      const double time = time_of(of_lanes, of.size, lanes, systems, request);
+      if (best.lanes == 0 || time < best_time) {
+        best.lanes = lanes;
+        best.group_systems = systems;
+        best_time = time;
+        slices = of_lanes;
+      }
     }
   }
   if (best.lanes != 0) {
-    plan_writer<Index, Offset>(of, request.scalar_bytes, best).write(slices);
+    plan_writer<Index, Offset>(of, best).write(slices);
   }
   return best;
 }
