@@ -73,6 +73,10 @@ class tile {
     c[0] = sums.c[0];
     c[1] = sums.c[1];
   }
+  void multiply_add(const double (&a)[2], double b, double (&c)[2], double (&d)[2]) const {
+    multiply_add(a[0], b, c);
+    multiply_add(a[1], b, d);
+  }
 
  private:
   template <class T>

@@ -96,6 +96,36 @@ TEST(Tile, MultipliesMatrices) {
   }
 }
 
+/// Two matrices are the upper and the lower half of one of 16 rows.
+TEST(Tile, MultipliesTwoMatrices) {
+  device d(with_schedule(schedule::random));
+  const executor on(&d);
+  const auto a = [](int m, int k) { return 1.0 + 10 * m + k; };
+  const auto b = [](int k, int n) { return 0.5 * k - n; };
+  const auto out = zeros<double>(on, 128);
+  launch<32>(on, 1, [=, out = out.data()](auto& ctx, nothing&) {
+    const auto warp = ctx.template group<32>();
+    const int row = warp.rank() / 4;
+    const int quarter = warp.rank() % 4;
+    const double of_a[2] = {a(row, quarter), a(row + 8, quarter)};
+    double sums[2][2] = {{1, 2}, {3, 4}};
+    warp.multiply_add(of_a, b(quarter, row), sums[0], sums[1]);
+    for (int i = 0; i < 4; ++i) {
+      ctx.store(out + 8 * (row + i / 2 * 8) + 2 * quarter + i % 2, sums[i / 2][i % 2]);
+    }
+  });
+  const auto found = to_host(on, out);
+  for (int m = 0; m < 16; ++m) {
+    for (int n = 0; n < 8; ++n) {
+      double expected = m / 8 * 2 + n % 2 + 1;
+      for (int k = 0; k < 4; ++k) {
+        expected += a(m, k) * b(k, n);
+      }
+      EXPECT_EQ(found[static_cast<std::size_t>(8 * m + n)], expected) << m << ", " << n;
+    }
+  }
+}
+
 TEST(Tile, SizesMayAlternate) {
   const auto sums = [](const executor& on) {
     const auto out = zeros<int>(on, 32);

@@ -82,6 +82,21 @@ class cuda_tile {
                  : "+d"(c[0]), "+d"(c[1])
                  : "d"(a), "d"(b));
   }
+  /// From compute capability 9.0 on, one instruction multiplies 16 rows, at twice the rate of 8 rows.
+  __device__ __forceinline__ void multiply_add(const double (&a)[2], double b, double (&c)[2],
+                                               double (&d)[2]) const {
+    static_assert(has_multiply_add<double>);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile(
+        "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, "
+        "%3};"
+        : "+d"(c[0]), "+d"(c[1]), "+d"(d[0]), "+d"(d[1])
+        : "d"(a[0]), "d"(a[1]), "d"(b));
+#else
+    multiply_add(a[0], b, c);
+    multiply_add(a[1], b, d);
+#endif
+  }
 
  private:
   /// Returns the lane of the warp with rank 0 in the tile.

@@ -77,15 +77,16 @@ SPTRSV_DEVICE void multiply_octets(Context& ctx, const Warp& warp, const warp_sh
     }
     return;
   }
+  const auto factor_of = [&](int u, int i, auto is_dense) {
+    if constexpr (decltype(is_dense)::value) {
+      return factors.dense(u, i);
+    } else {
+      return factors(u, i);
+    }
+  };
   // Adds the terms t to t + 3 of octet u.
   const auto add = [&](int u, int t, auto is_dense, rhs_pair<Scalar>& sum) {
-    const auto factor = [&](int i) {
-      if constexpr (decltype(is_dense)::value) {
-        return factors.dense(u, i);
-      } else {
-        return factors(u, i);
-      }
-    };
+    const auto factor = [&](int i) { return factor_of(u, i, is_dense); };
     if constexpr (Warp::template has_multiply_add<Scalar>) {
       warp.multiply_add(factor(t + lane % 4), pack[(t + lane % 4) * pack_width + lane / 4], sum.of);
     } else {
@@ -98,7 +99,14 @@ SPTRSV_DEVICE void multiply_octets(Context& ctx, const Warp& warp, const warp_sh
   const auto add_all = [&](int t, auto is_dense) {
     SPTRSV_UNROLL
     for (int u = 0; u < Octets; ++u) {
-      if (u < octets) {
+      if constexpr (Octets % 2 == 0 && Warp::template has_multiply_add<Scalar>) {
+        if (u % 2 == 0 && u < octets) {  // two octets at once
+          const int i = t + lane % 4;
+          const Scalar of_rows[2] = {factor_of(u, i, is_dense),
+                                     u + 1 < octets ? factor_of(u + 1, i, is_dense) : Scalar{}};
+          warp.multiply_add(of_rows, pack[i * pack_width + lane / 4], sums[u].of, sums[u + 1].of);
+        }
+      } else if (u < octets) {
         add(u, t, is_dense, sums[u]);
       }
     }
