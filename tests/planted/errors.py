@@ -1027,13 +1027,17 @@ ERRORS = (
         "supernodal, packs, takes tasks by block and not by ticket",
         "ticket",
         "supernodal",
-        Edit(SN + "pack/pack.hpp", "p.tasks + shared.start.block", "p.tasks + ctx.block_rank()"),
+        Edit(SN + "pack/pack.hpp", "p.tasks + block / p.sharers", "p.tasks + ctx.block_rank() / p.sharers"),
     ),
     error(
         "packs of supernodes do not reset their contributions",
         "reset",
         "supernodal",
-        Edit(SN + "pack/pack_forward_agent.hpp", "p.reset(ctx, start, pair_of_lane, node.rows_begin + i - k);", ""),
+        Edit(
+            SN + "pack/pack_forward_agent.hpp",
+            "p.reset(ctx, shared.start, shared.sharer, pair_of_lane, node.rows_begin + i - k);",
+            "",
+        ),
     ),
     error(
         "packs of supernodes do not reset the right-hand sides that tiles share",
@@ -1041,7 +1045,7 @@ ERRORS = (
         "supernodal supernodal_factors",
         Edit(
             SN + "pack/pack_forward_agent.hpp",
-            "p.reset(ctx, start, pair_of_lane, p.rows + work.node.first + mine);",
+            "p.reset(ctx, shared.start, shared.sharer, pair_of_lane, p.rows + work.node.first + mine);",
             "",
         ),
     ),
@@ -1055,7 +1059,11 @@ ERRORS = (
         "packs of supernodes do not reset x or partial sums",
         "reset",
         "supernodal",
-        Edit(SN + "pack/pack_backward_agent.hpp", "p.reset(ctx, start, pair_of_lane, handed_over + j);", ""),
+        Edit(
+            SN + "pack/pack_backward_agent.hpp",
+            "p.reset(ctx, shared.start, shared.sharer, pair_of_lane, handed_over + j);",
+            "",
+        ),
     ),
     error(
         "packs of supernodes are multiplied before the panel has arrived",
@@ -1080,6 +1088,12 @@ ERRORS = (
         "barrier",
         "supernodal supernodal_factors",
         Edit(SN + "pack/pack_product.hpp", "team.sync();", "", within="products[team.rank()] = sum;\n    team.sync();"),
+    ),
+    error(
+        "all blocks of a task solve the same packs of supernodes",
+        "state",
+        "supernodal_factors",
+        Edit(SN + "pack/pack.hpp", "block % p.sharers", "0"),
     ),
     error(
         "packs of supernodes do not find out which solves came before",

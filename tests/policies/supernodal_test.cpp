@@ -353,6 +353,35 @@ TEST_F(PacksOfSmallPanels, MayHaveAnySize) {
   }
 }
 
+/// Several blocks share the packs of a task. Solves of fewer packs leave some of them without work, and all
+/// reset what larger solves left behind, whatever order the blocks run in.
+TEST_F(PacksOfSmallPanels, AreSharedByBlocks) {
+  for (const pattern& p : {factor_of_grid({6, 5}), patterns::dense(40)}) {
+    for (const form& f : {form{uplo::lower}, form{uplo::upper}}) {
+      this->where.device().settings = {};
+      const auto a = make(p, f);
+      auto solver = this->analyze(a, f, 41);
+      struct task {
+        layout shape;
+        std::vector<double> b;
+        std::vector<double> x;
+      };
+      std::vector<task> tasks;
+      for (const std::int64_t columns : {41, 6, 19}) {
+        const layout shape = column_major(p.size, columns);
+        const auto b = random_vector<double>(static_cast<std::int64_t>(shape.extent), tasks.size());
+        tasks.push_back({shape, b, this->solve(solver, shape, b)});
+        this->expect_solved(a, f, p.name, shape, b, tasks.back().x);
+      }
+      for (std::uint64_t i = 0; i < 12; ++i) {
+        this->where.device().settings = hostile_settings(i, static_cast<std::uint32_t>(i % 4));
+        const task& t = tasks[(i * 5 + i / 3) % 3];
+        ASSERT_TRUE(same_bits(this->solve(solver, t.shape, t.b), t.x)) << f.name() << ", settings " << i;
+      }
+    }
+  }
+}
+
 /// The rows of a wide tile stand apart in shared memory; tiles with other widths are copied as they are.
 TEST_F(PacksOfFactors, HaveWideTiles) {
   for (const std::int64_t width : {136, 131}) {

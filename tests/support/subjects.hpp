@@ -460,7 +460,8 @@ struct supernodal : supernodal_subject<supernodal_tuning> {
   static constexpr const char* name = "supernodal";
 };
 /// Warps solve panels of up to 28 entries in double, blocks those of up to 60, and larger ones are shared by
-/// several blocks; products take several tiles. Merged panels may be half zeros.
+/// several blocks; products take several tiles. Blocks share the packs of a solve. Merged panels may be half
+/// zeros.
 struct small_panels : supernodal_tuning {
   static constexpr int block_threads = 64;
   static constexpr int max_width = 24;
@@ -470,6 +471,7 @@ struct small_panels : supernodal_tuning {
   static constexpr int rhs_per_sweep = 2;
   static constexpr int pack_tile_bytes = 448;
   static constexpr int pack_block_threads = 64;
+  static constexpr int pack_sharing = 64;
   static constexpr int product_rows = 8;
   static constexpr int product_columns = 8;
 };

@@ -37,6 +37,9 @@ struct supernodal_tuning {
   static constexpr int pack_block_threads = 256;
   /// Shared memory of a block for parts of panels in the kernels for packs, in bytes, as `tile_bytes`.
   static constexpr int pack_tile_bytes = 65536;
+  /// If a tree has few tasks, several blocks take each task and share its packs, as long as a solve has at
+  /// most so many times the blocks that the GPU runs at once.
+  static constexpr int pack_sharing = 4;
   /// Warps on an SM for which the compiler leaves registers in the kernels for packs.
   static constexpr int pack_warps_per_processor = 16;
   /// Rows of the tiles in which `update_values` multiplies panels with inverse diagonal blocks: a power of
@@ -92,6 +95,7 @@ struct basic_supernodal {
   static_assert(Tuning::pack_block_threads >= 32 && Tuning::pack_block_threads <= 1024 &&
                     (Tuning::pack_block_threads & (Tuning::pack_block_threads - 1)) == 0,
                 "supernodal_tuning: pack_block_threads must be a power of two from 32 to 1024");
+  static_assert(Tuning::pack_sharing >= 0, "supernodal_tuning: pack_sharing must not be negative");
 
   /// Name of the policy in solver_info and in messages.
   static constexpr const char* name = "supernodal";

@@ -48,7 +48,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     factor_ = std::make_shared<factor>(a, form, policy.max_growth, on, resource,
                                        [&](const supernode_tree& tree, bool backward) {
                                          backward_ = backward;
-                                         made = make_plan(tree);
+                                         made = make_plan(tree, on);
                                        });
     backward_ = factor_->backward();
     upload_plan(std::move(made), on, resource);
@@ -62,7 +62,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     backward_ = !other.backward_;
     conjugates_vectors_ = other.conjugates_vectors_ != (operation == op::conj_transpose);
     factor_->resume_planning(on, resource);
-    upload_plan(factor_->size() > 0 ? make_plan(factor_->tree()) : supernodal::host_plan{}, on, resource);
+    upload_plan(factor_->size() > 0 ? make_plan(factor_->tree(), on) : supernodal::host_plan{}, on, resource);
   }
 
   void update_values(const Scalar* values, const Executor& on) { factor_->update_values(values, on); }
@@ -171,9 +171,23 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
                                    static_shared<pack_forward_agent, pack_backward_agent>)) {}
 
   /// Plans on the host, for a tree of at least one supernode.
-  [[nodiscard]] supernodal::host_plan make_plan(const supernode_tree& tree) const {
-    return supernodal::host_plan::of<Scalar, Index, Offset>(tree, backward_, space_, pack_space_,
-                                                            has_packs());
+  [[nodiscard]] supernodal::host_plan make_plan(const supernode_tree& tree, const Executor& on) const {
+    auto made =
+        supernodal::host_plan::of<Scalar, Index, Offset>(tree, backward_, space_, pack_space_, has_packs());
+    if (has_packs()) {
+      made.pack_tasks.sharers = find_sharers(static_cast<std::int64_t>(made.pack_tasks.tasks.size()), on);
+    }
+    return made;
+  }
+
+  /// Returns how many blocks share the packs of each of `tasks` tasks. A small tree has fewer tasks than the
+  /// GPU has room for blocks; the blocks of a task read its panel from the L2 cache.
+  [[nodiscard]] std::uint32_t find_sharers(std::int64_t tasks, const Executor& on) const {
+    const auto shared = static_cast<std::size_t>(pack_space_.bytes());
+    const std::int64_t resident = backward_ ? on.template resident_blocks<pack_backward_agent>(shared)
+                                            : on.template resident_blocks<pack_forward_agent>(shared);
+    return static_cast<std::uint32_t>(std::clamp(Tuning::pack_sharing * resident / tasks, std::int64_t{1},
+                                                 supernodal::pack_count(max_rhs_)));
   }
 
   void upload_plan(supernodal::host_plan made, const Executor& on, memory_resource& resource) {

@@ -75,7 +75,7 @@ struct plan {
         blocks(simt::block_count(
             static_cast<std::int64_t>(from.tasks.tasks.size() + from.forests.forests.size()), 1)),
         pack_tasks(std::move(from.pack_tasks)),
-        pack_blocks(simt::block_count(static_cast<std::int64_t>(pack_tasks.tasks.size()), 1)) {
+        pack_blocks(simt::block_count(pack_tasks.blocks(), 1)) {
     on.upload(tasks.data(), from.tasks.tasks.data(), tasks.bytes());
     on.upload(small.data(), from.tasks.small.data(), small.bytes());
   }

@@ -37,6 +37,13 @@ struct lane_rhs {
   int count;           ///< 0 to 2: the last pack may have fewer than 8
 };
 
+/// The packs that a block solves. The blocks of a task share the packs round-robin.
+struct pack_range {
+  std::int64_t first;
+  std::int64_t step;
+  std::int64_t end;
+};
+
 /// Parameters of a solve with several right-hand sides, in either direction.
 template <class Scalar, class Index, class Offset>
 struct pack_params : solve_params<Scalar, Index, Offset> {
@@ -46,7 +53,8 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
   /// Takes the place of `buffers`, with the same numbers for what is handed over. A pack is a column of it,
   /// and value i of a pack are four pairs, from 4 i on.
   double_buffer<pair> packs;
-  int tile_bytes;  ///< see pack_space
+  int tile_bytes;         ///< see pack_space
+  std::uint32_t sharers;  ///< blocks of each task, which share the packs
   /// Tickets of the solves without packs, and how many the last solve with packs has found.
   const unsigned long long* sweep_tickets;
   unsigned long long* found_tickets;
@@ -56,6 +64,10 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
     const std::int64_t first = pack * pack_width + 2 * lane_pair;
     const std::int64_t left = this->x.columns - first;
     return {pack, first, lane_pair, left > 1 ? 2 : left > 0 ? 1 : 0};
+  }
+  /// Returns the packs of a block, which is number `sharer` of its task.
+  [[nodiscard]] SPTRSV_DEVICE pack_range packs_of(std::uint32_t sharer) const {
+    return {sharer, sharers, pack_count(this->x.columns)};
   }
   /// Returns alpha b for one column of C; zero for right-hand sides that do not exist.
   template <class Context>
@@ -104,7 +116,14 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
   template <class Context>
   SPTRSV_DEVICE pair wait(Context& ctx, std::uint32_t half, const lane_rhs& rhs, std::int64_t index,
                           const typename pair_flag::reading& seen) const {
-    return pair_flag::wait(ctx, component(half, rhs, index), seen);
+    // One loop for both words: the kernels wait in many places, and their code should stay small.
+    const auto* const at = component(half, rhs, index);
+    auto found = seen;
+    while (!pair_flag::is_known(found)) {
+      ctx.pause(pair_flag::missing(at, found));
+      pair_flag::poll(ctx, at, found);
+    }
+    return found.value();
   }
   /// Hands a value over.
   template <class Context>
@@ -114,10 +133,13 @@ struct pack_params : solve_params<Scalar, Index, Offset> {
       pair_flag::publish(ctx, component(half, rhs, index), v);
     }
   }
-  /// Marks a value pending in the other half of the double buffer, for one pair of each pack.
+  /// Marks a value pending in the other half of the double buffer, for one pair of each pack that falls to
+  /// the block, which is number `sharer` of its task.
   template <class Context>
-  SPTRSV_DEVICE void reset(Context& ctx, const block_start& start, int lane_pair, std::int64_t index) const {
-    packs.reset(ctx, start.half ^ 1u, index * pack_pairs + lane_pair, start.rhs_to_reset, 0, 1);
+  SPTRSV_DEVICE void reset(Context& ctx, const block_start& start, std::uint32_t sharer, int lane_pair,
+                           std::int64_t index) const {
+    packs.reset(ctx, start.half ^ 1u, index * pack_pairs + lane_pair, start.rhs_to_reset,
+                static_cast<int>(sharer), static_cast<int>(sharers));
   }
 };
 
@@ -126,7 +148,8 @@ template <int Warps>
 struct pack_shared {
   std::uint64_t arrivals[Warps];  ///< of copies to shared memory
   block_start start;
-  bool votes[Warps];  ///< see any_in_team
+  std::uint32_t sharer;  ///< number of the block among those of its task
+  bool votes[Warps];     ///< see any_in_team
   task work;
   supernode small[Warps];  ///< by warp, for a task of kind `warps`
 };
@@ -143,10 +166,12 @@ SPTRSV_DEVICE void start_pack_block(Context& ctx, pack_shared<Warps>& shared,
     ctx.store(p.found_tickets, ctx.load(p.sweep_tickets));
   }
   const auto warp = ctx.template group<32>();
-  const task work = ctx.load_constant(p.tasks + shared.start.block);
+  const auto block = static_cast<std::uint32_t>(shared.start.block);
+  const task work = ctx.load_constant(p.tasks + block / p.sharers);
   if (warp.rank() == 0) {
     if (warp.index() == 0) {
       shared.work = work;
+      shared.sharer = block % p.sharers;
     }
     if (work.kind == task_kind::warps && work.begin + warp.index() < work.end) {
       shared.small[warp.index()] = ctx.load_constant(p.small + work.begin + warp.index());

@@ -43,7 +43,7 @@ struct pack_backward_agent {
       const int index = team.warp().index();
       if (index < work.end - work.begin) {
         const supernode& node = shared.small[index];
-        solve(ctx, team, 0, shared.start, p, node, 0, node.height(), -1,
+        solve(ctx, team, 0, shared, p, node, 0, node.height(), -1,
               memory_type::template of_warp<space>(ctx, p.tile_bytes, index), &shared.arrivals[index],
               nullptr);
       }
@@ -52,10 +52,10 @@ struct pack_backward_agent {
     block_team<Context, block_threads> team(ctx);
     const auto memory = memory_type::template of_block<space>(ctx, p.tile_bytes);
     if (work.kind == task_kind::sums) {
-      sum(ctx, team, shared.start, p, work, memory.products);
+      sum(ctx, team, shared, p, work, memory.products);
       return;
     }
-    solve(ctx, team, team.warp().index(), shared.start, p, work.node, work.begin, work.end,
+    solve(ctx, team, team.warp().index(), shared, p, work.node, work.begin, work.end,
           work.kind == task_kind::tile ? work.partials : -1, memory, &shared.arrivals[0], shared.votes);
   }
 
@@ -76,8 +76,10 @@ struct pack_backward_agent {
   /// Adds the sums of the tiles for some columns of the supernode. Groups of warps take 8 columns each; the
   /// warps of a group take the tiles round-robin.
   template <class Context, class Team>
-  SPTRSV_DEVICE static void sum(Context& ctx, Team& team, const block_start& start, const params& p,
+  SPTRSV_DEVICE static void sum(Context& ctx, Team& team, const shared_storage& shared, const params& p,
                                 const task& work, pair* products) {
+    const std::uint32_t half = shared.start.half;
+    const pack_range packs = p.packs_of(shared.sharer);
     const int octets = static_cast<int>(simt::ceil_div(work.end - work.begin, std::int64_t{octet_rows}));
     const warp_share share(octets, warps, team.warp().index());
     const int pair_of_lane = team.rank() % pack_pairs;
@@ -85,19 +87,19 @@ struct pack_backward_agent {
     for (int round = 0; round < rounds; ++round) {
       const std::int64_t column =
           work.begin + (share.group + round * share.groups) * octet_rows + team.warp().rank() / pack_pairs;
-      for (std::int64_t pack = 0; pack < pack_count(p.x.columns); ++pack) {
+      for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
         const lane_rhs rhs = p.rhs_of(pack, pair_of_lane);
         const pair mine = column < work.end && rhs.count > 0
-                              ? sum_of_tiles(ctx, p, start.half, rhs, work, column, share)
+                              ? sum_of_tiles(ctx, p, half, rhs, work, column, share)
                               : pair{};
         const pair total = add_parts(team, share, products, mine);
         if (column < work.end && share.part == 0) {
-          finish(ctx, p, start.half, rhs, work.node.first + column, total);
+          finish(ctx, p, half, rhs, work.node.first + column, total);
         }
         team.sync();
       }
       if (column < work.end && share.part == 0) {
-        p.reset(ctx, start, pair_of_lane, work.node.first + column);
+        p.reset(ctx, shared.start, shared.sharer, pair_of_lane, work.node.first + column);
       }
     }
   }
@@ -215,15 +217,18 @@ struct pack_backward_agent {
   /// Multiplies the rows [begin, end) of the panel. `partials`: where the sums of a tile stand among those of
   /// all tiles; negative if the panel is in one piece. `warp_index`: number of the warp in its team.
   template <class Context, class Team>
-  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, int warp_index, const block_start& start,
+  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, int warp_index, const shared_storage& shared,
                                   const params& p, const supernode& node, std::int64_t begin,
                                   std::int64_t end, std::int64_t partials, const memory_type& memory,
                                   std::uint64_t* arrival, bool* votes) {
     constexpr int rows_at_once = Team::size;
-    const std::uint32_t half = start.half;
+    const std::uint32_t half = shared.start.half;
+    const pack_range packs = p.packs_of(shared.sharer);
     pack_panel<Scalar> part(node.columns, begin, end);
     part.stride = partials >= 0 ? tile_stride(part.columns) : 0;
-    copy_part(ctx, team, warp_index, p.panels, node.panel, part, memory.panel, arrival);
+    if (packs.first < packs.end) {  // otherwise nobody waits for the copy
+      copy_part(ctx, team, warp_index, p.panels, node.panel, part, memory.panel, arrival);
+    }
     const int k = part.columns;
     const warp_share share(static_cast<int>(simt::ceil_div(k, octet_rows)), Team::size / 32, warp_index);
     const int pair_of_lane = team.rank() % pack_pairs;
@@ -235,13 +240,13 @@ struct pack_backward_agent {
     const bool is_one_batch = part.end - part.begin <= rows_at_once;
     row_batch rows = take_rows(part.begin);
     typename flag::reading seen[row_batch::capacity];
-    rows.try_load(ctx, p, half, p.rhs_of(0, pair_of_lane), seen);
-    for (std::int64_t pack = 0; pack < pack_count(p.x.columns); ++pack) {
+    rows.try_load(ctx, p, half, p.rhs_of(packs.first, pair_of_lane), seen);
+    for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
       const lane_rhs rhs = p.rhs_of(pack, pair_of_lane);
       pair sums[column_factors::capacity] = {};
       for (int base = part.begin; base < part.end; base += rows_at_once) {
         const int count = part.end - base < rows_at_once ? part.end - base : rows_at_once;
-        if (!is_one_batch && (pack > 0 || base > part.begin)) {
+        if (!is_one_batch && (pack > packs.first || base > part.begin)) {
           rows = take_rows(base);
           rows.try_load(ctx, p, half, rhs, seen);
         }
@@ -258,12 +263,12 @@ struct pack_backward_agent {
         if (row_of_lane < (4 - count % 4) % 4) {
           pair_at(memory.pack, count + row_of_lane, pair_of_lane) = pair{};
         }
-        if (pack == 0 && base == part.begin) {
+        if (pack == packs.first && base == part.begin) {
           wait_part(ctx, warp_index, part, arrival);
         }
         const bool all_finite = !any_in_team(team, votes, !finite);
         if (is_one_batch) {  // for the next pack
-          rows.try_load(ctx, p, half, p.rhs_of(pack + 1, pair_of_lane), seen);
+          rows.try_load(ctx, p, half, p.rhs_of(pack + packs.step, pair_of_lane), seen);
         }
         factors.take_rows(base, count);
         multiply_octets(ctx, team.warp(), share, factors.octets, count, all_finite, memory.pack, factors,
@@ -284,7 +289,7 @@ struct pack_backward_agent {
     }
     const std::int64_t handed_over = partials >= 0 ? p.size + partials : node.first;
     for (int j = team.rank() / pack_pairs; j < k; j += Team::size / pack_pairs) {
-      p.reset(ctx, start, pair_of_lane, handed_over + j);
+      p.reset(ctx, shared.start, shared.sharer, pair_of_lane, handed_over + j);
     }
   }
 };

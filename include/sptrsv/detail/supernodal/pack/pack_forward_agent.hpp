@@ -45,18 +45,18 @@ struct pack_forward_agent {
       const int index = team.warp().index();
       if (index < work.end - work.begin) {
         const supernode& node = shared.small[index];
-        solve(ctx, team, 0, shared.start, p, node, 0, node.height(), false,
+        solve(ctx, team, 0, shared, p, node, 0, node.height(), false,
               memory_type::template of_warp<space>(ctx, p.tile_bytes, index), &shared.arrivals[index],
               nullptr);
       }
       return;
     }
     if (work.kind == task_kind::sums) {
-      sum(ctx, shared.start, p, work);
+      sum(ctx, shared, p, work);
       return;
     }
     block_team<Context, block_threads> team(ctx);
-    solve(ctx, team, team.warp().index(), shared.start, p, work.node, work.begin, work.end,
+    solve(ctx, team, team.warp().index(), shared, p, work.node, work.begin, work.end,
           work.kind == task_kind::tile, memory_type::template of_block<space>(ctx, p.tile_bytes),
           &shared.arrivals[0], shared.votes);
   }
@@ -73,7 +73,7 @@ struct pack_forward_agent {
                                   const lane_rhs& rhs, const supernode& node, const warp_batches& columns,
                                   const contribution_list& list, const Use& use) {
     constexpr int at_once = 2;
-    SPTRSV_UNROLL
+    SPTRSV_NO_UNROLL
     for (int first = 0; first < warp_batches::capacity; first += at_once) {
       if (!columns.has_batch(first)) {
         break;
@@ -108,20 +108,23 @@ struct pack_forward_agent {
 
   /// Hands over g of the columns [begin, end) of the supernode.
   template <class Context>
-  SPTRSV_DEVICE static void sum(Context& ctx, const block_start& start, const params& p, const task& work) {
+  SPTRSV_DEVICE static void sum(Context& ctx, const shared_storage& shared, const params& p,
+                                const task& work) {
+    const std::uint32_t half = shared.start.half;
+    const pack_range packs = p.packs_of(shared.sharer);
     const auto warp = ctx.template group<32>();
     const int pair_of_lane = warp.rank() % pack_pairs;
     const warp_batches columns{work.begin + warp.index() * octet_rows, sum_columns, work.end};
     const auto list = column_list(ctx, p, work.node, columns.found(warp.rank()), work.end);
-    for (std::int64_t pack = 0; pack < pack_count(p.x.columns); ++pack) {
+    for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
       const lane_rhs rhs = p.rhs_of(pack, pair_of_lane);
-      sum_g(ctx, warp, p, start.half, rhs, work.node, columns, list, [&](std::int64_t j, const pair& g) {
-        p.publish(ctx, start.half, rhs, p.rows + work.node.first + j, g);
+      sum_g(ctx, warp, p, half, rhs, work.node, columns, list, [&](std::int64_t j, const pair& g) {
+        p.publish(ctx, half, rhs, p.rows + work.node.first + j, g);
       });
     }
     const std::int64_t mine = columns.served(0, warp.rank());
     if (mine < work.end) {
-      p.reset(ctx, start, pair_of_lane, p.rows + work.node.first + mine);
+      p.reset(ctx, shared.start, shared.sharer, pair_of_lane, p.rows + work.node.first + mine);
     }
   }
 
@@ -155,14 +158,17 @@ struct pack_forward_agent {
   /// Solves for the rows [begin, end) of the panel. `polls_g`: other blocks hand g over. `warp_index`: number
   /// of the warp in its team.
   template <class Context, class Team>
-  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, int warp_index, const block_start& start,
+  SPTRSV_DEVICE static void solve(Context& ctx, Team& team, int warp_index, const shared_storage& shared,
                                   const params& p, const supernode& node, std::int64_t begin,
                                   std::int64_t end, bool polls_g, const memory_type& memory,
                                   std::uint64_t* arrival, bool* votes) {
-    const std::uint32_t half = start.half;
+    const std::uint32_t half = shared.start.half;
+    const pack_range packs = p.packs_of(shared.sharer);
     pack_panel<Scalar> part(node.columns, begin, end);
     part.stride = polls_g ? tile_stride(part.columns) : 0;
-    copy_part(ctx, team, warp_index, p.panels, node.panel, part, memory.panel, arrival);
+    if (packs.first < packs.end) {  // otherwise nobody waits for the copy
+      copy_part(ctx, team, warp_index, p.panels, node.panel, part, memory.panel, arrival);
+    }
     const auto& warp = team.warp();
     const int lane = warp.rank();
     const int k = part.columns;
@@ -182,7 +188,7 @@ struct pack_forward_agent {
     };
     const int rounds = static_cast<int>(simt::ceil_div(octets, warp_batches::capacity * share.groups));
     contribution_list below = below_list(ctx, p, node, part, octets_of(0).found(lane));
-    for (std::int64_t pack = 0; pack < pack_count(p.x.columns); ++pack) {
+    for (std::int64_t pack = packs.first; pack < packs.end; pack += packs.step) {
       const lane_rhs rhs = p.rhs_of(pack, pair_of_lane);
       bool finite = true;
       const auto keep = [&](std::int64_t j, const pair& g) {
@@ -198,13 +204,13 @@ struct pack_forward_agent {
       if (padding < (4 - k % 4) % 4) {
         pair_at(memory.pack, k + padding, pair_of_lane) = pair{};
       }
-      if (pack == 0) {
+      if (pack == packs.first) {
         wait_part(ctx, warp_index, part, arrival);
       }
       const bool all_finite = !any_in_team(team, votes, !finite);
       for (int round = 0; round < rounds; ++round) {
         const warp_batches taken = octets_of(round);
-        if (rounds > 1 && (round > 0 || pack > 0)) {
+        if (rounds > 1 && (round > 0 || pack > packs.first)) {
           below = below_list(ctx, p, node, part, taken.found(lane));
         }
         for (int u = 0; u < warp_batches::capacity; ++u) {
@@ -234,7 +240,7 @@ struct pack_forward_agent {
     }
     for (std::int64_t i = (begin > k ? begin : k) + team.rank() / pack_pairs; i < end;
          i += Team::size / pack_pairs) {
-      p.reset(ctx, start, pair_of_lane, node.rows_begin + i - k);
+      p.reset(ctx, shared.start, shared.sharer, pair_of_lane, node.rows_begin + i - k);
     }
   }
 

@@ -23,6 +23,7 @@ class pack_storage {
                memory_resource& resource)
       : tasks_(make_buffer<task>(static_cast<std::int64_t>(list.tasks.size()), on, resource)),
         small_(make_buffer<supernode>(static_cast<std::int64_t>(list.small.size()), on, resource)),
+        sharers_(list.sharers),
         buffers_(checked_product(values, pack_pairs), pack_count(max_rhs), on, resource),
         found_tickets_(make_buffer<unsigned long long>(1, on, resource)) {
     on.upload(tasks_.data(), list.tasks.data(), tasks_.bytes());
@@ -37,6 +38,7 @@ class pack_storage {
     p.small = small_.data();
     p.packs = buffers_.buffers();
     p.found_tickets = found_tickets_.data();
+    p.sharers = sharers_;
   }
 
   /// Returns how many tickets of solves without packs the last solve has found; the largest number if there
@@ -51,7 +53,7 @@ class pack_storage {
   /// Synchronises.
   template <class Executor>
   [[nodiscard]] std::int64_t first_nonfinite_index(const Executor& on) const {
-    return buffers_.first_nonfinite_index(static_cast<std::uint32_t>(tasks_.size()), on);
+    return buffers_.first_nonfinite_index(static_cast<std::uint32_t>(tasks_.size()) * sharers_, on);
   }
 
   /// Returns the size in memory.
@@ -64,6 +66,7 @@ class pack_storage {
  private:
   buffer<task> tasks_;
   buffer<supernode> small_;
+  std::uint32_t sharers_;
   double_buffer_storage<pair> buffers_;
   buffer<unsigned long long> found_tickets_;
 };

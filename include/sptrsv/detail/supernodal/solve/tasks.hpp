@@ -49,6 +49,10 @@ struct task_list {
   std::vector<supernode> small;  ///< supernodes that warps solve
   std::int64_t partials = 0;     ///< partial sums of all tiles; backward only
   std::int64_t levels = 0;       ///< of the tree
+  std::uint32_t sharers = 1;     ///< blocks of a task, which share the right-hand sides
+
+  /// Returns the number of blocks of a solve.
+  [[nodiscard]] std::int64_t blocks() const { return static_cast<std::int64_t>(tasks.size()) * sharers; }
 };
 
 /// The limits of the memory of a block; see panel_space.
