@@ -88,7 +88,9 @@ class task_lister {
     list_.levels = 1 + *std::max_element(level_.begin(), level_.end());
     bool joins = false;  // whether the last task is a `warps` of the same level
     std::int32_t last_level = -1;
-    for (const Index s : in_order()) {
+    const std::vector<Index> order = in_order();
+    list_.small.reserve(order.size());
+    for (const Index s : order) {
       joins = joins && level_[static_cast<std::size_t>(s)] == last_level;
       last_level = level_[static_cast<std::size_t>(s)];
       if (!is_small(s)) {
