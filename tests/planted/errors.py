@@ -11,6 +11,7 @@ RUNS = ELIMINATION + "level_runs/"
 BLOCK = D + "block/agent.hpp"
 SCHEME = D + "scheme/"
 SN = D + "supernodal/"
+PARTITIONED_SLICES = D + "dataflow/partitioned/build/slices.hpp"
 LEVELS = D + "analysis/levels_agent.hpp"
 BATCHED = D + "batched/"
 INCOMPLETE = D + "incomplete/"
@@ -829,6 +830,35 @@ ERRORS = (
             "largest < value ? value : largest",
             "largest",
             within="for (const T& value : shared.of_warp) {\n        largest = largest < value ? value : largest;",
+        ),
+    ),
+    error(
+        "the search of a warp for the rows of its entries leaves out the last range",
+        "tail",
+        "analysis",
+        Edit(D + "analysis/triangle_kernels.hpp", "(later == 0 ? 32 :", "(later == 0 ? 31 :"),
+    ),
+    error(
+        "a lane counts its own shared entry among those before it",
+        "lanes",
+        "partitioned_plan",
+        Edit(PARTITIONED_SLICES, "(1u << group.rank()) - 1u", "(2u << group.rank()) - 1u"),
+    ),
+    error(
+        "a group takes the votes of the first group of its warp",
+        "lanes",
+        "partitioned_plan",
+        Edit(D + "simt/for_each.hpp", "warp.ballot(v) >> (warp.rank() - rank())", "warp.ballot(v)"),
+    ),
+    error(
+        "the latest components of a long row are not counted by the last lanes",
+        "tail",
+        "partitioned_plan",
+        Edit(
+            PARTITIONED_SLICES,
+            "i += group.lanes",
+            "i += 2 * group.lanes",
+            within="i < at.length(); i += group.lanes) {\n      candidates",
         ),
     ),
     # supernodal

@@ -69,6 +69,7 @@ PROGRAMS = {
         Program("supernodal_merge", source="unit/supernodal/analysis/merge_test.cpp"),
         Program("analysis", source="contract/instances/analysis_test.cpp"),
         Program("predictions", source="unit/dataflow/partitioned/choose/predict_test.cpp"),
+        Program("partitioned_plan", source="unit/dataflow/partitioned/build/planner_test.cpp"),
         Program("incomplete", source="contract/instances/incomplete_test.cpp"),
         Program("batched", source="contract/instances/batched_test.cpp"),
     )

@@ -1,5 +1,5 @@
 // Splitting of long rows into partial rows, in the emulator: rows are short enough, and the solution is the
-// same.
+// same. Also the search for the rows of entries.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include "contract/contract_fixture.hpp"
 #include "sptrsv/detail/analysis/split_rows.hpp"
 #include "support/emulator_target.hpp"
+#include "support/random.hpp"
 #include "support/raw_matrix.hpp"
 
 namespace sptrsv::testing {
@@ -235,6 +236,42 @@ TEST(SplitRowsOfNarrowTypes, AreRefusedIfTheTypesCannotCountThem) {
     EXPECT_TRUE(seen->mentions("do not fit")) << seen->message;
   }
   EXPECT_EQ(where.device().live_bytes(), 0u);
+}
+
+/// Stores the row of each entry.
+struct store_row {
+  std::int64_t* rows;  ///< by entry
+
+  template <class Context>
+  bool hold(Context&) const {
+    return true;
+  }
+  template <class Context>
+  void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
+    ctx.store(rows + e, row);
+  }
+};
+
+/// Most rows are empty, some have one entry, and some hundreds.
+TEST(RowsOfEntries, AreFoundByWholeWarps) {
+  emulator_target where;
+  for (const std::int64_t size : {1, 2, 31, 32, 33, 64, 1000, 1024, 1025, 33000}) {
+    std::vector<std::int32_t> offsets{0};
+    std::vector<std::int64_t> expected;
+    random_source source(static_cast<std::uint64_t>(size));
+    for (std::int64_t row = 0; row < size; ++row) {
+      const std::int64_t kind = source.below(size < 1000 ? 4 : 60);
+      const std::int64_t length = kind == 0 ? 1 : kind == 1 ? source.below(size < 1000 ? 300 : 10) : 0;
+      expected.insert(expected.end(), static_cast<std::size_t>(length), row);
+      offsets.push_back(static_cast<std::int32_t>(expected.size()));
+    }
+    const auto offsets_there = where.upload(offsets);
+    const auto rows = where.upload(std::vector<std::int64_t>(expected.size(), -1));
+    detail::triangle_kernels::for_each_entry(where.on(), offsets_there.data(), size,
+                                             static_cast<std::int64_t>(expected.size()),
+                                             store_row{rows.data()});
+    EXPECT_EQ(where.download(rows), expected) << size << " rows";
+  }
 }
 
 }  // namespace

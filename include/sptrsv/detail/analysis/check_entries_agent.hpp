@@ -11,20 +11,20 @@ namespace sptrsv::detail::triangle_kernels {
 /// rows (columns) and as many stored entries:
 ///
 ///   1. For each of the rows: check that the offsets are sound.
-///   2. Two threads search the rows of the first and of the last entry, the others search between them.
+///   2. Each warp finds the rows of its entries, see majors_of().
 ///   3. For each of the entries: check its index and its order within the stored row, record the diagonal
 ///      entry, and count the entry for its row of the system. The lanes of a warp first combine the counts of
-///      neighbours in the same row.
+///      neighbours in the same row. What two diagonal entries of a row say of each other is looked at last,
+///      because an exchange of memory takes long to answer.
 ///
 /// The findings about entries are valid only if all offsets are sound, but the kernel never reads outside the
 /// arrays.
 template <class Index, class Offset>
 struct check_entries_agent {
   static constexpr int block_threads = 256;
-  static constexpr int block_items = 4 * block_threads;
-  struct shared_storage {
-    std::int64_t majors[2];  ///< stored rows of the first and of the last entry
-  };
+  static constexpr int thread_items = 4;
+  static constexpr int block_items = thread_items * block_threads;
+  struct shared_storage {};
   struct params {
     pattern_view<Index, Offset> a;
     triangle_form form;
@@ -36,34 +36,44 @@ struct check_entries_agent {
   };
 
   template <class Context>
-  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
     const std::int64_t begin = static_cast<std::int64_t>(ctx.block_rank()) * block_items;
-    const std::int64_t end = p.a.entries - begin > block_items ? begin + block_items : p.a.entries;
-    if (ctx.thread_rank() < 2 && begin < end) {
-      shared.majors[ctx.thread_rank()] =
-          major_of(ctx, p.a.offsets, p.a.size, ctx.thread_rank() == 0 ? begin : end - 1);
-    }
     for (int k = 0; k < block_items; k += block_threads) {
       const std::int64_t i = begin + k + ctx.thread_rank();
       if (i < p.a.size) {
         check_offsets(ctx, p, i);
       }
     }
-    ctx.barrier();
-    for (std::int64_t e = begin; e < end; e += block_threads) {
-      counted entry;
-      if (e + ctx.thread_rank() < end) {
-        entry = classify(ctx, p, e + ctx.thread_rank(), shared.majors[0], shared.majors[1]);
+    const auto warp = ctx.template group<32>();
+    const std::int64_t first = begin + 32 * thread_items * warp.index();
+    if (first >= p.a.entries) {
+      return;
+    }
+    std::int64_t majors[thread_items];
+    majors_of(ctx, warp, p.a.offsets, p.a.size, first, p.a.entries, majors);
+    counted entries[thread_items];
+    SPTRSV_UNROLL
+    for (int k = 0; k < thread_items; ++k) {
+      const std::int64_t e = first + 32 * k + warp.rank();
+      if (e < p.a.entries) {
+        entries[k] = classify(ctx, p, e, majors[k]);
       }
-      add_lengths(ctx, p, entry);
+    }
+    SPTRSV_UNROLL
+    for (int k = 0; k < thread_items; ++k) {
+      add_lengths(ctx, p, entries[k]);
+      if (entries[k].other_diagonal != Offset{-1}) {
+        ctx.atomic_min(&p.found->duplicate, majors[k]);
+      }
     }
   }
 
  private:
   /// A stored entry of the system, if it lies in the strictly lower triangle.
   struct counted {
-    Index row = -1;         ///< substitution index; -1 if there is none
-    bool is_below = false;  ///< true if the entry lies below the diagonal
+    Index row = -1;              ///< substitution index; -1 if there is none
+    bool is_below = false;       ///< true if the entry lies below the diagonal
+    Offset other_diagonal = -1;  ///< another diagonal entry of the same row; -1 if there is none
   };
 
   template <class Context>
@@ -76,13 +86,9 @@ struct check_entries_agent {
     }
   }
 
-  /// `first` and `last`: the stored rows of an entry before, or this one, and of one behind, or this one.
+  /// `m`: the stored row of the entry.
   template <class Context>
-  SPTRSV_DEVICE static counted classify(Context& ctx, const params& p, std::int64_t e, std::int64_t first,
-                                        std::int64_t last) {
-    // If the offsets are not sound, `last` may be below `first`.
-    const std::int64_t m =
-        last > first ? first + major_of(ctx, p.a.offsets + first, last - first + 1, e) : first;
+  SPTRSV_DEVICE static counted classify(Context& ctx, const params& p, std::int64_t e, std::int64_t m) {
     const Index minor = ctx.load_constant(p.a.indices + e);
     if (minor < 0 || static_cast<std::int64_t>(minor) >= p.a.size) {
       ctx.atomic_min(&p.found->index, m);
@@ -97,12 +103,11 @@ struct check_entries_agent {
         ctx.atomic_min(&p.found->duplicate, m);
       }
     }
+    counted entry{at.row, at.column < at.row, Offset{-1}};
     if (at.column == at.row && p.diagonal_sources != nullptr) {
-      if (ctx.atomic_exchange(p.diagonal_sources + at.row, static_cast<Offset>(e)) != Offset{-1}) {
-        ctx.atomic_min(&p.found->duplicate, m);
-      }
+      entry.other_diagonal = ctx.atomic_exchange(p.diagonal_sources + at.row, static_cast<Offset>(e));
     }
-    return {at.row, at.column < at.row};
+    return entry;
   }
 
   /// Adds the entries of the warp to the lengths of their rows: one atomic addition per run of lanes with the

@@ -72,7 +72,7 @@ struct number_rows {
   }
 };
 
-/// Writes the sources of the entries of a half. Runs once per entry.
+/// Writes the sources of the entries of a half. Runs once per entry, see for_each_entry().
 template <class Index, class Offset>
 struct move_sources {
   old_entry<Index, Offset> entry_of_whole;
@@ -80,8 +80,12 @@ struct move_sources {
   Offset* sources_of_half;  ///< by entry of the half
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    ctx.store(sources_of_half + e, ctx.load_constant(sources + entry_of_whole(ctx, e)));
+  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
+    return true;
+  }
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
+    ctx.store(sources_of_half + e, ctx.load_constant(sources + entry_of_whole(ctx, r, e)));
   }
 };
 
@@ -147,11 +151,11 @@ void take_sources(half_triangle<Index, Offset>& half, const device_triangle<Inde
                   const Executor& on, memory_resource& memory) {
   device_triangle<Index, Offset>& t = half.split.triangle;
   t.sources = make_buffer<Offset>(t.entries(), on, memory);
-  simt::for_each(on, t.entries(),
-                 cut_kernels::move_sources<Index, Offset>{
-                     {t.size, whole.row_offsets.data(), half.rows.data(), t.row_offsets.data()},
-                     whole.sources.data(),
-                     t.sources.data()});
+  triangle_kernels::for_each_entry(on, t.row_offsets.data(), t.size, t.entries(),
+                                   cut_kernels::move_sources<Index, Offset>{
+                                       {whole.row_offsets.data(), half.rows.data(), t.row_offsets.data()},
+                                       whole.sources.data(),
+                                       t.sources.data()});
   half.rows = {};
 }
 

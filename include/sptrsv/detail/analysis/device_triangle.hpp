@@ -127,9 +127,10 @@ class device_triangle_builder {
                                const triangle_kernels::sound_rows& condition) const {
     t.columns = make_buffer<Index>(room, on_, memory_.kept);
     t.sources = make_buffer<Offset>(room, on_, memory_.kept);
-    simt::for_each(on_, a_.entries,
-                   triangle_kernels::write_ascending_entries<Index, Offset>{
-                       a_, form_, t.row_offsets.data(), t.columns.data(), t.sources.data(), condition});
+    triangle_kernels::for_each_entry(
+        on_, a_.offsets, a_.size, a_.entries,
+        triangle_kernels::write_ascending_entries<Index, Offset>{
+            a_, form_, t.row_offsets.data(), t.columns.data(), t.sources.data(), condition});
   }
 
   /// Returns the report in device memory.
@@ -193,9 +194,9 @@ class device_triangle_builder {
     auto keys = make_buffer<std::uint64_t>(entries, on_, memory_.scratch);
     t.sources = make_buffer<Offset>(entries, on_, memory_.kept);
     on_.copy(cursors.data(), t.row_offsets.data(), cursors.bytes());
-    simt::for_each(on_, a_.entries,
-                   triangle_kernels::write_keys<Index, Offset>{a_, form_, cursors.data(), keys.data(),
-                                                               t.sources.data()});
+    triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries,
+                                     triangle_kernels::write_keys<Index, Offset>{
+                                         a_, form_, cursors.data(), keys.data(), t.sources.data()});
     cursors = {};
     const auto size = static_cast<std::uint64_t>(a_.size);
     {

@@ -48,23 +48,22 @@ struct place_rows {
   }
 };
 
-/// Finds the old entry that becomes an entry of the new order. Entries of a row keep their order.
+/// Finds the old entry that becomes an entry of the new order, in row r. Entries of a row keep their order.
 template <class Index, class Offset>
 struct old_entry {
-  std::int64_t size;              ///< number of new rows
   const Offset* row_offsets;      ///< by old row
   const Index* rows;              ///< by new row: the old row
   const Offset* new_row_offsets;  ///< by new row
 
   template <class Context>
-  SPTRSV_DEVICE Offset operator()(Context& ctx, std::int64_t e) const {
-    const std::int64_t r = triangle_kernels::major_of(ctx, new_row_offsets, size, e);
+  SPTRSV_DEVICE Offset operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
     return ctx.load_constant(row_offsets + ctx.load_constant(rows + r)) +
            (static_cast<Offset>(e) - ctx.load_constant(new_row_offsets + r));
   }
 };
 
-/// Moves column and source of each entry to the new order. Runs once per entry of the new order.
+/// Moves column and source of each entry to the new order. Runs once per entry of the new order, see
+/// for_each_entry().
 template <class Index, class Offset>
 struct move_entries {
   old_entry<Index, Offset> old;
@@ -77,8 +76,12 @@ struct move_entries {
   Offset* new_sources;              ///< by new entry
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const Offset from = old(ctx, e);
+  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
+    return true;
+  }
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
+    const Offset from = old(ctx, r, e);
     const Index column = ctx.load_constant(columns + from);
     ctx.store(new_columns + e,
               static_cast<std::int64_t>(column) < old_size
@@ -133,7 +136,7 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
   const bool moves_sources = s.has_sources && t.sources.size() > 0;
   moved.sources = buffer<Offset>(moves_sources ? count : 0, memory.kept, stream);
   move_entries<Index, Offset> body{};
-  body.old = {s.size, t.row_offsets.data(), s.rows, moved.row_offsets.data()};
+  body.old = {t.row_offsets.data(), s.rows, moved.row_offsets.data()};
   body.old_size = t.size;
   body.columns = t.columns.data();
   body.sources = moves_sources ? t.sources.data() : nullptr;
@@ -141,7 +144,7 @@ device_triangle<Index, Offset> select_rows(const device_triangle<Index, Offset>&
   body.first_solve_index = s.first_solve_index;
   body.new_columns = moved.columns.data();
   body.new_sources = moved.sources.data();
-  simt::for_each(on, moved.entries(), body);
+  triangle_kernels::for_each_entry(on, moved.row_offsets.data(), s.size, moved.entries(), body);
   return moved;
 }
 

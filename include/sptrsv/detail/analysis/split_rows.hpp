@@ -137,7 +137,8 @@ struct make_rows {
   }
 };
 
-/// Moves the entries: the partial rows take the first ones of their row. Runs once per old entry.
+/// Moves the entries: the partial rows take the first ones of their row. Runs once per old entry,
+/// see for_each_entry().
 template <class Index, class Offset>
 struct move_entries {
   cut<Index, Offset> c;
@@ -147,8 +148,11 @@ struct move_entries {
   Offset* sources;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const std::int64_t row = triangle_kernels::major_of(ctx, c.old_offsets, c.size, e);
+  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
+    return true;
+  }
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
     const std::int64_t k = e - static_cast<std::int64_t>(ctx.load_constant(c.old_offsets + row));
     const std::int64_t parts = partial_rows_of(c.length(ctx, row), c.max_entries);
     const std::int64_t own = c.new_row(ctx, row);
@@ -212,13 +216,14 @@ split_triangle<Index, Offset> split_once(const device_triangle<Index, Offset>& t
   rows.columns = n.columns.data();
   rows.sources = n.sources.data();
   scan(on, t.size, rows, memory);
-  simt::for_each(on, t.entries(),
-                 split_kernels::move_entries<Index, Offset>{
-                     {t.size, max_entries, t.row_offsets.data(), parts_before.data(), n.row_offsets.data()},
-                     t.columns.data(),
-                     t.sources.data(),
-                     n.columns.data(),
-                     n.sources.data()});
+  triangle_kernels::for_each_entry(
+      on, t.row_offsets.data(), t.size, t.entries(),
+      split_kernels::move_entries<Index, Offset>{
+          {t.size, max_entries, t.row_offsets.data(), parts_before.data(), n.row_offsets.data()},
+          t.columns.data(),
+          t.sources.data(),
+          n.columns.data(),
+          n.sources.data()});
   // A row with many partial rows keeps as many entries for them and may still be long.
   n.longest_row = t.longest_row < max_entries * (max_entries - 1)
                       ? max_entries

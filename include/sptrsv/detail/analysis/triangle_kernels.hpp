@@ -6,6 +6,7 @@
 #include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/base/stored_entry.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
 
 namespace sptrsv::detail {
 
@@ -90,6 +91,91 @@ SPTRSV_DEVICE std::int64_t major_of(Context& ctx, const Offset* offsets, std::in
   return low;
 }
 
+/// Finds the rows (columns) of the storage that hold the entries first + rank + 32 k, k < Count, as far as
+/// they are below `end`, for each lane of a warp; see major_of(). first < end. The lanes first search
+/// together for the rows of the first and of the last entry of the warp: each step reads 32 offsets at once
+/// and divides the range by 32. Then each lane searches between these rows. Offsets that do not ascend give
+/// wrong rows, but rows of the storage.
+template <int Count, class Context, class Warp, class Offset>
+SPTRSV_DEVICE void majors_of(Context& ctx, const Warp& warp, const Offset* offsets, std::int64_t size,
+                             std::int64_t first, std::int64_t end, std::int64_t (&majors)[Count]) {
+  const std::int64_t behind = end - first < 32 * Count ? end : first + 32 * Count;
+  const std::int64_t bounds[2] = {first, behind - 1};
+  std::int64_t low[2] = {0, 0};
+  for (std::int64_t rows = size; rows > 1;) {
+    const std::int64_t step = (rows + 31) / 32;
+    const std::int64_t ahead = (warp.rank() + 1) * step;
+    SPTRSV_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      const bool is_inside = ahead < rows && low[i] + ahead < size;
+      const std::uint32_t later = ~warp.ballot(is_inside && ctx.load_constant(offsets + low[i] + ahead) <=
+                                                                static_cast<Offset>(bounds[i]));
+      low[i] += (later == 0 ? 32 : simt::lowest_bit(later)) * step;
+    }
+    rows = step;
+  }
+  const std::int64_t rows = low[1] - low[0] + 1;
+  std::int64_t step = 1;
+  while (step < rows) {
+    step *= 2;
+  }
+  SPTRSV_UNROLL
+  for (int k = 0; k < Count; ++k) {
+    majors[k] = low[0];
+  }
+  while ((step /= 2) > 0) {
+    SPTRSV_UNROLL
+    for (int k = 0; k < Count; ++k) {
+      const std::int64_t later = majors[k] + step;
+      const std::int64_t entry = first + warp.rank() + 32 * k;
+      if (later <= low[1] && ctx.load_constant(offsets + later) <= static_cast<Offset>(entry)) {
+        majors[k] = later;
+      }
+    }
+  }
+}
+
+/// Calls `body(ctx, row, e)` for each entry e of `entries` and the row that holds it, see major_of(). Body is
+/// trivially copyable, and body.hold(ctx) says, the same to all threads, whether there is anything to do.
+template <class Offset, class Body>
+struct for_each_entry_agent {
+  static constexpr int block_threads = 256;
+  struct shared_storage {};
+  struct params {
+    const Offset* offsets;
+    std::int64_t size;  ///< rows
+    std::int64_t entries;
+    Body body;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const auto warp = ctx.template group<32>();
+    const std::int64_t first =
+        static_cast<std::int64_t>(ctx.block_rank()) * block_threads + 32 * warp.index();
+    if (first >= p.entries || !p.body.hold(ctx)) {
+      return;
+    }
+    std::int64_t row[1];
+    majors_of(ctx, warp, p.offsets, p.size, first, p.entries, row);
+    if (first + warp.rank() < p.entries) {
+      p.body(ctx, row[0], first + warp.rank());
+    }
+  }
+};
+
+/// Calls `body(ctx, row, e)` on the device for each of `entries` entries, see for_each_entry_agent.
+/// `offsets`: of the `size` rows.
+template <class Offset, class Executor, class Body>
+void for_each_entry(const Executor& on, const Offset* offsets, std::int64_t size, std::int64_t entries,
+                    const Body& body) {
+  using agent = for_each_entry_agent<Offset, Body>;
+  if (entries > 0) {
+    on.template launch<agent>(simt::block_count(entries, agent::block_threads),
+                              {offsets, size, entries, body});
+  }
+}
+
 /// Returns how many elements of the ascending `sorted` are smaller than `key`.
 template <class Context, class T, class Key>
 SPTRSV_DEVICE std::int64_t count_below(Context& ctx, const T* sorted, std::int64_t count, Key key) {
@@ -126,7 +212,7 @@ struct start_rows {
 };
 
 /// Writes the entries if the storage is sorted and by rows of the system: the slot of each entry follows from
-/// the offsets. Runs once per stored entry.
+/// the offsets. Runs once per stored entry, see for_each_entry().
 template <class Index, class Offset>
 struct write_ascending_entries {
   pattern_view<Index, Offset> a;
@@ -137,11 +223,11 @@ struct write_ascending_entries {
   sound_rows condition{};
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    if (!condition.hold(ctx)) {
-      return;
-    }
-    const std::int64_t m = major_of(ctx, a.offsets, a.size, e);
+  [[nodiscard]] SPTRSV_DEVICE bool hold(Context& ctx) const {
+    return condition.hold(ctx);
+  }
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t m, std::int64_t e) const {
     const auto at = triangle_entry_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
                                       ctx.load_constant(a.indices + e));
     if (at.column < at.row) {
@@ -156,7 +242,7 @@ struct write_ascending_entries {
 };
 
 /// Writes the sort key row * size + column of each entry, in any order within its row. Runs once per stored
-/// entry.
+/// entry, see for_each_entry().
 template <class Index, class Offset>
 struct write_keys {
   pattern_view<Index, Offset> a;
@@ -167,8 +253,11 @@ struct write_keys {
   Offset* sources;      ///< output by slot
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const std::int64_t m = major_of(ctx, a.offsets, a.size, e);
+  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
+    return true;
+  }
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t m, std::int64_t e) const {
     const auto at = triangle_entry_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
                                       ctx.load_constant(a.indices + e));
     if (at.column < at.row) {

@@ -60,6 +60,60 @@ void for_each(const Executor& on, std::int64_t count, const Body& body) {
   }
 }
 
+/// An aligned group of lanes of a warp whose number is known when the kernel runs: a power of two, the same
+/// in the whole warp. All lanes of the warp call its collectives together.
+template <class Warp>
+struct lane_group {
+  const Warp& warp;
+  int lanes;
+
+  [[nodiscard]] SPTRSV_DEVICE int rank() const { return warp.rank() & (lanes - 1); }
+  /// Returns the lanes of the group with `v` true, one bit each.
+  [[nodiscard]] SPTRSV_DEVICE std::uint32_t ballot(bool v) const {
+    return warp.ballot(v) >> (warp.rank() - rank()) & (lanes < 32 ? (1u << lanes) - 1u : ~0u);
+  }
+  /// Returns whether `v` is true in any lane of the warp.
+  [[nodiscard]] SPTRSV_DEVICE bool any_of_warp(bool v) const { return warp.any(v); }
+  /// Returns the sum of `v` over the lanes of the group.
+  template <class T>
+  [[nodiscard]] SPTRSV_DEVICE T sum(T v) const {
+    return reduce(warp, v, lanes, plus{});
+  }
+};
+
+/// Calls `body(ctx, group, i)` with `lanes` lanes for each i in [0, count), and in the last warp also for i
+/// from `count` on, because the body calls collectives of the group. Body is trivially copyable.
+template <class Body>
+struct for_each_by_groups_agent {
+  static constexpr int block_threads = 256;
+  struct shared_storage {};
+  struct params {
+    int lanes;
+    std::int64_t count;
+    Body body;
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const auto warp = ctx.template group<32>();
+    const std::int64_t thread =
+        static_cast<std::int64_t>(ctx.block_rank()) * block_threads + ctx.thread_rank();
+    if ((thread - warp.rank()) / p.lanes < p.count) {
+      p.body(ctx, lane_group<decltype(warp)>{warp, p.lanes}, thread / p.lanes);
+    }
+  }
+};
+
+/// Calls `body(ctx, group, i)` on the device for i in [0, count), see for_each_by_groups_agent. `lanes`: of a
+/// group; a power of two, at most 32.
+template <class Executor, class Body>
+void for_each_by_groups(const Executor& on, int lanes, std::int64_t count, const Body& body) {
+  using agent = for_each_by_groups_agent<Body>;
+  if (count > 0) {
+    on.template launch<agent>(block_count(count, agent::block_threads / lanes), {lanes, count, body});
+  }
+}
+
 /// Sets *flag if the predicate is true.
 template <class Predicate>
 struct raise_flag {

@@ -84,13 +84,20 @@ struct slots_of_slice {
 
   template <class Context>
   SPTRSV_DEVICE std::int64_t operator()(Context& ctx, std::int64_t slice) const {
+    constexpr int at_once = 16;  // so many loads are under way together
     Offset longest = 0;
-    const std::int64_t end = (slice + 1) * slice_rows < size ? (slice + 1) * slice_rows : size;
-    for (std::int64_t solve_index = slice * slice_rows; solve_index < end; ++solve_index) {
-      const std::int64_t row = order.row(ctx, solve_index);
-      const Offset from = ctx.load_constant(row_offsets + row);
-      const Offset to = ctx.load_constant(row_offsets + row + 1);
-      longest = longest < to - from ? to - from : longest;
+    for (std::int64_t first = slice * slice_rows; first < (slice + 1) * slice_rows; first += at_once) {
+      std::int64_t rows[at_once];
+      SPTRSV_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        rows[i] = order.row(ctx, first + i < size ? first + i : size - 1);
+      }
+      SPTRSV_UNROLL
+      for (const std::int64_t row : rows) {
+        const auto length = static_cast<Offset>(ctx.load_constant(row_offsets + row + 1) -
+                                                ctx.load_constant(row_offsets + row));
+        longest = longest < length ? length : longest;
+      }
     }
     return static_cast<std::int64_t>(longest) * slice_rows;
   }

@@ -11,6 +11,7 @@ namespace sptrsv::detail::dataflow::row_per_thread {
 /// stored matrix.
 template <class Scalar, class Index, class Offset, class Stored>
 struct gather_run_values {
+  static constexpr int at_once = 4;  ///< loads of a row that are under way together
   std::int64_t size;
   const Offset* offsets;
   const entry_shift* shifts;
@@ -25,16 +26,31 @@ struct gather_run_values {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    const Offset begin = ctx.load_constant(offsets + row / slice_rows);
-    const Offset end = ctx.load_constant(offsets + row / slice_rows + 1);
+    const auto end = static_cast<std::int64_t>(ctx.load_constant(offsets + row / slice_rows + 1));
     const stored_run<Offset> run{row < size ? ctx.load_constant(diagonals + row) : 0, reversed};
-    for (Offset slot = begin + static_cast<Offset>(row % slice_rows); slot < end; slot += slice_rows) {
-      const entry_shift shift = ctx.load_constant(shifts + slot);
-      Scalar value = shift == minus_one ? Scalar{} - pivot_divisor<Scalar>::one() : Scalar{};
-      if (shift > minus_one) {
-        value = load(ctx, run.source((end - slot + slice_rows - 1) / slice_rows - shift));
+    std::int64_t slot =
+        static_cast<std::int64_t>(ctx.load_constant(offsets + row / slice_rows)) + row % slice_rows;
+    for (; slot < end; slot += at_once * slice_rows) {
+      entry_shift shift[at_once];
+      SPTRSV_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        shift[i] = slot + i * slice_rows < end ? ctx.load_constant(shifts + slot + i * slice_rows) : no_entry;
       }
-      ctx.store(values + slot, entry_cast<Stored>(value));
+      Scalar value[at_once];
+      SPTRSV_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        value[i] = shift[i] == minus_one ? Scalar{} - pivot_divisor<Scalar>::one() : Scalar{};
+        if (shift[i] > minus_one) {
+          const std::int64_t from_end = (end - slot + slice_rows - 1) / slice_rows - i;
+          value[i] = load(ctx, run.source(static_cast<Offset>(from_end - shift[i])));
+        }
+      }
+      SPTRSV_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        if (slot + i * slice_rows < end) {
+          ctx.store(values + slot + i * slice_rows, entry_cast<Stored>(value[i]));
+        }
+      }
     }
     if (pivots != nullptr && row < size) {
       const bool is_partial =

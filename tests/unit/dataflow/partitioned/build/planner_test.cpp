@@ -1,4 +1,5 @@
 // Plans of partitioned solves: an interpreter that reads nothing but a plan solves the system.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -212,6 +213,53 @@ TEST_F(PartitionedPlan, SolvesWithBoxes) {
   for (const form& f : forms()) {
     check(patterns::stencil_3d(5, 6, 9), f, {one_lane, 3, boxes.partitions(), 64, 32, boxes});
   }
+}
+
+/// A chain of `size` rows in which some also need `length` rows between the first and their own.
+pattern long_rows_in_a_chain(std::int64_t size, const std::vector<std::int64_t>& long_rows,
+                             std::int64_t length) {
+  pattern made{"long_rows_in_a_chain", size, {}};
+  for (std::int64_t row = 1; row < size; ++row) {
+    if (std::find(long_rows.begin(), long_rows.end(), row) != long_rows.end()) {
+      for (std::int64_t k = 0; k < length; ++k) {
+        made.entries.push_back({row, k * (row - 1) / length});
+      }
+    }
+    made.entries.push_back({row, row - 1});
+  }
+  return made;
+}
+
+/// A long row is measured and packed by all lanes of a warp. The plan does not depend on the schedule.
+TEST_F(PartitionedPlan, PacksLongRowsAmongShortOnesUnderHostileSchedules) {
+  for (const pattern& p : {long_rows_in_a_chain(110, {64, 65, 109}, 62), long_rows_in_a_chain(70, {69}, 5)}) {
+    for (const form& f : forms()) {
+      const matrix a = make(p, f);
+      for (const plan_settings& s :
+           {plan_settings{one_lane, 3, 2, 64, 64}, {two_slices, 2, 1, 64, 64}, {many_lanes, 2, 1, 32, 64}}) {
+        where.device().settings = {};
+        check(p, f, s);
+        const auto quiet = build(a, f, s);
+        ASSERT_TRUE(quiet);
+        for (std::uint64_t seed = 1; seed < 3; ++seed) {
+          where.device().settings = hostile_settings(seed, static_cast<std::uint32_t>(seed));
+          const auto hostile = build(a, f, s);
+          ASSERT_TRUE(hostile);
+          EXPECT_EQ(hostile->packed_slices, quiet->packed_slices) << p.name << ", " << f.name() << s.name();
+        }
+      }
+    }
+  }
+}
+
+TEST(LanesOfRow, AreAsManyAsKeepTheGpuBusy) {
+  using detail::dataflow::partitioned::kernels::lanes_of_row;
+  EXPECT_EQ(lanes_of_row(500, 1000, 64), 32);
+  EXPECT_EQ(lanes_of_row(500, 1000, 3), 2);
+  EXPECT_EQ(lanes_of_row(1, 0, 0), 1);
+  EXPECT_EQ(lanes_of_row(16384, 40000, 64), 16);
+  EXPECT_EQ(lanes_of_row(2000000, 54000000, 27), 8);
+  EXPECT_EQ(lanes_of_row(2000000, 6000000, 5000), 1);
 }
 
 /// Denormal pivots have no finite reciprocal.

@@ -65,10 +65,22 @@ struct find_partition_levels_of_rows {
     const std::int64_t own = partition(ctx, row);
     const auto level = static_cast<std::int64_t>(ctx.load_constant(level_of_row + row)) - 1;
     ctx.store(keys + row, static_cast<std::uint32_t>(own * levels + level));
-    const Offset end = ctx.load_constant(partition.row_offsets + row + 1);
+    const Offset begin = ctx.load_constant(partition.row_offsets + row);
+    const Offset length = ctx.load_constant(partition.row_offsets + row + 1) - begin;
+    constexpr int at_once = 4;  // so many loads are under way together
     bool global = false;
-    for (Offset e = ctx.load_constant(partition.row_offsets + row); e < end && !global; ++e) {
-      global = partition(ctx, static_cast<std::int64_t>(ctx.load_constant(columns + e))) != own;
+    for (std::int64_t first = 0; first < length && !global; first += at_once) {
+      std::int64_t rows[at_once];
+      SPTRSV_UNROLL
+      for (int i = 0; i < at_once; ++i) {
+        rows[i] = first + i < length
+                      ? static_cast<std::int64_t>(ctx.load_constant(columns + begin + first + i))
+                      : row;
+      }
+      SPTRSV_UNROLL
+      for (const std::int64_t other : rows) {
+        global = partition(ctx, other) != own || global;
+      }
     }
     ctx.store(has_global + row, static_cast<std::uint8_t>(global ? 1 : 0));
   }

@@ -12,8 +12,8 @@ namespace sptrsv::detail::dataflow::partitioned {
 namespace kernels {
 
 /// Writes, for each solve index, the row code and the columns of the entries to where the lanes of the row
-/// read them, and records where the values of the stored matrix go. The entries of a row are dealt to its
-/// lanes one by one.
+/// read them, and records where the values of the stored matrix go. The entries of a row are dealt to the
+/// lanes that solve it one by one. Runs once per solve index, by a group of lanes.
 template <class Scalar, class Index, class Offset>
 struct pack_rows {
   row_reader<Index, Offset> reader;
@@ -35,20 +35,20 @@ struct pack_rows {
   std::uint16_t* row_links;  ///< null if no row is split
   std::uint32_t* shared_entries;
 
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
+  template <class Context, class Group>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Group& group, std::int64_t solve_index) const {
     const auto at = reader.find(ctx, solve_index);
+    const bool is_first = group.rank() == 0 && solve_index < reader.solve_size;
     const std::int64_t begin = std::int64_t{ctx.load_constant(slice_begins + at.slice)} * 16;
     const slice_head slice = ctx.load(reinterpret_cast<const slice_head*>(packed_slices + begin));
     const slice_offsets offsets = format.offsets(slice);
-    store_row(ctx, at, begin, offsets);
+    if (is_first) {
+      store_row(ctx, at, begin, offsets);
+    }
     const int lanes = reader.shape.lanes;
-    int shared = 0;
-    int global = 0;
     int stored = 0;
     std::uint32_t links = 0;
-    reader.for_each_entry(ctx, at, [&](Offset e, Index column, bool is_shared) {
-      const int k = is_shared ? shared++ : global++;
+    reader.for_each_entry(ctx, group, at, [&](Offset e, Index column, bool is_shared, int k) {
       const entry_slot entry = entry_slot::of(at.row, lanes, k);
       if (is_shared) {
         const auto slot = static_cast<std::int64_t>(column) & (reader.x_ring_size - 1);
@@ -75,6 +75,11 @@ struct pack_rows {
         static_cast<void>(ctx.atomic_add(shared_entries + bit / 32, std::uint32_t{1} << bit % 32));
       }
     });
+    stored = group.sum(stored);
+    links = group.sum(links);
+    if (!is_first) {
+      return;
+    }
     if (diagonals != nullptr) {
       const stored_run_reader<Offset> run_of{reader.row_offsets, sources, diagonal_sources, reversed};
       ctx.store(diagonals + solve_index, static_cast<std::uint32_t>(run_of(ctx, at.triangle_row).diagonal));

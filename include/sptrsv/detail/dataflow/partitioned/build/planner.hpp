@@ -95,7 +95,7 @@ class planner {
     pack.row_entries = from.row_entries.data();
     pack.row_links = from.row_links.data();
     pack.shared_entries = from.shared_entries.data();
-    simt::for_each(on_, plan_.solve_size, pack);
+    simt::for_each_by_groups(on_, lanes_of_row(), plan_.solve_size, pack);
     return std::move(plan_);
   }
 
@@ -167,15 +167,22 @@ class planner {
     using namespace kernels;
     const device_triangle<Index, Offset>& t = *triangle_;
     columns_ = make_buffer<Index>(t.entries(), on_, memory_.scratch);
-    simt::for_each(on_, t.size,
-                   measure_slices<Index, Offset>{reader(), t.columns.data(), solve_index_of_row_.data(),
-                                                 columns_.data(), counts()});
+    simt::for_each_by_groups(
+        on_, lanes_of_row(), t.size,
+        measure_slices<Index, Offset>{reader(), t.columns.data(), solve_index_of_row_.data(), columns_.data(),
+                                      counts()});
     solve_index_of_row_ = {};
     offsets_ = make_buffer<std::uint64_t>(slices_ + 1, on_, memory_.scratch);
     scan(on_, slices_, place_slices{slices_, format_, counts(), offsets_.data()}, memory_);
     std::uint64_t units = 0;
     on_.download(&units, offsets_.data() + slices_, sizeof(units));
     packed_bytes_ = 16 * static_cast<std::int64_t>(units);
+  }
+
+  /// Returns how many lanes measure and pack one row. Rows are at most twice as long as the triangle says.
+  [[nodiscard]] int lanes_of_row() const {
+    return kernels::lanes_of_row(plan_.solve_size, static_cast<std::int64_t>(columns_.size()),
+                                 triangle_->longest_row);
   }
 
   [[nodiscard]] kernels::slice_counts counts() const {

@@ -11,12 +11,25 @@ namespace sptrsv::detail::dataflow::partitioned {
 
 namespace kernels {
 
+/// Returns how many lanes measure or pack one row together, a power of two. In a small system the longest row
+/// decides, because one lane would still be at work when all others are done. In a large one all lanes are
+/// busy anyway, and several of them take a row only if rows are long on average.
+inline int lanes_of_row(std::int64_t rows, std::int64_t entries, std::int64_t longest_row) {
+  constexpr std::int64_t resident_threads = std::int64_t{1} << 18;  // about those of a GPU
+  std::int64_t lanes = 1;
+  while (lanes < 32 &&
+         2 * lanes <= (2 * lanes * rows <= resident_threads ? longest_row : entries / (2 * rows))) {
+    lanes *= 2;
+  }
+  return static_cast<int>(lanes);
+}
+
 /// Reads the rows of the triangle in solve order.
 template <class Index, class Offset>
 struct row_reader {
   shape_values shape;
   std::int32_t x_ring_size;
-  std::int64_t solve_size;     ///< columns from here on are solve indices of an earlier launch
+  std::int64_t solve_size;     ///< rows; columns from here on are solve indices of an earlier launch
   const Index* rows;           ///< by solve index: the row of the triangle
   const Offset* row_offsets;   ///< by row of the triangle
   const Index* solve_columns;  ///< by entry of the triangle: the solve index of its column
@@ -33,10 +46,16 @@ struct row_reader {
     std::int64_t oldest_shared;  ///< the first solve index whose component may be read from shared memory
     Offset begin;
     Offset end;
+
+    [[nodiscard]] SPTRSV_DEVICE std::int64_t length() const { return static_cast<std::int64_t>(end - begin); }
   };
 
+  /// Returns a row without entries if `solve_index` is not below solve_size.
   template <class Context>
   SPTRSV_DEVICE tile_slot find(Context& ctx, std::int64_t solve_index) const {
+    if (solve_index >= solve_size) {
+      return {0, 0, 0, 0, 0, 0};
+    }
     const std::int64_t tile = ctx.load_constant(tile_of + solve_index);
     const auto triangle_row = static_cast<std::int64_t>(ctx.load_constant(rows + solve_index));
     const std::int64_t first = ctx.load_constant(tile_begins + tile);
@@ -53,34 +72,49 @@ struct row_reader {
             ctx.load_constant(row_offsets + triangle_row + 1)};
   }
 
-  /// Calls visit(entry, column, is_shared) for each entry of the row. The loads are weak because
-  /// measure_slices writes the columns of the row itself.
-  template <class Context, class Visit>
-  SPTRSV_DEVICE void for_each_entry(Context& ctx, const tile_slot& at, Visit&& visit) const {
+  /// Calls visit(entry, column, is_shared, k) for each entry of the row, in one lane of the group: the k-th
+  /// shared entry, or the k-th global entry, in the order of the entries.
+  template <class Context, class Group, class Visit>
+  SPTRSV_DEVICE void for_each_entry(Context& ctx, const Group& group, const tile_slot& at,
+                                    Visit&& visit) const {
     int candidates = 0;
-    for (Offset e = at.begin; e < at.end; ++e) {
-      candidates += may_be_shared(at, ctx.load(solve_columns + e)) ? 1 : 0;
+    for (std::int64_t i = group.rank(); i < at.length(); i += group.lanes) {
+      candidates += may_be_shared(at, ctx.load_constant(solve_columns + at.begin + i)) ? 1 : 0;
     }
-    const bool all_fit = candidates <= shape.shared_entries();
-    for (Offset e = at.begin; e < at.end; ++e) {
-      const Index column = ctx.load(solve_columns + e);
-      const bool shared =
-          may_be_shared(at, column) && (all_fit || later(ctx, at, column) < shape.shared_entries());
-      visit(e, column, shared);
+    const bool all_fit = group.sum(candidates) <= shape.shared_entries();
+    const std::uint32_t lanes_before = (1u << group.rank()) - 1u;
+    int shared_before = 0;
+    int global_before = 0;
+    for (std::int64_t i = group.rank(); group.any_of_warp(i - group.rank() < at.length()); i += group.lanes) {
+      const bool is_entry = i < at.length();
+      const Index column = is_entry ? ctx.load_constant(solve_columns + at.begin + i) : Index{0};
+      const bool is_shared = is_entry && may_be_shared(at, column) &&
+                             (all_fit || later(ctx, at, column) < shape.shared_entries());
+      const std::uint32_t shared = group.ballot(is_shared);
+      const std::uint32_t global = group.ballot(is_entry && !is_shared);
+      if (is_entry) {
+        visit(static_cast<Offset>(at.begin + i), column, is_shared,
+              is_shared ? shared_before + simt::bit_count(shared & lanes_before)
+                        : global_before + simt::bit_count(global & lanes_before));
+      }
+      shared_before += simt::bit_count(shared);
+      global_before += simt::bit_count(global);
     }
   }
 
- private:
+  /// Returns whether the component of this column is in shared memory when the row is solved.
   SPTRSV_DEVICE bool may_be_shared(const tile_slot& at, Index column) const {
     const auto solve_index = static_cast<std::int64_t>(column);
     return solve_index >= at.oldest_shared && solve_index < solve_size;
   }
+
+ private:
   /// Returns how many of the row's entries that may be shared have a later column.
   template <class Context>
   SPTRSV_DEVICE int later(Context& ctx, const tile_slot& at, Index column) const {
     int count = 0;
     for (Offset e = at.begin; e < at.end; ++e) {
-      const Index other = ctx.load(solve_columns + e);
+      const Index other = ctx.load_constant(solve_columns + e);
       count += other > column && static_cast<std::int64_t>(other) < solve_size ? 1 : 0;
     }
     return count;
@@ -106,7 +140,7 @@ struct slice_counts {
 };
 
 /// Translates the columns of each row to solve indices, and raises the sizes of its slice to those that the
-/// row needs. Runs once per solve index.
+/// row needs. Runs once per solve index, by a group of lanes.
 template <class Index, class Offset>
 struct measure_slices {
   row_reader<Index, Offset> reader;
@@ -115,21 +149,25 @@ struct measure_slices {
   Index* solve_columns;             ///< output, see row_reader
   slice_counts counts;
 
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t solve_index) const {
+  template <class Context, class Group>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Group& group, std::int64_t solve_index) const {
     const auto at = reader.find(ctx, solve_index);
-    for (Offset e = at.begin; e < at.end; ++e) {
-      const Index column = ctx.load_constant(columns + e);
-      ctx.store(solve_columns + e, static_cast<std::int64_t>(column) < reader.solve_size
-                                       ? ctx.load_constant(solve_index_of_row + column)
-                                       : column);
+    int candidates = 0;
+    for (std::int64_t i = group.rank(); i < at.length(); i += group.lanes) {
+      Index column = ctx.load_constant(columns + at.begin + i);
+      if (static_cast<std::int64_t>(column) < reader.solve_size) {
+        column = ctx.load_constant(solve_index_of_row + column);
+      }
+      ctx.store(solve_columns + at.begin + i, column);
+      candidates += reader.may_be_shared(at, column) ? 1 : 0;
     }
-    int shared = 0;
-    int global = 0;
-    reader.for_each_entry(ctx, at, [&](Offset, Index, bool is_shared) {
-      shared += is_shared ? 1 : 0;
-      global += is_shared ? 0 : 1;
-    });
+    candidates = group.sum(candidates);
+    if (group.rank() != 0 || solve_index >= reader.solve_size) {
+      return;
+    }
+    const int most = reader.shape.shared_entries();
+    const int shared = candidates < most ? candidates : most;
+    const int global = static_cast<int>(at.length()) - shared;
     const int lanes = reader.shape.lanes;
     ctx.atomic_max(counts.rows + at.slice, at.row + 1);
     if (shared > 0) {
