@@ -638,6 +638,28 @@ ERRORS = (
         Edit(SINGLE_BLOCK + "producer.hpp", "c - 1 + 2 * stages", "c + 2 * stages"),
     ),
     error(
+        "the consumer hands back a stage before it waits for another one",
+        "early",
+        "single_block",
+        Edit(
+            SINGLE_BLOCK + "shared_memory.hpp",
+            "ctx.template barrier_wait<Shape::block_threads>(filled);\n"
+            "    ctx.template barrier_arrive<Shape::block_threads>(emptied);",
+            "ctx.template barrier_arrive<Shape::block_threads>(emptied);\n"
+            "    ctx.template barrier_wait<Shape::block_threads>(filled);",
+        ),
+    ),
+    error(
+        "producers do not wait for a stage that is handed back",
+        "early",
+        "single_block",
+        Edit(
+            SINGLE_BLOCK + "shared_memory.hpp",
+            "ctx.template barrier_wait<Shape::block_threads>(emptied);",
+            "",
+        ),
+    ),
+    error(
         "the x ring buffer wraps one row too late",
         "bounds",
         "single_block",
@@ -836,7 +858,11 @@ ERRORS = (
         "the search of a warp for the rows of its entries leaves out the last range",
         "tail",
         "analysis",
-        Edit(D + "analysis/triangle_kernels.hpp", "(later == 0 ? 32 :", "(later == 0 ? 31 :"),
+        Edit(
+            D + "analysis/triangle_kernels.hpp",
+            "later == 0 ? 32 : simt::lowest_bit(later)",
+            "later == 0 ? 31 : simt::lowest_bit(later)",
+        ),
     ),
     error(
         "a lane counts its own shared entry among those before it",

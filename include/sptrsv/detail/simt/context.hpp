@@ -28,12 +28,14 @@
 //   tile<Lanes> group<Lanes>() const;    // aligned lanes of a warp, Lanes = 1, 2, 4, ..., 32
 //   void barrier();                      // all threads of the block; orders memory within the block
 //   void barrier<Threads>();             // the first Threads threads of the block, whole warps; orders
-//                                        // memory among them; each size is a barrier of its own
+//                                        // memory among them; each size is a barrier of its own; all these
+//                                        // threads call it at the same place of the program
 //   void barrier_wait<Threads>(int id);
 //   void barrier_arrive<Threads>(int id);
 //       id = 1 ... 15; not to be used together with barrier<>. The barrier opens when Threads threads, whole
-//       warps, wait or have arrived. Threads that wait then see what all of them have done. The lanes of a
-//       warp call it together, after a collective of the warp.
+//       warps, wait or have arrived. Threads that wait then see what all of them have done. All threads that
+//       wait for one opening call barrier_wait at the same place of the program. The lanes of a warp call it
+//       together, after a collective of the warp.
 //
 // Memory:
 //   T load_constant(const T* p);         // *p is not written during the launch

@@ -27,6 +27,7 @@ class consumer {
         x_(p.x.data + static_cast<std::int64_t>(column_) * p.x.column_stride) {}
 
   SPTRSV_DEVICE void run() {
+    const stage_barriers<Shape, Context> stages{ctx_};
     if (thread_ == 0) {
       shared_.x_ring[0] = Scalar{};
       ctx_.store(p_.first_nonfinite + column_, all_finite);
@@ -34,7 +35,8 @@ class consumer {
         ctx_.store(p_.used_rhs, p_.x.columns);
       }
     }
-    ctx_.template barrier<Shape::block_threads>();
+    warp_.sync();
+    stages.wait_for_first();
     tile_data now = read_tile(0, 0);
     solution last{{}, no_row};
     Scalar* solved = shared_.x_ring + 1 + row_;
@@ -42,7 +44,8 @@ class consumer {
     std::uint32_t stage = 0;
     for (std::int32_t s = 0; s < p_.tiles; s += Shape::stage_tiles) {
       if (s > 0) {
-        ctx_.template barrier<Shape::block_threads>();
+        warp_.sync();
+        stages.hand_back();
       }
       SPTRSV_UNROLL
       for (int k = 0; k < Shape::stage_tiles; ++k) {

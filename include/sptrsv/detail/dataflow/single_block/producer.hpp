@@ -33,13 +33,17 @@ class producer {
       ctx_.commit_copies();
     }
     ctx_.template wait_copies<stages - 3>();
-    ctx_.template barrier<Shape::block_threads>();
+    const stage_barriers<Shape, Context> barriers{ctx_};
+    const auto warp = ctx_.template group<32>();
+    warp.sync();
+    barriers.complete_first();
     for (std::int32_t c = 0; c < count_ - 1; ++c) {
       copy_rows(c - 1 + 2 * stages);
       copy_stage(c - 1 + stages);
       ctx_.commit_copies();
       ctx_.template wait_copies<stages - 3>();
-      ctx_.template barrier<Shape::block_threads>();
+      warp.sync();
+      barriers.complete();
     }
   }
 

@@ -60,4 +60,33 @@ struct shared_memory {
   }
 };
 
+/// Named barriers between the producers and the consumer. Each has one place where threads wait, because
+/// bar.sync is undefined if the threads of a block wait at different ones (PTX ISA, barrier, .aligned). The
+/// lanes of a warp call the functions together, after a collective of the warp.
+template <class Shape, class Context>
+struct stage_barriers {
+  Context& ctx;
+
+  /// Producers: the first stages are complete.
+  SPTRSV_DEVICE void complete_first() const { ctx.template barrier_arrive<Shape::block_threads>(first); }
+  /// Consumer: waits for that.
+  SPTRSV_DEVICE void wait_for_first() const { ctx.template barrier_wait<Shape::block_threads>(first); }
+  /// Producers: another stage is complete. Waits until the consumer has handed back a stage.
+  SPTRSV_DEVICE void complete() const {
+    ctx.template barrier_arrive<Shape::block_threads>(filled);
+    ctx.template barrier_wait<Shape::block_threads>(emptied);
+  }
+  /// Consumer: waits until another stage is complete, then hands back the stage before. In this order
+  /// producers do not arrive a second time before the consumer has passed.
+  SPTRSV_DEVICE void hand_back() const {
+    ctx.template barrier_wait<Shape::block_threads>(filled);
+    ctx.template barrier_arrive<Shape::block_threads>(emptied);
+  }
+
+ private:
+  static constexpr int first = 1;
+  static constexpr int filled = 2;
+  static constexpr int emptied = 3;
+};
+
 }  // namespace sptrsv::detail::dataflow::single_block
