@@ -855,13 +855,13 @@ ERRORS = (
         ),
     ),
     error(
-        "the search of a warp for the rows of its entries leaves out the last range",
+        "the search of a warp for the rows of its entries leaves out the last row",
         "tail",
         "analysis",
         Edit(
             D + "analysis/triangle_kernels.hpp",
-            "later == 0 ? 32 : simt::lowest_bit(later)",
-            "later == 0 ? 31 : simt::lowest_bit(later)",
+            "ahead < rows",
+            "ahead + 1 < rows",
         ),
     ),
     error(

@@ -110,7 +110,8 @@ SPTRSV_DEVICE void majors_of(Context& ctx, const Warp& warp, const Offset* offse
       const bool is_inside = ahead < rows && low[i] + ahead < size;
       const std::uint32_t later = ~warp.ballot(is_inside && ctx.load_constant(offsets + low[i] + ahead) <=
                                                                 static_cast<Offset>(bounds[i]));
-      low[i] += (later == 0 ? 32 : simt::lowest_bit(later)) * step;
+      // The last lane is never inside.
+      low[i] += simt::lowest_bit(later) * step;
     }
     rows = step;
   }

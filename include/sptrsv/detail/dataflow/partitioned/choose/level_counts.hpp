@@ -60,8 +60,7 @@ struct counted_tables {
 template <class Index, class Offset>
 struct count_levels_agent {
   static constexpr int block_threads = 256;
-  static constexpr int cells_of_warp = 2;    ///< cells whose counts a warp adds up
-  static constexpr int entries_at_once = 4;  ///< of a row, whose loads are under way together
+  static constexpr int cells_of_warp = 2;  ///< cells whose counts a warp adds up
   struct shared_storage {};
   struct params {
     std::int64_t size;
@@ -117,33 +116,19 @@ struct count_levels_agent {
     level_counts counted{1, 0, 0, 0};
     int shared = 0;
     const Offset begin = ctx.load_constant(p.row_offsets + row);
-    for (Offset end = ctx.load_constant(p.row_offsets + row + 1); end > begin;) {
-      std::int64_t columns[entries_at_once];
-      SPTRSV_UNROLL
-      for (int i = 0; i < entries_at_once; ++i) {
-        columns[i] =
-            end - begin > i ? static_cast<std::int64_t>(ctx.load_constant(p.columns + end - 1 - i)) : -1;
+    for (Offset e = ctx.load_constant(p.row_offsets + row + 1); e-- > begin;) {
+      const auto column = static_cast<std::int64_t>(ctx.load_constant(p.columns + e));
+      const std::int64_t other = partition(ctx, column);
+      if (other == own && shared < table.shared_entries) {
+        ++shared;
+        continue;
       }
-      std::int64_t others[entries_at_once];
-      SPTRSV_UNROLL
-      for (int i = 0; i < entries_at_once; ++i) {
-        others[i] = columns[i] < 0 ? -1 : partition(ctx, columns[i]);
+      ++counted.global_entries;
+      if (other < 0) {
+        continue;
       }
-      std::int32_t needs[entries_at_once];
-      SPTRSV_UNROLL
-      for (int i = 0; i < entries_at_once; ++i) {
-        const bool is_entry = columns[i] >= 0;
-        const bool is_shared = is_entry && others[i] == own && shared < table.shared_entries;
-        shared += is_shared ? 1 : 0;
-        counted.global_entries += is_entry && !is_shared ? 1 : 0;
-        needs[i] =
-            is_shared || others[i] < 0 ? 0 : level_counts::need_of(level_of(ctx, p, columns[i]), others[i]);
-      }
-      SPTRSV_UNROLL
-      for (const std::int32_t need : needs) {
-        counted.need = counted.need < need ? need : counted.need;
-      }
-      end = end - begin > entries_at_once ? static_cast<Offset>(end - entries_at_once) : begin;
+      const std::int32_t need = level_counts::need_of(level_of(ctx, p, column), other);
+      counted.need = counted.need < need ? need : counted.need;
     }
     counted.rounds = (counted.global_entries + table.round_entries - 1) / table.round_entries;
     return counted;
