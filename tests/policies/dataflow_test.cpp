@@ -1,6 +1,7 @@
 // The policy dataflow, in the emulator: which path it takes, and which systems a path refuses.
 #include <array>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -247,7 +248,8 @@ TEST_F(DataflowPath, SaysWhatItPredicted) {
   EXPECT_EQ(predicted_paths(info_for(patterns::chain(600))), (names{"single_block", "partitioned"}));
   EXPECT_EQ(predicted_paths(info_for(patterns::stencil_2d(24, 24))),
             (names{"partitioned", "row_per_thread"}));
-  const solver_info wide = info_for(patterns::diagonal(1500));
+  EXPECT_EQ(predicted_paths(info_for(patterns::diagonal(1500))), names{"row_per_thread"});
+  const solver_info wide = info_for(patterns::arrow_column(1500));
   EXPECT_EQ(predicted_paths(wide), (names{"partitioned", "row_per_thread"}));
   EXPECT_GT(wide.predictions.at(0).nanoseconds, wide.predictions.at(1).nanoseconds);
   const policy::dataflow partitioned{dataflow_path::partitioned};
@@ -266,12 +268,37 @@ TEST_F(DataflowPath, SaysWhyItChoseThePath) {
   expect_start(patterns::chain(600), {}, "single_block, by the predicted time of a solve: single_block 0.0");
   expect_start(patterns::stencil_2d(24, 24), {},
                "partitioned, by the predicted time of a solve: partitioned 0.00");
-  expect_start(patterns::diagonal(1500), {},
+  expect_start(patterns::diagonal(1500), {}, "row_per_thread: no row needs another one");
+  expect_start(patterns::arrow_column(1500), {},
                "row_per_thread, by the predicted time of a solve: partitioned 0.00");
-  const std::string wide = info_for(patterns::diagonal(1500)).plan;
+  const std::string wide = info_for(patterns::arrow_column(1500)).plan;
   EXPECT_NE(wide.find(", row_per_thread 0.00"), std::string::npos) << wide;
   expect_start(patterns::chain(10), {dataflow_path::partitioned},
                "partitioned, as asked for; predicted: partitioned 0.00");
+}
+
+/// Its kernel hands nothing on. Solves that follow each other, and the status, tell the solves apart as
+/// usual.
+TEST_F(DataflowPath, SolvesDiagonalSystemsInEveryForm) {
+  const std::int64_t rows = 700;
+  for (std::size_t turn = 0; turn < 3; ++turn) {
+    for (const form& f : covering_forms(turn)) {
+      const auto a = make(patterns::diagonal(rows), f);
+      a.visit([&](const auto& stored) {
+        auto solver = sptrsv::analyze(policy::dataflow{}, where.upload(stored), f.options(5), where.stream());
+        for (const layout& shape : {single(rows), column_major(rows, 5, 3), row_major(rows, 4, 1),
+                                    scattered(rows, 2), single(rows)}) {
+          const auto b = random_vector<double>(shape.extent, 7);
+          expect_solved(a, f, "diagonal", shape, b, solve(solver, shape, b, -1.5), -1.5);
+          EXPECT_TRUE(solver.status(where.stream()).ok());
+          auto bad = b;
+          bad[shape.at(650, shape.columns - 1)] = std::numeric_limits<double>::infinity();
+          solve(solver, shape, bad);
+          EXPECT_EQ(solver.status(where.stream()).row, 650) << f.name() << ", " << shape.name;
+        }
+      });
+    }
+  }
 }
 
 /// Eight levels of 200 rows, and a chain whose rows need some of these, too.

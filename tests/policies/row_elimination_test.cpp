@@ -589,9 +589,10 @@ TEST_F(LevelRuns, ListTheSameShortRowsUnderEverySchedule) {
     auto triangle =
         detail::build_on_device(detail::pattern_of(there.view()), form, where.on(), where.resource());
     const auto before = where.download(triangle.row_offsets);
-    const detail::dataflow::level_runs::plan<double, std::int32_t, std::int32_t, emulator::executor> plan(
-        std::move(triangle), there.values.data(), form, {64, 1.5, 8, 256}, three_levels, where.on(),
+    detail::dataflow::level_runs::plan<double, std::int32_t, std::int32_t, emulator::executor> plan(
+        {std::move(triangle), {}}, there.values.data(), form, {64, 1.5, 8, 256}, three_levels, where.on(),
         where.resource());
+    plan.make_pattern(where.on(), where.resource());
     ASSERT_GT(plan.rewritten(), 0);
     ASSERT_LT(plan.rewritten(), a.size());
     const auto made = plan.pattern();
@@ -738,10 +739,32 @@ TEST_F(LevelRuns, AreChosenByPredictedTime) {
   const solver_info slower =
       info_of(make(patterns::stencil_2d(64, 64), {}), rewriting(dataflow_path::automatic));
   EXPECT_EQ(slower.rewritten_rows, 0);
-  EXPECT_TRUE(contains(slower.plan,
-                       "; not rewritten: a solve with 3072 of 4096 rows rewritten in runs of 4 levels is "
-                       "predicted to take longer"))
+  EXPECT_TRUE(
+      contains(slower.plan, "; not rewritten: runs of 4 levels would have 13696 entries instead of 8064"))
       << slower.plan;
+}
+
+/// Returns 5 chains of 800 rows. Five rows of a chain are followed by five of the next chain.
+pattern woven_chains() {
+  constexpr std::int64_t chains = 5;
+  constexpr std::int64_t together = 5;
+  constexpr std::int64_t length = 800;
+  pattern made{"woven_chains", chains * length, {}};
+  for (std::int64_t row = 0; row < made.size; ++row) {
+    const bool is_first = row % together == 0;
+    const std::int64_t needed = is_first ? row - 1 - (chains - 1) * together : row - 1;
+    if (needed >= 0) {
+      made.entries.push_back({row, needed});
+    }
+  }
+  return made;
+}
+
+TEST_F(LevelRuns, ComeBeforeRowBlocksUnlessTheseLeaveFewLevels) {
+  const solver_info runs = info_of(make(woven_chains(), {}), rewriting(dataflow_path::automatic));
+  EXPECT_TRUE(contains(runs.plan, "rewritten in runs of 8 levels, levels 800 to 100")) << runs.plan;
+  const solver_info blocks = info_of(make(patterns::chain(4000), {}), rewriting(dataflow_path::automatic));
+  EXPECT_TRUE(contains(blocks.plan, "rows rewritten, levels 4000 to 125")) << blocks.plan;
 }
 
 TEST_F(LevelRuns, SolveIllConditionedTriangles) {

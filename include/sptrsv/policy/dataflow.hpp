@@ -182,6 +182,13 @@ struct dataflow_tuning {
   /// 32 consecutive ones did not need each other. No system with more was solved faster when it was
   /// rewritten.
   static constexpr double rewritten_levels = 0.25;
+  /// Row blocks are tried before runs of levels only if the system takes the single_block path or at most
+  /// this share of its levels would be left. Otherwise runs leave fewer levels, or nearly as few, and row
+  /// blocks are tried if runs are not taken.
+  static constexpr double few_rewritten_levels = 0.14;
+  /// Runs of `run_levels` levels do not make the partitioned path faster if they multiply the entries by
+  /// more than this, unless the system has partial rows.
+  static constexpr double rewritten_growth = 1.65;
   /// The system is solved as it is unless at least one row of this many is rewritten.
   static constexpr std::int64_t rows_per_rewritten = 8;
   /// Predicted time of computing the right-hand sides of a rewritten system, in addition to their bytes.

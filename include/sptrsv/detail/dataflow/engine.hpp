@@ -40,10 +40,10 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
 
   engine(const policy_type& policy, const valued_pattern<Scalar, Index, Offset>& a, const triangle_form& form,
          std::int64_t max_rhs, const Executor& on, memory_resource& resource)
-      : size_(a.size),
-        max_rhs_(max_rhs),
-        reversed_(form.reversed),
-        path_(std::make_unique<path_engine>(policy, a, form, max_rhs, no_limits, on, resource)) {
+      : size_(a.size), max_rhs_(max_rhs), reversed_(form.reversed) {
+    triangle_with_levels<Index, Offset> system;
+    path_ = std::make_unique<path_engine>(policy, a, form, max_rhs, no_limits,
+                                          policy.exact_order ? nullptr : &system, on, resource);
     path_->expect_planned(policy);
     SPTRSV_EXPECTS(Tuning::entries == entry_storage::as_values ||
                        (policy.exact_order && (policy.path == policy::dataflow_path::automatic ||
@@ -51,7 +51,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
                    errc::unsupported,
                    "dataflow: entries in single precision need the path row_per_thread and exact_order");
     if (!policy.exact_order) {
-      rewrite(policy, a, form, on, resource);
+      rewrite(policy, std::move(system), a.values, form, on, resource);
     }
   }
 
@@ -132,12 +132,12 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
             reversed_ ? -v.row_stride : v.row_stride, v.column_stride};
   }
   /// Replaces the system by a rewritten one, if that is predicted to be solved faster or the policy asks for
-  /// it.
-  void rewrite(const policy_type& policy, const valued_pattern<Scalar, Index, Offset>& a,
+  /// it. `system`: as it is, with its levels if they are known.
+  void rewrite(const policy_type& policy, triangle_with_levels<Index, Offset>&& system, const Scalar* values,
                const triangle_form& form, const Executor& on, memory_resource& resource) {
     const bool by_time = policy.path == policy::dataflow_path::automatic;
     if (policy.run_levels > 1) {
-      rewrite_by_levels(policy, a, form, false, on, resource);
+      rewrite_by_levels(policy, std::move(system), values, form, false, on, resource);
       return;
     }
     if (by_time && path_->predicted_nanoseconds() <= least_rewritten_nanoseconds()) {
@@ -146,73 +146,122 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
                                                        {"as it is", path_->predicted_nanoseconds()}});
       return;
     }
-    if (by_time && path_->levels_left() > Tuning::rewritten_levels) {
+    const bool by_row_blocks = !by_time || path_->levels_left() <= Tuning::rewritten_levels;
+    const bool by_levels = by_time && policy.run_levels == 0;
+    const bool row_blocks_first =
+        !by_levels || path_->is_single_block() || path_->levels_left() <= Tuning::few_rewritten_levels;
+    if (!by_row_blocks) {
       rewriting_ = "not rewritten: at least " + std::to_string(static_cast<int>(100 * path_->levels_left())) +
                    " % of the levels would be left";
-    } else {
-      rewrite_row_blocks(policy, a, form, on, resource);
+    } else if (row_blocks_first) {
+      system.triangle =
+          rewrite_row_blocks(policy, std::move(system.triangle), values, form, by_levels, on, resource);
     }
-    if (by_time && policy.run_levels == 0) {
-      rewrite_by_levels(policy, a, form, true, on, resource);
+    if (by_levels) {
+      system.triangle = rewrite_by_levels(policy, std::move(system), values, form, true, on, resource);
+    }
+    if (by_row_blocks && !row_blocks_first && !elimination_) {
+      rewrite_row_blocks(policy, std::move(system.triangle), values, form, false, on, resource);
     }
   }
 
   /// Rewrites the rows of row blocks, if that is predicted to be faster or the policy asks for a path.
-  void rewrite_row_blocks(const policy_type& policy, const valued_pattern<Scalar, Index, Offset>& a,
-                          const triangle_form& form, const Executor& on, memory_resource& resource) {
+  /// Returns the triangle if `wants_triangle`.
+  device_triangle<Index, Offset> rewrite_row_blocks(const policy_type& policy,
+                                                    device_triangle<Index, Offset>&& triangle,
+                                                    const Scalar* values, const triangle_form& form,
+                                                    bool wants_triangle, const Executor& on,
+                                                    memory_resource& resource) {
     const row_elimination_limits limits{policy.max_growth, std::max(1.0, policy.max_fill),
                                         Tuning::rewritten_entries, Tuning::longest_rewritten_row};
-    auto made = std::make_unique<elimination>(typename elimination::by_row_blocks(
-        build_on_device<Index, Offset>(a, form, on, resource), a.values, form, limits, on, resource));
-    if (!rewrites_enough(*made)) {
-      return;
-    }
-    time_limits times;
-    const bool by_time = policy.path == policy::dataflow_path::automatic;
-    if (by_time) {
-      // On the row_per_thread path the new entries cost more than a level: they all need recent components.
-      times.nanoseconds = path_->predicted_nanoseconds() - transform_nanoseconds(*made);
-    }
-    take(std::move(made), policy, times, form, a.values, on, resource);
-  }
-
-  /// Rewrites the rows of runs of levels, if that is predicted to be faster or the policy asks for it.
-  void rewrite_by_levels(const policy_type& policy, const valued_pattern<Scalar, Index, Offset>& a,
-                         const triangle_form& form, bool by_time, const Executor& on,
-                         memory_resource& resource) {
-    const row_elimination_limits limits{policy.max_growth, std::max(1.0, policy.max_fill),
-                                        Tuning::rewritten_run_entries, Tuning::longest_rewritten_row};
-    std::string before = by_time ? rewriting_ : "";
-    auto made = std::make_unique<elimination>(typename elimination::by_levels(
-        build_on_device<Index, Offset>(a, form, on, resource), a.values, form, limits,
-        [&](std::int64_t levels) {
-          return policy.run_levels > 1 ? policy.run_levels : run_levels_for(levels);
-        },
-        on, resource));
+    std::string before = std::move(rewriting_);
+    auto made = std::make_unique<elimination>(
+        typename elimination::by_row_blocks(std::move(triangle), values, form, limits, on, resource));
     bool taken = rewrites_enough(*made);
     if (taken) {
       time_limits times;
-      times.is_rewritten = true;
-      if (by_time) {
-        const double now =
-            path_->predicted_nanoseconds() + (elimination_ ? rhs_nanoseconds(*elimination_, *path_) : 0);
-        const bool by_rows = path_->is_row_per_thread();
-        times.nanoseconds =
-            (by_rows ? Tuning::rewritten_gain_over_row_per_thread : Tuning::rewritten_gain) * now -
-            transform_nanoseconds(*made);
-        times.row_per_thread = std::min((by_rows ? Tuning::rewritten_gain_over_row_per_thread
-                                                 : Tuning::rewritten_gain_by_row_per_thread) *
-                                            now,
-                                        now - Tuning::rewritten_row_per_thread_saving_ns) -
-                               (max_rhs_ == 1 ? combine_nanoseconds(*made) : transform_nanoseconds(*made));
+      if (policy.path == policy::dataflow_path::automatic) {
+        // On the row_per_thread path the new entries cost more than a level: they all need recent components.
+        times.nanoseconds = path_->predicted_nanoseconds() - transform_nanoseconds(*made);
       }
+      taken = take(made, policy, times, form, values, on, resource);
+    }
+    if (!taken && !before.empty()) {
+      rewriting_ = before + "; " + rewriting_;
+    }
+    if (!wants_triangle) {
+      return {};
+    }
+    return taken ? copy_of(elimination_->triangle(), on, resource) : made->take_triangle();
+  }
+
+  /// Rewrites the rows of runs of levels, if that is predicted to be faster or the policy asks for it.
+  /// Returns the triangle if they are not rewritten.
+  device_triangle<Index, Offset> rewrite_by_levels(const policy_type& policy,
+                                                   triangle_with_levels<Index, Offset>&& system,
+                                                   const Scalar* values, const triangle_form& form,
+                                                   bool by_time, const Executor& on,
+                                                   memory_resource& resource) {
+    const row_elimination_limits limits{policy.max_growth, std::max(1.0, policy.max_fill),
+                                        Tuning::rewritten_run_entries, Tuning::longest_rewritten_row};
+    std::string before = by_time ? rewriting_ : "";
+    typename elimination::by_levels rows(
+        std::move(system), values, form, limits,
+        [&](std::int64_t levels) {
+          return policy.run_levels > 1 ? policy.run_levels : run_levels_for(levels);
+        },
+        on, resource);
+    bool taken = rewrites_enough(rows);
+    time_limits times;
+    times.is_rewritten = true;
+    if (taken && by_time) {
+      const double now =
+          path_->predicted_nanoseconds() + (elimination_ ? rhs_nanoseconds(*elimination_, *path_) : 0);
+      const bool by_rows = path_->is_row_per_thread();
+      times.nanoseconds =
+          (by_rows ? Tuning::rewritten_gain_over_row_per_thread : Tuning::rewritten_gain) * now -
+          transform_nanoseconds(rows);
+      times.row_per_thread = std::min((by_rows ? Tuning::rewritten_gain_over_row_per_thread
+                                               : Tuning::rewritten_gain_by_row_per_thread) *
+                                          now,
+                                      now - Tuning::rewritten_row_per_thread_saving_ns) -
+                             (max_rhs_ == 1 ? combine_nanoseconds(rows) : transform_nanoseconds(rows));
+      taken = may_pay(rows, times);
+    }
+    auto made = std::make_unique<elimination>(std::move(rows));
+    if (taken) {
       policy_type as_it_is = policy;
       as_it_is.exact_order = true;  // nothing more is to be rewritten
-      taken = take(std::move(made), as_it_is, times, form, a.values, on, resource);
+      made->make_pattern(on, resource);
+      taken = take(made, as_it_is, times, form, values, on, resource);
     }
     if (!taken && !before.empty()) {
       rewriting_ = elimination_ ? before : before + "; " + rewriting_;
     }
+    return taken ? device_triangle<Index, Offset>{} : made->take_triangle();
+  }
+
+  /// Returns whether a system that was rewritten by levels may meet one of the limits, before its pattern is
+  /// made and planned; describes it if not.
+  bool may_pay(const typename elimination::by_levels& made, const time_limits& times) {
+    const auto rows = static_cast<double>(size_);
+    const auto entries = static_cast<double>(made.entries());
+    const auto entries_before = static_cast<double>(made.triangle().entries());
+    const std::int64_t least_levels = simt::ceil_div(made.levels(), made.run_levels());
+    const bool may_grow = made.run_levels() > Tuning::run_levels ||
+                          made.triangle().longest_row > dataflow::longest_whole_row<Tuning> ||
+                          entries <= Tuning::rewritten_growth * entries_before;
+    const bool pays =
+        (may_grow && dataflow::partitioned::least_nanoseconds<Tuning>(least_levels) < times.nanoseconds) ||
+        dataflow::row_per_thread::solve_costs::of<Tuning>(sizeof(Scalar), sizeof(Index), max_rhs_)
+                .template rewritten_nanoseconds<Tuning>(rows, entries, static_cast<double>(least_levels)) <
+            times.row_per_thread;
+    if (!pays) {
+      rewriting_ = "not rewritten: runs of " + std::to_string(made.run_levels()) + " levels would have " +
+                   std::to_string(made.entries()) + " entries instead of " +
+                   std::to_string(made.triangle().entries());
+    }
+    return pays;
   }
   [[nodiscard]] std::int64_t run_levels_for(std::int64_t levels) const {
     return size_ <= Tuning::rows_of_narrow_level * levels ? Tuning::narrow_run_levels : Tuning::run_levels;
@@ -223,7 +272,8 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   }
 
   /// Returns whether so many rows are rewritten that it may pay; describes it if not.
-  bool rewrites_enough(const elimination& made) {
+  template <class Made>
+  bool rewrites_enough(const Made& made) {
     const bool enough = made.rewritten() * Tuning::rows_per_rewritten >= size_ && made.rewritten() > 0;
     if (!enough) {
       rewriting_ = "not rewritten: only " + std::to_string(made.rewritten()) + " rows could be";
@@ -231,12 +281,12 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     return enough;
   }
 
-  /// Replaces the system, if the rewritten one can be planned within the limits and its values are finite;
-  /// returns whether it did.
-  bool take(std::unique_ptr<elimination>&& made, const policy_type& policy, const time_limits& times,
+  /// Replaces the system and takes `made`, if the rewritten one can be planned within the limits and its
+  /// values are finite; returns whether it did.
+  bool take(std::unique_ptr<elimination>& made, const policy_type& policy, const time_limits& times,
             const triangle_form& form, const Scalar* values, const Executor& on, memory_resource& resource) {
     auto rewritten = std::make_unique<path_engine>(policy, made->pattern(), rewritten_form(form), max_rhs_,
-                                                   times, on, resource);
+                                                   times, nullptr, on, resource);
     rewriting_ =
         std::to_string(made->rewritten()) + " of " + std::to_string(size_) + " rows rewritten" + made->kind();
     if (!rewritten->is_planned()) {
@@ -277,21 +327,20 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   }
 
   /// Returns the predicted time of computing the right-hand sides of the rewritten system.
-  [[nodiscard]] double transform_nanoseconds(const elimination& made) const {
+  template <class Made>
+  [[nodiscard]] double transform_nanoseconds(const Made& made) const {
     const double bytes = static_cast<double>(made.transform_bytes()) * static_cast<double>(max_rhs_);
     return Tuning::transform_launch_ns + bytes * Tuning::row_per_thread_byte_ns;
   }
-  /// Returns the predicted time that a kernel needs to combine a right-hand side itself; 0 if it cannot.
-  [[nodiscard]] static double combine_nanoseconds(const elimination& made) {
-    const auto* const by_levels = made.combinable();
-    return by_levels == nullptr
-               ? 0
-               : static_cast<double>(by_levels->combine_bytes()) * Tuning::row_per_thread_byte_ns;
+  /// Returns the predicted time that a kernel needs to combine a right-hand side itself.
+  [[nodiscard]] static double combine_nanoseconds(const typename elimination::by_levels& made) {
+    return static_cast<double>(made.combine_bytes()) * Tuning::row_per_thread_byte_ns;
   }
   /// Returns the predicted time of the right-hand sides of the rewritten system on its path.
   [[nodiscard]] double rhs_nanoseconds(const elimination& made, const path_engine& path) const {
-    return made.combinable() != nullptr && path.combines_rhs(max_rhs_) ? combine_nanoseconds(made)
-                                                                       : transform_nanoseconds(made);
+    return made.combinable() != nullptr && path.combines_rhs(max_rhs_)
+               ? combine_nanoseconds(*made.combinable())
+               : transform_nanoseconds(made);
   }
   /// Returns a lower bound of the predicted time of a solve with rewritten rows: two launches, and the
   /// right-hand sides read and written by the first one.

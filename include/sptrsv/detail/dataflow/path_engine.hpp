@@ -25,10 +25,11 @@ class path_engine {
  public:
   using workspace = typename plan_type::workspace;
 
-  /// Makes the triangle of the stored matrix and plans its solve. Synchronises.
+  /// Makes the triangle of the stored matrix and plans its solve. `kept`: see planner::make_plan().
+  /// Synchronises.
   path_engine(const Policy& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,
-              std::int64_t max_rhs, const time_limits& limits, const Executor& on,
-              memory_resource& resource) {
+              std::int64_t max_rhs, const time_limits& limits, triangle_with_levels<Index, Offset>* kept,
+              const Executor& on, memory_resource& resource) {
     scratch_arena arena(arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), resource, on.stream());
     simt::scan_words words(arena);
     const analysis_memory memory(resource, arena, &words);
@@ -36,7 +37,7 @@ class path_engine {
     auto found = planner.build();
     longest_row_ = found.triangle.longest_row;
     entries_ = found.triangle.entries() + (form.unit ? 0 : a.size);
-    plan_ = planner.make_plan(std::move(found));
+    plan_ = planner.make_plan(std::move(found), kept);
   }
 
   /// Returns whether the path that the policy asks for can solve the system, and the plan meets the limit. If
@@ -55,6 +56,9 @@ class path_engine {
 
   [[nodiscard]] bool is_row_per_thread() const {
     return std::holds_alternative<typename plan_type::row_per_thread_path>(plan_->path);
+  }
+  [[nodiscard]] bool is_single_block() const {
+    return std::holds_alternative<typename plan_type::single_block_path>(plan_->path);
   }
 
   void update_values(const Scalar* values, const Executor& on) {

@@ -32,6 +32,11 @@ struct time_limits {
   [[nodiscard]] bool any() const { return nanoseconds < std::numeric_limits<double>::infinity(); }
 };
 
+/// If no row is longer than this, none is split: a few more entries take less time than a hand-off between
+/// partial rows.
+template <class Tuning>
+inline constexpr std::int64_t longest_whole_row = Tuning::longest_row + Tuning::longest_row / 2;
+
 /// `Policy`: a policy::basic_dataflow.
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
 class planner {
@@ -46,9 +51,7 @@ class planner {
   using partitioned_search = partitioned::plan_search<tuning, Scalar, Index, Offset, Executor>;
   using triangle_type = device_triangle<Index, Offset>;
   using split_type = split_triangle<Index, Offset>;
-  /// If no row is longer than this, none is split: a few more entries take less time than a hand-off between
-  /// partial rows.
-  static constexpr std::int64_t longest_whole_row = tuning::longest_row + tuning::longest_row / 2;
+  static constexpr std::int64_t longest_whole_row = dataflow::longest_whole_row<tuning>;
 
  public:
   /// `stored`: the pattern of the stored matrix, which build_on_device() accepts.
@@ -73,14 +76,23 @@ class planner {
   }
 
   /// Returns the plan; nothing if the path that the policy asks for cannot solve the system, or if no plan
-  /// meets the limit. Takes arrays out of what build() has returned. Synchronises.
-  std::optional<plan_type> make_plan(triangle_with_levels<Index, Offset>&& found) {
+  /// meets the limit. Takes arrays out of what build() has returned. `kept`: gets a copy of the triangle, and
+  /// of its levels if they become known; null: it is not wanted. Synchronises.
+  std::optional<plan_type> make_plan(triangle_with_levels<Index, Offset>&& found,
+                                     triangle_with_levels<Index, Offset>* kept) {
     triangle_type& triangle = found.triangle;
+    kept_ = kept;
+    if (kept_ != nullptr) {
+      kept_->triangle = copy_of(triangle, on_, memory_.kept);
+    }
     if (triangle.size == 0) {
       return plan_row_per_thread({std::move(triangle), false, {}}, {}, {});
     }
     if (policy_.path == path_name::single_block) {
       return plan_single_block(triangle, policy_.shape);
+    }
+    if (policy_.path == path_name::automatic && triangle.entries() == 0) {
+      return plan_diagonal(triangle, std::move(found.levels));
     }
     auto made = plan_by_levels(triangle, std::move(found.levels));
     if (made) {
@@ -108,6 +120,11 @@ class planner {
         levels = levels_of_rows(is_split ? split.triangle : triangle, on_, memory_, counts_blocks());
       }
       levels_ = is_split ? 0 : levels->count;
+      if (kept_ != nullptr && !is_split) {
+        kept_->levels.emplace();
+        kept_->levels->count = levels->count;
+        kept_->levels->of_row = copy_of(levels->of_row, on_, memory_.kept);
+      }
       if (levels->count_of_blocks > 0) {
         levels_left_ = static_cast<double>(levels->count_of_blocks) / static_cast<double>(levels->count);
       }
@@ -258,14 +275,12 @@ class planner {
   }
 
   [[nodiscard]] double row_per_thread_nanoseconds(const triangle_type& triangle, std::int64_t levels) const {
+    const auto costs = row_per_thread::solve_costs::of<tuning>(sizeof(Scalar), sizeof(Index), max_rhs_);
     const auto rows = static_cast<double>(triangle.size);
     const auto entries = static_cast<double>(triangle.entries());
-    // Where most components are recent, each batch of a row takes a trip to the L2 cache behind the last
-    // level.
-    const double batches =
-        limits_.is_rewritten ? std::max(1.0, entries / (rows * 2 * tuning::entries_at_once)) : 1;
-    return row_per_thread::solve_costs::of<tuning>(sizeof(Scalar), sizeof(Index), max_rhs_)
-        .nanoseconds(rows, entries, batches * static_cast<double>(levels));
+    const auto hops = static_cast<double>(levels);
+    return limits_.is_rewritten ? costs.template rewritten_nanoseconds<tuning>(rows, entries, hops)
+                                : costs.nanoseconds(rows, entries, hops);
   }
 
   /// Returns the time that a hybrid path must beat. `single_path`: the time of the best single path.
@@ -391,6 +406,17 @@ class planner {
         row_per_thread_path(std::move(split), stored_.size, max_rhs_, std::move(order), form_, on_, memory_)};
   }
 
+  /// Plans the solve of a triangle without entries.
+  plan_type plan_diagonal(triangle_type& triangle, std::optional<row_levels<Index>>&& levels) {
+    const double nanoseconds = row_per_thread_nanoseconds(triangle, 1);
+    plan_type made = plan_row_per_thread({std::move(triangle), false, {}}, std::move(levels), {});
+    made.levels = 1;
+    made.nanoseconds = nanoseconds;
+    made.predictions = {{"row_per_thread", nanoseconds}};
+    made.text = "row_per_thread: no row needs another one";
+    return made;
+  }
+
   static std::string reason(const std::string& path, bool by_time,
                             const std::vector<predicted_time>& predictions) {
     return path + (by_time ? ", by the predicted time of a solve: " : ", as asked for; predicted: ") +
@@ -404,8 +430,9 @@ class planner {
   time_limits limits_;
   const Executor& on_;
   analysis_memory memory_;
-  std::int64_t levels_ = 0;  ///< of the system; 0 as long as they are not counted
-  double levels_left_ = 1;   ///< see plan
+  triangle_with_levels<Index, Offset>* kept_ = nullptr;  ///< see make_plan()
+  std::int64_t levels_ = 0;                              ///< of the system; 0 as long as they are not counted
+  double levels_left_ = 1;                               ///< see plan
 };
 
 }  // namespace sptrsv::detail::dataflow

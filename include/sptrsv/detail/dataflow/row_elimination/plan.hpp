@@ -15,6 +15,7 @@
 #include "sptrsv/detail/dataflow/row_elimination/limits.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/rhs_agent.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/simt/scan.hpp"
 #include "sptrsv/memory_resource.hpp"
 
 namespace sptrsv::detail::dataflow::row_elimination {
@@ -80,8 +81,12 @@ class plan {
     }
   }
 
-  /// Returns the number of rewritten rows. If it is 0, nothing else may be called.
+  /// Returns the number of rewritten rows. If it is 0, only take_triangle() may be called.
   [[nodiscard]] std::int64_t rewritten() const { return rewritten_; }
+  /// Returns the system before it is rewritten.
+  [[nodiscard]] const device_triangle<Index, Offset>& triangle() const { return triangle_; }
+  /// Returns the triangle. Nothing else may be called afterwards.
+  device_triangle<Index, Offset> take_triangle() { return std::move(triangle_); }
 
   [[nodiscard]] pattern_view<Index, Offset> pattern() const {
     return {triangle_.size, static_cast<std::int64_t>(columns_.size()), row_offsets_.data(), columns_.data(),
@@ -167,19 +172,18 @@ class plan {
 
   void choose(const Scalar* stored, const limits& limits, const Executor& on, memory_resource& resource) {
     const std::int64_t size = triangle_.size;
+    simt::scan_words words(resource);
     const auto slots = make_buffer<Offset>(size + 1, on, resource);
-    on.fill_bytes(slots.data(), 0, slots.bytes());
     simt::for_each(on, size,
                    count_slots<Offset>{triangle_.row_offsets.data(), limits.fill,
                                        static_cast<Offset>(limits.entries), slots.data()});
-    on.exclusive_scan(slots.data(), slots.data(), size + 1, resource);
+    words.scan(on, size, place_rows<Offset>{size, slots.data(), 0, slots.data()}, nullptr);
     const auto listed = make_buffer<Index>(last_of(slots, on), on, resource);
     const auto lengths = make_buffer<Offset>(size, on, resource);
     const auto count = make_buffer<std::int64_t>(1, on, resource);
     on.fill_bytes(count.data(), 0, count.bytes());
     eliminated_ = make_buffer<std::uint32_t>(size, on, resource);
     factor_offsets_ = make_buffer<Offset>(row_blocks_ + 1, on, resource);
-    on.fill_bytes(factor_offsets_.data(), 0, factor_offsets_.bytes());
     using agent = choose_rows_agent<Scalar, Index, Offset>;
     typename agent::params p{};
     p.triangle = valued(stored);
@@ -196,14 +200,14 @@ class plan {
     if (rewritten_ == 0) {
       return;
     }
-    on.exclusive_scan(factor_offsets_.data(), factor_offsets_.data(), row_blocks_ + 1, resource);
+    words.scan(on, row_blocks_,
+               place_rows<Offset>{row_blocks_, factor_offsets_.data(), 0, factor_offsets_.data()}, nullptr);
     factors_ = make_buffer<Scalar>(last_of(factor_offsets_, on), on, resource);
     row_offsets_ = make_buffer<Offset>(size + 1, on, resource);
-    on.fill_bytes(row_offsets_.data(), 0, row_offsets_.bytes());
-    simt::for_each(
+    words.scan(
         on, size,
-        count_entries<Offset>{lengths.data(), form_.unit ? Offset{0} : Offset{1}, row_offsets_.data()});
-    on.exclusive_scan(row_offsets_.data(), row_offsets_.data(), size + 1, resource);
+        place_rows<Offset>{size, lengths.data(), form_.unit ? Offset{0} : Offset{1}, row_offsets_.data()},
+        nullptr);
     columns_ = make_buffer<Index>(last_of(row_offsets_, on), on, resource);
     values_ = make_buffer<Scalar>(static_cast<std::int64_t>(columns_.size()), on, resource);
     first_grown_ = make_buffer<std::int64_t>(1, on, resource);

@@ -33,6 +33,18 @@ class rewritten_system {
   [[nodiscard]] const Scalar* values() const {
     return std::visit([](const auto& m) { return m.values(); }, made_);
   }
+  /// Makes the pattern, if the constructor did not; before pattern().
+  void make_pattern(const Executor& on, memory_resource& resource) {
+    if (auto* const levels = std::get_if<by_levels>(&made_); levels != nullptr) {
+      levels->make_pattern(on, resource);
+    }
+  }
+  [[nodiscard]] const device_triangle<Index, Offset>& triangle() const {
+    return std::visit([](const auto& m) -> decltype(auto) { return m.triangle(); }, made_);
+  }
+  device_triangle<Index, Offset> take_triangle() {
+    return std::visit([](auto& m) { return m.take_triangle(); }, made_);
+  }
   /// Allocates the values, if the constructor did not; before update_values().
   void make_values(const Executor& on, memory_resource& resource) {
     if (auto* const levels = std::get_if<by_levels>(&made_); levels != nullptr) {

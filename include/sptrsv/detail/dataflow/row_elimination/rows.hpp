@@ -150,16 +150,29 @@ SPTRSV_DEVICE void merge(Context& ctx, const Warp& warp, List list, const Visit&
   }
 }
 
-/// Writes, for each row of the rewritten system, the number of its entries with its pivot.
+/// The body of a scan: writes where the entries of each row begin, and where those of the last one end.
 template <class Offset>
-struct count_entries {
-  const Offset* lengths;
-  Offset pivots;  ///< pivots of a row: 0 or 1
-  Offset* counts;
+struct place_rows {
+  std::int64_t size;
+  const Offset* counts;  ///< by row: its entries without the pivot; may be `offsets`
+  Offset pivots;         ///< pivots of a row: 0 or 1
+  Offset* offsets;       ///< size + 1
+
+  struct counted_row {
+    std::int64_t count;
+  };
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    ctx.store(counts + row, static_cast<Offset>(ctx.load_constant(lengths + row) + pivots));
+  SPTRSV_DEVICE counted_row load(Context& ctx, std::int64_t row) const {
+    return {static_cast<std::int64_t>(ctx.load(counts + row)) + pivots};
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const counted_row& own,
+                           std::int64_t before) const {
+    ctx.store(offsets + row, static_cast<Offset>(before));
+    if (row == size - 1) {
+      ctx.store(offsets + size, static_cast<Offset>(before + own.count));
+    }
   }
 };
 

@@ -1,6 +1,7 @@
 // The cost model of the row_per_thread path.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -31,6 +32,13 @@ struct solve_costs {
   /// Returns the predicted time of a solve.
   [[nodiscard]] SPTRSV_HOST_DEVICE double nanoseconds(double rows, double entries, double levels) const {
     return launch + levels * level + rows * row + entries * entry;
+  }
+  /// Returns the predicted time for a system that was rewritten by levels. Most components that its rows need
+  /// are recent, so each batch of a row takes a trip to the L2 cache behind the last level.
+  template <class Tuning>
+  [[nodiscard]] double rewritten_nanoseconds(double rows, double entries, double levels) const {
+    const double batches = std::max(1.0, entries / (rows * 2 * Tuning::entries_at_once));
+    return nanoseconds(rows, entries, batches * levels);
   }
 };
 

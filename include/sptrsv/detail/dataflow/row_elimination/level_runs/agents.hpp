@@ -51,6 +51,17 @@ struct bound_lengths {
   }
 };
 
+/// Counts of rewritten rows. Warps add to several of them, since additions to one address wait for each
+/// other.
+struct rewritten_counts {
+  static constexpr int parts = 32;
+
+  std::int64_t rows;
+  std::int64_t entries;      ///< more than before they were rewritten
+  std::int64_t rhs_entries;  ///< of their right-hand sides
+  std::int64_t unused;
+};
+
 /// Chooses the rows that are rewritten, and lists their columns.
 template <class Scalar, class Index, class Offset>
 struct choose_rows_agent {
@@ -67,7 +78,7 @@ struct choose_rows_agent {
     Offset* lengths;               ///< by row: entries
     Offset* rhs_lengths;           ///< by row: entries of the right-hand side; 0 if it is not rewritten
     real_t<Scalar>* inverse_sums;  ///< by row
-    std::int64_t* rewritten;       ///< number of rewritten rows; starts at 0
+    rewritten_counts* counts;      ///< rewritten_counts::parts of them, which start at 0
   };
 
   template <class Context>
@@ -103,7 +114,11 @@ struct choose_rows_agent {
       ctx.store(p.lengths + row, length);
       ctx.store(p.rhs_lengths + row, rhs_length);
       ctx.store(p.inverse_sums + row, e.inverse_sum);
-      ctx.atomic_add(p.rewritten, std::int64_t{1});
+      rewritten_counts* const counts = p.counts + task % rewritten_counts::parts;
+      ctx.atomic_add(&counts->rows, std::int64_t{1});
+      ctx.atomic_add(&counts->entries,
+                     static_cast<std::int64_t>(length) - static_cast<std::int64_t>(r.end - r.begin));
+      ctx.atomic_add(&counts->rhs_entries, static_cast<std::int64_t>(rhs_length));
     }
   }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "sptrsv/detail/dataflow/row_elimination/limits.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/agent.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/simt/scan.hpp"
 #include "sptrsv/memory_resource.hpp"
 
 namespace sptrsv::detail::dataflow::level_runs {
@@ -31,25 +33,33 @@ class plan {
 
  public:
   /// Chooses the rows by the values `stored`. Each run has run_levels_for(levels) levels, where the system
-  /// has `levels`. Synchronises.
+  /// has `levels`. `system`: with its levels, if they are known. Synchronises.
   template <class RunLevelsFor>
-  plan(device_triangle<Index, Offset>&& triangle, const Scalar* stored, const triangle_form& form,
+  plan(triangle_with_levels<Index, Offset>&& system, const Scalar* stored, const triangle_form& form,
        const row_elimination::limits& limits, const RunLevelsFor& run_levels_for, const Executor& on,
        memory_resource& resource)
-      : triangle_(std::move(triangle)),
+      : triangle_(std::move(system.triangle)),
         form_(form),
         max_growth_(
             static_cast<real>(std::min<double>(limits.growth, std::numeric_limits<real>::max() / 2))) {
     const double most = limits.fill * static_cast<double>(triangle_.entries()) +
                         static_cast<double>((limits.entries + 1) * triangle_.size);
     if (triangle_.size > 0 && most < static_cast<double>(std::numeric_limits<Offset>::max())) {
-      cut_levels(run_levels_for, on, resource);
-      choose(stored, limits, on, resource);
+      simt::scan_words words(resource);
+      cut_levels(std::move(system.levels), run_levels_for, on, resource);
+      choose(stored, limits, words, on, resource);
     }
   }
 
-  /// Returns the number of rewritten rows. If it is 0, nothing else may be called.
-  [[nodiscard]] std::int64_t rewritten() const { return rewritten_; }
+  /// Returns the number of rewritten rows. If it is 0, only take_triangle() may be called.
+  [[nodiscard]] std::int64_t rewritten() const { return counts_.rows; }
+  /// Returns the number of levels of the system, and of entries of the rewritten one without the pivots.
+  [[nodiscard]] std::int64_t levels() const { return level_count_; }
+  [[nodiscard]] std::int64_t entries() const { return triangle_.entries() + counts_.entries; }
+  /// Returns the system before it is rewritten.
+  [[nodiscard]] const device_triangle<Index, Offset>& triangle() const { return triangle_; }
+  /// Returns the triangle. Nothing else may be called afterwards.
+  device_triangle<Index, Offset> take_triangle() { return std::move(triangle_); }
 
   [[nodiscard]] pattern_view<Index, Offset> pattern() const {
     return {triangle_.size, static_cast<std::int64_t>(columns_.size()), row_offsets_.data(), columns_.data(),
@@ -57,13 +67,46 @@ class plan {
   }
   [[nodiscard]] const Scalar* values() const { return values_.data(); }
   /// Returns the number of entries of the right-hand sides.
-  [[nodiscard]] std::int64_t rhs_entries() const { return static_cast<std::int64_t>(rhs_columns_.size()); }
+  [[nodiscard]] std::int64_t rhs_entries() const { return counts_.rhs_entries; }
+
+  /// Makes the pattern, before pattern() is called: if it is to be planned.
+  void make_pattern(const Executor& on, memory_resource& resource) {
+    const std::int64_t size = triangle_.size;
+    const Offset pivots = form_.unit ? 0 : 1;
+    simt::scan_words words(resource);
+    words.scan(on, size,
+               row_elimination::place_rows<Offset>{size, rhs_offsets_.data(), 0, rhs_offsets_.data()},
+               nullptr);
+    row_offsets_ = make_buffer<Offset>(size + 1, on, resource);
+    words.scan(on, size,
+               row_elimination::place_rows<Offset>{size, lengths_.data(), pivots, row_offsets_.data()},
+               nullptr);
+    columns_ = make_buffer<Index>(entries() + (form_.unit ? 0 : size), on, resource);
+    rhs_columns_ = make_buffer<Index>(rhs_entries(), on, resource);
+    take_columns<Index, Offset> take{};
+    take.triangle_offsets = triangle_.row_offsets.data();
+    take.triangle_columns = triangle_.columns.data();
+    take.slots = slots_.data();
+    take.listed = listed_.data();
+    take.row_offsets = row_offsets_.data();
+    take.columns = columns_.data();
+    take.rhs_offsets = rhs_offsets_.data();
+    take.rhs_columns = rhs_columns_.data();
+    take.pivots = pivots;
+    simt::for_each(on, size, take);
+    for (; lanes_ < 32 && lanes_ * rewritten() < rhs_entries(); lanes_ *= 2) {
+    }
+    lengths_ = {};
+    slots_ = {};
+    listed_ = {};
+  }
 
   /// Allocates the values, before update_values() is called: when the system has been planned, which takes
   /// memory.
   void make_values(const Executor& on, memory_resource& resource) {
     values_ = make_buffer<Scalar>(static_cast<std::int64_t>(columns_.size()), on, resource);
     rhs_values_ = make_buffer<Scalar>(rhs_entries(), on, resource);
+    first_grown_ = make_buffer<std::int64_t>(1, on, resource);
   }
 
   /// Computes the values of the rewritten system and the entries of its right-hand sides.
@@ -143,9 +186,9 @@ class plan {
     kernel_info kernel;
     kernel.warps = simt::ceil_div(triangle_.size * lanes_, 32);
     kernel.lanes_per_row = lanes_;
-    kernel.rewritten_rows = rewritten_;
+    kernel.rewritten_rows = rewritten();
     kernel.levels_together = run_levels_;
-    kernel.text = "dataflow: right-hand sides for " + std::to_string(rewritten_) +
+    kernel.text = "dataflow: right-hand sides for " + std::to_string(rewritten()) +
                   " rewritten rows, runs of " + std::to_string(run_levels_) + " levels, " +
                   std::to_string(rhs_entries()) + " entries";
     return kernel;
@@ -174,30 +217,39 @@ class plan {
     }
   }
 
-  /// Finds the levels and cuts them into runs.
+  /// Cuts the levels into runs; finds them first if they are not known.
   template <class RunLevelsFor>
-  void cut_levels(const RunLevelsFor& run_levels_for, const Executor& on, memory_resource& resource) {
+  void cut_levels(std::optional<row_levels<Index>>&& known, const RunLevelsFor& run_levels_for,
+                  const Executor& on, memory_resource& resource) {
     const std::int64_t size = triangle_.size;
-    auto found = levels_of_rows(triangle_, on, analysis_memory(resource));
-    run_levels_ = std::min<std::int64_t>(run_levels_for(found.count), found.count);
-    levels_ = std::move(found.of_row);
-    std::vector<Index> starts(static_cast<std::size_t>(found.count + 1));
+    if (!known) {
+      known = levels_of_rows(triangle_, on, analysis_memory(resource));
+    }
+    level_count_ = known->count;
+    run_levels_ = std::min<std::int64_t>(run_levels_for(level_count_), level_count_);
+    levels_ = std::move(known->of_row);
+    known.reset();
+    std::vector<Index> starts(static_cast<std::size_t>(level_count_ + 1));
     for (std::size_t level = 1; level < starts.size(); ++level) {
       const auto before = static_cast<std::int64_t>(level - 1);
       starts[level] = static_cast<Index>(before / run_levels_ * run_levels_ + 1);
     }
-    starts_ = make_buffer<Index>(found.count + 1, on, resource);
+    starts_ = make_buffer<Index>(level_count_ + 1, on, resource);
     on.upload(starts_.data(), starts.data(), starts_.bytes());
     using key = std::make_unsigned_t<Index>;
     const auto positions = make_buffer<key>(size, on, resource);
     const auto sorted = make_buffer<key>(size, on, resource);
+    const auto numbers = make_buffer<Index>(size, on, resource);
+    slots_ = make_buffer<Offset>(size + 1, on, resource);
     lengths_ = make_buffer<Offset>(size, on, resource);
+    rhs_offsets_ = make_buffer<Offset>(size + 1, on, resource);
     inverse_sums_ = make_buffer<real>(size, on, resource);
     order_ = make_buffer<Index>(size, on, resource);
     simt::for_each(on, size,
-                   start_rows<Index, Offset, real>{triangle_.row_offsets.data(), levels_in_runs(),
-                                                   positions.data(), lengths_.data(), inverse_sums_.data()});
-    on.sort_pairs(positions.data(), sorted.data(), found.numbers.data(), order_.data(), size,
+                   start_rows<Index, Offset, real>{
+                       triangle_.row_offsets.data(), levels_in_runs(), positions.data(), numbers.data(),
+                       slots_.data(), lengths_.data(), rhs_offsets_.data(), inverse_sums_.data()});
+    on.sort_pairs(positions.data(), sorted.data(), numbers.data(), order_.data(), size,
                   bits_for(static_cast<std::uint64_t>(run_levels_)), resource);
     const auto offsets = make_buffer<Index>(run_levels_ + 1, on, resource);
     simt::for_each(on, size,
@@ -207,72 +259,41 @@ class plan {
     on.download(position_offsets_.data(), offsets.data(), offsets.bytes());
   }
 
-  void choose(const Scalar* stored, const row_elimination::limits& limits, const Executor& on,
-              memory_resource& resource) {
+  void choose(const Scalar* stored, const row_elimination::limits& limits, simt::scan_words& words,
+              const Executor& on, memory_resource& resource) {
     const std::int64_t size = triangle_.size;
-    const auto slots = make_buffer<Offset>(size + 1, on, resource);
-    on.fill_bytes(slots.data(), 0, slots.bytes());
     for_positions([&](const listed_rows<Index>& rows) {
       simt::for_each(
           on, rows.count,
           bound_lengths<Index, Offset>{rows, triangle_.row_offsets.data(), triangle_.columns.data(),
                                        levels_in_runs(), limits.fill, static_cast<Offset>(limits.entries),
-                                       static_cast<Offset>(limits.longest_row), slots.data()});
+                                       static_cast<Offset>(limits.longest_row), slots_.data()});
     });
-    on.exclusive_scan(slots.data(), slots.data(), size + 1, resource);
-    const auto listed = make_buffer<Index>(last_of(slots, on), on, resource);
-    const auto count = make_buffer<std::int64_t>(1, on, resource);
-    on.fill_bytes(count.data(), 0, count.bytes());
-    rhs_offsets_ = make_buffer<Offset>(size + 1, on, resource);
-    on.fill_bytes(rhs_offsets_.data(), 0, rhs_offsets_.bytes());
+    words.scan(on, size, row_elimination::place_rows<Offset>{size, slots_.data(), 0, slots_.data()}, nullptr);
+    listed_ = make_buffer<Index>(last_of(slots_, on), on, resource);
+    const auto counts = make_buffer<rewritten_counts>(rewritten_counts::parts, on, resource);
+    on.fill_bytes(counts.data(), 0, counts.bytes());
     using agent = choose_rows_agent<Scalar, Index, Offset>;
     typename agent::params p{};
     p.triangle = valued(stored);
     p.in = levels_in_runs();
     p.max_growth = max_growth_;
-    p.slots = slots.data();
-    p.columns = listed.data();
+    p.slots = slots_.data();
+    p.columns = listed_.data();
     p.lengths = lengths_.data();
     p.rhs_lengths = rhs_offsets_.data();
     p.inverse_sums = inverse_sums_.data();
-    p.rewritten = count.data();
+    p.counts = counts.data();
     for_positions([&](const listed_rows<Index>& rows) {
       p.of = rows;
       on.template launch<agent>(blocks<agent>(p.of.count), p);
     });
-    on.download(&rewritten_, count.data(), sizeof(rewritten_));
-    if (rewritten_ > 0) {
-      take(slots, listed, on, resource);
-    }
-    lengths_ = {};
-  }
-
-  /// Makes the pattern of the rewritten system and of its right-hand sides out of the lists.
-  void take(const buffer<Offset>& slots, const buffer<Index>& listed, const Executor& on,
-            memory_resource& resource) {
-    const std::int64_t size = triangle_.size;
-    const Offset pivots = form_.unit ? 0 : 1;
-    on.exclusive_scan(rhs_offsets_.data(), rhs_offsets_.data(), size + 1, resource);
-    row_offsets_ = make_buffer<Offset>(size + 1, on, resource);
-    on.fill_bytes(row_offsets_.data(), 0, row_offsets_.bytes());
-    simt::for_each(on, size,
-                   row_elimination::count_entries<Offset>{lengths_.data(), pivots, row_offsets_.data()});
-    on.exclusive_scan(row_offsets_.data(), row_offsets_.data(), size + 1, resource);
-    columns_ = make_buffer<Index>(last_of(row_offsets_, on), on, resource);
-    rhs_columns_ = make_buffer<Index>(last_of(rhs_offsets_, on), on, resource);
-    first_grown_ = make_buffer<std::int64_t>(1, on, resource);
-    take_columns<Index, Offset> take{};
-    take.triangle_offsets = triangle_.row_offsets.data();
-    take.triangle_columns = triangle_.columns.data();
-    take.slots = slots.data();
-    take.listed = listed.data();
-    take.row_offsets = row_offsets_.data();
-    take.columns = columns_.data();
-    take.rhs_offsets = rhs_offsets_.data();
-    take.rhs_columns = rhs_columns_.data();
-    take.pivots = pivots;
-    simt::for_each(on, size, take);
-    for (; lanes_ < 32 && lanes_ * rewritten_ < rhs_entries(); lanes_ *= 2) {
+    rewritten_counts parts[rewritten_counts::parts];
+    on.download(parts, counts.data(), sizeof(parts));
+    for (const rewritten_counts& part : parts) {
+      counts_.rows += part.rows;
+      counts_.entries += part.entries;
+      counts_.rhs_entries += part.rhs_entries;
     }
   }
 
@@ -285,20 +306,23 @@ class plan {
 
   device_triangle<Index, Offset> triangle_;
   triangle_form form_;
+  std::int64_t level_count_ = 0;
   std::int64_t run_levels_ = 0;
   real max_growth_;
-  std::int64_t rewritten_ = 0;
+  rewritten_counts counts_{};
   int lanes_ = 1;                        ///< lanes that share the right-hand side of a row
   buffer<Index> levels_;                 ///< by row, counted from 1
   buffer<Index> starts_;                 ///< by level: the first level of its run
   buffer<Index> order_;                  ///< the rows by their levels after the first one of the run
   std::vector<Index> position_offsets_;  ///< where the rows with each number of levels begin in the order
-  buffer<Offset> lengths_;               ///< by row: entries; only while rows are chosen
   buffer<real> inverse_sums_;            ///< by row
+  buffer<Offset> lengths_;               ///< by row: entries; this and the next two until make_pattern()
+  buffer<Offset> slots_;                 ///< see choose_rows_agent
+  buffer<Index> listed_;                 ///< see choose_rows_agent
   buffer<Offset> row_offsets_;           ///< size + 1
   buffer<Index> columns_;
   buffer<Scalar> values_;
-  buffer<Offset> rhs_offsets_;  ///< size + 1
+  buffer<Offset> rhs_offsets_;  ///< size + 1; by row: their number, until make_pattern()
   buffer<Index> rhs_columns_;
   buffer<Scalar> rhs_values_;
   buffer<std::int64_t> first_grown_;

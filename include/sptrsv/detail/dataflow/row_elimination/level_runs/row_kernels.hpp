@@ -9,13 +9,16 @@
 namespace sptrsv::detail::dataflow::level_runs {
 
 /// Writes, for each row, its number of levels after the first one of its run, as a key to sort by, and the
-/// state of a row that is not rewritten.
+/// state of a row that is not rewritten. Writes the numbers 0, 1, 2, ..., too.
 template <class Index, class Offset, class Real>
 struct start_rows {
   const Offset* row_offsets;
   runs<Index> in;
   std::make_unsigned_t<Index>* positions;
+  Index* numbers;
+  Offset* slots;  ///< of the rewritten row: none yet
   Offset* lengths;
+  Offset* rhs_lengths;
   Real* inverse_sums;
 
   template <class Context>
@@ -23,6 +26,9 @@ struct start_rows {
     const Index level = ctx.load_constant(in.levels + row);
     ctx.store(positions + row,
               static_cast<std::make_unsigned_t<Index>>(level - ctx.load_constant(in.starts + level)));
+    ctx.store(numbers + row, static_cast<Index>(row));
+    ctx.store(slots + row, Offset{0});
+    ctx.store(rhs_lengths + row, Offset{0});
     ctx.store(lengths + row, ctx.load_constant(row_offsets + row + 1) - ctx.load_constant(row_offsets + row));
     ctx.store(inverse_sums + row, Real{1});
   }
