@@ -15,6 +15,7 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/agent.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/diagonal_agent.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/values.hpp"
 #include "sptrsv/detail/row_wise/gates.hpp"
 
@@ -28,6 +29,7 @@ class path {
   using for_long_rows = agent<2 * Tuning::entries_at_once, 1, true>;
   using for_short_rewritten_rows = agent<Tuning::entries_at_once, 1, true, true>;
   using for_long_rewritten_rows = agent<2 * Tuning::entries_at_once, 1, true, true>;
+  using for_diagonal = diagonal_agent<Tuning, Scalar, Index, Offset>;
   using stored_entry = stored_entry_t<Scalar, Tuning::entries>;
   static constexpr int rhs_together = rhs_in_sector<Scalar>(Tuning::rhs_per_sweep);
   using for_several_rhs = agent<Tuning::entries_at_once, rhs_together, false>;
@@ -129,7 +131,9 @@ class path {
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const workspace& scratch,
              const Executor& on) const {
     const auto p = params(alpha, b, x, scratch);
-    if (x.columns > 1 || (rhs_together_ > 1 && !share_.is_whole_solve(blocks()))) {
+    if (is_diagonal() && share_.is_whole_solve(blocks())) {
+      on.template launch<for_diagonal>(blocks(), p);
+    } else if (x.columns > 1 || (rhs_together_ > 1 && !share_.is_whole_solve(blocks()))) {
       on.template launch<for_several_rhs>(blocks(), p);
     } else if (long_rows_) {
       on.template launch<for_long_rows>(blocks(), p);
@@ -214,6 +218,8 @@ class path {
     p.x = x;
     return p;
   }
+  /// Returns whether no row needs another one. Solve index and substitution index are the same then.
+  [[nodiscard]] bool is_diagonal() const { return slices_.columns.size() == 0; }
   [[nodiscard]] std::int64_t buffer_columns() const {
     return simt::ceil_div(max_rhs_, rhs_together_) * rhs_together_;
   }
