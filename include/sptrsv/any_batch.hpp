@@ -86,7 +86,8 @@ class any_batch {
             class = std::enable_if_t<!std::is_same_v<std::decay_t<Batch>, any_batch> &&
                                      std::is_same_v<typename std::decay_t<Batch>::value_type, Value>>>
   explicit any_batch(Batch&& from)
-      : held_(std::make_unique<detail::batch_holder<std::decay_t<Batch>, Stream>>(std::move(from))) {
+      : held_(
+            std::make_unique<detail::batch_holder<std::decay_t<Batch>, Stream>>(std::forward<Batch>(from))) {
     static_assert(std::is_rvalue_reference_v<Batch&&>, "a batch is moved");
   }
 
