@@ -1240,6 +1240,12 @@ ERRORS = (
         Edit(INCOMPLETE + "agent.hpp", "conjugate(row.now.seen.value())", "row.now.seen.value()"),
     ),
     error(
+        "a pivot without a safe reciprocal is not divided by",
+        "value",
+        "incomplete",
+        Edit(INCOMPLETE + "agent.hpp", "pivot.is_safe()", "true"),
+    ),
+    error(
         "the operands of a step leave out the last entry of a row",
         "bounds",
         "incomplete",

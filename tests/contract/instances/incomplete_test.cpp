@@ -1,4 +1,6 @@
 // Incomplete factorisations in double precision, on the host and in the emulator.
+#include <limits>
+
 #include "contract/incomplete_suite.hpp"
 #include "support/emulator_target.hpp"
 #include "support/random_systems.hpp"
@@ -126,6 +128,16 @@ TEST(IncompleteFactors, HaveTheStatusOfTheLastValues) {
     made.factorize(breaks_down ? bad_values : there.values, s.where.stream());
     EXPECT_EQ(made.status(s.where.stream()).row.value_or(-1), breaks_down ? size - 1 : -1) << "seed " << seed;
   }
+}
+
+/// The reciprocal of a subnormal pivot overflows, the quotients do not.
+TEST(IncompleteFactors, AreDividedByPivotsWithoutASafeReciprocal) {
+  emulated<double> s;
+  auto a = s.make_system(patterns::stencil_2d(5, 6), false, content::general, method::lu);
+  a.set(0, 0, std::numeric_limits<double>::min() / 8);
+  const auto expected = s.on_host<method::lu>(a);
+  EXPECT_TRUE(same_bits(s.on_the_target<method::lu>(a), expected));
+  EXPECT_TRUE((same_bits(s.on_the_target<method::lu, wide_incomplete>(a), expected)));
 }
 
 /// Rows of the narrow middle and of wide levels, with one task per warp and with many.
