@@ -24,6 +24,7 @@ struct benchmark_options {
   std::vector<std::int64_t> pes{1, 2};
   std::vector<sptrsv::supernode_dealing> dealings{
       sptrsv::supernode_dealing::subtrees, sptrsv::supernode_dealing::top, sptrsv::supernode_dealing::cyclic};
+  std::vector<sptrsv::pe_transport> transports{sptrsv::pe_transport::automatic};
   bool has_dataflow = true;
   std::int64_t gpus = 0;  ///< 0: all
   std::int64_t rhs = 1;
@@ -73,15 +74,32 @@ const choices<sptrsv::supernode_dealing>& dealing_names() {
   return names;
 }
 
-/// One PE has all supernodes, however they are dealt.
-std::vector<configuration> configurations(int pes, const std::vector<sptrsv::supernode_dealing>& dealings) {
+const choices<sptrsv::pe_transport>& transport_names() {
+  static const choices<sptrsv::pe_transport> names{{"automatic", sptrsv::pe_transport::automatic},
+                                                   {"direct", sptrsv::pe_transport::direct},
+                                                   {"puts", sptrsv::pe_transport::puts}};
+  return names;
+}
+
+/// One PE has all supernodes, however they are dealt, and sends nothing.
+std::vector<configuration> configurations(int pes, const benchmark_options& options) {
   std::vector<configuration> made;
+  const auto has = [](const auto& chosen, const auto& value) {
+    return std::find(chosen.begin(), chosen.end(), value) != chosen.end();
+  };
   for (const auto& [name, dealing] : dealing_names()) {
-    if (std::find(dealings.begin(), dealings.end(), dealing) != dealings.end() && (pes > 1 || made.empty())) {
+    for (const auto& [transport_name, transport] : transport_names()) {
+      if (!has(options.dealings, dealing) || !has(options.transports, transport) ||
+          (pes == 1 && !made.empty())) {
+        continue;
+      }
       sptrsv::policy::distributed policy;
       policy.pes = pes;
       policy.dealing = dealing;
-      made.push_back({pes > 1 ? ", " + std::string(name) : "", policy, pes});
+      policy.transport = transport;
+      const std::string text = ", " + std::string(name) +
+                               (transport == sptrsv::pe_transport::automatic ? "" : ", " + std::string(transport_name));
+      made.push_back({pes > 1 ? text : "", policy, pes});
     }
   }
   return made;
@@ -103,7 +121,7 @@ int measure(const benchmark_options& options) {
                 static_cast<int>(options.rhs), gpus);
     table t;
     t.add_row(
-        "", {"forward", "predicted", "backward", "predicted", "setup", "messages", "sent", "memory of a PE"});
+        "", {"forward", "predicted", "backward", "predicted", "setup", "values sent", "puts", "sent", "memory of a PE"});
     distributed_run run;
     run.rhs = options.rhs;
     run.rounds = options.rounds;
@@ -123,7 +141,7 @@ int measure(const benchmark_options& options) {
     }
     std::vector<std::string> plans;
     for (const std::int64_t pes : options.pes) {
-      for (const configuration& c : configurations(static_cast<int>(pes), options.dealings)) {
+      for (const configuration& c : configurations(static_cast<int>(pes), options)) {
         std::vector<std::string> cells;
         distributed_result r;
         run.policy = c.policy;
@@ -138,6 +156,7 @@ int measure(const benchmark_options& options) {
         }
         cells.push_back(sptrsv_common::formatted("%.2f s", r.setup_seconds));
         cells.push_back(grouped(r.facts.messages));
+        cells.push_back(grouped(r.facts.puts));
         cells.push_back(in_bytes(static_cast<std::size_t>(r.facts.sent_bytes)));
         cells.push_back(in_bytes(r.facts.device_bytes));
         t.add_row(std::to_string(c.pes) + (c.pes == 1 ? " PE" : " PEs") + c.name, cells);
@@ -172,10 +191,12 @@ int main(int argc, char** argv) {
                         "GPUs that the PEs are dealt to. Default: all of the machine.");
   arguments.add_choices("-d,--dealings", options.dealings, dealing_names(),
                         "How supernodes are dealt to PEs. Default: all of them.");
+  arguments.add_choices("-t,--transports", options.transports, transport_names(),
+                        "How values go to other PEs. Default: automatic, which is by direct stores here.");
   arguments.begin_group("Measurement");
   arguments.add_flag("--no-dataflow", "Leave out the policy dataflow on one GPU.",
                      [&] { options.has_dataflow = false; });
-  arguments.add_integer("-r,--repeat", options.rounds, 1, 1000, "N",
+  arguments.add_integer("-r,--repeat", options.rounds, 1, 100000, "N",
                         "Number of rounds of 20 solves. The program prints their median. Default: 5.");
   // Hardware queues for the streams of all PEs of a GPU (thread_team.cuh); CUDA reads it when it starts.
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);

@@ -179,9 +179,11 @@ inline distributed_result measure_on(sptrsv::thread_team::member& pe, const grid
   const auto facts = gather_all(pe, std::vector<sptrsv::distributed_facts>{result.facts});
   result.facts.messages = 0;
   result.facts.sent_bytes = 0;
+  result.facts.puts = 0;
   for (const sptrsv::distributed_facts& f : facts) {
     result.facts.messages += f.messages;
     result.facts.sent_bytes += f.sent_bytes;
+    result.facts.puts += f.puts;
     result.facts.device_bytes = std::max(result.facts.device_bytes, f.device_bytes);
   }
   return result;

@@ -30,6 +30,9 @@ struct row_part {
 /// How supernodes are dealt to PEs: automatic, subtrees, top or cyclic.
 using supernode_dealing = detail::distributed::dealing;
 
+/// How values go from one PE to another: automatic, direct or puts.
+using pe_transport = detail::distributed::transport;
+
 namespace policy {
 
 /// Solves by the supernodes of `supernodal`, which are dealt to PEs. Values go from one PE to another where a
@@ -50,6 +53,12 @@ struct distributed {
   /// How much longer a hop to another PE takes than one within a PE, for the model. The default is the
   /// difference of a hop between two H200 over NVLink (673 ns) and one within an H200 (262 ns).
   double remote_hop_ns = 411;
+  /// How values go from one PE to another. `automatic`: by direct stores where the team maps the memory of the
+  /// other PE, which is faster, and by puts elsewhere. `puts`: also there, for comparison. `direct` is refused
+  /// if the memory of a PE is not mapped.
+  pe_transport transport = pe_transport::automatic;
+  /// As remote_hop_ns, for puts: between two H200 over NVLink put, fence and signal take 1,834 ns.
+  double put_hop_ns = 1572;
 };
 
 }  // namespace policy
@@ -142,6 +151,8 @@ class distributed_solver {
     how.how = policy.dealing;
     how.max_growth = policy.max_growth;
     how.costs.remote_hop_ns = policy.remote_hop_ns;
+    how.costs.put_hop_ns = policy.put_hop_ns;
+    how.sends = policy.transport;
     return how;
   }
 

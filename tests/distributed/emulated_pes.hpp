@@ -7,17 +7,18 @@
 
 namespace sptrsv::testing {
 
-class emulated_pes {
+template <class Team>
+class emulated_pes_of {
  public:
   /// `sharing`: how many PEs a solver believes to share a device, so that its kernel has fewer blocks.
-  explicit emulated_pes(int pes, const emulator::device_settings& settings = {}, int sharing = 1)
+  explicit emulated_pes_of(int pes, const emulator::device_settings& settings = {}, int sharing = 1)
       : devices_(pes, settings), mail_(static_cast<std::size_t>(pes)), sharing_(sharing) {}
 
   /// Calls body(team, executor) for each PE on a host thread.
   template <class Body>
   void run(const Body& body) {
     devices_.run([&](int rank) {
-      emulator_team team(devices_, rank, mail_, sharing_);
+      Team team(devices_, rank, mail_, sharing_);
       body(team, emulator::executor(&devices_.at(rank)));
     });
   }
@@ -28,5 +29,7 @@ class emulated_pes {
   team_mail mail_;
   int sharing_;
 };
+
+using emulated_pes = emulated_pes_of<emulator_team>;
 
 }  // namespace sptrsv::testing

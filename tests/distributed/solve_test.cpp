@@ -13,10 +13,11 @@ namespace {
 
 using detail::distributed::dealing;
 using detail::distributed::plan_options;
+using detail::distributed::transport;
 
-template <class Value, class Tuning = small_tasks>
+template <class Value, class Tuning = small_tasks, class Team = emulator_team>
 void check(int pes, const solve_run& run, const emulator::device_settings& settings, int sharing = 1) {
-  emulated_pes devices(pes, settings, sharing);
+  emulated_pes_of<Team> devices(pes, settings, sharing);
   check_solves<Value, Tuning>(run, devices);
   for (int rank = 0; rank < pes; ++rank) {
     EXPECT_EQ(devices.at(rank).live_bytes(), 0u);
@@ -75,6 +76,49 @@ TEST(DistributedSolve, SolvesFollowEachOtherUnderHostileSchedules) {
                     hostile_settings(i, static_cast<std::uint32_t>(i % 4)), sharing);
       check<std::complex<float>>(pes, {factor_of_grid(5, 6), covering_forms(i)[3], how},
                                  hostile_settings(i, static_cast<std::uint32_t>(i % 3)), sharing);
+      ASSERT_FALSE(HasFailure()) << "settings " << i;
+    }
+  }
+}
+
+/// Puts, fences and signals: to PEs whose memory is mapped, and between nodes of one and of two PEs.
+TEST(DistributedSolve, PutsSolveEveryFormOnEveryNumberOfPes) {
+  std::size_t rotation = 0;
+  for (const int pes : {2, 3, 4, 8}) {
+    for (plan_options how : plans_for(pes)) {
+      for (const pattern& p : patterns_to_solve()) {
+        const auto forms = covering_forms(rotation++);
+        const int sharing = rotation % 2 == 0 ? 1 : 2;
+        how.sends = transport::automatic;
+        check<double, small_tasks, emulator_team_of_nodes<1>>(
+            pes, {p, forms[rotation % forms.size()], how, {1, 3}}, hostile_settings(rotation, rotation % 3),
+            sharing);
+        check<double, small_tasks, emulator_team_of_nodes<2>>(
+            pes, {p, forms[(rotation + 1) % forms.size()], how, {1, 3}},
+            hostile_settings(rotation, rotation % 3), sharing);
+        how.sends = transport::puts;
+        check<double>(pes, {p, forms[(rotation + 2) % forms.size()], how, {1, 3}},
+                      hostile_settings(rotation, rotation % 3), sharing);
+        ASSERT_FALSE(HasFailure()) << pes << " PEs, " << p.name;
+      }
+    }
+  }
+}
+
+/// Mailboxes and signals are used again by solves with other numbers of right-hand sides.
+TEST(DistributedSolve, SolvesWithPutsFollowEachOtherUnderHostileSchedules) {
+  for (std::uint64_t i = 0; i < 16; ++i) {
+    for (const int pes : {2, 4}) {
+      plan_options how = plans_for(pes)[i % plans_for(pes).size()];
+      how.sends = i % 2 == 0 ? transport::puts : transport::automatic;
+      const int sharing = static_cast<int>(1 + i / 3 % 2);
+      check<double, small_tasks, emulator_team_of_nodes<1>>(
+          pes, {patterns::random(40, 3, 2), covering_forms(i)[0], how},
+          hostile_settings(i, static_cast<std::uint32_t>(i % 4)), sharing);
+      how.sends = transport::puts;
+      check<std::complex<float>, small_forests_of_pes>(
+          pes, {factor_of_grid(9, 10), covering_forms(i)[3], how},
+          hostile_settings(i, static_cast<std::uint32_t>(i % 3)), sharing);
       ASSERT_FALSE(HasFailure()) << "settings " << i;
     }
   }

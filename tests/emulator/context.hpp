@@ -275,6 +275,12 @@ class context {
       }
     }
     template <class T>
+    T load_acquire(const T* p) {
+      const T value = load_relaxed(p);
+      ctx_.scheduler_->fence_acquire_system(*ctx_.thread_);
+      return value;
+    }
+    template <class T>
     void store_relaxed(T* p, std::common_type_t<T> value) {
       static_assert(is_atomic<T>);
       ctx_.store_as(p, value, "store_relaxed with system scope", strength::system);

@@ -223,6 +223,12 @@ void scheduler::fence_system(thread& t) {
   races_.fence(t);
 }
 
+void scheduler::fence_acquire_system(thread& t) {
+  step(t);
+  memory_.acquire_from_system(t);
+  races_.fence(t);
+}
+
 void scheduler::put(thread& t, int to_device, address_type to, address_type from, std::size_t bytes,
                     address_type signal, std::uint64_t value) {
   step(t);

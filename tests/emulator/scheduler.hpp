@@ -55,6 +55,7 @@ class scheduler {
   void fence_release(thread& t);
   void fence_block(thread& t);
   void fence_system(thread& t);
+  void fence_acquire_system(thread& t);
 
   // Messages to other devices; see network.hpp.
   void put(thread& t, int to_device, address_type to, address_type from, std::size_t bytes,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,43 @@ class emulator_team {
   int rank_;
   team_mail& mail_;
   int sharing_;
+};
+
+/// Puts as NVSHMEM has them: each thread's puts to a PE are ordered by its fences only.
+struct emulated_puts {
+  template <class Context, class Warp, class Word>
+  void put(Context& ctx, const Warp& warp, int pe, Word* to, const Word* from, std::int64_t words) const {
+    if (warp.rank() == 0) {
+      ctx.put(pe, to, from, static_cast<std::size_t>(words) * sizeof(Word));
+    }
+  }
+  template <class Context>
+  void fence(Context& ctx) const {
+    ctx.order_puts();
+  }
+  template <class Context>
+  void signal(Context& ctx, int pe, std::uint64_t* word, std::uint64_t value) const {
+    ctx.put_signal(pe, word, word, 0, word, value);
+  }
+};
+
+/// PEs on several nodes: only the memory of the PEs of a node is mapped.
+template <int PesOfNode>
+class emulator_team_of_nodes : public emulator_team {
+ public:
+  using emulator_team::emulator_team;
+  using puts = emulated_puts;
+
+  puts make_puts(std::byte* /*own*/, std::byte* const* /*of_pe*/) { return {}; }
+  std::vector<void*> allocate(std::size_t bytes) {
+    auto of_pe = emulator_team::allocate(bytes);
+    for (int pe = 0; pe < size(); ++pe) {
+      if (pe / PesOfNode != rank() / PesOfNode) {
+        of_pe[static_cast<std::size_t>(pe)] = nullptr;
+      }
+    }
+    return of_pe;
+  }
 };
 
 }  // namespace sptrsv::testing

@@ -4,16 +4,18 @@
 #include <cstdint>
 
 #include "sptrsv/detail/distributed/inbox.hpp"
+#include "sptrsv/detail/distributed/puts.hpp"
 #include "sptrsv/detail/supernodal/solve/backward_agent.hpp"
 #include "sptrsv/detail/supernodal/solve/forward_agent.hpp"
 
 namespace sptrsv::detail::distributed {
 
-/// Where a value goes: to a value of the inbox of a PE.
+/// Where a value goes: to a value of the inbox of a PE. Or, with is_put, to a value of the own outbox, which
+/// is sent together with others; see mailbox.
 struct message {
   std::int64_t index;
   std::int32_t pe;
-  std::int32_t unused;
+  std::int32_t is_put;
 };
 
 /// The messages that a value is sent with. `first` < 0: there is none.
@@ -42,12 +44,14 @@ struct received_row {
 
 /// Parameters of a solve on one PE. `size` counts the columns that the PE knows: those that it solves for,
 /// and the rows of their supernodes that others solve for. Its functions replace those of solve_params.
-template <class Scalar, class Index, class Offset>
+/// `Mail`: a mailbox, or no_mail.
+template <class Scalar, class Index, class Offset, class Mail>
 struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
   using base = supernodal::solve_params<Scalar, Index, Offset>;
   using flag = value_flag<Scalar>;
 
   inboxes<Scalar> in;
+  Mail mail;
   pe_state* state;
   int call;          ///< number of the call of solve mod 2
   bool begins_call;  ///< whether this is the first solve of the call
@@ -78,10 +82,6 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
   std::int64_t received_count;
 
   template <class Context>
-  SPTRSV_DEVICE auto scope(Context& ctx) const {
-    return ctx.system_scope();
-  }
-  template <class Context>
   SPTRSV_DEVICE Scalar load_b(Context& ctx, std::int64_t column, std::int64_t rhs) const {
     if (row_at == nullptr) {
       return base::load_b(ctx, column, rhs);
@@ -106,8 +106,7 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
     if (row >= 0) {
       store_row(ctx, row, rhs, v);
     } else {
-      const message to = ctx.load_constant(&guests[-1 - row].x);
-      in.send(ctx, to.pe, rhs, to.index, v);
+      send(ctx, ctx.load_constant(&guests[-1 - row].x), rhs, v);
     }
     if (!is_finite(v)) {
       const std::int64_t whole =
@@ -116,10 +115,46 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
     }
   }
   template <class Context>
+  SPTRSV_DEVICE void poll(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t index,
+                          typename flag::reading& seen) const {
+    if constexpr (Mail::exists) {
+      const mail_place place = ctx.load_constant(mail.places + index);
+      if (place.mail >= 0) {
+        mail.poll(ctx, place, rhs, seen);
+        return;
+      }
+    }
+    auto scope = ctx.system_scope();
+    flag::poll(scope, this->buffers.component(half, rhs, index), seen);
+  }
+  template <class Context>
+  SPTRSV_DEVICE Scalar wait(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t index,
+                            const typename flag::reading& seen) const {
+    if constexpr (Mail::exists) {
+      const mail_place place = ctx.load_constant(mail.places + index);
+      if (place.mail >= 0) {
+        return mail.wait(ctx, place, rhs, seen);
+      }
+    }
+    auto scope = ctx.system_scope();
+    return flag::wait(scope, this->buffers.component(half, rhs, index), seen);
+  }
+  template <class Context>
   SPTRSV_DEVICE Scalar wait(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t index) const {
-    auto system = ctx.system_scope();
-    const auto* const at = this->buffers.component(half, rhs, index);
-    return flag::wait(system, at, flag::try_load(system, at));
+    auto seen = flag::unseen();
+    poll(ctx, half, rhs, index, seen);
+    return wait(ctx, half, rhs, index, seen);
+  }
+  /// Sends a value: at once, or with the others of the task.
+  template <class Context>
+  SPTRSV_DEVICE void send(Context& ctx, const message& to, std::int64_t rhs, Scalar v) const {
+    if constexpr (Mail::exists) {
+      if (to.is_put != 0) {
+        mail.write(ctx, to.index, rhs, v);
+        return;
+      }
+    }
+    in.send(ctx, to.pe, rhs, to.index, v);
   }
   template <class Context>
   SPTRSV_DEVICE void publish(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t index,
@@ -130,8 +165,7 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
     }
     const message_range range = ctx.load_constant(sent + index);
     for (std::int64_t m = 0; range.first >= 0 && m < range.count; ++m) {
-      const message to = ctx.load_constant(messages + range.first + m);
-      in.send(ctx, to.pe, rhs, to.index, v);
+      send(ctx, ctx.load_constant(messages + range.first + m), rhs, v);
     }
   }
 };
@@ -157,6 +191,7 @@ struct pe_agent {
   static constexpr int values_per_block = 4 * block_threads;  ///< that a block sends, resets or receives
   using shared_storage = typename Agent::shared_storage;
   using params = typename Agent::params;
+  static constexpr bool has_mail = decltype(params::mail)::exists;
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
@@ -178,6 +213,11 @@ struct pe_agent {
       } else {
         return;
       }
+      if constexpr (has_mail) {
+        if (task < p.solve_blocks) {
+          p.mail.post(ctx, task + p.exchange_blocks);
+        }
+      }
       if (p.stays) {
         ctx.barrier();
         if (ctx.thread_rank() < Agent::arrival_count) {
@@ -197,7 +237,7 @@ struct pe_agent {
         ctx.store(&p.state->first_nonfinite[p.call ^ 1], all_finite);
       }
       if (p.in.size > 1) {
-        p.in.announce(ctx);
+        announce(ctx, p);
       }
     }
     if (p.sends != nullptr && ticket < p.exchange_blocks + p.solve_blocks &&
@@ -209,6 +249,21 @@ struct pe_agent {
     start.rhs_to_reset = p.rhs_to_reset;
   }
 
+  /// Tells all other PEs that this one has begun the solve. One thread of the solve calls it.
+  template <class Context>
+  SPTRSV_DEVICE static void announce(Context& ctx, const params& p) {
+    if constexpr (has_mail) {
+      p.mail.puts.fence(ctx);
+      for (int pe = 0; pe < p.in.size; ++pe) {
+        if (pe != p.in.rank) {
+          p.mail.puts.signal(ctx, pe, p.in.own_begun + p.in.rank, p.in.solve + 1);
+        }
+      }
+    } else {
+      p.in.announce(ctx);
+    }
+  }
+
   template <class Context>
   SPTRSV_DEVICE static void exchange(Context& ctx, const params& p, std::int64_t number) {
     const std::int64_t begin = number * values_per_block;
@@ -216,7 +271,7 @@ struct pe_agent {
       if (i < p.sent_row_count) {
         const sent_row row = ctx.load_constant(p.sent_rows + i);
         for (std::int64_t rhs = 0; rhs < p.x.columns; ++rhs) {
-          p.in.send(ctx, row.to.pe, rhs, row.to.index, p.load_row(ctx, row.row, rhs));
+          p.send(ctx, row.to, rhs, p.load_row(ctx, row.row, rhs));
         }
       }
       if (i < p.received_count) {

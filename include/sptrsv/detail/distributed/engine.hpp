@@ -21,18 +21,20 @@ struct distributed_facts {
   double predicted_ns = 0;       ///< time of a solve by the model; the same on all PEs
   std::int64_t messages = 0;     ///< values that this PE sends to other PEs in a solve of one right-hand side
   std::int64_t sent_bytes = 0;   ///< of these messages
+  std::int64_t puts = 0;  ///< messages of several of these values, with a signal each
   std::size_t device_bytes = 0;  ///< device memory of the solver on this PE
 };
 
 template <class Tuning, class Scalar, class Index, class Offset, class Team, class Executor>
 class engine {
-  using params = pe_params<Scalar, Index, Offset>;
-  template <int Columns>
-  using forward_kernel = pe_agent<supernodal::forward_agent<Tuning, Scalar, Index, Offset, Columns, params>>;
-  template <int Columns>
-  using backward_kernel =
-      pe_agent<supernodal::backward_agent<Tuning, Scalar, Index, Offset, Columns, params>>;
   using plan = pe_plan<Tuning, Scalar, Index, Offset, Team, Executor>;
+  using params = typename plan::params;
+  using mail_params = typename plan::mail_params;
+  template <int Columns, class Params>
+  using forward_kernel = pe_agent<supernodal::forward_agent<Tuning, Scalar, Index, Offset, Columns, Params>>;
+  template <int Columns, class Params>
+  using backward_kernel =
+      pe_agent<supernodal::backward_agent<Tuning, Scalar, Index, Offset, Columns, Params>>;
   using space = typename plan::space;
   using flag = value_flag<Scalar>;
   static constexpr int most_rhs = plan::most_rhs;
@@ -67,15 +69,13 @@ class engine {
     std::vector<std::int64_t> cuts;
     for (bool is_cut = true; is_cut;) {
       plan_.reset();  // all PEs give its memory back together
-      plan_ = std::make_unique<plan>(team_, part_, supernodes, cuts, how_, space_, options.max_rhs, on,
+      plan_ = std::make_unique<plan>(team_, part_, part, supernodes, cuts, how_, space_, options.max_rhs, on,
                                      resource_);
       plan_->values.update(team_, part.values, part_.form.conjugated, plan_->nodes.view(), how_.max_growth,
                            on, resource_);
       is_cut = cut_grown(cuts, on);
     }
     plan_->nodes.end_analysis();
-    part_.entries = {};
-    part_.sources = {};
   }
 
   /// Takes new values of the entries that this PE has handed in. Collective. Synchronises.
@@ -89,21 +89,7 @@ class engine {
   /// Solves for the rows that this PE has handed in. Collective: every PE enqueues its solves in the same
   /// order, with the same number of right-hand sides and alpha.
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const Executor& on) {
-    params p = plan_->parameters(team_);
-    p.alpha = alpha;
-    p.call = static_cast<int>(++calls_ % 2);
-    p.begins_call = true;
-    for (std::int64_t begin = 0; begin < x.columns || p.begins_call; begin += most_rhs) {
-      const std::int64_t columns = std::min<std::int64_t>(most_rhs, x.columns - begin);
-      p.b = {b.data + begin * b.column_stride, b.rows, columns, b.row_stride, b.column_stride};
-      p.x = {x.data + begin * x.column_stride, x.rows, columns, x.row_stride, x.column_stride};
-      if (plan_->whole.backward) {
-        columns == 1 ? launch<backward_kernel<1>>(p, on) : launch<backward_kernel<most_rhs>>(p, on);
-      } else {
-        columns == 1 ? launch<forward_kernel<1>>(p, on) : launch<forward_kernel<most_rhs>>(p, on);
-      }
-      p.begins_call = false;
-    }
+    plan_->has_puts() ? solve_with<mail_params>(alpha, b, x, on) : solve_with<params>(alpha, b, x, on);
   }
 
   /// Returns what the last solve met. Collective. Synchronises.
@@ -135,9 +121,10 @@ class engine {
                             : owners.how == dealing::subtrees ? ", by subtrees"
                             : owners.how == dealing::top      ? ", by subtrees, and cyclically above them"
                                                               : ", cyclically";
+    const char* const sent = owners.pes > 1 && plan_->has_puts() ? ", with puts" : "";
     return std::string(plan_->whole.backward ? "backward, " : "forward, ") +
            std::to_string(plan_->whole.tree.count()) + " supernodes, on " + std::to_string(owners.pes) +
-           " of " + std::to_string(team_.size()) + " PEs" + how + "; predicted " +
+           " of " + std::to_string(team_.size()) + " PEs" + how + sent + "; predicted " +
            rounded(owners.predicted.total_ns()) + " ns (" + std::to_string(owners.predicted.levels) +
            " levels and " + std::to_string(owners.predicted.crossings) + " hops between PEs " +
            rounded(owners.predicted.path_ns) + " ns, bytes " + rounded(owners.predicted.bytes_ns) + " ns)" +
@@ -152,6 +139,7 @@ class engine {
     f.messages = static_cast<std::int64_t>(plan_->messages.messages.size() +
                                            plan_->messages.sent_rows.size() + plan_->messages.guests.size());
     f.sent_bytes = f.messages * std::int64_t{sizeof(Scalar)};
+    f.puts = static_cast<std::int64_t>(plan_->mail.records.size());
     f.device_bytes = plan_->bytes();
     return f;
   }
@@ -159,14 +147,41 @@ class engine {
   [[nodiscard]] const ownership& owners() const { return plan_->owners; }
   [[nodiscard]] const local_structure<Index>& local() const { return plan_->local; }
   [[nodiscard]] const message_plan<Offset>& messages() const { return plan_->messages; }
+  [[nodiscard]] const mail_plan& mail() const { return plan_->mail; }
 
  private:
+  template <class Params>
+  static constexpr std::size_t static_shared_bytes =
+      std::max({simt::static_shared_bytes<forward_kernel<1, Params>>,
+                simt::static_shared_bytes<forward_kernel<most_rhs, Params>>,
+                simt::static_shared_bytes<backward_kernel<1, Params>>,
+                simt::static_shared_bytes<backward_kernel<most_rhs, Params>>});
+
   static std::int64_t shared_limit(const Executor& on) {
     return static_cast<std::int64_t>(on.shared_limit()) -
-           static_cast<std::int64_t>(std::max({simt::static_shared_bytes<forward_kernel<1>>,
-                                               simt::static_shared_bytes<forward_kernel<most_rhs>>,
-                                               simt::static_shared_bytes<backward_kernel<1>>,
-                                               simt::static_shared_bytes<backward_kernel<most_rhs>>}));
+           static_cast<std::int64_t>(
+               std::max(static_shared_bytes<params>, static_shared_bytes<mail_params>));
+  }
+
+  template <class Params>
+  void solve_with(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, const Executor& on) {
+    auto p = plan_->template parameters<Params>(team_);
+    p.alpha = alpha;
+    p.call = static_cast<int>(++calls_ % 2);
+    p.begins_call = true;
+    for (std::int64_t begin = 0; begin < x.columns || p.begins_call; begin += most_rhs) {
+      const std::int64_t columns = std::min<std::int64_t>(most_rhs, x.columns - begin);
+      p.b = {b.data + begin * b.column_stride, b.rows, columns, b.row_stride, b.column_stride};
+      p.x = {x.data + begin * x.column_stride, x.rows, columns, x.row_stride, x.column_stride};
+      if (plan_->whole.backward) {
+        columns == 1 ? launch<backward_kernel<1, Params>>(p, on)
+                     : launch<backward_kernel<most_rhs, Params>>(p, on);
+      } else {
+        columns == 1 ? launch<forward_kernel<1, Params>>(p, on)
+                     : launch<forward_kernel<most_rhs, Params>>(p, on);
+      }
+      p.begins_call = false;
+    }
   }
 
   /// Adds cuts where the growth of supernodes is too large. Returns whether there are any. Collective.
@@ -182,8 +197,8 @@ class engine {
     return found;
   }
 
-  template <class Agent>
-  void launch(params& p, const Executor& on) {
+  template <class Agent, class Params>
+  void launch(Params& p, const Executor& on) {
     const auto bytes = static_cast<std::size_t>(space_.bytes());
     const std::int64_t tasks = plan_->task_count();
     std::int64_t blocks = tasks;
@@ -205,6 +220,9 @@ class engine {
                   flag::address(plan_->inbox.own(), buffer_of(solves_ + inbox_buffers - 1))},
                  nullptr,
                  plan_->inbox_values};
+    if constexpr (decltype(p.mail)::exists) {
+      plan_->open_mail(p);
+    }
     if (tasks > 0) {
       on.template launch_together<Agent>(simt::block_count(blocks, 1), p, bytes);
     }
@@ -218,7 +236,7 @@ class engine {
   }
 
   Team& team_;
-  system_part<Scalar, Index, Offset> part_;  ///< its entries are there during the analysis
+  system_part<Scalar, Index, Offset> part_;
   plan_options how_;
   memory_resource& resource_;
   space space_;

@@ -36,8 +36,8 @@ struct inboxes {
   int rank;
   int size;
   word* const* of_pe;                 ///< by PE, in device memory: its inbox
-  const std::uint64_t* own_begun;     ///< by PE: how many solves it has begun
-  std::uint64_t* const* begun_of_pe;  ///< by PE: its own_begun
+  std::uint64_t* own_begun;           ///< by PE: how many solves it has begun
+  std::uint64_t* const* begun_of_pe;  ///< by PE: its own_begun; not with a mailbox
   std::uint64_t solve;                ///< number of the solve
   std::int64_t buffer;                ///< index of the first value of the buffer of the solve in each inbox
   std::int64_t values;                ///< of one right-hand side in a buffer

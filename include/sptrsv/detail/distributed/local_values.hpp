@@ -57,23 +57,15 @@ class local_values {
   using panel_values = supernodal::panel_values<Tuning, Scalar, Index, Offset, Executor>;
 
  public:
-  /// Sends each entry to the PE that solves for its column, with its place among the values of this PE.
-  /// `entries`: those of C that this PE has handed in; `sources`: their indices among its values. Collective.
-  template <class Team>
+  /// Tells the PE that solves for the column of each entry where the entry stands. `for_entries(use)` calls
+  /// use(row, column, e) for the entries of this PE, e being an index among its values. Collective.
+  template <class Team, class ForEntries>
   local_values(Team& team, const structure<Index>& of, const std::vector<int>& owner,
-               const local_structure<Index>& local, const std::vector<factor_entry<Index>>& entries,
-               const std::vector<std::int64_t>& sources, bool unit, const Executor& on,
-               memory_resource& resource)
+               const local_structure<Index>& local, const ForEntries& for_entries, bool unit,
+               const Executor& on, memory_resource& resource)
       : unit_(unit),
+        rank_(static_cast<std::size_t>(team.rank())),
         panels_(local.tree, unit ? 0 : static_cast<std::int64_t>(local.columns.size()), on, resource) {
-    std::vector<std::vector<factor_entry<Index>>> to(static_cast<std::size_t>(team.size()));
-    sources_.resize(to.size());
-    for (std::size_t e = 0; e < entries.size(); ++e) {
-      const auto pe =
-          static_cast<std::size_t>(owner[static_cast<std::size_t>(of.supernode_at(entries[e].column))]);
-      to[pe].push_back(entries[e]);
-      sources_[pe].push_back(sources[e]);
-    }
     std::vector<Offset> first;
     std::int64_t next = 0;
     for (std::int64_t s = 0; s < local.tree.count(); ++s) {
@@ -92,28 +84,46 @@ class local_values {
                      "the panels of a PE have " + std::to_string(count_) +
                          " entries, too many for the offset type of the matrix");
     });
-    std::vector<std::int64_t> found(static_cast<std::size_t>(of.tree.count()),
-                                    0);  // by supernode, in its list
-    for (const auto& of_pe : exchange_all(team, to)) {
-      std::vector<std::int64_t> places;
-      places.reserve(of_pe.size());
-      for (const factor_entry<Index>& e : of_pe) {
-        const std::int64_t s = of.supernode_at(e.column);
-        std::int64_t row = e.row - of.first(s);
-        if (e.row >= of.first(s + 1)) {
-          std::int64_t& at = found[static_cast<std::size_t>(s)];
-          at = of.find_row_near(s, e.row, at);
-          row = of.tree.columns(s) + at;
+    const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+    std::vector<std::int64_t> in_list(at(of.tree.count()), 0);  // by supernode: where its last row stood
+    std::int64_t last_supernode = -1;
+    Index last_row = -1;
+    // The entries of a row come one after the other, those of a supernode too.
+    const auto find_place = [&](Index row, Index column) {
+      const std::int64_t s = of.supernode_at(column);
+      std::int64_t in_panel = row - of.first(s);
+      if (row >= of.first(s + 1)) {
+        if (s != last_supernode || row != last_row) {
+          in_list[at(s)] = of.find_row_near(s, row, in_list[at(s)]);
+          last_supernode = s;
+          last_row = row;
         }
-        const std::int64_t local_column = local.local[static_cast<std::size_t>(e.column)];
-        const std::int64_t place =
-            std::int64_t{first[static_cast<std::size_t>(local_column)]} + row - (e.column - of.first(s)) - 1;
-        places.push_back(place);
-        if (e.row == e.column) {
-          pivots_.emplace_back(place, of.substitution_index(e.column));
-        }
+        in_panel = of.tree.columns(s) + in_list[at(s)];
       }
-      places_.push_back(std::move(places));
+      const std::int64_t place =
+          std::int64_t{first[at(local.local[at(column)])]} + in_panel - (column - of.first(s)) - 1;
+      if (row == column) {
+        pivots_.emplace_back(place, of.substitution_index(column));
+      }
+      return static_cast<Offset>(place);
+    };
+    std::vector<std::vector<factor_entry<Index>>> to(at(team.size()));
+    sources_.resize(to.size());
+    places_.resize(to.size());
+    for_entries([&](Index row, Index column, Offset e) {
+      const auto pe = at(owner[at(of.supernode_at(column))]);
+      sources_[pe].push_back(e);
+      if (pe == rank_) {
+        places_[pe].push_back(find_place(row, column));
+      } else {
+        to[pe].push_back({row, column});
+      }
+    });
+    const auto received = exchange_all(team, to);
+    for (std::size_t pe = 0; pe < received.size(); ++pe) {
+      for (const factor_entry<Index>& e : received[pe]) {
+        places_[pe].push_back(find_place(e.row, e.column));
+      }
     }
     first_ = supernodal::upload(first, on, resource);
     make_masks(local, on, resource);
@@ -123,12 +133,15 @@ class local_values {
   template <class Team>
   void update(Team& team, const Scalar* values, bool conjugated, const supernodal::supernodes<Index>& of,
               double max_growth, const Executor& on, memory_resource& resource) {
+    const auto load = [&](Offset source) {
+      const Scalar v = load_scalar(values + source);
+      return conjugated ? conjugate(v) : v;
+    };
     std::vector<std::vector<Scalar>> to(sources_.size());
     for (std::size_t pe = 0; pe < sources_.size(); ++pe) {
-      to[pe].reserve(sources_[pe].size());
-      for (const std::int64_t source : sources_[pe]) {
-        const Scalar v = load_scalar(values + source);
-        to[pe].push_back(conjugated ? conjugate(v) : v);
+      to[pe].reserve(pe == rank_ ? 0 : sources_[pe].size());
+      for (std::size_t e = 0; pe != rank_ && e < sources_[pe].size(); ++e) {
+        to[pe].push_back(load(sources_[pe][e]));
       }
     }
     const auto received = exchange_all(team, to);
@@ -137,6 +150,9 @@ class local_values {
       for (std::size_t e = 0; e < received[pe].size(); ++e) {
         stored[static_cast<std::size_t>(places_[pe][e])] = received[pe][e];
       }
+    }
+    for (std::size_t e = 0; e < places_[rank_].size(); ++e) {
+      stored[static_cast<std::size_t>(places_[rank_][e])] = load(sources_[rank_][e]);
     }
     for (const std::int64_t ghost : ghosts_) {
       stored[static_cast<std::size_t>(ghost)] = pivot_divisor<Scalar>::one();
@@ -219,10 +235,11 @@ class local_values {
   }
 
   bool unit_;
+  std::size_t rank_;
   panel_values panels_;
   std::int64_t count_ = 0;                          ///< stored values
-  std::vector<std::vector<std::int64_t>> sources_;  ///< by PE: own values that it needs
-  std::vector<std::vector<std::int64_t>> places_;   ///< by PE: where its values are stored
+  std::vector<std::vector<Offset>> sources_;        ///< by PE: own values that it needs
+  std::vector<std::vector<Offset>> places_;         ///< by PE: where its values are stored
   std::vector<std::int64_t> ghosts_;                ///< where the pivots of ghosts are stored
   std::vector<std::pair<std::int64_t, std::int64_t>>
       pivots_;                             ///< where a pivot is stored, substitution index

@@ -30,6 +30,7 @@ struct machine_costs {
   double level_ns = 0;         ///< of a supernode on the longest path; 0: the default
   double bytes_per_ns = 0;     ///< of panels and vectors that a PE reads from memory; 0: the default
   double cache_bytes = 40e6;   ///< of panels and vectors that the L2 cache keeps from solve to solve
+  double put_hop_ns = 1572;    ///< as remote_hop_ns, with put, fence and signal
 
   /// Returns the costs with the defaults for a direction.
   [[nodiscard]] machine_costs of(bool backward) const {
@@ -40,9 +41,13 @@ struct machine_costs {
             bytes_per_ns > 0 ? bytes_per_ns
             : backward       ? 2860
                              : 3350,
-            cache_bytes};
+            cache_bytes,
+            put_hop_ns};
   }
 };
+
+/// By sender and receiver: whether values go by puts. Empty: none do.
+using put_pairs = std::vector<std::vector<char>>;
 
 /// The parts of a predicted time in nanoseconds.
 struct predicted_solve {
@@ -57,7 +62,7 @@ struct predicted_solve {
 /// Predicts the time of a solve. `owner`: by supernode. `scalar_bytes`: of an entry.
 template <class Index>
 predicted_solve predict(const structure<Index>& of, const std::vector<int>& owner, int pes,
-                        const machine_costs& costs, double scalar_bytes) {
+                        const machine_costs& costs, double scalar_bytes, const put_pairs& puts) {
   struct path {
     double ns = 0;
     std::int64_t levels = 0;
@@ -74,7 +79,11 @@ predicted_solve predict(const structure<Index>& of, const std::vector<int>& owne
       to = from;
     }
   };
-  // The hops are the same in both directions of the tree.
+  const auto hop_ns = [&](std::size_t below_it, std::size_t above_it) {
+    const std::size_t from = of.backward ? above_it : below_it;
+    const std::size_t to = of.backward ? below_it : above_it;
+    return !puts.empty() && puts[from][to] != 0 ? cost.put_hop_ns : cost.remote_hop_ns;
+  };
   for (std::int64_t s = 0; s < count; ++s) {
     const auto at = static_cast<std::size_t>(s);
     path own = below[at];
@@ -90,7 +99,8 @@ predicted_solve predict(const structure<Index>& of, const std::vector<int>& owne
       if (above != last) {
         path next = own;
         if (owner[at] != owner[static_cast<std::size_t>(above)]) {
-          next.ns += cost.remote_hop_ns;
+          next.ns += hop_ns(static_cast<std::size_t>(owner[at]),
+                            static_cast<std::size_t>(owner[static_cast<std::size_t>(above)]));
           ++next.crossings;
         }
         take(below[static_cast<std::size_t>(above)], next);
@@ -200,7 +210,7 @@ struct ownership {
 /// more exact.
 template <class Index>
 ownership choose_owners(const structure<Index>& of, int pes, int present, dealing how,
-                        const machine_costs& costs, double scalar_bytes) {
+                        const machine_costs& costs, double scalar_bytes, const put_pairs& puts) {
   ownership best;
   for (int used = pes > 0 ? pes : 1; used <= (pes > 0 ? pes : present); ++used) {
     for (const dealing tried : {dealing::subtrees, dealing::top, dealing::cyclic}) {
@@ -209,7 +219,7 @@ ownership choose_owners(const structure<Index>& of, int pes, int present, dealin
         continue;
       }
       ownership now{dealer<Index>(of, used).deal(tried), used, tried, {}};
-      now.predicted = predict(of, now.owner, used, costs, scalar_bytes);
+      now.predicted = predict(of, now.owner, used, costs, scalar_bytes, puts);
       const double wanted = best.predicted.total_ns() * (used > best.pes ? 0.9 : 1);
       if (best.owner.empty() || now.predicted.total_ns() < wanted) {
         best = std::move(now);

@@ -24,7 +24,7 @@ struct local_rows {
   const Scalar* values;
 };
 
-/// The entries of C that a PE has handed in. C is that of a direction, see structure.
+/// How a PE's rows stand for entries of C. C is that of a direction, see structure.
 template <class Scalar, class Index, class Offset>
 struct system_part {
   using part_type = local_rows<Scalar, Index, Offset>;
@@ -32,8 +32,6 @@ struct system_part {
   triangle_form form;
   row_map map{};
   bool backward = false;
-  std::vector<factor_entry<Index>> entries{};
-  std::vector<std::int64_t> sources{};  ///< by entry: its index in the part
 
   /// Checks the part of a PE. `ranges`: by PE, first row, rows, and rows of the whole matrix.
   void check(const part_type& part, const std::vector<std::vector<std::int64_t>>& ranges) const {
@@ -69,9 +67,14 @@ struct system_part {
   /// factor, or fewer supernodes; see supernodal::factor. Collective.
   template <class Team>
   fundamental_lists<Index> find_supernodes(Team& team, const part_type& part) {
+    const auto turn = [&](bool in_backward) {
+      backward = in_backward;
+      map.mirrored = form.reversed != backward;
+    };
     const auto find = [&](bool in_backward) {
-      take_entries(part, in_backward);
-      return find_fundamental(team, map, distribute_columns(team, map, entries));
+      turn(in_backward);
+      const auto entries = [&](const auto& use) { for_entries(part, use); };
+      return find_fundamental(team, map, distribute_columns<Index>(team, map, entries));
     };
     auto found = find(form.reversed);
     if (!found.of.is_nested()) {
@@ -79,9 +82,35 @@ struct system_part {
       if (other.of.is_nested() || other.of.count() < found.of.count()) {
         return other;
       }
-      take_entries(part, form.reversed);
+      turn(form.reversed);
     }
     return found;
+  }
+
+  /// Calls use(row, column, e) for each entry of C, which is entry e of the part. The rows of each column
+  /// ascend.
+  template <class Use>
+  void for_entries(const part_type& part, const Use& use) const {
+    for (std::int64_t k = 0; k < part.rows; ++k) {
+      const std::int64_t i = map.mirrored ? part.rows - 1 - k : k;
+      const auto row = static_cast<Index>(part.first_row + i);
+      const Offset begin = part.offsets[i];
+      const Offset count = part.offsets[i + 1] - begin;
+      for (Offset n = 0; n < count; ++n) {
+        const Offset e = begin + (map.mirrored ? count - 1 - n : n);
+        const Index column = part.columns[e];
+        if (!is_entry(row, column)) {
+          continue;
+        }
+        const Index last = std::max(row, column);
+        const Index first = std::min(row, column);
+        if (map.mirrored) {
+          use(static_cast<Index>(part.size - 1 - first), static_cast<Index>(part.size - 1 - last), e);
+        } else {
+          use(last, first, e);
+        }
+      }
+    }
   }
 
  private:
@@ -111,29 +140,6 @@ struct system_part {
   /// Returns whether an entry of the matrix is one of the system.
   [[nodiscard]] bool is_entry(std::int64_t row, std::int64_t column) const {
     return row == column ? !form.unit : (column < row) != (form.transposed != form.reversed);
-  }
-
-  /// Takes the entries of the part as those of C for a direction; see structure.
-  void take_entries(const part_type& part, bool in_backward) {
-    backward = in_backward;
-    map.mirrored = form.reversed != backward;
-    entries.clear();
-    sources.clear();
-    for (std::int64_t i = 0; i < part.rows; ++i) {
-      const auto row = static_cast<Index>(part.first_row + i);
-      for (Offset e = part.offsets[i]; e < part.offsets[i + 1]; ++e) {
-        const Index column = part.columns[e];
-        if (!is_entry(row, column)) {
-          continue;
-        }
-        factor_entry<Index> at{std::max(row, column), std::min(row, column)};
-        if (map.mirrored) {
-          at = {static_cast<Index>(part.size - 1 - at.column), static_cast<Index>(part.size - 1 - at.row)};
-        }
-        entries.push_back(at);
-        sources.push_back(static_cast<std::int64_t>(e));
-      }
-    }
   }
 };
 

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/distributed/local_values.hpp"
+#include "sptrsv/detail/distributed/mail_plan.hpp"
 #include "sptrsv/detail/distributed/owners.hpp"
 #include "sptrsv/detail/distributed/part.hpp"
 
@@ -19,6 +21,7 @@ struct plan_options {
   dealing how = dealing::automatic;
   double max_growth = 1000;
   machine_costs costs{};
+  transport sends = transport::automatic;
 };
 
 /// Symmetric memory: each PE has a piece of the same size and knows the addresses of all pieces.
@@ -68,24 +71,33 @@ std::int64_t smallest_of_all(Team& team, std::int64_t mine) {
 /// What a PE has planned; it depends on where supernodes are cut. It has the memory that kernels read.
 template <class Tuning, class Scalar, class Index, class Offset, class Team, class Executor>
 struct pe_plan {
-  using params = pe_params<Scalar, Index, Offset>;
+  using params = pe_params<Scalar, Index, Offset, no_mail>;
+  using puts = puts_of<Team>;
+  using mail_view = mailbox<Scalar, typename puts::type>;
+  using mail_params = pe_params<Scalar, Index, Offset, mail_view>;
   using space = supernodal::panel_space<Tuning, Scalar>;
   using flag = value_flag<Scalar>;
   using word = typename flag::word;
   static constexpr int most_rhs = Tuning::rhs_per_sweep;  ///< right-hand sides of a launch
+  static constexpr int strip_columns =
+      supernodal::backward_product<Tuning, Scalar, Index, Offset, 1>::strip_columns;
   static constexpr std::int64_t values_per_block =
       pe_agent<supernodal::forward_agent<Tuning, Scalar, Index, Offset, 1, params>>::values_per_block;
 
   /// `cuts`: see make_structure. Collective. update() of the values follows.
   pe_plan(Team& team, const system_part<Scalar, Index, Offset>& part,
+          const local_rows<Scalar, Index, Offset>& rows,
           const fundamental_lists<Index>& supernodes, const std::vector<std::int64_t>& cuts,
           const plan_options& how, const space& memory, std::int64_t max_rhs, const Executor& on,
           memory_resource& resource)
       : warp_bytes(memory.warp_bytes),
+        begun(team, team.size()),
+        pairs(find_puts(team, begun.of_pe(), how.sends)),
         whole(make_structure(supernodes, part.map, part.backward,
                              {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width},
                              Tuning::max_width, cuts)),
-        owners(choose_owners(whole, how.pes, team.size(), how.how, how.costs, sizeof(Scalar))),
+        owners(choose_owners(whole, how.pes, team.size(), how.how, how.costs, sizeof(Scalar),
+                             pairs)),
         local(make_local(whole, owners.owner, team.rank())),
         tasks(plan_tasks<Tuning, Scalar, Offset>(local, whole.backward, memory)),
         messages(
@@ -101,13 +113,21 @@ struct pe_plan {
         inbox_values(largest_of_all(team, messages.values)),
         rhs(std::min<std::int64_t>(max_rhs, most_rhs)),
         inbox(team, inbox_buffers * rhs * inbox_values * flag::words),
-        begun(team, team.size()),
         nodes(local, on, resource),
         forests(tasks.forests, nodes.view(), static_cast<std::int64_t>(local.columns.size()),
                 local.tree.rows_begin.back(), whole.backward, on, resource),
-        values(team, whole, owners.owner, local, part.entries, part.sources, part.form.unit, on, resource),
+        values(
+            team, whole, owners.owner, local, [&](const auto& use) { part.for_entries(rows, use); },
+            part.form.unit, on, resource),
         state(make_buffer<pe_state>(1, on, resource)) {
     const auto upload = [&](const auto& from) { return supernodal::upload(from, on, resource); };
+    if (has_puts()) {
+      const mail_limits limits{exchange_blocks, values_per_block, Tuning::block_threads / 32,
+                               strip_columns};
+      mail = mail_planner<Offset, Team>(team, pairs[static_cast<std::size_t>(team.rank())], limits, tasks,
+                                        whole.backward, messages)
+                 .make();
+    }
     task_list = upload(tasks.tasks.tasks);
     small = upload(tasks.tasks.small);
     named = upload(messages.named);
@@ -128,6 +148,9 @@ struct pe_plan {
     on.upload(state.data(), &start, sizeof(start));
     on.fill_bytes(inbox.own(), 0xff, inbox.bytes());
     on.fill_bytes(begun.own(), 0, begun.bytes());
+    if (has_puts()) {
+      prepare_mail(team, on, resource);
+    }
     on.synchronize();  // the exchange of values that follows says that all PEs have prepared their inboxes
   }
 
@@ -138,9 +161,17 @@ struct pe_plan {
   }
   [[nodiscard]] std::int64_t task_count() const { return exchange_blocks + solve_blocks + collect_blocks; }
 
+  /// Returns whether some PEs send values by puts. Then all PEs have mailboxes.
+  [[nodiscard]] bool has_puts() const {
+    return std::any_of(pairs.begin(), pairs.end(), [](const put_targets& to) {
+      return std::find(to.begin(), to.end(), 1) != to.end();
+    });
+  }
+
   /// Returns the parameters of a solve but for what launch() sets, alpha, b and x.
-  [[nodiscard]] params parameters(const Team& team) const {
-    params p{};
+  template <class Params>
+  [[nodiscard]] Params parameters(Team& team) const {
+    Params p{};
     const auto data = [](const auto& from) { return from.size() > 0 ? from.data() : nullptr; };
     p.of = nodes.view();
     p.panels = values.panels();
@@ -179,18 +210,40 @@ struct pe_plan {
     p.received_row_count = static_cast<std::int64_t>(received_rows.size());
     p.received = data(received);
     p.received_count = static_cast<std::int64_t>(received.size());
+    if constexpr (decltype(Params::mail)::exists) {
+      auto* const signals = reinterpret_cast<std::uint64_t*>(mail_memory->own());
+      p.mail.puts = puts::make(team, mail_memory->own(), mail_of_pe.data());
+      p.in.own_begun = signals;
+      p.mail.signals = signals + team.size();
+      p.mail.places = data(mail_places);
+      p.mail.ranges = data(put_ranges);
+      p.mail.records = data(put_records);
+    }
     return p;
+  }
+  /// Sets what depends on the number of the solve.
+  void open_mail(mail_params& p) const {
+    const auto buffer = static_cast<std::int64_t>(p.in.solve % inbox_buffers);
+    auto* const letters = reinterpret_cast<word*>(mail_memory->own() + mail_values_begin);
+    p.mail.received = flag::address(letters, buffer * rhs * mail_values);
+    p.mail.sent = flag::address(outbox.data(), buffer * rhs * mail.sent);
+    p.mail.solve = p.in.solve + 1;
+    p.mail.columns = p.x.columns;
   }
 
   [[nodiscard]] std::size_t bytes() const {
     std::size_t sum = inbox.bytes() + begun.bytes() + nodes.bytes() + forests.bytes() + values.bytes();
     const auto add = [&](const auto&... buffers) { ((sum += buffers.bytes()), ...); };
+    sum += mail_memory != nullptr ? mail_memory->bytes() : 0;
+    add(outbox, mail_places, put_ranges, put_records, mail_of_pe);
     add(state, task_list, small, named, sources, columns, row_at, guests, sent, all_messages, sent_rows,
         received_rows, received, sends, inbox_of_pe, begun_of_pe);
     return sum;
   }
 
   int warp_bytes;
+  symmetric_buffer<std::uint64_t, Team> begun;
+  std::vector<put_targets> pairs;  ///< by sender: to whom it sends by puts
   structure<Index> whole;
   ownership owners;
   local_structure<Index> local;
@@ -202,7 +255,6 @@ struct pe_plan {
   std::int64_t inbox_values;  ///< of one right-hand side in a buffer, on all PEs
   std::int64_t rhs;           ///< largest number of right-hand sides of a launch
   symmetric_buffer<word, Team> inbox;
-  symmetric_buffer<std::uint64_t, Team> begun;
   device_supernodes<Index> nodes;
   supernodal::forest_lists<Index, Offset> forests;
   local_values<Tuning, Scalar, Index, Offset, Executor> values;
@@ -222,6 +274,33 @@ struct pe_plan {
   buffer<char> sends;
   buffer<word*> inbox_of_pe;
   buffer<std::uint64_t*> begun_of_pe;
+  mail_plan mail;  ///< the rest is there if has_puts()
+  std::int64_t mail_values = 0;         ///< of one right-hand side in a buffer, on all PEs
+  std::int64_t mail_values_begin = 0;   ///< byte of the memory
+  /// How many solves each PE has begun, the signals, and the mailbox.
+  std::unique_ptr<symmetric_buffer<std::byte, Team>> mail_memory;
+  buffer<std::byte*> mail_of_pe;
+  buffer<word> outbox;
+  buffer<mail_place> mail_places;
+  buffer<put_range> put_ranges;
+  buffer<put_record> put_records;
+
+ private:
+  void prepare_mail(Team& team, const Executor& on, memory_resource& resource) {
+    constexpr std::int64_t alignment = 256;
+    mail_values = largest_of_all(team, mail.received);
+    const std::int64_t signals = team.size() + largest_of_all(team, mail.signals);
+    mail_values_begin = simt::ceil_div(signals * std::int64_t{sizeof(std::uint64_t)}, alignment) * alignment;
+    mail_memory = std::make_unique<symmetric_buffer<std::byte, Team>>(
+        team,
+        mail_values_begin + inbox_buffers * rhs * mail_values * std::int64_t{sizeof(Scalar)});
+    mail_of_pe = supernodal::upload(mail_memory->of_pe(), on, resource);
+    outbox = make_buffer<word>(inbox_buffers * rhs * mail.sent * flag::words, on, resource);
+    mail_places = supernodal::upload(mail.places, on, resource);
+    put_ranges = supernodal::upload(mail.ranges, on, resource);
+    put_records = supernodal::upload(mail.records, on, resource);
+    on.fill_bytes(mail_memory->own(), 0, static_cast<std::size_t>(mail_values_begin));
+  }
 };
 
 }  // namespace sptrsv::detail::distributed

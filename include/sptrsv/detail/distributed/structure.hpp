@@ -59,21 +59,29 @@ struct column_part {
   }
 };
 
-/// Sends each entry to the PE that has the row for its column. Returns the columns of this PE. Collective.
-template <class Index, class Team>
-column_part<Index> distribute_columns(Team& team, const row_map& map,
-                                      const std::vector<factor_entry<Index>>& entries) {
-  std::vector<std::vector<factor_entry<Index>>> to(static_cast<std::size_t>(team.size()));
-  for (const factor_entry<Index>& e : entries) {
-    if (e.row != e.column) {
-      to[static_cast<std::size_t>(map.home(e.column))].push_back(e);
-    }
-  }
-  const auto received = exchange_all(team, to);
-  const auto [begin, end] = map.columns_of(team.rank());
+/// Sends each entry to the PE that has the row for its column. Returns the columns of this PE.
+/// `for_entries(use)` calls use(row, column, ...) for the entries of this PE. Collective.
+template <class Index, class Team, class ForEntries>
+column_part<Index> distribute_columns(Team& team, const row_map& map, const ForEntries& for_entries) {
+  const auto own = map.columns_of(team.rank());
+  const std::int64_t begin = own.first;
+  const std::int64_t end = own.second;
+  const auto is_own = [&](Index column) { return column >= begin && column < end; };
   column_part<Index> part;
   part.first = begin;
   part.offsets.assign(static_cast<std::size_t>(end - begin) + 1, 0);
+  std::vector<std::vector<factor_entry<Index>>> to(static_cast<std::size_t>(team.size()));
+  for_entries([&](Index row, Index column, auto) {
+    if (row == column) {
+      return;
+    }
+    if (is_own(column)) {
+      ++part.offsets[static_cast<std::size_t>(column - begin) + 1];
+    } else {
+      to[static_cast<std::size_t>(map.home(column))].push_back({row, column});
+    }
+  });
+  const auto received = exchange_all(team, to);
   for (const auto& of_pe : received) {
     for (const factor_entry<Index>& e : of_pe) {
       ++part.offsets[static_cast<std::size_t>(e.column - begin) + 1];
@@ -84,9 +92,19 @@ column_part<Index> distribute_columns(Team& team, const row_map& map,
   }
   part.rows.resize(static_cast<std::size_t>(part.offsets.back()));
   std::vector<std::int64_t> next(part.offsets.begin(), part.offsets.end() - 1);
-  for (const auto& of_pe : received) {
-    for (const factor_entry<Index>& e : of_pe) {
-      part.rows[static_cast<std::size_t>(next[static_cast<std::size_t>(e.column - begin)]++)] = e.row;
+  const auto take = [&](Index row, Index column) {
+    part.rows[static_cast<std::size_t>(next[static_cast<std::size_t>(column - begin)]++)] = row;
+  };
+  for (std::size_t pe = 0; pe < received.size(); ++pe) {
+    for (const factor_entry<Index>& e : received[pe]) {
+      take(e.row, e.column);
+    }
+    if (pe == static_cast<std::size_t>(team.rank())) {
+      for_entries([&](Index row, Index column, auto) {
+        if (row != column && is_own(column)) {
+          take(row, column);
+        }
+      });
     }
   }
   for (std::int64_t j = 0; j < part.count(); ++j) {

@@ -9,7 +9,7 @@
 //       Sends to[r] to PE r, and returns what each PE has sent to this one. Collective.
 //   std::vector<void*> allocate(std::size_t bytes);
 //       Allocates device memory of the same size on each PE, and returns where a kernel of this PE finds that
-//       of each. Collective.
+//       of each; null where it cannot store to it. Then values go there by puts (puts.hpp). Collective.
 //   void release(void* own, std::size_t bytes) noexcept;
 //       Gives the memory back when no PE uses it any more. Collective.
 //

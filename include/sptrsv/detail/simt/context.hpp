@@ -67,7 +67,7 @@
 //   void spin(const T* p);               // the same without back-off, where few threads poll
 //
 // Several devices:
-//   auto system_scope();                 // load_relaxed, store_relaxed, load_relaxed_words,
+//   auto system_scope();                 // load_relaxed, load_acquire, store_relaxed, load_relaxed_words,
 //       store_relaxed_words, fence and pause with system scope, as functions of an object. Stores may go to
 //       memory of another device.
 //

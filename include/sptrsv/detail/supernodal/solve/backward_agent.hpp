@@ -26,8 +26,8 @@ namespace sptrsv::detail::supernodal {
 ///
 /// Progress: the tasks that a task waits for have smaller tickets.
 ///
-/// `Params`: solve_params, or a struct derived from it whose functions `load_b`, `store_x`, `publish`, `wait`
-/// and `scope` replace those of solve_params.
+/// `Params`: solve_params, or a struct derived from it whose functions `load_b`, `store_x`, `publish`, `poll`
+/// and `wait` replace those of solve_params.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns,
           class Params = solve_params<Scalar, Index, Offset>>
 struct backward_agent {

@@ -33,12 +33,11 @@ struct contributions {
   /// Loads those again that are pending.
   template <class Context>
   SPTRSV_DEVICE void poll(Context& ctx, const params& p, std::uint32_t half, std::int64_t rhs) {
-    auto&& scope = p.scope(ctx);
     if (named.first >= 0) {
-      flag::poll(scope, p.buffers.component(half, rhs, named.first), seen[0]);
+      p.poll(ctx, half, rhs, named.first, seen[0]);
     }
     if (named.first >= 0 && named.second >= 0) {
-      flag::poll(scope, p.buffers.component(half, rhs, named.second), seen[1]);
+      p.poll(ctx, half, rhs, named.second, seen[1]);
     }
   }
   /// Adds the contributions to `sum`, in their order, and returns the result. try_load() has been called.
@@ -48,12 +47,11 @@ struct contributions {
     if (is_long()) {
       return add_long(ctx, p, half, rhs, sum);
     }
-    auto&& scope = p.scope(ctx);
     if (named.first >= 0) {
-      sum = sum + flag::wait(scope, p.buffers.component(half, rhs, named.first), seen[0]);
+      sum = sum + p.wait(ctx, half, rhs, named.first, seen[0]);
     }
     if (named.second >= 0) {
-      sum = sum + flag::wait(scope, p.buffers.component(half, rhs, named.second), seen[1]);
+      sum = sum + p.wait(ctx, half, rhs, named.second, seen[1]);
     }
     return sum;
   }
@@ -63,24 +61,24 @@ struct contributions {
   SPTRSV_DEVICE Scalar add_long(Context& ctx, const params& p, std::uint32_t half, std::int64_t rhs,
                                 Scalar sum) const {
     constexpr int at_once = 4;
-    auto&& scope = p.scope(ctx);
     const Offset* const sources = p.sources + (-2 - named.first);
     for (Offset begin = 0; begin < named.second; begin += at_once) {
-      const typename flag::word* at[at_once];
+      Offset source[at_once];
       typename flag::reading loaded[at_once];
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        at[i] = begin + i < named.second
-                    ? p.buffers.component(half, rhs, ctx.load_constant(sources + begin + i))
-                    : nullptr;
+        source[i] = begin + i < named.second ? ctx.load_constant(sources + begin + i) : Offset{-1};
       }
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        loaded[i] = at[i] != nullptr ? flag::try_load(scope, at[i]) : flag::zero();
+        loaded[i] = flag::unseen();
+        if (source[i] >= 0) {
+          p.poll(ctx, half, rhs, source[i], loaded[i]);
+        }
       }
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        sum = at[i] != nullptr ? sum + flag::wait(scope, at[i], loaded[i]) : sum;
+        sum = source[i] >= 0 ? sum + p.wait(ctx, half, rhs, source[i], loaded[i]) : sum;
       }
     }
     return sum;

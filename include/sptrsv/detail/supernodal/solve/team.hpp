@@ -148,12 +148,18 @@ struct solve_params {
       buffers.record_nonfinite(ctx, half, substitution_index);
     }
   }
-  /// Returns what reads values that other blocks hand over.
+  /// Loads a value that another block hands over, if it is pending in `seen`.
   template <class Context>
-  SPTRSV_DEVICE Context& scope(Context& ctx) const {
-    return ctx;
+  SPTRSV_DEVICE void poll(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t index,
+                          typename flag::reading& seen) const {
+    flag::poll(ctx, buffers.component(half, rhs, index), seen);
   }
-  /// Waits for a value that another block hands over.
+  /// Waits for a value that another block hands over. `seen`: what poll() has loaded.
+  template <class Context>
+  SPTRSV_DEVICE Scalar wait(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t index,
+                            const typename flag::reading& seen) const {
+    return flag::wait(ctx, buffers.component(half, rhs, index), seen);
+  }
   template <class Context>
   SPTRSV_DEVICE Scalar wait(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t index) const {
     const auto* const at = buffers.component(half, rhs, index);
