@@ -77,7 +77,8 @@ const choices<sptrsv::supernode_dealing>& dealing_names() {
 const choices<sptrsv::pe_transport>& transport_names() {
   static const choices<sptrsv::pe_transport> names{{"automatic", sptrsv::pe_transport::automatic},
                                                    {"direct", sptrsv::pe_transport::direct},
-                                                   {"puts", sptrsv::pe_transport::puts}};
+                                                   {"puts", sptrsv::pe_transport::puts},
+                                                   {"waiting_blocks", sptrsv::pe_transport::waiting_blocks}};
   return names;
 }
 
@@ -97,8 +98,9 @@ std::vector<configuration> configurations(int pes, const benchmark_options& opti
       policy.pes = pes;
       policy.dealing = dealing;
       policy.transport = transport;
-      const std::string text = ", " + std::string(name) +
-                               (transport == sptrsv::pe_transport::automatic ? "" : ", " + std::string(transport_name));
+      const std::string text =
+          ", " + std::string(name) +
+          (transport == sptrsv::pe_transport::automatic ? "" : ", " + std::string(transport_name));
       made.push_back({pes > 1 ? text : "", policy, pes});
     }
   }
@@ -120,8 +122,8 @@ int measure(const benchmark_options& options) {
                 side, side, grouped(factor.rows()).c_str(), grouped(factor.entries()).c_str(),
                 static_cast<int>(options.rhs), gpus);
     table t;
-    t.add_row(
-        "", {"forward", "predicted", "backward", "predicted", "setup", "values sent", "puts", "sent", "memory of a PE"});
+    t.add_row("", {"forward", "predicted", "backward", "predicted", "setup", "values sent", "puts", "sent",
+                   "memory of a PE"});
     distributed_run run;
     run.rhs = options.rhs;
     run.rounds = options.rounds;

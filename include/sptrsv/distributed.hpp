@@ -30,7 +30,7 @@ struct row_part {
 /// How supernodes are dealt to PEs: automatic, subtrees, top or cyclic.
 using supernode_dealing = detail::distributed::dealing;
 
-/// How values go from one PE to another: automatic, direct or puts.
+/// How values go from one PE to another: automatic, direct, puts or waiting_blocks.
 using pe_transport = detail::distributed::transport;
 
 namespace policy {
@@ -53,9 +53,11 @@ struct distributed {
   /// How much longer a hop to another PE takes than one within a PE, for the model. The default is the
   /// difference of a hop between two H200 over NVLink (673 ns) and one within an H200 (262 ns).
   double remote_hop_ns = 411;
-  /// How values go from one PE to another. `automatic`: by direct stores where the team maps the memory of the
-  /// other PE, which is faster, and by puts elsewhere. `puts`: also there, for comparison. `direct` is refused
-  /// if the memory of a PE is not mapped.
+  /// How values go from one PE to another. `automatic`: by direct stores where the team maps the memory of
+  /// the other PE, which is faster, and by puts elsewhere. For comparison, `puts` and `waiting_blocks` send
+  /// all values by puts; with `waiting_blocks`, solve() throws errc::unsupported if the blocks that wait are
+  /// not all resident beside another one. `direct`: analyze() throws errc::unsupported if the memory of a PE
+  /// is not mapped.
   pe_transport transport = pe_transport::automatic;
   /// As remote_hop_ns, for puts: between two H200 over NVLink put, fence and signal take 1,834 ns.
   double put_hop_ns = 1572;

@@ -124,6 +124,24 @@ TEST(DistributedSolve, SolvesWithPutsFollowEachOtherUnderHostileSchedules) {
   }
 }
 
+/// As in the paper, blocks that do nothing else wait for the messages.
+TEST(DistributedSolve, WaitingBlocksHandMessagesOver) {
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    for (const int pes : {2, 4}) {
+      plan_options how = plans_for(pes)[i % plans_for(pes).size()];
+      how.sends = transport::waiting_blocks;
+      auto settings = hostile_settings(i, 0);
+      settings.resident_blocks = 0;
+      settings.occupancy = 1000;
+      check<double, small_tasks, emulator_team_of_nodes<1>>(
+          pes, {patterns::random(40, 3, 2), covering_forms(i)[0], how}, settings);
+      check<double, small_forests_of_pes>(
+          pes, {factor_of_grid(9, 10), covering_forms(i)[1], how, {1, 2, 1, 1}}, settings);
+      ASSERT_FALSE(HasFailure()) << "settings " << i;
+    }
+  }
+}
+
 struct unmerged_tasks : small_tasks {
   static constexpr double max_padding = 0;
   static constexpr double max_narrow_padding = 0;

@@ -1355,4 +1355,53 @@ ERRORS = (
         "distributed",
         Edit(DISTRIBUTED + "engine.hpp", "used_rhs_ = p.x.columns", "used_rhs_ = p.x.columns - 1"),
     ),
+    error(
+        "a PE signals before its values have arrived",
+        "order",
+        "distributed",
+        Edit(DISTRIBUTED + "puts.hpp", "puts.fence(ctx)", "static_cast<void>(0)"),
+    ),
+    error(
+        "signals are not told apart by solves",
+        "reset",
+        "distributed",
+        Edit(
+            DISTRIBUTED + "puts.hpp",
+            "scope.load_acquire(signals + place.signal) >= solve",
+            "scope.load_acquire(signals + place.signal) > 0",
+        ),
+        Edit(
+            DISTRIBUTED + "puts.hpp",
+            "scope.load_acquire(signals + place.signal) < solve",
+            "scope.load_acquire(signals + place.signal) == 0",
+        ),
+    ),
+    error(
+        "the signal of the solve before counts",
+        "parity",
+        "distributed",
+        Edit(
+            DISTRIBUTED + "puts.hpp",
+            "scope.load_acquire(signals + place.signal) < solve",
+            "scope.load_acquire(signals + place.signal) + 1 < solve",
+        ),
+    ),
+    error(
+        "a block sends before its threads have computed",
+        "order",
+        "distributed",
+        Edit(DISTRIBUTED + "puts.hpp", "ctx.barrier()", "static_cast<void>(0)"),
+    ),
+    error(
+        "a message begins at the place of another one",
+        "bounds",
+        "distributed",
+        Edit(DISTRIBUTED + "mail_plan.hpp", "r.to += begin_of[at(r.pe)][0].mail", "r.to += 0"),
+    ),
+    error(
+        "a waiting block hands over values that have not come",
+        "order",
+        "distributed",
+        Edit(DISTRIBUTED + "puts.hpp", "is_pending && scope.load_acquire(signals + number) >= solve", "is_pending"),
+    ),
 )

@@ -59,13 +59,14 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
   bool backward;
   unsigned long long first_ticket;  ///< of the solve
   std::int64_t rhs_to_reset;        ///< right-hand sides of the solve before
-  std::int64_t exchange_blocks;     ///< the first tickets: blocks that send b, and reset what was received
-  std::int64_t solve_blocks;        ///< the tickets after them: forests and tasks
-  std::int64_t collect_blocks;      ///< the last tickets: blocks that receive x
-  const char* sends;                ///< by ticket: whether the block sends to other PEs; null: there are none
-  const Index* columns;             ///< by column: its number in the whole system; null: the same
-  std::int64_t whole_size;          ///< columns of the whole system
-  std::int64_t first_row;           ///< of the rows that were handed in here
+  std::int64_t waiting_blocks;      ///< the first tickets: blocks that receive messages; see mailbox::deliver
+  std::int64_t exchange_blocks;  ///< the tickets after them: blocks that send b, and reset what was received
+  std::int64_t solve_blocks;     ///< the tickets after them: forests and tasks
+  std::int64_t collect_blocks;   ///< the last tickets: blocks that receive x
+  const char* sends;             ///< by ticket: whether the block sends to other PEs; null: there are none
+  const Index* columns;          ///< by column: its number in the whole system; null: the same
+  std::int64_t whole_size;       ///< columns of the whole system
+  std::int64_t first_row;        ///< of the rows that were handed in here
   /// By column: its row among those that were handed in here, or -1 - the number of a guest. Null: all rows
   /// of the system were handed in here.
   const std::int64_t* row_at;
@@ -204,7 +205,9 @@ struct pe_agent {
       }
       ctx.barrier();
       const std::int64_t task = shared.start.block;
-      if (task < 0) {
+      if (task < -p.exchange_blocks) {
+        deliver(ctx, p, task + p.exchange_blocks + p.waiting_blocks);
+      } else if (task < 0) {
         exchange(ctx, p, task + p.exchange_blocks);
       } else if (task < p.solve_blocks) {
         Agent::do_task(ctx, shared, p);
@@ -214,7 +217,7 @@ struct pe_agent {
         return;
       }
       if constexpr (has_mail) {
-        if (task < p.solve_blocks) {
+        if (task >= -p.exchange_blocks && task < p.solve_blocks) {
           p.mail.post(ctx, task + p.exchange_blocks);
         }
       }
@@ -240,11 +243,12 @@ struct pe_agent {
         announce(ctx, p);
       }
     }
-    if (p.sends != nullptr && ticket < p.exchange_blocks + p.solve_blocks &&
-        ctx.load_constant(p.sends + ticket) != 0) {
+    const std::int64_t sender = ticket - p.waiting_blocks;
+    if (p.sends != nullptr && sender >= 0 && sender < p.exchange_blocks + p.solve_blocks &&
+        ctx.load_constant(p.sends + sender) != 0) {
       p.in.wait_for_others(ctx);
     }
-    start.block = ticket - p.exchange_blocks;
+    start.block = sender - p.exchange_blocks;
     start.half = 0;
     start.rhs_to_reset = p.rhs_to_reset;
   }
@@ -261,6 +265,13 @@ struct pe_agent {
       }
     } else {
       p.in.announce(ctx);
+    }
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static void deliver(Context& ctx, const params& p, std::int64_t number) {
+    if constexpr (has_mail) {
+      p.mail.deliver(ctx, number * block_threads + ctx.thread_rank(), p.buffers);
     }
   }
 

@@ -21,7 +21,7 @@ struct distributed_facts {
   double predicted_ns = 0;       ///< time of a solve by the model; the same on all PEs
   std::int64_t messages = 0;     ///< values that this PE sends to other PEs in a solve of one right-hand side
   std::int64_t sent_bytes = 0;   ///< of these messages
-  std::int64_t puts = 0;  ///< messages of several of these values, with a signal each
+  std::int64_t puts = 0;         ///< messages of several of these values, with a signal each
   std::size_t device_bytes = 0;  ///< device memory of the solver on this PE
 };
 
@@ -121,7 +121,9 @@ class engine {
                             : owners.how == dealing::subtrees ? ", by subtrees"
                             : owners.how == dealing::top      ? ", by subtrees, and cyclically above them"
                                                               : ", cyclically";
-    const char* const sent = owners.pes > 1 && plan_->has_puts() ? ", with puts" : "";
+    const char* const sent = owners.pes == 1 || !plan_->has_puts()     ? ""
+                             : how_.sends == transport::waiting_blocks ? ", with puts and waiting blocks"
+                                                                       : ", with puts";
     return std::string(plan_->whole.backward ? "backward, " : "forward, ") +
            std::to_string(plan_->whole.tree.count()) + " supernodes, on " + std::to_string(owners.pes) +
            " of " + std::to_string(team_.size()) + " PEs" + how + sent + "; predicted " +
@@ -159,8 +161,7 @@ class engine {
 
   static std::int64_t shared_limit(const Executor& on) {
     return static_cast<std::int64_t>(on.shared_limit()) -
-           static_cast<std::int64_t>(
-               std::max(static_shared_bytes<params>, static_shared_bytes<mail_params>));
+           static_cast<std::int64_t>(std::max(static_shared_bytes<params>, static_shared_bytes<mail_params>));
   }
 
   template <class Params>
@@ -206,6 +207,13 @@ class engine {
       blocks = std::max<std::int64_t>(
           std::min<std::int64_t>(tasks, on.template resident_blocks<Agent>(bytes) / team_.pes_on_device()),
           1);
+    }
+    if (plan_->most_waiting_blocks > 0) {  // all PEs refuse together if their devices are alike
+      const std::int64_t resident = on.template resident_blocks<Agent>(bytes) / team_.pes_on_device();
+      SPTRSV_EXPECTS(plan_->most_waiting_blocks < resident, errc::unsupported,
+                     std::to_string(plan_->most_waiting_blocks) +
+                         " blocks that wait for messages leave no room among " + std::to_string(resident) +
+                         " resident ones");
     }
     const std::int64_t size = inbox_buffers * plan_->rhs * plan_->inbox_values;
     const auto buffer_of = [&](std::uint64_t solve) {

@@ -237,10 +237,10 @@ class local_values {
   bool unit_;
   std::size_t rank_;
   panel_values panels_;
-  std::int64_t count_ = 0;                          ///< stored values
-  std::vector<std::vector<Offset>> sources_;        ///< by PE: own values that it needs
-  std::vector<std::vector<Offset>> places_;         ///< by PE: where its values are stored
-  std::vector<std::int64_t> ghosts_;                ///< where the pivots of ghosts are stored
+  std::int64_t count_ = 0;                    ///< stored values
+  std::vector<std::vector<Offset>> sources_;  ///< by PE: own values that it needs
+  std::vector<std::vector<Offset>> places_;   ///< by PE: where its values are stored
+  std::vector<std::int64_t> ghosts_;          ///< where the pivots of ghosts are stored
   std::vector<std::pair<std::int64_t, std::int64_t>>
       pivots_;                             ///< where a pivot is stored, substitution index
   std::vector<std::int64_t> zero_pivots_;  ///< substitution indices

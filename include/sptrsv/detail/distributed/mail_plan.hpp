@@ -22,7 +22,9 @@ std::vector<put_targets> find_puts(Team& team, const std::vector<T*>& of_pe, tra
   put_targets mine;
   for (std::size_t pe = 0; pe < of_pe.size(); ++pe) {
     const bool is_own = pe == static_cast<std::size_t>(team.rank());
-    mine.push_back(!is_own && (how == transport::puts || of_pe[pe] == nullptr) ? 1 : 0);
+    mine.push_back(
+        !is_own && (how == transport::puts || how == transport::waiting_blocks || of_pe[pe] == nullptr) ? 1
+                                                                                                        : 0);
   }
   check_together(team, [&] {
     SPTRSV_EXPECTS(how != transport::direct || std::find(of_pe.begin(), of_pe.end(), nullptr) == of_pe.end(),
@@ -37,16 +39,19 @@ struct mail_limits {
   std::int64_t values_per_block;  ///< of these tickets
   int warps;                      ///< of a block
   int strip_columns;              ///< of a task of kind `last_strip`
+  bool has_waiting_blocks;
 };
 
 /// The messages that a PE puts and receives in one solve. Positions count values of one right-hand side.
 struct mail_plan {
-  std::int64_t sent = 0;            ///< values in the outbox
-  std::int64_t received = 0;        ///< values in the mailbox
-  std::int64_t signals = 0;         ///< messages that it receives
-  std::vector<put_range> ranges;    ///< by ticket
+  std::int64_t sent = 0;          ///< values in the outbox
+  std::int64_t received = 0;      ///< values in the mailbox
+  std::int64_t signals = 0;       ///< messages that it receives
+  std::vector<put_range> ranges;  ///< by ticket
   std::vector<put_record> records;
-  std::vector<mail_place> places;   ///< by value of the inbox
+  std::vector<mail_place> places;           ///< by value of the inbox
+  std::vector<delivery> deliveries;         ///< see mailbox
+  std::vector<std::int64_t> inbox_indices;  ///< likewise
 };
 
 /// Groups the values that a PE sends: those of a task, or of a warp of a task of small supernodes, to one PE
@@ -153,7 +158,9 @@ class mail_planner {
           add_rows(static_cast<int>(i - t.begin), small, 0, small.height());
         }
         break;
-      case task_kind::whole: add_rows(0, node, 0, node.height()); break;
+      case task_kind::whole:
+        add_rows(0, node, 0, node.height());
+        break;
       case task_kind::tile:
         if (!backward_) {  // backward, a tile has partial sums only
           add_rows(0, node, t.begin, t.end);
@@ -164,7 +171,8 @@ class mail_planner {
                     node.first + std::min<std::int64_t>(node.columns, t.column + limits_.strip_columns));
         break;
       case task_kind::sums:
-      case task_kind::strip: break;
+      case task_kind::strip:
+        break;
     }
     end_ticket(t.kind != task_kind::warps);
   }
@@ -219,10 +227,29 @@ class mail_planner {
       r.to += begin_of[at(r.pe)][0].mail;
       r.signal += begin_of[at(r.pe)][0].signal;
     }
+    if (limits_.has_waiting_blocks) {
+      make_deliveries();
+    }
     auto& received = messages_.received;
     received.erase(std::remove_if(received.begin(), received.end(),
                                   [&](std::int64_t index) { return made_.places[at(index)].mail >= 0; }),
                    received.end());
+  }
+
+  /// Lets waiting blocks receive: all values of the inbox are their own flags then.
+  void make_deliveries() {
+    made_.inbox_indices.resize(at(made_.received));
+    made_.deliveries.assign(at(made_.signals), {made_.received, 0});
+    for (std::size_t index = 0; index < made_.places.size(); ++index) {
+      mail_place& place = made_.places[index];
+      if (place.mail >= 0) {
+        delivery& d = made_.deliveries[at(place.signal)];
+        d.first = std::min(d.first, place.mail);
+        ++d.count;
+        made_.inbox_indices[at(place.mail)] = static_cast<std::int64_t>(index);
+        place = {-1, -1};
+      }
+    }
   }
 
   Team& team_;

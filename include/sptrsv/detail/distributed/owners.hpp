@@ -41,8 +41,7 @@ struct machine_costs {
             bytes_per_ns > 0 ? bytes_per_ns
             : backward       ? 2860
                              : 3350,
-            cache_bytes,
-            put_hop_ns};
+            cache_bytes, put_hop_ns};
   }
 };
 

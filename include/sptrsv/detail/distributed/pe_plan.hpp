@@ -86,18 +86,16 @@ struct pe_plan {
 
   /// `cuts`: see make_structure. Collective. update() of the values follows.
   pe_plan(Team& team, const system_part<Scalar, Index, Offset>& part,
-          const local_rows<Scalar, Index, Offset>& rows,
-          const fundamental_lists<Index>& supernodes, const std::vector<std::int64_t>& cuts,
-          const plan_options& how, const space& memory, std::int64_t max_rhs, const Executor& on,
-          memory_resource& resource)
+          const local_rows<Scalar, Index, Offset>& rows, const fundamental_lists<Index>& supernodes,
+          const std::vector<std::int64_t>& cuts, const plan_options& how, const space& memory,
+          std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : warp_bytes(memory.warp_bytes),
         begun(team, team.size()),
         pairs(find_puts(team, begun.of_pe(), how.sends)),
         whole(make_structure(supernodes, part.map, part.backward,
                              {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width},
                              Tuning::max_width, cuts)),
-        owners(choose_owners(whole, how.pes, team.size(), how.how, how.costs, sizeof(Scalar),
-                             pairs)),
+        owners(choose_owners(whole, how.pes, team.size(), how.how, how.costs, sizeof(Scalar), pairs)),
         local(make_local(whole, owners.owner, team.rank())),
         tasks(plan_tasks<Tuning, Scalar, Offset>(local, whole.backward, memory)),
         messages(
@@ -122,8 +120,8 @@ struct pe_plan {
         state(make_buffer<pe_state>(1, on, resource)) {
     const auto upload = [&](const auto& from) { return supernodal::upload(from, on, resource); };
     if (has_puts()) {
-      const mail_limits limits{exchange_blocks, values_per_block, Tuning::block_threads / 32,
-                               strip_columns};
+      const mail_limits limits{exchange_blocks, values_per_block, Tuning::block_threads / 32, strip_columns,
+                               how.sends == transport::waiting_blocks};
       mail = mail_planner<Offset, Team>(team, pairs[static_cast<std::size_t>(team.rank())], limits, tasks,
                                         whole.backward, messages)
                  .make();
@@ -159,13 +157,19 @@ struct pe_plan {
     return static_cast<std::int64_t>(local.columns.size()) +
            (whole.backward ? tasks.tasks.partials : local.tree.rows_begin.back());
   }
-  [[nodiscard]] std::int64_t task_count() const { return exchange_blocks + solve_blocks + collect_blocks; }
+  /// Returns the number of blocks that wait for messages; see transport.
+  [[nodiscard]] std::int64_t waiting_blocks() const {
+    return simt::ceil_div(static_cast<std::int64_t>(mail.deliveries.size()),
+                          std::int64_t{Tuning::block_threads});
+  }
+  [[nodiscard]] std::int64_t task_count() const {
+    return waiting_blocks() + exchange_blocks + solve_blocks + collect_blocks;
+  }
 
   /// Returns whether some PEs send values by puts. Then all PEs have mailboxes.
   [[nodiscard]] bool has_puts() const {
-    return std::any_of(pairs.begin(), pairs.end(), [](const put_targets& to) {
-      return std::find(to.begin(), to.end(), 1) != to.end();
-    });
+    return std::any_of(pairs.begin(), pairs.end(),
+                       [](const put_targets& to) { return std::find(to.begin(), to.end(), 1) != to.end(); });
   }
 
   /// Returns the parameters of a solve but for what launch() sets, alpha, b and x.
@@ -194,6 +198,7 @@ struct pe_plan {
     p.in.values = inbox_values;
     p.state = state.data();
     p.backward = whole.backward;
+    p.waiting_blocks = waiting_blocks();
     p.exchange_blocks = exchange_blocks;
     p.solve_blocks = solve_blocks;
     p.collect_blocks = collect_blocks;
@@ -218,15 +223,19 @@ struct pe_plan {
       p.mail.places = data(mail_places);
       p.mail.ranges = data(put_ranges);
       p.mail.records = data(put_records);
+      p.mail.deliveries = data(deliveries);
+      p.mail.delivery_count = static_cast<std::int64_t>(deliveries.size());
+      p.mail.inbox_indices = data(inbox_indices);
     }
     return p;
   }
   /// Sets what depends on the number of the solve.
   void open_mail(mail_params& p) const {
     const auto buffer = static_cast<std::int64_t>(p.in.solve % inbox_buffers);
-    auto* const letters = reinterpret_cast<word*>(mail_memory->own() + mail_values_begin);
-    p.mail.received = flag::address(letters, buffer * rhs * mail_values);
-    p.mail.sent = flag::address(outbox.data(), buffer * rhs * mail.sent);
+    auto* const mailbox = reinterpret_cast<word*>(mail_memory->own() + mail_values_begin);
+    auto* const outbox = reinterpret_cast<word*>(mail_memory->own() + outbox_begin);
+    p.mail.received = flag::address(mailbox, buffer * rhs * mail_values);
+    p.mail.sent = flag::address(outbox, buffer * rhs * mail.sent);
     p.mail.solve = p.in.solve + 1;
     p.mail.columns = p.x.columns;
   }
@@ -235,7 +244,7 @@ struct pe_plan {
     std::size_t sum = inbox.bytes() + begun.bytes() + nodes.bytes() + forests.bytes() + values.bytes();
     const auto add = [&](const auto&... buffers) { ((sum += buffers.bytes()), ...); };
     sum += mail_memory != nullptr ? mail_memory->bytes() : 0;
-    add(outbox, mail_places, put_ranges, put_records, mail_of_pe);
+    add(mail_places, put_ranges, put_records, deliveries, inbox_indices, mail_of_pe);
     add(state, task_list, small, named, sources, columns, row_at, guests, sent, all_messages, sent_rows,
         received_rows, received, sends, inbox_of_pe, begun_of_pe);
     return sum;
@@ -274,16 +283,20 @@ struct pe_plan {
   buffer<char> sends;
   buffer<word*> inbox_of_pe;
   buffer<std::uint64_t*> begun_of_pe;
-  mail_plan mail;  ///< the rest is there if has_puts()
-  std::int64_t mail_values = 0;         ///< of one right-hand side in a buffer, on all PEs
-  std::int64_t mail_values_begin = 0;   ///< byte of the memory
-  /// How many solves each PE has begun, the signals, and the mailbox.
+  mail_plan mail;                        ///< the rest is there if has_puts()
+  std::int64_t mail_values = 0;          ///< of one right-hand side in a buffer, on all PEs
+  std::int64_t mail_values_begin = 0;    ///< byte of mail_memory
+  std::int64_t outbox_begin = 0;         ///< likewise
+  std::int64_t most_waiting_blocks = 0;  ///< of a PE
+  /// How many solves each PE has begun, the signals, the mailbox, and the outbox, which puts of a network
+  /// read.
   std::unique_ptr<symmetric_buffer<std::byte, Team>> mail_memory;
   buffer<std::byte*> mail_of_pe;
-  buffer<word> outbox;
   buffer<mail_place> mail_places;
   buffer<put_range> put_ranges;
   buffer<put_record> put_records;
+  buffer<delivery> deliveries;
+  buffer<std::int64_t> inbox_indices;
 
  private:
   void prepare_mail(Team& team, const Executor& on, memory_resource& resource) {
@@ -291,14 +304,20 @@ struct pe_plan {
     mail_values = largest_of_all(team, mail.received);
     const std::int64_t signals = team.size() + largest_of_all(team, mail.signals);
     mail_values_begin = simt::ceil_div(signals * std::int64_t{sizeof(std::uint64_t)}, alignment) * alignment;
+    const auto size_of = [&](std::int64_t numbers) {
+      return simt::ceil_div(inbox_buffers * rhs * numbers * std::int64_t{sizeof(Scalar)}, alignment) *
+             alignment;
+    };
+    outbox_begin = mail_values_begin + size_of(mail_values);
     mail_memory = std::make_unique<symmetric_buffer<std::byte, Team>>(
-        team,
-        mail_values_begin + inbox_buffers * rhs * mail_values * std::int64_t{sizeof(Scalar)});
+        team, outbox_begin + size_of(largest_of_all(team, mail.sent)));
+    most_waiting_blocks = largest_of_all(team, waiting_blocks());
     mail_of_pe = supernodal::upload(mail_memory->of_pe(), on, resource);
-    outbox = make_buffer<word>(inbox_buffers * rhs * mail.sent * flag::words, on, resource);
     mail_places = supernodal::upload(mail.places, on, resource);
     put_ranges = supernodal::upload(mail.ranges, on, resource);
     put_records = supernodal::upload(mail.records, on, resource);
+    deliveries = supernodal::upload(mail.deliveries, on, resource);
+    inbox_indices = supernodal::upload(mail.inbox_indices, on, resource);
     on.fill_bytes(mail_memory->own(), 0, static_cast<std::size_t>(mail_values_begin));
   }
 };

@@ -5,8 +5,8 @@
 //
 //   void put(Context& ctx, const Warp& warp, int pe, Word* to, const Word* from, std::int64_t words) const;
 //       The lanes of a warp copy words to PE `pe`. `to`: the address in the mailbox of the own PE that
-//       corresponds to the one of PE `pe`. `from`: in the outbox, which is not changed before the solve after
-//       the next one.
+//       corresponds to the one of PE `pe`. `from`: in the outbox, which is memory of the team, too, and not
+//       changed before the solve after the next one.
 //   void fence(Context& ctx) const;
 //       For lane 0, after a sync of the warp: what the warp has put before arrives before later signals.
 //   void signal(Context& ctx, int pe, std::uint64_t* word, std::uint64_t value) const;
@@ -31,7 +31,10 @@ namespace sptrsv::detail::distributed {
 enum class transport {
   automatic,  ///< by direct stores to PEs whose memory is mapped, by puts to others
   direct,     ///< each value by itself, which is its own flag
-  puts        ///< the values of a task together: put, fence, signal
+  puts,       ///< the values of a task together: put, fence, signal
+  /// By puts; the first blocks of a solve wait for all signals and hand the values to the others, as the WAIT
+  /// kernel of the paper does. For comparison: these blocks must all be resident.
+  waiting_blocks
 };
 
 /// Puts by stores to the memory of PEs that is mapped. It costs what NVSHMEM's puts cost over NVLink.
@@ -60,7 +63,8 @@ struct mapped_puts {
  private:
   template <class Context, class Word>
   SPTRSV_DEVICE Word* at(Context& ctx, int pe, Word* here) const {
-    return reinterpret_cast<Word*>(ctx.load_constant(of_pe + pe) + (reinterpret_cast<std::byte*>(here) - own));
+    return reinterpret_cast<Word*>(ctx.load_constant(of_pe + pe) +
+                                   (reinterpret_cast<std::byte*>(here) - own));
   }
 };
 
@@ -101,6 +105,12 @@ struct mail_place {
   std::int64_t signal;
 };
 
+/// A message that a waiting block receives.
+struct delivery {
+  std::int64_t first;  ///< in the mailbox
+  std::int64_t count;  ///< of values
+};
+
 /// Solves in which all PEs store directly to each other.
 struct no_mail {
   static constexpr bool exists = false;
@@ -117,14 +127,17 @@ struct mailbox {
   using word = typename flag::word;
 
   Puts puts;
-  word* received;         ///< the buffer of the solve
-  word* sent;             ///< likewise, of the outbox
-  std::uint64_t* signals;  ///< of this PE
-  std::uint64_t solve;    ///< number of the solve, counted from 1
-  std::int64_t columns;   ///< right-hand sides of the solve
+  word* received;            ///< the buffer of the solve
+  word* sent;                ///< likewise, of the outbox
+  std::uint64_t* signals;    ///< of this PE
+  std::uint64_t solve;       ///< number of the solve, counted from 1
+  std::int64_t columns;      ///< right-hand sides of the solve
   const mail_place* places;  ///< by value of the inbox
   const put_range* ranges;   ///< by ticket
   const put_record* records;
+  const delivery* deliveries;  ///< of waiting blocks, by signal
+  std::int64_t delivery_count;
+  const std::int64_t* inbox_indices;  ///< of waiting blocks, by value of the mailbox
 
   /// Loads a value once if its message has come.
   template <class Context>
@@ -147,6 +160,37 @@ struct mailbox {
       scope.pause(signals + place.signal);
     }
     return flag::try_load(scope, component(received, place.mail, rhs)).value();
+  }
+  /// Waits for messages and hands their values to the blocks that poll the inbox. All lanes of a warp call
+  /// it. `number`: of the message of the lane; there may be none.
+  template <class Context, class Inbox>
+  SPTRSV_DEVICE void deliver(Context& ctx, std::int64_t number, const Inbox& inbox) const {
+    const auto warp = ctx.template group<32>();
+    auto scope = ctx.system_scope();
+    bool is_pending = number < delivery_count;
+    const delivery own = is_pending ? ctx.load_constant(deliveries + number) : delivery{0, 0};
+    while (warp.any(is_pending)) {
+      const bool has_come = is_pending && scope.load_acquire(signals + number) >= solve;
+      is_pending = is_pending && !has_come;
+      std::uint32_t come = warp.ballot(has_come);
+      if (come == 0 && is_pending) {
+        scope.pause(signals + number);
+      }
+      warp.sync();
+      for (int lane = 0; come != 0; ++lane, come >>= 1) {
+        if ((come & 1u) == 0) {
+          continue;
+        }
+        const std::int64_t first = warp.shuffle(own.first, lane);
+        const std::int64_t count = warp.shuffle(own.count, lane);
+        for (std::int64_t i = first + warp.rank(); i < first + count; i += 32) {
+          for (std::int64_t rhs = 0; rhs < columns; ++rhs) {
+            const auto seen = flag::try_load(scope, component(received, i, rhs));
+            flag::publish(ctx, inbox.component(0, rhs, ctx.load_constant(inbox_indices + i)), seen.value());
+          }
+        }
+      }
+    }
   }
   /// Puts a value into the outbox. post() sends it.
   template <class Context>
