@@ -1,7 +1,7 @@
 // The numbers of systems that are solved together.
 #pragma once
 
-#include "sptrsv/types.hpp"
+#include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::detail::batched {
 
