@@ -50,20 +50,13 @@ class executor {
   [[nodiscard]] stream_handle stream() const { return nullptr; }
   [[nodiscard]] memory_resource& default_resource() const { return device_->resource(); }
   [[nodiscard]] static std::string device_name() { return "emulator"; }
-  [[nodiscard]] static bool can_access(const void* p) {
-    const guard lock(space().mutex());
-    return space().find(address_of(p)) != nullptr;
-  }
+  [[nodiscard]] static bool can_access(const void* p);
   [[nodiscard]] bool is_capturing() const { return device_->capturing; }
 
   template <class Agent>
   void launch(std::uint32_t blocks, const typename Agent::params& params,
               std::size_t dynamic_shared_bytes = 0, int threads = Agent::block_threads) const {
-    static_assert(std::is_trivially_copyable_v<typename Agent::params>);
-    static_assert(std::is_trivial_v<typename Agent::shared_storage>, "nobody constructs it");
-    static_assert(alignof(typename Agent::shared_storage) <= 128);
-    check_launch<Agent>(blocks, dynamic_shared_bytes, threads);
-    enqueue(launch_of<Agent>(blocks, params, dynamic_shared_bytes, threads));
+    launch_kernel(kernel_of<Agent>(blocks, &params, dynamic_shared_bytes, threads));
   }
 
   /// The same in a cluster, for a kernel that waits for kernels of the other devices. It and what is enqueued
@@ -71,64 +64,24 @@ class executor {
   template <class Agent>
   void launch_together(std::uint32_t blocks, const typename Agent::params& params,
                        std::size_t dynamic_shared_bytes = 0, int threads = Agent::block_threads) const {
-    check_launch<Agent>(blocks, dynamic_shared_bytes, threads);
-    refuse_capture("launch_together");
-    if (!device_->is_clustered()) {
-      throw launch_failure("emulator: launch_together on a device that is in no cluster");
-    }
-    device_->waiting.push_back({launch_of<Agent>(blocks, params, dynamic_shared_bytes, threads), false});
+    launch_kernel_together(kernel_of<Agent>(blocks, &params, dynamic_shared_bytes, threads));
   }
 
   template <class Agent>
   [[nodiscard]] std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0,
                                               int threads = Agent::block_threads) const {
-    check_launch<Agent>(1, dynamic_shared_bytes, threads);
+    check_launch(kernel_of<Agent>(1, nullptr, dynamic_shared_bytes, threads));
     const device_settings& s = device_->settings;
     return s.resident_blocks != 0 ? s.resident_blocks : s.occupancy;
   }
 
   [[nodiscard]] std::size_t shared_limit() const { return device_->settings.shared_limit; }
 
-  void fill_bytes(void* p, unsigned char value, std::size_t bytes) const {
-    enqueue([=] {
-      const guard lock(space().mutex());
-      if (bytes != 0) {
-        std::memset(writable(p, bytes, "fill_bytes"), value, bytes);
-      }
-    });
-  }
+  void fill_bytes(void* p, unsigned char value, std::size_t bytes) const;
   /// Copies bytes together with their state: bytes that were not written count as not written in the copy.
-  void copy(void* to, const void* from, std::size_t bytes) const {
-    enqueue([=] {
-      const guard lock(space().mutex());
-      if (bytes == 0) {
-        return;
-      }
-      allocation& source = space().checked(from, bytes, "copy from");
-      allocation& target = space().checked(to, bytes, "copy to");
-      const address_type a = address_of(from);
-      const address_type b = address_of(to);
-      std::memmove(target.bytes_at(b), source.bytes_at(a), bytes);
-      std::memmove(target.state_at(b), source.state_at(a), bytes);
-    });
-  }
-  void upload(void* to, const void* host, std::size_t bytes) const {
-    synchronize("upload");
-    const guard lock(space().mutex());
-    if (bytes != 0) {
-      refuse_device_address(host, "upload");
-      std::memcpy(writable(to, bytes, "upload"), host, bytes);
-    }
-  }
-  void download(void* host, const void* from, std::size_t bytes) const {
-    synchronize("download");
-    const guard lock(space().mutex());
-    if (bytes != 0) {
-      refuse_device_address(host, "download");
-      device_->counters.downloaded_bytes += bytes;
-      std::memcpy(host, readable(from, bytes, "download"), bytes);
-    }
-  }
+  void copy(void* to, const void* from, std::size_t bytes) const;
+  void upload(void* to, const void* host, std::size_t bytes) const;
+  void download(void* host, const void* from, std::size_t bytes) const;
   void synchronize() const { synchronize("synchronize"); }
 
   template <class T>
@@ -156,119 +109,57 @@ class executor {
     std::forward<Enqueue>(enqueue)(std::as_const(recorder));
     return recorded;
   }
-  void replay(graph_type& g) const {
-    finish_waiting();
-    const guard lock(space().mutex());
-    refuse_capture("replay");
-    ++device_->counters.replays;
-    for (const auto& operation : g.operations_) {
-      operation();
-    }
-  }
+  void replay(graph_type& g) const;
 
  private:
   using guard = std::lock_guard<std::recursive_mutex>;
 
   static memory_space& space() { return memory_space::instance(); }
 
-  template <class Operation>
-  void enqueue(Operation&& operation) const {
-    if (recording_ != nullptr) {
-      recording_->operations_.emplace_back(std::forward<Operation>(operation));
-    } else if (!device_->waiting.empty()) {
-      device_->waiting.push_back({std::forward<Operation>(operation), false});
-    } else {
-      operation();
-    }
-  }
-  /// Waits for what waits on the stream.
-  void finish_waiting() const {
-    if (!device_->waiting.empty()) {
-      device_->member_of->synchronize(device_->rank);
-    }
-  }
-
-  /// Returns a function that launches a kernel.
+  /// Describes a launch. What follows is the same for all kernels, and compiled once.
   template <class Agent>
-  [[nodiscard]] auto launch_of(std::uint32_t blocks, const typename Agent::params& params,
-                               std::size_t dynamic_shared_bytes, int threads) const {
-    return [to = device_, blocks, params, dynamic_shared_bytes, threads] {
-      kernel k;
-      k.name = typeid(Agent).name();
-      k.blocks = blocks;
-      k.threads = threads;
-      k.static_bytes = static_bytes<Agent>();
-      k.dynamic_bytes = dynamic_shared_bytes;
-      k.params = &params;
-      k.body = [](scheduler& s, thread& t, const kernel& self) {
-        context ctx(s, t);
-        auto& shared = *reinterpret_cast<typename Agent::shared_storage*>(t.owner->static_shared.data());
-        Agent::run(ctx, shared, *static_cast<const typename Agent::params*>(self.params));
-      };
-      const guard lock(space().mutex());
-      scheduler::launch(*to, k);
-    };
-  }
-
-  template <class Agent>
-  static constexpr std::size_t static_bytes() {
-    return std::is_empty_v<typename Agent::shared_storage> ? 0 : sizeof(typename Agent::shared_storage);
-  }
-
-  template <class Agent>
-  void check_launch(std::uint32_t blocks, std::size_t dynamic_shared_bytes, int threads) const {
+  [[nodiscard]] static kernel kernel_of(std::uint32_t blocks, const typename Agent::params* params,
+                                        std::size_t dynamic_shared_bytes, int threads) {
+    using storage = typename Agent::shared_storage;
+    using parameters = typename Agent::params;
     static_assert(Agent::block_threads > 0);
-    const device_settings& s = device_->settings;
-    const std::size_t shared = static_bytes<Agent>() + dynamic_shared_bytes;
-    const std::string text = "emulator: a launch ";
-    if (blocks == 0) {
-      throw launch_failure(text + "of no blocks");
-    }
-    const int max_threads = std::min(Agent::block_threads, s.thread_limit);
-    if (threads <= 0 || threads > max_threads || (threads != Agent::block_threads && threads % 32 != 0)) {
-      throw launch_failure(text + "with " + std::to_string(threads) + " threads per block, of at most " +
-                           std::to_string(max_threads));
-    }
-    if (shared > s.shared_limit) {
-      throw launch_failure(text + "with " + std::to_string(shared) +
-                           " bytes of shared memory per block, of at most " + std::to_string(s.shared_limit));
-    }
+    static_assert(std::is_trivially_copyable_v<parameters>);
+    static_assert(alignof(parameters) <= alignof(std::max_align_t));
+    static_assert(std::is_trivial_v<storage>, "nobody constructs it");
+    static_assert(alignof(storage) <= 128);
+    kernel k;
+    k.name = typeid(Agent).name();
+    k.blocks = blocks;
+    k.threads = threads;
+    k.most_threads = Agent::block_threads;
+    k.static_bytes = std::is_empty_v<storage> ? 0 : sizeof(storage);
+    k.dynamic_bytes = dynamic_shared_bytes;
+    k.params = params;
+    k.params_bytes = sizeof(parameters);
+    k.body = [](scheduler& s, thread& t, const kernel& self) {
+      context ctx(s, t);
+      auto& shared = *reinterpret_cast<storage*>(t.owner->static_shared.data());
+      Agent::run(ctx, shared, *static_cast<const parameters*>(self.params));
+    };
+    return k;
   }
+  void launch_kernel(const kernel& k) const;
+  void launch_kernel_together(const kernel& k) const;
+  void check_launch(const kernel& k) const;
+  /// Returns a function that launches a kernel with a copy of its parameters.
+  [[nodiscard]] std::function<void()> later_launch(const kernel& k) const;
 
-  void refuse_capture(const char* what) const {
-    if (is_capturing()) {
-      throw capture_violation(std::string("emulator: ") + what + " while the stream is capturing");
-    }
-  }
-  void synchronize(const char* what) const {
-    finish_waiting();
-    const guard lock(space().mutex());
-    refuse_capture(what);
-    ++device_->counters.synchronizations;
-  }
-  static void refuse_device_address(const void* host, const char* what) {
-    if (space().find(address_of(host)) != nullptr) {
-      throw out_of_bounds(std::string(what) + ": " + hex(address_of(host)) +
-                          " is a device address where a host address is needed");
-    }
-  }
+  [[nodiscard]] bool runs_at_once() const { return recording_ == nullptr && device_->waiting.empty(); }
+  /// Runs an operation, or has it wait or recorded.
+  void enqueue(std::function<void()> operation) const;
+  /// Waits for what waits on the stream.
+  void finish_waiting() const;
+  void refuse_capture(const char* what) const;
+  void synchronize(const char* what) const;
+  static void refuse_device_address(const void* host, const char* what);
 
-  static unsigned char* writable(const void* p, std::size_t bytes, const char* what) {
-    allocation& a = space().checked(p, bytes, what);
-    std::memset(a.state_at(address_of(p)), shadow::initialised, bytes);
-    return a.bytes_at(address_of(p));
-  }
-  const unsigned char* readable(const void* p, std::size_t bytes, const char* what) const {
-    allocation& a = space().checked(p, bytes, what);
-    const unsigned char* const state = a.state_at(address_of(p));
-    for (std::size_t i = 0; i < bytes && device_->settings.check_initialised; ++i) {
-      if ((state[i] & shadow::initialised) == 0) {
-        throw uninitialised_read(std::string(what) + ": " + space().describe(address_of(p) + i) +
-                                 " has not been written");
-      }
-    }
-    return a.bytes_at(address_of(p));
-  }
+  static unsigned char* writable(const void* p, std::size_t bytes, const char* what);
+  const unsigned char* readable(const void* p, std::size_t bytes, const char* what) const;
   template <class T>
   [[nodiscard]] std::vector<T> read_all(const T* p, std::size_t count, const char* what) const {
     std::vector<T> values(count);

@@ -19,9 +19,11 @@ struct kernel {
   const char* name = "";  // of its agent, as typeid gives it
   std::uint32_t blocks = 0;
   int threads = 0;
+  int most_threads = 0;  // that a block may have
   std::size_t static_bytes = 0;
   std::size_t dynamic_bytes = 0;
   const void* params = nullptr;
+  std::size_t params_bytes = 0;
   void (*body)(scheduler&, thread&, const kernel&) = nullptr;
 };
 

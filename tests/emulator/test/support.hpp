@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "emulator/executor.hpp"
@@ -18,7 +19,7 @@ struct body_agent {
   static constexpr int block_threads = Threads;
   using shared_storage = Shared;
   struct params {
-    Body body;
+    std::remove_const_t<Body> body;  // for Clang, a struct with a const closure cannot be copied trivially
   };
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
