@@ -25,13 +25,15 @@ function(sptrsv_link_cuda_libraries target)
   endif()
 endfunction()
 
-# sptrsv_add_test(<name> SOURCES <file>... [CUDA] [FILTER <filter>] [SHARDS <n>] [LABELS <label>...])
+# sptrsv_add_test(<name> SOURCES <file>... [CUDA] [UNITY <n>] [FILTER <filter>] [SHARDS <n>] [LABELS <label>...])
 #
 # Adds a GoogleTest program, and its cases as tests of CTest, see sptrsv_add_cases.
 #   CUDA      compile all sources with nvcc, .cpp too; without a CUDA compiler the program is left out
+#   UNITY     compile groups of at most <n> sources as one translation unit each: the headers are parsed, and their
+#             templates instantiated, once for all of them; so names of two sources must not clash
 #   LABELS    programs with the label `types` are not part of sptrsv_tests
 function(sptrsv_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA" "FILTER;SHARDS" "SOURCES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA" "UNITY;FILTER;SHARDS" "SOURCES;LABELS")
   if(NOT arg_SOURCES OR (arg_CUDA AND NOT sptrsv_has_cuda))
     return()
   endif()
@@ -46,6 +48,9 @@ function(sptrsv_add_test name)
     add_dependencies(sptrsv_tests ${name})
   endif()
   sptrsv_configure_target(${name})
+  if(arg_UNITY)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${arg_UNITY})
+  endif()
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE GTest::gtest_main)
   if(arg_CUDA)

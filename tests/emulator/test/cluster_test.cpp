@@ -13,11 +13,11 @@
 namespace sptrsv::emulator::testing {
 namespace {
 
-constexpr std::size_t data = 0, flag = 2, result = 3, source = 4, word_count = 8;
+constexpr std::size_t payload = 0, flag = 2, result = 3, source = 4, word_count = 8;
 
-/// Device 0 calls send(ctx, words), which is to store 42 to `data` and then 1 to `flag` of device 1. Device 1
-/// waits for the flag and keeps what receive(ctx, its data) returns. Returns in how many schedules of 100
-/// that was 42.
+/// Device 0 calls send(ctx, words), which is to store 42 to `payload` and then 1 to `flag` of device 1.
+/// Device 1 waits for the flag and keeps what receive(ctx, its data) returns. Returns in how many schedules
+/// of 100 that was 42.
 template <class Send, class Receive>
 int arrivals(const Send& send, const Receive& receive, std::uint32_t blocks = 1) {
   return right_results(
@@ -28,7 +28,7 @@ int arrivals(const Send& send, const Receive& receive, std::uint32_t blocks = 1)
         } else if (ctx.block_rank() == 0) {
           word* const mine = words.of_device[1];
           wait_for(ctx, mine + flag);
-          ctx.store(mine + result, receive(ctx, mine + data));
+          ctx.store(mine + result, receive(ctx, mine + payload));
         }
       },
       [](const auto& results) { return results[1][result] == 42; }, blocks);
@@ -43,7 +43,7 @@ constexpr auto fence_and_load = [](auto& ctx, const word* p) {
 template <class Order>
 auto store_with(const Order& order) {
   return [=](auto& ctx, const symmetric_words& words) {
-    ctx.system_scope().store_relaxed(words.of_device[1] + data, 42);
+    ctx.system_scope().store_relaxed(words.of_device[1] + payload, 42);
     order(ctx);
     ctx.system_scope().store_relaxed(words.of_device[1] + flag, 1);
   };
@@ -55,7 +55,7 @@ auto put_with(const Order& order) {
     word* const mine = words.of_device[0];
     ctx.store(mine + source, 42);
     ctx.store(mine + source + 1, 1);
-    ctx.put(1, mine + data, mine + source, sizeof(word));
+    ctx.put(1, mine + payload, mine + source, sizeof(word));
     order(ctx);
     ctx.put(1, mine + flag, mine + source + 1, sizeof(word));
   };
@@ -77,7 +77,7 @@ TEST(Cluster, ASystemFenceAlsoOrdersStoresOfOtherThreadsThatItsThreadHasAcquired
     return [=](auto& ctx, const symmetric_words& words) {
       word* const local_flag = words.of_device[0] + flag;
       if (ctx.block_rank() == 0) {
-        ctx.system_scope().store_relaxed(words.of_device[1] + data, 42);
+        ctx.system_scope().store_relaxed(words.of_device[1] + payload, 42);
         if (releases) {
           ctx.fence();
         }
@@ -113,18 +113,18 @@ TEST(Cluster, StoresToOneWordStayInOrder) {
                 [](auto& ctx, int rank, const symmetric_words& words) {
                   if (rank == 0) {
                     for (word v = 1; v <= 10; ++v) {
-                      ctx.system_scope().store_relaxed(words.of_device[1] + data, v);
+                      ctx.system_scope().store_relaxed(words.of_device[1] + payload, v);
                     }
                     return;
                   }
                   word* const mine = words.of_device[1];
                   for (word last = 0; last < 10;) {
-                    const word now = ctx.system_scope().load_relaxed(mine + data);
+                    const word now = ctx.system_scope().load_relaxed(mine + payload);
                     if (now < last) {
                       ctx.store(mine + result, 1);
                     }
                     last = now > last ? now : last;
-                    ctx.pause(mine + data);
+                    ctx.pause(mine + payload);
                   }
                 },
                 [](const auto& results) { return results[1][result] == 0; }),
@@ -143,7 +143,7 @@ TEST(Cluster, TheSignalOfAPutFollowsItsData) {
                 [](auto& ctx, const symmetric_words& words) {
                   word* const mine = words.of_device[0];
                   ctx.store(mine + source, 42);
-                  ctx.put_signal(1, mine + data, mine + source, sizeof(word), mine + flag, 1);
+                  ctx.put_signal(1, mine + payload, mine + source, sizeof(word), mine + flag, 1);
                 },
                 fence_and_load),
             100);
@@ -159,7 +159,7 @@ TEST(Cluster, OrderHoldsForEachTargetSeparately) {
           if (rank == 0) {
             ctx.store(mine + source, 42);
             ctx.store(mine + source + 1, 1);
-            ctx.put(1, mine + data, mine + source, sizeof(word));
+            ctx.put(1, mine + payload, mine + source, sizeof(word));
             order(ctx);
             ctx.put(2, mine + flag, mine + source + 1, sizeof(word));
           } else if (rank == 2) {
@@ -168,7 +168,7 @@ TEST(Cluster, OrderHoldsForEachTargetSeparately) {
             ctx.system_scope().store_relaxed(words.of_device[1] + flag, 1);
           } else {
             wait_for(ctx, mine + flag);
-            ctx.store(mine + result, fence_and_load(ctx, mine + data));
+            ctx.store(mine + result, fence_and_load(ctx, mine + payload));
           }
         },
         [](const auto& results) { return results[1][result] == 42; });
@@ -186,7 +186,7 @@ TEST(Cluster, WordsOfAPutArriveEachByItself) {
           if (rank == 0) {
             ctx.store(mine + source, 7);
             ctx.store(mine + source + 1, 7);
-            ctx.put(1, mine + data, mine + source, 2 * sizeof(word));
+            ctx.put(1, mine + payload, mine + source, 2 * sizeof(word));
             ctx.system_scope().store_relaxed(words.of_device[1] + source, 1);
             return;
           }
@@ -216,15 +216,15 @@ TEST(Cluster, StreamsRunIndependently) {
         if (rank == 0) {
           const word launch = ctx.load(mine + source) + 1;
           ctx.store(mine + source, launch);
-          ctx.system_scope().store_relaxed(words.of_device[1] + data, launch);
+          ctx.system_scope().store_relaxed(words.of_device[1] + payload, launch);
           return;
         }
         const word launch = ctx.load(mine + source) + 1;
         ctx.store(mine + source, launch);
         if (launch == 1) {
-          word seen = wait_for(ctx, mine + data);
+          word seen = wait_for(ctx, mine + payload);
           for (int i = 0; i < 100; ++i) {
-            seen = ctx.system_scope().load_relaxed(mine + data);
+            seen = ctx.system_scope().load_relaxed(mine + payload);
           }
           ctx.store(mine + result, seen);
         }
@@ -238,13 +238,13 @@ TEST(Cluster, StoresAreCompleteWhenAStreamIs) {
     cluster devices(3, with_schedule(order));
     const auto results =
         run_together(devices, word_count, [](auto& ctx, int rank, const symmetric_words& words) {
-          ctx.system_scope().store_relaxed(words.of_device[(rank + 1) % 3] + data,
+          ctx.system_scope().store_relaxed(words.of_device[(rank + 1) % 3] + payload,
                                            static_cast<word>(rank) + 5);
           ctx.store(words.of_device[rank] + source, 9);
           ctx.put(rank, words.of_device[rank] + flag, words.of_device[rank] + source, sizeof(word));
         });
     for (std::size_t rank = 0; rank < 3; ++rank) {
-      EXPECT_EQ(results[rank][data], (rank + 2) % 3 + 5);
+      EXPECT_EQ(results[rank][payload], (rank + 2) % 3 + 5);
       EXPECT_EQ(results[rank][flag], 9u);
     }
   }

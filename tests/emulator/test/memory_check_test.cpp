@@ -11,14 +11,14 @@ namespace sptrsv::emulator::testing {
 namespace {
 
 /// Runs `body(ctx, data, shared)` in thread 5 of block 2.
-struct storage {
+struct four_values {
   int values[4];
 };
 template <class T, class Body>
 void run_on(const executor& on, T* data, const Body& body) {
-  launch<8, storage>(
+  launch<8, four_values>(
       on, 4,
-      [=](auto& ctx, storage& shared) {
+      [=](auto& ctx, four_values& shared) {
         if (ctx.block_rank() == 2 && ctx.thread_rank() == 5) {
           body(ctx, data, shared);
         }
@@ -33,23 +33,23 @@ TEST(Bounds, EveryKindOfAccessIsChecked) {
   const auto data = zeros<int>(on, 10);
   const auto after = zeros<int>(on, 10);
   const auto refuses = [&](const auto& body) { EXPECT_THROW(run_on(on, data.data(), body), out_of_bounds); };
-  refuses([](auto& ctx, int* p, storage&) { ctx.load(p + 10); });
-  refuses([](auto& ctx, int* p, storage&) { ctx.load_constant(p - 1); });
-  refuses([](auto& ctx, int* p, storage&) { ctx.load_relaxed(p + 64); });
-  refuses([](auto& ctx, int* p, storage&) { ctx.store(p + 10, 1); });
-  refuses([](auto& ctx, int* p, storage&) { ctx.store_release(p - 64, 1); });
-  refuses([](auto& ctx, int* p, storage&) { ctx.atomic_add(p + 10, 1); });
-  refuses([](auto& ctx, int* p, storage&) { ctx.pause(p + 10); });
-  refuses([](auto& ctx, int* p, storage&) { ctx.load(reinterpret_cast<std::int64_t*>(p + 8) + 1); });
-  refuses([](auto& ctx, int*, storage&) { ctx.load(static_cast<const int*>(nullptr)); });
-  refuses([](auto& ctx, int*, storage& shared) { ctx.load(shared.values + 4); });
-  refuses([](auto& ctx, int*, storage&) { ctx.store(static_cast<int*>(ctx.dynamic_shared()) + 16, 1); });
-  refuses([](auto& ctx, int*, storage&) {
+  refuses([](auto& ctx, int* p, four_values&) { ctx.load(p + 10); });
+  refuses([](auto& ctx, int* p, four_values&) { ctx.load_constant(p - 1); });
+  refuses([](auto& ctx, int* p, four_values&) { ctx.load_relaxed(p + 64); });
+  refuses([](auto& ctx, int* p, four_values&) { ctx.store(p + 10, 1); });
+  refuses([](auto& ctx, int* p, four_values&) { ctx.store_release(p - 64, 1); });
+  refuses([](auto& ctx, int* p, four_values&) { ctx.atomic_add(p + 10, 1); });
+  refuses([](auto& ctx, int* p, four_values&) { ctx.pause(p + 10); });
+  refuses([](auto& ctx, int* p, four_values&) { ctx.load(reinterpret_cast<std::int64_t*>(p + 8) + 1); });
+  refuses([](auto& ctx, int*, four_values&) { ctx.load(static_cast<const int*>(nullptr)); });
+  refuses([](auto& ctx, int*, four_values& shared) { ctx.load(shared.values + 4); });
+  refuses([](auto& ctx, int*, four_values&) { ctx.store(static_cast<int*>(ctx.dynamic_shared()) + 16, 1); });
+  refuses([](auto& ctx, int*, four_values&) {
     const int on_the_stack = 1;
     ctx.load(&on_the_stack);
   });
   const std::string text = fault_text<out_of_bounds>(
-      [&] { run_on(on, data.data(), [](auto& ctx, int* p, storage&) { ctx.store(p + 10, 1); }); });
+      [&] { run_on(on, data.data(), [](auto& ctx, int* p, four_values&) { ctx.store(p + 10, 1); }); });
   EXPECT_TRUE(contains(text, "block 2, thread 5: store: 4 bytes at 0x")) << text;
   EXPECT_TRUE(contains(text, "(of 40 bytes), whose offset 40 this would be")) << text;
 }
@@ -73,23 +73,24 @@ TEST(Bounds, MisalignedAccessIsRefused) {
   const executor on(&d);
   const auto data = zeros<int>(on, 10);
   EXPECT_THROW(run_on(on, data.data(),
-                      [](auto& ctx, int* p, storage&) { ctx.load(reinterpret_cast<double*>(p + 1)); }),
+                      [](auto& ctx, int* p, four_values&) { ctx.load(reinterpret_cast<double*>(p + 1)); }),
                misaligned_access);
   int words[4] = {};
-  run_on(on, data.data(), [&](auto& ctx, int* p, storage&) {
+  run_on(on, data.data(), [&](auto& ctx, int* p, four_values&) {
     ctx.template load_relaxed_words<4>(p + 4, words);
     ctx.template load_words<4>(p + 4, words);
     ctx.template store_relaxed_words<2>(p + 2, words);
   });
-  EXPECT_THROW(run_on(on, data.data(),
-                      [&](auto& ctx, int* p, storage&) { ctx.template load_relaxed_words<4>(p + 2, words); }),
-               misaligned_access);
-  EXPECT_THROW(
-      run_on(on, data.data(), [&](auto& ctx, int* p, storage&) { ctx.template load_words<4>(p + 2, words); }),
-      misaligned_access);
   EXPECT_THROW(
       run_on(on, data.data(),
-             [&](auto& ctx, int* p, storage&) { ctx.template store_relaxed_words<2>(p + 1, words); }),
+             [&](auto& ctx, int* p, four_values&) { ctx.template load_relaxed_words<4>(p + 2, words); }),
+      misaligned_access);
+  EXPECT_THROW(run_on(on, data.data(),
+                      [&](auto& ctx, int* p, four_values&) { ctx.template load_words<4>(p + 2, words); }),
+               misaligned_access);
+  EXPECT_THROW(
+      run_on(on, data.data(),
+             [&](auto& ctx, int* p, four_values&) { ctx.template store_relaxed_words<2>(p + 1, words); }),
       misaligned_access);
 }
 
@@ -106,7 +107,7 @@ TEST(Lifetime, UseAfterFreeIsRefused) {
   EXPECT_FALSE(executor::can_access(stale));
   EXPECT_FALSE(executor::can_access(&d));
   const std::string text = fault_text<use_after_free>(
-      [&] { run_on(on, stale, [](auto& ctx, int* p, storage&) { ctx.store(p + 3, 1); }); });
+      [&] { run_on(on, stale, [](auto& ctx, int* p, four_values&) { ctx.store(p + 3, 1); }); });
   EXPECT_TRUE(contains(text, "offset 12 of buffer #")) << text;
   data = {};
   EXPECT_EQ(d.live_bytes(), 0u);
@@ -137,13 +138,13 @@ TEST(Initialisation, UninitialisedReadIsRefused) {
   const auto refuses = [&](const auto& body) {
     EXPECT_THROW(run_on(on, data.data(), body), uninitialised_read);
   };
-  refuses([](auto& ctx, int* p, storage&) { ctx.load(p); });
-  refuses([](auto& ctx, int* p, storage&) { ctx.load_constant(p + 1); });
-  refuses([](auto& ctx, int* p, storage&) { ctx.load_acquire(p + 2); });
-  refuses([](auto& ctx, int* p, storage&) { ctx.atomic_add(p + 3, 1); });
+  refuses([](auto& ctx, int* p, four_values&) { ctx.load(p); });
+  refuses([](auto& ctx, int* p, four_values&) { ctx.load_constant(p + 1); });
+  refuses([](auto& ctx, int* p, four_values&) { ctx.load_acquire(p + 2); });
+  refuses([](auto& ctx, int* p, four_values&) { ctx.atomic_add(p + 3, 1); });
   on.fill_bytes(data.data() + 4, 0, 4);
-  refuses([](auto& ctx, int* p, storage&) { ctx.load(reinterpret_cast<std::int64_t*>(p + 4)); });
-  refuses([](auto& ctx, int* p, storage&) {
+  refuses([](auto& ctx, int* p, four_values&) { ctx.load(reinterpret_cast<std::int64_t*>(p + 4)); });
+  refuses([](auto& ctx, int* p, four_values&) {
     ctx.store(p + 6, 1);  // pending: half of the value that is read
     ctx.load(reinterpret_cast<std::int64_t*>(p + 6));
   });
@@ -156,13 +157,13 @@ TEST(Initialisation, UninitialisedReadIsRefused) {
   EXPECT_THROW(on.download(&host, twin.data() + 8, 4), uninitialised_read);
   EXPECT_NO_THROW(on.download(&host, twin.data() + 4, 4));
 
-  EXPECT_NO_THROW(run_on(on, data.data(), [](auto& ctx, int* p, storage&) {
+  EXPECT_NO_THROW(run_on(on, data.data(), [](auto& ctx, int* p, four_values&) {
     ctx.store(p + 9, 1);
     ctx.load(p + 9);
   }));
   EXPECT_NO_THROW(on.download(&host, data.data() + 9, 4));
   d.settings.check_initialised = false;
-  EXPECT_NO_THROW(run_on(on, data.data(), [](auto& ctx, int* p, storage&) { ctx.load(p); }));
+  EXPECT_NO_THROW(run_on(on, data.data(), [](auto& ctx, int* p, four_values&) { ctx.load(p); }));
 }
 
 TEST(Constant, WrittenInTheSameLaunchIsRefused) {
@@ -198,7 +199,7 @@ TEST(Constant, SharedMemoryIsRefused) {
   device d;
   const executor on(&d);
   EXPECT_THROW(run_on(on, static_cast<int*>(nullptr),
-                      [](auto& ctx, int*, storage& shared) { ctx.load_constant(shared.values); }),
+                      [](auto& ctx, int*, four_values& shared) { ctx.load_constant(shared.values); }),
                constant_violation);
 }
 

@@ -35,8 +35,8 @@ class oracle : public ::testing::Test {
     return x;
   }
 };
-using values = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
-TYPED_TEST_SUITE(oracle, values);
+using value_types = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(oracle, value_types);
 
 TYPED_TEST(oracle, accepts_substitution_and_refuses_the_smallest_wrong_entry) {
   const pattern p = patterns::random(40, 4, 1);

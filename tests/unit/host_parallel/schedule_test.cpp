@@ -17,7 +17,7 @@ namespace {
 
 using triangle = detail::host_triangle<std::int32_t, std::int32_t>;
 using order = detail::host_order<std::int32_t>;
-using schedule = detail::host_schedule<std::int32_t>;
+using thread_schedule = detail::host_schedule<std::int32_t>;
 
 triangle triangle_of(const pattern& p) {
   const auto a = make_matrix<double>(p, {}).by_rows;
@@ -103,7 +103,7 @@ TEST(HostOrder, SortsTheRowsOfAStepByLength) {
 }
 
 /// Simulates the waits: a worker knows only the rows of other workers for which it has waited.
-void expect_sound(const triangle& t, const schedule& s) {
+void expect_sound(const triangle& t, const thread_schedule& s) {
   const std::size_t n = t.row_offsets.size() - 1;
   const auto workers = at(s.workers);
   ASSERT_EQ(s.rows.size(), n);
@@ -162,13 +162,13 @@ void for_each_schedule(Visit visit) {
 }
 
 TEST(HostSchedule, IsSoundForEveryPatternAndNumberOfWorkers) {
-  for_each_schedule([](const triangle& t, const schedule& s) { expect_sound(t, s); });
+  for_each_schedule([](const triangle& t, const thread_schedule& s) { expect_sound(t, s); });
 }
 
 /// Adds 1 to the largest sum of the rows that a row needs. The sums are plain memory, so that ThreadSanitizer
 /// sees a dependency without a wait.
 TEST(HostSchedule, OrdersRowsOfThreads) {
-  for_each_schedule([](const triangle& t, const schedule& s) {
+  for_each_schedule([](const triangle& t, const thread_schedule& s) {
     const auto levels = detail::levels_on_host<std::int32_t>(t.row_offsets, t.columns);
     for (const int threads : {s.workers, (s.workers + 1) / 2}) {
       std::vector<std::int32_t> level(s.rows.size(), -1);
@@ -200,7 +200,7 @@ TEST(HostSchedule, OrdersRowsOfThreads) {
 
 TEST(HostSchedule, SharesAWideLevelEvenly) {
   const triangle t = triangle_of(patterns::diagonal(100));
-  const schedule s = detail::share_steps(detail::window_order(t, 100, false), t, 4);
+  const thread_schedule s = detail::share_steps(detail::window_order(t, 100, false), t, 4);
   EXPECT_EQ(s.task_offsets, (std::vector<std::int32_t>{0, 25, 50, 75, 100}));
   EXPECT_EQ(s.task_workers, (std::vector<int>{0, 1, 2, 3}));
   EXPECT_TRUE(s.waits.empty());
@@ -215,7 +215,7 @@ TEST(HostSchedule, SharesALevelIntoConsecutiveRowsSortedByLength) {
     }
   }
   const triangle t = triangle_of(p);
-  const schedule s = detail::share_steps(detail::window_order(t, 60, false), t, 2);
+  const thread_schedule s = detail::share_steps(detail::window_order(t, 60, false), t, 2);
   ASSERT_EQ(s.task_offsets, (std::vector<std::int32_t>{0, 10, 20, 40, 60}));
   for (std::size_t q = 20; q < 60; ++q) {
     EXPECT_EQ(s.rows[q] < 40, q < 40);
@@ -225,7 +225,7 @@ TEST(HostSchedule, SharesALevelIntoConsecutiveRowsSortedByLength) {
 
 TEST(HostSchedule, DealsWindowsRoundRobin) {
   const triangle t = triangle_of(patterns::diagonal(100));
-  const schedule s = detail::deal_windows(detail::window_order(t, 30, true), t, 3);
+  const thread_schedule s = detail::deal_windows(detail::window_order(t, 30, true), t, 3);
   EXPECT_EQ(s.task_offsets, (std::vector<std::int32_t>{0, 30, 60, 90, 100}));
   EXPECT_EQ(s.task_workers, (std::vector<int>{0, 1, 2, 0}));
   EXPECT_TRUE(s.waits.empty());
@@ -243,7 +243,7 @@ TEST(HostSchedule, WorkersOfAGridFollowEachOtherClosely) {
   // Each window is a plane. A worker may start with a plane when the first tasks of the plane before are
   // done.
   const triangle t = triangle_of(patterns::stencil_3d(40, 40, 6));
-  const schedule s = detail::deal_windows(detail::window_order(t, 1600, true), t, 2);
+  const thread_schedule s = detail::deal_windows(detail::window_order(t, 1600, true), t, 2);
   std::size_t second = 0;
   while (s.task_workers[second] == 0) {
     ++second;

@@ -161,7 +161,7 @@ std::pair<std::size_t, std::vector<std::int64_t>> rows_of(const supernode_tree<s
   return {s, rows};
 }
 
-class TasksThatLookAhead : public testing::TestWithParam<int> {};
+class TasksThatLookAhead : public ::testing::TestWithParam<int> {};
 
 /// A tile of rows that several ancestors have waits for those of the descendants, wherever it stands.
 TEST_P(TasksThatLookAhead, WaitForEarlierTasksForward) {
@@ -230,7 +230,7 @@ TEST_P(TasksThatLookAhead, WaitForEarlierTasksBackward) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Lookahead, TasksThatLookAhead, testing::Values(0, 1, 3, 8, 100));
+INSTANTIATE_TEST_SUITE_P(Lookahead, TasksThatLookAhead, ::testing::Values(0, 1, 3, 8, 100));
 
 TEST(SupernodePath, IsTheLongestOfTheTree) {
   // The leaves have 2 and 2 columns; the second one has more rows below it. Columns 4 to 6 are cut to 4 and

@@ -19,16 +19,16 @@ namespace partitioned = detail::dataflow::partitioned;
 using partitioned::partitioning;
 using partitioned::shape_values;
 
-constexpr shape_values one_lane{1, 32, 2, 1, false, 1};
-constexpr shape_values four_lanes{4, 64, 2, 2, false, 1};
+constexpr shape_values shape_of_one_lane{1, 32, 2, 1, false, 1};
+constexpr shape_values shape_of_four_lanes{4, 64, 2, 2, false, 1};
 
 /// A cell, in values that compare.
-using cell =
+using cell_values =
     std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;  // need, rows, global, rounds
 
 /// The cells of a table by level, then by partition.
 struct counted_table {
-  std::vector<cell> cells;
+  std::vector<cell_values> cells;
   bool needs_later_partition = false;
 };
 
@@ -92,7 +92,7 @@ class LevelTables : public on_target<case_types<emulator_target, double, std::in
     std::vector<partitioned::level_table> tables;
     std::int64_t size = 0;
     for (const partitioning& division : partitionings) {
-      for (const shape_values& shape : {one_lane, four_lanes}) {
+      for (const shape_values& shape : {shape_of_one_lane, shape_of_four_lanes}) {
         tables.push_back({division, shape, size, 1});
         size += division.partitions * levels.count;
       }
@@ -125,7 +125,7 @@ class LevelTables : public on_target<case_types<emulator_target, double, std::in
                    std::to_string(tables[i].shape.lanes) + " lanes");
       const auto expected = count_serially(p, {level.begin(), level.end()}, partitions_of(p, division),
                                            division.partitions, tables[i].shape);
-      std::vector<cell> seen;
+      std::vector<cell_values> seen;
       for (std::int64_t k = 0; k < division.partitions * levels.count; ++k) {
         const partitioned::level_counts& c = cells[static_cast<std::size_t>(tables[i].begin + k)];
         seen.emplace_back(c.need, c.rows, c.global_entries, c.rounds);

@@ -31,7 +31,7 @@ struct recording_context {
   void spin(const void*) const {}
 };
 
-struct one_lane {
+struct lane_alone {
   [[nodiscard]] bool all(bool condition) const { return condition; }
 };
 
@@ -60,8 +60,8 @@ void expect_addresses(const std::vector<std::int32_t>& solve_indices) {
   }
   recording_context ctx;
   constexpr std::uintptr_t base = std::uintptr_t{1} << 44;
-  const global_entries<Scalar, Shape, recording_context, one_lane> entries(
-      ctx, one_lane{}, 0, reinterpret_cast<const typename flag::word*>(base));
+  const global_entries<Scalar, Shape, recording_context, lane_alone> entries(
+      ctx, lane_alone{}, 0, reinterpret_cast<const typename flag::word*>(base));
   entries.products(slice, slice, head, offsets);
   std::vector<std::uintptr_t> expected;
   for (const std::int32_t index : solve_indices) {
