@@ -1,4 +1,4 @@
-// What the executor does in the same way for all kernels and types.
+// The functions of the executor that do the same for all kernels and types.
 #include "emulator/executor.hpp"
 
 #include <algorithm>

@@ -268,8 +268,7 @@ TEST(AnyBatch, SolvesOneSystemAfterTheOtherOnTheHost) {
   EXPECT_EQ(batch.max_rhs(), 2);
   EXPECT_EQ(batch.info().entries, 3);
 
-  // Two right-hand sides, of which each system has both rows together, and one right-hand side for all
-  // systems.
+  // Two right-hand sides, row-major, and the same ones for all systems.
   const std::vector<double> b{2, 0, 9, 4};
   const batch_view<const double> of_all{b.data(), 3, 2, 2, 2, 1, 0};
   std::vector<double> x(12);

@@ -12,7 +12,7 @@
 namespace sptrsv::testing {
 namespace {
 
-/// What one lane of a group sees.
+/// The arguments that one lane of a group gets.
 struct seen_by_lane {
   std::int64_t element;
   std::int32_t rank;

@@ -1,4 +1,5 @@
-// The kernel of a batched solve, and what its status needs.
+// The kernel of a batched solve, and what its status needs. The file is long because the parts of the kernel
+// share what a lane holds in registers.
 #pragma once
 
 #include <cstdint>
@@ -119,7 +120,7 @@ struct solve_agent {
   struct packed_step {
     std::uint32_t words[4];
   };
-  /// What a lane multiplies in a step: values that the step does not have are left as they were.
+  /// The values that a lane needs in a step. A value that the step does not need keeps what it had before.
   struct lane_values {
     pack entries[step_entries];
     pack reciprocal;  ///< of the pivot, 1 with a unit diagonal; NaN if the row must divide

@@ -40,9 +40,9 @@ struct alignas(16) lane_step {
   [[nodiscard]] SPTRSV_HOST_DEVICE int row_lanes() const { return 1 << (own >> shift_bit & 7); }
   /// The logarithm of the lanes of a row in the later step; the same for all lanes.
   [[nodiscard]] SPTRSV_HOST_DEVICE std::uint32_t next_shift() const { return own >> next_shift_bit & 7; }
-  /// Whether the step is the last one of its rows; the same for all lanes.
+  /// Returns whether the step is the last one of its rows; all lanes get the same answer.
   [[nodiscard]] SPTRSV_HOST_DEVICE bool is_last() const { return (own & last_flag) != 0; }
-  /// Whether this lane writes the component.
+  /// Returns whether this lane writes the component.
   [[nodiscard]] SPTRSV_HOST_DEVICE bool writes() const { return (own & writes_flag) != 0; }
   /// The number of lanes of the later step that have an entry k, or with k = step_entries its number of
   /// pivots; the same for all lanes.

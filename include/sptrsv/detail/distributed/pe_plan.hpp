@@ -1,4 +1,5 @@
-// The plan of a PE in device memory, and its inbox.
+// The plan of a PE in device memory, and its inbox. The file is long because it makes, names and counts about
+// thirty arrays.
 #pragma once
 
 #include <algorithm>

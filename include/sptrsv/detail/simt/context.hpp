@@ -106,7 +106,7 @@
 //       C += A B, where A has 8 x 4 elements, B 4 x 8, and C 8 x 8. Lane l has A(l / 4, l % 4),
 //       B(l % 4, l / 4), C(l / 4, 2 (l % 4)) and C(l / 4, 2 (l % 4) + 1).
 //     void multiply_add(const T (&a)[2], T b, T (&c)[2], T (&d)[2]);
-//       The same for two matrices A with one B: C += A_0 B and D += A_1 B.
+//       Multiplies two matrices A by one B: C += A_0 B and D += A_1 B.
 #pragma once
 
 #include <cstdint>
