@@ -20,7 +20,7 @@
 #include "common/gpu/pool.cuh"
 #include "common/measurement/placement.hpp"
 #include "common/measurement/statistics.hpp"
-#include "sptrsv/detail/analysis/kahn_levels.hpp"
+#include "sptrsv/detail/levels/kahn_levels.hpp"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #include "sptrsv/device_matrix.hpp"
 

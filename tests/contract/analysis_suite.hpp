@@ -3,11 +3,11 @@
 
 #include "contract/contract_fixture.hpp"
 #include "sptrsv/detail/analysis/device_columns.hpp"
-#include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
-#include "sptrsv/detail/analysis/kahn_levels.hpp"
-#include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/levels/device_levels.hpp"
+#include "sptrsv/detail/levels/kahn_levels.hpp"
+#include "sptrsv/detail/levels/level_order.hpp"
 
 namespace sptrsv::testing {
 

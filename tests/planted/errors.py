@@ -12,7 +12,7 @@ BLOCK = D + "block/agent.hpp"
 SCHEME = D + "scheme/"
 SN = D + "supernodal/"
 PARTITIONED_SLICES = D + "dataflow/partitioned/build/slices.hpp"
-LEVELS = D + "analysis/levels_agent.hpp"
+LEVELS = D + "levels/levels_agent.hpp"
 BATCHED = D + "batched/"
 INCOMPLETE = D + "incomplete/"
 DISTRIBUTED = D + "distributed/"
@@ -807,7 +807,7 @@ ERRORS = (
         "late search: its levels are taken although it was given up",
         "flag",
         "analysis",
-        Edit(D + "analysis/level_searches.hpp", "results[0].given_up != 0 || results[1].given_up != 0", "false"),
+        Edit(D + "levels/level_searches.hpp", "results[0].given_up != 0 || results[1].given_up != 0", "false"),
     ),
     error(
         "late search: a warp that gives up publishes nothing",

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/scheme/model.hpp"
 #include "sptrsv/policy/scheme.hpp"
 #include "sptrsv/scheme/plan.hpp"

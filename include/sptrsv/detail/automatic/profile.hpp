@@ -9,10 +9,10 @@
 
 #include "sptrsv/cost_model.hpp"
 #include "sptrsv/detail/analysis/array_kernels.hpp"
-#include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/automatic/supernodes.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/host/executor.hpp"
 
 namespace sptrsv::detail::automatic {

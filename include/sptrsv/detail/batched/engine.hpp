@@ -6,12 +6,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/batched/agent.hpp"
 #include "sptrsv/detail/batched/pack_agent.hpp"
 #include "sptrsv/detail/batched/plan.hpp"
+#include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/options.hpp"
 
 namespace sptrsv::detail::batched {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/incomplete/eliminated_rows.hpp"
 #include "sptrsv/detail/incomplete/operands.hpp"
+#include "sptrsv/detail/levels/device_levels.hpp"
 
 namespace sptrsv::detail::incomplete {
 

@@ -8,11 +8,11 @@
 
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
-#include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/level_set/agent.hpp"
 #include "sptrsv/detail/level_set/plan.hpp"
+#include "sptrsv/detail/levels/level_order.hpp"
 #include "sptrsv/policy/level_set.hpp"
 #include "sptrsv/solver.hpp"
 

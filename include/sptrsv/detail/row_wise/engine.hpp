@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_values.hpp"
-#include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/levels/level_order.hpp"
 #include "sptrsv/detail/row_wise/system.hpp"
 #include "sptrsv/policy/row_order.hpp"
 #include "sptrsv/solver.hpp"

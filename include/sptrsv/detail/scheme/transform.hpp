@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
-#include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/row_wise/warp_tasks.hpp"
 #include "sptrsv/scheme/scheme.hpp"
 

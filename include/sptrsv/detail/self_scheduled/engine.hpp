@@ -8,7 +8,7 @@
 
 #include "sptrsv/detail/analysis/device_columns.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
-#include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/levels/level_order.hpp"
 #include "sptrsv/detail/self_scheduled/agent.hpp"
 #include "sptrsv/policy/orientation.hpp"
 #include "sptrsv/policy/row_order.hpp"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "sptrsv/detail/analysis/level_order.hpp"
+#include "sptrsv/detail/levels/level_order.hpp"
 #include "sptrsv/detail/row_wise/warp_tasks.hpp"
 
 namespace sptrsv::detail::sync_free_warp {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "sptrsv/detail/analysis/cut_levels.hpp"
 #include "sptrsv/detail/dataflow/hybrid/path.hpp"
+#include "sptrsv/detail/levels/cut_levels.hpp"
 
 namespace sptrsv::detail::dataflow::hybrid {
 

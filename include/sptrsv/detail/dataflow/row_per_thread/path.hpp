@@ -10,13 +10,13 @@
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
 #include "sptrsv/detail/analysis/device_values.hpp"
-#include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/analysis/split_rows.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/base/rhs_pack.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/agent.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/diagonal_agent.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/values.hpp"
+#include "sptrsv/detail/levels/level_order.hpp"
 #include "sptrsv/detail/row_wise/gates.hpp"
 
 namespace sptrsv::detail::dataflow::row_per_thread {

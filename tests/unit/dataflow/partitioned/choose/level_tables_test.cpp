@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "contract/contract_fixture.hpp"
-#include "sptrsv/detail/analysis/device_levels.hpp"
+#include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/policy/dataflow.hpp"
 #include "support/emulator_target.hpp"
 

@@ -16,12 +16,12 @@
 #include <cstdint>
 #include <utility>
 
-#include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/analysis/split_rows.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/order.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/pack.hpp"
 #include "sptrsv/detail/dataflow/partitioned/plan.hpp"
+#include "sptrsv/detail/levels/device_levels.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 

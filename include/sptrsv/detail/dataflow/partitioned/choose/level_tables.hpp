@@ -9,9 +9,9 @@
 #include <functional>
 #include <vector>
 
-#include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/predict_agent.hpp"
+#include "sptrsv/detail/levels/device_levels.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
 

@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/level_runs/agents.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/level_runs/rhs_agent.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/level_runs/row_kernels.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/limits.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/agent.hpp"
+#include "sptrsv/detail/levels/device_levels.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/simt/scan.hpp"
 #include "sptrsv/memory_resource.hpp"

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/levels/device_levels.hpp"
 
 namespace sptrsv::detail {
 

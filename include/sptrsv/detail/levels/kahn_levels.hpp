@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_columns.hpp"
-#include "sptrsv/detail/analysis/device_levels.hpp"
 #include "sptrsv/detail/analysis/host_columns.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/levels/device_levels.hpp"
 
 namespace sptrsv::detail {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
-#include "sptrsv/detail/analysis/levels_agent.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/levels/levels_agent.hpp"
 
 namespace sptrsv::detail {
 

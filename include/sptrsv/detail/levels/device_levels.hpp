@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "sptrsv/detail/analysis/level_searches.hpp"
+#include "sptrsv/detail/levels/level_searches.hpp"
 
 namespace sptrsv::detail {
 

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/analysis/level_order.hpp"
 #include "sptrsv/detail/analysis/split_rows.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/levels/level_order.hpp"
 
 namespace sptrsv::detail {
 
