@@ -159,8 +159,7 @@ auto analyze_factors(
 ///
 /// @param method LU or Cholesky.
 /// @param a csr_view, csc_view or owning matrix. In device memory it is factorised on the device, in host
-/// memory
-///   on the host.
+///   memory on the host.
 /// @param options what the factorisation does to pivots, and the level of fill.
 /// @param stream the stream of the analysis; the host ignores it.
 /// @param resource source of memory; null: the default of the side of the matrix.

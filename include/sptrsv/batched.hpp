@@ -22,8 +22,8 @@ namespace sptrsv {
 /// One warp solves up to 16 systems. The rows of a level are solved together; x is in shared memory, and the
 /// values, which update_values puts into the order of the solve, are read once for each right-hand side. The
 /// rows of a system must therefore fit the shared memory of a thread block: about 29000 double-precision rows
-/// on an H100. The result is the same in every bit from solve to solve, and does
-/// not depend on the other systems of the batch.
+/// on an H100. The result is the same in every bit from solve to solve, and does not depend on the other
+/// systems of the batch.
 ///
 /// The object is move-only and owns all that it needs. It has memory for one solve in flight: its status. For
 /// streams, memory and threads the rules of `solver` apply.
@@ -74,9 +74,8 @@ class batched_solver {
   /// enqueues: the function does not allocate and does not synchronise, and it may be captured into a CUDA
   /// graph.
   ///
-  /// @param b the right-hand sides, in device memory; all systems, and at most max_rhs() columns. A stride of
-  /// 0
-  ///   repeats elements, for example one right-hand side for all systems. Contiguous columns are read
+  /// @param b the right-hand sides, in device memory; all systems, and at most max_rhs() columns. A stride
+  ///   of 0 repeats elements, for example one right-hand side for all systems. Contiguous columns are read
   ///   fastest.
   /// @param x the solutions; its elements must not overlap. Ordered by size, each stride of x must be larger
   ///   than the distance between two elements whose indices differ in dimensions of smaller strides only. x
@@ -213,8 +212,7 @@ class batched_solver {
 /// @param a csr_view, csc_view or owning matrix in device memory: the pattern of all systems. Its values are
 ///   not read.
 /// @param values the values of all systems, see batched_solver::update_values: a span or a contiguous
-/// container
-///   in device memory.
+///   container in device memory.
 /// @param batch the number of systems, and the distance between their values.
 /// @param options the triangle, the operation, and the largest number of right-hand sides, of all systems.
 /// @param stream the stream of the analysis, whose device must be the current one.

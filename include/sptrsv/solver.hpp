@@ -41,14 +41,14 @@ namespace detail {
 ///   engine(const Policy&, const valued_pattern<Scalar, Index, Offset>&, const triangle_form&, max_rhs,
 ///          executor, resource);  // most engines take a pattern_view: they do not plan by values
 ///   engine(const Policy&, const valued_panels<Scalar, Index, Offset>&, ...);  // optional
-///   engine(const engine&, op, executor, resource);                            // optional;
-///   solver::transposed void update_values(const Scalar* values, executor); workspace
-///   make_workspace(executor, resource) const;  // move-only; for one solve in flight void solve(Scalar
-///   alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace&, executor) const; std::int64_t
-///   first_nonfinite_index(workspace&, executor) const;    // substitution index, or -1 bool
-///   is_zero_pivot(std::int64_t substitution_index, workspace&, executor) const; std::int64_t
-///   first_grown_index(executor) const;  // optional; see first_grown_index() below void
-///   describe(solver_info&, const executor&) const;
+///   engine(const engine&, op, executor, resource);  // optional; for solver::transposed
+///   void update_values(const Scalar* values, executor);
+///   workspace make_workspace(executor, resource) const;  // move-only; for one solve in flight
+///   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace&, executor) const;
+///   std::int64_t first_nonfinite_index(workspace&, executor) const;  // substitution index, or -1
+///   bool is_zero_pivot(std::int64_t substitution_index, workspace&, executor) const;
+///   std::int64_t first_grown_index(executor) const;  // optional; see first_grown_index() below
+///   void describe(solver_info&, const executor&) const;
 ///
 /// update_values() and solve() enqueue only. The functions that return a value synchronise.
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
@@ -458,8 +458,8 @@ class solver {
 /// @param stream the stream of the analysis: cudaStream_t for GPU policies, whose device must be the current
 ///   one; host_stream for host policies.
 /// @param resource source of memory; null: the library's pool on the current device
-/// (default_device_resource),
-///   or the heap for host policies (host_memory_resource). It must outlive the solver.
+///   (default_device_resource), or the heap for host policies (host_memory_resource). It must outlive the
+///   solver.
 /// @return a `solver<Policy, Value, Index, Offset>`, with the stream type as last argument if it is not the
 ///   policy's default. Value, Index and Offset are the types of the matrix.
 /// @throws error with one of these codes, and the first offending row (column, for CSC) where there is one:

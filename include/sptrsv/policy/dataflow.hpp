@@ -165,8 +165,8 @@ struct dataflow_tuning {
   static constexpr std::int64_t narrow_run_levels = 8;
   /// Levels are narrow if they have at most this many rows on average.
   static constexpr std::int64_t rows_of_narrow_level = 12;
-  /// A system that is rewritten by levels is taken if its predicted time is less than this share of the time
-  /// without. No system with less was solved more slowly.
+  /// A system that is rewritten by levels is taken if its predicted time is less than this share of the
+  /// predicted time of the system as it is. No system under this share was solved more slowly.
   static constexpr double rewritten_gain = 0.98;
   /// The same if the system takes the row_per_thread path without being rewritten.
   static constexpr double rewritten_gain_over_row_per_thread = 0.9;
@@ -178,9 +178,8 @@ struct dataflow_tuning {
   static constexpr double rewritten_row_per_thread_saving_ns = 2000;
   /// Entries of a row that is rewritten, at most. One warp merges the rows of 32 neighbours, entry by entry.
   static constexpr std::int64_t longest_rewritten_row = 256;
-  /// The system is solved as it is if more than this share of its levels would be left when the rows of each
-  /// 32 consecutive ones did not need each other. No system with more was solved faster when it was
-  /// rewritten.
+  /// The system is solved as it is if more than this share of its levels would be left after rewriting in
+  /// row blocks of 32 rows. No system with a larger share was solved faster when it was rewritten.
   static constexpr double rewritten_levels = 0.25;
   /// Row blocks are tried before runs of levels only if the system takes the single_block path or at most
   /// this share of its levels would be left. Otherwise runs leave fewer levels, or nearly as few, and row

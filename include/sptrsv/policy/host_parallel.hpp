@@ -12,9 +12,8 @@ namespace sptrsv::policy {
 /// names it, and info().predictions has the times:
 ///
 /// - natural: one worker solves the rows in the order of substitution.
-/// - windows: one worker, level order inside windows of up to 4096 consecutive rows. Consecutive rows are
-/// then
-///   independent, so that the core does not wait for each component.
+/// - windows: one worker solves the rows in level order inside windows of up to 4096 consecutive rows.
+///   Consecutive rows are then independent, so that the core does not wait for each component.
 /// - pipeline: the same windows, which the workers take round-robin.
 /// - levels: level order; all workers share each level.
 ///

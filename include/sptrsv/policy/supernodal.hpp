@@ -73,8 +73,7 @@ namespace policy {
 /// change what a solution is:
 ///
 /// - Its backward error may be up to `max_growth` times that of substitution, and is bounded for the rows of
-/// a
-///   supernode together, relative to the largest of them, not for each row by itself.
+///   a supernode together, relative to the largest of them, not for each row by itself.
 /// - A component is non-finite where that of substitution is non-finite, unless finite values overflow there;
 ///   but an infinite component may be NaN.
 /// - `analyze` cuts a supernode into smaller ones as long as its growth, computed from the values, exceeds

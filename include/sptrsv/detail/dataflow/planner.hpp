@@ -21,13 +21,14 @@
 
 namespace sptrsv::detail::dataflow {
 
-/// When a plan is wanted: if its predicted time is less than this.
+/// The limits that the predicted time of a plan must stay under, or the plan is not wanted.
 struct time_limits {
-  double nanoseconds = std::numeric_limits<double>::infinity();  ///< of a plan of another path
-  /// Of a plan of the row_per_thread path, which is preferred if it meets this, if `nanoseconds` is finite.
+  double nanoseconds = std::numeric_limits<double>::infinity();  ///< of all paths but row_per_thread
+  /// Of the row_per_thread path, if `nanoseconds` is finite; a plan that meets this limit is preferred.
+  /// 0: the path is not wanted.
   double row_per_thread = 0;
-  bool is_rewritten =
-      false;  ///< whether levels were taken out of the system: its rows need recent components
+  /// Whether the system was rewritten by levels: its rows need recent components.
+  bool is_rewritten = false;
 
   [[nodiscard]] bool any() const { return nanoseconds < std::numeric_limits<double>::infinity(); }
 };

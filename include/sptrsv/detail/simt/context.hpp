@@ -100,8 +100,7 @@
 //     void sync();                       // orders memory among the lanes; the other calls do not
 //   All lanes of the tile call them together; 0 <= source, mask < Lanes.
 //
-//   tile<32>: static bool has_multiply_add<T>;     // whether the target has the next one for values of type
-//   T
+//   tile<32>: static bool has_multiply_add<T>;  // whether the target has multiply_add for values of type T
 //     void multiply_add(T a, T b, T (&c)[2]);
 //       C += A B, where A has 8 x 4 elements, B 4 x 8, and C 8 x 8. Lane l has A(l / 4, l % 4),
 //       B(l % 4, l / 4), C(l / 4, 2 (l % 4)) and C(l / 4, 2 (l % 4) + 1).

@@ -14,9 +14,9 @@
 //   template <class Agent> void launch(std::uint32_t blocks, const typename Agent::params&,
 //                                      std::size_t dynamic_shared_bytes = 0,
 //                int threads = Agent::block_threads) const;   // blocks > 0; threads per block, whole warps
-//   template <class Agent> void launch_together(...) const;  // as launch, for a kernel that waits for
-//   kernels
-//                                                 // which other PEs launch; not in a graph
+//   template <class Agent> void launch_together(...) const;
+//                                                 // as launch, for a kernel that waits for kernels of other
+//                                                 // PEs; not in a graph
 //   template <class Agent> std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0,
 //                int threads = Agent::block_threads) const;   // blocks on the device at once, at least 1
 //   static constexpr bool has_arenas;              // whether an analysis may put arrays into one piece

@@ -1,4 +1,4 @@
-// Builds the hybrid path as the choice of its cut says.
+// Builds the hybrid path for a chosen cut.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Builds the partitioned path as the choice of its partitions and shape says.
+// Builds the partitioned path with the chosen partitions and shape.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace sptrsv::detail::dataflow::partitioned {
 
-/// Builds the partitioned path of a system as a choice says.
+/// Builds the partitioned path of a system with the partitions and the shape of a shape_choice.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class builder {
  public:

@@ -7,11 +7,9 @@
 // tiles in one shape:
 // - rows of the system;
 // - partial rows: a row with more entries than a tile has room for leaves its oldest ones to partial rows,
-// whose value
-//   (minus the sum of their products) it takes with the factor -1;
+//   whose value (minus the sum of their products) it takes with the factor -1;
 // - reloading rows: a component that has left the ring buffer returns to it as a row without entries, whose
-// right-hand
-//   side is this component, read from x.
+//   right-hand side is this component, read from x.
 #pragma once
 
 #include <algorithm>

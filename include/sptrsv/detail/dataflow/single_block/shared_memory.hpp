@@ -67,11 +67,11 @@ template <class Shape, class Context>
 struct stage_barriers {
   Context& ctx;
 
-  /// Producers: the first stages are complete.
+  /// Producers: say that the first stages are complete.
   SPTRSV_DEVICE void complete_first() const { ctx.template barrier_arrive<Shape::block_threads>(first); }
-  /// Consumer: waits for that.
+  /// Consumer: waits until the first stages are complete.
   SPTRSV_DEVICE void wait_for_first() const { ctx.template barrier_wait<Shape::block_threads>(first); }
-  /// Producers: another stage is complete. Waits until the consumer has handed back a stage.
+  /// Producers: say that another stage is complete, and wait until the consumer has handed back a stage.
   SPTRSV_DEVICE void complete() const {
     ctx.template barrier_arrive<Shape::block_threads>(filled);
     ctx.template barrier_wait<Shape::block_threads>(emptied);

@@ -1,13 +1,11 @@
 // Builds the plan of a partitioned solve on the device.
 //
-// 1. Order (order.hpp): rows are divided into partitions in the order of substitution, or by boxes of a grid,
-// so
-//    that a partition needs earlier partitions only. In a partition rows stand level by level. A level is cut
-//    into tiles, and a tile into slices, one for each warp of a warp group.
+// 1. Order (order.hpp): rows are divided into partitions in the order of substitution, or by boxes of a
+//    grid, so that a partition needs earlier partitions only. In a partition rows stand level by level. A
+//    level is cut into tiles, and a tile into slices, one for each warp of a warp group.
 // 2. Slices (slices.hpp): each entry of a row is shared or global. An entry is shared if its column belongs
-// to the
-//    same partition and is still in the x ring buffer when the row is solved; if a row has more such entries
-//    than the shape has room for, the latest ones are shared. All other entries are global.
+//    to the same partition and is still in the x ring buffer when the row is solved; if a row has more such
+//    entries than the shape has room for, the latest ones are shared. All other entries are global.
 // 3. Packing (pack.hpp): columns of entries, and for each stored value the place where update_values puts it
 //    (values.hpp).
 #pragma once

@@ -55,7 +55,8 @@ class plan_search {
         shared_limit_(on.shared_limit()) {}
 
   /// Returns the best choice; its time is infinite if no shape fits the device or the system is too large.
-  /// `behind`: may be empty; if it was called, word() is its word. Synchronises.
+  /// `behind`: work for the device after the predictions, may be empty; word() returns the number that it
+  /// stored. Synchronises.
   shape_choice choose(work_behind behind = {}) {
     behind_ = std::move(behind);
     // Solve indices have 32 bits, also that of a thread one step past the end.
@@ -74,7 +75,7 @@ class plan_search {
     return best_;
   }
 
-  /// See choose().
+  /// Returns the number that the work behind the predictions stored; see choose().
   [[nodiscard]] std::int64_t word() const { return word_; }
 
   /// Returns, after choose(), the best cut of the hybrid path (see hybrid::best_cut), or the cut after

@@ -27,7 +27,7 @@ struct level_counts {
     return static_cast<std::int32_t>(level * level_stride + partition + 1);
   }
   [[nodiscard]] SPTRSV_HOST_DEVICE bool needs_other() const { return need != 0; }
-  /// If it needs another partition:
+  /// Returns the level of `need`; needed_partition() returns the partition. Only if needs_other().
   [[nodiscard]] SPTRSV_HOST_DEVICE std::int32_t needed_level() const {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(need - 1) / level_stride);
   }
