@@ -30,11 +30,18 @@ class pool_memory_resource final : public memory_resource {
   pool_memory_resource() = default;
   pool_memory_resource(const pool_memory_resource&) = delete;
   pool_memory_resource& operator=(const pool_memory_resource&) = delete;
-  /// Returns the memory to the system. CUDA delays this for memory whose deallocation is still enqueued.
+  /// Returns the memory to the system. Memory whose deallocation is still enqueued follows at the first
+  /// synchronisation of a stream, event or device after it.
+  ///
+  /// The pools themselves stay until the process ends. They are not destroyed, because driver 580.159.04
+  /// crashes or hangs in a later cudaStreamSynchronize if a deallocation is enqueued when cudaMemPoolDestroy
+  /// is called.
   ~pool_memory_resource() override {
+    std::uint64_t threshold = 0;
     for (const device_pool& pool : pools_) {
       if (pool.handle != nullptr) {
-        static_cast<void>(cudaMemPoolDestroy(pool.handle));
+        static_cast<void>(cudaMemPoolSetAttribute(pool.handle, cudaMemPoolAttrReleaseThreshold, &threshold));
+        static_cast<void>(cudaMemPoolTrimTo(pool.handle, 0));
       }
     }
   }

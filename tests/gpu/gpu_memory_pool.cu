@@ -177,6 +177,19 @@ TEST(GpuMemoryPool, ReportsThatTheDeviceHasTooLittleMemory) {
   EXPECT_TRUE(solves(nullptr, &pool));
 }
 
+TEST(GpuMemoryPool, ReturnsItsMemoryWhenItIsDestroyed) {
+  cudaMemPool_t handle = nullptr;
+  {
+    pool_memory_resource pool;
+    handle = pool.pool_handle();
+    const buffer<unsigned char> b(100 * mib, pool, nullptr);
+    SPTRSV_CUDA_CHECK(cudaMemsetAsync(b.data(), 0, b.bytes(), nullptr));
+  }
+  SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
+  EXPECT_EQ(attribute_of(handle, cudaMemPoolAttrReservedMemCurrent), 0u)
+      << "the pool itself is not destroyed";
+}
+
 /// The solver is destroyed when the process ends, perhaps after CUDA.
 TEST(GpuMemoryPool, ServesSolversOfStaticStorageDuration) {
   const auto a = to_device(chain(1000));
