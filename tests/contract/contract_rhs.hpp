@@ -63,15 +63,16 @@ SPTRSV_TEST_P(right_hand_sides, long_rows_and_deep_matrices) {
 /// next solve, whether it has more or fewer right-hand sides.
 SPTRSV_TEST_P(right_hand_sides, in_changing_numbers_on_one_solver) {
   using value = typename TypeParam::value;
-  const pattern p = patterns::stencil_2d(6, 9);
-  for (const form& f : this->forms_for(6)) {
-    const auto a = this->make(p, f);
-    auto solver = this->analyze(a, f, 5);
-    std::uint64_t seed = 1;
-    for (const std::int64_t columns : {5, 1, 3, 5, 5, 1, 1, 1, 4, 2, 1, 5, 0, 0, 5, 0, 2, 3, 1, 5}) {
-      const layout shape = column_major(p.size, columns);
-      const auto b = random_vector<value>(static_cast<std::int64_t>(shape.extent), ++seed);
-      this->expect_solved(a, f, p.name, shape, b, this->solve(solver, shape, b));
+  for (const pattern& p : {patterns::stencil_2d(6, 9), patterns::diagonal(170)}) {
+    for (const form& f : this->forms_for(6)) {
+      const auto a = this->make(p, f);
+      auto solver = this->analyze(a, f, 5);
+      std::uint64_t seed = 1;
+      for (const std::int64_t columns : {5, 1, 3, 5, 5, 1, 1, 1, 4, 2, 1, 5, 0, 0, 5, 0, 2, 3, 1, 5}) {
+        const layout shape = column_major(p.size, columns);
+        const auto b = random_vector<value>(static_cast<std::int64_t>(shape.extent), ++seed);
+        this->expect_solved(a, f, p.name, shape, b, this->solve(solver, shape, b));
+      }
     }
   }
 }

@@ -76,7 +76,7 @@ ERRORS = (
         "a ticket is off by one",
         "ticket",
         "sync_free_warp",
-        Edit(D + "sync/tickets.hpp", "ticket - solve * blocks", "(ticket + 1) % blocks"),
+        Edit(D + "sync/tickets.hpp", "number - solve * blocks", "(number + 1) % blocks"),
     ),
     error(
         "a batch is known when its last component is",
@@ -458,7 +458,7 @@ ERRORS = (
         "row_per_thread does not reset the other buffer",
         "reset",
         "row_per_thread",
-        Edit(ROW_PER_THREAD, "flag::reset(ctx, other + sweep * sweep_words(p));", ""),
+        Edit(ROW_PER_THREAD, "flag::reset(ctx, other + column * pack_words(p));", ""),
     ),
     error(
         "row_per_thread drops the last batch of a row",
@@ -495,8 +495,42 @@ ERRORS = (
         "row_per_thread",
         Edit(
             ROW_PER_THREAD,
-            "flag::publish(ctx, flag::address(solved, solve_index), rest);",
-            "flag::publish(ctx, flag::address(solved, solve_index ^ 1), rest);",
+            "flag::publish(ctx, solved.at(solve_index), rest);",
+            "flag::publish(ctx, solved.at(solve_index ^ 1), rest);",
+        ),
+    ),
+    error(
+        "row_per_thread lets lanes without right-hand sides solve",
+        "bounds",
+        "row_per_thread",
+        Edit(ROW_PER_THREAD, "first_pack + pack >= packs", "first_pack + pack > packs"),
+    ),
+    error(
+        "the last sweep of row_per_thread leaves room for lanes that have no right-hand sides",
+        "index",
+        "row_per_thread",
+        Edit(
+            ROW_PER_THREAD, "left >> lane_bits(p) == 0 ? static_cast<int>(left) : 1 << lane_bits(p)", "1 << lane_bits(p)"
+        ),
+    ),
+    error(
+        "the first block of a large diagonal system draws one ticket only",
+        "ticket",
+        "row_per_thread",
+        Edit(
+            D + "dataflow/row_per_thread/diagonal_agent.hpp",
+            "block == 0 ? p.share.solve_blocks - ctx.grid_blocks() + 1 : 1",
+            "1",
+        ),
+    ),
+    error(
+        "a copy of right-hand sides by rows has eight columns at most",
+        "tail",
+        "row_per_thread",
+        Edit(
+            D + "dataflow/row_per_thread/rhs_rows.hpp",
+            "column < from.columns",
+            "column < (from.columns < 8 ? from.columns : 8)",
         ),
     ),
     # dataflow, partitioned path

@@ -68,6 +68,7 @@ struct largest_block : largest<block_tuning> {
   static constexpr int gate_levels = 1 << 20;
 };
 struct smallest_dataflow : smallest<dataflow_tuning> {
+  static constexpr int max_rhs_lanes = 1;
   static constexpr int longest_row = 4;
   static constexpr int gate_levels = 0;
   static constexpr std::int64_t length_scope = 1;
@@ -77,6 +78,7 @@ struct smallest_dataflow : smallest<dataflow_tuning> {
   static constexpr single_block_shape single_block_shapes[] = {{4, 8, 2, 1, 1}, {32, 1, 2, 1, 1}};
 };
 struct largest_dataflow : largest<dataflow_tuning> {
+  static constexpr int max_rhs_lanes = 32;
   static constexpr int longest_row = 2047;
   static constexpr int gate_levels = 1 << 20;
   static constexpr partitioned_shape partitioned_shapes[] = {{1, 32, 15, 12, 8, true, 8, 1},

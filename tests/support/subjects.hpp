@@ -210,20 +210,27 @@ struct level_set_wide : subject<policy::basic_level_set<wide_levels>> {
 struct dataflow : subject<policy::dataflow> {
   static constexpr const char* name = "dataflow";
 };
-/// One slice per block, in both orders; three right-hand sides in several sweeps of a block, or in several
-/// blocks; short rows are already split.
+/// One warp per block, in both orders; nine right-hand sides in several sweeps of a block, with four lanes
+/// for a row; short rows are already split.
 struct small_groups : dataflow_tuning {
   static constexpr int block_threads = 32;
   static constexpr int longest_row = 5;
   static constexpr int entries_at_once = 2;
   static constexpr int rhs_per_sweep = 2;
+  static constexpr int rhs_lane_entries = 0;
+  static constexpr int max_rhs_lanes = 4;
+  static constexpr std::int64_t narrow_level_scalars = 0;
   static constexpr int max_rhs_blocks = 1;
   static constexpr std::int64_t length_scope = 40;
 };
-/// In addition all rows count as long, and levels of six rows as wide.
+/// In addition nine right-hand sides are solved in several blocks, with two lanes for a row, all rows count
+/// as long, and levels of three rows as wide.
 struct small_shared_groups : small_groups {
+  static constexpr int max_rhs_lanes = 2;
+  static constexpr std::int64_t narrow_level_scalars = 60;
+  static constexpr std::int64_t large_diagonal = 100;
   static constexpr int max_rhs_blocks = 2;
-  static constexpr std::int64_t wide_level = 6;
+  static constexpr std::int64_t wide_level = 3;
   static constexpr std::int64_t wide_gathers = 0;
   static constexpr int long_row = 0;
 };

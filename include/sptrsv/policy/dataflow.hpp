@@ -53,6 +53,19 @@ struct dataflow_tuning {
   static constexpr int long_rewritten_row = 2;
   /// Right-hand sides that are solved together, at most: a power of two.
   static constexpr int rhs_per_sweep = 2;
+  /// Neighbouring threads that solve the same row, each for some of the right-hand sides, at most: a power of
+  /// two, at most 32. Together they read the components of a row from one piece of memory. Where levels are
+  /// wide (`wide_level`, `wide_gathers`), right-hand sides that are stored by columns are copied by rows
+  /// first.
+  static constexpr int max_rhs_lanes = 8;
+  /// Threads share rows only if these have at least so many entries on average, without the diagonal:
+  /// otherwise the right-hand sides take more time than the components.
+  static constexpr int rhs_lane_entries = 3;
+  /// The other condition: there are at most this many rows, or levels are wide.
+  static constexpr std::int64_t rhs_lane_rows = 1'000'000;
+  /// Threads that share long rows (`long_row`) take one right-hand side each and poll twice as many entries
+  /// together, if levels have at most this many rows on average, divided by `max_rhs`.
+  static constexpr std::int64_t narrow_level_scalars = 4'500;
   /// Blocks that share the right-hand sides of the same rows, at most.
   static constexpr int max_rhs_blocks = 16;
   /// If levels have at least this many rows on average, and `wide_gathers` holds too, blocks solve all rows
@@ -73,6 +86,8 @@ struct dataflow_tuning {
   static constexpr std::int64_t wide_enough_for_rows = 750;
   /// A warp first polls one component of this many levels before its own, the gate; 0: no gates.
   static constexpr int gate_levels = 6;
+  /// If rows do not need each other and there are more than this many, a thread has four of them.
+  static constexpr std::int64_t large_diagonal = 100'000;
   /// Predicted time of a solve: the launch.
   static constexpr double row_per_thread_launch_ns = 4000;
   /// Predicted time of a solve: each level.

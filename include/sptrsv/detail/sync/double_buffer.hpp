@@ -101,7 +101,8 @@ struct launch_share {
   [[nodiscard]] bool is_whole_solve(std::uint32_t blocks) const { return solve_blocks == blocks; }
 };
 
-/// Owns the two buffers and the state of a workspace, which serves one solve at a time.
+/// Owns the two buffers and the state of a workspace, which serves one solve at a time; and room for a copy
+/// of the right-hand sides, if it is wanted.
 template <class Scalar>
 class double_buffer_storage {
  public:
@@ -109,10 +110,11 @@ class double_buffer_storage {
 
   template <class Executor>
   double_buffer_storage(std::int64_t size, std::int64_t max_columns, const Executor& on,
-                        memory_resource& resource)
+                        memory_resource& resource, std::int64_t copied_scalars = 0)
       : size_(size),
         buffer_words_(words(size, max_columns)),
         solved_(make_buffer<word>(checked_product(buffer_words_, 2), on, resource)),
+        copy_(make_buffer<Scalar>(copied_scalars, on, resource)),
         state_(on, resource) {
     on.fill_bytes(solved_.data(), 0xff, solved_.bytes());
   }
@@ -121,6 +123,9 @@ class double_buffer_storage {
   [[nodiscard]] double_buffer<Scalar> buffers() const {
     return {{solved_.data(), solved_.data() + buffer_words_}, state_.data(), size_};
   }
+
+  /// Returns the room for a copy of the right-hand sides; null if there is none.
+  [[nodiscard]] Scalar* copy() const { return copy_.data(); }
 
   /// Returns the smallest substitution index whose x is not finite in the last solve; -1 if there is none.
   /// `blocks`: of all launches of a solve. Synchronises.
@@ -132,9 +137,10 @@ class double_buffer_storage {
   [[nodiscard]] std::uint32_t* status_flag() const { return state_.status_flag(); }
 
   /// Returns the size in memory.
-  [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns) {
+  [[nodiscard]] static std::size_t bytes(std::int64_t size, std::int64_t max_columns,
+                                         std::int64_t copied_scalars = 0) {
     return static_cast<std::size_t>(checked_product(words(size, max_columns), 2, sizeof(word))) +
-           sizeof(solve_state);
+           static_cast<std::size_t>(copied_scalars) * sizeof(Scalar) + sizeof(solve_state);
   }
 
  private:
@@ -146,6 +152,7 @@ class double_buffer_storage {
   std::int64_t size_;
   std::int64_t buffer_words_;
   buffer<word> solved_;
+  buffer<Scalar> copy_;
   solve_state_storage state_;
 };
 

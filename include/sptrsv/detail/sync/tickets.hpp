@@ -45,14 +45,18 @@ struct solve_ticket {
   std::int64_t block;        ///< number of the block in the solve, in the order of starting
 };
 
+/// Returns what the ticket with this number says. `blocks`: of all launches of a solve.
+SPTRSV_DEVICE solve_ticket read_solve_ticket(unsigned long long number, std::uint32_t blocks) {
+  const unsigned long long solve = number / blocks;
+  return {solve, static_cast<std::int64_t>(number - solve * blocks)};
+}
+
 /// Draws a ticket for the block of the calling thread. `tickets` starts at 0 and has a cache line of its own,
 /// because every block writes it. `blocks`: of all launches of a solve.
 template <class Context>
 SPTRSV_DEVICE solve_ticket draw_solve_ticket(Context& ctx, unsigned long long* tickets,
                                              std::uint32_t blocks) {
-  const unsigned long long ticket = ctx.atomic_add(tickets, 1ull);
-  const unsigned long long solve = ticket / blocks;
-  return {solve, static_cast<std::int64_t>(ticket - solve * blocks)};
+  return read_solve_ticket(ctx.atomic_add(tickets, 1ull), blocks);
 }
 
 /// What consecutive solves of a workspace share, in device memory. Pairs are indexed by the number of the
@@ -76,18 +80,23 @@ struct block_ticket {
   std::uint32_t half;  ///< number of the solve mod 2
 };
 
-/// Draws a ticket, stores it to `to` and returns the number of the solve. The first block of a solve prepares
-/// the state for the next solve. One thread of the block calls it; the others may read `to` after a barrier.
-/// `blocks`: of all launches of the solve.
+/// Stores the share of the block that drew `drawn` to `to`. The first block of a solve prepares the state for
+/// the next solve. One thread of the block calls it; the others may read `to` after a barrier.
 template <class Context>
-SPTRSV_DEVICE unsigned long long take_block(Context& ctx, block_ticket& to, solve_state* state,
-                                            std::uint32_t blocks) {
-  const solve_ticket drawn = draw_solve_ticket(ctx, &state->tickets, blocks);
+SPTRSV_DEVICE void take_block(Context& ctx, block_ticket& to, solve_state* state, const solve_ticket& drawn) {
   to.block = drawn.block;
   to.half = static_cast<std::uint32_t>(drawn.solve % 2);
   if (drawn.block == 0) {
     ctx.store(&state->first_nonfinite[to.half ^ 1u], all_finite);
   }
+}
+/// Does the same with a ticket that it draws, and returns the number of the solve. `blocks`: of all launches
+/// of the solve.
+template <class Context>
+SPTRSV_DEVICE unsigned long long take_block(Context& ctx, block_ticket& to, solve_state* state,
+                                            std::uint32_t blocks) {
+  const solve_ticket drawn = draw_solve_ticket(ctx, &state->tickets, blocks);
+  take_block(ctx, to, state, drawn);
   return drawn.solve;
 }
 

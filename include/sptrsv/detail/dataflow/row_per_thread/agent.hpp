@@ -1,9 +1,10 @@
 // The kernel of the row_per_thread path. A warp solves a slice of 32 consecutive rows in solve order, one row
-// for each lane:
+// for each lane. With several right-hand sides neighbouring lanes take the same row, each for some of them,
+// and a warp has so many rows fewer. Each lane:
 //
 //   1. load the first entries, the pivot and the index of the row: all that does not depend on x
 //   2. poll the slice's gate, if it has one, until it is solved
-//   3. repeat until all rows of the warp are solved; in each lane:
+//   3. repeat until all rows of the warp are solved:
 //      poll the components of x that the next entries need; if all have come, subtract the products and go on
 //      with the entries after them; after the last ones divide by the pivot, publish the component and store
 //      it to x
@@ -42,6 +43,7 @@ struct kernel_params {
   int rhs_blocks;           ///< blocks that have the same rows; they share the right-hand sides
   bool sweep_by_sweep;      ///< tickets take all rows for one sweep before the rows for the next sweep
   bool reversed;
+  std::uint8_t lane_bits;  ///< 2 to this power lanes have the same row, for different right-hand sides
   const Offset* offsets;
   const Index* columns;
   const Stored* values;
@@ -57,17 +59,20 @@ struct kernel_params {
   rewritten_rhs<Scalar, Index, Offset> rhs;  ///< for kernels that combine right-hand sides
 };
 
-/// A lane polls `EntriesAtOnce` entries together. One sweep over the rows solves `Columns` right-hand sides;
-/// further ones are solved by other blocks (rhs_blocks) and in further sweeps. `OneRhs`: the kernel solves a
-/// single right-hand side, and `Columns` is 1. `CombinesRhs`: rows have rewritten right-hand sides, which the
-/// kernel combines before it waits; b and x must not overlap. In the double buffer the components of one
-/// sweep stand side by side, by solve index. If the last sweep has fewer right-hand sides, the last one
-/// stands for the missing ones, too.
+/// A lane polls `EntriesAtOnce` entries together. It solves a row for a pack of `Columns` right-hand sides,
+/// and the lanes of a row solve it for as many packs: that is a sweep. Further right-hand sides are solved by
+/// other blocks (rhs_blocks) and in further sweeps. `OneRhs`: the kernel solves a single right-hand side, and
+/// `Columns` is 1. `CombinesRhs`: rows have rewritten right-hand sides, which the kernel combines before it
+/// waits; b and x must not overlap. `SharesRows`: 2 to the power of `lane_bits` lanes have the same row,
+/// otherwise one. In the double buffer the components of one sweep stand by solve index, all of a row side by
+/// side, so that the lanes of a row read neighbouring words. If the last pack has fewer right-hand sides, the
+/// last one stands for the missing ones, too; lanes without a pack have no work.
 template <class Tuning, class Scalar, class Index, class Offset, int EntriesAtOnce, int Columns, bool OneRhs,
-          bool CombinesRhs = false>
+          bool CombinesRhs = false, bool SharesRows = false>
 struct agent {
   static_assert(!OneRhs || Columns == 1);
   static_assert(!CombinesRhs || OneRhs);
+  static_assert(!SharesRows || !OneRhs);
   static constexpr int block_threads = Tuning::block_threads;
   using stored = stored_entry_t<Scalar, Tuning::entries>;
   using params = kernel_params<Scalar, Index, Offset, stored>;
@@ -93,14 +98,19 @@ struct agent {
       rhs_block = static_cast<int>(block / blocks_of_rhs_block);
       rows_block = block % blocks_of_rhs_block;
     }
-    const std::int64_t solve_index = std::int64_t{rows_block} * block_threads + thread;
-    if (std::int64_t{rhs_block} * Columns < p.x.columns && solve_index - warp.rank() < p.solve_size) {
-      solve_rows(ctx, warp, p, solve_index, rhs_block, start.half);
+    const std::int64_t lane = std::int64_t{rows_block} * block_threads + thread;
+    const std::int64_t solve_index = lane >> lane_bits(p);
+    const int pack = SharesRows ? static_cast<int>(lane & ((1 << lane_bits(p)) - 1)) : 0;
+    const bool has_rows = (lane - warp.rank()) >> lane_bits(p) < p.solve_size;
+    if ((std::int64_t{rhs_block} << lane_bits(p)) * Columns < p.x.columns && has_rows) {
+      solve_rows(ctx, warp, p, solve_index, pack, rhs_block, start.half);
     }
     if (solve_index < p.solve_size) {
+      // Whatever the layout of the other buffer is, it fills the words of its right-hand sides.
       word* const other = flag::address(components_of(p, start.half ^ 1u), solve_index);
-      for (std::int64_t sweep = rhs_block; sweep * Columns < start.rhs_to_reset; sweep += p.rhs_blocks) {
-        flag::reset(ctx, other + sweep * sweep_words(p));
+      for (std::int64_t column = (std::int64_t{rhs_block} << lane_bits(p)) + pack;
+           column * Columns < start.rhs_to_reset; column += std::int64_t{p.rhs_blocks} << lane_bits(p)) {
+        flag::reset(ctx, other + column * pack_words(p));
       }
     }
   }
@@ -131,20 +141,32 @@ struct agent {
     }
   };
 
+  /// The components of a pack of right-hand sides, by solve index.
+  struct pack_components {
+    word* first;
+    int row_words;  ///< distance from a row to the next one
+
+    SPTRSV_DEVICE word* at(std::int64_t solve_index) const {
+      return SharesRows ? first + solve_index * row_words : flag::address(first, solve_index);
+    }
+  };
+
+  SPTRSV_DEVICE static int lane_bits(const params& p) { return SharesRows ? p.lane_bits : 0; }
   /// Returns the components of the first sweep, by solve index.
   SPTRSV_DEVICE static word* components_of(const params& p, std::uint32_t half) {
     return flag::address(half == 0 ? p.buffers.solved[0] : p.buffers.solved[1], p.share.first_solve_index);
   }
-  /// Returns the distance from the components of a sweep to those of the next one.
-  SPTRSV_DEVICE static std::int64_t sweep_words(const params& p) { return p.buffers.size * flag::words; }
+  /// Returns the number of words that one pack takes in a buffer.
+  SPTRSV_DEVICE static std::int64_t pack_words(const params& p) { return p.buffers.size * flag::words; }
 
   /// Solves the rows of a warp. The lanes go through the loop together, each with its own row: a lane whose
   /// entries have come goes on while the others poll again.
   template <class Context, class Warp>
   SPTRSV_DEVICE static void solve_rows(Context& ctx, const Warp& warp, const params& p,
-                                       std::int64_t solve_index, int rhs_block, std::uint32_t half) {
+                                       std::int64_t solve_index, int pack, int rhs_block,
+                                       std::uint32_t half) {
     // All that does not depend on x is loaded before the first wait.
-    const bool present = solve_index < p.solve_size;
+    bool present = solve_index < p.solve_size;
     const std::int64_t slice = solve_index / slice_rows;
     const Offset begin = ctx.load_constant(p.offsets + slice) + static_cast<Offset>(solve_index % slice_rows);
     const Offset end = ctx.load_constant(p.offsets + slice + 1);
@@ -152,28 +174,34 @@ struct agent {
     const Offset first_entry = entries.first();
     const batch first_entries = read(ctx, p, entries, first_entry);
     const Index gate = p.gates == nullptr ? Index{-1} : ctx.load_constant(p.gates + slice);
-    const Index substitution_index = !present ? Index{-1}
-                                     : p.substitution_indices == nullptr
-                                         ? static_cast<Index>(solve_index)
-                                         : ctx.load_constant(p.substitution_indices + solve_index);
+    Index substitution_index = !present ? Index{-1}
+                               : p.substitution_indices == nullptr
+                                   ? static_cast<Index>(solve_index)
+                                   : ctx.load_constant(p.substitution_indices + solve_index);
     const pivot_divisor<Scalar> pivot(p.diagonal == nullptr || !present
                                           ? pivot_divisor<Scalar>::one()
                                           : entry_cast<Scalar>(ctx.load_constant(p.diagonal + solve_index)));
     word* const components = components_of(p, half);
     const Scalar products = CombinesRhs ? products_of_rhs(ctx, p, substitution_index) : Scalar{};
-    const std::int64_t sweeps = OneRhs ? 1 : (p.x.columns + Columns - 1) / Columns;
-    std::int64_t sweep = OneRhs ? 0 : rhs_block;
+    const std::int64_t packs = OneRhs ? 1 : (p.x.columns + Columns - 1) / Columns;
+    std::int64_t first_pack = OneRhs ? 0 : std::int64_t{rhs_block} << lane_bits(p);
     if (gate >= 0) {
-      wait_for_gate(ctx, flag::address(components + sweep * sweep_words(p), gate));
+      // Any of the gate's components will do: that of the first pack is always solved.
+      wait_for_gate(ctx, components_of_pack(p, components, packs, first_pack, 0).at(gate));
     }
     constexpr auto stride = static_cast<Offset>(slice_rows * EntriesAtOnce);
     for (;;) {
-      const std::int64_t first = OneRhs ? 0 : sweep * Columns;
+      if (SharesRows && first_pack + pack >= packs) {
+        present = false;
+        substitution_index = Index{-1};
+        pack = 0;
+      }
+      const std::int64_t first = OneRhs ? 0 : (first_pack + pack) * Columns;
       unknown rest = rhs_of(ctx, p, substitution_index, first);
       if constexpr (CombinesRhs) {
         rest = rest - p.alpha * products;
       }
-      word* const solved = components + sweep * sweep_words(p);
+      const pack_components solved = components_of_pack(p, components, packs, first_pack, pack);
       Offset e = first_entry;
       batch now = first_entries;
       batch next = read(ctx, p, entries, e + stride);
@@ -197,22 +225,37 @@ struct agent {
           gate < 0 ? ctx.pause(missing) : ctx.spin(missing);  // without gates many warps poll
         }
       } while (warp.any(!done));
-      sweep += p.rhs_blocks;
-      if (OneRhs || sweep >= sweeps) {
+      first_pack += std::int64_t{p.rhs_blocks} << lane_bits(p);
+      if (OneRhs || first_pack >= packs) {
         return;
       }
+    }
+  }
+
+  /// Returns the components of pack number `pack` of the sweep that begins with `first_pack`, of `packs` in
+  /// all.
+  SPTRSV_DEVICE static pack_components components_of_pack(const params& p, word* components,
+                                                          std::int64_t packs, std::int64_t first_pack,
+                                                          int pack) {
+    if constexpr (SharesRows) {
+      const std::int64_t left = packs - first_pack;
+      const int row_packs = left >> lane_bits(p) == 0 ? static_cast<int>(left) : 1 << lane_bits(p);
+      return {components + first_pack * pack_words(p) + pack * flag::words, row_packs * flag::words};
+    } else {
+      return {components + first_pack * pack_words(p), flag::words};
     }
   }
 
   template <class Context>
   SPTRSV_DEVICE static void publish(Context& ctx, const params& p, std::int64_t solve_index,
                                     Index substitution_index, std::uint32_t half, std::int64_t first,
-                                    const pivot_divisor<Scalar>& pivot, unknown rest, word* solved) {
+                                    const pivot_divisor<Scalar>& pivot, unknown rest,
+                                    const pack_components& solved) {
     SPTRSV_UNROLL
     for (int k = 0; k < Columns; ++k) {
       rhs_value(rest, k) = pivot(rhs_value(rest, k));
     }
-    flag::publish(ctx, flag::address(solved, solve_index), rest);
+    flag::publish(ctx, solved.at(solve_index), rest);
     if (substitution_index < 0) {
       return;
     }
@@ -273,7 +316,7 @@ struct agent {
     return sum;
   }
 
-  /// Returns the column of b and x; the last one stands for those that the last sweep misses.
+  /// Returns the column of b and x; the last one stands for those that the last pack misses.
   SPTRSV_DEVICE static std::int64_t present_rhs(const params& p, std::int64_t column) {
     return OneRhs ? 0 : column < p.x.columns ? column : p.x.columns - 1;
   }
@@ -285,10 +328,10 @@ struct agent {
   /// Loads the components of a batch for the first time.
   template <class Context>
   SPTRSV_DEVICE static needed_components load_components(Context& ctx, const batch& entries,
-                                                         const word* solved) {
+                                                         const pack_components& solved) {
     needed_components made;
     for (int i = 0; i < EntriesAtOnce; ++i) {
-      made.addresses.of[i] = flag::address(solved, entries.column[i]);
+      made.addresses.of[i] = solved.at(entries.column[i]);
       if (entries.column[i] >= 0) {
         made.components.try_load_cached(ctx, i, made.addresses(i));
       } else {
