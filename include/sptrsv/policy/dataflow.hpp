@@ -261,6 +261,9 @@ struct basic_dataflow {
                 "dataflow_tuning: block_threads must be a multiple of 32, at most 1024");
   static_assert(Tuning::rhs_per_sweep >= 1 && (Tuning::rhs_per_sweep & (Tuning::rhs_per_sweep - 1)) == 0,
                 "dataflow_tuning: rhs_per_sweep must be a power of two");
+  static_assert(Tuning::max_rhs_lanes >= 1 && Tuning::max_rhs_lanes <= 32 &&
+                    (Tuning::max_rhs_lanes & (Tuning::max_rhs_lanes - 1)) == 0,
+                "dataflow_tuning: max_rhs_lanes must be a power of two, at most 32");
   static_assert(Tuning::partitioned_x_ring_size >= 2 && Tuning::partitioned_x_ring_size <= 32768 &&
                     (Tuning::partitioned_x_ring_size & (Tuning::partitioned_x_ring_size - 1)) == 0,
                 "dataflow_tuning: partitioned_x_ring_size must be a power of two, at most 32768");
