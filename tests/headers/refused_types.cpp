@@ -21,6 +21,10 @@ template <class Tuning, int RhsPerSweep>
 struct with_rhs : Tuning {
   static constexpr int rhs_per_sweep = RhsPerSweep;
 };
+/// A tuning of dataflow with another limit of threads that share a row.
+struct with_three_lanes : sptrsv::dataflow_tuning {
+  static constexpr int max_rhs_lanes = 3;
+};
 
 int main() {
   const std::vector<index_type> indices{0, 1};
@@ -33,6 +37,8 @@ int main() {
   using namespace sptrsv;
 #if defined(RHS_OF_DATAFLOW)
   static_cast<void>(policy::basic_dataflow<with_rhs<dataflow_tuning, 3>>{});
+#elif defined(LANES_OF_DATAFLOW)
+  static_cast<void>(policy::basic_dataflow<with_three_lanes>{});
 #elif defined(RHS_OF_LEVEL_SET)
   static_cast<void>(policy::basic_level_set<with_rhs<level_set_tuning, 0>>{});
 #elif defined(RHS_OF_SYNC_FREE_WARP)
