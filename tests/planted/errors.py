@@ -800,6 +800,18 @@ ERRORS = (
         ),
     ),
     error(
+        "a rewritten row keeps its eliminated entries where a kept row has such columns",
+        "index",
+        "level_runs",
+        Edit(RUNS + "agents.hpp", "p.in.eliminates(ctx, r.first_level, column) == of_rhs", "r.begin < r.end"),
+    ),
+    error(
+        "eliminated rows are subtracted with the factor of another lane",
+        "lanes",
+        "row_elimination",
+        Edit(ELIMINATION + "rows.hpp", "warp.shuffle(eliminated.factor, lane)", "warp.shuffle(eliminated.factor, 1)"),
+    ),
+    error(
         "further entries of a rewritten right-hand side are those of the first right-hand side",
         "index",
         "level_runs",

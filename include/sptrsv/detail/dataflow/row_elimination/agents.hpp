@@ -90,10 +90,10 @@ struct choose_rows_agent {
       list.end = list.next + length_of_needed;
     }
     Offset count = 0;
-    merge(ctx, warp, list, [&](Index column, Offset, Offset index) {
-      count = index + 1;
+    merge<Offset>(ctx, warp, list, [&](Index column, Offset number) {
+      count = number + 1;
       if (warp.rank() == 0 && count <= max_count) {
-        ctx.store(p.columns + slot + index, column);
+        ctx.store(p.columns + slot + number, column);
       }
       return count <= max_count;
     });
@@ -178,31 +178,19 @@ struct rewrite_rows_agent {
   template <class Context, class Warp>
   SPTRSV_DEVICE static bool combine(Context& ctx, const Warp& warp, const params& p, std::int64_t base, int k,
                                     const block_row<Offset>& r, Scalar factor) {
-    const bool is_own = warp.rank() == 0;
-    sorted_list<Index, Offset> list{p.triangle.columns, r.begin, r.begin};
-    if (is_own) {
-      list.end = r.end - static_cast<Offset>(r.inside);
-    } else if (r.has_entry) {
-      const Offset pivot = p.triangle.diagonal_sources == nullptr ? 0 : 1;
-      list.columns = p.columns;
-      list.next = ctx.load_constant(p.row_offsets + base + r.needs);
-      list.end = ctx.load_constant(p.row_offsets + base + r.needs + 1) - pivot;
+    const Offset pivot = p.triangle.diagonal_sources == nullptr ? 0 : 1;
+    eliminated_row<Scalar, Offset> eliminated{0, 0, factor};
+    if (r.has_entry) {
+      eliminated.begin = ctx.load_constant(p.row_offsets + base + r.needs);
+      eliminated.end = ctx.load_constant(p.row_offsets + base + r.needs + 1) - pivot;
     }
-    const Offset to = ctx.load_constant(p.row_offsets + base + k);
-    bool finite = true;
-    merge(ctx, warp, list, [&](Index, Offset next, Offset index) {
-      Scalar term{};
-      if (next >= 0) {
-        term = is_own ? p.triangle.entry(ctx, next) : Scalar{} - factor * ctx.load(p.values + next);
-      }
-      const Scalar sum = simt::reduce(warp, term, row_block_rows, simt::plus{});
-      finite = finite && is_finite(sum);
-      if (is_own) {
-        ctx.store(p.values + to + index, sum);
-      }
-      return true;
-    });
-    return finite;
+    const Offset own_end = r.end - static_cast<Offset>(r.inside);
+    return combine_rows(ctx, warp, p.columns, p.values, ctx.load_constant(p.row_offsets + base + k),
+                        ctx.load_constant(p.row_offsets + base + k + 1) - pivot, eliminated, r.inside,
+                        [&](Index column) {
+                          const Offset e = find_column(ctx, p.triangle.columns, r.begin, own_end, column);
+                          return e < own_end ? p.triangle.entry(ctx, e) : Scalar{};
+                        });
   }
 };
 

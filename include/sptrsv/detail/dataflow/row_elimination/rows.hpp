@@ -117,37 +117,93 @@ SPTRSV_DEVICE row_elimination<Scalar> eliminate(Context& ctx, const Warp& warp,
 /// A sorted list of columns.
 template <class Index, class Offset>
 struct sorted_list {
-  using offset = Offset;
   static constexpr Index none = std::numeric_limits<Index>::max();
 
   const Index* columns;
   Offset next;
   Offset end;
 
+  /// Returns the next column and goes on to the one behind it; `none` at the end.
   template <class Context>
-  SPTRSV_DEVICE Index first(Context& ctx) const {
-    return next < end ? ctx.load(columns + next) : none;
+  SPTRSV_DEVICE Index take(Context& ctx) {
+    return next < end ? ctx.load(columns + next++) : none;
   }
 };
 
-/// Merges the lanes' lists: calls visit(column, next, index) for each different column, ascending, as long as
-/// it returns true. `next`: where the column stands in this lane's list, -1 if it is not there; `index`:
-/// number of the column. `List`: sorted_list, or a type with the same members.
-template <class Context, class Warp, class List, class Visit>
+/// Merges the lanes' lists: calls visit(column, number) for each different column, ascending, as long as it
+/// returns true. Each lane loads one column ahead. `List`: sorted_list, or a type with the same members.
+template <class Offset, class Context, class Warp, class List, class Visit>
 SPTRSV_DEVICE void merge(Context& ctx, const Warp& warp, List list, const Visit& visit) {
-  using offset = typename List::offset;
-  auto first = list.first(ctx);
-  for (offset index = 0;; ++index) {
+  auto first = list.take(ctx);
+  auto second = list.take(ctx);
+  for (Offset number = 0;; ++number) {
     const auto least = simt::reduce(warp, first, 32, simt::minimum{});
-    const bool takes = first == least;
-    if (least == List::none || !visit(least, takes ? list.next : offset{-1}, index)) {
+    if (least == List::none || !visit(least, number)) {
       return;
     }
-    if (takes) {
-      ++list.next;
-      first = list.first(ctx);
+    if (first == least) {
+      first = second;
+      second = list.take(ctx);
     }
   }
+}
+
+/// Returns the index of the column in columns[begin] ... columns[end - 1], which ascend; `end` if it is not
+/// there.
+template <class Context, class Index, class Offset>
+SPTRSV_DEVICE Offset find_column(Context& ctx, const Index* columns, Offset begin, Offset end, Index column) {
+  Offset high = end;
+  while (begin < high) {
+    const Offset middle = begin + (high - begin) / 2;
+    const Index found = ctx.load_constant(columns + middle);
+    if (found == column) {
+      return middle;
+    }
+    if (found < column) {
+      begin = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return end;
+}
+
+/// Where a lane finds an eliminated row, after it was rewritten, and the factor of the row.
+template <class Scalar, class Offset>
+struct eliminated_row {
+  Offset begin;
+  Offset end;  ///< of its entries, without the pivot
+  Scalar factor;
+};
+
+/// Computes the values of the columns from `begin` to `end` - 1 of a rewritten row, one lane for each column;
+/// returns whether they are finite. `own(column)`: returns what the row itself has in a column.
+/// `eliminated`: lanes 1 ... `count` have a row each. Rows are subtracted in this order.
+template <class Context, class Warp, class Scalar, class Index, class Offset, class Own>
+SPTRSV_DEVICE bool combine_rows(Context& ctx, const Warp& warp, const Index* columns, Scalar* values,
+                                Offset begin, Offset end, const eliminated_row<Scalar, Offset>& eliminated,
+                                int count, const Own& own) {
+  bool finite = true;
+  for (Offset chunk = begin; chunk < end; chunk += 32) {
+    const Offset e = chunk + static_cast<Offset>(warp.rank());
+    const bool present = e < end;
+    const Index column = present ? ctx.load_constant(columns + e) : Index{0};
+    Scalar sum = present ? own(column) : Scalar{};
+    for (int lane = 1; lane <= count; ++lane) {
+      const Offset first = warp.shuffle(eliminated.begin, lane);
+      const Offset last = warp.shuffle(eliminated.end, lane);
+      const Scalar factor = warp.shuffle(eliminated.factor, lane);
+      const Offset found = present ? find_column(ctx, columns, first, last, column) : last;
+      if (found < last) {
+        sum = sum - factor * ctx.load(values + found);
+      }
+    }
+    if (present) {
+      finite = finite && is_finite(sum);
+      ctx.store(values + e, sum);
+    }
+  }
+  return warp.all(finite);
 }
 
 /// The body of a scan: writes where the entries of each row begin, and where those of the last one end.

@@ -130,7 +130,7 @@ struct choose_rows_agent {
                                            const run_row<Index, Offset>& r, bool of_rhs, Offset slot,
                                            Offset max_count) {
     part_of_list<Index, Offset> list{
-        {p.triangle.columns, r.begin, r.begin}, warp.rank() == 0, of_rhs, r.first_level, p.in, r.begin};
+        {p.triangle.columns, r.begin, r.begin}, warp.rank() == 0, of_rhs, r.first_level, p.in};
     if (warp.rank() == 0) {
       list.whole.end = r.end;
     } else if (r.has_entry) {
@@ -138,18 +138,18 @@ struct choose_rows_agent {
       if (rhs_length > 0) {
         const Offset length = ctx.load(p.lengths + r.needs);
         list.whole.columns = p.columns;
-        list.next = ctx.load_constant(p.slots + r.needs) + (of_rhs ? length : Offset{0});
-        list.whole.end = list.next + (of_rhs ? rhs_length : length);
+        list.whole.next = ctx.load_constant(p.slots + r.needs) + (of_rhs ? length : Offset{0});
+        list.whole.end = list.whole.next + (of_rhs ? rhs_length : length);
       } else if (!of_rhs) {
-        list.next = ctx.load_constant(p.triangle.row_offsets + r.needs);
+        list.whole.next = ctx.load_constant(p.triangle.row_offsets + r.needs);
         list.whole.end = ctx.load_constant(p.triangle.row_offsets + r.needs + 1);
       }
     }
     Offset count = 0;
-    row_elimination::merge(ctx, warp, list, [&](Index column, Offset, Offset index) {
-      count = index + 1;
+    row_elimination::merge<Offset>(ctx, warp, list, [&](Index column, Offset number) {
+      count = number + 1;
       if (warp.rank() == 0 && count <= max_count) {
-        ctx.store(p.columns + slot + index, column);
+        ctx.store(p.columns + slot + number, column);
       }
       return count <= max_count;
     });
@@ -165,7 +165,8 @@ struct computed_rows {
   Scalar* values;
 };
 
-/// Writes the values of the rows that are not rewritten, and all pivots. Runs once per row.
+/// Writes the values of the rows that are not rewritten, and all pivots. Runs once per entry of the rewritten
+/// system, see triangle_kernels::for_each_entry().
 template <class Scalar, class Index, class Offset>
 struct copy_values {
   valued_triangle<Scalar, Index, Offset> triangle;
@@ -173,17 +174,17 @@ struct copy_values {
   const Offset* rhs_offsets;                  ///< of the entries of the right-hand sides
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    const Offset to = ctx.load_constant(rows.row_offsets + row);
-    if (ctx.load_constant(rhs_offsets + row) == ctx.load_constant(rhs_offsets + row + 1)) {
-      const Offset begin = ctx.load_constant(triangle.row_offsets + row);
-      const Offset count = ctx.load_constant(triangle.row_offsets + row + 1) - begin;
-      for (Offset i = 0; i < count; ++i) {
-        ctx.store(rows.values + to + i, triangle.entry(ctx, begin + i));
-      }
-    }
-    if (triangle.diagonal_sources != nullptr) {
-      ctx.store(rows.values + ctx.load_constant(rows.row_offsets + row + 1) - 1, triangle.pivot(ctx, row));
+  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
+    return true;
+  }
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
+    if (triangle.diagonal_sources != nullptr &&
+        e + 1 == static_cast<std::int64_t>(ctx.load_constant(rows.row_offsets + row + 1))) {
+      ctx.store(rows.values + e, triangle.pivot(ctx, row));
+    } else if (ctx.load_constant(rhs_offsets + row) == ctx.load_constant(rhs_offsets + row + 1)) {
+      const Offset number = static_cast<Offset>(e) - ctx.load_constant(rows.row_offsets + row);
+      ctx.store(rows.values + e, triangle.entry(ctx, ctx.load_constant(triangle.row_offsets + row) + number));
     }
   }
 };
@@ -238,36 +239,25 @@ struct rewrite_rows_agent {
                                     const computed_rows<Scalar, Index, Offset>& of, Offset pivots,
                                     std::int64_t row, const run_row<Index, Offset>& r, bool of_rhs,
                                     Scalar factor) {
-    const bool is_own = warp.rank() == 0;
-    part_of_list<Index, Offset> list{
-        {p.triangle.columns, r.begin, r.begin}, is_own, of_rhs, r.first_level, p.in, r.begin};
-    if (is_own) {
-      list.whole.end = r.end;
-    } else if (r.has_entry) {
-      list.whole.columns = of.columns;
-      list.next = ctx.load_constant(of.row_offsets + r.needs);
-      list.whole.end = ctx.load_constant(of.row_offsets + r.needs + 1) - pivots;
+    row_elimination::eliminated_row<Scalar, Offset> eliminated{0, 0, factor};
+    if (r.has_entry) {
+      eliminated.begin = ctx.load_constant(of.row_offsets + r.needs);
+      eliminated.end = ctx.load_constant(of.row_offsets + r.needs + 1) - pivots;
     }
-    const Offset to = ctx.load_constant(of.row_offsets + row);
-    bool finite = true;
-    row_elimination::merge(ctx, warp, list, [&](Index column, Offset next, Offset index) {
-      Scalar term{};
-      if (next >= 0 && is_own) {
-        term = p.triangle.entry(ctx, next);
-        if (of_rhs) {
-          term = divide(term, p.triangle.pivot(ctx, static_cast<std::int64_t>(column)));
-        }
-      } else if (next >= 0) {
-        term = Scalar{} - factor * ctx.load(of.values + next);
-      }
-      const Scalar sum = simt::reduce(warp, term, 32, simt::plus{});
-      finite = finite && is_finite(sum);
-      if (is_own) {
-        ctx.store(of.values + to + index, sum);
-      }
-      return true;
-    });
-    return finite;
+    // The row's entries of the same run go to its right-hand side. The rewritten row may have such a column
+    // nevertheless: from a row that is kept.
+    return row_elimination::combine_rows(
+        ctx, warp, of.columns, of.values, ctx.load_constant(of.row_offsets + row),
+        ctx.load_constant(of.row_offsets + row + 1) - pivots, eliminated, r.eliminated, [&](Index column) {
+          const Offset e = p.in.eliminates(ctx, r.first_level, column) == of_rhs
+                               ? row_elimination::find_column(ctx, p.triangle.columns, r.begin, r.end, column)
+                               : r.end;
+          if (e == r.end) {
+            return Scalar{};
+          }
+          const Scalar entry = p.triangle.entry(ctx, e);
+          return of_rhs ? divide(entry, p.triangle.pivot(ctx, static_cast<std::int64_t>(column))) : entry;
+        });
   }
 };
 

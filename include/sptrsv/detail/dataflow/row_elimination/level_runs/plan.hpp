@@ -83,17 +83,15 @@ class plan {
                nullptr);
     columns_ = make_buffer<Index>(entries() + (form_.unit ? 0 : size), on, resource);
     rhs_columns_ = make_buffer<Index>(rhs_entries(), on, resource);
-    take_columns<Index, Offset> take{};
-    take.triangle_offsets = triangle_.row_offsets.data();
-    take.triangle_columns = triangle_.columns.data();
-    take.slots = slots_.data();
-    take.listed = listed_.data();
-    take.row_offsets = row_offsets_.data();
-    take.columns = columns_.data();
-    take.rhs_offsets = rhs_offsets_.data();
-    take.rhs_columns = rhs_columns_.data();
-    take.pivots = pivots;
-    simt::for_each(on, size, take);
+    triangle_kernels::for_each_entry(
+        on, row_offsets_.data(), size, static_cast<std::int64_t>(columns_.size()),
+        take_columns<Index, Offset>{triangle_.row_offsets.data(), triangle_.columns.data(), slots_.data(),
+                                    listed_.data(), rhs_offsets_.data(), row_offsets_.data(), columns_.data(),
+                                    !form_.unit});
+    triangle_kernels::for_each_entry(
+        on, rhs_offsets_.data(), size, rhs_entries(),
+        take_rhs_columns<Index, Offset>{slots_.data(), lengths_.data(), listed_.data(), rhs_offsets_.data(),
+                                        rhs_columns_.data()});
     for (; lanes_ < 32 && lanes_ * rewritten() < rhs_entries(); lanes_ *= 2) {
     }
     lengths_ = {};
@@ -113,8 +111,9 @@ class plan {
   void update_values(const Scalar* stored, const Executor& on) {
     on.fill_bytes(first_grown_.data(), 0x7f, first_grown_.bytes());
     const computed_rows<Scalar, Index, Offset> rows{row_offsets_.data(), columns_.data(), values_.data()};
-    simt::for_each(on, triangle_.size,
-                   copy_values<Scalar, Index, Offset>{valued(stored), rows, rhs_offsets_.data()});
+    triangle_kernels::for_each_entry(
+        on, row_offsets_.data(), triangle_.size, static_cast<std::int64_t>(columns_.size()),
+        copy_values<Scalar, Index, Offset>{valued(stored), rows, rhs_offsets_.data()});
     using agent = rewrite_rows_agent<Scalar, Index, Offset>;
     typename agent::params p{};
     p.triangle = valued(stored);

@@ -42,36 +42,55 @@ struct position_of_key {
   }
 };
 
-/// Copies the columns of each row, and then that of its pivot, and those of its right-hand side.
+/// Copies the columns of the rewritten system. Runs once per entry, see triangle_kernels::for_each_entry().
 template <class Index, class Offset>
 struct take_columns {
   const Offset* triangle_offsets;
   const Index* triangle_columns;
   const Offset* slots;
   const Index* listed;
+  const Offset* rhs_offsets;
   const Offset* row_offsets;
   Index* columns;
-  const Offset* rhs_offsets;
-  Index* rhs_columns;
-  Offset pivots;  ///< pivots of a row: 0 or 1
+  bool has_pivots;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    const Offset rhs_to = ctx.load_constant(rhs_offsets + row);
-    const Offset rhs_count = ctx.load_constant(rhs_offsets + row + 1) - rhs_to;
-    const Offset to = ctx.load_constant(row_offsets + row);
-    const Offset count = ctx.load_constant(row_offsets + row + 1) - to - pivots;
-    const Index* const from = rhs_count > 0 ? listed + ctx.load_constant(slots + row)
-                                            : triangle_columns + ctx.load_constant(triangle_offsets + row);
-    for (Offset i = 0; i < count; ++i) {
-      ctx.store(columns + to + i, ctx.load_constant(from + i));
+  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
+    return true;
+  }
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
+    if (has_pivots && e + 1 == static_cast<std::int64_t>(ctx.load_constant(row_offsets + row + 1))) {
+      ctx.store(columns + e, static_cast<Index>(row));
+      return;
     }
-    if (pivots != 0) {
-      ctx.store(columns + to + count, static_cast<Index>(row));
-    }
-    for (Offset i = 0; i < rhs_count; ++i) {
-      ctx.store(rhs_columns + rhs_to + i, ctx.load_constant(from + count + i));
-    }
+    const bool is_rewritten = ctx.load_constant(rhs_offsets + row) < ctx.load_constant(rhs_offsets + row + 1);
+    const Index* const from = is_rewritten ? listed + ctx.load_constant(slots + row)
+                                           : triangle_columns + ctx.load_constant(triangle_offsets + row);
+    const Offset number = static_cast<Offset>(e) - ctx.load_constant(row_offsets + row);
+    ctx.store(columns + e, ctx.load_constant(from + number));
+  }
+};
+
+/// Copies the columns of the right-hand sides, which are listed behind those of the rows. Runs once per entry
+/// of the right-hand sides.
+template <class Index, class Offset>
+struct take_rhs_columns {
+  const Offset* slots;
+  const Offset* lengths;  ///< of the rows, without pivots
+  const Index* listed;
+  const Offset* rhs_offsets;
+  Index* rhs_columns;
+
+  template <class Context>
+  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
+    return true;
+  }
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row, std::int64_t e) const {
+    const Offset from = ctx.load_constant(slots + row) + ctx.load_constant(lengths + row);
+    const Offset number = static_cast<Offset>(e) - ctx.load_constant(rhs_offsets + row);
+    ctx.store(rhs_columns + e, ctx.load_constant(listed + from + number));
   }
 };
 

@@ -112,7 +112,6 @@ SPTRSV_DEVICE row_elimination::row_elimination<Scalar> eliminate(
 /// that the row eliminates, the other part has the rest.
 template <class Index, class Offset>
 struct part_of_list {
-  using offset = Offset;
   static constexpr Index none = sorted_list<Index, Offset>::none;
 
   sorted_list<Index, Offset> whole;
@@ -120,17 +119,15 @@ struct part_of_list {
   bool eliminated;  ///< whether this part has the entries that the row eliminates
   Index first_level;
   runs<Index> of;
-  Offset next;
 
   template <class Context>
-  SPTRSV_DEVICE Index first(Context& ctx) {
-    for (; next < whole.end; ++next) {
-      const Index column = ctx.load(whole.columns + next);
-      if (!is_own || of.eliminates(ctx, first_level, column) == eliminated) {
+  SPTRSV_DEVICE Index take(Context& ctx) {
+    for (;;) {
+      const Index column = whole.take(ctx);
+      if (column == none || !is_own || of.eliminates(ctx, first_level, column) == eliminated) {
         return column;
       }
     }
-    return none;
   }
 };
 
