@@ -800,12 +800,6 @@ ERRORS = (
         ),
     ),
     error(
-        "a rewritten row keeps its eliminated entries where a kept row has such columns",
-        "index",
-        "level_runs",
-        Edit(RUNS + "agents.hpp", "p.in.eliminates(ctx, r.first_level, column) == of_rhs", "r.begin < r.end"),
-    ),
-    error(
         "eliminated rows are subtracted with the factor of another lane",
         "lanes",
         "row_elimination",

@@ -767,6 +767,35 @@ TEST_F(LevelRuns, ComeBeforeRowBlocksUnlessTheseLeaveFewLevels) {
   EXPECT_TRUE(contains(blocks.plan, "rows rewritten, levels 4000 to 125")) << blocks.plan;
 }
 
+/// Row blocks leave 25 of 800 levels of five chains, one behind the other, and of five bands.
+TEST_F(LevelRuns, AreTheOnlyWayToRewriteUnlessRowsAreShort) {
+  const auto bands = [](std::int64_t width) {
+    return make(patterns::where("bands", 4000,
+                                [=](auto row, auto column) {
+                                  return row / 800 == column / 800 && row - column <= width;
+                                }),
+                {});
+  };
+  const solver_info short_rows = info_of(bands(1), rewriting(dataflow_path::automatic));
+  EXPECT_TRUE(contains(short_rows.plan, "rows rewritten, levels 800 to 25")) << short_rows.plan;
+  const solver_info long_rows = info_of(bands(3), rewriting(dataflow_path::automatic));
+  EXPECT_EQ(long_rows.kernels[0].levels_together, dataflow_tuning::narrow_run_levels) << long_rows.plan;
+}
+
+TEST_F(LevelRuns, AreNotTriedWhereThereAreFewLevels) {
+  const solver_info few =
+      info_of(make(patterns::layers(6400, 800, 1), {}), rewriting(dataflow_path::automatic));
+  EXPECT_EQ(few.rewritten_rows, 0);
+  EXPECT_TRUE(contains(few.plan, "; not rewritten: there are only 8 levels")) << few.plan;
+  // The last row is long: its partial rows add levels, which are not those of the system.
+  const solver_info long_row = info_of(
+      make(patterns::where("long_row", 6400,
+                           [](auto row, auto column) { return row / 6 == column / 6 || row == 6399; }),
+           {}),
+      rewriting(dataflow_path::automatic));
+  EXPECT_TRUE(contains(long_row.plan, "; not rewritten: there are only 9 levels")) << long_row.plan;
+}
+
 TEST_F(LevelRuns, SolveIllConditionedTriangles) {
   const auto check = [&](const matrix& a, double growth, const std::string& name) {
     const auto any = random_vector<double>(a.size(), 7);

@@ -196,10 +196,14 @@ struct dataflow_tuning {
   /// The system is solved as it is if more than this share of its levels would be left after rewriting in
   /// row blocks of 32 rows. No system with a larger share was solved faster when it was rewritten.
   static constexpr double rewritten_levels = 0.25;
-  /// Row blocks are tried before runs of levels only if the system takes the single_block path or at most
-  /// this share of its levels would be left. Otherwise runs leave fewer levels, or nearly as few, and row
-  /// blocks are tried if runs are not taken.
+  /// Row blocks are tried beside runs of levels only if the system takes the single_block path, or at most
+  /// this share of its levels would be left and its rows are short. Otherwise runs gave the faster system.
   static constexpr double few_rewritten_levels = 0.14;
+  /// Rows are short if they have at most this many entries on average, without the pivot.
+  static constexpr double entries_of_short_rows = 2;
+  /// The system is solved as it is if it has fewer levels than this: the right-hand sides of a rewritten
+  /// system took as long as the levels that it saved.
+  static constexpr std::int64_t least_rewritten_levels = 12;
   /// Runs of `run_levels` levels do not make the partitioned path faster if they multiply the entries by
   /// more than this, unless the system has partial rows.
   static constexpr double rewritten_growth = 1.65;

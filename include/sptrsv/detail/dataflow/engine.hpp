@@ -146,23 +146,30 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
                                                        {"as it is", path_->predicted_nanoseconds()}});
       return;
     }
-    const bool by_row_blocks = !by_time || path_->levels_left() <= Tuning::rewritten_levels;
+    if (by_time && path_->most_levels() < Tuning::least_rewritten_levels) {
+      rewriting_ = "not rewritten: there are only " + std::to_string(path_->most_levels()) + " levels";
+      return;
+    }
     const bool by_levels = by_time && policy.run_levels == 0;
-    const bool row_blocks_first =
-        !by_levels || path_->is_single_block() || path_->levels_left() <= Tuning::few_rewritten_levels;
-    if (!by_row_blocks) {
+    if (by_time && path_->levels_left() > Tuning::rewritten_levels) {
       rewriting_ = "not rewritten: at least " + std::to_string(static_cast<int>(100 * path_->levels_left())) +
                    " % of the levels would be left";
-    } else if (row_blocks_first) {
+    } else if (!by_levels || row_blocks_may_leave_less(system.triangle)) {
       system.triangle =
           rewrite_row_blocks(policy, std::move(system.triangle), values, form, by_levels, on, resource);
     }
     if (by_levels) {
-      system.triangle = rewrite_by_levels(policy, std::move(system), values, form, true, on, resource);
+      rewrite_by_levels(policy, std::move(system), values, form, true, on, resource);
     }
-    if (by_row_blocks && !row_blocks_first && !elimination_) {
-      rewrite_row_blocks(policy, std::move(system.triangle), values, form, false, on, resource);
-    }
+  }
+
+  /// Returns whether row blocks are tried before runs of levels, which mostly give the faster system: for
+  /// narrow systems and for short rows.
+  [[nodiscard]] bool row_blocks_may_leave_less(const device_triangle<Index, Offset>& triangle) const {
+    return path_->is_single_block() ||
+           (path_->levels_left() <= Tuning::few_rewritten_levels &&
+            static_cast<double>(triangle.entries()) <=
+                Tuning::entries_of_short_rows * static_cast<double>(triangle.size));
   }
 
   /// Rewrites the rows of row blocks, if that is predicted to be faster or the policy asks for a path.
@@ -196,12 +203,9 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   }
 
   /// Rewrites the rows of runs of levels, if that is predicted to be faster or the policy asks for it.
-  /// Returns the triangle if they are not rewritten.
-  device_triangle<Index, Offset> rewrite_by_levels(const policy_type& policy,
-                                                   triangle_with_levels<Index, Offset>&& system,
-                                                   const Scalar* values, const triangle_form& form,
-                                                   bool by_time, const Executor& on,
-                                                   memory_resource& resource) {
+  void rewrite_by_levels(const policy_type& policy, triangle_with_levels<Index, Offset>&& system,
+                         const Scalar* values, const triangle_form& form, bool by_time, const Executor& on,
+                         memory_resource& resource) {
     const row_elimination_limits limits{policy.max_growth, std::max(1.0, policy.max_fill),
                                         Tuning::rewritten_run_entries, Tuning::longest_rewritten_row};
     std::string before = by_time ? rewriting_ : "";
@@ -228,8 +232,8 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
                              (max_rhs_ == 1 ? combine_nanoseconds(rows) : transform_nanoseconds(rows));
       taken = may_pay(rows, times);
     }
-    auto made = std::make_unique<elimination>(std::move(rows));
     if (taken) {
+      auto made = std::make_unique<elimination>(std::move(rows));
       policy_type as_it_is = policy;
       as_it_is.exact_order = true;  // nothing more is to be rewritten
       made->make_pattern(on, resource);
@@ -238,7 +242,6 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     if (!taken && !before.empty()) {
       rewriting_ = elimination_ ? before : before + "; " + rewriting_;
     }
-    return taken ? device_triangle<Index, Offset>{} : made->take_triangle();
   }
 
   /// Returns whether a system that was rewritten by levels may meet one of the limits, before its pattern is

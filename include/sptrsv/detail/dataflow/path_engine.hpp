@@ -95,6 +95,8 @@ class path_engine {
   /// Returns the predicted time of a solve with `max_rhs` right-hand sides; 0 if nothing was predicted.
   [[nodiscard]] double predicted_nanoseconds() const { return plan_->nanoseconds; }
 
+  /// See plan::most_levels.
+  [[nodiscard]] std::int64_t most_levels() const { return plan_->most_levels; }
   /// See plan::levels_left.
   [[nodiscard]] double levels_left() const { return plan_->levels_left; }
 

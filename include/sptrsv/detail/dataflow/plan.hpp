@@ -31,6 +31,8 @@ struct plan {
   double nanoseconds = 0;   ///< predicted time of a solve with max_rhs right-hand sides, if one was predicted
   std::vector<predicted_time> predictions{};  ///< of all paths that were considered
   std::string text{};                         ///< which path was chosen and why
+  /// The same, or with the levels of partial rows, if these were counted.
+  std::int64_t most_levels = 0;
   /// Share of the levels that would be left if the rows of a row block did not need each other; 1 if it was
   /// not counted.
   double levels_left = 1;

@@ -97,6 +97,7 @@ class planner {
     }
     auto made = plan_by_levels(triangle, std::move(found.levels));
     if (made) {
+      made->most_levels = std::max(made->levels, most_levels_);
       made->levels_left = levels_left_;
     }
     return made;
@@ -121,6 +122,7 @@ class planner {
         levels = levels_of_rows(is_split ? split.triangle : triangle, on_, memory_, counts_blocks());
       }
       levels_ = is_split ? 0 : levels->count;
+      most_levels_ = levels->count;
       if (kept_ != nullptr && !is_split) {
         kept_->levels.emplace();
         kept_->levels->count = levels->count;
@@ -433,6 +435,7 @@ class planner {
   analysis_memory memory_;
   triangle_with_levels<Index, Offset>* kept_ = nullptr;  ///< see make_plan()
   std::int64_t levels_ = 0;                              ///< of the system; 0 as long as they are not counted
+  std::int64_t most_levels_ = 0;                         ///< see plan
   double levels_left_ = 1;                               ///< see plan
 };
 
