@@ -207,7 +207,7 @@ TEST_F(RowElimination, DoesNotFillRowsBeyondTheirLimit) {
     const matrix a = make(p, {});
     const auto there = where.upload(a.by_rows);
     const detail::triangle_form form(system_options{}, false);
-    auto triangle =
+    const auto triangle =
         detail::build_on_device(detail::pattern_of(there.view()), form, where.on(), where.resource());
     const auto before = where.download(triangle.row_offsets);
     const detail::dataflow::row_elimination::plan<double, std::int32_t, std::int32_t, emulator::executor>
@@ -586,11 +586,11 @@ TEST_F(LevelRuns, ListTheSameShortRowsUnderEverySchedule) {
   std::vector<std::int32_t> expected;
   for (std::uint64_t i = 0; i < 12; ++i) {
     where.device().settings = hostile_settings(i, 0);
-    auto triangle =
+    const auto triangle =
         detail::build_on_device(detail::pattern_of(there.view()), form, where.on(), where.resource());
     const auto before = where.download(triangle.row_offsets);
     detail::dataflow::level_runs::plan<double, std::int32_t, std::int32_t, emulator::executor> plan(
-        {std::move(triangle), {}}, there.values.data(), form, {64, 1.5, 8, 256}, three_levels, where.on(),
+        triangle, nullptr, there.values.data(), form, {64, 1.5, 8, 256}, three_levels, where.on(),
         where.resource());
     plan.make_pattern(where.on(), where.resource());
     ASSERT_GT(plan.rewritten(), 0);

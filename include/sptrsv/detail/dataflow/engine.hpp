@@ -27,6 +27,7 @@ template <class Tuning, class Scalar, class Index, class Offset, class Executor>
 class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   using policy_type = policy::basic_dataflow<Tuning>;
   using path_engine = dataflow::path_engine<policy_type, Scalar, Index, Offset, Executor>;
+  using replace_function = typename path_engine::replace_function;
   using elimination = dataflow::row_elimination::rewritten_system<Scalar, Index, Offset, Executor>;
   using row_elimination_limits = dataflow::row_elimination::limits;
   using time_limits = dataflow::time_limits;
@@ -41,17 +42,23 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   engine(const policy_type& policy, const valued_pattern<Scalar, Index, Offset>& a, const triangle_form& form,
          std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : size_(a.size), max_rhs_(max_rhs), reversed_(form.reversed) {
-    triangle_with_levels<Index, Offset> system;
-    path_ = std::make_unique<path_engine>(policy, a, form, max_rhs, no_limits,
-                                          policy.exact_order ? nullptr : &system, on, resource);
-    path_->expect_planned(policy);
     SPTRSV_EXPECTS(Tuning::entries == entry_storage::as_values ||
                        (policy.exact_order && (policy.path == policy::dataflow_path::automatic ||
                                                policy.path == policy::dataflow_path::row_per_thread)),
                    errc::unsupported,
                    "dataflow: entries in single precision need the path row_per_thread and exact_order");
-    if (!policy.exact_order) {
-      rewrite(policy, std::move(system), a.values, form, on, resource);
+    const replace_function replace = [&](const dataflow::system_facts& facts,
+                                         const device_triangle<Index, Offset>& triangle,
+                                         const row_levels<Index>* levels) {
+      exact_ = facts;
+      rewrite({policy, triangle, levels, a.values, form, on, resource});
+      return elimination_ != nullptr;
+    };
+    auto as_it_is = std::make_unique<path_engine>(policy, a, form, max_rhs, no_limits,
+                                                  policy.exact_order ? nullptr : &replace, on, resource);
+    if (!elimination_) {
+      as_it_is->expect_planned(policy);
+      path_ = std::move(as_it_is);
     }
   }
 
@@ -131,97 +138,98 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     return {v.data + (reversed_ ? (size_ - 1) * v.row_stride : 0), v.rows, v.columns,
             reversed_ ? -v.row_stride : v.row_stride, v.column_stride};
   }
+  /// The system as it is, in scratch memory, and what rewriting it needs.
+  struct original {
+    const policy_type& policy;
+    const device_triangle<Index, Offset>& triangle;
+    const row_levels<Index>* levels;  ///< null if they are not known
+    const Scalar* values;
+    const triangle_form& form;
+    const Executor& on;
+    memory_resource& resource;
+
+    /// Returns whether predicted times decide.
+    [[nodiscard]] bool by_time() const { return policy.path == policy::dataflow_path::automatic; }
+    [[nodiscard]] row_elimination_limits limits(std::int64_t entries) const {
+      return {policy.max_growth, std::max(1.0, policy.max_fill), entries, Tuning::longest_rewritten_row};
+    }
+  };
+
   /// Replaces the system by a rewritten one, if that is predicted to be solved faster or the policy asks for
-  /// it. `system`: as it is, with its levels if they are known.
-  void rewrite(const policy_type& policy, triangle_with_levels<Index, Offset>&& system, const Scalar* values,
-               const triangle_form& form, const Executor& on, memory_resource& resource) {
-    const bool by_time = policy.path == policy::dataflow_path::automatic;
-    if (policy.run_levels > 1) {
-      rewrite_by_levels(policy, std::move(system), values, form, false, on, resource);
+  /// it.
+  void rewrite(const original& system) {
+    if (system.policy.run_levels > 1) {
+      rewrite_by_levels(system, false);
       return;
     }
-    if (by_time && path_->predicted_nanoseconds() <= least_rewritten_nanoseconds()) {
+    if (!system.by_time()) {
+      rewrite_row_blocks(system);
+      return;
+    }
+    if (exact_.nanoseconds <= least_rewritten_nanoseconds()) {
       rewriting_ = "not rewritten: no rewritten system can be solved faster, " +
                    to_text(std::vector<predicted_time>{{"predicted at least", least_rewritten_nanoseconds()},
-                                                       {"as it is", path_->predicted_nanoseconds()}});
+                                                       {"as it is", exact_.nanoseconds}});
       return;
     }
-    if (by_time && path_->most_levels() < Tuning::least_rewritten_levels) {
-      rewriting_ = "not rewritten: there are only " + std::to_string(path_->most_levels()) + " levels";
+    if (exact_.most_levels < Tuning::least_rewritten_levels) {
+      rewriting_ = "not rewritten: there are only " + std::to_string(exact_.most_levels) + " levels";
       return;
     }
-    const bool by_levels = by_time && policy.run_levels == 0;
-    if (by_time && path_->levels_left() > Tuning::rewritten_levels) {
-      rewriting_ = "not rewritten: at least " + std::to_string(static_cast<int>(100 * path_->levels_left())) +
+    const bool by_levels = system.policy.run_levels == 0;
+    if (exact_.levels_left > Tuning::rewritten_levels) {
+      rewriting_ = "not rewritten: at least " + std::to_string(static_cast<int>(100 * exact_.levels_left)) +
                    " % of the levels would be left";
     } else if (!by_levels || row_blocks_may_leave_less(system.triangle)) {
-      system.triangle =
-          rewrite_row_blocks(policy, std::move(system.triangle), values, form, by_levels, on, resource);
+      rewrite_row_blocks(system);
     }
     if (by_levels) {
-      rewrite_by_levels(policy, std::move(system), values, form, true, on, resource);
+      rewrite_by_levels(system, true);
     }
   }
 
   /// Returns whether row blocks are tried before runs of levels, which mostly give the faster system: for
   /// narrow systems and for short rows.
   [[nodiscard]] bool row_blocks_may_leave_less(const device_triangle<Index, Offset>& triangle) const {
-    return path_->is_single_block() ||
-           (path_->levels_left() <= Tuning::few_rewritten_levels &&
-            static_cast<double>(triangle.entries()) <=
-                Tuning::entries_of_short_rows * static_cast<double>(triangle.size));
+    return exact_.is_single_block || (exact_.levels_left <= Tuning::few_rewritten_levels &&
+                                      static_cast<double>(triangle.entries()) <=
+                                          Tuning::entries_of_short_rows * static_cast<double>(triangle.size));
   }
 
   /// Rewrites the rows of row blocks, if that is predicted to be faster or the policy asks for a path.
-  /// Returns the triangle if `wants_triangle`.
-  device_triangle<Index, Offset> rewrite_row_blocks(const policy_type& policy,
-                                                    device_triangle<Index, Offset>&& triangle,
-                                                    const Scalar* values, const triangle_form& form,
-                                                    bool wants_triangle, const Executor& on,
-                                                    memory_resource& resource) {
-    const row_elimination_limits limits{policy.max_growth, std::max(1.0, policy.max_fill),
-                                        Tuning::rewritten_entries, Tuning::longest_rewritten_row};
-    std::string before = std::move(rewriting_);
-    auto made = std::make_unique<elimination>(
-        typename elimination::by_row_blocks(std::move(triangle), values, form, limits, on, resource));
-    bool taken = rewrites_enough(*made);
-    if (taken) {
-      time_limits times;
-      if (policy.path == policy::dataflow_path::automatic) {
-        // On the row_per_thread path the new entries cost more than a level: they all need recent components.
-        times.nanoseconds = path_->predicted_nanoseconds() - transform_nanoseconds(*made);
-      }
-      taken = take(made, policy, times, form, values, on, resource);
+  void rewrite_row_blocks(const original& system) {
+    auto made = std::make_unique<elimination>(typename elimination::by_row_blocks(
+        system.triangle, system.values, system.form, system.limits(Tuning::rewritten_entries), system.on,
+        system.resource));
+    if (!rewrites_enough(*made)) {
+      return;
     }
-    if (!taken && !before.empty()) {
-      rewriting_ = before + "; " + rewriting_;
+    time_limits times;
+    if (system.by_time()) {
+      // On the row_per_thread path the new entries cost more than a level: they all need recent components.
+      times.nanoseconds = exact_.nanoseconds - transform_nanoseconds(*made);
     }
-    if (!wants_triangle) {
-      return {};
-    }
-    return taken ? copy_of(elimination_->triangle(), on, resource) : made->take_triangle();
+    take(made, system, times);
   }
 
   /// Rewrites the rows of runs of levels, if that is predicted to be faster or the policy asks for it.
-  void rewrite_by_levels(const policy_type& policy, triangle_with_levels<Index, Offset>&& system,
-                         const Scalar* values, const triangle_form& form, bool by_time, const Executor& on,
-                         memory_resource& resource) {
-    const row_elimination_limits limits{policy.max_growth, std::max(1.0, policy.max_fill),
-                                        Tuning::rewritten_run_entries, Tuning::longest_rewritten_row};
+  void rewrite_by_levels(const original& system, bool by_time) {
     std::string before = by_time ? rewriting_ : "";
     typename elimination::by_levels rows(
-        std::move(system), values, form, limits,
+        system.triangle, system.levels, system.values, system.form,
+        system.limits(Tuning::rewritten_run_entries),
         [&](std::int64_t levels) {
-          return policy.run_levels > 1 ? policy.run_levels : run_levels_for(levels);
+          return system.policy.run_levels > 1 ? system.policy.run_levels : run_levels_for(levels);
         },
-        on, resource);
+        system.on, system.resource);
     bool taken = rewrites_enough(rows);
     time_limits times;
     times.is_rewritten = true;
     if (taken && by_time) {
-      const double now =
-          path_->predicted_nanoseconds() + (elimination_ ? rhs_nanoseconds(*elimination_, *path_) : 0);
-      const bool by_rows = path_->is_row_per_thread();
+      const bool by_rows = elimination_ ? path_->is_row_per_thread() : exact_.is_row_per_thread;
+      const double now = elimination_
+                             ? path_->predicted_nanoseconds() + rhs_nanoseconds(*elimination_, *path_)
+                             : exact_.nanoseconds;
       times.nanoseconds =
           (by_rows ? Tuning::rewritten_gain_over_row_per_thread : Tuning::rewritten_gain) * now -
           transform_nanoseconds(rows);
@@ -234,10 +242,8 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     }
     if (taken) {
       auto made = std::make_unique<elimination>(std::move(rows));
-      policy_type as_it_is = policy;
-      as_it_is.exact_order = true;  // nothing more is to be rewritten
-      made->make_pattern(on, resource);
-      taken = take(made, as_it_is, times, form, values, on, resource);
+      made->make_pattern(system.on, system.resource);
+      taken = take(made, system, times);
     }
     if (!taken && !before.empty()) {
       rewriting_ = elimination_ ? before : before + "; " + rewriting_;
@@ -286,10 +292,12 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
 
   /// Replaces the system and takes `made`, if the rewritten one can be planned within the limits and its
   /// values are finite; returns whether it did.
-  bool take(std::unique_ptr<elimination>& made, const policy_type& policy, const time_limits& times,
-            const triangle_form& form, const Scalar* values, const Executor& on, memory_resource& resource) {
-    auto rewritten = std::make_unique<path_engine>(policy, made->pattern(), rewritten_form(form), max_rhs_,
-                                                   times, nullptr, on, resource);
+  bool take(std::unique_ptr<elimination>& made, const original& system, const time_limits& times) {
+    const Executor& on = system.on;
+    policy_type policy = system.policy;
+    policy.exact_order = true;  // nothing more is to be rewritten
+    auto rewritten = std::make_unique<path_engine>(policy, made->pattern(), rewritten_form(system.form),
+                                                   max_rhs_, times, nullptr, on, system.resource);
     rewriting_ =
         std::to_string(made->rewritten()) + " of " + std::to_string(size_) + " rows rewritten" + made->kind();
     if (!rewritten->is_planned()) {
@@ -297,18 +305,15 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
                                : "not rewritten: the path cannot solve the rewritten system";
       return false;
     }
-    made->make_values(on, resource);
-    made->update_values(values, on);
+    made->make_values(on, system.resource);
+    made->update_values(system.values, on);
     if (made->first_grown_index(on) >= 0) {
       rewriting_ = "not rewritten: inverses are not finite";
       return false;
     }
     has_rewritten_values_ = true;
-    if (!elimination_) {
-      path_->describe(exact_, on);
-      exact_nanoseconds_ = path_->predicted_nanoseconds();
-    }
     describe_rewriting(*made, *rewritten, times.any(), on);
+    made->keep(on, system.resource);
     elimination_ = std::move(made);
     path_ = std::move(rewritten);
     return true;
@@ -325,7 +330,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     if (by_time) {
       const double with = rewritten.predicted_nanoseconds() + rhs_nanoseconds(made, rewritten);
       rewriting_ +=
-          ", " + to_text(std::vector<predicted_time>{{"predicted", with}, {"as it is", exact_nanoseconds_}});
+          ", " + to_text(std::vector<predicted_time>{{"predicted", with}, {"as it is", exact_.nanoseconds}});
     }
   }
 
@@ -360,8 +365,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   std::int64_t size_;
   std::int64_t max_rhs_;
   bool reversed_;
-  solver_info exact_;                         ///< of the system before it is rewritten
-  double exact_nanoseconds_ = 0;              ///< its predicted time
+  dataflow::system_facts exact_;              ///< the system before it is rewritten
   std::string rewriting_;                     ///< whether rows are rewritten, and why
   std::unique_ptr<elimination> elimination_;  ///< null if rows are not rewritten
   /// True if the rewritten system already has the values that the next update_values() will pass.

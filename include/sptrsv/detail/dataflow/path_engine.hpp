@@ -25,23 +25,26 @@ class path_engine {
  public:
   using workspace = typename plan_type::workspace;
 
-  /// Makes the triangle of the stored matrix and plans its solve. `kept`: see planner::make_plan().
+  using planner_type = planner<Policy, Scalar, Index, Offset, Executor>;
+  using replace_function = typename planner_type::replace_function;
+
+  /// Makes the triangle of the stored matrix and plans its solve. `replace`: see planner::make_plan().
   /// Synchronises.
   path_engine(const Policy& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,
-              std::int64_t max_rhs, const time_limits& limits, triangle_with_levels<Index, Offset>* kept,
+              std::int64_t max_rhs, const time_limits& limits, const replace_function* replace,
               const Executor& on, memory_resource& resource) {
     scratch_arena arena(arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), resource, on.stream());
     simt::scan_words words(arena);
     const analysis_memory memory(resource, arena, &words);
-    planner<Policy, Scalar, Index, Offset, Executor> planner(policy, form, a, max_rhs, limits, on, memory);
+    planner_type planner(policy, form, a, max_rhs, limits, on, memory);
     auto found = planner.build();
     longest_row_ = found.triangle.longest_row;
     entries_ = found.triangle.entries() + (form.unit ? 0 : a.size);
-    plan_ = planner.make_plan(std::move(found), kept);
+    plan_ = planner.make_plan(std::move(found), replace);
   }
 
-  /// Returns whether the path that the policy asks for can solve the system, and the plan meets the limit. If
-  /// not, only expect_planned() may be called.
+  /// Returns whether the path that the policy asks for can solve the system, the plan meets the limit, and
+  /// the system was not replaced. If not, only expect_planned() may be called.
   [[nodiscard]] bool is_planned() const { return plan_.has_value(); }
   /// Throws errc::unsupported if the system is not planned.
   void expect_planned(const Policy& policy) const {
@@ -56,9 +59,6 @@ class path_engine {
 
   [[nodiscard]] bool is_row_per_thread() const {
     return std::holds_alternative<typename plan_type::row_per_thread_path>(plan_->path);
-  }
-  [[nodiscard]] bool is_single_block() const {
-    return std::holds_alternative<typename plan_type::single_block_path>(plan_->path);
   }
 
   void update_values(const Scalar* values, const Executor& on) {
@@ -94,11 +94,6 @@ class path_engine {
 
   /// Returns the predicted time of a solve with `max_rhs` right-hand sides; 0 if nothing was predicted.
   [[nodiscard]] double predicted_nanoseconds() const { return plan_->nanoseconds; }
-
-  /// See plan::most_levels.
-  [[nodiscard]] std::int64_t most_levels() const { return plan_->most_levels; }
-  /// See plan::levels_left.
-  [[nodiscard]] double levels_left() const { return plan_->levels_left; }
 
   void describe(solver_info& info, const Executor& on) const {
     info.device = on.device_name();

@@ -14,6 +14,20 @@
 
 namespace sptrsv::detail::dataflow {
 
+/// What is known of a system when its path has been chosen and nothing has been built for it.
+struct system_facts {
+  std::int64_t entries = 0;      ///< with the pivots that are stored
+  std::int64_t longest_row = 0;  ///< its entries without the pivot
+  std::int64_t levels = 0;       ///< 0 if the analysis did not count them
+  std::int64_t most_levels = 0;  ///< the same, or with the levels of partial rows, if these were counted
+  /// Share of the levels that would be left if the rows of a row block did not need each other; 1 if it was
+  /// not counted.
+  double levels_left = 1;
+  double nanoseconds = 0;  ///< predicted time of a solve with max_rhs right-hand sides, if one was predicted
+  bool is_single_block = false;
+  bool is_row_per_thread = false;
+};
+
 /// The path is a variant. All paths have the same members: a name, a type `workspace`, update_values,
 /// make_workspace, solve, first_nonfinite_index, is_zero_pivot and describe.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
@@ -31,11 +45,6 @@ struct plan {
   double nanoseconds = 0;   ///< predicted time of a solve with max_rhs right-hand sides, if one was predicted
   std::vector<predicted_time> predictions{};  ///< of all paths that were considered
   std::string text{};                         ///< which path was chosen and why
-  /// The same, or with the levels of partial rows, if these were counted.
-  std::int64_t most_levels = 0;
-  /// Share of the levels that would be left if the rows of a row block did not need each other; 1 if it was
-  /// not counted.
-  double levels_left = 1;
 };
 
 }  // namespace sptrsv::detail::dataflow

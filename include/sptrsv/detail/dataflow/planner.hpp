@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -55,6 +56,12 @@ class planner {
   static constexpr std::int64_t longest_whole_row = dataflow::longest_whole_row<tuning>;
 
  public:
+  /// Returns whether another system is to be solved instead. The planner calls it at most once: when it has
+  /// chosen a path, before it builds what the path needs. The triangle and its levels are in scratch memory;
+  /// levels: null if they are not known.
+  using replace_function =
+      std::function<bool(const system_facts&, const triangle_type&, const row_levels<Index>*)>;
+
   /// `stored`: the pattern of the stored matrix, which build_on_device() accepts.
   planner(const Policy& policy, const triangle_form& form, const pattern_view<Index, Offset>& stored,
           std::int64_t max_rhs, const time_limits& limits, const Executor& on, const analysis_memory& memory)
@@ -76,16 +83,16 @@ class planner {
                              memory_.all_scratch());
   }
 
-  /// Returns the plan; nothing if the path that the policy asks for cannot solve the system, or if no plan
-  /// meets the limit. Takes arrays out of what build() has returned. `kept`: gets a copy of the triangle, and
-  /// of its levels if they become known; null: it is not wanted. Synchronises.
+  /// Returns the plan; nothing if the path that the policy asks for cannot solve the system, if no plan meets
+  /// the limit, or if the system is replaced. Takes arrays out of what build() has returned. `replace`: null:
+  /// the system is not replaced. Synchronises.
   std::optional<plan_type> make_plan(triangle_with_levels<Index, Offset>&& found,
-                                     triangle_with_levels<Index, Offset>* kept) {
+                                     const replace_function* replace) {
     triangle_type& triangle = found.triangle;
-    kept_ = kept;
-    if (kept_ != nullptr) {
-      kept_->triangle = copy_of(triangle, on_, memory_.kept);
-    }
+    replace_ = replace;
+    whole_ = &triangle;
+    facts_.entries = triangle.entries() + (form_.unit ? 0 : triangle.size);
+    facts_.longest_row = triangle.longest_row;
     if (triangle.size == 0) {
       return plan_row_per_thread({std::move(triangle), false, {}}, {}, {});
     }
@@ -95,12 +102,7 @@ class planner {
     if (policy_.path == path_name::automatic && triangle.entries() == 0) {
       return plan_diagonal(triangle, std::move(found.levels));
     }
-    auto made = plan_by_levels(triangle, std::move(found.levels));
-    if (made) {
-      made->most_levels = std::max(made->levels, most_levels_);
-      made->levels_left = levels_left_;
-    }
-    return made;
+    return plan_by_levels(triangle, std::move(found.levels));
   }
 
  private:
@@ -122,20 +124,18 @@ class planner {
         levels = levels_of_rows(is_split ? split.triangle : triangle, on_, memory_, counts_blocks());
       }
       levels_ = is_split ? 0 : levels->count;
-      most_levels_ = levels->count;
-      if (kept_ != nullptr && !is_split) {
-        kept_->levels.emplace();
-        kept_->levels->count = levels->count;
-        kept_->levels->of_row = copy_of(levels->of_row, on_, memory_.kept);
-      }
+      facts_.most_levels = levels->count;
       if (levels->count_of_blocks > 0) {
-        levels_left_ = static_cast<double>(levels->count_of_blocks) / static_cast<double>(levels->count);
+        facts_.levels_left =
+            static_cast<double>(levels->count_of_blocks) / static_cast<double>(levels->count);
       }
+      whole_levels_ = is_split ? nullptr : &*levels;
     }
     // To count the levels of long rows takes long: only for small systems.
     if (levels && policy_.path == path_name::automatic && is_narrow(levels->count) &&
         (!is_split || triangle.entries() <= tuning::partitioned_small_entries)) {
-      if (auto made = plan_single_block(triangle, -1)) {
+      auto made = plan_single_block(triangle, -1);
+      if (made || is_replaced_) {
         return made;
       }
     }
@@ -145,8 +145,10 @@ class planner {
     }
     if (!is_split) {
       split.triangle = std::move(triangle);
+      whole_ = &split.triangle;
+    } else if (replace_ == nullptr) {
+      triangle = {};
     }
-    triangle = {};
     std::vector<predicted_time> predictions;
     std::string text;
     std::optional<row_order> order;
@@ -159,9 +161,18 @@ class planner {
       text = std::move(made.text);
       order = std::move(made.order);
     }
+    const double nanoseconds = predictions.empty() ? 0 : predictions.back().nanoseconds;
+    if (replace_ != nullptr && !levels && policy_.order == decltype(policy_.order)::levels) {
+      levels = levels_of_rows(split.triangle, on_, memory_);
+      levels_ = is_split ? 0 : levels->count;
+      whole_levels_ = is_split ? nullptr : &*levels;
+    }
+    if (is_replaced(nanoseconds, path_name::row_per_thread)) {
+      return {};
+    }
     plan_type made = plan_row_per_thread(std::move(split), std::move(levels), std::move(order));
     made.levels = levels_ > 0 || is_split ? levels_ : std::get<row_per_thread_path>(made.path).levels();
-    made.nanoseconds = predictions.empty() ? 0 : predictions.back().nanoseconds;
+    made.nanoseconds = nanoseconds;
     made.predictions = std::move(predictions);
     made.text = std::move(text);
     return made;
@@ -206,8 +217,9 @@ class planner {
         cut = search.cut(policy_.row_per_thread_levels, hybrid_limit(single_path));
       }
     }
-    if (auto made = plan_hybrid(cut, split, levels, single_path)) {
-      return {std::move(made), {}, {}, {}};
+    auto by_hybrid = plan_hybrid(cut, split, levels, single_path);
+    if (by_hybrid || is_replaced_) {
+      return {std::move(by_hybrid), {}, {}, {}, is_replaced_};
     }
     if (limits_.any() && is_too_slow(chosen.nanoseconds, row_per_thread)) {
       return {{}, {}, {}, {}, true};
@@ -224,6 +236,9 @@ class planner {
          (limits_.any() ? row_per_thread >= limits_.row_per_thread : chosen.nanoseconds < row_per_thread));
     if (takes_partitioned) {
       order.reset();
+      if (is_replaced(chosen.nanoseconds, path_name::partitioned)) {
+        return {{}, {}, {}, {}, true};
+      }
       partitioned_builder builder(chosen, on_, memory_);
       if (!builder.lay_out(split, levels)) {
         return {
@@ -272,6 +287,19 @@ class planner {
                ? partitioned >= limits_.nanoseconds && row_per_thread >= limits_.row_per_thread
                : partitioned >= std::min(limits_.nanoseconds, row_per_thread);
   }
+  /// Returns whether the system is replaced by another one, when its path with the predicted time has been
+  /// chosen.
+  bool is_replaced(double nanoseconds, path_name path) {
+    if (replace_ != nullptr) {
+      facts_.levels = levels_;
+      facts_.most_levels = std::max(facts_.most_levels, levels_);
+      facts_.nanoseconds = nanoseconds;
+      facts_.is_single_block = path == path_name::single_block;
+      facts_.is_row_per_thread = path == path_name::row_per_thread;
+      is_replaced_ = (*std::exchange(replace_, nullptr))(facts_, *whole_, whole_levels_);
+    }
+    return is_replaced_;
+  }
   [[nodiscard]] bool is_narrow(std::int64_t levels) const {
     return static_cast<double>(stored_.size) <=
            tuning::single_block_rows_per_level * static_cast<double>(levels);
@@ -319,6 +347,9 @@ class planner {
     const double nanoseconds = first_nanoseconds + chosen.nanoseconds;
     if (nanoseconds >= limit) {
       levels.numbers = std::move(halves.rest.levels.numbers);
+      return {};
+    }
+    if (is_replaced(nanoseconds, path_name::hybrid)) {
       return {};
     }
     if (order) {
@@ -382,6 +413,9 @@ class planner {
     if (!schedule) {
       return {};
     }
+    if (is_replaced(chosen.nanoseconds, path_name::single_block)) {
+      return {};
+    }
     predictions.insert(predictions.begin(), {"single_block", chosen.nanoseconds});
     plan_type made{
         single_block_path(*schedule, chosen.index, max_rhs_, copy_of(triangle.sources, on_, memory_.kept),
@@ -433,10 +467,12 @@ class planner {
   time_limits limits_;
   const Executor& on_;
   analysis_memory memory_;
-  triangle_with_levels<Index, Offset>* kept_ = nullptr;  ///< see make_plan()
-  std::int64_t levels_ = 0;                              ///< of the system; 0 as long as they are not counted
-  std::int64_t most_levels_ = 0;                         ///< see plan
-  double levels_left_ = 1;                               ///< see plan
+  std::int64_t levels_ = 0;                          ///< of the system; 0 as long as they are not counted
+  const replace_function* replace_ = nullptr;        ///< null when it has been called, too
+  const triangle_type* whole_ = nullptr;             ///< the triangle without partial rows
+  const row_levels<Index>* whole_levels_ = nullptr;  ///< its levels; null if they are not known
+  system_facts facts_;                               ///< for `replace_`
+  bool is_replaced_ = false;                         ///< what it has returned
 };
 
 }  // namespace sptrsv::detail::dataflow

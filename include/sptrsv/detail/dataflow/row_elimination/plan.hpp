@@ -66,30 +66,32 @@ struct take_slots {
 template <class Scalar, class Index, class Offset, class Executor>
 class plan {
  public:
-  /// Chooses the rows by the values `stored`. Synchronises.
-  plan(device_triangle<Index, Offset>&& triangle, const Scalar* stored, const triangle_form& form,
+  /// Chooses the rows by the values `stored`. The plan refers to `triangle` until keep() is called.
+  /// Synchronises.
+  plan(const device_triangle<Index, Offset>& triangle, const Scalar* stored, const triangle_form& form,
        const limits& limits, const Executor& on, memory_resource& resource)
-      : triangle_(std::move(triangle)),
+      : whole_(&triangle),
         form_(form),
         max_growth_(static_cast<real_t<Scalar>>(
             std::min<double>(limits.growth, std::numeric_limits<real_t<Scalar>>::max() / 2))),
-        row_blocks_(simt::ceil_div(triangle_.size, row_block_rows)) {
-    const double most = limits.fill * static_cast<double>(triangle_.entries()) +
-                        static_cast<double>((limits.entries + 1) * triangle_.size);
-    if (triangle_.size > 0 && most < static_cast<double>(std::numeric_limits<Offset>::max())) {
+        row_blocks_(simt::ceil_div(triangle.size, row_block_rows)) {
+    const double most = limits.fill * static_cast<double>(triangle.entries()) +
+                        static_cast<double>((limits.entries + 1) * triangle.size);
+    if (triangle.size > 0 && most < static_cast<double>(std::numeric_limits<Offset>::max())) {
       choose(stored, limits, on, resource);
     }
   }
 
-  /// Returns the number of rewritten rows. If it is 0, only take_triangle() may be called.
+  /// Returns the number of rewritten rows. If it is 0, no other member may be called.
   [[nodiscard]] std::int64_t rewritten() const { return rewritten_; }
-  /// Returns the system before it is rewritten.
-  [[nodiscard]] const device_triangle<Index, Offset>& triangle() const { return triangle_; }
-  /// Returns the triangle. Nothing else may be called afterwards.
-  device_triangle<Index, Offset> take_triangle() { return std::move(triangle_); }
+  /// Copies the triangle, which may then be freed.
+  void keep(const Executor& on, memory_resource& resource) {
+    triangle_ = copy_of(*whole_, on, resource);
+    whole_ = nullptr;
+  }
 
   [[nodiscard]] pattern_view<Index, Offset> pattern() const {
-    return {triangle_.size, static_cast<std::int64_t>(columns_.size()), row_offsets_.data(), columns_.data(),
+    return {triangle().size, static_cast<std::int64_t>(columns_.size()), row_offsets_.data(), columns_.data(),
             false};
   }
   [[nodiscard]] const Scalar* values() const { return values_.data(); }
@@ -118,7 +120,7 @@ class plan {
   [[nodiscard]] std::int64_t first_grown_index(const Executor& on) const {
     std::int64_t first = 0;
     on.download(&first, first_grown_.data(), sizeof(first));
-    return first < triangle_.size ? first : -1;
+    return first < triangle().size ? first : -1;
   }
 
   /// Computes the right-hand sides of the rewritten system. `c`: size x b.columns, column-major, by
@@ -126,7 +128,7 @@ class plan {
   void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const {
     using agent = eliminated_rhs_agent<Scalar, Offset>;
     typename agent::params p{};
-    p.size = triangle_.size;
+    p.size = triangle().size;
     p.row_blocks = row_blocks_;
     p.reversed = form_.reversed;
     p.eliminated = eliminated_.data();
@@ -141,7 +143,7 @@ class plan {
   /// Returns how many bytes `transform` reads and writes for one right-hand side.
   [[nodiscard]] std::size_t transform_bytes() const {
     return factors_.bytes() + eliminated_.bytes() +
-           2 * static_cast<std::size_t>(triangle_.size) * sizeof(Scalar);
+           2 * static_cast<std::size_t>(triangle().size) * sizeof(Scalar);
   }
 
   [[nodiscard]] std::size_t bytes() const {
@@ -164,18 +166,21 @@ class plan {
     return simt::block_count(warps, Agent::block_threads / 32);
   }
 
+  [[nodiscard]] const device_triangle<Index, Offset>& triangle() const {
+    return whole_ != nullptr ? *whole_ : triangle_;
+  }
   [[nodiscard]] valued_triangle<Scalar, Index, Offset> valued(const Scalar* stored) const {
-    return {triangle_.size,           triangle_.row_offsets.data(),      triangle_.columns.data(),
-            triangle_.sources.data(), triangle_.diagonal_sources.data(), stored,
+    return {triangle().size,           triangle().row_offsets.data(),      triangle().columns.data(),
+            triangle().sources.data(), triangle().diagonal_sources.data(), stored,
             form_.conjugated};
   }
 
   void choose(const Scalar* stored, const limits& limits, const Executor& on, memory_resource& resource) {
-    const std::int64_t size = triangle_.size;
+    const std::int64_t size = triangle().size;
     simt::scan_words words(resource);
     const auto slots = make_buffer<Offset>(size + 1, on, resource);
     simt::for_each(on, size,
-                   count_slots<Offset>{triangle_.row_offsets.data(), limits.fill,
+                   count_slots<Offset>{triangle().row_offsets.data(), limits.fill,
                                        static_cast<Offset>(limits.entries), slots.data()});
     words.scan(on, size, place_rows<Offset>{size, slots.data(), 0, slots.data()}, nullptr);
     const auto listed = make_buffer<Index>(last_of(slots, on), on, resource);
@@ -223,7 +228,8 @@ class plan {
     return static_cast<std::int64_t>(last);
   }
 
-  device_triangle<Index, Offset> triangle_;
+  const device_triangle<Index, Offset>* whole_;  ///< the system before it is rewritten; null after keep()
+  device_triangle<Index, Offset> triangle_;      ///< the same after keep()
   triangle_form form_;
   real_t<Scalar> max_growth_;
   std::int64_t row_blocks_;

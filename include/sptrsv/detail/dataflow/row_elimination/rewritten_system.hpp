@@ -39,11 +39,8 @@ class rewritten_system {
       levels->make_pattern(on, resource);
     }
   }
-  [[nodiscard]] const device_triangle<Index, Offset>& triangle() const {
-    return std::visit([](const auto& m) -> decltype(auto) { return m.triangle(); }, made_);
-  }
-  device_triangle<Index, Offset> take_triangle() {
-    return std::visit([](auto& m) { return m.take_triangle(); }, made_);
+  void keep(const Executor& on, memory_resource& resource) {
+    std::visit([&](auto& m) { m.keep(on, resource); }, made_);
   }
   /// Allocates the values, if the constructor did not; before update_values().
   void make_values(const Executor& on, memory_resource& resource) {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -33,36 +32,46 @@ class plan {
 
  public:
   /// Chooses the rows by the values `stored`. Each run has run_levels_for(levels) levels, where the system
-  /// has `levels`. `system`: with its levels, if they are known. Synchronises.
+  /// has `levels`. `known_levels`: of the triangle; null: they are not known. The plan refers to both until
+  /// keep() is called. Synchronises.
   template <class RunLevelsFor>
-  plan(triangle_with_levels<Index, Offset>&& system, const Scalar* stored, const triangle_form& form,
-       const row_elimination::limits& limits, const RunLevelsFor& run_levels_for, const Executor& on,
-       memory_resource& resource)
-      : triangle_(std::move(system.triangle)),
+  plan(const device_triangle<Index, Offset>& triangle, const row_levels<Index>* known_levels,
+       const Scalar* stored, const triangle_form& form, const row_elimination::limits& limits,
+       const RunLevelsFor& run_levels_for, const Executor& on, memory_resource& resource)
+      : whole_(&triangle),
         form_(form),
         max_growth_(
             static_cast<real>(std::min<double>(limits.growth, std::numeric_limits<real>::max() / 2))) {
-    const double most = limits.fill * static_cast<double>(triangle_.entries()) +
-                        static_cast<double>((limits.entries + 1) * triangle_.size);
-    if (triangle_.size > 0 && most < static_cast<double>(std::numeric_limits<Offset>::max())) {
+    const double most = limits.fill * static_cast<double>(triangle.entries()) +
+                        static_cast<double>((limits.entries + 1) * triangle.size);
+    if (triangle.size > 0 && most < static_cast<double>(std::numeric_limits<Offset>::max())) {
       simt::scan_words words(resource);
-      cut_levels(std::move(system.levels), run_levels_for, on, resource);
+      cut_levels(known_levels, run_levels_for, on, resource);
       choose(stored, limits, words, on, resource);
     }
   }
 
-  /// Returns the number of rewritten rows. If it is 0, only take_triangle() may be called.
+  /// Returns the number of rewritten rows. If it is 0, no other member may be called.
   [[nodiscard]] std::int64_t rewritten() const { return counts_.rows; }
   /// Returns the number of levels of the system, and of entries of the rewritten one without the pivots.
   [[nodiscard]] std::int64_t levels() const { return level_count_; }
-  [[nodiscard]] std::int64_t entries() const { return triangle_.entries() + counts_.entries; }
+  [[nodiscard]] std::int64_t entries() const { return triangle().entries() + counts_.entries; }
   /// Returns the system before it is rewritten.
-  [[nodiscard]] const device_triangle<Index, Offset>& triangle() const { return triangle_; }
-  /// Returns the triangle. Nothing else may be called afterwards.
-  device_triangle<Index, Offset> take_triangle() { return std::move(triangle_); }
+  [[nodiscard]] const device_triangle<Index, Offset>& triangle() const {
+    return whole_ != nullptr ? *whole_ : triangle_;
+  }
+  /// Copies the triangle and the levels, which may then be freed.
+  void keep(const Executor& on, memory_resource& resource) {
+    triangle_ = copy_of(*whole_, on, resource);
+    whole_ = nullptr;
+    if (whole_levels_ != nullptr) {
+      levels_ = copy_of(whole_levels_->of_row, on, resource);
+      whole_levels_ = nullptr;
+    }
+  }
 
   [[nodiscard]] pattern_view<Index, Offset> pattern() const {
-    return {triangle_.size, static_cast<std::int64_t>(columns_.size()), row_offsets_.data(), columns_.data(),
+    return {triangle().size, static_cast<std::int64_t>(columns_.size()), row_offsets_.data(), columns_.data(),
             false};
   }
   [[nodiscard]] const Scalar* values() const { return values_.data(); }
@@ -71,7 +80,7 @@ class plan {
 
   /// Makes the pattern, before pattern() is called: if it is to be planned.
   void make_pattern(const Executor& on, memory_resource& resource) {
-    const std::int64_t size = triangle_.size;
+    const std::int64_t size = triangle().size;
     const Offset pivots = form_.unit ? 0 : 1;
     simt::scan_words words(resource);
     words.scan(on, size,
@@ -85,7 +94,7 @@ class plan {
     rhs_columns_ = make_buffer<Index>(rhs_entries(), on, resource);
     triangle_kernels::for_each_entry(
         on, row_offsets_.data(), size, static_cast<std::int64_t>(columns_.size()),
-        take_columns<Index, Offset>{triangle_.row_offsets.data(), triangle_.columns.data(), slots_.data(),
+        take_columns<Index, Offset>{triangle().row_offsets.data(), triangle().columns.data(), slots_.data(),
                                     listed_.data(), rhs_offsets_.data(), row_offsets_.data(), columns_.data(),
                                     !form_.unit});
     triangle_kernels::for_each_entry(
@@ -112,7 +121,7 @@ class plan {
     on.fill_bytes(first_grown_.data(), 0x7f, first_grown_.bytes());
     const computed_rows<Scalar, Index, Offset> rows{row_offsets_.data(), columns_.data(), values_.data()};
     triangle_kernels::for_each_entry(
-        on, row_offsets_.data(), triangle_.size, static_cast<std::int64_t>(columns_.size()),
+        on, row_offsets_.data(), triangle().size, static_cast<std::int64_t>(columns_.size()),
         copy_values<Scalar, Index, Offset>{valued(stored), rows, rhs_offsets_.data()});
     using agent = rewrite_rows_agent<Scalar, Index, Offset>;
     typename agent::params p{};
@@ -135,7 +144,7 @@ class plan {
   [[nodiscard]] std::int64_t first_grown_index(const Executor& on) const {
     std::int64_t first = 0;
     on.download(&first, first_grown_.data(), sizeof(first));
-    return first < triangle_.size ? first : -1;
+    return first < triangle().size ? first : -1;
   }
 
   /// Returns the entries of the right-hand sides, for a kernel that combines them itself.
@@ -148,7 +157,7 @@ class plan {
   void transform(Scalar alpha, dense_view<const Scalar> b, Scalar* c, const Executor& on) const {
     using agent = rewritten_rhs_agent<Scalar, Index, Offset>;
     typename agent::params p{};
-    p.size = triangle_.size;
+    p.size = triangle().size;
     p.lanes = lanes_;
     p.reversed = form_.reversed;
     p.row_offsets = rhs_offsets_.data();
@@ -157,20 +166,20 @@ class plan {
     p.alpha = alpha;
     p.b = b;
     p.c = c;
-    on.template launch<agent>(simt::block_count(triangle_.size * b.columns, agent::block_threads / lanes_),
+    on.template launch<agent>(simt::block_count(triangle().size * b.columns, agent::block_threads / lanes_),
                               p);
   }
 
   /// Returns how many bytes `transform` reads and writes for one right-hand side.
   [[nodiscard]] std::size_t transform_bytes() const {
     return rhs_offsets_.bytes() + static_cast<std::size_t>(rhs_entries()) * (sizeof(Scalar) + sizeof(Index)) +
-           2 * static_cast<std::size_t>(triangle_.size) * sizeof(Scalar);
+           2 * static_cast<std::size_t>(triangle().size) * sizeof(Scalar);
   }
 
   /// Returns how many bytes a kernel reads, in effect, that combines the entries of the right-hand sides
   /// itself: those of a row, and where they begin, lie in memory sectors of their own.
   [[nodiscard]] std::size_t combine_bytes() const {
-    return 2 * static_cast<std::size_t>(triangle_.size) * sizeof(Scalar) +
+    return 2 * static_cast<std::size_t>(triangle().size) * sizeof(Scalar) +
            2 * static_cast<std::size_t>(rhs_entries()) * (sizeof(Scalar) + sizeof(Index));
   }
   [[nodiscard]] std::int64_t run_levels() const { return run_levels_; }
@@ -183,7 +192,7 @@ class plan {
 
   [[nodiscard]] kernel_info describe() const {
     kernel_info kernel;
-    kernel.warps = simt::ceil_div(triangle_.size * lanes_, 32);
+    kernel.warps = simt::ceil_div(triangle().size * lanes_, 32);
     kernel.lanes_per_row = lanes_;
     kernel.rewritten_rows = rewritten();
     kernel.levels_together = run_levels_;
@@ -200,11 +209,13 @@ class plan {
   }
 
   [[nodiscard]] valued_triangle<Scalar, Index, Offset> valued(const Scalar* stored) const {
-    return {triangle_.size,           triangle_.row_offsets.data(),      triangle_.columns.data(),
-            triangle_.sources.data(), triangle_.diagonal_sources.data(), stored,
+    return {triangle().size,           triangle().row_offsets.data(),      triangle().columns.data(),
+            triangle().sources.data(), triangle().diagonal_sources.data(), stored,
             form_.conjugated};
   }
-  [[nodiscard]] runs<Index> levels_in_runs() const { return {levels_.data(), starts_.data()}; }
+  [[nodiscard]] runs<Index> levels_in_runs() const {
+    return {(whole_levels_ != nullptr ? whole_levels_->of_row : levels_).data(), starts_.data()};
+  }
 
   /// Calls visit(rows) for the rows of each level after the first one of its run, level by level of the runs.
   template <class Visit>
@@ -218,16 +229,18 @@ class plan {
 
   /// Cuts the levels into runs; finds them first if they are not known.
   template <class RunLevelsFor>
-  void cut_levels(std::optional<row_levels<Index>>&& known, const RunLevelsFor& run_levels_for,
-                  const Executor& on, memory_resource& resource) {
-    const std::int64_t size = triangle_.size;
-    if (!known) {
-      known = levels_of_rows(triangle_, on, analysis_memory(resource));
+  void cut_levels(const row_levels<Index>* known, const RunLevelsFor& run_levels_for, const Executor& on,
+                  memory_resource& resource) {
+    const std::int64_t size = triangle().size;
+    whole_levels_ = known;
+    if (known != nullptr) {
+      level_count_ = known->count;
+    } else {
+      auto found = levels_of_rows(triangle(), on, analysis_memory(resource));
+      level_count_ = found.count;
+      levels_ = std::move(found.of_row);
     }
-    level_count_ = known->count;
     run_levels_ = std::min<std::int64_t>(run_levels_for(level_count_), level_count_);
-    levels_ = std::move(known->of_row);
-    known.reset();
     std::vector<Index> starts(static_cast<std::size_t>(level_count_ + 1));
     for (std::size_t level = 1; level < starts.size(); ++level) {
       const auto before = static_cast<std::int64_t>(level - 1);
@@ -246,7 +259,7 @@ class plan {
     order_ = make_buffer<Index>(size, on, resource);
     simt::for_each(on, size,
                    start_rows<Index, Offset, real>{
-                       triangle_.row_offsets.data(), levels_in_runs(), positions.data(), numbers.data(),
+                       triangle().row_offsets.data(), levels_in_runs(), positions.data(), numbers.data(),
                        slots_.data(), lengths_.data(), rhs_offsets_.data(), inverse_sums_.data()});
     on.sort_pairs(positions.data(), sorted.data(), numbers.data(), order_.data(), size,
                   bits_for(static_cast<std::uint64_t>(run_levels_)), resource);
@@ -260,11 +273,11 @@ class plan {
 
   void choose(const Scalar* stored, const row_elimination::limits& limits, simt::scan_words& words,
               const Executor& on, memory_resource& resource) {
-    const std::int64_t size = triangle_.size;
+    const std::int64_t size = triangle().size;
     for_positions([&](const listed_rows<Index>& rows) {
       simt::for_each(
           on, rows.count,
-          bound_lengths<Index, Offset>{rows, triangle_.row_offsets.data(), triangle_.columns.data(),
+          bound_lengths<Index, Offset>{rows, triangle().row_offsets.data(), triangle().columns.data(),
                                        levels_in_runs(), limits.fill, static_cast<Offset>(limits.entries),
                                        static_cast<Offset>(limits.longest_row), slots_.data()});
     });
@@ -303,7 +316,10 @@ class plan {
     return static_cast<std::int64_t>(last);
   }
 
-  device_triangle<Index, Offset> triangle_;
+  const device_triangle<Index, Offset>* whole_;  ///< the system before it is rewritten; null after keep()
+  const row_levels<Index>* whole_levels_ =
+      nullptr;                               ///< its levels; null after keep(), or if they were not known
+  device_triangle<Index, Offset> triangle_;  ///< the system before it is rewritten, after keep()
   triangle_form form_;
   std::int64_t level_count_ = 0;
   std::int64_t run_levels_ = 0;
