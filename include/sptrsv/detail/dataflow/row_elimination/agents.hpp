@@ -170,7 +170,7 @@ struct rewrite_rows_agent {
                                         const block_row<Offset>& r) {
     const Offset to = ctx.load_constant(p.row_offsets + row);
     for (Offset i = static_cast<Offset>(warp.rank()); i < r.end - r.begin; i += 32) {
-      ctx.store(p.values + to + i, p.triangle.entry(ctx, r.begin + i));
+      ctx.store(p.values + to + i, p.triangle.entry(ctx, row, r.begin + i));
     }
   }
 
@@ -189,7 +189,7 @@ struct rewrite_rows_agent {
                         ctx.load_constant(p.row_offsets + base + k + 1) - pivot, eliminated, r.inside,
                         [&](Index column) {
                           const Offset e = find_column(ctx, p.triangle.columns, r.begin, own_end, column);
-                          return e < own_end ? p.triangle.entry(ctx, e) : Scalar{};
+                          return e < own_end ? p.triangle.entry(ctx, base + k, e) : Scalar{};
                         });
   }
 };

@@ -86,7 +86,7 @@ class plan {
   [[nodiscard]] std::int64_t rewritten() const { return rewritten_; }
   /// Copies the triangle, which may then be freed.
   void keep(const Executor& on, memory_resource& resource) {
-    triangle_ = copy_of(*whole_, on, resource);
+    triangle_ = copy_for_values(*whole_, form_.unit, on, resource);
     whole_ = nullptr;
   }
 
@@ -170,9 +170,15 @@ class plan {
     return whole_ != nullptr ? *whole_ : triangle_;
   }
   [[nodiscard]] valued_triangle<Scalar, Index, Offset> valued(const Scalar* stored) const {
-    return {triangle().size,           triangle().row_offsets.data(),      triangle().columns.data(),
-            triangle().sources.data(), triangle().diagonal_sources.data(), stored,
-            form_.conjugated};
+    const device_triangle<Index, Offset>& t = triangle();
+    return {t.size,
+            t.row_offsets.data(),
+            t.columns.data(),
+            t.sources.size() == 0 ? nullptr : t.sources.data(),
+            t.diagonal_sources.data(),
+            stored,
+            form_.conjugated,
+            form_.reversed};
   }
 
   void choose(const Scalar* stored, const limits& limits, const Executor& on, memory_resource& resource) {

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/analysis/stored_runs.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/simt/context.hpp"
@@ -27,14 +29,20 @@ struct valued_triangle {
   std::int64_t size;
   const Offset* row_offsets;
   const Index* columns;
-  const Offset* sources;
+  const Offset* sources;           ///< null if rows are stored runs, and the diagonal is not unit
   const Offset* diagonal_sources;  ///< null if the diagonal is unit
   const Scalar* stored;
   bool conjugated;
+  bool reversed;  ///< true if substitution starts at the last row
 
+  /// Returns the value of entry `e`, which is one of `row`.
   template <class Context>
-  SPTRSV_DEVICE Scalar entry(Context& ctx, Offset e) const {
-    return value(ctx, ctx.load_constant(sources + e));
+  SPTRSV_DEVICE Scalar entry(Context& ctx, std::int64_t row, Offset e) const {
+    if (sources != nullptr) {
+      return value(ctx, ctx.load_constant(sources + e));
+    }
+    const stored_run<Offset> run{ctx.load_constant(diagonal_sources + row), reversed};
+    return value(ctx, run.source(static_cast<std::int64_t>(ctx.load_constant(row_offsets + row + 1) - e)));
   }
   template <class Context>
   SPTRSV_DEVICE Scalar pivot(Context& ctx, std::int64_t row) const {
@@ -49,6 +57,23 @@ struct valued_triangle {
     return conjugated ? conjugate(v) : v;
   }
 };
+
+/// Returns a copy of the triangle for later values. `is_unit`: whether its diagonal is.
+template <class Index, class Offset, class Executor>
+device_triangle<Index, Offset> copy_for_values(const device_triangle<Index, Offset>& from, bool is_unit,
+                                               const Executor& on, memory_resource& to) {
+  device_triangle<Index, Offset> made;
+  made.size = from.size;
+  made.longest_row = from.longest_row;
+  made.rows_are_stored_runs = from.rows_are_stored_runs;
+  made.row_offsets = copy_of(from.row_offsets, on, to);
+  made.columns = copy_of(from.columns, on, to);
+  made.diagonal_sources = copy_of(from.diagonal_sources, on, to);
+  if (is_unit || !from.rows_are_stored_runs) {
+    made.sources = copy_of(from.sources, on, to);
+  }
+  return made;
+}
 
 /// A row of a row block before it is rewritten, as one lane sees it. Columns ascend, so the entries that need
 /// rows of the block are the last ones: lane i > 0 has the i-th last entry, if this is one of them.
@@ -105,7 +130,7 @@ SPTRSV_DEVICE row_elimination<Scalar> eliminate(Context& ctx, const Warp& warp,
   const real sum_of_needed = warp.shuffle(inverse_sum, r.needs);
   real term = 0;
   if (r.has_entry) {
-    const Scalar entry = t.entry(ctx, r.entry);
+    const Scalar entry = t.entry(ctx, row, r.entry);
     made.factor = divide(entry, t.pivot(ctx, base + r.needs));
     term = magnitude(divide(entry, t.pivot(ctx, row))) * sum_of_needed;
   }

@@ -184,7 +184,8 @@ struct copy_values {
       ctx.store(rows.values + e, triangle.pivot(ctx, row));
     } else if (ctx.load_constant(rhs_offsets + row) == ctx.load_constant(rhs_offsets + row + 1)) {
       const Offset number = static_cast<Offset>(e) - ctx.load_constant(rows.row_offsets + row);
-      ctx.store(rows.values + e, triangle.entry(ctx, ctx.load_constant(triangle.row_offsets + row) + number));
+      ctx.store(rows.values + e,
+                triangle.entry(ctx, row, ctx.load_constant(triangle.row_offsets + row) + number));
     }
   }
 };
@@ -255,7 +256,7 @@ struct rewrite_rows_agent {
           if (e == r.end) {
             return Scalar{};
           }
-          const Scalar entry = p.triangle.entry(ctx, e);
+          const Scalar entry = p.triangle.entry(ctx, row, e);
           return of_rhs ? divide(entry, p.triangle.pivot(ctx, static_cast<std::int64_t>(column))) : entry;
         });
   }

@@ -62,7 +62,7 @@ class plan {
   }
   /// Copies the triangle and the levels, which may then be freed.
   void keep(const Executor& on, memory_resource& resource) {
-    triangle_ = copy_of(*whole_, on, resource);
+    triangle_ = row_elimination::copy_for_values(*whole_, form_.unit, on, resource);
     whole_ = nullptr;
     if (whole_levels_ != nullptr) {
       levels_ = copy_of(whole_levels_->of_row, on, resource);
@@ -209,9 +209,15 @@ class plan {
   }
 
   [[nodiscard]] valued_triangle<Scalar, Index, Offset> valued(const Scalar* stored) const {
-    return {triangle().size,           triangle().row_offsets.data(),      triangle().columns.data(),
-            triangle().sources.data(), triangle().diagonal_sources.data(), stored,
-            form_.conjugated};
+    const device_triangle<Index, Offset>& t = triangle();
+    return {t.size,
+            t.row_offsets.data(),
+            t.columns.data(),
+            t.sources.size() == 0 ? nullptr : t.sources.data(),
+            t.diagonal_sources.data(),
+            stored,
+            form_.conjugated,
+            form_.reversed};
   }
   [[nodiscard]] runs<Index> levels_in_runs() const {
     return {(whole_levels_ != nullptr ? whole_levels_->of_row : levels_).data(), starts_.data()};

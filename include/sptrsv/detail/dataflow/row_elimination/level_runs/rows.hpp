@@ -99,7 +99,7 @@ SPTRSV_DEVICE row_elimination::row_elimination<Scalar> eliminate(
   row_elimination::row_elimination<Scalar> made{Scalar{}, 0, true};
   real term = 0;
   if (r.has_entry) {
-    const Scalar entry = t.entry(ctx, r.entry);
+    const Scalar entry = t.entry(ctx, row, r.entry);
     made.factor = divide(entry, t.pivot(ctx, static_cast<std::int64_t>(r.needs)));
     term = magnitude(divide(entry, t.pivot(ctx, row))) * ctx.load(inverse_sums + r.needs);
   }
