@@ -191,9 +191,10 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   /// Returns whether row blocks are tried before runs of levels, which mostly give the faster system: for
   /// narrow systems and for short rows.
   [[nodiscard]] bool row_blocks_may_leave_less(const device_triangle<Index, Offset>& triangle) const {
-    return exact_.is_single_block || (exact_.levels_left <= Tuning::few_rewritten_levels &&
-                                      static_cast<double>(triangle.entries()) <=
-                                          Tuning::entries_of_short_rows * static_cast<double>(triangle.size));
+    return exact_.is_single_block ||
+           (exact_.levels_left > 0 && exact_.levels_left <= Tuning::few_rewritten_levels &&
+            static_cast<double>(triangle.entries()) <=
+                Tuning::entries_of_short_rows * static_cast<double>(triangle.size));
   }
 
   /// Rewrites the rows of row blocks, if that is predicted to be faster or the policy asks for a path.

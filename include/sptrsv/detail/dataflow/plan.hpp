@@ -20,9 +20,9 @@ struct system_facts {
   std::int64_t longest_row = 0;  ///< its entries without the pivot
   std::int64_t levels = 0;       ///< 0 if the analysis did not count them
   std::int64_t most_levels = 0;  ///< the same, or with the levels of partial rows, if these were counted
-  /// Share of the levels that would be left if the rows of a row block did not need each other; 1 if it was
+  /// Share of the levels that would be left if the rows of a row block did not need each other; 0 if it was
   /// not counted.
-  double levels_left = 1;
+  double levels_left = 0;
   double nanoseconds = 0;  ///< predicted time of a solve with max_rhs right-hand sides, if one was predicted
   bool is_single_block = false;
   bool is_row_per_thread = false;

@@ -276,9 +276,13 @@ class planner {
            (levels <= 4 || 4 * triangle.entries() >= 9 * triangle.size);
   }
 
-  /// Returns whether the engine asks how many levels row elimination would leave: for the system as it is.
+  /// Returns whether the number of levels that row blocks would leave is wanted: for the system as it is, if
+  /// row blocks alone may be tried, or if rows are short. This takes a second search for levels.
   [[nodiscard]] bool counts_blocks() const {
-    return !policy_.exact_order && policy_.path == path_name::automatic && !limits_.any();
+    const auto entries = static_cast<double>(stored_.entries - (form_.unit ? 0 : stored_.size));
+    return !policy_.exact_order && policy_.path == path_name::automatic && !limits_.any() &&
+           (policy_.run_levels == 1 ||
+            entries <= tuning::entries_of_short_rows * static_cast<double>(stored_.size));
   }
   /// Returns whether neither path meets its limit. A system that must not take the row_per_thread path is not
   /// wanted where this path would be the faster one.

@@ -185,9 +185,9 @@ class plan {
   [[nodiscard]] std::int64_t run_levels() const { return run_levels_; }
 
   [[nodiscard]] std::size_t bytes() const {
-    return triangle_.bytes() + levels_.bytes() + starts_.bytes() + order_.bytes() + row_offsets_.bytes() +
-           columns_.bytes() + values_.bytes() + rhs_offsets_.bytes() + rhs_columns_.bytes() +
-           rhs_values_.bytes() + inverse_sums_.bytes() + first_grown_.bytes();
+    return triangle_.bytes() + levels_.bytes() + order_.bytes() + row_offsets_.bytes() + columns_.bytes() +
+           values_.bytes() + rhs_offsets_.bytes() + rhs_columns_.bytes() + rhs_values_.bytes() +
+           inverse_sums_.bytes() + first_grown_.bytes();
   }
 
   [[nodiscard]] kernel_info describe() const {
@@ -220,7 +220,8 @@ class plan {
             form_.reversed};
   }
   [[nodiscard]] runs<Index> levels_in_runs() const {
-    return {(whole_levels_ != nullptr ? whole_levels_->of_row : levels_).data(), starts_.data()};
+    return {(whole_levels_ != nullptr ? whole_levels_->of_row : levels_).data(),
+            static_cast<Index>(run_levels_)};
   }
 
   /// Calls visit(rows) for the rows of each level after the first one of its run, level by level of the runs.
@@ -247,13 +248,6 @@ class plan {
       levels_ = std::move(found.of_row);
     }
     run_levels_ = std::min<std::int64_t>(run_levels_for(level_count_), level_count_);
-    std::vector<Index> starts(static_cast<std::size_t>(level_count_ + 1));
-    for (std::size_t level = 1; level < starts.size(); ++level) {
-      const auto before = static_cast<std::int64_t>(level - 1);
-      starts[level] = static_cast<Index>(before / run_levels_ * run_levels_ + 1);
-    }
-    starts_ = make_buffer<Index>(level_count_ + 1, on, resource);
-    on.upload(starts_.data(), starts.data(), starts_.bytes());
     using key = std::make_unsigned_t<Index>;
     const auto positions = make_buffer<key>(size, on, resource);
     const auto sorted = make_buffer<key>(size, on, resource);
@@ -333,7 +327,6 @@ class plan {
   rewritten_counts counts_{};
   int lanes_ = 1;                        ///< lanes that share the right-hand side of a row
   buffer<Index> levels_;                 ///< by row, counted from 1
-  buffer<Index> starts_;                 ///< by level: the first level of its run
   buffer<Index> order_;                  ///< the rows by their levels after the first one of the run
   std::vector<Index> position_offsets_;  ///< where the rows with each number of levels begin in the order
   buffer<real> inverse_sums_;            ///< by row

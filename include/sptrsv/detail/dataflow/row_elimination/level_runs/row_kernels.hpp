@@ -23,9 +23,7 @@ struct start_rows {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
-    const Index level = ctx.load_constant(in.levels + row);
-    ctx.store(positions + row,
-              static_cast<std::make_unsigned_t<Index>>(level - ctx.load_constant(in.starts + level)));
+    ctx.store(positions + row, static_cast<std::make_unsigned_t<Index>>(in.position(ctx, row)));
     ctx.store(numbers + row, static_cast<Index>(row));
     ctx.store(slots + row, Offset{0});
     ctx.store(rhs_lengths + row, Offset{0});

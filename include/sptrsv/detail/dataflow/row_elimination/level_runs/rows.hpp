@@ -32,12 +32,18 @@ inline constexpr int most_eliminated = 31;
 template <class Index>
 struct runs {
   const Index* levels;  ///< by row, counted from 1
-  const Index* starts;  ///< by level, counted from 1: the first level of its run
+  Index length;         ///< levels of a run
 
+  /// Returns the number of levels of the run before that of the row.
+  template <class Context>
+  SPTRSV_DEVICE Index position(Context& ctx, std::int64_t row) const {
+    return static_cast<Index>((ctx.load_constant(levels + row) - 1) % length);
+  }
   /// Returns the first level of the run of the row.
   template <class Context>
   SPTRSV_DEVICE Index first_level(Context& ctx, std::int64_t row) const {
-    return ctx.load_constant(starts + ctx.load_constant(levels + row));
+    const Index level = ctx.load_constant(levels + row);
+    return static_cast<Index>(level - (level - 1) % length);
   }
   /// Returns whether a row whose run begins with `first_level` eliminates its entry in the column.
   template <class Context>
