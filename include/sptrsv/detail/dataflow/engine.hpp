@@ -49,9 +49,9 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
                    "dataflow: entries in single precision need the path row_per_thread and exact_order");
     const replace_function replace = [&](const dataflow::system_facts& facts,
                                          const device_triangle<Index, Offset>& triangle,
-                                         const row_levels<Index>* levels) {
+                                         const row_levels<Index>* levels, const analysis_memory& memory) {
       exact_ = facts;
-      rewrite({policy, triangle, levels, a.values, form, on, resource});
+      rewrite({policy, triangle, levels, a.values, form, on, memory});
       return elimination_ != nullptr;
     };
     auto as_it_is = std::make_unique<path_engine>(policy, a, form, max_rhs, no_limits,
@@ -146,7 +146,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     const Scalar* values;
     const triangle_form& form;
     const Executor& on;
-    memory_resource& resource;
+    const analysis_memory& memory;
 
     /// Returns whether predicted times decide.
     [[nodiscard]] bool by_time() const { return policy.path == policy::dataflow_path::automatic; }
@@ -201,7 +201,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   void rewrite_row_blocks(const original& system) {
     auto made = std::make_unique<elimination>(typename elimination::by_row_blocks(
         system.triangle, system.values, system.form, system.limits(Tuning::rewritten_entries), system.on,
-        system.resource));
+        system.memory));
     if (!rewrites_enough(*made)) {
       return;
     }
@@ -222,7 +222,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
         [&](std::int64_t levels) {
           return system.policy.run_levels > 1 ? system.policy.run_levels : run_levels_for(levels);
         },
-        system.on, system.resource);
+        system.on, system.memory);
     bool taken = rewrites_enough(rows);
     time_limits times;
     times.is_rewritten = true;
@@ -243,7 +243,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     }
     if (taken) {
       auto made = std::make_unique<elimination>(std::move(rows));
-      made->make_pattern(system.on, system.resource);
+      made->make_pattern(system.on, system.memory);
       taken = take(made, system, times);
     }
     if (!taken && !before.empty()) {
@@ -298,7 +298,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     policy_type policy = system.policy;
     policy.exact_order = true;  // nothing more is to be rewritten
     auto rewritten = std::make_unique<path_engine>(policy, made->pattern(), rewritten_form(system.form),
-                                                   max_rhs_, times, nullptr, on, system.resource);
+                                                   max_rhs_, times, nullptr, on, system.memory.kept);
     rewriting_ =
         std::to_string(made->rewritten()) + " of " + std::to_string(size_) + " rows rewritten" + made->kind();
     if (!rewritten->is_planned()) {
@@ -306,7 +306,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
                                : "not rewritten: the path cannot solve the rewritten system";
       return false;
     }
-    made->make_values(on, system.resource);
+    made->make_values(on, system.memory.kept);
     made->update_values(system.values, on);
     if (made->first_grown_index(on) >= 0) {
       rewriting_ = "not rewritten: inverses are not finite";
@@ -314,7 +314,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     }
     has_rewritten_values_ = true;
     describe_rewriting(*made, *rewritten, times.any(), on);
-    made->keep(on, system.resource);
+    made->keep(on, system.memory.kept);
     elimination_ = std::move(made);
     path_ = std::move(rewritten);
     return true;

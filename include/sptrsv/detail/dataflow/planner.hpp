@@ -59,8 +59,8 @@ class planner {
   /// Returns whether another system is to be solved instead. The planner calls it at most once: when it has
   /// chosen a path, before it builds what the path needs. The triangle and its levels are in scratch memory;
   /// levels: null if they are not known.
-  using replace_function =
-      std::function<bool(const system_facts&, const triangle_type&, const row_levels<Index>*)>;
+  using replace_function = std::function<bool(const system_facts&, const triangle_type&,
+                                              const row_levels<Index>*, const analysis_memory&)>;
 
   /// `stored`: the pattern of the stored matrix, which build_on_device() accepts.
   planner(const Policy& policy, const triangle_form& form, const pattern_view<Index, Offset>& stored,
@@ -300,7 +300,7 @@ class planner {
       facts_.nanoseconds = nanoseconds;
       facts_.is_single_block = path == path_name::single_block;
       facts_.is_row_per_thread = path == path_name::row_per_thread;
-      is_replaced_ = (*std::exchange(replace_, nullptr))(facts_, *whole_, whole_levels_);
+      is_replaced_ = (*std::exchange(replace_, nullptr))(facts_, *whole_, whole_levels_, memory_);
     }
     return is_replaced_;
   }

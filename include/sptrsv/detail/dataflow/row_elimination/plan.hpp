@@ -69,7 +69,7 @@ class plan {
   /// Chooses the rows by the values `stored`. The plan refers to `triangle` until keep() is called.
   /// Synchronises.
   plan(const device_triangle<Index, Offset>& triangle, const Scalar* stored, const triangle_form& form,
-       const limits& limits, const Executor& on, memory_resource& resource)
+       const limits& limits, const Executor& on, const analysis_memory& memory)
       : whole_(&triangle),
         form_(form),
         max_growth_(static_cast<real_t<Scalar>>(
@@ -78,7 +78,7 @@ class plan {
     const double most = limits.fill * static_cast<double>(triangle.entries()) +
                         static_cast<double>((limits.entries + 1) * triangle.size);
     if (triangle.size > 0 && most < static_cast<double>(std::numeric_limits<Offset>::max())) {
-      choose(stored, limits, on, resource);
+      choose(stored, limits, on, memory);
     }
   }
 
@@ -181,20 +181,19 @@ class plan {
             form_.reversed};
   }
 
-  void choose(const Scalar* stored, const limits& limits, const Executor& on, memory_resource& resource) {
+  void choose(const Scalar* stored, const limits& limits, const Executor& on, const analysis_memory& memory) {
     const std::int64_t size = triangle().size;
-    simt::scan_words words(resource);
-    const auto slots = make_buffer<Offset>(size + 1, on, resource);
+    const auto slots = make_buffer<Offset>(size + 1, on, memory.scratch);
     simt::for_each(on, size,
                    count_slots<Offset>{triangle().row_offsets.data(), limits.fill,
                                        static_cast<Offset>(limits.entries), slots.data()});
-    words.scan(on, size, place_rows<Offset>{size, slots.data(), 0, slots.data()}, nullptr);
-    const auto listed = make_buffer<Index>(last_of(slots, on), on, resource);
-    const auto lengths = make_buffer<Offset>(size, on, resource);
-    const auto count = make_buffer<std::int64_t>(1, on, resource);
+    scan(on, size, place_rows<Offset>{size, slots.data(), 0, slots.data()}, memory);
+    const auto listed = make_buffer<Index>(last_of(slots, on), on, memory.scratch);
+    const auto lengths = make_buffer<Offset>(size, on, memory.scratch);
+    const auto count = make_buffer<std::int64_t>(1, on, memory.scratch);
     on.fill_bytes(count.data(), 0, count.bytes());
-    eliminated_ = make_buffer<std::uint32_t>(size, on, resource);
-    factor_offsets_ = make_buffer<Offset>(row_blocks_ + 1, on, resource);
+    eliminated_ = make_buffer<std::uint32_t>(size, on, memory.kept);
+    factor_offsets_ = make_buffer<Offset>(row_blocks_ + 1, on, memory.kept);
     using agent = choose_rows_agent<Scalar, Index, Offset>;
     typename agent::params p{};
     p.triangle = valued(stored);
@@ -211,17 +210,16 @@ class plan {
     if (rewritten_ == 0) {
       return;
     }
-    words.scan(on, row_blocks_,
-               place_rows<Offset>{row_blocks_, factor_offsets_.data(), 0, factor_offsets_.data()}, nullptr);
-    factors_ = make_buffer<Scalar>(last_of(factor_offsets_, on), on, resource);
-    row_offsets_ = make_buffer<Offset>(size + 1, on, resource);
-    words.scan(
-        on, size,
-        place_rows<Offset>{size, lengths.data(), form_.unit ? Offset{0} : Offset{1}, row_offsets_.data()},
-        nullptr);
-    columns_ = make_buffer<Index>(last_of(row_offsets_, on), on, resource);
-    values_ = make_buffer<Scalar>(static_cast<std::int64_t>(columns_.size()), on, resource);
-    first_grown_ = make_buffer<std::int64_t>(1, on, resource);
+    scan(on, row_blocks_, place_rows<Offset>{row_blocks_, factor_offsets_.data(), 0, factor_offsets_.data()},
+         memory);
+    factors_ = make_buffer<Scalar>(last_of(factor_offsets_, on), on, memory.kept);
+    row_offsets_ = make_buffer<Offset>(size + 1, on, memory.kept);
+    scan(on, size,
+         place_rows<Offset>{size, lengths.data(), form_.unit ? Offset{0} : Offset{1}, row_offsets_.data()},
+         memory);
+    columns_ = make_buffer<Index>(last_of(row_offsets_, on), on, memory.kept);
+    values_ = make_buffer<Scalar>(static_cast<std::int64_t>(columns_.size()), on, memory.kept);
+    first_grown_ = make_buffer<std::int64_t>(1, on, memory.kept);
     simt::for_each(on, size,
                    take_slots<Index, Offset>{slots.data(), listed.data(), lengths.data(), row_offsets_.data(),
                                              columns_.data(), !form_.unit});

@@ -34,9 +34,9 @@ class rewritten_system {
     return std::visit([](const auto& m) { return m.values(); }, made_);
   }
   /// Makes the pattern, if the constructor did not; before pattern().
-  void make_pattern(const Executor& on, memory_resource& resource) {
+  void make_pattern(const Executor& on, const analysis_memory& memory) {
     if (auto* const levels = std::get_if<by_levels>(&made_); levels != nullptr) {
-      levels->make_pattern(on, resource);
+      levels->make_pattern(on, memory);
     }
   }
   void keep(const Executor& on, memory_resource& resource) {

@@ -37,7 +37,7 @@ class plan {
   template <class RunLevelsFor>
   plan(const device_triangle<Index, Offset>& triangle, const row_levels<Index>* known_levels,
        const Scalar* stored, const triangle_form& form, const row_elimination::limits& limits,
-       const RunLevelsFor& run_levels_for, const Executor& on, memory_resource& resource)
+       const RunLevelsFor& run_levels_for, const Executor& on, const analysis_memory& memory)
       : whole_(&triangle),
         form_(form),
         max_growth_(
@@ -45,9 +45,8 @@ class plan {
     const double most = limits.fill * static_cast<double>(triangle.entries()) +
                         static_cast<double>((limits.entries + 1) * triangle.size);
     if (triangle.size > 0 && most < static_cast<double>(std::numeric_limits<Offset>::max())) {
-      simt::scan_words words(resource);
-      cut_levels(known_levels, run_levels_for, on, resource);
-      choose(stored, limits, words, on, resource);
+      cut_levels(known_levels, run_levels_for, on, memory);
+      choose(stored, limits, static_cast<std::int64_t>(most), on, memory);
     }
   }
 
@@ -79,19 +78,16 @@ class plan {
   [[nodiscard]] std::int64_t rhs_entries() const { return counts_.rhs_entries; }
 
   /// Makes the pattern, before pattern() is called: if it is to be planned.
-  void make_pattern(const Executor& on, memory_resource& resource) {
+  void make_pattern(const Executor& on, const analysis_memory& memory) {
     const std::int64_t size = triangle().size;
     const Offset pivots = form_.unit ? 0 : 1;
-    simt::scan_words words(resource);
-    words.scan(on, size,
-               row_elimination::place_rows<Offset>{size, rhs_offsets_.data(), 0, rhs_offsets_.data()},
-               nullptr);
-    row_offsets_ = make_buffer<Offset>(size + 1, on, resource);
-    words.scan(on, size,
-               row_elimination::place_rows<Offset>{size, lengths_.data(), pivots, row_offsets_.data()},
-               nullptr);
-    columns_ = make_buffer<Index>(entries() + (form_.unit ? 0 : size), on, resource);
-    rhs_columns_ = make_buffer<Index>(rhs_entries(), on, resource);
+    scan(on, size, row_elimination::place_rows<Offset>{size, rhs_offsets_.data(), 0, rhs_offsets_.data()},
+         memory);
+    row_offsets_ = make_buffer<Offset>(size + 1, on, memory.kept);
+    scan(on, size, row_elimination::place_rows<Offset>{size, lengths_.data(), pivots, row_offsets_.data()},
+         memory);
+    columns_ = make_buffer<Index>(entries() + (form_.unit ? 0 : size), on, memory.kept);
+    rhs_columns_ = make_buffer<Index>(rhs_entries(), on, memory.kept);
     triangle_kernels::for_each_entry(
         on, row_offsets_.data(), size, static_cast<std::int64_t>(columns_.size()),
         take_columns<Index, Offset>{triangle().row_offsets.data(), triangle().columns.data(), slots_.data(),
@@ -237,33 +233,33 @@ class plan {
   /// Cuts the levels into runs; finds them first if they are not known.
   template <class RunLevelsFor>
   void cut_levels(const row_levels<Index>* known, const RunLevelsFor& run_levels_for, const Executor& on,
-                  memory_resource& resource) {
+                  const analysis_memory& memory) {
     const std::int64_t size = triangle().size;
     whole_levels_ = known;
     if (known != nullptr) {
       level_count_ = known->count;
     } else {
-      auto found = levels_of_rows(triangle(), on, analysis_memory(resource));
+      auto found = levels_of_rows(triangle(), on, memory.kept);
       level_count_ = found.count;
       levels_ = std::move(found.of_row);
     }
     run_levels_ = std::min<std::int64_t>(run_levels_for(level_count_), level_count_);
     using key = std::make_unsigned_t<Index>;
-    const auto positions = make_buffer<key>(size, on, resource);
-    const auto sorted = make_buffer<key>(size, on, resource);
-    const auto numbers = make_buffer<Index>(size, on, resource);
-    slots_ = make_buffer<Offset>(size + 1, on, resource);
-    lengths_ = make_buffer<Offset>(size, on, resource);
-    rhs_offsets_ = make_buffer<Offset>(size + 1, on, resource);
-    inverse_sums_ = make_buffer<real>(size, on, resource);
-    order_ = make_buffer<Index>(size, on, resource);
+    const auto positions = make_buffer<key>(size, on, memory.scratch);
+    const auto sorted = make_buffer<key>(size, on, memory.scratch);
+    const auto numbers = make_buffer<Index>(size, on, memory.scratch);
+    slots_ = make_buffer<Offset>(size + 1, on, memory.scratch);
+    lengths_ = make_buffer<Offset>(size, on, memory.scratch);
+    rhs_offsets_ = make_buffer<Offset>(size + 1, on, memory.kept);
+    inverse_sums_ = make_buffer<real>(size, on, memory.kept);
+    order_ = make_buffer<Index>(size, on, memory.kept);
     simt::for_each(on, size,
                    start_rows<Index, Offset, real>{
                        triangle().row_offsets.data(), levels_in_runs(), positions.data(), numbers.data(),
                        slots_.data(), lengths_.data(), rhs_offsets_.data(), inverse_sums_.data()});
     on.sort_pairs(positions.data(), sorted.data(), numbers.data(), order_.data(), size,
-                  bits_for(static_cast<std::uint64_t>(run_levels_)), resource);
-    const auto offsets = make_buffer<Index>(run_levels_ + 1, on, resource);
+                  bits_for(static_cast<std::uint64_t>(run_levels_)), memory.scratch);
+    const auto offsets = make_buffer<Index>(run_levels_ + 1, on, memory.scratch);
     simt::for_each(on, size,
                    find_level_offsets<key, Index, position_of_key>(sorted.data(), {}, offsets.data(), size,
                                                                    run_levels_));
@@ -271,8 +267,11 @@ class plan {
     on.download(position_offsets_.data(), offsets.data(), offsets.bytes());
   }
 
-  void choose(const Scalar* stored, const row_elimination::limits& limits, simt::scan_words& words,
-              const Executor& on, memory_resource& resource) {
+  /// `most`: entries of all lists, at most.
+  void choose(const Scalar* stored, const row_elimination::limits& limits, std::int64_t most,
+              const Executor& on, const analysis_memory& memory) {
+    constexpr std::int64_t few_entries = std::int64_t{1}
+                                         << 20;  // less room is not worth a wait for the device
     const std::int64_t size = triangle().size;
     for_positions([&](const listed_rows<Index>& rows) {
       simt::for_each(
@@ -281,9 +280,9 @@ class plan {
                                        levels_in_runs(), limits.fill, static_cast<Offset>(limits.entries),
                                        static_cast<Offset>(limits.longest_row), slots_.data()});
     });
-    words.scan(on, size, row_elimination::place_rows<Offset>{size, slots_.data(), 0, slots_.data()}, nullptr);
-    listed_ = make_buffer<Index>(last_of(slots_, on), on, resource);
-    const auto counts = make_buffer<rewritten_counts>(rewritten_counts::parts, on, resource);
+    scan(on, size, row_elimination::place_rows<Offset>{size, slots_.data(), 0, slots_.data()}, memory);
+    listed_ = make_buffer<Index>(most <= few_entries ? most : last_of(slots_, on), on, memory.scratch);
+    const auto counts = make_buffer<rewritten_counts>(rewritten_counts::parts, on, memory.scratch);
     on.fill_bytes(counts.data(), 0, counts.bytes());
     using agent = choose_rows_agent<Scalar, Index, Offset>;
     typename agent::params p{};
