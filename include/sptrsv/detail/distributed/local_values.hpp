@@ -86,44 +86,71 @@ class local_values {
     });
     const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
     std::vector<std::int64_t> in_list(at(of.tree.count()), 0);  // by supernode: where its last row stood
-    std::int64_t last_supernode = -1;
-    Index last_row = -1;
+    struct {
+      std::int64_t supernode = -1;
+      Index row = -1;
+      Index column = -1;
+      std::int64_t place = 0;
+    } last;
     // The entries of a row come one after the other, those of a supernode too.
-    const auto find_place = [&](Index row, Index column) {
-      const std::int64_t s = of.supernode_at(column);
-      std::int64_t in_panel = row - of.first(s);
-      if (row >= of.first(s + 1)) {
-        if (s != last_supernode || row != last_row) {
-          in_list[at(s)] = of.find_row_near(s, row, in_list[at(s)]);
-          last_supernode = s;
-          last_row = row;
+    const auto find_place = [&](std::int64_t s, Index row, Index column) {
+      const bool is_same_list = s == last.supernode && row == last.row;
+      if (is_same_list && column == last.column + 1) {
+        last.place += of.tree.columns(s) - (last.column - of.first(s)) + of.tree.rows(s) - 1;
+      } else {
+        std::int64_t in_panel = row - of.first(s);
+        if (row >= of.first(s + 1)) {
+          if (!is_same_list) {
+            in_list[at(s)] = of.find_row_near(s, row, in_list[at(s)]);
+          }
+          in_panel = of.tree.columns(s) + in_list[at(s)];
         }
-        in_panel = of.tree.columns(s) + in_list[at(s)];
+        last.place = std::int64_t{first[at(local.local[at(column)])]} + in_panel - (column - of.first(s)) - 1;
       }
-      const std::int64_t place =
-          std::int64_t{first[at(local.local[at(column)])]} + in_panel - (column - of.first(s)) - 1;
+      last.supernode = s;
+      last.row = row;
+      last.column = column;
       if (row == column) {
-        pivots_.emplace_back(place, of.substitution_index(column));
+        pivots_.emplace_back(last.place, of.substitution_index(column));
       }
-      return static_cast<Offset>(place);
+      return static_cast<Offset>(last.place);
     };
-    std::vector<std::vector<factor_entry<Index>>> to(at(team.size()));
+    std::int64_t at_hand = 0;  // the supernode of the entry before
+    const auto supernode_at = [&](Index column) {
+      if (column < of.first(at_hand) || column >= of.first(at_hand + 1)) {
+        at_hand = of.supernode_at(column);
+      }
+      return at_hand;
+    };
+    std::vector<std::int64_t> counts(at(team.size()), 0);
+    for_entries([&](Index, Index column, Offset) { ++counts[at(owner[at(supernode_at(column))])]; });
+    std::vector<std::vector<entry_run<Index>>> to(counts.size());
     sources_.resize(to.size());
     places_.resize(to.size());
+    for (std::size_t pe = 0; pe < to.size(); ++pe) {
+      sources_[pe].reserve(at(counts[pe]));
+    }
+    places_[rank_].reserve(at(counts[rank_]));
     for_entries([&](Index row, Index column, Offset e) {
-      const auto pe = at(owner[at(of.supernode_at(column))]);
+      const std::int64_t s = supernode_at(column);
+      const auto pe = at(owner[at(s)]);
       sources_[pe].push_back(e);
       if (pe == rank_) {
-        places_[pe].push_back(find_place(row, column));
+        places_[pe].push_back(find_place(s, row, column));
       } else {
-        to[pe].push_back({row, column});
+        append_entry(to[pe], row, column);
       }
     });
-    const auto received = exchange_all(team, to);
+    const auto received = exchange_all(team, std::move(to));
     for (std::size_t pe = 0; pe < received.size(); ++pe) {
-      for (const factor_entry<Index>& e : received[pe]) {
-        places_[pe].push_back(find_place(e.row, e.column));
+      if (pe != rank_) {
+        std::size_t count = 0;
+        for_entries_of(received[pe], [&](Index, Index) { ++count; });
+        places_[pe].reserve(count);
       }
+      for_entries_of(received[pe], [&](Index row, Index column) {
+        places_[pe].push_back(find_place(supernode_at(column), row, column));
+      });
     }
     first_ = supernodal::upload(first, on, resource);
     make_masks(local, on, resource);
@@ -144,7 +171,7 @@ class local_values {
         to[pe].push_back(load(sources_[pe][e]));
       }
     }
-    const auto received = exchange_all(team, to);
+    const auto received = exchange_all(team, std::move(to));
     std::vector<Scalar> stored(static_cast<std::size_t>(count_), Scalar{});
     for (std::size_t pe = 0; pe < received.size(); ++pe) {
       for (std::size_t e = 0; e < received[pe].size(); ++e) {

@@ -10,17 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/distributed/entry_runs.hpp"
 #include "sptrsv/detail/distributed/team.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
 namespace sptrsv::detail::distributed {
-
-/// An entry of C.
-template <class Index>
-struct factor_entry {
-  Index row;
-  Index column;
-};
 
 /// Which rows of the user each PE has handed in, and which column of C stands for which row.
 struct row_map {
@@ -70,7 +64,7 @@ column_part<Index> distribute_columns(Team& team, const row_map& map, const ForE
   column_part<Index> part;
   part.first = begin;
   part.offsets.assign(static_cast<std::size_t>(end - begin) + 1, 0);
-  std::vector<std::vector<factor_entry<Index>>> to(static_cast<std::size_t>(team.size()));
+  std::vector<std::vector<entry_run<Index>>> to(static_cast<std::size_t>(team.size()));
   for_entries([&](Index row, Index column, auto) {
     if (row == column) {
       return;
@@ -78,14 +72,13 @@ column_part<Index> distribute_columns(Team& team, const row_map& map, const ForE
     if (is_own(column)) {
       ++part.offsets[static_cast<std::size_t>(column - begin) + 1];
     } else {
-      to[static_cast<std::size_t>(map.home(column))].push_back({row, column});
+      append_entry(to[static_cast<std::size_t>(map.home(column))], row, column);
     }
   });
-  const auto received = exchange_all(team, to);
+  const auto received = exchange_all(team, std::move(to));
   for (const auto& of_pe : received) {
-    for (const factor_entry<Index>& e : of_pe) {
-      ++part.offsets[static_cast<std::size_t>(e.column - begin) + 1];
-    }
+    for_entries_of(
+        of_pe, [&](Index, Index column) { ++part.offsets[static_cast<std::size_t>(column - begin) + 1]; });
   }
   for (std::size_t j = 1; j < part.offsets.size(); ++j) {
     part.offsets[j] += part.offsets[j - 1];
@@ -96,9 +89,7 @@ column_part<Index> distribute_columns(Team& team, const row_map& map, const ForE
     part.rows[static_cast<std::size_t>(next[static_cast<std::size_t>(column - begin)]++)] = row;
   };
   for (std::size_t pe = 0; pe < received.size(); ++pe) {
-    for (const factor_entry<Index>& e : received[pe]) {
-      take(e.row, e.column);
-    }
+    for_entries_of(received[pe], take);
     if (pe == static_cast<std::size_t>(team.rank())) {
       for_entries([&](Index row, Index column, auto) {
         if (row != column && is_own(column)) {

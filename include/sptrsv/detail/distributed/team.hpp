@@ -30,21 +30,21 @@ namespace sptrsv::detail::distributed {
 
 /// Sends the elements of to[r] to PE r. Returns those that each PE has sent to this one. Collective.
 template <class Team, class T>
-std::vector<std::vector<T>> exchange_all(Team& team, const std::vector<std::vector<T>>& to) {
+std::vector<std::vector<T>> exchange_all(Team& team, std::vector<std::vector<T>> to) {
   static_assert(std::is_trivially_copyable_v<T>);
   std::vector<std::vector<std::byte>> sent;
-  for (const std::vector<T>& values : to) {
-    sent.emplace_back(values.size() * sizeof(T));
-    if (!values.empty()) {
-      std::memcpy(sent.back().data(), values.data(), sent.back().size());
-    }
+  for (std::vector<T>& values : to) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(values.data());
+    sent.emplace_back(bytes, bytes + values.size() * sizeof(T));
+    values = {};  // there is one copy at a time
   }
   std::vector<std::vector<T>> received;
-  for (const std::vector<std::byte>& bytes : team.exchange(std::move(sent))) {
+  for (std::vector<std::byte>& bytes : team.exchange(std::move(sent))) {
     received.emplace_back(bytes.size() / sizeof(T));
     if (!bytes.empty()) {
       std::memcpy(received.back().data(), bytes.data(), bytes.size());
     }
+    bytes = {};
   }
   return received;
 }
