@@ -119,8 +119,7 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
   SPTRSV_DEVICE void poll(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t index,
                           typename flag::reading& seen) const {
     if constexpr (Mail::exists) {
-      const mail_place place = ctx.load_constant(mail.places + index);
-      if (place.mail >= 0) {
+      if (const mail_place place = mail.place(ctx, index); place.mail >= 0) {
         mail.poll(ctx, place, rhs, seen);
         return;
       }
@@ -132,8 +131,7 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
   SPTRSV_DEVICE Scalar wait(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t index,
                             const typename flag::reading& seen) const {
     if constexpr (Mail::exists) {
-      const mail_place place = ctx.load_constant(mail.places + index);
-      if (place.mail >= 0) {
+      if (const mail_place place = mail.place(ctx, index); place.mail >= 0) {
         return mail.wait(ctx, place, rhs, seen);
       }
     }

@@ -113,6 +113,8 @@ class mail_planner {
     std::int64_t signal;
   };
 
+  static constexpr std::int32_t most_values = 128;  ///< of a message of a block: four for each lane of a warp
+
   static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
   void add(int warp, message& to) {
@@ -187,7 +189,8 @@ class mail_planner {
     }
   }
 
-  /// Makes the messages of a ticket. The warps of a block that computes together send them in turn.
+  /// Makes the messages of a ticket. The warps of a block that computes together send them in turn, and so
+  /// share the values for one PE.
   void end_ticket(bool is_of_block) {
     std::stable_sort(found_.begin(), found_.end(), [](const value& a, const value& b) {
       return std::pair(a.warp, a.pe) < std::pair(b.warp, b.pe);
@@ -196,7 +199,8 @@ class mail_planner {
     for (std::size_t i = 0; i < found_.size(); ++i) {
       const value& v = found_[i];
       const auto pe = at(v.pe);
-      if (i == 0 || v.warp != found_[i - 1].warp || v.pe != found_[i - 1].pe) {
+      if (i == 0 || v.warp != found_[i - 1].warp || v.pe != found_[i - 1].pe ||
+          (is_of_block && made_.records.back().count == most_values)) {
         const auto number = static_cast<std::int32_t>(made_.records.size() - at(first));
         made_.records.push_back({made_.sent, static_cast<std::int64_t>(wanted_[pe].size()), signals_[pe]++, 0,
                                  v.pe, is_of_block ? number % limits_.warps : v.warp, 0});

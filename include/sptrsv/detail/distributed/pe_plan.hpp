@@ -221,6 +221,7 @@ struct pe_plan {
       p.mail.puts = puts::make(team, mail_memory->own(), mail_of_pe.data());
       p.in.own_begun = signals;
       p.mail.signals = signals + team.size();
+      p.mail.first_place = first_place;
       p.mail.places = data(mail_places);
       p.mail.ranges = data(put_ranges);
       p.mail.records = data(put_records);
@@ -287,6 +288,7 @@ struct pe_plan {
   mail_plan mail;                        ///< the rest is there if has_puts()
   std::int64_t mail_values = 0;          ///< of one right-hand side in a buffer, on all PEs
   std::int64_t mail_values_begin = 0;    ///< byte of mail_memory
+  std::int64_t first_place = 0;          ///< see mailbox
   std::int64_t outbox_begin = 0;         ///< likewise
   std::int64_t most_waiting_blocks = 0;  ///< of a PE
   /// How many solves each PE has begun, the signals, the mailbox, and the outbox, which puts of a network
@@ -314,7 +316,10 @@ struct pe_plan {
         team, outbox_begin + size_of(largest_of_all(team, mail.sent)));
     most_waiting_blocks = largest_of_all(team, waiting_blocks());
     mail_of_pe = supernodal::upload(mail_memory->of_pe(), on, resource);
-    mail_places = supernodal::upload(mail.places, on, resource);
+    const auto first = std::find_if(mail.places.begin(), mail.places.end(),
+                                    [](const mail_place& place) { return place.mail >= 0; });
+    first_place = first - mail.places.begin();
+    mail_places = supernodal::upload(std::vector<mail_place>(first, mail.places.end()), on, resource);
     put_ranges = supernodal::upload(mail.ranges, on, resource);
     put_records = supernodal::upload(mail.records, on, resource);
     deliveries = supernodal::upload(mail.deliveries, on, resource);

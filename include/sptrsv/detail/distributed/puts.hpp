@@ -45,10 +45,21 @@ struct mapped_puts {
   template <class Context, class Warp, class Word>
   SPTRSV_DEVICE void put(Context& ctx, const Warp& warp, int pe, Word* to, const Word* from,
                          std::int64_t words) const {
+    constexpr int at_once = 4;  // loads of a lane in flight, which take longer than the stores
     auto scope = ctx.system_scope();
     Word* const there = at(ctx, pe, to);
-    for (std::int64_t i = warp.rank(); i < words; i += 32) {
-      scope.store_relaxed(there + i, ctx.load(from + i));
+    for (std::int64_t begin = warp.rank(); begin < words; begin += 32 * at_once) {
+      Word loaded[at_once];
+      SPTRSV_UNROLL
+      for (int k = 0; k < at_once; ++k) {
+        loaded[k] = begin + 32 * k < words ? ctx.load(from + begin + 32 * k) : Word{};
+      }
+      SPTRSV_UNROLL
+      for (int k = 0; k < at_once; ++k) {
+        if (begin + 32 * k < words) {
+          scope.store_relaxed(there + begin + 32 * k, loaded[k]);
+        }
+      }
     }
   }
   template <class Context>
@@ -132,13 +143,20 @@ struct mailbox {
   std::uint64_t* signals;    ///< of this PE
   std::uint64_t solve;       ///< number of the solve, counted from 1
   std::int64_t columns;      ///< right-hand sides of the solve
-  const mail_place* places;  ///< by value of the inbox
+  std::int64_t first_place;  ///< the first value of the inbox that comes in a message
+  const mail_place* places;  ///< by value of the inbox, from that one
   const put_range* ranges;   ///< by ticket
   const put_record* records;
   const delivery* deliveries;  ///< of waiting blocks, by signal
   std::int64_t delivery_count;
   const std::int64_t* inbox_indices;  ///< of waiting blocks, by value of the mailbox
 
+  /// Returns where a value stands. Values before the first one that comes in a message need no load for that:
+  /// forward, these are all values that blocks of this PE hand to each other.
+  template <class Context>
+  SPTRSV_DEVICE mail_place place(Context& ctx, std::int64_t index) const {
+    return index < first_place ? mail_place{-1, -1} : ctx.load_constant(places + (index - first_place));
+  }
   /// Loads a value once if its message has come.
   template <class Context>
   SPTRSV_DEVICE void poll(Context& ctx, const mail_place& place, std::int64_t rhs,
@@ -212,7 +230,9 @@ struct mailbox {
     }
     bool has_sent = false;
     const auto for_own = [&](const auto& use) {
-      for (std::int32_t i = 0; i < range.count; ++i) {
+      // The warps of a block take its messages in turn; others look for their own ones.
+      const std::int32_t step = range.is_of_block != 0 ? ctx.block_threads() / 32 : 1;
+      for (std::int32_t i = range.is_of_block != 0 ? warp.index() : 0; i < range.count; i += step) {
         const put_record r = ctx.load_constant(records + range.first + i);
         if (r.warp == warp.index()) {
           use(r);
