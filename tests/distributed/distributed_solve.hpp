@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "sptrsv/host/backward_error.hpp"
 #include "sptrsv/policy/supernodal.hpp"
 #include "support/layout.hpp"
+#include "support/limited_resource.hpp"
 #include "support/matrices.hpp"
 
 namespace sptrsv::testing {
@@ -87,13 +90,14 @@ class pe_solver {
   using engine = detail::distributed::engine<Tuning, scalar, std::int32_t, std::int32_t, Team, Executor>;
 
   pe_solver(const matrix_slice<Value>& rows, std::int64_t size, const system_options& options,
-            const detail::distributed::plan_options& how, Team& team, const Executor& on)
+            const detail::distributed::plan_options& how, Team& team, const Executor& on,
+            memory_resource* resource = nullptr)
       : rows_(rows.rows),
         first_(rows.first),
         on_(on),
         engine_({rows.first, rows.rows, size, rows.offsets.data(), rows.columns.data(),
                  detail::as_scalar(rows.values.data())},
-                options, how, team, on_, on_.default_resource()) {}
+                options, how, team, on_, resource != nullptr ? *resource : on_.default_resource()) {}
 
   [[nodiscard]] engine& get() { return engine_; }
   [[nodiscard]] const Executor& on() const { return on_; }
@@ -180,6 +184,53 @@ void check_solves(const solve_run& run, Pes& pes) {
         << run.p.name << ", " << run.f.name() << ", solve " << k << ": " << error.error << " exceeds "
         << error.bound;
   }
+}
+
+/// Solves for b = 1 with the factor of a grid on PEs that have `limit` bytes of memory each, and returns the
+/// most memory that a PE had. Checks the backward error.
+template <class Pes>
+std::size_t solve_in_memory(const pattern& p, std::size_t limit, Pes& pes) {
+  const auto a = make_matrix<double>(p, form{}).by_rows;
+  const std::vector<double> b(static_cast<std::size_t>(a.rows), 1);
+  std::vector<double> x(b.size());
+  std::atomic<std::size_t> peak{0};
+  pes.run([&](auto& team, const auto& on) {
+    limited_resource memory(on.default_resource(), limit);
+    {
+      pe_solver<supernodal_tuning, double, std::decay_t<decltype(team)>, std::decay_t<decltype(on)>> solver(
+          slice(a, team.rank(), team.size()), a.rows, {},
+          {team.size(), detail::distributed::dealing::subtrees, 1000}, team, on, &memory);
+      auto own = solver.upload(b, a.rows, 1);
+      solver.enqueue(own, own, 1, 1);
+      detail::distributed::gather(team, std::vector<char>{});
+      solver.take(own, a.rows, 1, x);
+    }
+    std::size_t before = peak;
+    while (before < memory.peak() && !peak.compare_exchange_weak(before, memory.peak())) {
+    }
+  });
+  const auto error =
+      backward_error(a, form{}.options(1), dense_view<const double>(b.data(), a.rows, 1, 1, a.rows),
+                     dense_view<const double>(x.data(), a.rows, 1, 1, a.rows), 1.0);
+  EXPECT_LE(error.error, 1000 * error.bound);
+  return peak;
+}
+
+/// A factor that is too large for the memory of one PE is solved by four that have no more each.
+template <class MakePes>
+void check_memory_limit(const pattern& p, const MakePes& make_pes) {
+  auto one = make_pes(1);
+  const std::size_t needed = solve_in_memory(p, std::numeric_limits<std::size_t>::max(), *one);
+  const std::size_t share = needed / 2;
+  try {
+    auto alone = make_pes(1);
+    solve_in_memory(p, share, *alone);
+    ADD_FAILURE() << "one PE needs no more than " << share << " bytes";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::out_of_memory) << e.what();
+  }
+  auto four = make_pes(4);
+  EXPECT_LE(solve_in_memory(p, share, *four), share);
 }
 
 /// A bound on the growth, so that supernodes are cut where the values of a test need it.

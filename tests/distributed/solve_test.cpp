@@ -1,6 +1,8 @@
 // Distributed solves in the emulator, for 1 to 8 PEs under adversarial schedules.
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include <complex>
 #include <cstdint>
 #include <string>
@@ -157,6 +159,11 @@ TEST(DistributedSolve, APeThatWaitsForNobodyDoesNotOvertakeTheOthers) {
         hostile_settings(i, 0));
     ASSERT_FALSE(HasFailure()) << "settings " << i;
   }
+}
+
+/// The limit is that of the memory resource; inboxes are memory of the team.
+TEST(DistributedSolve, FourPesSolveWhatIsTooLargeForOne) {
+  check_memory_limit(factor_of_grid(9, 9, 9), [](int pes) { return std::make_unique<emulated_pes>(pes); });
 }
 
 }  // namespace
