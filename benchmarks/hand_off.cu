@@ -54,6 +54,15 @@ std::vector<hand_off::method> methods(int processors) {
       {"kernel launch, back to back", [] { return measure_launch(); }},
       {"two devices: remote store, local poll", [] { return measure_between_devices(true); }},
       {"two devices: local store, remote poll", [] { return measure_between_devices(false); }},
+      {"two devices: 1 value + signal, not ordered",
+       [] { return measure_messages<1, message_parts::values_and_signal>(); }},
+      {"two devices: 1 value + fence + signal", [] { return measure_messages<1, message_parts::fenced>(); }},
+      {"two devices: 32 values + fence + signal",
+       [] { return measure_messages<32, message_parts::fenced>(); }},
+      {"two devices: 128 values + fence + signal",
+       [] { return measure_messages<128, message_parts::fenced>(); }},
+      {"two devices: 128 values, outbox + fence + signal",
+       [] { return measure_messages<128, message_parts::fenced_through_outbox>(); }},
   };
 }
 

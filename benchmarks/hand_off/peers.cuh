@@ -9,6 +9,65 @@
 
 namespace sptrsv_benchmarks::hand_off {
 
+/// The parts of a message of several values that a warp sends to another GPU.
+enum class message_parts {
+  values_and_signal,      ///< the values are stored, then the signal: nothing orders them
+  fenced,                 ///< with a fence between them
+  fenced_through_outbox,  ///< and the values are first written to memory of the sender and read again
+};
+
+/// What a GPU receives messages in, and its outbox.
+struct message_box {
+  static constexpr int most_words = 128;
+  double values[most_words];
+  double outbox[most_words];
+  unsigned long long signal;
+};
+
+/// One of two warps, on two GPUs, that take the links alternately. It waits for the signal of its link, reads
+/// the values, and sends a message with the next number. Words: 1, or a multiple of 32.
+template <int Words, message_parts Parts>
+static __global__ void send_alternately(message_box* own, message_box* peer, int first, int links,
+                                        outcome* result) {
+  constexpr int of_lane = Words < 32 ? 1 : Words / 32;
+  const int lane = static_cast<int>(threadIdx.x);
+  const bool has_values = lane < Words;
+  const cuda::atomic_ref<unsigned long long, cuda::thread_scope_system> came(own->signal);
+  const cuda::atomic_ref<unsigned long long, cuda::thread_scope_system> sent(peer->signal);
+  for (int i = first; i < links; i += 2) {
+    const auto number = static_cast<unsigned long long>(i);
+    if (!poll_until([&] { return came.load(cuda::memory_order_acquire) == number; })) {
+      result->broken = 1;
+      return;
+    }
+    double value[of_lane];
+    for (int k = 0; k < of_lane; ++k) {
+      value[k] = has_values ? __ldcg(own->values + lane + 32 * k) + 1 : 0;
+    }
+    if (Parts == message_parts::fenced_through_outbox) {
+      for (int k = 0; k < of_lane && has_values; ++k) {
+        __stcg(own->outbox + lane + 32 * k, value[k]);
+      }
+      __syncwarp();
+      for (int k = 0; k < of_lane && has_values; ++k) {
+        value[k] = __ldcg(own->outbox + lane + 32 * k);
+      }
+    }
+    for (int k = 0; k < of_lane && has_values; ++k) {
+      cuda::atomic_ref<double, cuda::thread_scope_system>(peer->values[lane + 32 * k])
+          .store(value[k], cuda::memory_order_relaxed);
+    }
+    __syncwarp();
+    if (lane == 0) {
+      if (Parts != message_parts::values_and_signal) {
+        __threadfence_system();
+      }
+      sent.store(number + 1, cuda::memory_order_relaxed);
+    }
+    __syncwarp();
+  }
+}
+
 /// One of two threads, on two GPUs, that take the links alternately. It waits until `in` holds the number of
 /// its link and stores the next number into `out`.
 static __global__ void count_alternately(double* in, double* out, int first, int links, outcome* result) {
@@ -115,6 +174,49 @@ inline double measure_between_devices(bool remote_store) {
     right.finish();
     return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
   });
+}
+
+/// Measures messages of `Words` values between devices 0 and 1 by the clock of the host. A warp polls the
+/// signal in the memory of its own device.
+template <int Words, message_parts Parts>
+double measure_messages() {
+  int devices = 0;
+  SPTRSV_CUDA_CHECK(cudaGetDeviceCount(&devices));
+  if (devices < 2) {
+    throw not_available("there is one device");
+  }
+  const peer_side sides[] = {peer_side(0), peer_side(1)};
+  sides[0].open(1);
+  sides[1].open(0);
+  message_box* boxes[2];
+  for (int d = 0; d < 2; ++d) {
+    SPTRSV_CUDA_CHECK(cudaSetDevice(d));
+    SPTRSV_CUDA_CHECK(cudaMalloc(&boxes[d], sizeof(message_box)));
+  }
+  const double ns = slope_of(20000, [&](int links) {
+    for (int d = 0; d < 2; ++d) {
+      // The signal of link 0 is there from the beginning, for the warp of device 0.
+      SPTRSV_CUDA_CHECK(cudaSetDevice(d));
+      SPTRSV_CUDA_CHECK(cudaMemset(boxes[d], 0, sizeof(message_box)));
+      SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
+    }
+    const auto start = std::chrono::steady_clock::now();
+    for (int d = 0; d < 2; ++d) {
+      SPTRSV_CUDA_CHECK(cudaSetDevice(d));
+      send_alternately<Words, Parts>
+          <<<1, 32, 0, sides[d].stream>>>(boxes[d], boxes[1 - d], d, links, sides[d].result);
+      SPTRSV_CUDA_CHECK(cudaGetLastError());
+    }
+    sides[0].finish();
+    sides[1].finish();
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+  });
+  for (int d = 0; d < 2; ++d) {
+    SPTRSV_CUDA_CHECK(cudaSetDevice(d));
+    static_cast<void>(cudaFree(boxes[d]));
+  }
+  SPTRSV_CUDA_CHECK(cudaSetDevice(0));
+  return ns;
 }
 
 }  // namespace sptrsv_benchmarks::hand_off
