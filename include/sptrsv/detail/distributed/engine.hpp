@@ -71,6 +71,8 @@ class engine {
       plan_.reset();  // all PEs give its memory back together
       plan_ = std::make_unique<plan>(team_, part_, part, supernodes, cuts, how_, space_, options.max_rhs, on,
                                      resource_);
+      check_together(team_,
+                     [&] { plan_->has_puts() ? load_kernels<mail_params>(on) : load_kernels<params>(on); });
       plan_->values.update(team_, part.values, part_.form.conjugated, plan_->nodes.view(), how_.max_growth,
                            on, resource_);
       is_cut = cut_grown(cuts, on);
@@ -162,6 +164,20 @@ class engine {
   static std::int64_t shared_limit(const Executor& on) {
     return static_cast<std::int64_t>(on.shared_limit()) -
            static_cast<std::int64_t>(std::max(static_shared_bytes<params>, static_shared_bytes<mail_params>));
+  }
+
+  /// Loads the kernels of solves. CUDA loads a kernel at its first use, and then may wait for kernels that
+  /// run. These may wait for another PE of the process, which waits for the loading.
+  template <class Params>
+  void load_kernels(const Executor& on) const {
+    const auto bytes = static_cast<std::size_t>(space_.bytes());
+    if (plan_->whole.backward) {
+      static_cast<void>(on.template resident_blocks<backward_kernel<1, Params>>(bytes));
+      static_cast<void>(on.template resident_blocks<backward_kernel<most_rhs, Params>>(bytes));
+    } else {
+      static_cast<void>(on.template resident_blocks<forward_kernel<1, Params>>(bytes));
+      static_cast<void>(on.template resident_blocks<forward_kernel<most_rhs, Params>>(bytes));
+    }
   }
 
   template <class Params>
