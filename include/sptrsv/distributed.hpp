@@ -50,17 +50,17 @@ struct distributed {
   supernode_dealing dealing = supernode_dealing::automatic;
   /// Upper bound of the growth of a supernode, as policy::basic_supernodal::max_growth.
   double max_growth = 1000;
-  /// How much longer a hop to another PE takes than one within a PE, for the model. The default is the
-  /// difference of a hop between two H200 over NVLink (673 ns) and one within an H200 (262 ns).
-  double remote_hop_ns = 411;
+  /// How much longer a hop to another PE makes a solve than one within a PE, for the model. The default was
+  /// fitted to solves on two H100 with NVLink; a hop by itself takes 581 ns there.
+  double remote_hop_ns = 2000;
   /// How values go from one PE to another. `automatic`: by direct stores where the team maps the memory of
   /// the other PE, which is faster, and by puts elsewhere. For comparison, `puts` and `waiting_blocks` send
   /// all values by puts; with `waiting_blocks`, solve() throws errc::unsupported if the blocks that wait are
   /// not all resident beside another one. `direct`: analyze() throws errc::unsupported if the memory of a PE
   /// is not mapped.
   pe_transport transport = pe_transport::automatic;
-  /// As remote_hop_ns, for puts: between two H200 over NVLink put, fence and signal take 1,834 ns.
-  double put_hop_ns = 1572;
+  /// As remote_hop_ns, for puts: by themselves put, fence and signal take 2,525 ns there.
+  double put_hop_ns = 6500;
 };
 
 }  // namespace policy

@@ -140,7 +140,6 @@ TEST(DistributedPlan, TheModelChoosesTheNumberOfPes) {
   EXPECT_EQ(plan_of(patterns::chain(64), 4, {}).owners.pes, 1);
   plan_options how;
   how.costs.bytes_per_ns = 0.01;
-  how.costs.cache_bytes = 0;
   const planned wide = plan_of(factor_of_grid(12, 12), 4, how);
   EXPECT_GT(wide.owners.pes, 1);
 }
@@ -150,15 +149,14 @@ TEST(DistributedPlan, PredictionsFollowTheCosts) {
     plan_options how{pes, dealing::subtrees, 1000, costs};
     return plan_of(factor_of_grid(12, 12), 4, how).owners.predicted;
   };
-  const predicted_solve base = predicted({400, 2000, 4, 100}, 2);
+  const predicted_solve base = predicted({400, 2000, 4}, 2);
   EXPECT_GT(base.crossings, 0);
-  EXPECT_DOUBLE_EQ(predicted({500, 2000, 4, 100}, 2).path_ns,
+  EXPECT_DOUBLE_EQ(predicted({500, 2000, 4}, 2).path_ns,
                    base.path_ns + 100 * static_cast<double>(base.crossings));
-  EXPECT_DOUBLE_EQ(predicted({400, 2001, 4, 100}, 2).path_ns,
-                   base.path_ns + static_cast<double>(base.levels));
-  EXPECT_EQ(predicted({400, 2000, 4, 100}, 1).crossings, 0);
-  EXPECT_LT(base.bytes_ns, predicted({400, 2000, 4, 100}, 1).bytes_ns);
-  EXPECT_DOUBLE_EQ(predicted({400, 2000, 2, 100}, 2).bytes_ns, 2 * base.bytes_ns);
+  EXPECT_DOUBLE_EQ(predicted({400, 2001, 4}, 2).path_ns, base.path_ns + static_cast<double>(base.levels));
+  EXPECT_EQ(predicted({400, 2000, 4}, 1).crossings, 0);
+  EXPECT_LT(base.bytes_ns, predicted({400, 2000, 4}, 1).bytes_ns);
+  EXPECT_DOUBLE_EQ(predicted({400, 2000, 2}, 2).bytes_ns, 2 * base.bytes_ns);
 }
 
 /// Returns the error that all PEs get if `spoil` changes the part of PE 1.

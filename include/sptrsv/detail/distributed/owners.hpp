@@ -1,8 +1,7 @@
 // Which PE solves which supernode, and the model of the time of a solve that chooses it.
 //
-// The model adds two parts: the supernodes on the longest path, each with a constant time, and more for each
-// hop to another PE; and the bytes that the PE with the most of them reads from memory, because the L2 cache
-// does not keep them from solve to solve.
+// The model adds three parts: the supernodes on the longest path, each with a constant time; the hops to
+// other PEs on it; and the bytes of the PE that has most of them.
 #pragma once
 
 #include <algorithm>
@@ -24,24 +23,21 @@ enum class dealing {
 };
 
 /// The properties of a machine that the model uses. The defaults, which are different forward and backward,
-/// were fitted to complete factors of 3-D grids on an H100; see docs/lab_log/distributed.md.
+/// were fitted to complete factors of 3-D grids on two H100; see docs/lab_log/distributed.md. A hop costs
+/// more in a solve than by itself, because a task takes up what has come, and sends what it has computed.
 struct machine_costs {
-  double remote_hop_ns = 411;  ///< how much longer a hop to another PE takes than one within a PE
-  double level_ns = 0;         ///< of a supernode on the longest path; 0: the default
-  double bytes_per_ns = 0;     ///< of panels and vectors that a PE reads from memory; 0: the default
-  double cache_bytes = 40e6;   ///< of panels and vectors that the L2 cache keeps from solve to solve
-  double put_hop_ns = 1572;    ///< as remote_hop_ns, with put, fence and signal
+  double remote_hop_ns = 2000;  ///< how much longer a hop to another PE takes than one within a PE
+  double level_ns = 0;          ///< of a supernode on the longest path; 0: the default
+  double bytes_per_ns = 0;      ///< of panels and vectors that a GPU reads; 0: the default
+  double put_hop_ns = 6500;     ///< as remote_hop_ns, with put, fence and signal
+  int pes_on_device = 1;        ///< that share the bandwidth of a GPU
 
   /// Returns the costs with the defaults for a direction.
   [[nodiscard]] machine_costs of(bool backward) const {
-    return {remote_hop_ns,
-            level_ns > 0 ? level_ns
-            : backward   ? 2170
-                         : 2280,
-            bytes_per_ns > 0 ? bytes_per_ns
-            : backward       ? 2860
-                             : 3350,
-            cache_bytes, put_hop_ns};
+    machine_costs cost = *this;
+    cost.level_ns = level_ns > 0 ? level_ns : backward ? 1600 : 1460;
+    cost.bytes_per_ns = bytes_per_ns > 0 ? bytes_per_ns : 2690;
+    return cost;
   }
 };
 
@@ -50,10 +46,10 @@ using put_pairs = std::vector<std::vector<char>>;
 
 /// The parts of a predicted time in nanoseconds.
 struct predicted_solve {
-  double path_ns = 0;          ///< of the longest path
-  double bytes_ns = 0;         ///< of the PE with the most bytes, which it reads from memory
+  double path_ns = 0;          ///< of the longest path, from b to x
+  double bytes_ns = 0;         ///< of the PE with the most bytes
   std::int64_t levels = 0;     ///< supernodes on the path
-  std::int64_t crossings = 0;  ///< hops between PEs on the path
+  std::int64_t crossings = 0;  ///< hops between PEs on the path; with several PEs, those of b and x too
 
   [[nodiscard]] double total_ns() const { return path_ns + bytes_ns; }
 };
@@ -114,8 +110,16 @@ predicted_solve predict(const structure<Index>& of, const std::vector<int>& owne
   found.path_ns = longest.ns;
   found.levels = longest.levels;
   found.crossings = longest.crossings;
+  if (pes > 1) {  // b comes from another PE, and x goes to one
+    const auto puts_any = [](const std::vector<char>& to) {
+      return std::find(to.begin(), to.end(), 1) != to.end();
+    };
+    found.path_ns +=
+        2 * (std::any_of(puts.begin(), puts.end(), puts_any) ? cost.put_hop_ns : cost.remote_hop_ns);
+    found.crossings += 2;
+  }
   found.bytes_ns =
-      std::max(*std::max_element(load.begin(), load.end()) - cost.cache_bytes, 0.0) / cost.bytes_per_ns;
+      *std::max_element(load.begin(), load.end()) * std::min(cost.pes_on_device, pes) / cost.bytes_per_ns;
   return found;
 }
 

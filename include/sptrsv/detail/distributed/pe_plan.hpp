@@ -96,7 +96,8 @@ struct pe_plan {
         whole(make_structure(supernodes, part.map, part.backward,
                              {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width},
                              Tuning::max_width, cuts)),
-        owners(choose_owners(whole, how.pes, team.size(), how.how, how.costs, sizeof(Scalar), pairs)),
+        owners(
+            choose_owners(whole, how.pes, team.size(), how.how, costs_of(team, how), sizeof(Scalar), pairs)),
         local(make_local(whole, owners.owner, team.rank())),
         tasks(plan_tasks<Tuning, Scalar, Offset>(local, whole.backward, memory)),
         messages(
@@ -302,6 +303,12 @@ struct pe_plan {
   buffer<std::int64_t> inbox_indices;
 
  private:
+  /// Returns the costs of the model, the same on all PEs.
+  static machine_costs costs_of(Team& team, const plan_options& how) {
+    machine_costs costs = how.costs;
+    costs.pes_on_device = static_cast<int>(largest_of_all(team, team.pes_on_device()));
+    return costs;
+  }
   void prepare_mail(Team& team, const Executor& on, memory_resource& resource) {
     constexpr std::int64_t alignment = 256;
     mail_values = largest_of_all(team, mail.received);
