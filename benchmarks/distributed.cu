@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/command_line/command_line.hpp"
+#include "common/measurement/distributed_options.hpp"
 #include "common/measurement/distributed_solves.cuh"
 #include "common/terminal/table.hpp"
 #include "sptrsv/policy/dataflow.hpp"
@@ -66,21 +67,6 @@ struct configuration {
   sptrsv::policy::distributed policy;
   int pes;
 };
-
-const choices<sptrsv::supernode_dealing>& dealing_names() {
-  static const choices<sptrsv::supernode_dealing> names{{"subtrees", sptrsv::supernode_dealing::subtrees},
-                                                        {"top", sptrsv::supernode_dealing::top},
-                                                        {"cyclic", sptrsv::supernode_dealing::cyclic}};
-  return names;
-}
-
-const choices<sptrsv::pe_transport>& transport_names() {
-  static const choices<sptrsv::pe_transport> names{{"automatic", sptrsv::pe_transport::automatic},
-                                                   {"direct", sptrsv::pe_transport::direct},
-                                                   {"puts", sptrsv::pe_transport::puts},
-                                                   {"waiting_blocks", sptrsv::pe_transport::waiting_blocks}};
-  return names;
-}
 
 /// One PE has all supernodes, however they are dealt, and sends nothing.
 std::vector<configuration> configurations(int pes, const benchmark_options& options) {

@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "common/command_line/command_line.hpp"
-#include "common/measurement/distributed_solves.cuh"
+#include "common/measurement/distributed_options.hpp"
+#include "common/measurement/distributed_processes.cuh"
 #include "common/terminal/table.hpp"
 
 namespace {
@@ -21,20 +22,33 @@ struct solve_options {
   std::vector<std::int64_t> pes{1};
   std::int64_t gpus = 0;  ///< 0: all
   std::int64_t grid = 32;
+  team_kind team = team_kind::processes;
+  std::int64_t limit_s = 300;
   distributed_run run;
 };
 
-/// Returns the number of GPUs of this machine; 0 if there is none.
-int gpu_count() {
-  int count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+const choices<team_kind>& team_names() {
+  static const choices<team_kind> names{
+      {"processes", team_kind::processes},
+      {"threads", team_kind::threads},
+#ifdef SPTRSV_WITH_NVSHMEM
+      {"nvshmem", team_kind::nvshmem},
+      {"nvshmem_puts", team_kind::nvshmem_puts},
+#endif
+  };
+  return names;
 }
 
 int solve(solve_options options) {
-  const int present = gpu_count();
+  const int present = count_gpus();
   if (present == 0) {
     std::fprintf(stderr, "solve_distributed: this machine has no GPU\n");
     return exit_no_gpu;
+  }
+  if (options.team == team_kind::threads) {
+    // Hardware queues for the streams of all PEs of a GPU (thread_team.cuh); CUDA reads it when it starts. A
+    // process has few streams, and MPS has no room for so many queues of several processes.
+    setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   }
   const auto gpus = options.gpus == 0 ? present : static_cast<int>(options.gpus);
   const auto side = static_cast<vertex>(options.grid);
@@ -48,8 +62,17 @@ int solve(solve_options options) {
   for (const bool backward : {false, true}) {
     for (const std::int64_t pes : options.pes) {
       options.run.backward = backward;
+      std::string failure;
       const distributed_result r =
-          measure_distributed(factor, deal_to_gpus(static_cast<int>(pes), gpus), options.run);
+          options.team == team_kind::threads
+              ? measure_distributed(factor, deal_to_gpus(static_cast<int>(pes), gpus), options.run)
+              : measure_in_processes(factor, static_cast<int>(pes), gpus, options.team, options.run,
+                                     static_cast<double>(options.limit_s), failure);
+      if (!failure.empty()) {
+        std::fprintf(stderr, "solve_distributed: %s; the run with %d PEs has ended\n", failure.c_str(),
+                     static_cast<int>(pes));
+        return 1;
+      }
       const bool ok = r.error <= r.bound;
       is_right = is_right && ok;
       t.add_row(std::string(backward ? "L^T x = b, " : "L x = b, ") + std::to_string(pes) + " PEs",
@@ -70,8 +93,8 @@ int main(int argc, char** argv) {
   command_line arguments(
       "solve_distributed",
       "Solves with the complete Cholesky factor of a 3-D grid, in nested dissection order, on "
-      "several processing elements (PEs), which are threads of this process. Each PE makes its "
-      "own rows of the factor. A PE has a GPU or a share of one.");
+      "several processing elements (PEs). Each PE is a process, makes its own rows of the factor, "
+      "and has a GPU or a share of one. A PE that fails ends the run.");
   solve_options options;
   arguments.begin_group("PEs");
   arguments.add_integers("-n,--pes", options.pes, 1, 64, "N,...", "Numbers of PEs. Default: 1.");
@@ -79,13 +102,20 @@ int main(int argc, char** argv) {
                         "GPUs that the PEs are dealt to. Default: all of the machine.");
   arguments.add_integer("--solving", options.run.policy.pes, 0, 64, "N",
                         "How many of the PEs solve. Default: the model chooses.");
+  arguments.add_choice("--team", options.team, team_names(),
+                       "What PEs are: processes with memory that CUDA maps into all of them, threads of one "
+                       "process, or processes with NVSHMEM. Default: processes.");
+  arguments.add_choice("-d,--dealing", options.run.policy.dealing, dealing_names(),
+                       "How supernodes are dealt to PEs. Default: the model chooses.");
+  arguments.add_choice("-t,--transport", options.run.policy.transport, transport_names(),
+                       "How values go to other PEs. Default: automatic.");
+  arguments.add_integer("--time-limit", options.limit_s, 1, 1 << 20, "S",
+                        "Seconds after which processes that have not ended are ended. Default: 300.");
   arguments.begin_group("System");
   arguments.add_integer("-g,--grid", options.grid, 1, 200, "N", "A grid of N x N x N points. Default: 32.");
   arguments.add_integer("-k,--rhs", options.run.rhs, 1, 1 << 10, "K", "Right-hand sides. Default: 1.");
   arguments.begin_group("Measurement");
-  arguments.add_integer("-r,--repeat", options.run.rounds, 1, 1000, "N",
+  arguments.add_integer("-r,--repeat", options.run.rounds, 1, 100000, "N",
                         "Number of rounds of 20 solves. The program prints their median. Default: 5.");
-  // Hardware queues for the streams of all PEs of a GPU (thread_team.cuh); CUDA reads it when it starts.
-  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   return arguments.run(argc, argv, [&] { return solve(options); });
 }

@@ -52,8 +52,8 @@ inline double distributed_b(std::int64_t i, std::int64_t rhs) {
 }
 
 /// Returns the elements of all PEs, one after the other. Collective.
-template <class T>
-std::vector<T> gather_all(sptrsv::thread_team::member& pe, const std::vector<T>& mine) {
+template <class T, class Team>
+std::vector<T> gather_all(Team& pe, const std::vector<T>& mine) {
   std::vector<T> all;
   for (const auto& of_pe : sptrsv::detail::distributed::gather(pe, mine)) {
     all.insert(all.end(), of_pe.begin(), of_pe.end());
@@ -62,9 +62,9 @@ std::vector<T> gather_all(sptrsv::thread_team::member& pe, const std::vector<T>&
 }
 
 /// Puts the backward error of one right-hand side into `result`. `x`: the own rows. Collective.
-inline void check_distributed(sptrsv::thread_team::member& pe, const sptrsv::csr_matrix<double>& rows,
-                              vertex first, bool backward, std::int64_t rhs, const std::vector<double>& x,
-                              distributed_result& result) {
+template <class Team>
+void check_distributed(Team& pe, const sptrsv::csr_matrix<double>& rows, vertex first, bool backward,
+                       std::int64_t rhs, const std::vector<double>& x, distributed_result& result) {
   struct row_sum {
     double residual = 0;
     double size = 0;
@@ -118,9 +118,9 @@ inline void check_distributed(sptrsv::thread_team::member& pe, const sptrsv::csr
   }
 }
 
-/// The part of measure_distributed that PE `pe` does.
-inline distributed_result measure_on(sptrsv::thread_team::member& pe, const grid_factor& factor,
-                                     const distributed_run& run) {
+/// The part of measure_distributed that PE `pe` does. Collective.
+template <class Team>
+distributed_result measure_on(Team& pe, const grid_factor& factor, const distributed_run& run) {
   const vertex first = factor.first_row(pe.rank(), pe.size());
   const auto rows = factor.make_rows(first, factor.first_row(pe.rank() + 1, pe.size()));
   const cuda_stream stream;

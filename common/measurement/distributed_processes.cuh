@@ -1,0 +1,87 @@
+// Distributed solves on PEs that are processes: with memory that CUDA maps into all of them, or with NVSHMEM,
+// if SPTRSV_WITH_NVSHMEM is defined.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstring>
+#include <string>
+
+#include "common/measurement/distributed_solves.cuh"
+#include "common/processes/processes.hpp"
+#include "sptrsv/process_team.cuh"
+#ifdef SPTRSV_WITH_NVSHMEM
+#include "sptrsv/interop/nvshmem_puts.cuh"
+#endif
+
+namespace sptrsv_common {
+
+/// What PEs are.
+enum class team_kind {
+  threads,      ///< of one process
+  processes,    ///< with CUDA's interprocess memory
+  nvshmem,      ///< processes with direct stores to memory of NVSHMEM
+  nvshmem_puts  ///< processes with all values sent by puts of NVSHMEM
+};
+
+/// Returns the number of GPUs of this machine; 0 if there is none. A process of its own counts them, so that
+/// this one can fork.
+inline int count_gpus() {
+  const processes_result counted = run_processes(1, 60, [](sptrsv::process_group&) {
+    int count = 0;
+    return std::to_string(cudaGetDeviceCount(&count) == cudaSuccess ? count : 0);
+  });
+  return counted.failure.empty() ? std::stoi(counted.result) : 0;
+}
+
+/// A distributed_result as bytes: the plan comes last.
+inline std::string to_bytes(const distributed_result& r) {
+  std::string bytes(sizeof(r.facts) + 4 * sizeof(double), '\0');
+  const double numbers[] = {r.milliseconds, r.setup_seconds, r.error, r.bound};
+  std::memcpy(bytes.data(), &r.facts, sizeof(r.facts));
+  std::memcpy(bytes.data() + sizeof(r.facts), numbers, sizeof(numbers));
+  return bytes + r.plan;
+}
+inline distributed_result from_bytes(const std::string& bytes) {
+  distributed_result r;
+  double numbers[4];
+  std::memcpy(&r.facts, bytes.data(), sizeof(r.facts));
+  std::memcpy(numbers, bytes.data() + sizeof(r.facts), sizeof(numbers));
+  r.milliseconds = numbers[0];
+  r.setup_seconds = numbers[1];
+  r.error = numbers[2];
+  r.bound = numbers[3];
+  r.plan = bytes.substr(sizeof(r.facts) + sizeof(numbers));
+  return r;
+}
+
+/// Solves with a factor on `pes` processes that are dealt to the first `gpus` GPUs, as measure_distributed.
+///
+/// @param limit_s seconds that all processes have together.
+/// @param failure the text that names the PE that has failed; empty if none has.
+inline distributed_result measure_in_processes(const grid_factor& factor, int pes, int gpus, team_kind kind,
+                                               const distributed_run& run, double limit_s,
+                                               std::string& failure) {
+  const processes_result done = run_processes(pes, limit_s, [&](sptrsv::process_group& group) -> std::string {
+    const int device = group.rank() % gpus;
+#ifdef SPTRSV_WITH_NVSHMEM
+    if (kind == team_kind::nvshmem) {
+      sptrsv::nvshmem_team team(group, device);
+      return to_bytes(measure_on(team, factor, run));
+    }
+    if (kind == team_kind::nvshmem_puts) {
+      distributed_run by_puts = run;
+      by_puts.policy.transport = sptrsv::pe_transport::puts;
+      sptrsv::nvshmem_put_team team(group, device);
+      return to_bytes(measure_on(team, factor, by_puts));
+    }
+#endif
+    static_cast<void>(kind);
+    sptrsv::process_team team(group, device);
+    return to_bytes(measure_on(team, factor, run));
+  });
+  failure = done.failure;
+  return failure.empty() ? from_bytes(done.result) : distributed_result{};
+}
+
+}  // namespace sptrsv_common

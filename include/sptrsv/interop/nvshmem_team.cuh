@@ -1,0 +1,120 @@
+// Teams for distributed solves (distributed.hpp) whose processing elements (PEs) are processes with memory of
+// NVSHMEM. This header needs NVSHMEM's headers and its host library (libnvshmem_host.so), and no relocatable
+// device code. nvshmem_puts.cuh adds puts by NVSHMEM's device library, for PEs whose memory is not mapped.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <nvshmem_host.h>
+
+#include <cstddef>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/distributed/team.hpp"
+#include "sptrsv/detail/simt/cuda_check.cuh"
+#include "sptrsv/process_team.cuh"
+
+namespace sptrsv {
+
+/// PEs that are processes, each with a GPU and a symmetric heap of NVSHMEM. Kernels store directly to the
+/// addresses that nvshmem_ptr gives. A process has one such team at a time.
+///
+/// NVSHMEM is started by a unique id, which PE 0 sends to the others: neither MPI nor a launcher of NVSHMEM
+/// is needed. What process_team says of PEs that share a GPU holds here, too.
+class nvshmem_team {
+ public:
+  /// Takes a GPU as the current device of the calling thread, and starts NVSHMEM. Collective.
+  ///
+  /// @param group the processes; it must outlive the team.
+  /// @param device the number of the GPU of this process.
+  /// @throws error as process_team; errc::unsupported if NVSHMEM does not start.
+  nvshmem_team(process_group& group, int device) : processes_(group, device) {
+    nvshmemx_uniqueid_t id = NVSHMEMX_UNIQUEID_INITIALIZER;
+    detail::distributed::check_together(group, [&] {
+      SPTRSV_EXPECTS(group.rank() != 0 || nvshmemx_get_uniqueid(&id) == 0, errc::unsupported,
+                     "NVSHMEM gives no unique id");
+    });
+    id = detail::distributed::gather(group, std::vector<nvshmemx_uniqueid_t>{id}).front().front();
+    nvshmemx_init_attr_t attributes = NVSHMEMX_INIT_ATTR_INITIALIZER;
+    detail::distributed::check_together(group, [&] {
+      SPTRSV_EXPECTS(nvshmemx_set_attr_uniqueid_args(group.rank(), group.size(), &id, &attributes) == 0 &&
+                         nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attributes) == 0,
+                     errc::unsupported, "NVSHMEM does not start");
+    });
+  }
+  nvshmem_team(const nvshmem_team&) = delete;
+  nvshmem_team& operator=(const nvshmem_team&) = delete;
+  /// Ends NVSHMEM. Collective, unless the PE ends by an exception.
+  ~nvshmem_team() {
+    if (std::uncaught_exceptions() == 0) {
+      nvshmem_finalize();
+    }
+  }
+
+  /// Returns the number of the PE.
+  [[nodiscard]] int rank() const { return processes_.rank(); }
+  /// Returns the number of PEs.
+  [[nodiscard]] int size() const { return processes_.size(); }
+  /// Returns how many PEs have the same GPU as this one.
+  [[nodiscard]] int pes_on_device() const { return processes_.pes_on_device(); }
+
+  /// Sends to[r] to PE r, and returns what each PE has sent to this one. Collective.
+  std::vector<std::vector<std::byte>> exchange(std::vector<std::vector<std::byte>> to) {
+    return processes_.exchange(std::move(to));
+  }
+  /// Waits until all PEs have called it. Collective.
+  void meet() { processes_.meet(); }
+
+  /// Allocates symmetric memory and returns the addresses, by PE. Collective.
+  ///
+  /// @throws error errc::out_of_memory; errc::unsupported if the memory of a PE is not mapped.
+  std::vector<void*> allocate(std::size_t bytes) {
+    auto of_pe = allocate_symmetric(bytes);
+    detail::distributed::check_together(*this, [&] {
+      for (std::size_t pe = 0; pe < of_pe.size(); ++pe) {
+        SPTRSV_EXPECTS(of_pe[pe] != nullptr, errc::unsupported,
+                       "NVSHMEM maps no memory of PE " + std::to_string(pe) +
+                           ": nvshmem_put_team (nvshmem_puts.cuh) has puts for it");
+      }
+    });
+    return of_pe;
+  }
+  /// Gives the memory back when no PE uses it any more. Collective. If this PE ends by an exception, or
+  /// another one has ended, the memory is kept until the process ends.
+  void release(void* own, std::size_t /*bytes*/) noexcept {
+    if (std::uncaught_exceptions() > 0) {
+      return;
+    }
+    try {
+      meet();
+      SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
+      meet();
+    } catch (...) {
+      return;  // the next collective function throws the cause
+    }
+    nvshmem_free(own);
+  }
+
+ protected:
+  /// As allocate; null where memory is not mapped.
+  std::vector<void*> allocate_symmetric(std::size_t bytes) {
+    meet();  // NVSHMEM may wait for kernels, and now all PEs have launched those that these wait for
+    void* const own = nvshmem_malloc(bytes);
+    detail::distributed::check_together(*this, [&] {
+      SPTRSV_EXPECTS(own != nullptr, errc::out_of_memory,
+                     "the symmetric heap of NVSHMEM has no room for " + std::to_string(bytes) + " bytes");
+    });
+    std::vector<void*> of_pe;
+    for (int pe = 0; pe < size(); ++pe) {
+      of_pe.push_back(nvshmem_ptr(own, pe));
+    }
+    return of_pe;
+  }
+
+ private:
+  process_team processes_;
+};
+
+}  // namespace sptrsv

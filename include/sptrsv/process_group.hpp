@@ -1,0 +1,215 @@
+// Processes that are connected to each other by sockets: the processing elements (PEs) of process_team.cuh
+// and nvshmem_team.cuh. POSIX only.
+#pragma once
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/distributed/meeting.hpp"
+#include "sptrsv/error.hpp"
+
+namespace sptrsv {
+namespace detail::distributed {
+
+/// Returns a number of seconds as text.
+inline std::string seconds_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%g s", seconds);
+  return text;
+}
+
+}  // namespace detail::distributed
+
+/// A process of a group. Each pair of processes is connected by a stream socket.
+///
+/// All processes call `exchange` and `meet` in the same order. If one of them has ended, or has not come
+/// within the time limit, they throw on the others, with a text that names it.
+class process_group {
+ public:
+  /// A pair of processes is connected by two file descriptors: [r][s] is that of process r for process s.
+  using descriptors = std::vector<std::vector<int>>;
+
+  /// Makes the sockets of processes that are forked from this one. Each of them constructs a process_group of
+  /// its rank; the process that forks them calls close_all.
+  ///
+  /// @throws error errc::invalid_argument if `size` is not positive; errc::unsupported if the system refuses.
+  static descriptors connect_pairs(int size) {
+    SPTRSV_EXPECTS(size > 0, errc::invalid_argument, "a group without processes");
+    descriptors made(static_cast<std::size_t>(size), std::vector<int>(static_cast<std::size_t>(size), -1));
+    for (std::size_t r = 0; r < made.size(); ++r) {
+      for (std::size_t s = 0; s < r; ++s) {
+        int ends[2] = {-1, -1};
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+          const std::string why = std::strerror(errno);
+          close_all(made);
+          throw error(errc::unsupported,
+                      "the sockets of " + std::to_string(size) + " processes cannot be made: " + why);
+        }
+        made[r][s] = ends[0];
+        made[s][r] = ends[1];
+      }
+    }
+    return made;
+  }
+  /// Closes all descriptors.
+  static void close_all(const descriptors& all) {
+    for (const auto& of_process : all) {
+      for (const int socket : of_process) {
+        if (socket >= 0) {
+          ::close(socket);
+        }
+      }
+    }
+  }
+
+  /// Takes the sockets of process `rank`, and closes those of the others in this process.
+  ///
+  /// @param all from connect_pairs, or from sockets that were connected in another way, for example to other
+  ///   hosts; then only all[rank] need be filled.
+  /// @param rank the number of this process.
+  /// @param limit_s how many seconds a process waits for another one in a collective function.
+  process_group(const descriptors& all, int rank, double limit_s = 600)
+      : sockets_(all[static_cast<std::size_t>(rank)]), rank_(rank), limit_s_(limit_s) {
+    descriptors others = all;
+    others[static_cast<std::size_t>(rank)].clear();
+    close_all(others);
+  }
+  process_group(const process_group&) = delete;
+  process_group& operator=(const process_group&) = delete;
+  ~process_group() { close_all({sockets_}); }
+
+  /// Returns the number of this process.
+  [[nodiscard]] int rank() const { return rank_; }
+  /// Returns the number of processes.
+  [[nodiscard]] int size() const { return static_cast<int>(sockets_.size()); }
+
+  /// Sends to[r] to process r, and returns what each process has sent to this one. Collective.
+  ///
+  /// @throws std::runtime_error if a process has ended or has not come within the time limit.
+  std::vector<std::vector<std::byte>> exchange(std::vector<std::vector<std::byte>> to) {
+    std::vector<transfer> with(sockets_.size());
+    for (std::size_t r = 0; r < with.size(); ++r) {
+      with[r].length_to = to[r].size();
+    }
+    std::vector<std::vector<std::byte>> received(sockets_.size());
+    const auto own = static_cast<std::size_t>(rank_);
+    received[own] = std::move(to[own]);
+    with[own].is_sent = true;
+    with[own].is_received = true;
+    auto last_progress = clock::now();
+    for (;;) {
+      std::vector<pollfd> waits;
+      std::vector<std::size_t> peers;
+      for (std::size_t r = 0; r < with.size(); ++r) {
+        if (!with[r].is_sent || !with[r].is_received) {
+          const int events = (with[r].is_sent ? 0 : POLLOUT) | (with[r].is_received ? 0 : POLLIN);
+          waits.push_back({sockets_[r], static_cast<short>(events), 0});
+          peers.push_back(r);
+        }
+      }
+      if (waits.empty()) {
+        return received;
+      }
+      const std::chrono::duration<double> waited = clock::now() - last_progress;
+      if (waited.count() >= limit_s_) {
+        throw std::runtime_error("PE " + std::to_string(peers.front()) + " did not come within " +
+                                 detail::distributed::seconds_text(limit_s_));
+      }
+      const double left_ms = std::min((limit_s_ - waited.count()) * 1000, 1e6);
+      if (::poll(waits.data(), static_cast<nfds_t>(waits.size()), static_cast<int>(left_ms) + 1) <= 0) {
+        continue;  // the time is over, or a signal has come
+      }
+      for (std::size_t i = 0; i < waits.size(); ++i) {
+        const std::size_t r = peers[i];
+        if ((waits[i].revents & (POLLIN | POLLHUP | POLLERR)) != 0 && !with[r].is_received) {
+          receive(r, with[r], received[r]);
+        }
+        if ((waits[i].revents & (POLLOUT | POLLHUP | POLLERR)) != 0 && !with[r].is_sent) {
+          send(r, with[r], to[r]);
+        }
+      }
+      last_progress = clock::now();
+    }
+  }
+  /// Waits until all processes have called it. Collective.
+  void meet() { exchange(std::vector<std::vector<std::byte>>(sockets_.size())); }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  /// What goes to and comes from a process: a length of eight bytes, and so many bytes.
+  struct transfer {
+    std::uint64_t length_to = 0;
+    std::uint64_t length_from = 0;
+    std::size_t sent = 0;  ///< bytes, those of the length included
+    std::size_t received = 0;
+    bool is_sent = false;
+    bool is_received = false;
+  };
+  static constexpr std::size_t head = sizeof(std::uint64_t);
+
+  void send(std::size_t r, transfer& t, const std::vector<std::byte>& bytes) const {
+    while (t.sent < head + bytes.size()) {
+      const bool is_head = t.sent < head;
+      const void* const from =
+          is_head ? static_cast<const void*>(reinterpret_cast<std::byte*>(&t.length_to) + t.sent)
+                  : bytes.data() + (t.sent - head);
+      const std::size_t count = is_head ? head - t.sent : head + bytes.size() - t.sent;
+      const ssize_t done = ::send(sockets_[r], from, count, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (!has_moved(r, done)) {
+        return;
+      }
+      t.sent += static_cast<std::size_t>(done);
+    }
+    t.is_sent = true;
+  }
+  void receive(std::size_t r, transfer& t, std::vector<std::byte>& bytes) const {
+    do {
+      const bool is_head = t.received < head;
+      void* const to = is_head ? static_cast<void*>(reinterpret_cast<std::byte*>(&t.length_from) + t.received)
+                               : bytes.data() + (t.received - head);
+      const std::size_t count = is_head ? head - t.received : head + bytes.size() - t.received;
+      const ssize_t done = ::recv(sockets_[r], to, count, MSG_DONTWAIT);
+      if (done == 0) {
+        throw detail::distributed::pe_has_left(static_cast<int>(r));
+      }
+      if (!has_moved(r, done)) {
+        return;
+      }
+      t.received += static_cast<std::size_t>(done);
+      if (is_head && t.received == head) {
+        bytes.resize(static_cast<std::size_t>(t.length_from));
+      }
+    } while (t.received < head || t.received < head + bytes.size());
+    t.is_received = true;
+  }
+  /// Returns whether bytes have moved. If not, the socket must be waited for.
+  static bool has_moved(std::size_t r, ssize_t done) {
+    if (done >= 0) {
+      return true;
+    }
+    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) {
+      return false;
+    }
+    throw detail::distributed::pe_has_left(static_cast<int>(r));
+  }
+
+  std::vector<int> sockets_;  ///< by process; the own one: -1
+  int rank_;
+  double limit_s_;
+};
+
+}  // namespace sptrsv

@@ -1,0 +1,119 @@
+// Processes as PEs: what they exchange, and how they end if one of them fails.
+#include "common/processes/processes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "sptrsv/detail/distributed/team.hpp"
+
+namespace sptrsv::testing {
+namespace {
+
+using sptrsv_common::processes_result;
+using sptrsv_common::run_processes;
+
+constexpr double long_s = 600;  ///< a limit that no run reaches
+
+TEST(Processes, ExchangeMessagesOfAnySize) {
+  const processes_result done = run_processes(4, long_s, [](process_group& group) {
+    const auto length = [](int from, int to) {
+      return static_cast<std::size_t>(
+          from == 3 ? 0 : (from + 1) * (to + 1) * 200001);  // more than a socket holds
+    };
+    std::size_t right = 0;
+    for (int round = 0; round < 3; ++round) {
+      std::vector<std::vector<int>> to;
+      for (int r = 0; r < group.size(); ++r) {
+        to.emplace_back(length(group.rank(), r), 100 * group.rank() + 10 * r + round);
+      }
+      const auto received = detail::distributed::exchange_all(group, to);
+      for (int r = 0; r < group.size(); ++r) {
+        right += received[static_cast<std::size_t>(r)] ==
+                         std::vector<int>(length(r, group.rank()), 100 * r + 10 * group.rank() + round)
+                     ? 1
+                     : 0;
+      }
+      group.meet();
+    }
+    std::size_t all = 0;
+    for (const auto& of_pe : detail::distributed::gather(group, std::vector<std::size_t>{right})) {
+      all += of_pe.front();
+    }
+    return std::to_string(all);
+  });
+  EXPECT_EQ(done.failure, "");
+  EXPECT_EQ(done.result, "48");
+}
+
+TEST(Processes, APeThatDiesIsNamed) {
+  const processes_result done = run_processes(3, long_s, [](process_group& group) {
+    group.meet();
+    if (group.rank() == 1) {
+      std::raise(SIGKILL);
+    }
+    group.meet();
+    return std::string("PE 0 has met PE 1");
+  });
+  EXPECT_EQ(done.failure, "PE 1 was ended by signal 9 (Killed)");
+  EXPECT_EQ(done.result, "");
+}
+
+TEST(Processes, APeThatFailsIsNamedAndOthersThatWaitElsewhereAreEnded) {
+  const processes_result done = run_processes(3, long_s, [](process_group& group) {
+    if (group.rank() == 2) {
+      throw std::runtime_error("out of luck");
+    }
+    while (group.rank() == 0) {  // as a PE whose kernel waits for that of PE 2
+      pause();
+    }
+    group.meet();
+    return std::string();
+  });
+  EXPECT_EQ(done.failure, "PE 2 ended with status 1");
+}
+
+TEST(Processes, APeThatDoesNotComeIsNamed) {
+  process_group alone(process_group::connect_pairs(2), 0, 0.01);  // the sockets of PE 1 are closed here,
+  EXPECT_THROW(alone.meet(), detail::distributed::pe_has_left);   // as if it had ended
+  auto sockets = process_group::connect_pairs(2);
+  const std::vector<int> others{sockets[1]};
+  sockets[1].clear();
+  process_group waiting(sockets, 0, 0.01);
+  try {
+    waiting.meet();
+    ADD_FAILURE() << "nobody has come";
+  } catch (const std::runtime_error& e) {
+    EXPECT_EQ(std::string(e.what()), "PE 1 did not come within 0.01 s");
+  }
+  process_group::close_all({others});
+}
+
+TEST(Processes, PesThatDoNotEndAreEnded) {
+  const processes_result done = run_processes(2, 0.01, [](process_group&) -> std::string {
+    for (;;) {
+      pause();
+    }
+  });
+  EXPECT_EQ(done.failure, "PE 0 has not ended within 0.01 s");
+}
+
+TEST(Processes, ErrorsThatAllPesThrowTogetherNameThePe) {
+  const processes_result done = run_processes(2, long_s, [](process_group& group) -> std::string {
+    try {
+      detail::distributed::check_together(
+          group, [&] { SPTRSV_EXPECTS(group.rank() != 1, errc::invalid_argument, "no such GPU"); });
+    } catch (const error& e) {
+      return e.what();
+    }
+    return {};
+  });
+  EXPECT_EQ(done.failure, "");
+  EXPECT_EQ(done.result, "PE 1: no such GPU");
+}
+
+}  // namespace
+}  // namespace sptrsv::testing
