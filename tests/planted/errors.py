@@ -1439,6 +1439,18 @@ ERRORS = (
         Edit(DISTRIBUTED + "mail_plan.hpp", "r.to += begin_of[at(r.pe)][0].mail", "r.to += 0"),
     ),
     error(
+        "the first value that comes in a message counts as one of the own PE",
+        "bounds",
+        "distributed",
+        Edit(DISTRIBUTED + "puts.hpp", "index < first_place", "index <= first_place"),
+    ),
+    error(
+        "a message of a block has more values than it says",
+        "bounds",
+        "distributed",
+        Edit(DISTRIBUTED + "puts.hpp", "r.count * columns * flag::words", "(r.count - 1) * columns * flag::words"),
+    ),
+    error(
         "a waiting block hands over values that have not come",
         "order",
         "distributed",
