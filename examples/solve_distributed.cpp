@@ -2,10 +2,10 @@
 // `solve_distributed --help` lists the options.
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -24,6 +24,7 @@ struct solve_options {
   std::int64_t grid = 32;
   team_kind team = team_kind::processes;
   std::int64_t limit_s = 300;
+  std::string join;  ///< host and port of PE 0; empty: the program starts the PEs
   distributed_run run;
 };
 
@@ -39,7 +40,68 @@ const choices<team_kind>& team_names() {
   return names;
 }
 
+void begin_table(table& t, vertex side, const grid_factor& factor) {
+  std::printf("Factor of a %d x %d x %d grid: %s rows, %s entries\n\n", side, side, side,
+              grouped(factor.rows()).c_str(), grouped(factor.entries()).c_str());
+  t.add_row("", {"solving PEs", "time", "predicted", "setup", "messages", "sent", "memory of a PE",
+                 "backward error"});
+}
+
+/// Adds the line of a run. Returns whether its solution is right.
+bool add_result(table& t, bool backward, std::int64_t pes, const distributed_result& r) {
+  const bool is_right = r.error <= r.bound;
+  t.add_row(std::string(backward ? "L^T x = b, " : "L x = b, ") + std::to_string(pes) + " PEs",
+            {std::to_string(r.facts.pes), in_milliseconds(r.milliseconds),
+             in_milliseconds(r.facts.predicted_ns / 1e6), formatted("%.2f s", r.setup_seconds),
+             grouped(r.facts.messages), in_bytes(static_cast<std::size_t>(r.facts.sent_bytes)),
+             in_bytes(r.facts.device_bytes), formatted("%.1e", r.error) + (is_right ? " OK" : " WRONG")});
+  return is_right;
+}
+
+/// Solves as one of the processes that srun or mpirun has started.
+int solve_in_job(solve_options options) {
+  const job_place place = find_job_place();
+  const std::size_t colon = options.join.rfind(':');
+  if (place.size == 0 || colon == std::string::npos || options.team == team_kind::threads) {
+    std::fprintf(stderr, "solve_distributed: --join HOST:PORT is for processes that srun or mpirun starts\n");
+    return 2;
+  }
+  const auto side = static_cast<vertex>(options.grid);
+  const grid_factor factor({side, side, side});
+  int exit_status = 0;
+  try {
+    int gpus = 0;
+    SPTRSV_CUDA_CHECK(cudaGetDeviceCount(&gpus));
+    const char* const job = std::getenv("SLURM_JOB_ID");
+    sptrsv::process_group group(place.rank, place.size, options.join.substr(0, colon),
+                                std::atoi(options.join.c_str() + colon + 1), job != nullptr ? job : "",
+                                static_cast<double>(options.limit_s));
+    table t;
+    if (place.rank == 0) {
+      begin_table(t, side, factor);
+    }
+    for (const bool backward : {false, true}) {
+      options.run.backward = backward;
+      const distributed_result r =
+          measure_as_process(group, place.rank_on_host % gpus, options.team, factor, options.run);
+      if (place.rank == 0 && !add_result(t, backward, place.size, r)) {
+        exit_status = 1;
+      }
+    }
+    if (place.rank == 0) {
+      t.print();
+    }
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "solve_distributed, PE %d: %s\n", place.rank, e.what());
+    std::_Exit(1);  // a kernel may wait for another PE
+  }
+  return exit_status;
+}
+
 int solve(solve_options options) {
+  if (!options.join.empty()) {
+    return solve_in_job(options);
+  }
   const int present = count_gpus();
   if (present == 0) {
     std::fprintf(stderr, "solve_distributed: this machine has no GPU\n");
@@ -53,11 +115,8 @@ int solve(solve_options options) {
   const auto gpus = options.gpus == 0 ? present : static_cast<int>(options.gpus);
   const auto side = static_cast<vertex>(options.grid);
   const grid_factor factor({side, side, side});
-  std::printf("Factor of a %d x %d x %d grid: %s rows, %s entries\n\n", side, side, side,
-              grouped(factor.rows()).c_str(), grouped(factor.entries()).c_str());
   table t;
-  t.add_row("", {"GPUs", "solving PEs", "time", "predicted", "setup", "messages", "sent", "memory of a PE",
-                 "backward error"});
+  begin_table(t, side, factor);
   bool is_right = true;
   for (const bool backward : {false, true}) {
     for (const std::int64_t pes : options.pes) {
@@ -73,14 +132,7 @@ int solve(solve_options options) {
                      static_cast<int>(pes));
         return 1;
       }
-      const bool ok = r.error <= r.bound;
-      is_right = is_right && ok;
-      t.add_row(std::string(backward ? "L^T x = b, " : "L x = b, ") + std::to_string(pes) + " PEs",
-                {std::to_string(std::min<std::int64_t>(pes, gpus)), std::to_string(r.facts.pes),
-                 in_milliseconds(r.milliseconds), in_milliseconds(r.facts.predicted_ns / 1e6),
-                 formatted("%.2f s", r.setup_seconds), grouped(r.facts.messages),
-                 in_bytes(static_cast<std::size_t>(r.facts.sent_bytes)), in_bytes(r.facts.device_bytes),
-                 formatted("%.1e", r.error) + (ok ? " OK" : " WRONG")});
+      is_right = add_result(t, backward, pes, r) && is_right;
     }
   }
   t.print();
@@ -111,6 +163,8 @@ int main(int argc, char** argv) {
                        "How values go to other PEs. Default: automatic.");
   arguments.add_integer("--time-limit", options.limit_s, 1, 1 << 20, "S",
                         "Seconds after which processes that have not ended are ended. Default: 300.");
+  arguments.add_text("--join", options.join, "HOST:PORT",
+                     "Be one of the PEs that srun or mpirun has started; PE 0 runs on HOST.");
   arguments.begin_group("System");
   arguments.add_integer("-g,--grid", options.grid, 1, 200, "N", "A grid of N x N x N points. Default: 32.");
   arguments.add_integer("-k,--rhs", options.run.rhs, 1, 1 << 10, "K", "Right-hand sides. Default: 1.");

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "sptrsv/detail/distributed/meeting.hpp"
+#include "sptrsv/detail/distributed/rendezvous.hpp"
 #include "sptrsv/error.hpp"
 
 namespace sptrsv {
@@ -87,6 +88,23 @@ class process_group {
     others[static_cast<std::size_t>(rank)].clear();
     close_all(others);
   }
+  /// Connects processes that have been started by other means, such as srun or mpirun, by TCP (IPv4).
+  /// Collective.
+  ///
+  /// @param rank the number of this process.
+  /// @param size number of processes.
+  /// @param host the host of process 0.
+  /// @param port a free port of it, at which process 0 listens.
+  /// @param key the same text in all processes, of at most 63 bytes, for example the number of a job: who
+  /// does
+  ///   not know it cannot take part. It is sent as it is.
+  /// @param limit_s how many seconds a process waits for another one, here and in collective functions.
+  /// @throws error errc::invalid_argument; errc::unsupported if the processes do not find each other.
+  process_group(int rank, int size, const std::string& host, int port, const std::string& key,
+                double limit_s = 600)
+      : sockets_(detail::distributed::rendezvous(rank, size, host, port, key, limit_s).connect()),
+        rank_(rank),
+        limit_s_(limit_s) {}
   process_group(const process_group&) = delete;
   process_group& operator=(const process_group&) = delete;
   ~process_group() { close_all({sockets_}); }

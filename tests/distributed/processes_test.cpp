@@ -101,6 +101,59 @@ TEST(Processes, PesThatDoNotEndAreEnded) {
   EXPECT_EQ(done.failure, "PE 0 has not ended within 0.01 s");
 }
 
+/// Returns a port of this host that is free.
+int free_port() {
+  const detail::distributed::socket_owner any(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof(address);
+  EXPECT_EQ(::bind(any.get(), reinterpret_cast<sockaddr*>(&address), length), 0);
+  EXPECT_EQ(::getsockname(any.get(), reinterpret_cast<sockaddr*>(&address), &length), 0);
+  return ntohs(address.sin_port);
+}
+
+TEST(Processes, FindEachOtherByTcp) {
+  const int port = free_port();
+  const processes_result done = run_processes(4, long_s, [&](process_group& forked) {
+    process_group group(forked.rank(), forked.size(), "127.0.0.1", port, "job 7", long_s);
+    std::string all;
+    for (const auto& of_pe : detail::distributed::gather(group, std::vector<int>{10 * group.rank()})) {
+      all += std::to_string(of_pe.front()) + " ";
+    }
+    return all;
+  });
+  EXPECT_EQ(done.failure, "");
+  EXPECT_EQ(done.result, "0 10 20 30 ");
+}
+
+TEST(Processes, WhoDoesNotKnowTheKeyIsNotLetIn) {
+  const int port = free_port();
+  const processes_result done = run_processes(3, long_s, [&](process_group& forked) -> std::string {
+    const bool is_stranger = forked.rank() == 2;
+    try {
+      process_group group(is_stranger ? 1 : forked.rank(), 2, "127.0.0.1", port,
+                          is_stranger ? "another key" : "key", is_stranger ? 60 : long_s);
+      const auto met = detail::distributed::gather(group, std::vector<int>{forked.rank()});
+      return is_stranger ? "" : std::to_string(met[1].front());
+    } catch (const error&) {
+      return is_stranger ? "" : "refused";
+    }
+  });
+  EXPECT_EQ(done.failure, "");
+  EXPECT_EQ(done.result, "1");
+}
+
+TEST(Processes, AProcessThatDoesNotConnectIsNamed) {
+  try {
+    const process_group group(0, 2, "127.0.0.1", free_port(), "", 0.01);
+    ADD_FAILURE() << "nobody has connected";
+  } catch (const error& e) {
+    EXPECT_EQ(std::string(e.what()), "process 1 did not connect within the time limit");
+  }
+  EXPECT_THROW(process_group(2, 2, "127.0.0.1", 0, ""), error);
+}
+
 TEST(Processes, ErrorsThatAllPesThrowTogetherNameThePe) {
   const processes_result done = run_processes(2, long_s, [](process_group& group) -> std::string {
     try {
