@@ -84,35 +84,6 @@ TEST(GpuDistributed, PesHaveGpusOfTheirOwn) {
   solve_everything<std::complex<float>>(gpu_count());
 }
 
-/// Solves with all values sent by puts, and with blocks that wait for messages, on `gpus` GPUs.
-void solve_by_puts(int gpus) {
-  using detail::distributed::transport;
-  std::size_t rotation = 0;
-  for (const transport how : {transport::puts, transport::waiting_blocks}) {
-    for (const int pes : {2, 4}) {
-      for (const pattern& p :
-           {factor_of_grid(40, 50), patterns::random(1000, 8, 5), factor_of_grid(12, 12, 12)}) {
-        for (auto plan : plans_for(pes)) {
-          plan.sends = how;
-          const auto forms = covering_forms(rotation);
-          gpu_pes on(dealt(pes, gpus));
-          check_solves<double, supernodal_tuning>({p, forms[rotation++ % forms.size()], plan}, on);
-          ASSERT_FALSE(::testing::Test::HasFailure()) << pes << " PEs on " << gpus << " GPUs";
-        }
-      }
-    }
-  }
-}
-
-TEST(GpuDistributed, PutsSolveOnOneGpu) { solve_by_puts(1); }
-
-TEST(GpuDistributed, PutsSolveOnSeveralGpus) {
-  if (gpu_count() < 2) {
-    GTEST_SKIP() << "this machine has one GPU";
-  }
-  solve_by_puts(gpu_count());
-}
-
 TEST(GpuDistributed, FourPesSolveWhatIsTooLargeForOne) {
   check_memory_limit(factor_of_grid(16, 16, 16),
                      [](int pes) { return std::make_unique<gpu_pes>(dealt(pes, std::min(gpu_count(), 2))); });
@@ -209,6 +180,35 @@ TEST(GpuDistributed, TheInterfaceSolves) {
     EXPECT_EQ(solver.status(stream.get()).code, solve_status::kind::zero_pivot);
     EXPECT_EQ(solver.status(stream.get()).row, 0);
   });
+}
+
+/// Solves with all values sent by puts, and with blocks that wait for messages, on `gpus` GPUs.
+void solve_by_puts(int gpus) {
+  using detail::distributed::transport;
+  std::size_t rotation = 0;
+  for (const transport how : {transport::puts, transport::waiting_blocks}) {
+    for (const int pes : {2, 4}) {
+      for (const pattern& p :
+           {factor_of_grid(40, 50), patterns::random(1000, 8, 5), factor_of_grid(12, 12, 12)}) {
+        for (auto plan : plans_for(pes)) {
+          plan.sends = how;
+          const auto forms = covering_forms(rotation);
+          gpu_pes on(dealt(pes, gpus));
+          check_solves<double, supernodal_tuning>({p, forms[rotation++ % forms.size()], plan}, on);
+          ASSERT_FALSE(::testing::Test::HasFailure()) << pes << " PEs on " << gpus << " GPUs";
+        }
+      }
+    }
+  }
+}
+
+TEST(GpuDistributed, PutsSolveOnOneGpu) { solve_by_puts(1); }
+
+TEST(GpuDistributed, PutsSolveOnSeveralGpus) {
+  if (gpu_count() < 2) {
+    GTEST_SKIP() << "this machine has one GPU";
+  }
+  solve_by_puts(gpu_count());
 }
 
 }  // namespace

@@ -1377,7 +1377,7 @@ ERRORS = (
         "a PE does not wait for others that are behind",
         "order",
         "distributed",
-        Edit(DISTRIBUTED + "inbox.hpp", "scope.load_acquire(others) < solve", "false"),
+        Edit(DISTRIBUTED + "inbox.hpp", "scope.load_relaxed(others) < solve", "false"),
     ),
     error(
         "a PE waits for others one solve too short",
@@ -1385,8 +1385,8 @@ ERRORS = (
         "distributed",
         Edit(
             DISTRIBUTED + "inbox.hpp",
-            "scope.load_acquire(others) < solve",
-            "scope.load_acquire(others) + 1 < solve",
+            "scope.load_relaxed(others) < solve",
+            "scope.load_relaxed(others) + 1 < solve",
         ),
     ),
     error(

@@ -219,9 +219,6 @@ struct pe_agent {
           p.mail.post(ctx, task + p.exchange_blocks);
         }
       }
-      if (p.in.size > 1 && task == -p.exchange_blocks && ctx.thread_rank() == 0) {
-        announce(ctx, p);  // others need it in the next solve; the fence is not to delay what the block sends
-      }
       if (p.stays) {
         ctx.barrier();
         if (ctx.thread_rank() < Agent::arrival_count) {
@@ -240,6 +237,9 @@ struct pe_agent {
       if (p.begins_call) {
         ctx.store(&p.state->first_nonfinite[p.call ^ 1], all_finite);
       }
+      if (p.in.size > 1) {
+        announce(ctx, p);
+      }
     }
     const std::int64_t sender = ticket - p.waiting_blocks;
     if (p.sends != nullptr && sender >= 0 && sender < p.exchange_blocks + p.solve_blocks &&
@@ -251,8 +251,7 @@ struct pe_agent {
     start.rhs_to_reset = p.rhs_to_reset;
   }
 
-  /// Tells all other PEs that this one has begun the solve. One thread of the first block that sends b calls
-  /// it: there is one, and it waits for nothing but what others have told in the solve before.
+  /// Tells all other PEs that this one has begun the solve. One thread of the solve calls it.
   template <class Context>
   SPTRSV_DEVICE static void announce(Context& ctx, const params& p) {
     if constexpr (has_mail) {

@@ -70,10 +70,11 @@ struct inboxes {
     auto scope = ctx.system_scope();
     for (int pe = 0; pe < size; ++pe) {
       const std::uint64_t* const others = own_begun + pe;
-      while (pe != rank && scope.load_acquire(others) < solve) {
+      while (pe != rank && scope.load_relaxed(others) < solve) {
         scope.pause(others);
       }
     }
+    scope.fence();
   }
 };
 
