@@ -27,6 +27,7 @@ TEST(Processes, ExchangeMessagesOfAnySize) {
     std::size_t right = 0;
     for (int round = 0; round < 3; ++round) {
       std::vector<std::vector<int>> to;
+      to.reserve(4);
       for (int r = 0; r < group.size(); ++r) {
         to.emplace_back(length(group.rank(), r), 100 * group.rank() + 10 * r + round);
       }

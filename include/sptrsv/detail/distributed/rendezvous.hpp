@@ -86,10 +86,8 @@ class rendezvous {
       }
       accept_others(listening, rank_ + 1, sockets, nullptr);
     }
-    std::vector<int> made;
-    for (socket_owner& s : sockets) {
-      made.push_back(s.release());
-    }
+    std::vector<int> made(sockets.size());
+    std::transform(sockets.begin(), sockets.end(), made.begin(), [](socket_owner& s) { return s.release(); });
     return made;
   }
 
