@@ -6,6 +6,7 @@
 #include <csignal>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sptrsv/detail/distributed/team.hpp"
@@ -128,21 +129,23 @@ TEST(Processes, FindEachOtherByTcp) {
   EXPECT_EQ(done.result, "0 10 20 30 ");
 }
 
+/// The stranger comes first, while process 0 waits for process 1.
 TEST(Processes, WhoDoesNotKnowTheKeyIsNotLetIn) {
   const int port = free_port();
-  const processes_result done = run_processes(3, long_s, [&](process_group& forked) -> std::string {
-    const bool is_stranger = forked.rank() == 2;
-    try {
-      process_group group(is_stranger ? 1 : forked.rank(), 2, "127.0.0.1", port,
-                          is_stranger ? "another key" : "key", is_stranger ? 60 : long_s);
-      const auto met = detail::distributed::gather(group, std::vector<int>{forked.rank()});
-      return is_stranger ? "" : std::to_string(met[1].front());
-    } catch (const error&) {
-      return is_stranger ? "" : "refused";
-    }
-  });
-  EXPECT_EQ(done.failure, "");
-  EXPECT_EQ(done.result, "1");
+  const auto meet = [&](int rank, const char* key) {
+    process_group group(rank, 2, "127.0.0.1", port, key, long_s);
+    group.meet();
+  };
+  std::thread first([&] { EXPECT_NO_THROW(meet(0, "key")); });
+  bool is_refused = false;
+  try {
+    const process_group stranger(1, 2, "127.0.0.1", port, "another key", long_s);
+  } catch (const error&) {
+    is_refused = true;
+    meet(1, "key");
+  }
+  first.join();
+  EXPECT_TRUE(is_refused);
 }
 
 TEST(Processes, AProcessThatDoesNotConnectIsNamed) {
