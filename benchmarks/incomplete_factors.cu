@@ -1,6 +1,7 @@
 // sptrsv_incomplete_factors: incomplete LU and Cholesky factorisations without fill-in, by this library and
 // by cuSPARSE (csrilu02 and csric02, with and without its level policy; the faster one counts), in one run.
-// It checks the factors of both against the serial factorisation of the host.
+// It checks the factors of both against the serial factorisation of the host. A second table has the analyses
+// of both factors for their solves with dataflow.
 #include <cuda_runtime.h>
 #define DISABLE_CUSPARSE_DEPRECATED  // no warnings: cuSPARSE has no successor
 #include <cusparse.h>
@@ -27,8 +28,10 @@
 #include "common/measurement/placement.hpp"
 #include "common/measurement/statistics.hpp"
 #include "sptrsv/device_matrix.hpp"
+#include "sptrsv/factors.hpp"
 #include "sptrsv/incomplete_cholesky.hpp"
 #include "sptrsv/incomplete_lu.hpp"
+#include "sptrsv/policy/dataflow.hpp"
 
 namespace sptrsv_benchmarks::incomplete_factors {
 namespace {
@@ -242,6 +245,71 @@ bool measure(cusparseHandle_t handle, const std::string& name, const matrix& a, 
   return ours.error < 1e-12;
 }
 
+/// The milliseconds that dataflow's analyses of the factors of a matrix take.
+struct analyses {
+  std::string name;
+  double lower = 0;
+  double upper = 0;
+  double in_turn = 0;   ///< of both, one after the other
+  double together = 0;  ///< of both, as `analyze_factors` does it for one matrix
+  /// Bytes for each entry of both factors, over those of the solver of the lower triangle.
+  double memory = 0;
+
+  /// Returns how many times as long as one triangle `both` takes.
+  [[nodiscard]] double over_one(double both) const { return 2 * both / (lower + upper); }
+};
+
+/// Returns the median milliseconds of 9 calls of `analyze`; the first calls load kernels and are not timed.
+template <class Analyze>
+double time_of_analysis(const Analyze& analyze) {
+  std::vector<double> samples;
+  for (int k = 0; k < 12; ++k) {
+    SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
+    const auto start = clock::now();
+    const auto made = analyze();
+    SPTRSV_CUDA_CHECK(cudaDeviceSynchronize());
+    if (k >= 3) {
+      samples.push_back(milliseconds_since(start));
+    }
+  }
+  return common::median(samples);
+}
+
+analyses measure_analyses(const std::string& name, const sptrsv::device_csr_matrix<double>& a) {
+  const sptrsv::policy::dataflow policy;
+  analyses made;
+  made.name = name;
+  made.lower = time_of_analysis([&] {
+    return sptrsv::analyze(policy, a, {sptrsv::uplo::lower, sptrsv::diag::unit});
+  });
+  made.upper = time_of_analysis([&] { return sptrsv::analyze(policy, a, {sptrsv::uplo::upper}); });
+  made.in_turn = time_of_analysis([&] { return sptrsv::analyze_factors(policy, a, a); });
+  made.together = time_of_analysis([&] { return sptrsv::analyze_factors(policy, a); });
+  const auto both = sptrsv::analyze_factors(policy, a).info();
+  const sptrsv::solver_info& lower = both.solvers[0];
+  const auto bytes_per_entry = [](std::size_t bytes, std::int64_t entries) {
+    return static_cast<double>(bytes) / static_cast<double>(std::max<std::int64_t>(entries, 1));
+  };
+  made.memory = bytes_per_entry(both.bytes, lower.entries + both.solvers[1].entries) /
+                bytes_per_entry(lower.solver_bytes, lower.entries);
+  return made;
+}
+
+void print(const std::vector<analyses>& all) {
+  std::printf("\nanalysis of both factors for solves with dataflow, ms\n%-24s %8s %8s %8s %8s | %s | %s\n",
+              "matrix", "lower", "upper", "in turn", "together", "over one: in turn, together",
+              "bytes for each entry over those of one triangle");
+  common::ratio_summary in_turn;
+  common::ratio_summary together;
+  for (const analyses& a : all) {
+    std::printf("%-24.24s %8.3f %8.3f %8.3f %8.3f | %.2f %.2f | %.2f\n", a.name.c_str(), a.lower, a.upper,
+                a.in_turn, a.together, a.over_one(a.in_turn), a.over_one(a.together), a.memory);
+    in_turn.add(a.over_one(a.in_turn), a.name);
+    together.add(a.over_one(a.together), a.name);
+  }
+  std::printf("geometric mean over one: in turn %.2f, together %.2f\n", in_turn.mean(), together.mean());
+}
+
 void print(const std::string& what, const common::ratio_summary& of) {
   std::printf("%-42s %5.2f times as fast in the geometric mean of %d, at least %.2f (%s)\n", what.c_str(),
               of.mean(), of.count(), of.worst(), of.worst_name().c_str());
@@ -274,6 +342,7 @@ int run(const common::matrix_selection& selection) {
       "", "ours", "levels", "none", "ratios", "ours", "levels", "none", "ratio", "ours", "buffer");
   summary lu;
   summary cholesky;
+  std::vector<analyses> of_solves;
   bool right = true;
   std::vector<std::future<matrix>> matrices;  // made by all cores, which are idle before the measurements
   for (const common::matrix_source& source : sources) {
@@ -288,6 +357,7 @@ int run(const common::matrix_selection& selection) {
       const matrix a = matrices[k].get();
       right = measure<method::lu>(handle, source.name, a, lu) && right;
       right = measure<method::cholesky>(handle, source.name, a, cholesky) && right;
+      of_solves.push_back(measure_analyses(source.name, sptrsv::to_device(a.view())));
     } catch (const std::exception& e) {
       std::printf("%-24s FAILED: %s\n", source.name.c_str(), e.what());
       right = false;
@@ -295,6 +365,7 @@ int run(const common::matrix_selection& selection) {
   }
   print("ILU(0)", lu);
   print("IC(0)", cholesky);
+  print(of_solves);
   check(cusparseDestroy(handle));
   return right ? 0 : 1;
 }

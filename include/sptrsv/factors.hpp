@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "sptrsv/detail/base/peak_resource.hpp"
 #include "sptrsv/detail/factors/factor_operations.hpp"
 #include "sptrsv/detail/factors/row_transform.hpp"
 #include "sptrsv/detail/factors/run_both.hpp"
@@ -188,8 +189,9 @@ class factors {
         result.solvers.push_back(one->info());
         const solver_info& added = result.solvers.back();
         if (added.analysis_peak_bytes > 0) {  // on top of what was allocated before it
-          result.analysis_peak_bytes = std::max(
-              result.analysis_peak_bytes, result.bytes + result.workspace_bytes + added.analysis_peak_bytes);
+          result.analysis_peak_bytes =
+              std::max(result.analysis_peak_bytes, result.bytes + result.workspace_bytes +
+                                                       of.joint_peak_bytes + added.analysis_peak_bytes);
         }
         result.bytes += added.solver_bytes;
         result.workspace_bytes += added.workspace_bytes;
@@ -220,6 +222,8 @@ class factors {
     std::optional<one_solver> second;
     bool second_shares = false;  ///< whether the second solver has the values of the first one
     bool has_own_values = true;  ///< false: both have the values of other solvers
+    /// Bytes of what both analyses share, at most; 0 if they share nothing.
+    std::size_t joint_peak_bytes = 0;
   };
   struct scratch_pair {
     solver_scratch& first;
@@ -261,8 +265,11 @@ class factors {
   pair analyze_both(const Policy& policy, const First& first, const triangular_factor& first_factor,
                     const Second& second, const triangular_factor& second_factor, std::int64_t max_rhs,
                     Stream stream) {
+    const auto options_of = [&](const triangular_factor& f) {
+      return system_options{f.part, f.diagonal, f.operation, max_rhs};
+    };
     const auto analyze_one = [&](const auto& matrix, const triangular_factor& f) {
-      return sptrsv::analyze(policy, matrix, {f.part, f.diagonal, f.operation, max_rhs}, stream, resource_);
+      return sptrsv::analyze(policy, matrix, options_of(f), stream, resource_);
     };
     pair made;
     if constexpr (one_solver::has_transposed) {  // one set of values serves both
@@ -275,11 +282,41 @@ class factors {
         return made;
       }
     }
+    if constexpr (detail::factors::builds_both<typename one_solver::engine>) {
+      if (in_one_matrix_ &&
+          analyze_jointly(policy, first, {options_of(first_factor), options_of(second_factor)},
+                          executor(stream), made)) {
+        return made;
+      }
+    }
     detail::factors::run_both<executor>(
         first.entries + second.entries >= detail::factors::many_entries,
         [&] { made.first.emplace(analyze_one(first, first_factor)); },
         [&] { made.second.emplace(analyze_one(second, second_factor)); });
     return made;
+  }
+  /// Analyses both factors of a matrix with what the engine builds for both at the same time. Returns false
+  /// if it cannot do so; then each of them is to be analysed alone.
+  template <class Matrix>
+  bool analyze_jointly(const Policy& policy, const Matrix& a, const system_options (&options)[2],
+                       const executor& on, pair& made) {
+    auto pattern = detail::pattern_of(a);
+    detail::check_shape(a.rows, a.columns, pattern, a.values, options[0]);
+    one_solver::check_spaces(pattern);
+    const detail::triangle_form forms[2] = {{options[0], pattern.by_columns},
+                                            {options[1], pattern.by_columns}};
+    detail::peak_resource counted(*resource_);
+    detail::triangle_with_levels<Index, Offset> triangles[2];
+    if (!one_solver::engine::build_both(policy, pattern, forms, on, counted, triangles)) {
+      return false;
+    }
+    made.joint_peak_bytes = counted.peak_bytes();
+    for (int k = 0; k < 2; ++k) {
+      pattern.triangle = &triangles[k];
+      (k == 0 ? made.first : made.second)
+          .emplace(one_solver(policy, pattern, a.values, options[k], on, *resource_));
+    }
+    return true;
   }
   /// Returns the solvers of op(F_2) and op(F_1).
   template <class First, class Second>

@@ -39,6 +39,9 @@ struct dataflow_tuning {
   /// How entries are stored. With entry_storage::single only the row_per_thread path is available, and rows
   /// are not rewritten.
   static constexpr entry_storage entries = entry_storage::as_values;
+  /// `analyze_factors` searches the levels of both triangles of a matrix with at least so many entries at the
+  /// same time.
+  static constexpr std::int64_t jointly_analysed_entries = std::int64_t{1} << 20;
 
   /// @name The row_per_thread path
   ///@{

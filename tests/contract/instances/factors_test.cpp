@@ -1,6 +1,7 @@
 // Factors on the host and in the emulator.
 #include "contract/factors_suite.hpp"
 #include "sptrsv/incomplete_lu.hpp"
+#include "sptrsv/policy/dataflow.hpp"
 #include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/policy/host_serial.hpp"
 #include "sptrsv/policy/supernodal.hpp"
@@ -159,6 +160,53 @@ TEST(Factors, ShareThePanelsOfTheTranspose) {
     const bool is_one_triangle = options.first.part == options.second.part;
     EXPECT_LT(together, is_one_triangle ? alone * 9 / 10 : alone * 9 / 5) << name << ": of " << alone;
   }
+}
+
+struct joint_tuning : dataflow_tuning {
+  static constexpr std::int64_t jointly_analysed_entries = 0;
+};
+
+/// The levels of both triangles that are searched in one launch are those of each of them alone, and a policy
+/// that searches them so gives the bits of two solvers.
+TEST(Factors, OfOneMatrixAreAnalysedTogether) {
+  emulated_factors s;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const pattern p = seed % 2 == 0 ? patterns::stencil_2d(30, 21) : patterns::chain(700);
+    const auto stored = s.make_stored(p, false, 2);
+    const auto there = s.where.upload(stored.by_rows);
+    s.where.device().settings = hostile_settings(seed, 0);
+    const auto& on = s.where.on();
+    const auto a = detail::pattern_of(detail::view_of(there));
+    const detail::triangle_form forms[2] = {{system_options{uplo::lower}, false},
+                                            {system_options{uplo::upper}, false}};
+    detail::triangle_with_levels<std::int32_t, std::int32_t> both[2];
+    ASSERT_TRUE(detail::build_both_with_levels(a, forms, {32, 48}, true, on, s.where.resource(), both));
+    for (int k = 0; k < 2; ++k) {
+      const auto alone = detail::build_on_device(a, forms[k], on, s.where.resource());
+      const auto expected = detail::levels_of_rows(alone, on, s.where.resource(), true);
+      EXPECT_EQ(both[k].levels->count, expected.count);
+      EXPECT_EQ(both[k].levels->count_of_blocks, expected.count_of_blocks);
+      EXPECT_EQ(detail::download_array(both[k].levels->of_row.data(), p.size, on),
+                detail::download_array(expected.of_row.data(), p.size, on));
+      EXPECT_EQ(detail::download_array(both[k].triangle.columns.data(), alone.entries(), on),
+                detail::download_array(alone.columns.data(), alone.entries(), on));
+    }
+    EXPECT_FALSE(detail::build_both_with_levels(a, forms, {2, 0}, true, on, s.where.resource(), both));
+  }
+  const auto stored = s.make_stored(patterns::stencil_2d(12, 11), false, 2);
+  const auto there = s.where.upload(stored.by_rows);
+  const policy::basic_dataflow<joint_tuning> policy;
+  const auto b = s.where.upload(random_vector<double>(stored.by_rows.rows, 1));
+  auto x = s.where.upload(random_vector<double>(stored.by_rows.rows, 2));
+  auto expected = s.where.upload(random_vector<double>(stored.by_rows.rows, 3));
+  auto f = analyze_factors(policy, there, {}, s.where.stream());
+  auto lower = analyze(policy, there, {uplo::lower, diag::unit}, s.where.stream());
+  auto upper = analyze(policy, there, {uplo::upper}, s.where.stream());
+  f.apply(b, x, s.where.stream());
+  lower.solve(b, expected, s.where.stream());
+  upper.solve(expected, expected, s.where.stream());
+  EXPECT_TRUE(same_bits(s.where.download(x), s.where.download(expected)));
+  EXPECT_GE(f.info().analysis_peak_bytes, f.info().bytes);
 }
 
 /// A system so large that both factors are analysed at the same time.

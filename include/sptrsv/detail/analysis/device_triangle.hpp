@@ -170,6 +170,11 @@ class device_triangle_builder {
     }
   }
 
+  /// Returns whether steps 2 and 3 have found no fault in sorted storage.
+  [[nodiscard]] bool is_sound(const report& found) const {
+    return std::min({found.offsets, found.index, found.duplicate, found.diagonal}) >= a_.size;
+  }
+
   /// Returns whether the storage is sorted by rows of the system.
   [[nodiscard]] bool ascends(const report& found) const { return !form_.transposed && found.unsorted == 0; }
 

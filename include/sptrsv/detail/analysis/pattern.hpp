@@ -12,6 +12,9 @@
 
 namespace sptrsv::detail {
 
+template <class Index, class Offset>
+struct triangle_with_levels;
+
 /// A compressed matrix without its values: `size` rows (columns if `by_columns`).
 template <class Index, class Offset>
 struct pattern_view {
@@ -20,6 +23,8 @@ struct pattern_view {
   const Offset* offsets;  ///< by row (column), size + 1
   const Index* indices;   ///< by entry: its column (row)
   bool by_columns;
+  /// What build_with_levels() would return, for an engine that takes it; null: it is not known.
+  triangle_with_levels<Index, Offset>* triangle = nullptr;
 };
 
 /// A pattern with its values, for engines whose plan depends on the values.

@@ -62,6 +62,15 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     }
   }
 
+  /// Builds what the analyses of both triangles of a matrix begin with; see planner::build_both. A pattern
+  /// with one of `to` may be analysed next.
+  static bool build_both(const policy_type& policy, const pattern_view<Index, Offset>& a,
+                         const triangle_form (&forms)[2], const Executor& on, memory_resource& resource,
+                         triangle_with_levels<Index, Offset> (&to)[2]) {
+    return dataflow::planner<policy_type, Scalar, Index, Offset, Executor>::build_both(policy, a, forms, on,
+                                                                                       resource, to);
+  }
+
   /// The first call passes the values of the constructor.
   void update_values(const Scalar* values, const Executor& on) {
     if (elimination_) {

@@ -76,11 +76,26 @@ class planner {
   /// Returns the triangle, in scratch memory, with its levels if they are needed and no row is to be split.
   /// Synchronises.
   [[nodiscard]] triangle_with_levels<Index, Offset> build() const {
+    if (stored_.triangle != nullptr) {
+      return std::move(*stored_.triangle);
+    }
     if (is_row_per_thread_only() || policy_.path == path_name::single_block) {
       return {build_on_device(stored_, form_, on_, memory_.all_scratch()), {}};
     }
     return build_with_levels(stored_, form_, {tuning::longest_row, longest_whole_row}, counts_blocks(), on_,
                              memory_.all_scratch());
+  }
+
+  /// Builds both triangles of a matrix, see build_both_with_levels(), for two planners of `policy`. Returns
+  /// false if it cannot, or if the planners need no levels.
+  static bool build_both(const Policy& policy, const pattern_view<Index, Offset>& a,
+                         const triangle_form (&forms)[2], const Executor& on, memory_resource& resource,
+                         triangle_with_levels<Index, Offset> (&to)[2]) {
+    const bool is_automatic =
+        policy.path == path_name::automatic && tuning::entries == entry_storage::as_values;
+    return is_automatic && a.entries >= tuning::jointly_analysed_entries &&
+           build_both_with_levels(a, forms, {tuning::longest_row, longest_whole_row}, !policy.exact_order, on,
+                                  resource, to);
   }
 
   /// Returns the plan; nothing if the path that the policy asks for cannot solve the system, if no plan meets

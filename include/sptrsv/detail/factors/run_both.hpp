@@ -3,10 +3,17 @@
 
 #include <cstdint>
 #include <exception>
+#include <type_traits>
 
 #include "sptrsv/detail/factors/for_each.hpp"
 
 namespace sptrsv::detail::factors {
+
+/// Whether an engine has build_both(): it builds what the analyses of both triangles of a matrix begin with.
+template <class Engine, class = void>
+inline constexpr bool builds_both = false;
+template <class Engine>
+inline constexpr bool builds_both<Engine, std::void_t<decltype(&Engine::build_both)>> = true;
 
 /// Entries of a system whose analysis takes a few times as long as the start of a thread.
 inline constexpr std::int64_t many_entries = 20'000;

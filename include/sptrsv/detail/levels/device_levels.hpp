@@ -163,6 +163,52 @@ triangle_with_levels<Index, Offset> build_with_levels(const pattern_view<Index, 
   return {std::move(t), std::move(levels)};
 }
 
+/// Builds both triangles of a matrix and finds their levels: with the kernels of build_with_levels(), but
+/// both searches share a launch, and the waits for the device serve both. Returns false, and no triangles,
+/// unless the storage is sorted by rows, sound, and has no row to split. The triangles of a small system are
+/// built faster one after the other, because the searches of one often end on the host. Synchronises.
+template <class Index, class Offset, class Executor>
+bool build_both_with_levels(const pattern_view<Index, Offset>& a, const triangle_form (&forms)[2],
+                            const split_limits& limits, bool counts_blocks, const Executor& on,
+                            const analysis_memory& memory, triangle_with_levels<Index, Offset> (&to)[2]) {
+  if (forms[0].transposed || forms[1].transposed || a.size == 0) {
+    return false;
+  }
+  using builder_type = device_triangle_builder<Index, Offset, Executor>;
+  builder_type builders[2] = {{a, forms[0], on, memory}, {a, forms[1], on, memory}};
+  level_searches<Index, Offset, Executor> searches[2] = {{a.size, counts_blocks, on, memory},
+                                                         {a.size, counts_blocks, on, memory}};
+  device_triangle<Index, Offset> triangles[2];
+  for (int k = 0; k < 2; ++k) {
+    triangles[k] = builders[k].allocate_rows();
+    simt::for_each(on, a.size,
+                   start_rows_and_levels<Index, Offset>{builders[k].start_rows(triangles[k]),
+                                                        searches[k].start(nullptr)});
+    builders[k].measure_rows(triangles[k], limits.longest);
+  }
+  typename builder_type::report found[2] = {builders[0].read_report(), builders[1].read_report()};
+  for (int k = 0; k < 2; ++k) {
+    if (!builders[k].is_sound(found[k]) || !builders[k].ascends(found[k]) ||
+        found[k].longest_row > limits.longest_whole) {
+      return false;
+    }
+    builders[k].write_ascending_entries(triangles[k], found[k].entries, {});
+    builders[k].complete(triangles[k], found[k]);
+    triangles[k].partial_rows = found[k].partial_rows;
+  }
+  level_searches<Index, Offset, Executor>::launch_both(
+      searches[0], triangles[0], builders[0].report_on_device()->searches, searches[1], triangles[1],
+      builders[1].report_on_device()->searches, limit_of_search(a.size, a.entries));
+  for (int k = 0; k < 2; ++k) {
+    found[k] = builders[k].read_report();
+  }
+  for (int k = 0; k < 2; ++k) {
+    auto levels = searches[k].finish(triangles[k], found[k].searches);
+    to[k] = {std::move(triangles[k]), std::move(levels)};
+  }
+  return true;
+}
+
 /// Returns room for `size` rows in `count` levels. `with_solve_indices`: whether the solve index of each row
 /// is wanted, too; it is in scratch memory.
 template <class Index, class Executor>

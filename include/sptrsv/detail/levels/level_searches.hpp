@@ -121,17 +121,22 @@ class level_searches {
   void launch(const device_triangle<Index, Offset>& t, level_search* searches, const search_limit& limit,
               const triangle_kernels::sound_rows& condition) const {
     using agent = levels_agent<Index, Offset>;
-    typename agent::params p{};
-    p.size = t.size;
-    p.row_offsets = t.row_offsets.data();
-    p.columns = t.columns.data();
-    p.limit = limit;
-    p.condition = condition;
-    for (int i = 0; i < (counts_blocks_ ? 2 : 1); ++i) {
-      p.levels = i == 0 ? found_.of_row.data() : of_blocks_.data();
-      p.search = searches + i;
-      p.step = static_cast<Index>(1 - i);
-      on_.template launch<agent>(simt::block_count(t.size, agent::block_threads), p);
+    for (int i = 0; i < count(); ++i) {
+      on_.template launch<agent>(simt::block_count(t.size, agent::block_threads),
+                                 params_of(i, t, searches, limit, condition));
+    }
+  }
+
+  /// Enqueues the searches of two triangles of as many rows, each of which has one half of the thread blocks.
+  static void launch_both(const level_searches& first, const device_triangle<Index, Offset>& of_first,
+                          level_search* first_searches, const level_searches& second,
+                          const device_triangle<Index, Offset>& of_second, level_search* second_searches,
+                          const search_limit& limit) {
+    using agent = two_levels_agent<Index, Offset>;
+    for (int i = 0; i < first.count(); ++i) {
+      first.on_.template launch<agent>(2 * simt::block_count(of_first.size, agent::block_threads),
+                                       {{first.params_of(i, of_first, first_searches, limit, {}),
+                                         second.params_of(i, of_second, second_searches, limit, {})}});
     }
   }
 
@@ -155,6 +160,23 @@ class level_searches {
   }
 
  private:
+  /// Returns the number of searches.
+  [[nodiscard]] int count() const { return counts_blocks_ ? 2 : 1; }
+  [[nodiscard]] typename levels_agent<Index, Offset>::params params_of(
+      int i, const device_triangle<Index, Offset>& t, level_search* searches, const search_limit& limit,
+      const triangle_kernels::sound_rows& condition) const {
+    typename levels_agent<Index, Offset>::params p{};
+    p.size = t.size;
+    p.row_offsets = t.row_offsets.data();
+    p.columns = t.columns.data();
+    p.levels = i == 0 ? found_.of_row.data() : of_blocks_.data();
+    p.search = searches + i;
+    p.limit = limit;
+    p.step = static_cast<Index>(1 - i);
+    p.condition = condition;
+    return p;
+  }
+
   bool counts_blocks_;
   const Executor& on_;
   buffer<Index> of_blocks_;

@@ -311,4 +311,21 @@ struct levels_agent {
   }
 };
 
+/// Finds the levels of two triangles at the same time: every other block searches the second one. A search
+/// waits for hand-offs most of the time, so both take little longer than one.
+template <class Index, class Offset>
+struct two_levels_agent {
+  using of_one = levels_agent<Index, Offset>;
+  static constexpr int block_threads = of_one::block_threads;
+  using shared_storage = typename of_one::shared_storage;
+  struct params {
+    typename of_one::params of[2];
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    of_one::run(ctx, shared, p.of[ctx.block_rank() % 2]);
+  }
+};
+
 }  // namespace sptrsv::detail
