@@ -109,8 +109,12 @@ SPTRSV_LIMITS_SUBJECT(fused_high, policy::basic_sync_free_fused<largest<sync_fre
 SPTRSV_LIMITS_SUBJECT(column_low, policy::basic_sync_free_column<smallest<sync_free_column_tuning>>, {});
 SPTRSV_LIMITS_SUBJECT(column_high, policy::basic_sync_free_column<largest<sync_free_column_tuning>>, {});
 SPTRSV_LIMITS_SUBJECT(self_low, policy::basic_self_scheduled<smallest_self_scheduled>, {});
+SPTRSV_LIMITS_SUBJECT(self_low_by_rows, policy::basic_self_scheduled<smallest_self_scheduled>,
+                      {orientation::rows});
 SPTRSV_LIMITS_SUBJECT(self_high, policy::basic_self_scheduled<largest_self_scheduled>, {orientation::rows});
 SPTRSV_LIMITS_SUBJECT(level_low, policy::basic_level_set<smallest_level_set>, {});
+SPTRSV_LIMITS_SUBJECT(level_low_by_columns, policy::basic_level_set<smallest_level_set>,
+                      {orientation::columns});
 SPTRSV_LIMITS_SUBJECT(level_high, policy::basic_level_set<largest_level_set>, {orientation::columns});
 SPTRSV_LIMITS_SUBJECT(scheme_low, policy::basic_scheme<smallest_scheme>, {});
 SPTRSV_LIMITS_SUBJECT(scheme_high, policy::basic_scheme<largest<scheme_tuning>>, {});
@@ -148,11 +152,12 @@ SPTRSV_LIMITS_DATAFLOW(hybrid_high, largest_dataflow, hybrid, -1);
 
 template <class... Subjects>
 using doubles = case_list<suite_case<emulator_target, Subjects, double, std::int32_t, std::int32_t>...>;
-using limits = doubles<warp_low, warp_high, thread_low, thread_high, fused_low, fused_high, column_low,
-                       column_high, self_low, self_high, level_low, level_high, scheme_low, scheme_high,
-                       block_low, block_high, row_per_thread_low, row_per_thread_high, partitioned_low_0,
-                       partitioned_low_1, partitioned_high_0, partitioned_high_1, single_block_low_0,
-                       single_block_low_1, single_block_high_0, single_block_high_1, hybrid_low, hybrid_high>;
+using limits =
+    doubles<warp_low, warp_high, thread_low, thread_high, fused_low, fused_high, column_low, column_high,
+            self_low, self_low_by_rows, self_high, level_low, level_low_by_columns, level_high, scheme_low,
+            scheme_high, block_low, block_high, row_per_thread_low, row_per_thread_high, partitioned_low_0,
+            partitioned_low_1, partitioned_high_0, partitioned_high_1, single_block_low_0, single_block_low_1,
+            single_block_high_0, single_block_high_1, hybrid_low, hybrid_high>;
 
 SPTRSV_TEST_POLICIES(limits, right_hand_sides, limits);
 SPTRSV_TEST_POLICIES(limits, ieee, limits);
