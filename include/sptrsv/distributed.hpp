@@ -10,6 +10,7 @@
 
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/distributed/engine.hpp"
+#include "sptrsv/policy/distributed.hpp"
 #include "sptrsv/policy/supernodal.hpp"
 #include "sptrsv/solver.hpp"
 
@@ -26,44 +27,6 @@ struct row_part {
   const Index* column_indices = nullptr;  ///< by entry, in the numbering of the whole matrix
   const Value* values = nullptr;          ///< by entry
 };
-
-/// How supernodes are dealt to PEs: automatic, subtrees, top or cyclic.
-using supernode_dealing = detail::distributed::dealing;
-
-/// How values go from one PE to another: automatic, direct, puts or waiting_blocks.
-using pe_transport = detail::distributed::transport;
-
-namespace policy {
-
-/// Solves by the supernodes of `supernodal`, which are dealt to PEs. Values go from one PE to another where a
-/// supernode and its parent in the tree of supernodes belong to different PEs. What policy::basic_supernodal
-/// says of solutions holds here, too: backward error, growth, non-finite values, fixed order of additions.
-///
-/// All PEs know the supernodes and the rows below them. For a complete factor this takes far less memory than
-/// its entries; for a pattern without supernodes it is the pattern of the whole matrix.
-struct distributed {
-  static constexpr const char* name = "distributed";  ///< name of the policy
-  /// How many PEs solve for columns; 0: a model of the critical path chooses. All PEs hand in rows and
-  /// receive x in any case.
-  int pes = 0;
-  /// How supernodes are dealt to PEs. If the pattern is not that of a complete factor, it is `cyclic`.
-  supernode_dealing dealing = supernode_dealing::automatic;
-  /// Upper bound of the growth of a supernode, as policy::basic_supernodal::max_growth.
-  double max_growth = 1000;
-  /// How much longer a hop to another PE makes a solve than one within a PE, for the model. The default was
-  /// fitted to solves on two H100 with NVLink; a hop by itself takes 581 ns there.
-  double remote_hop_ns = 2000;
-  /// How values go from one PE to another. `automatic`: by direct stores where the team maps the memory of
-  /// the other PE, which is faster, and by puts elsewhere. For comparison, `puts` and `waiting_blocks` send
-  /// all values by puts; with `waiting_blocks`, solve() throws errc::unsupported if the blocks that wait are
-  /// not all resident beside another one. `direct`: analyze() throws errc::unsupported if the memory of a PE
-  /// is not mapped.
-  pe_transport transport = pe_transport::automatic;
-  /// As remote_hop_ns, for puts: by themselves put, fence and signal take 2,525 ns there.
-  double put_hop_ns = 6500;
-};
-
-}  // namespace policy
 
 /// The plan and the costs of the solves of a distributed_solver on one PE.
 using detail::distributed::distributed_facts;

@@ -198,8 +198,8 @@ std::size_t solve_in_memory(const pattern& p, std::size_t limit, Pes& pes) {
     limited_resource memory(on.default_resource(), limit);
     {
       pe_solver<supernodal_tuning, double, std::decay_t<decltype(team)>, std::decay_t<decltype(on)>> solver(
-          slice(a, team.rank(), team.size()), a.rows, {},
-          {team.size(), detail::distributed::dealing::subtrees, 1000}, team, on, &memory);
+          slice(a, team.rank(), team.size()), a.rows, {}, {team.size(), supernode_dealing::subtrees, 1000},
+          team, on, &memory);
       auto own = solver.upload(b, a.rows, 1);
       solver.enqueue(own, own, 1, 1);
       detail::distributed::gather(team, std::vector<char>{});
@@ -238,10 +238,9 @@ inline constexpr double test_growth = 8;
 
 /// Returns plans for `pes` PEs that deal the supernodes in different ways.
 inline std::vector<detail::distributed::plan_options> plans_for(int pes) {
-  using detail::distributed::dealing;
-  return {{pes, dealing::cyclic, test_growth},
-          {pes, dealing::subtrees, test_growth},
-          {pes, dealing::top, test_growth}};
+  return {{pes, supernode_dealing::cyclic, test_growth},
+          {pes, supernode_dealing::subtrees, test_growth},
+          {pes, supernode_dealing::top, test_growth}};
 }
 
 }  // namespace sptrsv::testing

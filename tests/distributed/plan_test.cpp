@@ -48,9 +48,9 @@ planned plan_of(const pattern& p, int pes, const plan_options& how, const form& 
 /// The supernodes do not depend on the number of PEs, nor on who has handed in which rows.
 TEST(DistributedPlan, SupernodesAreTheSameOnAnyNumberOfPes) {
   for (const pattern& p : {factor_of_grid(7, 8), patterns::dense(29), patterns::random(60, 4, 3)}) {
-    const planned one = plan_of(p, 1, {1, dealing::cyclic});
+    const planned one = plan_of(p, 1, {1, supernode_dealing::cyclic});
     for (const int pes : {2, 3, 5}) {
-      const planned several = plan_of(p, pes, {pes, dealing::cyclic});
+      const planned several = plan_of(p, pes, {pes, supernode_dealing::cyclic});
       EXPECT_EQ(one.whole.tree.first, several.whole.tree.first) << p.name;
       EXPECT_EQ(one.whole.tree.is_nested, several.whole.tree.is_nested);
       EXPECT_EQ(one.whole.rows, several.whole.rows);
@@ -60,10 +60,10 @@ TEST(DistributedPlan, SupernodesAreTheSameOnAnyNumberOfPes) {
 
 TEST(DistributedPlan, BothTrianglesOfAFactorHaveItsSupernodes) {
   const pattern p = factor_of_grid(7, 8);
-  const planned lower = plan_of(p, 2, {2, dealing::subtrees});
+  const planned lower = plan_of(p, 2, {2, supernode_dealing::subtrees});
   form f;
   f.operation = op::transpose;
-  const planned transposed = plan_of(p, 2, {2, dealing::subtrees}, f);
+  const planned transposed = plan_of(p, 2, {2, supernode_dealing::subtrees}, f);
   EXPECT_TRUE(lower.whole.tree.is_nested);
   EXPECT_FALSE(lower.whole.backward);
   EXPECT_TRUE(transposed.whole.backward);
@@ -121,7 +121,7 @@ TEST(DistributedPlan, EveryMessageHasAnIndexOfItsOwn) {
 
 /// Below the supernodes that are dealt one by one, no value goes to another PE.
 TEST(DistributedPlan, SubtreesStayOnOnePe) {
-  const planned made = plan_of(factor_of_grid(16, 16), 2, {2, dealing::subtrees});
+  const planned made = plan_of(factor_of_grid(16, 16), 2, {2, supernode_dealing::subtrees});
   std::int64_t crossings = 0;
   for (std::int64_t s = 0; s < made.whole.tree.count(); ++s) {
     if (made.whole.tree.rows(s) > 0 &&
@@ -146,7 +146,7 @@ TEST(DistributedPlan, TheModelChoosesTheNumberOfPes) {
 
 TEST(DistributedPlan, PredictionsFollowTheCosts) {
   const auto predicted = [](const machine_costs& costs, int pes) {
-    plan_options how{pes, dealing::subtrees, 1000, costs};
+    plan_options how{pes, supernode_dealing::subtrees, 1000, costs};
     return plan_of(factor_of_grid(12, 12), 4, how).owners.predicted;
   };
   const predicted_solve base = predicted({400, 2000, 4}, 2);

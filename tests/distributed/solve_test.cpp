@@ -13,9 +13,7 @@
 namespace sptrsv::testing {
 namespace {
 
-using detail::distributed::dealing;
 using detail::distributed::plan_options;
-using detail::distributed::transport;
 
 template <class Value, class Tuning = small_tasks, class Team = emulator_team>
 void check(int pes, const solve_run& run, const emulator::device_settings& settings, int sharing = 1) {
@@ -91,14 +89,14 @@ TEST(DistributedSolve, PutsSolveEveryFormOnEveryNumberOfPes) {
       for (const pattern& p : patterns_to_solve()) {
         const auto forms = covering_forms(rotation++);
         const int sharing = rotation % 2 == 0 ? 1 : 2;
-        how.sends = transport::automatic;
+        how.sends = pe_transport::automatic;
         check<double, small_tasks, emulator_team_of_nodes<1>>(
             pes, {p, forms[rotation % forms.size()], how, {1, 3}}, hostile_settings(rotation, rotation % 3),
             sharing);
         check<double, small_tasks, emulator_team_of_nodes<2>>(
             pes, {p, forms[(rotation + 1) % forms.size()], how, {1, 3}},
             hostile_settings(rotation, rotation % 3), sharing);
-        how.sends = transport::puts;
+        how.sends = pe_transport::puts;
         check<double>(pes, {p, forms[(rotation + 2) % forms.size()], how, {1, 3}},
                       hostile_settings(rotation, rotation % 3), sharing);
         ASSERT_FALSE(HasFailure()) << pes << " PEs, " << p.name;
@@ -112,12 +110,12 @@ TEST(DistributedSolve, SolvesWithPutsFollowEachOtherUnderHostileSchedules) {
   for (std::uint64_t i = 0; i < 16; ++i) {
     for (const int pes : {2, 4}) {
       plan_options how = plans_for(pes)[i % plans_for(pes).size()];
-      how.sends = i % 2 == 0 ? transport::puts : transport::automatic;
+      how.sends = i % 2 == 0 ? pe_transport::puts : pe_transport::automatic;
       const int sharing = static_cast<int>(1 + i / 3 % 2);
       check<double, small_tasks, emulator_team_of_nodes<1>>(
           pes, {patterns::random(40, 3, 2), covering_forms(i)[0], how},
           hostile_settings(i, static_cast<std::uint32_t>(i % 4)), sharing);
-      how.sends = transport::puts;
+      how.sends = pe_transport::puts;
       check<std::complex<float>, small_forests_of_pes>(
           pes, {factor_of_grid(9, 10), covering_forms(i)[3], how},
           hostile_settings(i, static_cast<std::uint32_t>(i % 3)), sharing);
@@ -131,7 +129,7 @@ TEST(DistributedSolve, WaitingBlocksHandMessagesOver) {
   for (std::uint64_t i = 0; i < 12; ++i) {
     for (const int pes : {2, 4}) {
       plan_options how = plans_for(pes)[i % plans_for(pes).size()];
-      how.sends = transport::waiting_blocks;
+      how.sends = pe_transport::waiting_blocks;
       auto settings = hostile_settings(i, 0);
       settings.resident_blocks = 0;
       settings.occupancy = 1000;
@@ -155,7 +153,7 @@ TEST(DistributedSolve, APeThatWaitsForNobodyDoesNotOvertakeTheOthers) {
   const pattern p = patterns::where("one_way", 8, [](auto i, auto j) { return i <= 2 || j >= 2; });
   for (std::uint64_t i = 0; i < 24; ++i) {
     check<double, unmerged_tasks>(
-        2, {p, form{}, {2, dealing::cyclic, test_growth}, {1, 1, 1, 2, 1, 1, 1, 1, 1, 1}},
+        2, {p, form{}, {2, supernode_dealing::cyclic, test_growth}, {1, 1, 1, 2, 1, 1, 1, 1, 1, 1}},
         hostile_settings(i, 0));
     ASSERT_FALSE(HasFailure()) << "settings " << i;
   }

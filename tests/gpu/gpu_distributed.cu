@@ -184,9 +184,8 @@ TEST(GpuDistributed, TheInterfaceSolves) {
 
 /// Solves with all values sent by puts, and with blocks that wait for messages, on `gpus` GPUs.
 void solve_by_puts(int gpus) {
-  using detail::distributed::transport;
   std::size_t rotation = 0;
-  for (const transport how : {transport::puts, transport::waiting_blocks}) {
+  for (const pe_transport how : {pe_transport::puts, pe_transport::waiting_blocks}) {
     for (const int pes : {2, 4}) {
       for (const pattern& p :
            {factor_of_grid(40, 50), patterns::random(1000, 8, 5), factor_of_grid(12, 12, 12)}) {

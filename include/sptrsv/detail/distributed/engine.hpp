@@ -119,13 +119,14 @@ class engine {
   [[nodiscard]] std::string describe() const {
     const ownership& owners = plan_->owners;
     const auto rounded = [](double ns) { return std::to_string(static_cast<std::int64_t>(ns)); };
-    const char* const how = owners.pes == 1                   ? ""
-                            : owners.how == dealing::subtrees ? ", by subtrees"
-                            : owners.how == dealing::top      ? ", by subtrees, and cyclically above them"
-                                                              : ", cyclically";
-    const char* const sent = owners.pes == 1 || !plan_->has_puts()     ? ""
-                             : how_.sends == transport::waiting_blocks ? ", with puts and waiting blocks"
-                                                                       : ", with puts";
+    const char* const how = owners.pes == 1                             ? ""
+                            : owners.how == supernode_dealing::subtrees ? ", by subtrees"
+                            : owners.how == supernode_dealing::top
+                                ? ", by subtrees, and cyclically above them"
+                                : ", cyclically";
+    const char* const sent = owners.pes == 1 || !plan_->has_puts()        ? ""
+                             : how_.sends == pe_transport::waiting_blocks ? ", with puts and waiting blocks"
+                                                                          : ", with puts";
     return std::string(plan_->whole.backward ? "backward, " : "forward, ") +
            std::to_string(plan_->whole.tree.count()) + " supernodes, on " + std::to_string(owners.pes) +
            " of " + std::to_string(team_.size()) + " PEs" + how + sent + "; predicted " +

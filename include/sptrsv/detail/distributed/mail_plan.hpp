@@ -18,17 +18,19 @@ using put_targets = std::vector<char>;
 /// Returns whether PEs send by puts, by sender and receiver. `of_pe`: addresses of symmetric memory, null
 /// where it is not mapped. Collective.
 template <class Team, class T>
-std::vector<put_targets> find_puts(Team& team, const std::vector<T*>& of_pe, transport how) {
+std::vector<put_targets> find_puts(Team& team, const std::vector<T*>& of_pe, pe_transport how) {
   put_targets mine;
   for (std::size_t pe = 0; pe < of_pe.size(); ++pe) {
     const bool is_own = pe == static_cast<std::size_t>(team.rank());
     mine.push_back(
-        !is_own && (how == transport::puts || how == transport::waiting_blocks || of_pe[pe] == nullptr) ? 1
-                                                                                                        : 0);
+        !is_own && (how == pe_transport::puts || how == pe_transport::waiting_blocks || of_pe[pe] == nullptr)
+            ? 1
+            : 0);
   }
   check_together(team, [&] {
-    SPTRSV_EXPECTS(how != transport::direct || std::find(of_pe.begin(), of_pe.end(), nullptr) == of_pe.end(),
-                   errc::unsupported, "direct stores need PEs whose memory is mapped");
+    SPTRSV_EXPECTS(
+        how != pe_transport::direct || std::find(of_pe.begin(), of_pe.end(), nullptr) == of_pe.end(),
+        errc::unsupported, "direct stores need PEs whose memory is mapped");
   });
   return gather(team, mine);
 }

@@ -11,16 +11,9 @@
 #include <vector>
 
 #include "sptrsv/detail/distributed/structure.hpp"
+#include "sptrsv/policy/distributed.hpp"
 
 namespace sptrsv::detail::distributed {
-
-/// How supernodes are dealt to PEs.
-enum class dealing {
-  automatic,  ///< the one that is predicted to be fastest
-  subtrees,   ///< subtrees to PEs; a supernode above them to the PE of its heaviest child
-  top,        ///< subtrees to PEs; the supernodes above them one by one, cyclically
-  cyclic      ///< all supernodes one by one, cyclically
-};
 
 /// The properties of a machine that the model uses. The defaults, which are different forward and backward,
 /// were fitted to complete factors of 3-D grids on two H100; see docs/lab_log/distributed.md. A hop costs
@@ -130,10 +123,10 @@ class dealer {
   dealer(const structure<Index>& of, int pes) : of_(of), pes_(pes) {}
 
   /// Returns the owner of each supernode.
-  [[nodiscard]] std::vector<int> deal(dealing how) const {
+  [[nodiscard]] std::vector<int> deal(supernode_dealing how) const {
     const std::int64_t count = of_.tree.count();
     std::vector<int> owner(static_cast<std::size_t>(count), 0);
-    if (how == dealing::cyclic || !of_.tree.is_nested) {
+    if (how == supernode_dealing::cyclic || !of_.tree.is_nested) {
       for (std::int64_t s = 0; s < count; ++s) {
         owner[static_cast<std::size_t>(s)] = static_cast<int>(s % pes_);
       }
@@ -173,11 +166,11 @@ class dealer {
     std::vector<double> heaviest(owner.size(), -1);
     int next = 0;
     for (std::int64_t s = 0; s < count; ++s) {
-      if (is_top(s) && (how == dealing::top || heaviest[static_cast<std::size_t>(s)] < 0)) {
+      if (is_top(s) && (how == supernode_dealing::top || heaviest[static_cast<std::size_t>(s)] < 0)) {
         owner[static_cast<std::size_t>(s)] = next++ % pes_;
       }
       const std::int64_t above = parent(s);
-      if (above >= 0 && is_top(above) && how != dealing::top &&
+      if (above >= 0 && is_top(above) && how != supernode_dealing::top &&
           weight[static_cast<std::size_t>(s)] > heaviest[static_cast<std::size_t>(above)]) {
         heaviest[static_cast<std::size_t>(above)] = weight[static_cast<std::size_t>(s)];
         owner[static_cast<std::size_t>(above)] = owner[static_cast<std::size_t>(s)];
@@ -204,7 +197,7 @@ class dealer {
 struct ownership {
   std::vector<int> owner;  ///< by supernode
   int pes = 1;             ///< how many PEs solve
-  dealing how = dealing::subtrees;
+  supernode_dealing how = supernode_dealing::subtrees;
   predicted_solve predicted;
 };
 
@@ -212,13 +205,14 @@ struct ownership {
 /// fastest. More PEs take part only if the prediction for them is at least a tenth shorter: the model is not
 /// more exact.
 template <class Index>
-ownership choose_owners(const structure<Index>& of, int pes, int present, dealing how,
+ownership choose_owners(const structure<Index>& of, int pes, int present, supernode_dealing how,
                         const machine_costs& costs, double scalar_bytes, const put_pairs& puts) {
   ownership best;
   for (int used = pes > 0 ? pes : 1; used <= (pes > 0 ? pes : present); ++used) {
-    for (const dealing tried : {dealing::subtrees, dealing::top, dealing::cyclic}) {
-      if ((how != dealing::automatic && how != tried) ||
-          (how == dealing::automatic && tried == dealing::cyclic)) {
+    for (const supernode_dealing tried :
+         {supernode_dealing::subtrees, supernode_dealing::top, supernode_dealing::cyclic}) {
+      if ((how != supernode_dealing::automatic && how != tried) ||
+          (how == supernode_dealing::automatic && tried == supernode_dealing::cyclic)) {
         continue;
       }
       ownership now{dealer<Index>(of, used).deal(tried), used, tried, {}};

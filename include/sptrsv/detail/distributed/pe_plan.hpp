@@ -19,10 +19,10 @@ namespace sptrsv::detail::distributed {
 /// How the plan is made.
 struct plan_options {
   int pes = 0;  ///< how many PEs solve; 0: the model says it
-  dealing how = dealing::automatic;
+  supernode_dealing how = supernode_dealing::automatic;
   double max_growth = 1000;
   machine_costs costs{};
-  transport sends = transport::automatic;
+  pe_transport sends = pe_transport::automatic;
 };
 
 /// Symmetric memory: each PE has a piece of the same size and knows the addresses of all pieces.
@@ -123,7 +123,7 @@ struct pe_plan {
     const auto upload = [&](const auto& from) { return supernodal::upload(from, on, resource); };
     if (has_puts()) {
       const mail_limits limits{exchange_blocks, values_per_block, Tuning::block_threads / 32, strip_columns,
-                               how.sends == transport::waiting_blocks};
+                               how.sends == pe_transport::waiting_blocks};
       mail = mail_planner<Offset, Team>(team, pairs[static_cast<std::size_t>(team.rank())], limits, tasks,
                                         whole.backward, messages)
                  .make();

@@ -27,16 +27,6 @@
 
 namespace sptrsv::detail::distributed {
 
-/// How values go from one PE to another.
-enum class transport {
-  automatic,  ///< by direct stores to PEs whose memory is mapped, by puts to others
-  direct,     ///< each value by itself, which is its own flag
-  puts,       ///< the values of a task together: put, fence, signal
-  /// By puts; the first blocks of a solve wait for all signals and hand the values to the others, as the WAIT
-  /// kernel of the paper does. For comparison: these blocks must all be resident.
-  waiting_blocks
-};
-
 /// Puts by stores to the memory of PEs that is mapped. It costs what NVSHMEM's puts cost over NVLink.
 struct mapped_puts {
   std::byte* own;           ///< the memory of this PE

@@ -1,0 +1,57 @@
+// The policy of solves over several GPUs. The solver is in sptrsv/distributed.hpp; policy.hpp does not
+// include this header.
+#pragma once
+
+namespace sptrsv {
+
+/// How supernodes are dealt to PEs.
+enum class supernode_dealing {
+  automatic,  ///< the one that is predicted to be fastest
+  subtrees,   ///< subtrees to PEs; a supernode above them to the PE of its heaviest child
+  top,        ///< subtrees to PEs; the supernodes above them one by one, cyclically
+  cyclic      ///< all supernodes one by one, cyclically
+};
+
+/// How values go from one PE to another.
+enum class pe_transport {
+  automatic,  ///< by direct stores to PEs whose memory is mapped, by puts to others
+  direct,     ///< each value by itself, which is its own flag
+  puts,       ///< the values of a task together: put, fence, signal
+  /// By puts; the first blocks of a solve wait for all signals and hand the values to the others, as the WAIT
+  /// kernel of the paper does. For comparison: these blocks must all be resident.
+  waiting_blocks
+};
+
+namespace policy {
+
+/// Solves by the supernodes of `supernodal`, which are dealt to PEs. Values go from one PE to another where a
+/// supernode and its parent in the tree of supernodes belong to different PEs. What policy::basic_supernodal
+/// says of solutions holds here, too: backward error, growth, non-finite values, fixed order of additions.
+///
+/// All PEs know the supernodes and the rows below them. For a complete factor this takes far less memory than
+/// its entries; for a pattern without supernodes it is the pattern of the whole matrix.
+struct distributed {
+  static constexpr const char* name = "distributed";  ///< name of the policy
+  /// How many PEs solve for columns; 0: a model of the critical path chooses. All PEs hand in rows and
+  /// receive x in any case.
+  int pes = 0;
+  /// How supernodes are dealt to PEs. If the pattern is not that of a complete factor, it is `cyclic`.
+  supernode_dealing dealing = supernode_dealing::automatic;
+  /// Upper bound of the growth of a supernode, as policy::basic_supernodal::max_growth.
+  double max_growth = 1000;
+  /// How much longer a hop to another PE makes a solve than one within a PE, for the model. The default was
+  /// fitted to solves on two H100 with NVLink; a hop by itself takes 581 ns there.
+  double remote_hop_ns = 2000;
+  /// How values go from one PE to another. `automatic`: by direct stores where the team maps the memory of
+  /// the other PE, which is faster, and by puts elsewhere. For comparison, `puts` and `waiting_blocks` send
+  /// all values by puts; with `waiting_blocks`, solve() throws errc::unsupported if the blocks that wait are
+  /// not all resident beside another one. `direct`: analyze() throws errc::unsupported if the memory of a PE
+  /// is not mapped.
+  pe_transport transport = pe_transport::automatic;
+  /// As remote_hop_ns, for puts: by themselves put, fence and signal take 2,525 ns there.
+  double put_hop_ns = 6500;
+};
+
+}  // namespace policy
+
+}  // namespace sptrsv
