@@ -9,8 +9,8 @@
 
 namespace sptrsv::detail::dataflow::row_per_thread {
 
-/// What a solve consists of, and the time of each of it in nanoseconds: the launch, the levels, and the bytes
-/// of the entries (without the diagonal) and of the rows.
+/// The parts of a solve, and the nanoseconds of each: the launch, a level, and the bytes of a row and of an
+/// entry (without the diagonal).
 struct solve_costs {
   double launch;
   double level;
