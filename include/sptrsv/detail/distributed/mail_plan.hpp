@@ -9,6 +9,7 @@
 
 #include "sptrsv/detail/distributed/messages.hpp"
 #include "sptrsv/detail/distributed/puts.hpp"
+#include "sptrsv/policy/distributed.hpp"
 
 namespace sptrsv::detail::distributed {
 
