@@ -64,6 +64,19 @@ def _describe_cupy(array: Any) -> Array:
     return Array(array, array.data.ptr, array.shape, _in_elements(array.strides, dtype.itemsize), dtype, True, True)
 
 
+def is_cupy_vector(array: Any, dtype: np.dtype, shape: tuple[int], strides: tuple[int]) -> bool:
+    """Return whether this is an array of CuPy with exactly these properties; the strides are in bytes.
+
+    It takes a third of the time of `describe`. The first array of a type is not recognised.
+    """
+    return (
+        _DESCRIBERS.get(type(array)) is _describe_cupy
+        and array.dtype == dtype
+        and array.shape == shape
+        and array.strides == strides
+    )
+
+
 def _describe_interface(array: Any) -> Array:
     interface = array.__cuda_array_interface__
     dtype, shape, strides = np.dtype(interface["typestr"]), tuple(interface["shape"]), interface.get("strides")
@@ -120,8 +133,13 @@ def current_stream(array: Any) -> int:
     if module == "torch":
         return _torch_stream(array)
     if module == "cupy":
-        return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
+        return cupy_stream()
     return int(array.__cuda_array_interface__.get("stream") or 0)
+
+
+def cupy_stream() -> int:
+    """Return the current stream of CuPy."""
+    return int(sys.modules["cupy"].cuda.get_current_stream().ptr)
 
 
 def _torch_stream(tensor: Any) -> int:

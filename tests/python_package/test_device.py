@@ -45,6 +45,21 @@ class CuPy(unittest.TestCase):
                 expected = cupy_linalg.spsolve_triangular(cupy_sparse.csr_matrix(a), b)
                 cupy.testing.assert_allclose(x, expected, rtol=1e-4, atol=1e-5)
 
+    def test_takes_vectors_with_and_without_gaps(self):
+        a = triangle()
+        f = sptrsv.analyze(cupy_sparse.csr_matrix(a))
+        wide = cupy.asarray(RANDOM.uniform(-1, 1, 600))
+        b = wide[::2].copy()
+        expected = np.linalg.solve(a.toarray(), cupy.asnumpy(b))
+        for _ in range(2):  # the second time without a full description
+            for right in (b, wide[::2]):
+                np.testing.assert_allclose(cupy.asnumpy(f.solve(right)), expected, rtol=1e-10, atol=1e-12)
+                for out in (cupy.empty(300), cupy.empty(600)[::2]):
+                    self.assertIs(f.solve(right, out=out), out)
+                    np.testing.assert_allclose(cupy.asnumpy(out), expected, rtol=1e-10, atol=1e-12)
+        self.assertIs(f.solve(b, out=b), b)
+        np.testing.assert_allclose(cupy.asnumpy(b), expected, rtol=1e-10, atol=1e-12)
+
     def test_solves_transposes_and_several_right_hand_sides(self):
         a = triangle()
         f = sptrsv.analyze(cupy_sparse.csr_matrix(a), transpose="T", max_rhs=3)

@@ -160,6 +160,66 @@ class Analyze(unittest.TestCase):
         self.assertEqual(f.solve(np.ones(0)).shape, (0,))
 
 
+class StandIn:
+    """An array with the attributes of CuPy's arrays that the package uses, in the memory of an array of NumPy."""
+
+    __module__ = "cupy"
+
+    def __init__(self, array):
+        self.array = array
+        self.data = mock.Mock(ptr=array.ctypes.data)
+
+    def __getattr__(self, name):
+        return getattr(self.array, name)
+
+
+class ArraysOfCuPy(unittest.TestCase):
+    """How a solve takes arrays of CuPy, with stand-ins: vectors without gaps pass without a full description."""
+
+    def setUp(self):
+        stream = mock.Mock(ptr=0)
+        module = mock.Mock(empty_like=lambda a: StandIn(np.empty_like(a.array)))
+        module.cuda.get_current_stream = lambda: stream
+        patch = mock.patch.dict("sys.modules", cupy=module)
+        patch.start()
+        self.addCleanup(patch.stop)
+        a = sp.csr_matrix(np.tril(RANDOM.uniform(1, 2, (5, 5))))
+        self.f = sptrsv.analyze(a)
+        self.f._on_device = True  # the library still computes on the host, where the stand-ins are
+        self.b = RANDOM.uniform(-1, 1, 5)
+        self.x = np.linalg.solve(a.toarray(), self.b)
+        self.f.solve(StandIn(self.b))  # the first array of a type is described
+
+    def test_vectors_without_gaps(self):
+        with mock.patch.object(self.f, "_operands", side_effect=AssertionError("described")):
+            b = StandIn(self.b.copy())
+            np.testing.assert_allclose(self.f.solve(b).array, self.x, rtol=1e-12)
+            out = StandIn(np.empty(5))
+            self.assertIs(self.f.solve(b, out=out), out)
+            np.testing.assert_allclose(out.array, self.x, rtol=1e-12)
+            self.f.solve(b, out=b)
+            np.testing.assert_allclose(b.array, self.x, rtol=1e-12)
+
+    def test_other_arrays(self):
+        wide = np.zeros(10)
+        wide[::2] = self.b
+        np.testing.assert_allclose(self.f.solve(StandIn(wide[::2])).array, self.x, rtol=1e-12)
+        self.f.solve(StandIn(self.b), out=StandIn(wide[::2]))
+        np.testing.assert_allclose(wide[::2], self.x, rtol=1e-12)
+        self.assertFalse(wide[1::2].any())
+        np.testing.assert_allclose(self.f.solve(StandIn(self.b), alpha=2).array, 2 * self.x, rtol=1e-12)
+        for out in (StandIn(np.empty(4)), StandIn(np.empty(5, np.int64)), StandIn(np.empty((5, 1)))):
+            with self.assertRaisesRegex(ValueError, "out must be"):
+                self.f.solve(StandIn(self.b), out=out)
+        with self.assertRaisesRegex(ValueError, "different memories"):
+            self.f.solve(StandIn(self.b), out=np.empty(5))
+        with self.assertRaisesRegex(ValueError, "6 rows"):
+            self.f.solve(StandIn(np.empty(6)))
+        self.f._on_device = False
+        with self.assertRaisesRegex(ValueError, "host memory"):
+            self.f.solve(StandIn(self.b))
+
+
 class SciPy(unittest.TestCase):
     def test_from_splu_solves_as_superlu(self):
         for dtype in (np.float64, np.complex128):
