@@ -510,7 +510,9 @@ ERRORS = (
         "index",
         "row_per_thread",
         Edit(
-            ROW_PER_THREAD, "left >> lane_bits(p) == 0 ? static_cast<int>(left) : 1 << lane_bits(p)", "1 << lane_bits(p)"
+            ROW_PER_THREAD,
+            "left >> lane_bits(p) == 0 ? static_cast<int>(left) : 1 << lane_bits(p)",
+            "1 << lane_bits(p)",
         ),
     ),
     error(

@@ -23,15 +23,18 @@ class nvshmem_put_team : public nvshmem_team {
 
   /// Puts by NVSHMEM's device functions; see sptrsv/detail/distributed/puts.hpp.
   struct puts {
+    /// The lanes of a warp copy `words` words from `from` to the address of PE `pe` that corresponds to `to`.
     template <class Context, class Warp, class Word>
     SPTRSV_DEVICE void put(Context& /*ctx*/, const Warp& /*warp*/, int pe, Word* to, const Word* from,
                            std::int64_t words) const {
       nvshmemx_putmem_nbi_warp(to, from, static_cast<std::size_t>(words) * sizeof(Word), pe);
     }
+    /// For lane 0, after a sync of the warp: what was put before arrives before later signals.
     template <class Context>
     SPTRSV_DEVICE void fence(Context& /*ctx*/) const {
       nvshmem_fence();
     }
+    /// One thread stores `value` to the word of PE `pe` that corresponds to `word`.
     template <class Context>
     SPTRSV_DEVICE void signal(Context& /*ctx*/, int pe, std::uint64_t* word, std::uint64_t value) const {
       nvshmemx_signal_op(word, value, NVSHMEM_SIGNAL_SET, pe);
