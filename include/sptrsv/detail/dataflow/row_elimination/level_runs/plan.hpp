@@ -270,8 +270,8 @@ class plan {
   /// `most`: entries of all lists, at most.
   void choose(const Scalar* stored, const row_elimination::limits& limits, std::int64_t most,
               const Executor& on, const analysis_memory& memory) {
-    constexpr std::int64_t few_entries = std::int64_t{1}
-                                         << 20;  // less room is not worth a wait for the device
+    // Room for less than 4 MiB is not worth a wait for the device.
+    constexpr std::int64_t few_entries = (std::int64_t{4} << 20) / std::int64_t{sizeof(Index)};
     const std::int64_t size = triangle().size;
     for_positions([&](const listed_rows<Index>& rows) {
       simt::for_each(
