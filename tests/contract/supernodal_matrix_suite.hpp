@@ -14,6 +14,8 @@
 #include "contract/contract_fixture.hpp"
 #include "sptrsv/policy/supernodal.hpp"
 #include "sptrsv/supernodal_matrix.hpp"
+#include "support/counting_resource.hpp"
+#include "support/failing_resource.hpp"
 #include "support/raw_matrix.hpp"
 
 namespace sptrsv::testing {
@@ -287,8 +289,50 @@ TYPED_TEST_P(supernodal_matrices, outlive_the_solver_that_they_share) {
             errc::invalid_argument);
 }
 
+/// Whichever allocation of `analyze` or `transposed` fails: the error says so, everything is given back, and
+/// a solver that was there before still solves.
+TYPED_TEST_P(supernodal_matrices, lose_nothing_without_memory) {
+  form f;
+  f.by_columns = true;
+  const pattern p = patterns::stencil_2d(7, 6);
+  const auto a = this->make(p, f);
+  const auto there = this->upload(this->to_panels(a, 5));
+  const auto stream = this->where.stream();
+  const auto b = random_vector<typename TestFixture::value_type>(p.size, 3);
+  int of_analyze = 0;
+  int of_transposed = 0;
+  for (std::size_t number = 1;; ++number) {
+    failing_resource failing(this->where.resource(), number);
+    counting_resource counted(failing);
+    bool analyzed = false;
+    const auto failed = failure::of([&] {
+      auto solver = sptrsv::analyze(policy::supernodal{}, there, f.options(6), stream, &counted);
+      analyzed = true;
+      const std::size_t before = counted.live_bytes();
+      const auto transposed =
+          failure::of([&] { static_cast<void>(solver.transposed(op::transpose, stream)); });
+      EXPECT_EQ(counted.live_bytes(), before) << "allocation " << number;
+      of_transposed += transposed ? 1 : 0;
+      EXPECT_EQ(transposed.has_value(), failing.has_refused()) << "allocation " << number;
+      EXPECT_TRUE(!transposed || transposed->code == errc::out_of_memory) << transposed->message;
+      this->expect_solved(a, f, p.name, b, this->solve(solver, b));
+    });
+    EXPECT_EQ(failed.has_value(), !analyzed);
+    EXPECT_TRUE(!failed || failed->code == errc::out_of_memory) << failed->message;
+    of_analyze += failed ? 1 : 0;
+    EXPECT_EQ(counted.live_bytes(), 0u) << "allocation " << number;
+    EXPECT_EQ(counted.mistakes(), 0u) << "allocation " << number;
+    if (!failing.has_refused()) {
+      break;
+    }
+  }
+  EXPECT_GT(of_analyze, 5);
+  EXPECT_GT(of_transposed, 1);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(supernodal_matrices, are_solved_in_all_forms, may_be_padded, take_new_values,
                             name_the_row_of_a_zero_pivot, are_checked, may_be_empty,
-                            are_shared_with_the_transpose, outlive_the_solver_that_they_share);
+                            are_shared_with_the_transpose, outlive_the_solver_that_they_share,
+                            lose_nothing_without_memory);
 
 }  // namespace sptrsv::testing

@@ -61,8 +61,14 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     factor_ = other.factor_;
     backward_ = !other.backward_;
     conjugates_vectors_ = other.conjugates_vectors_ != (operation == op::conj_transpose);
-    factor_->resume_planning(on, resource);
-    upload_plan(factor_->size() > 0 ? make_plan(factor_->tree(), on) : supernodal::host_plan{}, on, resource);
+    try {
+      factor_->resume_planning(on, resource);
+      upload_plan(factor_->size() > 0 ? make_plan(factor_->tree(), on) : supernodal::host_plan{}, on,
+                  resource);
+    } catch (...) {
+      factor_->end_planning();  // `other` lives on, and shall not hold what this plan needed
+      throw;
+    }
   }
 
   void update_values(const Scalar* values, const Executor& on) { factor_->update_values(values, on); }
