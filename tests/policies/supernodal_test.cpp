@@ -286,6 +286,36 @@ TEST_F(OfFactors, AreKeptWhereRowsAreGraded) {
   expect_solution(a, lower, p.name);
 }
 
+/// Pivots that are nearly 0, and columns whose sizes differ by many orders of magnitude: scaled rows are large
+/// beside their pivots, so supernodes are cut there, and only there.
+TEST_F(OfFactors, AreCutWhereNearlySingular) {
+  const pattern p = patterns::dense(48);
+  const auto good = make(p, lower);
+  ASSERT_EQ(kernel_of(good).partitions, 1);
+  auto small_pivots = good;
+  for (const std::int64_t i : {20, 47}) {
+    small_pivots.set(i, i, 1e-14);
+  }
+  auto graded = good;
+  for (std::int64_t i = 0; i < p.size; ++i) {
+    for (std::int64_t j = 0; j <= i; ++j) {
+      graded.set(i, j, std::ldexp(i == j ? 1.0 : 0.5, static_cast<int>(20 * (j % 5)) - 40));
+    }
+  }
+  for (const auto* a : {&small_pivots, &graded}) {
+    const std::int64_t supernodes = kernel_of(*a).partitions;
+    EXPECT_GT(supernodes, 1);
+    EXPECT_LT(supernodes, p.size);
+    expect_solution(*a, lower, p.name);
+    for (const form& f : {lower, form{uplo::lower, diag::non_unit, op::transpose}}) {
+      auto solver = this->analyze(*a, f);
+      const auto b = random_vector<double>(p.size, 3);
+      this->expect_solved(*a, f, p.name, b, this->solve(solver, b));
+      EXPECT_TRUE(solver.status(this->where.stream()).ok()) << f.name();
+    }
+  }
+}
+
 TEST_F(OfFactors, SayWhenLaterValuesGrow) {
   const pattern p = patterns::dense(48);
   const auto b = random_vector<double>(p.size, 3);
