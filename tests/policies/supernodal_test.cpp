@@ -286,8 +286,8 @@ TEST_F(OfFactors, AreKeptWhereRowsAreGraded) {
   expect_solution(a, lower, p.name);
 }
 
-/// Pivots that are nearly 0, and columns whose sizes differ by many orders of magnitude: scaled rows are large
-/// beside their pivots, so supernodes are cut there, and only there.
+/// Pivots that are nearly 0, and columns whose sizes differ by many orders of magnitude: scaled rows are
+/// large beside their pivots, so supernodes are cut there, and only there.
 TEST_F(OfFactors, AreCutWhereNearlySingular) {
   const pattern p = patterns::dense(48);
   const auto good = make(p, lower);
