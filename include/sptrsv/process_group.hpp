@@ -168,7 +168,7 @@ class process_group {
  private:
   using clock = std::chrono::steady_clock;
 
-  /// What goes to and comes from a process: a length of eight bytes, and so many bytes.
+  /// The messages to and from one process: each is a length of eight bytes, and as many bytes.
   struct transfer {
     std::uint64_t length_to = 0;
     std::uint64_t length_from = 0;

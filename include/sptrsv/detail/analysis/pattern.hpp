@@ -23,7 +23,7 @@ struct pattern_view {
   const Offset* offsets;  ///< by row (column), size + 1
   const Index* indices;   ///< by entry: its column (row)
   bool by_columns;
-  /// What build_with_levels() would return, for an engine that takes it; null: it is not known.
+  /// The result of build_with_levels(), for an engine that takes it; null: it is not known.
   triangle_with_levels<Index, Offset>* triangle = nullptr;
 };
 

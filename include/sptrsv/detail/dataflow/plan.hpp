@@ -14,7 +14,7 @@
 
 namespace sptrsv::detail::dataflow {
 
-/// What is known of a system when its path has been chosen and nothing has been built for it.
+/// The facts of a system that the planner knows when it has chosen a path and has built nothing for it.
 struct system_facts {
   std::int64_t entries = 0;      ///< with the pivots that are stored
   std::int64_t longest_row = 0;  ///< its entries without the pivot
