@@ -16,7 +16,7 @@ enum class message_parts {
   fenced_through_outbox,  ///< and the values are first written to memory of the sender and read again
 };
 
-/// What a GPU receives messages in, and its outbox.
+/// The memory in which a GPU receives messages, and its outbox.
 struct message_box {
   static constexpr int most_words = 128;
   double values[most_words];

@@ -28,7 +28,7 @@ struct time_limits {
   /// Of the row_per_thread path, if `nanoseconds` is finite; a plan that meets this limit is preferred.
   /// 0: the path is not wanted.
   double row_per_thread = 0;
-  /// Whether the system was rewritten by levels: its rows need recent components.
+  /// True if the system was rewritten by levels. Its rows then need recent components.
   bool is_rewritten = false;
 
   [[nodiscard]] bool any() const { return nanoseconds < std::numeric_limits<double>::infinity(); }

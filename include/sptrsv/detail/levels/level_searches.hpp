@@ -127,7 +127,8 @@ class level_searches {
     }
   }
 
-  /// Enqueues the searches of two triangles of as many rows, each of which has one half of the thread blocks.
+  /// Enqueues the searches of two triangles that have the same number of rows. Each search gets one half of
+  /// the thread blocks.
   static void launch_both(const level_searches& first, const device_triangle<Index, Offset>& of_first,
                           level_search* first_searches, const level_searches& second,
                           const device_triangle<Index, Offset>& of_second, level_search* second_searches,

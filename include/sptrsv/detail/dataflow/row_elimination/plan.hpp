@@ -170,15 +170,7 @@ class plan {
     return whole_ != nullptr ? *whole_ : triangle_;
   }
   [[nodiscard]] valued_triangle<Scalar, Index, Offset> valued(const Scalar* stored) const {
-    const device_triangle<Index, Offset>& t = triangle();
-    return {t.size,
-            t.row_offsets.data(),
-            t.columns.data(),
-            t.sources.size() == 0 ? nullptr : t.sources.data(),
-            t.diagonal_sources.data(),
-            stored,
-            form_.conjugated,
-            form_.reversed};
+    return triangle_with_values(triangle(), stored, form_);
   }
 
   void choose(const Scalar* stored, const limits& limits, const Executor& on, const analysis_memory& memory) {

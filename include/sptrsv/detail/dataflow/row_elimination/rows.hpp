@@ -58,6 +58,20 @@ struct valued_triangle {
   }
 };
 
+/// Returns the triangle with the values `stored` of a matrix of this form.
+template <class Scalar, class Index, class Offset>
+valued_triangle<Scalar, Index, Offset> triangle_with_values(const device_triangle<Index, Offset>& t,
+                                                            const Scalar* stored, const triangle_form& form) {
+  return {t.size,
+          t.row_offsets.data(),
+          t.columns.data(),
+          t.sources.size() == 0 ? nullptr : t.sources.data(),
+          t.diagonal_sources.data(),
+          stored,
+          form.conjugated,
+          form.reversed};
+}
+
 /// Returns a copy of the triangle for later values. `is_unit`: whether its diagonal is.
 template <class Index, class Offset, class Executor>
 device_triangle<Index, Offset> copy_for_values(const device_triangle<Index, Offset>& from, bool is_unit,

@@ -205,15 +205,7 @@ class plan {
   }
 
   [[nodiscard]] valued_triangle<Scalar, Index, Offset> valued(const Scalar* stored) const {
-    const device_triangle<Index, Offset>& t = triangle();
-    return {t.size,
-            t.row_offsets.data(),
-            t.columns.data(),
-            t.sources.size() == 0 ? nullptr : t.sources.data(),
-            t.diagonal_sources.data(),
-            stored,
-            form_.conjugated,
-            form_.reversed};
+    return row_elimination::triangle_with_values(triangle(), stored, form_);
   }
   [[nodiscard]] runs<Index> levels_in_runs() const {
     return {(whole_levels_ != nullptr ? whole_levels_->of_row : levels_).data(),
