@@ -87,7 +87,7 @@ struct solve_agent {
         copy_rhs(ctx, p, s, u, column);
       }
       ctx.commit_copies();
-      solve(ctx, tile, p, s);
+      solve(ctx, p, s);
       SPTRSV_UNROLL
       for (int u = 0; u < Systems; ++u) {
         const std::uint32_t found = store_solution(ctx, p, s, u, column);
@@ -224,8 +224,8 @@ struct solve_agent {
     }
   }
 
-  template <class Context, class Tile>
-  SPTRSV_DEVICE static void solve(Context& ctx, const Tile& tile, const params& p, const lane_state& s) {
+  template <class Context>
+  SPTRSV_DEVICE static void solve(Context& ctx, const params& p, const lane_state& s) {
     const auto warp = ctx.template group<32>();
     const lane_step* next_step = p.lane_steps + s.rank;
     lane_values values[steps_ahead];
@@ -261,15 +261,15 @@ struct solve_agent {
         // them there.
         steps[j] = load_step(ctx, next_step);
         load_values(ctx, s, step, from, values[(j + values_ahead) % steps_ahead]);
-        sum = do_step(ctx, tile, p, s, step, values[j], sum);
+        sum = do_step(ctx, warp, p, s, step, values[j], sum);
         warp.sync();
       }
     }
   }
 
   /// Returns the sums of the products so far; zeros after the last step of a row.
-  template <class Context, class Tile>
-  SPTRSV_DEVICE static pack do_step(Context& ctx, const Tile& tile, const params& p, const lane_state& s,
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static pack do_step(Context& ctx, const Warp& warp, const params& p, const lane_state& s,
                                     const lane_step& step, const lane_values& values, pack sum) {
     const bool writes = step.writes();
     pack rhs{};
@@ -279,23 +279,32 @@ struct solve_agent {
     SPTRSV_UNROLL
     for (int k = 0; k < step_entries; ++k) {
       if (k < static_cast<int>(step.entries())) {
-        sum = add_product(sum, values.entries[k], s.x[step.columns[k]]);
+        const pack component = s.x[step.columns[k]];
+        sum = add_product(sum, values.entries[k], component);
       }
     }
     const int row_lanes = step.row_lanes();
     for (int mask = 1; mask < row_lanes; mask *= 2) {
       for (Scalar& of_system : sum.of) {
-        of_system = of_system + tile.shuffle_xor(of_system, mask);
+        of_system = of_system + warp.shuffle_xor(of_system, mask);
       }
     }
     if (writes) {
+      pack rest;
       pack solved;
+      bool finite = true;
       SPTRSV_UNROLL
       for (int u = 0; u < Systems; ++u) {
-        const Scalar rest = p.alpha * rhs.of[u] - sum.of[u];
-        solved.of[u] = rest * values.reciprocal.of[u];
-        if (!is_finite(solved.of[u])) {
-          solved.of[u] = p.unit ? rest : divide(rest, pivot_of(ctx, p, s, u, step.row()));
+        rest.of[u] = p.alpha * rhs.of[u] - sum.of[u];
+        solved.of[u] = rest.of[u] * values.reciprocal.of[u];
+        finite = finite && is_finite(solved.of[u]);
+      }
+      if (!finite) {
+        SPTRSV_UNROLL
+        for (int u = 0; u < Systems; ++u) {
+          if (!is_finite(solved.of[u])) {
+            solved.of[u] = p.unit ? rest.of[u] : divide(rest.of[u], pivot_of(ctx, p, s, u, step.row()));
+          }
         }
       }
       s.x[step.row()] = solved;
