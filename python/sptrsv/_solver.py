@@ -6,7 +6,7 @@ import ctypes
 from typing import Any, NamedTuple
 
 from . import _library
-from ._arrays import cupy_stream, empty_like, is_cupy_vector
+from ._arrays import Vector, current_stream, device_address, empty_like
 from ._system import Info, Matrix, System, operation, policy_text, scalar, stream_of, vectors
 
 
@@ -53,8 +53,7 @@ class Solver(System):
         )
         matrix = Matrix(a)
         super().__init__(matrix, max_rhs)
-        # The properties of a vector of the type of the matrix without gaps.
-        self._plain = (matrix.dtype, (matrix.shape[0],), (matrix.dtype.itemsize,))
+        self._vector = Vector(matrix.dtype, (matrix.shape[0],), (matrix.dtype.itemsize,))
         _library.check(
             _library.library.sptrsv_analyze(
                 ctypes.byref(matrix.described), ctypes.byref(options), matrix.stream, ctypes.byref(self._handle)
@@ -84,11 +83,12 @@ class Solver(System):
         array
             `out`, or a new array of the kind of `b`.
         """
-        if alpha == 1 and is_cupy_vector(b, *self._plain) and self._on_device:
+        if alpha == 1 and self._on_device and (right_address := device_address(b, self._vector)) is not None:
             result = empty_like(b) if out is None else out
-            if out is None or is_cupy_vector(out, *self._plain):
-                code = _library.library.sptrsv_solve(self._handle, b.data.ptr, result.data.ptr, cupy_stream() or None)
-                _library.check(code)
+            address = device_address(result, self._vector)
+            if address is not None:
+                stream = current_stream(b) or None
+                _library.check(_library.library.sptrsv_solve(self._handle, right_address, address, stream))
                 return result
         right, solution, result = self._operands(b, out)
         stream = stream_of(right)

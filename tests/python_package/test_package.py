@@ -173,14 +173,51 @@ class StandIn:
         return getattr(self.array, name)
 
 
+class TensorStandIn(StandIn):
+    """The same for tensors of PyTorch; `conjugated`: the tensor is only marked as conjugated."""
+
+    __module__ = "torch"
+    is_cuda = True
+    requires_grad = False
+
+    def __init__(self, array, conjugated=False):
+        super().__init__(array)
+        self.dtype = f"torch.{array.dtype}"
+        self.conjugated = conjugated
+
+    def stride(self):
+        return tuple(stride // self.array.itemsize for stride in self.array.strides)
+
+    def is_neg(self):
+        return False
+
+    def is_conj(self):
+        return self.conjugated
+
+    def resolve_conj(self):
+        return TensorStandIn(self.array.conj())
+
+    def resolve_neg(self):
+        return self
+
+    def data_ptr(self):
+        return self.array.ctypes.data
+
+    def get_device(self):
+        return 0
+
+
 class ArraysOfCuPy(unittest.TestCase):
-    """How a solve takes arrays of CuPy, with stand-ins: vectors without gaps pass without a full description."""
+    """How a solve takes arrays in device memory: vectors without gaps pass without a full description."""
+
+    stand_in = StandIn
 
     def setUp(self):
         stream = mock.Mock(ptr=0)
-        module = mock.Mock(empty_like=lambda a: StandIn(np.empty_like(a.array)))
+        module = mock.Mock(empty_like=lambda a: self.stand_in(np.empty_like(a.array)))
         module.cuda.get_current_stream = lambda: stream
-        patch = mock.patch.dict("sys.modules", cupy=module)
+        module._C._cuda_getCurrentRawStream = lambda device: 0
+        patch = mock.patch.dict("sys.modules", {self.stand_in.__module__: module})
         patch.start()
         self.addCleanup(patch.stop)
         a = sp.csr_matrix(np.tril(RANDOM.uniform(1, 2, (5, 5))))
@@ -188,13 +225,13 @@ class ArraysOfCuPy(unittest.TestCase):
         self.f._on_device = True  # the library still computes on the host, where the stand-ins are
         self.b = RANDOM.uniform(-1, 1, 5)
         self.x = np.linalg.solve(a.toarray(), self.b)
-        self.f.solve(StandIn(self.b))  # the first array of a type is described
+        self.f.solve(self.stand_in(self.b))  # the first array of a type is described
 
     def test_vectors_without_gaps(self):
         with mock.patch.object(self.f, "_operands", side_effect=AssertionError("described")):
-            b = StandIn(self.b.copy())
+            b = self.stand_in(self.b.copy())
             np.testing.assert_allclose(self.f.solve(b).array, self.x, rtol=1e-12)
-            out = StandIn(np.empty(5))
+            out = self.stand_in(np.empty(5))
             self.assertIs(self.f.solve(b, out=out), out)
             np.testing.assert_allclose(out.array, self.x, rtol=1e-12)
             self.f.solve(b, out=b)
@@ -203,21 +240,42 @@ class ArraysOfCuPy(unittest.TestCase):
     def test_other_arrays(self):
         wide = np.zeros(10)
         wide[::2] = self.b
-        np.testing.assert_allclose(self.f.solve(StandIn(wide[::2])).array, self.x, rtol=1e-12)
-        self.f.solve(StandIn(self.b), out=StandIn(wide[::2]))
+        np.testing.assert_allclose(self.f.solve(self.stand_in(wide[::2])).array, self.x, rtol=1e-12)
+        self.f.solve(self.stand_in(self.b), out=self.stand_in(wide[::2]))
         np.testing.assert_allclose(wide[::2], self.x, rtol=1e-12)
         self.assertFalse(wide[1::2].any())
-        np.testing.assert_allclose(self.f.solve(StandIn(self.b), alpha=2).array, 2 * self.x, rtol=1e-12)
-        for out in (StandIn(np.empty(4)), StandIn(np.empty(5, np.int64)), StandIn(np.empty((5, 1)))):
+        np.testing.assert_allclose(self.f.solve(self.stand_in(self.b), alpha=2).array, 2 * self.x, rtol=1e-12)
+        for out in (self.stand_in(np.empty(4)), self.stand_in(np.empty(5, np.int64)), self.stand_in(np.empty((5, 1)))):
             with self.assertRaisesRegex(ValueError, "out must be"):
-                self.f.solve(StandIn(self.b), out=out)
+                self.f.solve(self.stand_in(self.b), out=out)
         with self.assertRaisesRegex(ValueError, "different memories"):
-            self.f.solve(StandIn(self.b), out=np.empty(5))
+            self.f.solve(self.stand_in(self.b), out=np.empty(5))
         with self.assertRaisesRegex(ValueError, "6 rows"):
-            self.f.solve(StandIn(np.empty(6)))
+            self.f.solve(self.stand_in(np.empty(6)))
         self.f._on_device = False
         with self.assertRaisesRegex(ValueError, "host memory"):
-            self.f.solve(StandIn(self.b))
+            self.f.solve(self.stand_in(self.b))
+
+
+class TensorsOfPyTorch(ArraysOfCuPy):
+    """The same for tensors, and for those that are only marked as conjugated."""
+
+    stand_in = TensorStandIn
+
+    def test_conjugated_tensors(self):
+        a = sp.csr_matrix(np.diag([1 + 1j, 2j]))
+        f = sptrsv.analyze(a)
+        f._on_device = True
+        b = np.array([1 + 3j, 2 - 1j])
+        for conjugated in (False, True):
+            solution = f.solve(TensorStandIn(b, conjugated)).array
+            np.testing.assert_allclose(solution, (b.conj() if conjugated else b) / a.diagonal(), rtol=1e-12)
+
+    def test_tensors_that_need_gradients(self):
+        b = TensorStandIn(self.b)
+        b.requires_grad = True
+        with self.assertRaisesRegex(TypeError, "gradients"):
+            self.f.solve(b)
 
 
 class SciPy(unittest.TestCase):
