@@ -86,7 +86,8 @@ def measure_calls():
     x = cupy.empty_like(b)
     function, handle, b_address, x_address = _library.library.sptrsv_solve, f._handle, b.data.ptr, x.data.ptr
     plain = shortest(lambda: function(handle, b_address, x_address, None))
-    print(f"\ncall for 32 rows: the C function {plain:.1f} us, CuPy {shortest(lambda: f.solve(b, out=x)):.1f} us", end="")
+    with_cupy = shortest(lambda: f.solve(b, out=x))
+    print(f"\ncall for 32 rows: the C function {plain:.1f} us, CuPy {with_cupy:.1f} us", end="")
     try:
         import torch
     except ImportError:
