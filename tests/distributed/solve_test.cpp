@@ -1,10 +1,11 @@
 // Distributed solves in the emulator, for 1 to 8 PEs under adversarial schedules.
 #include <gtest/gtest.h>
 
-#include <memory>
-
+#include <algorithm>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -157,6 +158,55 @@ TEST(DistributedSolve, APeThatWaitsForNobodyDoesNotOvertakeTheOthers) {
         hostile_settings(i, 0));
     ASSERT_FALSE(HasFailure()) << "settings " << i;
   }
+}
+
+/// A device with room for fewer blocks of a kernel the more shared memory it declares.
+class uneven_executor : public emulator::executor {
+ public:
+  /// `most`: gets the largest number of blocks of a solve. `fewest`: gets the smallest result of
+  /// resident_blocks.
+  uneven_executor(const emulator::executor& on, std::uint32_t& most, std::uint32_t& fewest)
+      : executor(on), most_(&most), fewest_(&fewest) {}
+
+  template <class Agent>
+  [[nodiscard]] std::uint32_t resident_blocks(std::size_t /*bytes*/) const {
+    const auto blocks = static_cast<std::uint32_t>(32768 / sizeof(typename Agent::shared_storage));
+    *fewest_ = std::min(*fewest_, blocks);
+    return blocks;
+  }
+  template <class Agent>
+  void launch_together(std::uint32_t blocks, const typename Agent::params& params, std::size_t bytes) const {
+    *most_ = std::max(*most_, blocks);
+    executor::launch_together<Agent>(blocks, params, bytes);
+  }
+
+ private:
+  std::uint32_t* most_;
+  std::uint32_t* fewest_;
+};
+
+/// A PE may solve for several right-hand sides while another one is ahead, with one: then the blocks of both
+/// kernels are on the device.
+TEST(DistributedSolve, PesThatShareADeviceLeaveRoomForTheLargestBlocks) {
+  constexpr int pes = 4;
+  const auto a = make_matrix<double>(factor_of_grid(9, 10), form{}).by_rows;
+  const auto b = random_vector<double>(a.rows, 1);
+  std::vector<double> x(b.size());
+  std::vector<std::uint32_t> most(pes, 0);
+  std::vector<std::uint32_t> fewest(pes, ~std::uint32_t{0});
+  emulated_pes devices(pes, {}, pes);
+  devices.run([&](emulator_team& team, const emulator::executor& on) {
+    const auto pe = static_cast<std::size_t>(team.rank());
+    const uneven_executor counting(on, most[pe], fewest[pe]);
+    pe_solver<small_tasks, double, emulator_team, uneven_executor> solver(
+        slice(a, team.rank(), pes), a.rows, form{}.options(3), plans_for(pes)[0], team, counting);
+    auto own = solver.upload(b, a.rows, 1);
+    solver.enqueue(own, own, 1, 1);
+    detail::distributed::gather(team, std::vector<char>{});
+    solver.take(own, a.rows, 1, x);
+    EXPECT_GT(most[pe], 0u);
+    EXPECT_LE(most[pe], fewest[pe] / pes);
+  });
 }
 
 /// The limit is that of the memory resource; inboxes are memory of the team.

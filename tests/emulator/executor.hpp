@@ -68,6 +68,9 @@ class executor {
   }
 
   template <class Agent>
+  void run_beside_others() const {}
+
+  template <class Agent>
   [[nodiscard]] std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0,
                                               int threads = Agent::block_threads) const {
     check_launch(kernel_of<Agent>(1, nullptr, dynamic_shared_bytes, threads));

@@ -156,6 +156,19 @@ TEST(GpuDistributed, WrongTeamsAreRefused) {
   EXPECT_THROW(thread_team({-1}), error);
 }
 
+/// PEs that wait for nobody are ahead with one right-hand side, while others solve for three. The blocks of
+/// both kernels fit the GPU, which they fill.
+TEST(GpuDistributed, SolvesOfDifferentKernelsFollowEachOtherOnAFullGpu) {
+  std::vector<std::int64_t> columns;
+  for (int k = 0; k < 12; ++k) {
+    columns.push_back(k % 2 == 0 ? 3 : 1);
+  }
+  for (const form& f : {form{}, form{uplo::lower, diag::non_unit, op::transpose}}) {
+    gpu_pes on(dealt(4, 1));
+    check_solves<double, supernodal_tuning>({factor_of_grid(20, 20, 20), f, plans_for(4)[1], columns}, on);
+  }
+}
+
 /// The public interface, with rows of PEs in device memory of their GPUs.
 TEST(GpuDistributed, TheInterfaceSolves) {
   const auto a = make_matrix<double>(patterns::stencil_2d(30, 30), form{}).by_rows;

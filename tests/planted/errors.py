@@ -1376,6 +1376,12 @@ ERRORS = (
         Edit(DISTRIBUTED + "agent.hpp", "range.first >= 0 && m < range.count", "false"),
     ),
     error(
+        "a PE leaves too little room on its device for the kernels of others",
+        "order",
+        "distributed",
+        Edit(DISTRIBUTED + "engine.hpp", "std::min(share_of_device_, share)", "share_of_device_"),
+    ),
+    error(
         "a PE does not wait for others that are behind",
         "order",
         "distributed",

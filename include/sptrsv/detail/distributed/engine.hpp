@@ -71,8 +71,8 @@ class engine {
       plan_.reset();  // all PEs give its memory back together
       plan_ = std::make_unique<plan>(team_, part_, part, supernodes, cuts, how_, space_, options.max_rhs, on,
                                      resource_);
-      check_together(team_,
-                     [&] { plan_->has_puts() ? load_kernels<mail_params>(on) : load_kernels<params>(on); });
+      check_together(
+          team_, [&] { plan_->has_puts() ? prepare_kernels<mail_params>(on) : prepare_kernels<params>(on); });
       plan_->values.update(team_, part.values, part_.form.conjugated, plan_->nodes.view(), how_.max_growth,
                            on, resource_);
       is_cut = cut_grown(cuts, on);
@@ -167,17 +167,39 @@ class engine {
            static_cast<std::int64_t>(std::max(static_shared_bytes<params>, static_shared_bytes<mail_params>));
   }
 
-  /// Loads the kernels of solves. CUDA loads a kernel at its first use, and then may wait for kernels that
-  /// run. These may wait for another PE of the process, which waits for the loading.
+  /// Runs the kernels of solves once, without tasks, and finds how many blocks of a launch are resident
+  /// beside those of the other PEs of the device. CUDA loads a kernel, and gets the memory that it needs, at
+  /// its first launch, and may then wait for kernels that run. In a solve these may wait for another PE of
+  /// the process, which waits for the loading. Synchronises.
   template <class Params>
-  void load_kernels(const Executor& on) const {
+  void prepare_kernels(const Executor& on) {
+    tickets_ = 0;  // those of a new plan
+    share_of_device_ = 0;
+    prepare_kernel<forward_kernel<1, Params>, Params>(on, !plan_->whole.backward);
+    prepare_kernel<forward_kernel<most_rhs, Params>, Params>(on, !plan_->whole.backward);
+    prepare_kernel<backward_kernel<1, Params>, Params>(on, plan_->whole.backward);
+    prepare_kernel<backward_kernel<most_rhs, Params>, Params>(on, plan_->whole.backward);
+    on.synchronize();
+  }
+  /// The part of prepare_kernels for one kernel. While a PE runs one kernel, another one of its device may be
+  /// ahead with a solve of another kind. So all launches have as many blocks as the kernel that has room for
+  /// the fewest: if there are fewer on the device, a further block of any kernel fits.
+  ///
+  /// @param is_used whether this solver launches the kernel.
+  template <class Agent, class Params>
+  void prepare_kernel(const Executor& on, bool is_used) {
     const auto bytes = static_cast<std::size_t>(space_.bytes());
-    if (plan_->whole.backward) {
-      static_cast<void>(on.template resident_blocks<backward_kernel<1, Params>>(bytes));
-      static_cast<void>(on.template resident_blocks<backward_kernel<most_rhs, Params>>(bytes));
-    } else {
-      static_cast<void>(on.template resident_blocks<forward_kernel<1, Params>>(bytes));
-      static_cast<void>(on.template resident_blocks<forward_kernel<most_rhs, Params>>(bytes));
+    const std::int64_t share = on.template resident_blocks<Agent>(bytes) / team_.pes_on_device();
+    share_of_device_ = share_of_device_ == 0 ? share : std::min(share_of_device_, share);
+    if (team_.pes_on_device() > 1) {
+      on.template run_beside_others<Agent>();
+    }
+    if (is_used) {
+      Params p{};
+      p.in.size = 1;
+      p.state = plan_->state.data();
+      p.first_ticket = tickets_++;
+      on.template launch<Agent>(1, p, bytes);
     }
   }
 
@@ -221,17 +243,13 @@ class engine {
     const std::int64_t tasks = plan_->task_count();
     std::int64_t blocks = tasks;
     if (team_.pes_on_device() > 1) {  // leave room for the blocks of the others
-      blocks = std::max<std::int64_t>(
-          std::min<std::int64_t>(tasks, on.template resident_blocks<Agent>(bytes) / team_.pes_on_device()),
-          1);
+      blocks = std::clamp<std::int64_t>(tasks, 1, std::max<std::int64_t>(share_of_device_, 1));
     }
-    if (plan_->most_waiting_blocks > 0) {  // all PEs refuse together if their devices are alike
-      const std::int64_t resident = on.template resident_blocks<Agent>(bytes) / team_.pes_on_device();
-      SPTRSV_EXPECTS(plan_->most_waiting_blocks < resident, errc::unsupported,
-                     std::to_string(plan_->most_waiting_blocks) +
-                         " blocks that wait for messages leave no room among " + std::to_string(resident) +
-                         " resident ones");
-    }
+    SPTRSV_EXPECTS(plan_->most_waiting_blocks == 0 || plan_->most_waiting_blocks < share_of_device_,
+                   errc::unsupported,  // all PEs refuse together if their devices are alike
+                   std::to_string(plan_->most_waiting_blocks) +
+                       " blocks that wait for messages leave no room among " +
+                       std::to_string(share_of_device_) + " resident ones");
     const std::int64_t size = inbox_buffers * plan_->rhs * plan_->inbox_values;
     const auto buffer_of = [&](std::uint64_t solve) {
       return static_cast<std::int64_t>(solve % inbox_buffers) * (size / inbox_buffers);
@@ -266,6 +284,7 @@ class engine {
   memory_resource& resource_;
   space space_;
   std::unique_ptr<plan> plan_;
+  std::int64_t share_of_device_ = 0;       ///< blocks that are resident beside those of other PEs
   std::int64_t first_grown_ = all_finite;  ///< see local_values::find_grown; of all PEs
   std::uint64_t calls_ = 0;                ///< of solve
   std::uint64_t solves_ = 0;               ///< launched

@@ -70,6 +70,11 @@ class cuda_executor {
   }
 
   template <class Agent>
+  void run_beside_others() const {
+    simt::kernel_of<Agent>().prefer_shared_memory();
+  }
+
+  template <class Agent>
   [[nodiscard]] std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0,
                                               int threads = Agent::block_threads) const {
     const std::uint32_t blocks = simt::kernel_of<Agent>().resident_blocks(dynamic_shared_bytes, threads);

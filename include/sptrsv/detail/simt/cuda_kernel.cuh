@@ -96,6 +96,14 @@ class launchable {
     }
   }
 
+  /// Lets SMs use as much memory as they can for shared memory, and not for the L1 cache, while the kernel
+  /// runs. An SM changes the division only when no block runs on it. So a kernel that waits for another one
+  /// on the same device asks for the same division as that one.
+  void prefer_shared_memory() const {
+    SPTRSV_CUDA_CHECK(cudaFuncSetAttribute(kernel_, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                           cudaSharedmemCarveoutMaxShared));
+  }
+
   /// Launches the kernel with the argument at `p`. If it waits itself, its blocks may start as soon as the
   /// blocks of the kernel before have ended; otherwise they start when all writes of that kernel are visible
   /// (programmatic dependent launch).

@@ -17,6 +17,9 @@
 //   template <class Agent> void launch_together(...) const;
 //                                                 // as launch, for a kernel that waits for kernels of other
 //                                                 // PEs; not in a graph
+//   template <class Agent> void run_beside_others() const;
+//                                                 // lets a kernel run beside other ones of this kind,
+//                                                 // whatever part of an SM's memory each of them takes
 //   template <class Agent> std::uint32_t resident_blocks(std::size_t dynamic_shared_bytes = 0,
 //                int threads = Agent::block_threads) const;   // blocks on the device at once, at least 1
 //   static constexpr bool has_arenas;              // whether an analysis may put arrays into one piece
