@@ -187,7 +187,8 @@ void check_solves(const solve_run& run, Pes& pes) {
 }
 
 /// Solves for b = 1 with the factor of a grid on PEs that have `limit` bytes of memory each, and returns the
-/// most memory that a PE had. Checks the backward error.
+/// most memory that a PE had. Checks the backward error. The supernodes above the subtrees are dealt one by
+/// one, so that PEs have similar shares of the entries.
 template <class Pes>
 std::size_t solve_in_memory(const pattern& p, std::size_t limit, Pes& pes) {
   const auto a = make_matrix<double>(p, form{}).by_rows;
@@ -198,7 +199,7 @@ std::size_t solve_in_memory(const pattern& p, std::size_t limit, Pes& pes) {
     limited_resource memory(on.default_resource(), limit);
     {
       pe_solver<supernodal_tuning, double, std::decay_t<decltype(team)>, std::decay_t<decltype(on)>> solver(
-          slice(a, team.rank(), team.size()), a.rows, {}, {team.size(), supernode_dealing::subtrees, 1000},
+          slice(a, team.rank(), team.size()), a.rows, {}, {team.size(), supernode_dealing::top, 1000},
           team, on, &memory);
       auto own = solver.upload(b, a.rows, 1);
       solver.enqueue(own, own, 1, 1);
@@ -216,12 +217,12 @@ std::size_t solve_in_memory(const pattern& p, std::size_t limit, Pes& pes) {
   return peak;
 }
 
-/// A factor that is too large for the memory of one PE is solved by four that have no more each.
+/// A factor that needs 2.5 times the memory of one PE is solved by four that have no more each.
 template <class MakePes>
 void check_memory_limit(const pattern& p, const MakePes& make_pes) {
   auto one = make_pes(1);
   const std::size_t needed = solve_in_memory(p, std::numeric_limits<std::size_t>::max(), *one);
-  const std::size_t share = needed / 2;
+  const std::size_t share = needed * 2 / 5;
   try {
     auto alone = make_pes(1);
     solve_in_memory(p, share, *alone);

@@ -82,6 +82,18 @@ TEST(DistributedSolve, SolvesFollowEachOtherUnderHostileSchedules) {
   }
 }
 
+/// Single precision, and values of two words. The tests above have the other types.
+TEST(DistributedSolve, OtherValueTypesSolve) {
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    plan_options how = plans_for(3)[i % 3];
+    how.sends = i % 2 == 0 ? pe_transport::direct : pe_transport::puts;
+    check<float>(3, {factor_of_grid(5, 6), covering_forms(i)[0], how, {1, 3, 1}}, hostile_settings(i, 0));
+    check<std::complex<double>>(3, {factor_of_grid(5, 6), covering_forms(i)[1], how, {1, 3, 1}},
+                                hostile_settings(i, 0));
+    ASSERT_FALSE(HasFailure()) << "settings " << i;
+  }
+}
+
 /// Puts, fences and signals: to PEs whose memory is mapped, and between nodes of one and of two PEs.
 TEST(DistributedSolve, PutsSolveEveryFormOnEveryNumberOfPes) {
   std::size_t rotation = 0;
