@@ -199,8 +199,8 @@ std::size_t solve_in_memory(const pattern& p, std::size_t limit, Pes& pes) {
     limited_resource memory(on.default_resource(), limit);
     {
       pe_solver<supernodal_tuning, double, std::decay_t<decltype(team)>, std::decay_t<decltype(on)>> solver(
-          slice(a, team.rank(), team.size()), a.rows, {}, {team.size(), supernode_dealing::top, 1000},
-          team, on, &memory);
+          slice(a, team.rank(), team.size()), a.rows, {}, {team.size(), supernode_dealing::top, 1000}, team,
+          on, &memory);
       auto own = solver.upload(b, a.rows, 1);
       solver.enqueue(own, own, 1, 1);
       detail::distributed::gather(team, std::vector<char>{});

@@ -76,6 +76,24 @@ void solve_everything(int gpus) {
 
 TEST(GpuDistributed, SeveralPesShareAGpu) { solve_everything<double>(1); }
 
+/// These solves end under compute-sanitizer, which lets the kernels of a GPU run one after the other.
+TEST(GpuDistributed, NoPesShareAGpu) {
+  std::size_t rotation = 0;
+  for (int pes = 1; pes <= std::min(gpu_count(), 4); ++pes) {
+    for (const pattern& p : {patterns::random(300, 8, 5), factor_of_grid(30, 20), factor_of_grid(8, 8, 8)}) {
+      for (auto plan : plans_for(pes)) {
+        for (const pe_transport how : {pe_transport::direct, pe_transport::puts}) {
+          plan.sends = how;
+          const auto forms = covering_forms(rotation);
+          gpu_pes on(dealt(pes, pes));
+          check_solves<double, supernodal_tuning>({p, forms[rotation++ % forms.size()], plan}, on);
+          ASSERT_FALSE(::testing::Test::HasFailure()) << pes << " PEs, " << p.name;
+        }
+      }
+    }
+  }
+}
+
 TEST(GpuDistributed, PesHaveGpusOfTheirOwn) {
   if (gpu_count() < 2) {
     GTEST_SKIP() << "this machine has one GPU";
