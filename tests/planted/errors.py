@@ -1370,6 +1370,16 @@ ERRORS = (
         Edit(SN + "forest/forests.hpp", "apart_[at(s)] == 0", "true"),
     ),
     error(
+        "a contribution goes to the wrong row of the parent in the tree",
+        "bounds",
+        "distributed",
+        Edit(
+            DISTRIBUTED + "messages.hpp",
+            "local_.tree.rows_begin[at(here[at(parent)])] + in_list",
+            "local_.tree.rows_begin[at(here[at(parent)])] + (in_list > 0 ? in_list - 1 : 0)",
+        ),
+    ),
+    error(
         "a PE takes x of another one for its own",
         "order",
         "distributed",
