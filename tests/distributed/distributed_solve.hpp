@@ -38,9 +38,10 @@ inline std::pair<std::int64_t, std::int64_t> share_of(std::int64_t size, int ran
   return {cut(rank), cut(rank + 1)};
 }
 
+/// Returns the rows [begin, end).
 template <class Value>
-matrix_slice<Value> slice(const csr_matrix<Value, std::int32_t, std::int32_t>& a, int rank, int pes) {
-  const auto [begin, end] = share_of(a.rows, rank, pes);
+matrix_slice<Value> rows_of(const csr_matrix<Value, std::int32_t, std::int32_t>& a, std::int64_t begin,
+                            std::int64_t end) {
   matrix_slice<Value> made{begin, end - begin, {0}, {}, {}};
   for (std::int64_t i = begin; i < end; ++i) {
     for (auto e = a.row_offsets[static_cast<std::size_t>(i)];
@@ -51,6 +52,11 @@ matrix_slice<Value> slice(const csr_matrix<Value, std::int32_t, std::int32_t>& a
     made.offsets.push_back(static_cast<std::int32_t>(made.columns.size()));
   }
   return made;
+}
+template <class Value>
+matrix_slice<Value> slice(const csr_matrix<Value, std::int32_t, std::int32_t>& a, int rank, int pes) {
+  const auto [begin, end] = share_of(a.rows, rank, pes);
+  return rows_of(a, begin, end);
 }
 
 /// Returns the pattern of the complete factor of a grid in nested dissection.

@@ -174,17 +174,62 @@ TEST(GpuDistributed, WrongTeamsAreRefused) {
   EXPECT_THROW(thread_team({-1}), error);
 }
 
-/// PEs that wait for nobody are ahead with one right-hand side, while others solve for three. The blocks of
-/// both kernels fit the GPU, which they fill.
-TEST(GpuDistributed, SolvesOfDifferentKernelsFollowEachOtherOnAFullGpu) {
-  std::vector<std::int64_t> columns;
-  for (int k = 0; k < 12; ++k) {
-    columns.push_back(k % 2 == 0 ? 3 : 1);
+/// Returns `count` dense blocks of 32 rows, and below them 224 rows that have all columns.
+csr_matrix<double> blocks_above_dense_rows(std::int32_t count) {
+  constexpr std::int32_t width = 32;
+  const std::int32_t in_blocks = count * width;
+  csr_matrix<double> a{in_blocks + 224, in_blocks + 224, {0}, {}, {}};
+  for (std::int32_t i = 0; i < in_blocks + 224; ++i) {
+    const std::int32_t first = i < in_blocks ? i / width * width : 0;
+    for (std::int32_t j = first; j <= i; ++j) {
+      a.column_indices.push_back(j);
+      a.values.push_back(j == i ? 1.5 : 0.1 * ((i * 7 + j * 13) % 17 - 8) / (i - first));
+    }
+    a.row_offsets.push_back(static_cast<std::int32_t>(a.values.size()));
   }
-  for (const form& f : {form{}, form{uplo::lower, diag::non_unit, op::transpose}}) {
-    gpu_pes on(dealt(4, 1));
-    check_solves<double, supernodal_tuning>({factor_of_grid(20, 20, 20), f, plans_for(4)[1], columns}, on);
-  }
+  return a;
+}
+
+/// Eight PEs fill a GPU. Each hands in the rows that it solves for, but those of the dense rows, which PE 0
+/// solves for. So PEs 1 to 6 wait for nobody, and are ahead with one right-hand side, as far as they may,
+/// when PE 0 begins to solve for three, with larger blocks.
+TEST(GpuDistributed, LargeBlocksFitBesideThoseOfPesThatAreAhead) {
+  constexpr int pes = 8;
+  constexpr std::int64_t solves = 24;
+  const auto a = blocks_above_dense_rows(56 * pes);
+  const auto b = random_vector<double>(3 * a.rows, 1);
+  std::vector<double> x(b.size());
+  gpu_pes on_gpu(dealt(pes, 1));
+  on_gpu.run([&](thread_team::member& pe, const detail::cuda_executor& on) {
+    using solver_type = pe_solver<supernodal_tuning, double, thread_team::member, detail::cuda_executor>;
+    const detail::distributed::plan_options how{pes, supernode_dealing::subtrees, 1000};
+    std::vector<std::int64_t> cuts{0};
+    {
+      solver_type solver(slice(a, pe.rank(), pes), a.rows, form{}.options(3), how, pe, on);
+      const auto& owner = solver.get().owners().owner;
+      for (std::size_t s = 1; s < owner.size() && cuts.size() < pes; ++s) {
+        if (owner[s] != owner[s - 1]) {
+          cuts.push_back(solver.get().whole().first(static_cast<std::int64_t>(s)));
+        }
+      }
+      cuts.push_back(a.rows);
+    }
+    const auto rank = static_cast<std::size_t>(pe.rank());
+    solver_type solver(rows_of(a, cuts[rank], cuts[rank + 1]), a.rows, form{}.options(3), how, pe, on);
+    const auto from = solver.upload(b, a.rows, 3);
+    auto to = solver.upload(b, a.rows, 3);
+    auto one = solver.upload(b, a.rows, 1);
+    for (std::int64_t k = 0; k < solves; ++k) {
+      solver.enqueue(from, one, 1, 1);
+      solver.enqueue(from, to, 3, 1);
+    }
+    pe.meet();
+    solver.take(to, a.rows, 3, x);
+  });
+  const auto error =
+      backward_error(a, form{}.options(3), dense_view<const double>(b.data(), a.rows, 3, 1, a.rows),
+                     dense_view<const double>(x.data(), a.rows, 3, 1, a.rows), 1.0);
+  EXPECT_LE(error.error, 1000 * error.bound);
 }
 
 /// The public interface, with rows of PEs in device memory of their GPUs.
