@@ -127,7 +127,11 @@ class factor {
 
   void find_fundamental(const Executor& on, memory_resource& resource) {
     if (size_ > 0) {
-      fundamental_ = supernodal::find_fundamental(columns_.view(), on, resource);
+      buffer<Index> begun = columns_.take_begun();
+      fundamental_ = supernodal::find_fundamental(
+          columns_.view(),
+          begun.data() != nullptr ? std::move(begun) : count_begun(columns_.view(), on, resource), on,
+          resource);
     }
   }
 

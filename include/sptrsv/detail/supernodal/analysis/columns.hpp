@@ -8,6 +8,7 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
 #include "sptrsv/detail/supernodal/analysis/panel_columns.hpp"
+#include "sptrsv/detail/supernodal/analysis/row_columns.hpp"
 
 namespace sptrsv::detail::supernodal {
 
@@ -88,20 +89,29 @@ struct find_runs {
 };
 
 /// Where the values of the columns of C stand in the stored matrix, as kernels see it.
-template <class Scalar, class Offset>
+template <class Scalar, class Index, class Offset>
 struct stored_values {
   const Scalar* values;
   bool conjugated;
-  const Offset* first;    ///< by column: where its first entry stands in `sources`, or, without, in `values`
-  const Offset* sources;  ///< by entry: its index in the stored matrix; null: each column is a run of it
-  const Offset* pivots;   ///< by column: index of the diagonal entry; null: it stands before the run
-  int step;               ///< distance of the entries of a run: 1 or -1
+  const Offset* first;  ///< by column: where its first entry stands in `sources`, or, without, in `values`
+  /// Indices in the stored matrix: of the entries, or, with `shift`, of those in the same rows that a column
+  /// before has; null: each column is a run of the stored matrix.
+  const Offset* sources;
+  const Index* shift;    ///< by column: from the index in `sources` to that of its own entry; null: 0
+  const Offset* pivots;  ///< by column: index of the diagonal entry; null: it stands before the run
+  int step;              ///< distance of the entries of a run: 1 or -1
 
-  /// Returns the value of entry `t` of the column that begins at `begin`.
+  /// Returns what value() needs of a column besides its first entry.
   template <class Context>
-  SPTRSV_DEVICE Scalar value(Context& ctx, std::int64_t begin, std::int64_t t) const {
-    return at(ctx,
-              sources == nullptr ? begin + step * t : std::int64_t{ctx.load_constant(sources + begin + t)});
+  SPTRSV_DEVICE Index shift_of(Context& ctx, std::int64_t column) const {
+    return shift == nullptr ? Index{0} : ctx.load_constant(shift + column);
+  }
+  /// Returns the value of entry `t` of the column that begins at `begin`. `shifted`: shift_of() the column.
+  template <class Context>
+  SPTRSV_DEVICE Scalar value(Context& ctx, std::int64_t begin, Index shifted, std::int64_t t) const {
+    return at(ctx, sources == nullptr
+                       ? begin + step * t
+                       : std::int64_t{ctx.load_constant(sources + begin + t)} + std::int64_t{shifted});
   }
   /// Returns the diagonal entry of a column, which is stored.
   template <class Context>
@@ -118,9 +128,14 @@ struct stored_values {
   }
 };
 
-/// Owns the columns of C. If they are runs of the stored matrix, that is, if it has them as its sorted
-/// columns (rows) or in panels, one number per column says where the values are, and the pattern is that of
-/// the stored matrix, which is only there during the analysis. Otherwise each entry has a number of its own.
+/// Owns the columns of C. There are three kinds:
+///
+///   - They are runs of the stored matrix, that is, it has them as its sorted columns (rows) or in panels:
+///   one
+///     number per column says where the values are, and the pattern is that of the stored matrix, which is
+///     only there during the analysis.
+///   - The stored matrix has the rows of C sorted: each row of a supernode has a number; see row_columns.hpp.
+///   - Otherwise each entry has a number of its own.
 template <class Index, class Offset>
 class factor_columns {
  public:
@@ -131,6 +146,9 @@ class factor_columns {
   factor_columns(const pattern_view<Index, Offset>& a, const triangle_form& form, const Executor& on,
                  memory_resource& resource)
       : size_(a.size), step_(1), top_(-1) {
+    if (size_ > 0 && !form.transposed && take_rows(a, form, on, resource)) {
+      return;
+    }
     device_triangle<Index, Offset> t =
         device_triangle_builder<Index, Offset, Executor>(a, flipped(form), on, resource).build(true);
     if (size_ == 0) {
@@ -193,36 +211,68 @@ class factor_columns {
   }
   /// Returns where the columns have their values in `values`, the values of the stored matrix.
   template <class Scalar>
-  [[nodiscard]] stored_values<Scalar, Offset> values(const Scalar* values, bool conjugated) const {
-    return {values, conjugated, first(), sources_.data(), pivots_.data(), step_};
+  [[nodiscard]] stored_values<Scalar, Index, Offset> values(const Scalar* values, bool conjugated) const {
+    return {values, conjugated, first(), sources_.data(), shift_.data(), pivots_.data(), step_};
   }
+  /// Gives away how many fundamental supernodes begin before each column and before the end; empty if this is
+  /// not known.
+  [[nodiscard]] buffer<Index> take_begun() { return std::exchange(begun_, {}); }
   /// Gives back what values() does not need.
   void end_analysis() {
     stored_indices_ = nullptr;
     pattern_first_ = {};
     rows_ = {};
-    if (is_run()) {
+    if (has_first()) {
       offsets_ = {};
     }
   }
   [[nodiscard]] std::size_t bytes() const {
     return offsets_.bytes() + first_.bytes() + pattern_first_.bytes() + rows_.bytes() + sources_.bytes() +
-           pivots_.bytes();
+           shift_.bytes() + pivots_.bytes() + begun_.bytes();
   }
 
  private:
-  [[nodiscard]] const Offset* first() const { return is_run() ? first_.data() : offsets_.data(); }
-  [[nodiscard]] bool is_run() const { return first_.data() != nullptr; }
+  [[nodiscard]] const Offset* first() const { return has_first() ? first_.data() : offsets_.data(); }
+  [[nodiscard]] bool has_first() const { return first_.data() != nullptr; }
+
+  /// Builds the columns if the stored matrix has the rows of C sorted. Returns whether it has.
+  template <class Executor>
+  bool take_rows(const pattern_view<Index, Offset>& a, const triangle_form& form, const Executor& on,
+                 memory_resource& resource) {
+    using builder = device_triangle_builder<Index, Offset, Executor>;
+    const builder rows(a, form, on, resource);
+    device_triangle<Index, Offset> t = rows.allocate_rows();
+    simt::for_each(on, size_, rows.start_rows(t));
+    rows.measure_rows(t, 0);
+    const typename builder::report found = rows.read_report();
+    rows.expect_sound(found);
+    if (!rows.ascends(found)) {
+      return false;
+    }
+    run_lists<Index, Offset> lists = list_runs<Index, Offset>(
+        {size_, t.row_offsets.data(), a.offsets, a.indices, form.reversed}, on, resource);
+    entries_ = found.entries;
+    offsets_ = std::move(lists.offsets);
+    first_ = std::move(lists.first);
+    shift_ = std::move(lists.shift);
+    rows_ = std::move(lists.rows);
+    sources_ = std::move(lists.sources);
+    begun_ = std::move(lists.begun);
+    pivots_ = std::move(t.diagonal_sources);
+    return true;
+  }
 
   std::int64_t size_ = 0;
   std::int64_t entries_ = 0;               ///< without the diagonal
   const Index* stored_indices_ = nullptr;  ///< of the stored matrix, if columns are runs of it
   buffer<Offset> offsets_;                 ///< by column, size + 1
-  buffer<Offset> first_;                   ///< by column, if columns are runs: see stored_values
+  buffer<Offset> first_;                   ///< by column, if they have no entry each: see stored_values
   buffer<Offset> pattern_first_;           ///< by column, if columns stand in panels: see column_view
-  buffer<Index> rows_;                     ///< by entry, if columns are not runs
-  buffer<Offset> sources_;                 ///< likewise
+  buffer<Index> rows_;                     ///< by entry or row of a supernode, if columns are not runs
+  buffer<Offset> sources_;                 ///< likewise: see stored_values
+  buffer<Index> shift_;                    ///< by column, if the rows of C are stored: see stored_values
   buffer<Offset> pivots_;                  ///< by column, if columns are not runs and the diagonal is stored
+  buffer<Index> begun_;                    ///< see take_begun()
   int step_ = 1;
   Index top_ = -1;
 };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/analysis/array_kernels.hpp"
@@ -191,20 +192,26 @@ struct device_fundamental {
 /// The lanes that work on a column or on a fundamental supernode together.
 inline constexpr int lanes_per_column = 16;
 
-/// Finds the fundamental supernodes of the columns `c`. Synchronises.
+/// Returns how many fundamental supernodes of the columns `c` begin before each column and before the end.
 template <class Index, class Offset, class Executor>
-device_fundamental<Index> find_fundamental(const column_view<Index, Offset>& c, const Executor& on,
-                                           memory_resource& resource) {
+buffer<Index> count_begun(const column_view<Index, Offset>& c, const Executor& on,
+                          memory_resource& resource) {
+  auto begun = make_buffer<Index>(c.size + 1, on, resource);
+  const auto children = make_buffer<Index>(c.size, on, resource);
+  on.fill_bytes(children.data(), 0, children.bytes());
+  simt::for_each(on, c.size, count_children<Index, Offset>{c, children.data()});
+  for_each_by_tile<lanes_per_column>(on, c.size + 1,
+                                     mark_fundamental<Index, Offset>{c, children.data(), begun.data()});
+  on.exclusive_scan(begun.data(), begun.data(), c.size + 1, resource);
+  return begun;
+}
+
+/// Finds the fundamental supernodes of the columns `c`. `begun`: see count_begun(). Synchronises.
+template <class Index, class Offset, class Executor>
+device_fundamental<Index> find_fundamental(const column_view<Index, Offset>& c, buffer<Index> begun,
+                                           const Executor& on, memory_resource& resource) {
   device_fundamental<Index> f;
-  f.begun = make_buffer<Index>(c.size + 1, on, resource);
-  {
-    const auto children = make_buffer<Index>(c.size, on, resource);
-    on.fill_bytes(children.data(), 0, children.bytes());
-    simt::for_each(on, c.size, count_children<Index, Offset>{c, children.data()});
-    for_each_by_tile<lanes_per_column>(on, c.size + 1,
-                                       mark_fundamental<Index, Offset>{c, children.data(), f.begun.data()});
-  }
-  on.exclusive_scan(f.begun.data(), f.begun.data(), c.size + 1, resource);
+  f.begun = std::move(begun);
   Index count = 0;
   on.download(&count, f.begun.data() + c.size, sizeof(count));
   f.count = count;

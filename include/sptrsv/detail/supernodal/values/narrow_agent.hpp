@@ -132,6 +132,7 @@ struct narrow_agent {
       const std::int64_t lead = warp.shuffle(begin, number < max_columns ? number : max_columns);
       if (j < node.columns) {
         columns[j].begin = ctx.load_constant(from.stored.first + node.first + j);
+        columns[j].shift = from.stored.shift_of(ctx, node.first + j);
         columns[j].mask = static_cast<Index>(number);
         // Bits `lead` ... j of the mask are the columns before the first entry.
         columns[j].rank = static_cast<Index>((lead > 0 ? lead : 0) - j - 1);

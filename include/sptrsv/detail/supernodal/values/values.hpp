@@ -17,9 +17,9 @@
 namespace sptrsv::detail::supernodal {
 
 /// Computes the pivots of the columns of C. Runs once per column.
-template <class Scalar, class Offset>
+template <class Scalar, class Index, class Offset>
 struct gather_pivots {
-  stored_values<Scalar, Offset> stored;
+  stored_values<Scalar, Index, Offset> stored;
   Scalar* pivots;
 
   template <class Context>
@@ -104,11 +104,11 @@ class panel_values {
   }
 
   /// Computes the panels from the values of the stored matrix. `last`: see find_grown. Only enqueues.
-  void update(const stored_values<Scalar, Offset>& stored, const supernodes<Index>& of,
+  void update(const stored_values<Scalar, Index, Offset>& stored, const supernodes<Index>& of,
               const row_masks<Index>& masks, real max_growth, std::int64_t last, const Executor& on) {
     const stored_panels<Scalar, Index, Offset> from{of, masks, stored, diagonal_.diagonal()};
     if (diagonal_.diagonal() != nullptr) {
-      simt::for_each(on, columns_, gather_pivots<Scalar, Offset>{stored, diagonal_.diagonal()});
+      simt::for_each(on, columns_, gather_pivots<Scalar, Index, Offset>{stored, diagonal_.diagonal()});
     }
     simt::for_each(on, of.count, start_norms<real>{norms_.data()});
     on.template launch<narrow>(simt::block_count(of.count, narrow::warps),

@@ -1,0 +1,302 @@
+// The columns of C, found from its rows, which the stored matrix has sorted.
+//
+// A transposition would sort all entries. But columns of one supernode have the same rows, and in each of
+// these rows their entries are neighbours. So only the entries of one column of each supernode are sorted:
+//
+//   1. Column j + 1 continues column j if all rows below it have entries in both or in none of them, and row
+//      j + 1 has one in column j. Each row says where this fails: where a run of neighbours ends.
+//      Columns that continue each other form a run.
+//   2. The entries of the first column of each run, in the order of rows, are sorted by runs. This is the
+//      list of a run: the list of its column number d is what follows the first d elements.
+//   3. A fundamental supernode has one child only. So a run ends before a column that is the first row of
+//      another run. The lists stay.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/supernodal/analysis/by_tile.hpp"
+
+namespace sptrsv::detail::supernodal {
+
+/// The rows of the strictly lower triangle C, columns ascending, in a stored matrix that has them sorted.
+template <class Index, class Offset>
+struct stored_rows {
+  std::int64_t size;
+  const Offset* counted;  ///< by row of C, size + 1: entries of the rows before
+  const Offset* offsets;  ///< of the stored matrix
+  const Index* indices;
+  bool mirrored;  ///< row i of C is row size - 1 - i of the stored matrix
+
+  /// Returns the distance of the entries of a row: 1 or -1.
+  [[nodiscard]] SPTRSV_HOST_DEVICE int step() const { return mirrored ? -1 : 1; }
+  /// Returns where the first entry of a row stands.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t begin(Context& ctx, std::int64_t row) const {
+    return mirrored ? static_cast<std::int64_t>(ctx.load_constant(offsets + size - row)) - 1
+                    : static_cast<std::int64_t>(ctx.load_constant(offsets + row));
+  }
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t count(Context& ctx, std::int64_t row) const {
+    return static_cast<std::int64_t>(ctx.load_constant(counted + row + 1)) -
+           static_cast<std::int64_t>(ctx.load_constant(counted + row));
+  }
+  /// Returns the column of entry `t` of the row that begins at `begin`.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t column(Context& ctx, std::int64_t begin, std::int64_t t) const {
+    const auto index = static_cast<std::int64_t>(ctx.load_constant(indices + begin + step() * t));
+    return mirrored ? size - 1 - index : index;
+  }
+};
+
+/// Marks the columns that do not continue the column before. Runs once per row, by a tile of lanes.
+template <class Index, class Offset>
+struct mark_runs {
+  stored_rows<Index, Offset> c;
+  Index* begins;  ///< by column; zero before, 1 if a run begins
+
+  template <class Context, class Tile>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t row) const {
+    const std::int64_t begin = c.begin(ctx, row);
+    const std::int64_t count = c.count(ctx, row);
+    const std::int64_t last = count > 0 ? c.column(ctx, begin, count - 1) : -1;
+    if (tile.rank() == 0 && (count == 0 || last != row - 1)) {
+      mark(ctx, row);
+    }
+    for (std::int64_t t = tile.rank(); t < count; t += Tile::lanes) {
+      const std::int64_t column = c.column(ctx, begin, t);
+      if (t == 0 || c.column(ctx, begin, t - 1) != column - 1) {
+        mark(ctx, column);
+      }
+      if (t + 1 < count && c.column(ctx, begin, t + 1) != column + 1) {
+        mark(ctx, column + 1);
+      }
+    }
+    if (tile.rank() == 0 && count > 0 && last != row - 1) {
+      mark(ctx, last + 1);
+    }
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE void mark(Context& ctx, std::int64_t column) const {
+    ctx.store_relaxed(begins + column, Index{1});
+  }
+};
+
+/// The number of the run of a column, as kernels see it.
+template <class Index>
+struct column_runs {
+  const Index* begun;  ///< by column, size + 1: how many runs begin before it
+
+  /// Returns whether a run begins with the column.
+  template <class Context>
+  SPTRSV_DEVICE bool begins(Context& ctx, std::int64_t column) const {
+    return ctx.load_constant(begun + column) != ctx.load_constant(begun + column + 1);
+  }
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t of(Context& ctx, std::int64_t column) const {
+    return static_cast<std::int64_t>(ctx.load_constant(begun + column + 1)) - 1;
+  }
+};
+
+/// Counts the entries of each row in first columns of runs. Runs once per row, by a tile of lanes, and once
+/// for the end.
+template <class Index, class Offset>
+struct count_listed {
+  stored_rows<Index, Offset> c;
+  column_runs<Index> runs;
+  Offset* listed;  ///< by row, size + 1
+
+  template <class Context, class Tile>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t row) const {
+    const std::int64_t begin = row < c.size ? c.begin(ctx, row) : 0;
+    const std::int64_t count = row < c.size ? c.count(ctx, row) : 0;
+    std::int64_t found = 0;
+    for (std::int64_t first = 0; first < count; first += Tile::lanes) {
+      const std::int64_t t = first + tile.rank();
+      found += simt::bit_count(tile.ballot(t < count && runs.begins(ctx, c.column(ctx, begin, t))));
+    }
+    if (tile.rank() == 0) {
+      ctx.store(listed + row, static_cast<Offset>(found));
+    }
+  }
+};
+
+/// Writes the entries in first columns of runs: the row, and in the low bits the run; and where they stand.
+/// Runs once per row, by a tile of lanes.
+template <class Index, class Offset>
+struct write_listed {
+  stored_rows<Index, Offset> c;
+  column_runs<Index> runs;
+  const Offset* listed_before;  ///< by row
+  int run_bits;
+  std::uint64_t* keys;
+  Offset* sources;
+
+  template <class Context, class Tile>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t row) const {
+    const std::int64_t begin = c.begin(ctx, row);
+    const std::int64_t count = c.count(ctx, row);
+    std::int64_t to = ctx.load_constant(listed_before + row);
+    for (std::int64_t first = 0; first < count; first += Tile::lanes) {
+      const std::int64_t t = first + tile.rank();
+      const std::int64_t column = t < count ? c.column(ctx, begin, t) : 0;
+      const bool is_listed = t < count && runs.begins(ctx, column);
+      const std::uint32_t all = tile.ballot(is_listed);
+      if (is_listed) {
+        const std::int64_t at = to + simt::bit_count(all & ((1u << tile.rank()) - 1u));
+        ctx.store(keys + at, static_cast<std::uint64_t>(row) << run_bits |
+                                 static_cast<std::uint64_t>(runs.of(ctx, column)));
+        ctx.store(sources + at, static_cast<Offset>(begin + c.step() * t));
+      }
+      to += simt::bit_count(all);
+    }
+  }
+};
+
+/// Writes the rows of the lists, and where each list begins. Runs once per element of a list and once for the
+/// end.
+template <class Index, class Offset>
+struct find_lists {
+  const std::uint64_t* keys;  ///< see write_listed; sorted by runs
+  int run_bits;
+  std::int64_t listed;
+  std::int64_t runs;
+  Index* rows;
+  Offset* list_begin;  ///< by run, runs + 1
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+    const std::int64_t before = e > 0 ? run_of(ctx.load_constant(keys + e - 1)) : -1;
+    std::int64_t run = runs;
+    if (e < listed) {
+      const std::uint64_t key = ctx.load_constant(keys + e);
+      run = run_of(key);
+      ctx.store(rows + e, static_cast<Index>(key >> run_bits));
+    }
+    for (std::int64_t empty = before + 1; empty <= run; ++empty) {
+      ctx.store(list_begin + empty, static_cast<Offset>(e));
+    }
+  }
+
+ private:
+  [[nodiscard]] SPTRSV_DEVICE std::int64_t run_of(std::uint64_t key) const {
+    return static_cast<std::int64_t>(key & ((std::uint64_t{1} << run_bits) - 1));
+  }
+};
+
+/// Writes the first column of each run. Runs once per column and once for the end.
+template <class Index>
+struct find_first_columns {
+  column_runs<Index> runs;
+  std::int64_t size;
+  Index* first;  ///< by run, and for the end
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
+    if (column == size || runs.begins(ctx, column)) {
+      ctx.store(first + ctx.load_constant(runs.begun + column), static_cast<Index>(column));
+    }
+  }
+};
+
+/// Writes where each column has its list, and the number of its entries. Marks the column that is the first
+/// row below a run. Runs once per column.
+template <class Index, class Offset>
+struct describe_run_columns {
+  column_runs<Index> runs;
+  const Index* first;  ///< by run, and for the end
+  const Offset* list_begin;
+  const Index* rows;
+  int step;        ///< of stored_rows
+  Offset* counts;  ///< by column
+  Offset* begin;   ///< by column: where its list begins
+  Index* shift;    ///< by column: from an entry of the run's first column to its own in the same row
+  Index* begins;   ///< by column: raised to 1 if a fundamental supernode begins
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
+    const std::int64_t run = runs.of(ctx, column);
+    const std::int64_t number = column - static_cast<std::int64_t>(ctx.load_constant(first + run));
+    const std::int64_t at = static_cast<std::int64_t>(ctx.load_constant(list_begin + run)) + number;
+    const std::int64_t end = ctx.load_constant(list_begin + run + 1);
+    ctx.store(begin + column, static_cast<Offset>(at));
+    ctx.store(counts + column, static_cast<Offset>(end - at));
+    ctx.store(shift + column, static_cast<Index>(step * number));
+    if (at < end && column + 1 == static_cast<std::int64_t>(ctx.load_constant(first + run + 1))) {
+      ctx.store_relaxed(begins + ctx.load_constant(rows + at), Index{1});
+    }
+  }
+};
+
+/// The columns of C as lists of its runs.
+template <class Index, class Offset>
+struct run_lists {
+  buffer<Offset> offsets;  ///< by column, size + 1: entries of the columns before
+  buffer<Offset> first;    ///< by column: where its list begins
+  buffer<Index> shift;     ///< by column: see stored_values
+  buffer<Index> rows;      ///< by element of a list
+  buffer<Offset> sources;  ///< by element of a list: where the entry of the run's first column stands
+  buffer<Index> begun;     ///< by column, size + 1: how many fundamental supernodes begin before it
+};
+
+/// The lanes that work on a row together.
+inline constexpr int lanes_per_row = 16;
+
+/// Makes the lists of runs. `c` has rows. Synchronises.
+template <class Index, class Offset, class Executor>
+run_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const Executor& on,
+                                   memory_resource& resource) {
+  run_lists<Index, Offset> made;
+  const auto begins = make_buffer<Index>(c.size + 1, on, resource);
+  made.begun = make_buffer<Index>(c.size + 1, on, resource);
+  const column_runs<Index> runs{made.begun.data()};
+  on.fill_bytes(begins.data(), 0, begins.bytes());
+  for_each_by_tile<lanes_per_row>(on, c.size, mark_runs<Index, Offset>{c, begins.data()});
+  on.exclusive_scan(begins.data(), made.begun.data(), c.size + 1, resource);
+  made.offsets = make_buffer<Offset>(c.size + 1, on, resource);
+  Offset* const listed_before = made.offsets.data();
+  for_each_by_tile<lanes_per_row>(on, c.size + 1, count_listed<Index, Offset>{c, runs, listed_before});
+  on.exclusive_scan(listed_before, listed_before, c.size + 1, resource);
+  Index count = 0;
+  Offset listed = 0;
+  on.download(&count, made.begun.data() + c.size, sizeof(count));
+  on.download(&listed, listed_before + c.size, sizeof(listed));
+
+  const auto list_begin = make_buffer<Offset>(std::int64_t{count} + 1, on, resource);
+  const auto first = make_buffer<Index>(std::int64_t{count} + 1, on, resource);
+  made.rows = make_buffer<Index>(listed, on, resource);
+  made.sources = make_buffer<Offset>(listed, on, resource);
+  {
+    const int run_bits = bits_for(static_cast<std::uint64_t>(count));
+    auto keys = make_buffer<std::uint64_t>(listed, on, resource);
+    if (listed > 0) {
+      auto other_keys = make_buffer<std::uint64_t>(listed, on, resource);
+      auto other_sources = make_buffer<Offset>(listed, on, resource);
+      for_each_by_tile<lanes_per_row>(
+          on, c.size,
+          write_listed<Index, Offset>{c, runs, listed_before, run_bits, keys.data(), made.sources.data()});
+      on.sort_pairs_in_place(keys, other_keys, made.sources, other_sources, run_bits, resource);
+    }
+    simt::for_each(
+        on, std::int64_t{listed} + 1,
+        find_lists<Index, Offset>{keys.data(), run_bits, listed, count, made.rows.data(), list_begin.data()});
+  }
+  simt::for_each(on, c.size + 1, find_first_columns<Index>{runs, c.size, first.data()});
+  made.first = make_buffer<Offset>(c.size, on, resource);
+  made.shift = make_buffer<Index>(c.size, on, resource);
+  on.fill_bytes(made.offsets.data() + c.size, 0, sizeof(Offset));
+  simt::for_each(on, c.size,
+                 describe_run_columns<Index, Offset>{runs, first.data(), list_begin.data(), made.rows.data(),
+                                                     c.step(), made.offsets.data(), made.first.data(),
+                                                     made.shift.data(), begins.data()});
+  on.exclusive_scan(made.offsets.data(), made.offsets.data(), c.size + 1, resource);
+  on.exclusive_scan(begins.data(), made.begun.data(), c.size + 1, resource);
+  return made;
+}
+
+}  // namespace sptrsv::detail::supernodal
