@@ -98,6 +98,30 @@ TEST_F(OfFactors, AreFoundInRows) {
   }
 }
 
+/// A matrix that has the rows of the system sorted has the supernodes of one that has its columns sorted. It
+/// needs an index for each row of a supernode, not for each entry.
+TEST_F(OfFactors, AreTheSameByRowsAndByColumns) {
+  const std::vector<pattern> patterns{factor_of_grid({24, 24}), factor_of_grid({24, 24}, true),
+                                      factor_of_grid({9, 9, 4}), patterns::stencil_2d(20, 20)};
+  for (const pattern& p : patterns) {
+    for (const uplo part : {uplo::lower, uplo::upper}) {
+      for (const op operation : {op::none, op::transpose}) {
+        const diag diagonal = operation == op::none ? diag::non_unit : diag::unit;
+        form f{part, diagonal, operation};
+        const solver_info one = this->analyze(make(p, f), f).info();
+        f.by_columns = true;
+        const solver_info other = this->analyze(make(p, f), f).info();
+        const std::string name = p.name + ", " + f.name();
+        EXPECT_EQ(one.kernels.at(0).text, other.kernels.at(0).text) << name;
+        EXPECT_EQ(one.entries, other.entries) << name;
+        EXPECT_EQ(one.longest_row, other.longest_row) << name;
+        const auto [less, more] = std::minmax(one.solver_bytes, other.solver_bytes);
+        EXPECT_TRUE(&p != patterns.data() || more - less < 3 * static_cast<std::size_t>(one.entries)) << name;
+      }
+    }
+  }
+}
+
 TEST_F(OfFactors, AreAbsentInIncompleteOnes) {
   const pattern p = patterns::stencil_2d(20, 20);
   const auto a = make(p, lower);
