@@ -71,9 +71,8 @@ inline void throw_if_any(const triangle_kernels::report& found, std::int64_t siz
   check(pattern_fault::diagonal, found.diagonal);
 }
 
-/// Builds the triangle; synchronises. Throws for the first offending row, as validate_on_host does. If
-/// `leaves_runs`, the columns and sources of rows that are stored runs stay empty. The kernels run in this
-/// order:
+/// Builds the triangle; synchronises. Throws for the first offending row, as validate_on_host does. The
+/// kernels run in this order:
 ///
 ///   1. start_rows initialises lengths, diagonal sources and the report.
 ///   2. check_entries_agent checks the storage and counts the entries of each row.
@@ -87,7 +86,7 @@ class device_triangle_builder {
                           const analysis_memory& memory)
       : a_(a), form_(form), on_(on), memory_(memory), report_(1, memory.scratch, on.stream()) {}
 
-  device_triangle<Index, Offset> build(bool leaves_runs = false) {
+  device_triangle<Index, Offset> build() {
     device_triangle<Index, Offset> t = allocate_rows();
     if (a_.size == 0) {
       on_.fill_bytes(t.row_offsets.data(), 0, t.row_offsets.bytes());
@@ -97,7 +96,7 @@ class device_triangle_builder {
     measure_rows(t, 0);
     const report found = read_report();
     expect_sound(found);
-    if (ascends(found) && !leaves_runs) {
+    if (ascends(found)) {
       write_ascending_entries(t, found.entries, {});
     }
     complete(t, found);

@@ -85,7 +85,9 @@ class factor {
   /// Returns the number of entries, the diagonal included unless it is unit.
   [[nodiscard]] std::int64_t entries() const { return columns_.entries() + pivots_; }
   /// Returns the length of the longest column (row) of C, without the diagonal.
-  [[nodiscard]] std::int64_t longest(bool column) const { return column ? longest_column_ : longest_row_; }
+  [[nodiscard]] std::int64_t longest(bool column) const {
+    return column ? fundamental_.longest_column : fundamental_.longest_row;
+  }
 
   // Only if there are rows:
 
@@ -150,8 +152,6 @@ class factor {
     if (size_ == 0) {
       return;
     }
-    longest_row_ = find_longest_row(columns_.view(), fundamental_, on, resource);
-    longest_column_ = find_longest_column(columns_.view(), on, resource);
     const auto merged = merge_supernodes(
         fundamental_, {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width}, on, resource);
     std::vector<std::int64_t> cuts;
@@ -196,8 +196,6 @@ class factor {
   real max_growth_;
   bool backward_ = false;
   bool mirrored_ = false;
-  std::int64_t longest_row_ = 0;
-  std::int64_t longest_column_ = 0;
   factor_columns<Index, Offset> columns_;
   device_fundamental<Index> fundamental_;
   supernode_tree<Index> tree_;

@@ -146,15 +146,14 @@ class factor_columns {
   factor_columns(const pattern_view<Index, Offset>& a, const triangle_form& form, const Executor& on,
                  memory_resource& resource)
       : size_(a.size), step_(1), top_(-1) {
-    if (size_ > 0 && !form.transposed && take_rows(a, form, on, resource)) {
+    if (size_ == 0 || (!form.transposed && take_rows(a, form, on, resource))) {
       return;
     }
-    device_triangle<Index, Offset> t =
-        device_triangle_builder<Index, Offset, Executor>(a, flipped(form), on, resource).build(true);
-    if (size_ == 0) {
-      return;
-    }
-    if (!t.rows_are_stored_runs) {
+    const triangle_builder<Executor> flipped_rows(a, flipped(form), on, resource);
+    device_triangle<Index, Offset> t = flipped_rows.allocate_rows();
+    const triangle_kernels::report found = check_rows(flipped_rows, t, on);
+    if (!flipped_rows.ascends(found)) {
+      flipped_rows.complete(t, found);
       device_columns<Index, Offset> c = columns_of_flipped(t, on, resource);
       entries_ = c.entries();
       offsets_ = std::move(c.column_offsets);
@@ -163,9 +162,7 @@ class factor_columns {
       pivots_ = std::move(c.diagonal_sources);
       return;
     }
-    Offset entries = 0;
-    on.download(&entries, t.row_offsets.data() + size_, sizeof(entries));
-    entries_ = entries;
+    entries_ = found.entries;
     offsets_ = make_buffer<Offset>(size_ + 1, on, resource);
     simt::for_each(on, size_ + 1,
                    reverse_array<Offset>{t.row_offsets.data(), offsets_.data(), size_ + 1, entries_});
@@ -232,20 +229,30 @@ class factor_columns {
   }
 
  private:
+  template <class Executor>
+  using triangle_builder = device_triangle_builder<Index, Offset, Executor>;
+
   [[nodiscard]] const Offset* first() const { return has_first() ? first_.data() : offsets_.data(); }
   [[nodiscard]] bool has_first() const { return first_.data() != nullptr; }
+
+  /// Checks the stored matrix, and counts the entries of the rows that a triangle is built from.
+  template <class Executor>
+  triangle_kernels::report check_rows(const triangle_builder<Executor>& builder,
+                                      device_triangle<Index, Offset>& t, const Executor& on) const {
+    simt::for_each(on, size_, builder.start_rows(t));
+    builder.measure_rows(t, 0);
+    const triangle_kernels::report found = builder.read_report();
+    builder.expect_sound(found);
+    return found;
+  }
 
   /// Builds the columns if the stored matrix has the rows of C sorted. Returns whether it has.
   template <class Executor>
   bool take_rows(const pattern_view<Index, Offset>& a, const triangle_form& form, const Executor& on,
                  memory_resource& resource) {
-    using builder = device_triangle_builder<Index, Offset, Executor>;
-    const builder rows(a, form, on, resource);
+    const triangle_builder<Executor> rows(a, form, on, resource);
     device_triangle<Index, Offset> t = rows.allocate_rows();
-    simt::for_each(on, size_, rows.start_rows(t));
-    rows.measure_rows(t, 0);
-    const typename builder::report found = rows.read_report();
-    rows.expect_sound(found);
+    const triangle_kernels::report found = check_rows(rows, t, on);
     if (!rows.ascends(found)) {
       return false;
     }

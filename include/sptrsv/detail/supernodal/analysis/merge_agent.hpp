@@ -57,7 +57,7 @@ struct merge_agent {
     std::int64_t count;
     merge_limits limits;
     std::int64_t max_steps;
-    std::uint32_t* given_up;
+    Index* given_up;
   };
 
   template <class Context>
@@ -78,7 +78,7 @@ struct merge_agent {
         return;
       }
       if (steps == p.max_steps) {
-        ctx.store_relaxed(p.given_up, 1u);
+        ctx.store_relaxed(p.given_up, Index{1});
         return;
       }
       ctx.fence();
@@ -182,23 +182,22 @@ device_merge<Index> merge_on_device(const device_fundamental<Index>& f, const me
   const auto counts = make_buffer<Index>(2 * f.count, on, resource);
   const auto lowest = make_buffer<Index>(f.count, on, resource);
   const auto entries = make_buffer<std::int64_t>(f.count, on, resource);
-  const auto roots = make_buffer<Index>(f.count + 1, on, resource);
-  const auto given_up = make_buffer<std::uint32_t>(1, on, resource);
+  // Behind the roots: their number, and whether the merge is given up, so that the host waits for both once.
+  const auto roots = make_buffer<Index>(f.count + 2, on, resource);
+  Index* const result = roots.data() + f.count;
   on.fill_bytes(counts.data(), 0, counts.bytes());
-  on.fill_bytes(roots.data() + f.count, 0, sizeof(Index));
-  on.fill_bytes(given_up.data(), 0, given_up.bytes());
+  on.fill_bytes(result, 0, 2 * sizeof(Index));
   const merge_state<Index> state{f.first.data(),          f.row_count.data(), f.parent.data(), counts.data(),
                                  counts.data() + f.count, lowest.data(),      entries.data(),  roots.data()};
   simt::for_each(on, f.count, start_merge<Index>{state});
   using agent = merge_agent<Index>;
   on.template launch<agent>(simt::block_count(f.count, agent::block_threads),
-                            {state, f.count, limits, max_steps, given_up.data()});
+                            {state, f.count, limits, max_steps, result + 1});
   on.exclusive_scan(roots.data(), roots.data(), f.count + 1, resource);
   device_merge<Index> merged;
-  Index count = 0;
-  std::uint32_t is_given_up = 0;
-  on.download(&count, roots.data() + f.count, sizeof(count));
-  on.download(&is_given_up, given_up.data(), sizeof(is_given_up));
+  Index found[2];
+  on.download(found, result, sizeof(found));
+  const auto [count, is_given_up] = found;
   if (is_given_up != 0) {
     return merged;
   }

@@ -105,7 +105,7 @@ struct mark_nested {
   const Index* first;
   const Index* parent;
   unsigned char* nested;      ///< by supernode
-  std::uint32_t* not_nested;  ///< raised if there is another one
+  std::uint64_t* not_nested;  ///< raised if there is another one
 
   template <class Context, class Tile>
   SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t f) const {
@@ -132,7 +132,7 @@ struct mark_nested {
     if (tile.rank() == 0) {
       ctx.store(nested + f, static_cast<unsigned char>(is_nested ? 1 : 0));
       if (!is_nested) {
-        ctx.store_relaxed(not_nested, 1u);
+        ctx.store_relaxed(not_nested, std::uint64_t{1});
       }
     }
   }
@@ -174,6 +174,8 @@ template <class Index>
 struct device_fundamental {
   std::int64_t count = 0;
   bool is_nested = true;         ///< whether the pattern is that of a complete factor
+  std::int64_t longest_row = 0;  ///< of C, without the diagonal
+  std::int64_t longest_column = 0;
   buffer<Index> begun;           ///< by column, size + 1: how many supernodes begin before it
   buffer<Index> first;           ///< by supernode, count + 1
   buffer<Index> row_count;       ///< by supernode
@@ -219,17 +221,32 @@ device_fundamental<Index> find_fundamental(const column_view<Index, Offset>& c, 
   f.row_count = make_buffer<Index>(f.count, on, resource);
   f.parent = make_buffer<Index>(f.count, on, resource);
   f.nested = make_buffer<unsigned char>(f.count, on, resource);
-  const auto not_nested = make_buffer<std::uint32_t>(1, on, resource);
-  on.fill_bytes(not_nested.data(), 0, not_nested.bytes());
+  // In one array, so that the host waits for them once.
+  struct results {
+    std::int64_t longest_row;
+    std::int64_t longest_column;
+    std::uint64_t not_nested;
+  };
+  const auto found = make_buffer<results>(1, on, resource);
+  on.fill_bytes(found.data(), 0, found.bytes());
   simt::for_each(on, c.size + 1,
                  describe_fundamental<Index, Offset>{c, f.begun.data(), f.first.data(), f.row_count.data(),
                                                      f.parent.data()});
-  for_each_by_tile<lanes_per_column>(
-      on, f.count,
-      mark_nested<Index, Offset>{c, f.first.data(), f.parent.data(), f.nested.data(), not_nested.data()});
-  std::uint32_t found = 0;
-  on.download(&found, not_nested.data(), sizeof(found));
-  f.is_nested = found == 0;
+  for_each_by_tile<lanes_per_column>(on, f.count,
+                                     mark_nested<Index, Offset>{c, f.first.data(), f.parent.data(),
+                                                                f.nested.data(), &found.data()->not_nested});
+  const auto row_entries = make_buffer<Index>(c.size, on, resource);
+  on.fill_bytes(row_entries.data(), 0, row_entries.bytes());
+  for_each_by_tile<lanes_per_column>(on, f.count,
+                                     count_row_entries<Index, Offset>{c, f.first.data(), row_entries.data()});
+  simt::find_largest(on, c.size, array_kernels::element_of<Index>{row_entries.data()},
+                     &found.data()->longest_row);
+  simt::find_largest(on, c.size, column_length<Index, Offset>{c}, &found.data()->longest_column);
+  results host{};
+  on.download(&host, found.data(), sizeof(host));
+  f.is_nested = host.not_nested == 0;
+  f.longest_row = host.longest_row;
+  f.longest_column = host.longest_column;
   return f;
 }
 
@@ -260,34 +277,6 @@ buffer<T> upload(const std::vector<T>& from, const Executor& on, memory_resource
 template <class T, class Executor>
 buffer<T> upload_as(const std::vector<std::int64_t>& from, const Executor& on, memory_resource& resource) {
   return upload(std::vector<T>(from.begin(), from.end()), on, resource);
-}
-
-/// Returns the number of entries of the longest column of C. Synchronises.
-template <class Index, class Offset, class Executor>
-std::int64_t find_longest_column(const column_view<Index, Offset>& c, const Executor& on,
-                                 memory_resource& resource) {
-  const auto longest = make_buffer<std::int64_t>(1, on, resource);
-  on.fill_bytes(longest.data(), 0, longest.bytes());
-  simt::find_largest(on, c.size, column_length<Index, Offset>{c}, longest.data());
-  std::int64_t found = 0;
-  on.download(&found, longest.data(), sizeof(found));
-  return found;
-}
-
-/// Returns the number of entries of the longest row of C. Synchronises.
-template <class Index, class Offset, class Executor>
-std::int64_t find_longest_row(const column_view<Index, Offset>& c, const device_fundamental<Index>& f,
-                              const Executor& on, memory_resource& resource) {
-  const auto entries = make_buffer<Index>(c.size, on, resource);
-  const auto longest = make_buffer<std::int64_t>(1, on, resource);
-  on.fill_bytes(entries.data(), 0, entries.bytes());
-  on.fill_bytes(longest.data(), 0, longest.bytes());
-  for_each_by_tile<lanes_per_column>(on, f.count,
-                                     count_row_entries<Index, Offset>{c, f.first.data(), entries.data()});
-  simt::find_largest(on, c.size, array_kernels::element_of<Index>{entries.data()}, longest.data());
-  std::int64_t found = 0;
-  on.download(&found, longest.data(), sizeof(found));
-  return found;
 }
 
 }  // namespace sptrsv::detail::supernodal
