@@ -156,11 +156,26 @@ class factor {
         fundamental_, {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width}, on, resource);
     std::vector<std::int64_t> cuts;
     do {
-      tree_ = cut(merged.ranges, size_, fundamental_.is_nested, Tuning::max_width, cuts);
       values_.reset();
-      structure_.emplace(tree_, merged.first_descendant.data(), fundamental_, columns_.view(), on, resource);
-      values_.emplace(tree_, pivots_, on, resource);
+      // The host gets the tree while the device computes the panels.
+      const bool on_device = fundamental_.is_nested && cuts.empty() && size_ <= INT32_MAX;
+      cut_on_device_result<Index> cut_there;
+      if (on_device) {
+        cut_there = cut_on_device(merged.ranges, size_, Tuning::max_width, on, resource);
+      } else {
+        tree_ = cut(download_ranges(merged, on), size_, fundamental_.is_nested, Tuning::max_width, cuts);
+        cut_there.tree = upload_tree(tree_, on, resource);
+      }
+      const std::int64_t entries = cut_there.tree.entries;
+      structure_.emplace(std::move(cut_there.tree), merged.first_descendant.data(), fundamental_,
+                         columns_.view(), on, resource);
+      values_.emplace(structure_->view(), size_, entries, pivots_, on, resource);
+      std::vector<cut_supernode<Index>> made(cut_there.made.size());
+      on.download(made.data(), cut_there.made.data(), cut_there.made.bytes());
       compute_panels(values, on);
+      if (on_device) {
+        tree_ = tree_of(made, size_);
+      }
       plan(tree_, backward_);
     } while (cut_grown(cuts, on));
     has_first_values_ = true;

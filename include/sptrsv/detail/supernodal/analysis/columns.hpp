@@ -97,9 +97,10 @@ struct stored_values {
   /// Indices in the stored matrix: of the entries, or, with `shift`, of those in the same rows that a column
   /// before has; null: each column is a run of the stored matrix.
   const Offset* sources;
-  const Index* shift;    ///< by column: from the index in `sources` to that of its own entry; null: 0
   const Offset* pivots;  ///< by column: index of the diagonal entry; null: it stands before the run
   int step;              ///< distance of the entries of a run: 1 or -1
+  /// By column: from the index in `sources` to that of its own entry; null: 0.
+  const Index* shift = nullptr;
 
   /// Returns what value() needs of a column besides its first entry.
   template <class Context>
@@ -209,7 +210,7 @@ class factor_columns {
   /// Returns where the columns have their values in `values`, the values of the stored matrix.
   template <class Scalar>
   [[nodiscard]] stored_values<Scalar, Index, Offset> values(const Scalar* values, bool conjugated) const {
-    return {values, conjugated, first(), sources_.data(), shift_.data(), pivots_.data(), step_};
+    return {values, conjugated, first(), sources_.data(), pivots_.data(), step_, shift_.data()};
   }
   /// Gives away how many fundamental supernodes begin before each column and before the end; empty if this is
   /// not known.

@@ -171,9 +171,17 @@ struct write_ranges {
 /// The merged supernodes of a plan.
 template <class Index>
 struct device_merge {
-  std::vector<merged_columns<Index>> ranges;
+  buffer<merged_columns<Index>> ranges;
   buffer<Index> first_descendant;  ///< by fundamental supernode: see merged_supernodes
 };
+
+/// Returns the merged supernodes in host memory. Synchronises.
+template <class Index, class Executor>
+std::vector<merged_columns<Index>> download_ranges(const device_merge<Index>& merged, const Executor& on) {
+  std::vector<merged_columns<Index>> ranges(merged.ranges.size());
+  on.download(ranges.data(), merged.ranges.data(), merged.ranges.bytes());
+  return ranges;
+}
 
 /// Merges on the device; returns no ranges if the tree is too high. The supernodes are nested. Synchronises.
 template <class Index, class Executor>
@@ -201,12 +209,11 @@ device_merge<Index> merge_on_device(const device_fundamental<Index>& f, const me
   if (is_given_up != 0) {
     return merged;
   }
-  const auto ranges = make_buffer<merged_columns<Index>>(count, on, resource);
+  merged.ranges = make_buffer<merged_columns<Index>>(count, on, resource);
   merged.first_descendant = make_buffer<Index>(f.count, on, resource);
-  simt::for_each(on, f.count,
-                 write_ranges<Index>{state, roots.data(), merged.first_descendant.data(), ranges.data()});
-  merged.ranges.resize(ranges.size());
-  on.download(merged.ranges.data(), ranges.data(), ranges.bytes());
+  simt::for_each(
+      on, f.count,
+      write_ranges<Index>{state, roots.data(), merged.first_descendant.data(), merged.ranges.data()});
   return merged;
 }
 
@@ -220,10 +227,10 @@ device_merge<Index> merge_supernodes(const device_fundamental<Index>& f, const m
   if (f.is_nested) {
     merged = merge_on_device(f, limits, max_steps, on, resource);
   }
-  if (merged.ranges.empty()) {
+  if (merged.ranges.size() == 0) {
     const fundamental_supernodes on_host = download_fundamental(f, on);
     const merged_supernodes made = merge(on_host, limits);
-    merged.ranges = columns_of<Index>(on_host, made);
+    merged.ranges = upload(columns_of<Index>(on_host, made), on, resource);
     merged.first_descendant = upload_as<Index>(made.first_descendant, on, resource);
   }
   return merged;

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <utility>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
+#include "sptrsv/detail/supernodal/analysis/device_tree.hpp"
 #include "sptrsv/detail/supernodal/analysis/symbolic.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
@@ -176,19 +177,18 @@ class device_structure {
  public:
   /// `first_descendant`: by fundamental supernode, see merged_supernodes. Synchronises.
   template <class Offset, class Executor>
-  device_structure(const supernode_tree<Index>& tree, const Index* first_descendant,
-                   const device_fundamental<Index>& f, const column_view<Index, Offset>& c,
-                   const Executor& on, memory_resource& resource)
-      : count_(tree.count()),
-        first_(upload(tree.first, on, resource)),
-        range_end_(upload(tree.range_end, on, resource)),
-        rows_begin_(upload(tree.rows_begin, on, resource)),
-        panel_begin_(upload(tree.panel_begin, on, resource)),
-        rows_(make_buffer<Index>(tree.rows_begin.back(), on, resource)),
+  device_structure(device_tree<Index> tree, const Index* first_descendant, const device_fundamental<Index>& f,
+                   const column_view<Index, Offset>& c, const Executor& on, memory_resource& resource)
+      : count_(tree.count),
+        first_(std::move(tree.first)),
+        range_end_(std::move(tree.range_end)),
+        rows_begin_(std::move(tree.rows_begin)),
+        panel_begin_(std::move(tree.panel_begin)),
+        rows_(make_buffer<Index>(tree.rows, on, resource)),
         supernode_of_(make_buffer<Index>(c.size, on, resource)),
         first_descendant_(make_buffer<Index>(c.size, on, resource)),
-        fundamental_(make_buffer<Index>(tree.count(), on, resource)),
-        mask_begin_(make_buffer<std::int64_t>(tree.count() + 1, on, resource)) {
+        fundamental_(make_buffer<Index>(tree.count, on, resource)),
+        mask_begin_(make_buffer<std::int64_t>(tree.count + 1, on, resource)) {
     simt::for_each(on, count_ + 1,
                    measure_masks<Index>{view(), f.begun.data(), fundamental_.data(), mask_begin_.data()});
     on.exclusive_scan(mask_begin_.data(), mask_begin_.data(), count_ + 1, resource);
@@ -200,7 +200,7 @@ class device_structure {
                                            f.begun.data(),
                                            first_descendant,
                                            first_descendant_.data()});
-    simt::for_each(on, tree.rows_begin.back(), write_rows<Index, Offset>{c, view(), rows_.data()});
+    simt::for_each(on, tree.rows, write_rows<Index, Offset>{c, view(), rows_.data()});
     for_each_by_tile<32>(on, f.count, write_masks<Index, Offset>{c, view(), masks(f), mask_words_.data()});
   }
 

@@ -1,0 +1,111 @@
+// The lists of the parts of panels that the blocks of invert_agent and product_agent compute.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/supernodal/analysis/by_tile.hpp"
+#include "sptrsv/detail/supernodal/panels.hpp"
+#include "sptrsv/detail/supernodal/values/invert_agent.hpp"
+
+namespace sptrsv::detail::supernodal {
+
+/// How supernodes with more than `narrow` columns are divided: `side` columns of a diagonal block, and `rows`
+/// rows of a panel, of which at least one is below it.
+struct part_sizes {
+  std::int64_t narrow;
+  std::int64_t side;
+  std::int64_t rows;
+  std::int64_t max_width;  ///< of a supernode
+
+  [[nodiscard]] SPTRSV_HOST_DEVICE bool is_wide(const supernode& node) const { return node.columns > narrow; }
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t column_parts(const supernode& node) const {
+    return (node.columns + side - 1) / side;
+  }
+  /// Returns the first row of the first part with rows below the diagonal block.
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t first_row(const supernode& node) const {
+    return node.columns / rows * rows;
+  }
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t row_parts(const supernode& node) const {
+    return (node.height() - first_row(node) + rows - 1) / rows;
+  }
+  /// Returns the number of the width of a supernode, the widest one first.
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t class_of(const supernode& node) const {
+    return max_width - node.columns;
+  }
+};
+
+/// Counts the parts by the widths of their supernodes: first those of columns, then those of rows. Runs once
+/// per supernode.
+template <class Index>
+struct count_parts {
+  supernodes<Index> of;
+  part_sizes sizes;
+  std::int64_t* counts;  ///< 2 max_width
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t s) const {
+    const supernode node = of.open(ctx, s);
+    if (sizes.is_wide(node)) {
+      std::int64_t* const of_class = counts + sizes.class_of(node);
+      ctx.reduce_add(of_class, sizes.column_parts(node));
+      ctx.reduce_add(of_class + sizes.max_width, sizes.row_parts(node));
+    }
+  }
+};
+
+/// Writes the parts. Those of one width have no fixed order. Runs once per supernode, by a tile of lanes.
+template <class Index>
+struct write_parts {
+  supernodes<Index> of;
+  part_sizes sizes;
+  std::int64_t* next;  ///< where the next part of each kind and width goes
+  panel_part* parts;
+
+  template <class Context, class Tile>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t s) const {
+    const supernode node = of.open(ctx, s);
+    if (sizes.is_wide(node)) {
+      std::int64_t* const of_class = next + sizes.class_of(node);
+      write(ctx, tile, s, of_class, sizes.column_parts(node), 0, sizes.side);
+      write(ctx, tile, s, of_class + sizes.max_width, sizes.row_parts(node), sizes.first_row(node),
+            sizes.rows);
+    }
+  }
+
+ private:
+  template <class Context, class Tile>
+  SPTRSV_DEVICE void write(Context& ctx, const Tile& tile, std::int64_t s, std::int64_t* at,
+                           std::int64_t count, std::int64_t begin, std::int64_t step) const {
+    const std::int64_t first =
+        tile.shuffle(tile.rank() == 0 ? ctx.atomic_add(at, count) : std::int64_t{0}, 0);
+    for (std::int64_t i = tile.rank(); i < count; i += Tile::lanes) {
+      ctx.store(parts + first + i, panel_part{s, begin + i * step});
+    }
+  }
+};
+
+/// The parts of a plan, the widest supernodes first.
+struct part_lists {
+  buffer<panel_part> parts;
+  std::int64_t columns = 0;  ///< the first so many of them are for invert_agent, the others for product_agent
+};
+
+/// Lists the parts. Synchronises.
+template <class Index, class Executor>
+part_lists list_parts(const supernodes<Index>& of, const part_sizes& sizes, const Executor& on,
+                      memory_resource& resource) {
+  const auto counts = make_buffer<std::int64_t>(2 * sizes.max_width + 1, on, resource);
+  on.fill_bytes(counts.data(), 0, counts.bytes());
+  simt::for_each(on, of.count, count_parts<Index>{of, sizes, counts.data()});
+  on.exclusive_scan(counts.data(), counts.data(), 2 * sizes.max_width + 1, resource);
+  std::vector<std::int64_t> before_rows(static_cast<std::size_t>(sizes.max_width) + 1);
+  on.download(before_rows.data(), counts.data() + sizes.max_width, before_rows.size() * sizeof(std::int64_t));
+  part_lists made{make_buffer<panel_part>(before_rows.back(), on, resource), before_rows.front()};
+  for_each_by_tile<8>(on, of.count, write_parts<Index>{of, sizes, counts.data(), made.parts.data()});
+  return made;
+}
+
+}  // namespace sptrsv::detail::supernodal
