@@ -52,6 +52,28 @@ struct stored_rows {
   }
 };
 
+/// Calls use(t, column, is_present) for the entries of a row, by a tile of lanes, all lanes together. A lane
+/// loads several columns before it uses the first of them. `load(t)`: called for entries that are there.
+template <class Tile, class Load, class Use>
+SPTRSV_DEVICE void for_row_entries(const Tile& tile, std::int64_t count, const Load& load, const Use& use) {
+  constexpr int at_once = 4;
+  for (std::int64_t first = 0; first < count; first += at_once * Tile::lanes) {
+    decltype(load(std::int64_t{0})) loaded[at_once] = {};
+    SPTRSV_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      const std::int64_t t = first + i * Tile::lanes + tile.rank();
+      if (t < count) {
+        loaded[i] = load(t);
+      }
+    }
+    SPTRSV_UNROLL
+    for (int i = 0; i < at_once; ++i) {
+      const std::int64_t t = first + i * Tile::lanes + tile.rank();
+      use(t, loaded[i], t < count);
+    }
+  }
+}
+
 /// Marks the columns that do not continue the column before. Runs once per row, by a tile of lanes.
 template <class Index, class Offset>
 struct mark_runs {
@@ -62,41 +84,39 @@ struct mark_runs {
   SPTRSV_DEVICE void operator()(Context& ctx, const Tile& tile, std::int64_t row) const {
     const std::int64_t begin = c.begin(ctx, row);
     const std::int64_t count = c.count(ctx, row);
-    const std::int64_t last = count > 0 ? c.column(ctx, begin, count - 1) : -1;
-    if (tile.rank() == 0 && (count == 0 || last != row - 1)) {
-      mark(ctx, row);
-    }
-    for (std::int64_t t = tile.rank(); t < count; t += Tile::lanes) {
-      const std::int64_t column = c.column(ctx, begin, t);
-      if (t == 0 || c.column(ctx, begin, t - 1) != column - 1) {
-        mark(ctx, column);
-      }
-      if (t + 1 < count && c.column(ctx, begin, t + 1) != column + 1) {
-        mark(ctx, column + 1);
-      }
-    }
-    if (tile.rank() == 0 && count > 0 && last != row - 1) {
-      mark(ctx, last + 1);
-    }
-  }
-
- private:
-  template <class Context>
-  SPTRSV_DEVICE void mark(Context& ctx, std::int64_t column) const {
-    ctx.store_relaxed(begins + column, Index{1});
+    struct neighbours {
+      std::int64_t before;
+      std::int64_t column;
+    };
+    // The last entry has the diagonal entry as its neighbour.
+    for_row_entries(
+        tile, count + 1,
+        [&](std::int64_t t) {
+          return neighbours{t > 0 ? c.column(ctx, begin, t - 1) : -1,
+                            t < count ? c.column(ctx, begin, t) : row};
+        },
+        [&](std::int64_t t, const neighbours& n, bool is_present) {
+          if (is_present && (t == 0 || n.column != n.before + 1)) {
+            ctx.store_relaxed(begins + n.column, Index{1});
+            if (t > 0) {
+              ctx.store_relaxed(begins + n.before + 1, Index{1});
+            }
+          }
+        });
   }
 };
 
-/// The number of the run of a column, as kernels see it.
+/// The runs of columns, as kernels see them.
 template <class Index>
 struct column_runs {
-  const Index* begun;  ///< by column, size + 1: how many runs begin before it
+  const Index* begins;  ///< by column: 1 if a run begins
+  const Index* begun;   ///< by column, size + 1: how many runs begin before it
 
-  /// Returns whether a run begins with the column.
   template <class Context>
-  SPTRSV_DEVICE bool begins(Context& ctx, std::int64_t column) const {
-    return ctx.load_constant(begun + column) != ctx.load_constant(begun + column + 1);
+  SPTRSV_DEVICE bool begin(Context& ctx, std::int64_t column) const {
+    return ctx.load_constant(begins + column) != 0;
   }
+  /// Returns the number of the run of a column.
   template <class Context>
   SPTRSV_DEVICE std::int64_t of(Context& ctx, std::int64_t column) const {
     return static_cast<std::int64_t>(ctx.load_constant(begun + column + 1)) - 1;
@@ -116,10 +136,11 @@ struct count_listed {
     const std::int64_t begin = row < c.size ? c.begin(ctx, row) : 0;
     const std::int64_t count = row < c.size ? c.count(ctx, row) : 0;
     std::int64_t found = 0;
-    for (std::int64_t first = 0; first < count; first += Tile::lanes) {
-      const std::int64_t t = first + tile.rank();
-      found += simt::bit_count(tile.ballot(t < count && runs.begins(ctx, c.column(ctx, begin, t))));
-    }
+    for_row_entries(
+        tile, count, [&](std::int64_t t) { return runs.begin(ctx, c.column(ctx, begin, t)); },
+        [&](std::int64_t, bool is_listed, bool is_present) {
+          found += simt::bit_count(tile.ballot(is_present && is_listed));
+        });
     if (tile.rank() == 0) {
       ctx.store(listed + row, static_cast<Offset>(found));
     }
@@ -142,19 +163,23 @@ struct write_listed {
     const std::int64_t begin = c.begin(ctx, row);
     const std::int64_t count = c.count(ctx, row);
     std::int64_t to = ctx.load_constant(listed_before + row);
-    for (std::int64_t first = 0; first < count; first += Tile::lanes) {
-      const std::int64_t t = first + tile.rank();
-      const std::int64_t column = t < count ? c.column(ctx, begin, t) : 0;
-      const bool is_listed = t < count && runs.begins(ctx, column);
-      const std::uint32_t all = tile.ballot(is_listed);
-      if (is_listed) {
-        const std::int64_t at = to + simt::bit_count(all & ((1u << tile.rank()) - 1u));
-        ctx.store(keys + at, static_cast<std::uint64_t>(row) << run_bits |
-                                 static_cast<std::uint64_t>(runs.of(ctx, column)));
-        ctx.store(sources + at, static_cast<Offset>(begin + c.step() * t));
-      }
-      to += simt::bit_count(all);
-    }
+    for_row_entries(
+        tile, count,
+        [&](std::int64_t t) {
+          const std::int64_t column = c.column(ctx, begin, t);
+          return runs.begin(ctx, column) ? column : -1;
+        },
+        [&](std::int64_t t, std::int64_t column, bool is_present) {
+          const bool is_listed = is_present && column >= 0;
+          const std::uint32_t all = tile.ballot(is_listed);
+          if (is_listed) {
+            const std::int64_t at = to + simt::bit_count(all & ((1u << tile.rank()) - 1u));
+            ctx.store(keys + at, static_cast<std::uint64_t>(row) << run_bits |
+                                     static_cast<std::uint64_t>(runs.of(ctx, column)));
+            ctx.store(sources + at, static_cast<Offset>(begin + c.step() * t));
+          }
+          to += simt::bit_count(all);
+        });
   }
 };
 
@@ -198,7 +223,7 @@ struct find_first_columns {
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
-    if (column == size || runs.begins(ctx, column)) {
+    if (column == size || runs.begin(ctx, column)) {
       ctx.store(first + ctx.load_constant(runs.begun + column), static_cast<Index>(column));
     }
   }
@@ -254,7 +279,7 @@ run_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const Ex
   run_lists<Index, Offset> made;
   const auto begins = make_buffer<Index>(c.size + 1, on, resource);
   made.begun = make_buffer<Index>(c.size + 1, on, resource);
-  const column_runs<Index> runs{made.begun.data()};
+  const column_runs<Index> runs{begins.data(), made.begun.data()};
   on.fill_bytes(begins.data(), 0, begins.bytes());
   for_each_by_tile<lanes_per_row>(on, c.size, mark_runs<Index, Offset>{c, begins.data()});
   on.exclusive_scan(begins.data(), made.begun.data(), c.size + 1, resource);

@@ -15,6 +15,9 @@ struct panel_part {
   std::int64_t begin;  ///< the first of them
 };
 
+/// Supernodes of more columns than narrow_agent takes and at most so many have small blocks.
+inline constexpr int small_columns = 16;
+
 /// One block for `side` columns J of a diagonal block I + N: computes these columns of V = inv(I + N), which
 /// do not depend on other columns. N comes from the stored matrix, its rows divided by their pivots. For
 /// `side` rows I at a time, from J on:
@@ -23,18 +26,19 @@ struct panel_part {
 ///   2. Solve (I + N_II) V_IJ = E - sum, where E is the part of the identity: one thread per column.
 ///   3. Store V_IJ to the panel.
 ///
+/// `Small`: supernodes of at most `small_columns` columns, whose blocks have fewer threads.
 /// The block with the first columns sees all of N, and takes its rows into the norm. Entries that are zero by
 /// structure take no part where values are not finite, see narrow_agent.
-template <class Tuning, class Scalar, class Index, class Offset>
+template <class Tuning, class Scalar, class Index, class Offset, bool Small = false>
 struct invert_agent {
-  static constexpr int side = sizeof(Scalar) > 8 ? 16 : 32;
+  static constexpr int side = Small || sizeof(Scalar) > 8 ? small_columns : 32;
   static constexpr int stride = side + 4;  ///< the lanes of a warp read rows from different banks
   static constexpr int block_threads = side * side / 4;
   using real = real_t<Scalar>;
   struct shared_storage {
     Scalar n[side][stride];
     Scalar v[side][stride];
-    stored_column<Index, Offset> columns[Tuning::max_width];
+    stored_column<Index, Offset> columns[Small ? small_columns : Tuning::max_width];
     bool is_finite[block_threads / 32];
   };
   struct params {
@@ -93,6 +97,13 @@ struct invert_agent {
         raise_norm(ctx, ctx.template group<32>(), &p.norms[part.supernode].of_block, row_sum);
       }
       ctx.barrier();
+      if constexpr (Small) {
+        // The block has all of V: measure_inverses() has nothing to do.
+        if (ctx.thread_rank() < 32) {
+          raise_norm(ctx, ctx.template group<32>(), &p.norms[part.supernode].of_inverse,
+                     sum_of_row(ctx, shared.v));
+        }
+      }
       tiles.template store_inverse<side>(shared.v, row, first);
       if ((row + side) % 32 == 0) {
         tiles.advance_columns(shared.columns, first, k, row);
@@ -177,8 +188,8 @@ struct invert_agent {
   }
 };
 
-/// Takes the rows of V of wide supernodes into their norms. Runs once per row of the parts of invert_agent,
-/// by a warp.
+/// Takes the rows of V of wide supernodes into their norms, of those that are not small. Runs once per row of
+/// the parts of invert_agent, by a warp.
 template <class Scalar, class Index>
 struct measure_inverses {
   using real = real_t<Scalar>;

@@ -87,10 +87,21 @@ struct write_parts {
   }
 };
 
-/// The parts of a plan, the widest supernodes first.
+/// Parts of one kind, the widest supernodes first.
+struct part_range {
+  const panel_part* parts;
+  std::int64_t count;
+  std::int64_t wide;  ///< the first so many are of supernodes with more than `small_columns` columns
+
+  [[nodiscard]] const panel_part* small_parts() const { return parts + wide; }
+  [[nodiscard]] std::int64_t small() const { return count - wide; }
+};
+
+/// The parts of a plan.
 struct part_lists {
   buffer<panel_part> parts;
-  std::int64_t columns = 0;  ///< the first so many of them are for invert_agent, the others for product_agent
+  part_range columns{};  ///< for invert_agent
+  part_range rows{};     ///< for product_agent
 };
 
 /// Lists the parts. Synchronises.
@@ -101,9 +112,14 @@ part_lists list_parts(const supernodes<Index>& of, const part_sizes& sizes, cons
   on.fill_bytes(counts.data(), 0, counts.bytes());
   simt::for_each(on, of.count, count_parts<Index>{of, sizes, counts.data()});
   on.exclusive_scan(counts.data(), counts.data(), 2 * sizes.max_width + 1, resource);
-  std::vector<std::int64_t> before_rows(static_cast<std::size_t>(sizes.max_width) + 1);
-  on.download(before_rows.data(), counts.data() + sizes.max_width, before_rows.size() * sizeof(std::int64_t));
-  part_lists made{make_buffer<panel_part>(before_rows.back(), on, resource), before_rows.front()};
+  std::vector<std::int64_t> before(counts.size());
+  on.download(before.data(), counts.data(), counts.bytes());
+  const auto width = static_cast<std::size_t>(sizes.max_width);
+  const std::size_t small = width > small_columns ? width - small_columns : 0;  // their first class
+  part_lists made{make_buffer<panel_part>(before.back(), on, resource)};
+  made.columns = {made.parts.data(), before[width], before[small]};
+  made.rows = {made.parts.data() + before[width], before.back() - before[width],
+               before[width + small] - before[width]};
   for_each_by_tile<8>(on, of.count, write_parts<Index>{of, sizes, counts.data(), made.parts.data()});
   return made;
 }

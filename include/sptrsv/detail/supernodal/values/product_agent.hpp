@@ -18,10 +18,14 @@ namespace sptrsv::detail::supernodal {
 ///      needed any more.
 ///
 /// Entries that are zero by structure take no part where values are not finite, see narrow_agent.
-template <class Tuning, class Scalar, class Index, class Offset>
+///
+/// `Small`: see invert_agent.
+template <class Tuning, class Scalar, class Index, class Offset, bool Small = false>
 struct product_agent {
   static constexpr int rows = Tuning::product_rows;
-  static constexpr int columns = sizeof(Scalar) > 8 ? Tuning::product_columns / 2 : Tuning::product_columns;
+  static constexpr int most_columns =
+      sizeof(Scalar) > 8 ? Tuning::product_columns / 2 : Tuning::product_columns;
+  static constexpr int columns = Small && most_columns > small_columns ? small_columns : most_columns;
   static constexpr int depth = columns < 32 ? columns : (sizeof(Scalar) > 8 ? 16 : 32);
   static constexpr int elements = rows * columns;
   static_assert(
@@ -40,7 +44,7 @@ struct product_agent {
     // The rows are so long that the lanes of a warp read from different banks.
     Scalar w[rows][depth + 4];
     Scalar v[depth][columns + 4];
-    stored_column<Index, Offset> columns_of_c[Tuning::max_width];
+    stored_column<Index, Offset> columns_of_c[Small ? small_columns : Tuning::max_width];
     bool is_finite[block_threads / 32];
   };
   struct params {

@@ -32,6 +32,8 @@ class panel_values {
   using narrow = narrow_agent<Scalar, Index, Offset>;
   using invert = invert_agent<Tuning, Scalar, Index, Offset>;
   using product = product_agent<Tuning, Scalar, Index, Offset>;
+  using small_invert = invert_agent<Tuning, Scalar, Index, Offset, true>;
+  using small_product = product_agent<Tuning, Scalar, Index, Offset, true>;
 
  public:
   /// `entries`: of all panels. `columns`: of all supernodes.
@@ -64,19 +66,25 @@ class panel_values {
     simt::for_each(on, of.count, start_norms<real>{norms_.data()});
     on.template launch<narrow>(simt::block_count(of.count, narrow::warps),
                                {from, panels_.data(), norms_.data()});
-    const std::int64_t column_parts = lists_.columns;
-    const auto row_parts = static_cast<std::int64_t>(lists_.parts.size()) - column_parts;
-    const panel_part* const parts = lists_.parts.data();
-    if (column_parts > 0) {
-      on.template launch<invert>(simt::block_count(column_parts, 1),
-                                 {from, parts, panels_.data(), norms_.data()});
-      for_each_by_tile<32>(
-          on, column_parts * invert::side,
-          measure_inverses<Scalar, Index>{of, parts, invert::side, panels_.data(), norms_.data()});
+    const part_range& columns = lists_.columns;
+    const part_range& rows = lists_.rows;
+    if (columns.wide > 0) {
+      on.template launch<invert>(simt::block_count(columns.wide, 1),
+                                 {from, columns.parts, panels_.data(), norms_.data()});
     }
-    if (row_parts > 0) {
-      on.template launch<product>(simt::block_count(row_parts, 1),
-                                  {from, parts + column_parts, panels_.data()});
+    if (columns.small() > 0) {
+      on.template launch<small_invert>(simt::block_count(columns.small(), 1),
+                                       {from, columns.small_parts(), panels_.data(), norms_.data()});
+    }
+    for_each_by_tile<32>(
+        on, columns.wide * invert::side,
+        measure_inverses<Scalar, Index>{of, columns.parts, invert::side, panels_.data(), norms_.data()});
+    if (rows.wide > 0) {
+      on.template launch<product>(simt::block_count(rows.wide, 1), {from, rows.parts, panels_.data()});
+    }
+    if (rows.small() > 0) {
+      on.template launch<small_product>(simt::block_count(rows.small(), 1),
+                                        {from, rows.small_parts(), panels_.data()});
     }
     on.fill_bytes(first_grown_.data(), 0x7f, first_grown_.bytes());
     simt::for_each(on, of.count,
