@@ -48,6 +48,9 @@ struct supernodal_tuning {
   /// Columns of these tiles, for values of at most 8 bytes; half as many for larger ones. A power of two; the
   /// tile has at least 64 entries.
   static constexpr int product_columns = 32;
+  /// The analysis cuts merged supernodes on the host if there are at most so many of them, otherwise on the
+  /// device.
+  static constexpr int supernodes_on_host = 4096;
 };
 
 namespace policy {

@@ -157,8 +157,9 @@ class factor {
     std::vector<std::int64_t> cuts;
     do {
       values_.reset();
-      // The host gets the tree while the device computes the panels.
-      const bool on_device = fundamental_.is_nested && cuts.empty() && size_ <= INT32_MAX;
+      const bool on_device = fundamental_.is_nested && cuts.empty() &&
+                             size_ <= std::numeric_limits<std::int32_t>::max() &&
+                             merged.ranges.size() > static_cast<std::size_t>(Tuning::supernodes_on_host);
       cut_on_device_result<Index> cut_there;
       if (on_device) {
         cut_there = cut_on_device(merged.ranges, size_, Tuning::max_width, on, resource);
@@ -169,10 +170,15 @@ class factor {
       const std::int64_t entries = cut_there.tree.entries;
       structure_.emplace(std::move(cut_there.tree), merged.first_descendant.data(), fundamental_,
                          columns_.view(), on, resource);
-      values_.emplace(structure_->view(), size_, entries, pivots_, on, resource);
+      const supernodes<Index> of = structure_->view();
+      values_.emplace(on_device ? list_parts(of, values_type::parts, on, resource)
+                                : list_parts(tree_, of, values_type::parts, on, resource),
+                      of.count, size_, entries, pivots_, on, resource);
       std::vector<cut_supernode<Index>> made(cut_there.made.size());
-      on.download(made.data(), cut_there.made.data(), cut_there.made.bytes());
-      compute_panels(values, on);
+      if (on_device) {
+        on.download(made.data(), cut_there.made.data(), cut_there.made.bytes());
+      }
+      compute_panels(values, on);  // the host goes on
       if (on_device) {
         tree_ = tree_of(made, size_);
       }

@@ -1,12 +1,15 @@
 // The lists of the parts of panels that the blocks of invert_agent and product_agent compute.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
-#include "sptrsv/detail/supernodal/analysis/by_tile.hpp"
+#include "sptrsv/detail/supernodal/analysis/symbolic.hpp"
+#include "sptrsv/detail/supernodal/analysis/tree.hpp"
 #include "sptrsv/detail/supernodal/panels.hpp"
 #include "sptrsv/detail/supernodal/values/invert_agent.hpp"
 
@@ -104,7 +107,23 @@ struct part_lists {
   part_range rows{};     ///< for product_agent
 };
 
-/// Lists the parts. Synchronises.
+/// Lists the parts. `before`: by count of count_parts, and for the end, the sum of the counts before; on the
+/// host, and on the device, where it is overwritten. Only enqueues.
+template <class Index, class Executor>
+part_lists list_parts(const supernodes<Index>& of, const part_sizes& sizes,
+                      const std::vector<std::int64_t>& before, const buffer<std::int64_t>& next,
+                      const Executor& on, memory_resource& resource) {
+  const auto width = static_cast<std::size_t>(sizes.max_width);
+  const std::size_t small = width > small_columns ? width - small_columns : 0;  // their first class
+  part_lists made{make_buffer<panel_part>(before.back(), on, resource)};
+  made.columns = {made.parts.data(), before[width], before[small]};
+  made.rows = {made.parts.data() + before[width], before.back() - before[width],
+               before[width + small] - before[width]};
+  for_each_by_tile<8>(on, of.count, write_parts<Index>{of, sizes, next.data(), made.parts.data()});
+  return made;
+}
+
+/// Lists the parts of supernodes that are on the device only. Synchronises.
 template <class Index, class Executor>
 part_lists list_parts(const supernodes<Index>& of, const part_sizes& sizes, const Executor& on,
                       memory_resource& resource) {
@@ -114,14 +133,25 @@ part_lists list_parts(const supernodes<Index>& of, const part_sizes& sizes, cons
   on.exclusive_scan(counts.data(), counts.data(), 2 * sizes.max_width + 1, resource);
   std::vector<std::int64_t> before(counts.size());
   on.download(before.data(), counts.data(), counts.bytes());
+  return list_parts(of, sizes, before, counts, on, resource);
+}
+
+/// Lists the parts of supernodes that are on the host, too. Synchronises.
+template <class Index, class Executor>
+part_lists list_parts(const supernode_tree<Index>& tree, const supernodes<Index>& of, const part_sizes& sizes,
+                      const Executor& on, memory_resource& resource) {
   const auto width = static_cast<std::size_t>(sizes.max_width);
-  const std::size_t small = width > small_columns ? width - small_columns : 0;  // their first class
-  part_lists made{make_buffer<panel_part>(before.back(), on, resource)};
-  made.columns = {made.parts.data(), before[width], before[small]};
-  made.rows = {made.parts.data() + before[width], before.back() - before[width],
-               before[width + small] - before[width]};
-  for_each_by_tile<8>(on, of.count, write_parts<Index>{of, sizes, counts.data(), made.parts.data()});
-  return made;
+  std::vector<std::int64_t> before(2 * width + 1);
+  for (std::int64_t s = 0; s < tree.count(); ++s) {
+    const supernode node = tree.node(s);
+    if (sizes.is_wide(node)) {
+      const auto of_class = static_cast<std::size_t>(sizes.class_of(node));
+      before[of_class + 1] += sizes.column_parts(node);
+      before[width + of_class + 1] += sizes.row_parts(node);
+    }
+  }
+  std::partial_sum(before.begin(), before.end(), before.begin());
+  return list_parts(of, sizes, before, upload(before, on, resource), on, resource);
 }
 
 }  // namespace sptrsv::detail::supernodal

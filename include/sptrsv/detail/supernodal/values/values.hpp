@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_values.hpp"
@@ -36,25 +37,26 @@ class panel_values {
   using small_product = product_agent<Tuning, Scalar, Index, Offset, true>;
 
  public:
-  /// `entries`: of all panels. `columns`: of all supernodes.
-  panel_values(const supernodes<Index>& of, std::int64_t columns, std::int64_t entries, std::int64_t pivots,
-               const Executor& on, memory_resource& resource)
+  static constexpr part_sizes parts{narrow::max_columns, invert::side, product::rows, Tuning::max_width};
+
+  /// `lists`: the parts of the supernodes, see `parts`. `entries`: of all panels. `columns`: of all
+  /// supernodes.
+  panel_values(part_lists lists, std::int64_t supernodes, std::int64_t columns, std::int64_t entries,
+               std::int64_t pivots, const Executor& on, memory_resource& resource)
       : columns_(columns),
         entries_(entries),
         panels_(make_buffer<Scalar>(entries_ + tail, on, resource)),
         diagonal_(0, pivots, on, resource),
-        norms_(make_buffer<block_norms<real>>(of.count, on, resource)),
+        norms_(make_buffer<block_norms<real>>(supernodes, on, resource)),
         first_grown_(make_buffer<std::int64_t>(1, on, resource)),
-        lists_(list_parts(of, {narrow::max_columns, invert::side, product::rows, Tuning::max_width}, on,
-                          resource)) {
+        lists_(std::move(lists)) {
     on.fill_bytes(panels_.data() + entries_, 0, tail * sizeof(Scalar));
   }
-
   /// As the other constructor, for a tree on the host.
   panel_values(const supernode_tree<Index>& tree, std::int64_t pivots, const Executor& on,
                memory_resource& resource)
-      : panel_values(upload_tree(tree, on, resource).view(), tree.first.back(), tree.panel_begin.back(),
-                     pivots, on, resource) {}
+      : panel_values(list_parts(tree, upload_tree(tree, on, resource).view(), parts, on, resource),
+                     tree.count(), tree.first.back(), tree.panel_begin.back(), pivots, on, resource) {}
 
   /// Computes the panels from the values of the stored matrix. `last`: see find_grown. Only enqueues.
   void update(const stored_values<Scalar, Index, Offset>& stored, const supernodes<Index>& of,
