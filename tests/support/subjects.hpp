@@ -467,8 +467,8 @@ struct supernodal : supernodal_subject<supernodal_tuning> {
   static constexpr const char* name = "supernodal";
 };
 /// Warps solve panels of up to 28 entries in double, blocks those of up to 60, and larger ones are shared by
-/// several blocks; products take several tiles. Blocks share the packs of a solve. Merged panels may be half
-/// zeros. Supernodes are cut on the device.
+/// several blocks; products take several tiles, which blocks share if there are few. Blocks share the packs
+/// of a solve. Merged panels may be half zeros. Supernodes are cut on the device.
 struct small_panels : supernodal_tuning {
   static constexpr int block_threads = 64;
   static constexpr int max_width = 24;
@@ -481,6 +481,7 @@ struct small_panels : supernodal_tuning {
   static constexpr int pack_sharing = 64;
   static constexpr int product_rows = 8;
   static constexpr int product_columns = 8;
+  static constexpr int shared_products = 24;
   static constexpr int supernodes_on_host = 0;
 };
 struct supernodal_small : supernodal_subject<small_panels> {

@@ -48,6 +48,8 @@ struct supernodal_tuning {
   /// Columns of these tiles, for values of at most 8 bytes; half as many for larger ones. A power of two; the
   /// tile has at least 64 entries.
   static constexpr int product_columns = 32;
+  /// If there are at most so many tiles with more than 16 columns, blocks share the columns of each of them.
+  static constexpr int shared_products = 256;
   /// The analysis cuts merged supernodes on the host if there are at most so many of them, otherwise on the
   /// device.
   static constexpr int supernodes_on_host = 4096;

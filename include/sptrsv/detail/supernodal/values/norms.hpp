@@ -22,21 +22,11 @@ struct block_norms {
   static SPTRSV_HOST_DEVICE word of_sum(Real sum) {
     return is_finite(sum) ? bit_cast<word>(sum) : static_cast<word>(~word{0});
   }
+  /// Returns the norms of the identity.
+  static SPTRSV_HOST_DEVICE block_norms of_one() { return {of_sum(Real{1}), of_sum(Real{1})}; }
   /// Returns the condition number; NaN if a value is not finite.
   [[nodiscard]] SPTRSV_HOST_DEVICE Real growth() const {
     return bit_cast<Real>(of_block) * bit_cast<Real>(of_inverse);
-  }
-};
-
-/// Sets both norms of each supernode to 1. Runs once per supernode.
-template <class Real>
-struct start_norms {
-  block_norms<Real>* norms;
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t s) const {
-    const auto one = block_norms<Real>::of_sum(Real{1});
-    ctx.store(norms + s, block_norms<Real>{one, one});
   }
 };
 

@@ -12,7 +12,7 @@ namespace sptrsv::detail::supernodal {
 /// One block for `rows` rows R of a panel: computes W = -C_R V, where C comes from the stored matrix and V
 /// from the panel.
 ///
-///   1. If the panel has more than `depth` columns, store -C_R to the panel.
+///   1. If the panel has more than `depth` columns, store -C_R to the panel, unless blocks share the part.
 ///   2. For `columns` columns J at a time, from the first to the last: sum the products -C_RL V_LJ, with
 ///      `depth` columns L at a time, from J on, and store the result. It overwrites -C_RJ, which is not
 ///      needed any more.
@@ -51,21 +51,32 @@ struct product_agent {
     stored_panels<Scalar, Index, Offset> from;
     const panel_part* parts;
     Scalar* panels;
+    /// 1, or max_strips: several blocks share the columns of a part. Then they read C where it is stored.
+    std::uint32_t strips;
   };
+  /// The strips of `columns` columns that the widest panel has.
+  static constexpr std::uint32_t max_strips = (Tuning::max_width + columns - 1) / columns;
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
-    const panel_part part = ctx.load_constant(p.parts + ctx.block_rank());
+    const panel_part part = ctx.load_constant(p.parts + ctx.block_rank() / p.strips);
     panel_tiles<Context, Scalar, Index, Offset, block_threads> tiles(ctx, p.from, p.panels, part.supernode);
     const int k = tiles.columns();
     const int begin = static_cast<int>(part.begin);
+    const bool is_shared = p.strips > 1;
+    const int first_column = is_shared ? static_cast<int>(ctx.block_rank() % p.strips) * columns : 0;
+    const int end_column = is_shared && first_column + columns < k ? first_column + columns : k;
+    if (first_column >= k) {
+      return;
+    }
     tiles.open_columns(shared.columns_of_c, 0, k, begin);
     ctx.barrier();
     const auto load_c = [&](int first) {
       return tiles.template load_stored<depth>(shared.w, shared.columns_of_c, begin, first,
                                                [](const Scalar& v, int) { return Scalar{} - v; });
     };
-    for (int first = 0; k > depth && first < k; first += depth) {
+    const bool stores_c = k > depth && !is_shared;
+    for (int first = 0; stores_c && first < k; first += depth) {
       load_c(first);
       ctx.barrier();
       for (int e = ctx.thread_rank(); e < rows * depth; e += block_threads) {
@@ -73,11 +84,11 @@ struct product_agent {
       }
       ctx.barrier();
     }
-    for (int first = 0; first < k; first += columns) {
+    for (int first = first_column; first < end_column; first += columns) {
       tile_product<Context, Scalar, rows, columns, thread_rows, thread_columns> sums(ctx);
       bool all_finite = true;
       for (int l = first; l < k; l += depth) {
-        const bool finite_w = k > depth ? tiles.template load_below<depth>(shared.w, begin, l) : load_c(l);
+        const bool finite_w = stores_c ? tiles.template load_below<depth>(shared.w, begin, l) : load_c(l);
         const bool finite_v = tiles.template load_inverse<columns>(shared.v, l, first);
         const bool finite = all_of_block<block_threads>(ctx, shared.is_finite, finite_w && finite_v);
         if (finite) {

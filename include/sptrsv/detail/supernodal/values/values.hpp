@@ -1,6 +1,7 @@
 // The values of a plan: panels, diagonal, and the growth of the inverses.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -14,15 +15,28 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// Computes the pivots of the columns of C. Runs once per column.
+/// Computes the pivots of the columns of C, if the diagonal is stored, sets both norms of each supernode to
+/// 1, and says that none has grown. Runs once per column, at least once; a supernode has at least one column.
 template <class Scalar, class Index, class Offset>
-struct gather_pivots {
+struct start_values {
   stored_values<Scalar, Index, Offset> stored;
-  Scalar* pivots;
+  std::int64_t columns;
+  Scalar* pivots;  ///< null: the diagonal is unit
+  block_norms<real_t<Scalar>>* norms;
+  std::int64_t supernodes;
+  std::int64_t* first_grown;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
-    ctx.store(pivots + column, stored.pivot(ctx, column));
+    if (pivots != nullptr && column < columns) {
+      ctx.store(pivots + column, stored.pivot(ctx, column));
+    }
+    if (column < supernodes) {
+      ctx.store(norms + column, block_norms<real_t<Scalar>>::of_one());
+    }
+    if (column == 0) {
+      ctx.store(first_grown, std::int64_t{INT64_MAX});
+    }
   }
 };
 
@@ -62,10 +76,9 @@ class panel_values {
   void update(const stored_values<Scalar, Index, Offset>& stored, const supernodes<Index>& of,
               const row_masks<Index>& masks, real max_growth, std::int64_t last, const Executor& on) {
     const stored_panels<Scalar, Index, Offset> from{of, masks, stored, diagonal_.diagonal()};
-    if (diagonal_.diagonal() != nullptr) {
-      simt::for_each(on, columns_, gather_pivots<Scalar, Index, Offset>{stored, diagonal_.diagonal()});
-    }
-    simt::for_each(on, of.count, start_norms<real>{norms_.data()});
+    simt::for_each(on, std::max<std::int64_t>(columns_, 1),
+                   start_values<Scalar, Index, Offset>{stored, columns_, diagonal_.diagonal(), norms_.data(),
+                                                       of.count, first_grown_.data()});
     on.template launch<narrow>(simt::block_count(of.count, narrow::warps),
                                {from, panels_.data(), norms_.data()});
     const part_range& columns = lists_.columns;
@@ -82,13 +95,15 @@ class panel_values {
         on, columns.wide * invert::side,
         measure_inverses<Scalar, Index>{of, columns.parts, invert::side, panels_.data(), norms_.data()});
     if (rows.wide > 0) {
-      on.template launch<product>(simt::block_count(rows.wide, 1), {from, rows.parts, panels_.data()});
+      // One block takes long for a wide panel. If there are few, others would be idle.
+      const std::uint32_t strips = rows.wide <= Tuning::shared_products ? product::max_strips : 1;
+      on.template launch<product>(simt::block_count(rows.wide * strips, 1),
+                                  {from, rows.parts, panels_.data(), strips});
     }
     if (rows.small() > 0) {
       on.template launch<small_product>(simt::block_count(rows.small(), 1),
-                                        {from, rows.small_parts(), panels_.data()});
+                                        {from, rows.small_parts(), panels_.data(), 1});
     }
-    on.fill_bytes(first_grown_.data(), 0x7f, first_grown_.bytes());
     simt::for_each(on, of.count,
                    find_grown<real, Index>{norms_.data(), of.first, max_growth, last, first_grown_.data()});
   }
