@@ -86,7 +86,7 @@ class factor {
   [[nodiscard]] std::int64_t entries() const { return columns_.entries() + pivots_; }
   /// Returns the length of the longest column (row) of C, without the diagonal.
   [[nodiscard]] std::int64_t longest(bool column) const {
-    return column ? fundamental_.longest_column : fundamental_.longest_row;
+    return column ? fundamental_.longest.column : fundamental_.longest.row;
   }
 
   // Only if there are rows:
@@ -130,10 +130,11 @@ class factor {
   void find_fundamental(const Executor& on, memory_resource& resource) {
     if (size_ > 0) {
       buffer<Index> begun = columns_.take_begun();
-      fundamental_ = supernodal::find_fundamental(
-          columns_.view(),
-          begun.data() != nullptr ? std::move(begun) : count_begun(columns_.view(), on, resource), on,
-          resource);
+      if (begun.data() == nullptr) {
+        begun = count_begun(columns_.view(), on, resource);
+      }
+      fundamental_ =
+          supernodal::find_fundamental(columns_.view(), std::move(begun), columns_.longest(), on, resource);
     }
   }
 

@@ -129,6 +129,12 @@ struct stored_values {
   }
 };
 
+/// The entries of the longest row and of the longest column of C, without the diagonal; -1: not known.
+struct longest_of {
+  std::int64_t row = -1;
+  std::int64_t column = -1;
+};
+
 /// Owns the columns of C. There are three kinds:
 ///
 ///   - They are runs of the stored matrix, that is, it has them as its sorted columns (rows) or in panels:
@@ -153,6 +159,7 @@ class factor_columns {
     const triangle_builder<Executor> flipped_rows(a, flipped(form), on, resource);
     device_triangle<Index, Offset> t = flipped_rows.allocate_rows();
     const triangle_kernels::report found = check_rows(flipped_rows, t, on);
+    longest_.column = found.longest_row;
     if (!flipped_rows.ascends(found)) {
       flipped_rows.complete(t, found);
       device_columns<Index, Offset> c = columns_of_flipped(t, on, resource);
@@ -197,6 +204,7 @@ class factor_columns {
   }
 
   [[nodiscard]] std::int64_t entries() const { return entries_; }
+  [[nodiscard]] const longest_of& longest() const { return longest_; }
 
   /// Returns the pattern, until end_analysis().
   [[nodiscard]] column_view<Index, Offset> view() const {
@@ -260,6 +268,7 @@ class factor_columns {
     run_lists<Index, Offset> lists = list_runs<Index, Offset>(
         {size_, t.row_offsets.data(), a.offsets, a.indices, form.reversed}, on, resource);
     entries_ = found.entries;
+    longest_.row = found.longest_row;
     offsets_ = std::move(lists.offsets);
     first_ = std::move(lists.first);
     shift_ = std::move(lists.shift);
@@ -271,7 +280,8 @@ class factor_columns {
   }
 
   std::int64_t size_ = 0;
-  std::int64_t entries_ = 0;               ///< without the diagonal
+  std::int64_t entries_ = 0;  ///< without the diagonal
+  longest_of longest_;
   const Index* stored_indices_ = nullptr;  ///< of the stored matrix, if columns are runs of it
   buffer<Offset> offsets_;                 ///< by column, size + 1
   buffer<Offset> first_;                   ///< by column, if they have no entry each: see stored_values

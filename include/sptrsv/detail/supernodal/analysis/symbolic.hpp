@@ -173,9 +173,8 @@ struct count_row_entries {
 template <class Index>
 struct device_fundamental {
   std::int64_t count = 0;
-  bool is_nested = true;         ///< whether the pattern is that of a complete factor
-  std::int64_t longest_row = 0;  ///< of C, without the diagonal
-  std::int64_t longest_column = 0;
+  bool is_nested = true;  ///< whether the pattern is that of a complete factor
+  longest_of longest;
   buffer<Index> begun;           ///< by column, size + 1: how many supernodes begin before it
   buffer<Index> first;           ///< by supernode, count + 1
   buffer<Index> row_count;       ///< by supernode
@@ -208,10 +207,12 @@ buffer<Index> count_begun(const column_view<Index, Offset>& c, const Executor& o
   return begun;
 }
 
-/// Finds the fundamental supernodes of the columns `c`. `begun`: see count_begun(). Synchronises.
+/// Finds the fundamental supernodes of the columns `c`, and what is not known of the longest row and column.
+/// `begun`: see count_begun(). Synchronises.
 template <class Index, class Offset, class Executor>
 device_fundamental<Index> find_fundamental(const column_view<Index, Offset>& c, buffer<Index> begun,
-                                           const Executor& on, memory_resource& resource) {
+                                           const longest_of& known, const Executor& on,
+                                           memory_resource& resource) {
   device_fundamental<Index> f;
   f.begun = std::move(begun);
   Index count = 0;
@@ -235,18 +236,22 @@ device_fundamental<Index> find_fundamental(const column_view<Index, Offset>& c, 
   for_each_by_tile<lanes_per_column>(on, f.count,
                                      mark_nested<Index, Offset>{c, f.first.data(), f.parent.data(),
                                                                 f.nested.data(), &found.data()->not_nested});
-  const auto row_entries = make_buffer<Index>(c.size, on, resource);
-  on.fill_bytes(row_entries.data(), 0, row_entries.bytes());
-  for_each_by_tile<lanes_per_column>(on, f.count,
-                                     count_row_entries<Index, Offset>{c, f.first.data(), row_entries.data()});
-  simt::find_largest(on, c.size, array_kernels::element_of<Index>{row_entries.data()},
-                     &found.data()->longest_row);
-  simt::find_largest(on, c.size, column_length<Index, Offset>{c}, &found.data()->longest_column);
+  if (known.row < 0) {
+    const auto row_entries = make_buffer<Index>(c.size, on, resource);
+    on.fill_bytes(row_entries.data(), 0, row_entries.bytes());
+    for_each_by_tile<lanes_per_column>(
+        on, f.count, count_row_entries<Index, Offset>{c, f.first.data(), row_entries.data()});
+    simt::find_largest(on, c.size, array_kernels::element_of<Index>{row_entries.data()},
+                       &found.data()->longest_row);
+  }
+  if (known.column < 0) {
+    simt::find_largest(on, c.size, column_length<Index, Offset>{c}, &found.data()->longest_column);
+  }
   results host{};
   on.download(&host, found.data(), sizeof(host));
   f.is_nested = host.not_nested == 0;
-  f.longest_row = host.longest_row;
-  f.longest_column = host.longest_column;
+  f.longest = {known.row < 0 ? host.longest_row : known.row,
+               known.column < 0 ? host.longest_column : known.column};
   return f;
 }
 
