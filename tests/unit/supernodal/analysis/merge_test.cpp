@@ -1,4 +1,5 @@
-// Merging supernodes on the device, against the host, in the emulator.
+// Merging and cutting supernodes on the device, against the host, in the emulator.
+#include "sptrsv/detail/supernodal/analysis/device_tree.hpp"
 #include "sptrsv/detail/supernodal/analysis/merge_agent.hpp"
 
 #include <gtest/gtest.h>
@@ -110,6 +111,38 @@ TEST(DeviceMerge, LeavesHighTreesToTheHost) {
   where.on().upload(with_nested.nested.data(), f.nested.data(), f.nested.size());
   expect_same(f, limits, supernodal::merge_supernodes(with_nested, limits, where.on(), where.resource()),
               where);
+}
+
+/// Wide ranges become chains. The parent of a chain may stand in the middle of another one.
+TEST(DeviceCut, IsThatOfTheHost) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    emulator_target where;
+    where.device().settings = hostile_settings(seed, seed % 4);
+    const auto size = 40 + 10 * static_cast<std::int64_t>(seed);
+    const auto f =
+        seed % 2 == 0 ? scattered(size, 1 + size % 9, seed) : postordered(size, 1 + size % 4, seed);
+    const auto columns = f.first.back();
+    const auto max_width = 1 + static_cast<std::int64_t>(seed % 7);
+    const supernodal::merge_limits limits{seed % 3 == 0 ? 1 : 0.5, 0.6, 8};
+    const auto merged =
+        supernodal::merge_on_device(upload(f, where), limits, f.count(), where.on(), where.resource());
+    const auto expected =
+        supernodal::cut(supernodal::download_ranges(merged, where.on()), columns, true, max_width, {});
+    const auto found =
+        supernodal::cut_on_device(merged.ranges, columns, max_width, where.on(), where.resource());
+    const auto tree = supernodal::tree_of(where.download(found.made), columns);
+    EXPECT_EQ(tree.first, expected.first);
+    EXPECT_EQ(tree.range_end, expected.range_end);
+    EXPECT_EQ(tree.rows_begin, expected.rows_begin);
+    EXPECT_EQ(tree.panel_begin, expected.panel_begin);
+    EXPECT_EQ(tree.parent, expected.parent);
+    EXPECT_EQ(where.download(found.tree.first), expected.first);
+    EXPECT_EQ(where.download(found.tree.range_end), expected.range_end);
+    EXPECT_EQ(where.download(found.tree.rows_begin), expected.rows_begin);
+    EXPECT_EQ(where.download(found.tree.panel_begin), expected.panel_begin);
+    EXPECT_EQ(found.tree.rows, expected.rows_begin.back());
+    EXPECT_EQ(found.tree.entries, expected.panel_begin.back());
+  }
 }
 
 }  // namespace
