@@ -83,7 +83,8 @@ struct incomplete_info {
 struct incomplete_tuning {
   /// Threads of a block: a multiple of 32, at most 1024.
   static constexpr int block_threads = 128;
-  /// Levels whose rows are in work at the same time.
+  /// Levels whose rows are in work at the same time, at most; fewer, but at least 8 or this number, where
+  /// they have thousands of rows.
   static constexpr std::int64_t levels_at_once = 32;
   /// Shared memory of a block in bytes, at most. Longer rows are computed in global memory.
   static constexpr std::int64_t shared_bytes = 24 * 1024;

@@ -87,6 +87,13 @@ class device_triangle_builder {
       : a_(a), form_(form), on_(on), memory_(memory), report_(1, memory.scratch, on.stream()) {}
 
   device_triangle<Index, Offset> build() {
+    device_triangle<Index, Offset> t = begin();
+    finish(t);
+    return t;
+  }
+
+  /// Enqueues what build() does before it waits for the device, for work between this and finish().
+  device_triangle<Index, Offset> begin() {
     device_triangle<Index, Offset> t = allocate_rows();
     if (a_.size == 0) {
       on_.fill_bytes(t.row_offsets.data(), 0, t.row_offsets.bytes());
@@ -94,13 +101,19 @@ class device_triangle_builder {
     }
     simt::for_each(on_, a_.size, start_rows(t));
     measure_rows(t, 0);
+    return t;
+  }
+  /// Does the rest of build().
+  void finish(device_triangle<Index, Offset>& t) {
+    if (a_.size == 0) {
+      return;
+    }
     const report found = read_report();
     expect_sound(found);
     if (ascends(found)) {
       write_ascending_entries(t, found.entries, {});
     }
     complete(t, found);
-    return t;
   }
 
   // The steps of build(), for build_with_levels(). The system has rows.

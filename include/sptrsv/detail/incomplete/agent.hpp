@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/incomplete/publish.hpp"
+#include "sptrsv/detail/incomplete/short_rows.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 
@@ -14,13 +14,14 @@ namespace sptrsv::detail::incomplete {
 /// are pending before the launch. Per warp, until there are no rows left:
 ///
 ///   1. Draw a ticket, which selects the rows.
-///   2. Load the row's values of A; apply the shift of the diagonal.
-///   3. Take the row's operands in batches, one for each lane (`operand`). The values of the next batch are
+///   2. If no row has more than `Lanes` entries or operands, compute them in registers (short_rows). If not:
+///   3. Load the row's values of A; apply the shift of the diagonal.
+///   4. Take the row's operands in batches, one for each lane (`operand`). The values of the next batch are
 ///      loaded before the current one is used, and the operands of the batch after it, too.
-///   4. In rounds of the whole warp: compute the steps whose operands are known, in their order, then poll
+///   5. In rounds of the whole warp: compute the steps whose operands are known, in their order, then poll
 ///      the others. LU: l = a_ik / u_kk, then a_ij -= l u_kj. Cholesky: the lanes sum the products
 ///      l_ij conj(l_kj) in a butterfly, then l = (a_ik - sum) / l_kk.
-///   5. After the last step publish the values, those first that other rows need.
+///   6. After the last step publish the values, those first that other rows need.
 ///
 /// Progress: a row needs rows with smaller solve indices. They have the same ticket, or smaller ones, whose
 /// warps have started. No lane waits in a loop of its own, so rows of one warp may need each other.
@@ -63,7 +64,13 @@ struct agent {
   template <class Context, class Warp>
   SPTRSV_DEVICE static void factorize_rows(Context& ctx, const Warp& warp, const params& p,
                                            std::int64_t solve_index, Scalar* shared, std::uint32_t half) {
-    row_state row = row_state::start(ctx, p, solve_index, warp.rank() % Lanes, shared);
+    const auto at = row_place<Scalar, Index, Offset>::load(ctx, p, solve_index);
+    using short_rows = incomplete::short_rows<Method, Scalar, Index, Offset, Lanes>;
+    if (warp.all(short_rows::fits(at))) {
+      short_rows::factorize(ctx, warp, p, at, half);
+      return;
+    }
+    row_state row = row_state::start(ctx, p, at, warp.rank() % Lanes, shared);
     warp.sync();
     for (;;) {
       compute_known_steps(ctx, warp, row);
@@ -135,8 +142,6 @@ struct agent {
       return rest != 0 ? simt::lowest_bit(rest) + 1 : count;
     }
   }
-  /// Returns a mask of the bits before bit `end`.
-  SPTRSV_DEVICE static std::uint32_t bits_below(int end) { return end < 32 ? (1u << end) - 1u : ~0u; }
 
   /// Uses the operands of the lanes row.used ... end - 1 of the row, all of one step, if the row is `ready`.
   template <class Context, class Warp>

@@ -130,8 +130,8 @@ class engine {
   };
 
   /// Chooses the lanes of a row: at least as many as a row has operands in the mean, and so many that fewer
-  /// rows share a warp, as long as half of the rows that should be in work fit the device. Rows of a warp
-  /// wait for each other's steps.
+  /// rows share a warp, as long as half of the rows of a few levels fit the device. Rows of a warp wait for
+  /// each other's steps.
   [[nodiscard]] launch_plan make_plan(const Executor& on) const {
     int lanes = 4;
     while (lanes < 32 && lanes * rows_.size < static_cast<std::int64_t>(rows_.operands.size())) {
@@ -140,7 +140,7 @@ class engine {
     launch_plan chosen = plan_of(lanes, on);
     while (chosen.lanes < 32) {
       const launch_plan wider = plan_of(2 * chosen.lanes, on);
-      if (2 * wider.rows_at_once < std::min(rows_.size, wanted_rows())) {
+      if (2 * wider.rows_at_once < std::min(rows_.size, rows_of_level() * few_levels)) {
         break;
       }
       chosen = wider;
@@ -148,10 +148,20 @@ class engine {
     return chosen;
   }
 
+  /// Levels whose rows should be in work at least.
+  static constexpr std::int64_t few_levels = std::min<std::int64_t>(8, Tuning::levels_at_once);
+  /// Rows in work that are enough for more than these levels.
+  static constexpr std::int64_t many_rows = 4096;
+
+  /// Returns the rows of a level in the mean.
+  [[nodiscard]] std::int64_t rows_of_level() const {
+    return simt::ceil_div(rows_.size, std::max<std::int64_t>(rows_.levels, 1));
+  }
   /// Returns how many rows should be in work at once: so many that a row is loaded well before the rows that
   /// it needs are known, and not more, because rows that wait slow down the memory accesses of the others.
   [[nodiscard]] std::int64_t wanted_rows() const {
-    return simt::ceil_div(rows_.size, std::max<std::int64_t>(rows_.levels, 1)) * Tuning::levels_at_once;
+    return std::max(rows_of_level() * few_levels,
+                    std::min(rows_of_level() * Tuning::levels_at_once, many_rows));
   }
 
   [[nodiscard]] launch_plan plan_of(int row_lanes, const Executor& on) const {

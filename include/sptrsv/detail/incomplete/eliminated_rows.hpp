@@ -64,7 +64,7 @@ struct place_eliminated_rows {
   }
 };
 
-/// Writes column and source of each entry. Runs once per entry in level order.
+/// Writes column and source of each entry. Runs once per entry in level order, see for_each_entry().
 template <class Index, class Offset>
 struct place_entries {
   std::int64_t size;
@@ -78,8 +78,11 @@ struct place_entries {
   Offset* sources;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
-    const std::int64_t r = triangle_kernels::major_of(ctx, row_offsets, size, e);
+  SPTRSV_DEVICE bool hold(Context&) const {
+    return true;
+  }
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
     const Index row = ctx.load_constant(rows + r);
     const auto slot = static_cast<Offset>(static_cast<Offset>(e) - ctx.load_constant(row_offsets + r));
     const auto below = static_cast<Offset>(ctx.load_constant(diagonal_slots + r));

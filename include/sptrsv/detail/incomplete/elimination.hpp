@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "sptrsv/detail/base/scratch_arena.hpp"
 #include "sptrsv/detail/incomplete/eliminated_rows.hpp"
 #include "sptrsv/detail/incomplete/operands.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
@@ -38,18 +39,28 @@ struct elimination {
 template <method Method, class Index, class Offset, class Executor>
 elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>& a, const Executor& on,
                                                memory_resource& resource) {
+  scratch_arena arena(arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), resource, on.stream());
+  simt::scan_words words(arena);
+  const analysis_memory memory(resource, arena, &words);
   const auto form_of = [&](uplo part) { return triangle_form(system_options{part}, a.by_columns); };
-  device_triangle<Index, Offset> lower = build_on_device(a, form_of(uplo::lower), on, resource);
+  using builder = device_triangle_builder<Index, Offset, Executor>;
+  builder lower_builder(a, form_of(uplo::lower), on, memory.all_scratch());
+  builder upper_builder(a, form_of(uplo::upper), on, memory.all_scratch());
+  device_triangle<Index, Offset> lower = lower_builder.begin();
   device_triangle<Index, Offset> upper;
   if constexpr (Method == method::lu) {
-    upper = build_on_device(a, form_of(uplo::upper), on, resource);
+    upper = upper_builder.begin();
+  }
+  lower_builder.finish(lower);
+  if constexpr (Method == method::lu) {
+    upper_builder.finish(upper);
   }
   elimination<Index, Offset> made;
   made.size = a.size;
   if (a.size == 0) {
     return made;
   }
-  device_levels<Index> levels = levels_on_device(lower, on, resource);
+  device_levels<Index> levels = levels_on_device(lower, on, memory);
   made.levels = levels.count;
   made.rows = std::move(levels.rows);
   made.entries = lower.entries() + a.size + upper.entries();
@@ -58,38 +69,40 @@ elimination<Index, Offset> analyze_elimination(const pattern_view<Index, Offset>
   made.row_offsets = make_buffer<Offset>(a.size + 1, on, resource);
   made.diagonal_slots = make_buffer<Index>(a.size, on, resource);
   made.sources = make_buffer<Offset>(made.entries, on, resource);
-  const auto solve_index_of_row = make_buffer<Index>(a.size, on, resource);
-  const auto columns = make_buffer<Index>(made.entries, on, resource);
+  const auto solve_index_of_row = make_buffer<Index>(a.size, on, arena);
+  const auto columns = make_buffer<Index>(made.entries, on, arena);
   const auto lower_view = triangle_view<Index, Offset>::of(lower);
   const auto upper_view = triangle_view<Index, Offset>::of(upper);
   scan(on, a.size,
        place_eliminated_rows<Index, Offset>{a.size, lower_view, upper_view, made.rows.data(),
                                             made.row_offsets.data(), made.diagonal_slots.data(),
                                             solve_index_of_row.data()},
-       resource);
-  simt::for_each(
-      on, made.entries,
+       memory);
+  triangle_kernels::for_each_entry(
+      on, made.row_offsets.data(), a.size, made.entries,
       place_entries<Index, Offset>{a.size, lower_view, lower.diagonal_sources.data(), upper_view,
                                    made.rows.data(), made.row_offsets.data(), made.diagonal_slots.data(),
                                    columns.data(), made.sources.data()});
   lower = {};
   upper = {};
-  const auto counts = make_buffer<std::int64_t>(made.entries + 1, on, resource);
-  on.fill_bytes(counts.data(), 0, counts.bytes());
-  simt::find_largest(on, a.size, length_of_row<Offset>{made.row_offsets.data()}, counts.data());
-  on.download(&made.longest_row, counts.data(), sizeof(made.longest_row));
 
   // 2. The operands of their steps.
-  const find_operands<Method, Index, Offset> steps{
-      a.size, made.row_offsets.data(), made.diagonal_slots.data(), columns.data(), solve_index_of_row.data()};
-  simt::for_each(on, made.entries, count_operands<Method, Index, Offset>{steps, counts.data()});
-  on.exclusive_scan(counts.data(), counts.data(), made.entries + 1, resource);
-  std::int64_t operands = 0;
-  on.download(&operands, counts.data() + made.entries, sizeof(operands));
-  made.operands = make_buffer<operand<Index, Offset>>(operands, on, resource);
+  const auto counts = make_buffer<std::int64_t>(made.entries + 2, on, arena);
+  auto* const longest = counts.data() + made.entries + 1;
+  on.fill_bytes(counts.data() + made.entries, 0, 2 * sizeof(std::int64_t));
+  simt::find_largest(on, a.size, length_of_row<Offset>{made.row_offsets.data()}, longest);
+  const find_operands<Method, Index, Offset> steps{made.row_offsets.data(), made.diagonal_slots.data(),
+                                                   columns.data(), solve_index_of_row.data()};
+  triangle_kernels::for_each_entry(on, made.row_offsets.data(), a.size, made.entries,
+                                   count_operands<Method, Index, Offset>{steps, counts.data()});
+  on.exclusive_scan(counts.data(), counts.data(), made.entries + 1, arena);
+  std::int64_t found[2] = {};  // operands, and the entries of the longest row
+  on.download(found, counts.data() + made.entries, sizeof(found));
+  made.longest_row = found[1];
+  made.operands = make_buffer<operand<Index, Offset>>(found[0], on, resource);
   made.first_operands = make_buffer<std::int64_t>(a.size + 1, on, resource);
-  simt::for_each(
-      on, made.entries,
+  triangle_kernels::for_each_entry(
+      on, made.row_offsets.data(), a.size, made.entries,
       write_operands<Method, Index, Offset>{steps, made.sources.data(), counts.data(), made.operands.data()});
   simt::for_each(
       on, a.size + 1,

@@ -21,11 +21,10 @@ struct operand {
   Index slot;     ///< slot of entry (i, j) in row i; of a pivot: -1 - the slot of entry (i, k)
 };
 
-/// Finds the operands of the steps. Runs once per entry in level order; entries below the diagonal are steps.
+/// Finds the operands of the steps; entries below the diagonal are steps.
 /// The rows are the ones of `elimination`.
 template <method Method, class Index, class Offset>
 struct find_operands {
-  std::int64_t size;
   const Offset* row_offsets;
   const Index* diagonal_slots;
   const Index* columns;  ///< by entry
@@ -38,11 +37,10 @@ struct find_operands {
     Offset row_begin;  ///< of the row that it is a part of
   };
 
-  /// Calls `found(slot, entry)` for each operand of step `e` in its order: `entry` is the index of the
-  /// operand in level order.
+  /// Calls `found(slot, entry)` for each operand of step `e` of row `r` in its order: `entry` is the index of
+  /// the operand in level order.
   template <class Context, class Found>
-  SPTRSV_DEVICE void visit(Context& ctx, std::int64_t e, const Found& found) const {
-    const std::int64_t r = triangle_kernels::major_of(ctx, row_offsets, size, e);
+  SPTRSV_DEVICE void visit(Context& ctx, std::int64_t r, std::int64_t e, const Found& found) const {
     const Offset begin = ctx.load_constant(row_offsets + r);
     const auto slot = static_cast<Index>(static_cast<Offset>(e) - begin);
     if (slot >= ctx.load_constant(diagonal_slots + r)) {
@@ -83,21 +81,25 @@ struct find_operands {
   }
 };
 
-/// Counts the operands of each step. Runs once per entry in level order.
+/// Counts the operands of each step. Runs once per entry in level order, see for_each_entry().
 template <method Method, class Index, class Offset>
 struct count_operands {
   find_operands<Method, Index, Offset> steps;
   std::int64_t* counts;  ///< by entry
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+  SPTRSV_DEVICE bool hold(Context&) const {
+    return true;
+  }
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
     std::int64_t count = 0;
-    steps.visit(ctx, e, [&](Index, Offset) { ++count; });
+    steps.visit(ctx, r, e, [&](Index, Offset) { ++count; });
     ctx.store(counts + e, count);
   }
 };
 
-/// Writes the operands of each step. Runs once per entry in level order.
+/// Writes the operands of each step. Runs once per entry in level order, see for_each_entry().
 template <method Method, class Index, class Offset>
 struct write_operands {
   find_operands<Method, Index, Offset> steps;
@@ -106,9 +108,13 @@ struct write_operands {
   operand<Index, Offset>* to;
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+  SPTRSV_DEVICE bool hold(Context&) const {
+    return true;
+  }
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
     std::int64_t next = ctx.load_constant(operand_offsets + e);
-    steps.visit(ctx, e, [&](Index slot, Offset entry) {
+    steps.visit(ctx, r, e, [&](Index slot, Offset entry) {
       ctx.store(to + next, operand<Index, Offset>{ctx.load_constant(sources + entry), slot});
       ++next;
     });

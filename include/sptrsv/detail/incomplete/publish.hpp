@@ -8,20 +8,45 @@
 
 namespace sptrsv::detail::incomplete {
 
-/// Returns the pivot, which may be boosted. `value`: of the diagonal entry after all steps.
-template <method Method, class Scalar, class Index, class Offset, int Lanes>
-SPTRSV_DEVICE Scalar pivot_of(const factor_params<Scalar, Index, Offset>& p,
-                              const row_state<Method, Scalar, Index, Offset, Lanes>& row, Scalar value,
+/// Returns the pivot, which may be boosted. `value`: of the diagonal entry after all steps; `square_sum`: for
+/// Cholesky, of the entries before it.
+template <method Method, class Scalar>
+SPTRSV_DEVICE Scalar pivot_of(const pivot_rule<Scalar>& rule, Scalar value, real_t<Scalar> square_sum,
                               bool& boosted) {
   if constexpr (Method == method::lu) {
-    boosted = p.rule.boosts(value);
-    return boosted ? from_real<Scalar>(p.rule.boost_to) : value;
+    boosted = rule.boosts(value);
+    return boosted ? from_real<Scalar>(rule.boost_to) : value;
   } else {
-    const real_t<Scalar> square = real_part(value) - row.square_sum;
-    boosted = p.rule.boosts_square(square);
-    return from_real<Scalar>(std::sqrt(boosted ? p.rule.boost_to : square));
+    const real_t<Scalar> square = real_part(value) - square_sum;
+    boosted = rule.boosts_square(square);
+    return from_real<Scalar>(std::sqrt(boosted ? rule.boost_to : square));
   }
 }
+
+/// What a lane meets while it publishes values of a row.
+struct lane_findings {
+  bool is_bad = false;          ///< a value is not finite, or the pivot is zero
+  bool has_zero_pivot = false;  ///< of the values so far
+  bool boosted = false;
+
+  template <class Scalar>
+  SPTRSV_DEVICE void add(Scalar value, bool is_pivot) {
+    has_zero_pivot = has_zero_pivot || (is_pivot && is_zero(value));
+    is_bad = is_bad || has_zero_pivot || !is_finite(value);
+  }
+  /// Records them as findings of the factorisation. `half`: its number mod 2.
+  template <class Context, class Scalar, class Index, class Offset>
+  SPTRSV_DEVICE void record(Context& ctx, const factor_params<Scalar, Index, Offset>& p,
+                            std::int64_t solve_index, std::uint32_t half) const {
+    if (boosted) {
+      ctx.reduce_add(&p.state->boosted_pivots[half], std::int64_t{1});
+    }
+    if (is_bad) {
+      const auto number = static_cast<std::int64_t>(ctx.load_constant(p.rows + solve_index));
+      ctx.atomic_min(&p.state->first_breakdown[half], breakdown{number, has_zero_pivot}.number());
+    }
+  }
+};
 
 /// Publishes a row after its last step: first the values that other rows need.
 template <method Method, class Scalar, class Index, class Offset, int Lanes, class Context>
@@ -29,14 +54,11 @@ SPTRSV_DEVICE void publish(Context& ctx, const factor_params<Scalar, Index, Offs
                            const row_state<Method, Scalar, Index, Offset, Lanes>& row, std::uint32_t half) {
   using flag = value_flag<Scalar>;
   constexpr int slots_at_once = row_state<Method, Scalar, Index, Offset, Lanes>::slots_at_once;
-  bool is_bad = false;
-  bool has_zero_pivot = false;
-  bool boosted = false;
+  lane_findings found;
   const auto publish_slot = [&](Index slot, Scalar value, Offset target) {
-    value = slot == row.below ? pivot_of(p, row, value, boosted) : value;
+    value = slot == row.below ? pivot_of<Method>(p.rule, value, row.square_sum, found.boosted) : value;
     flag::publish(ctx, flag::address(p.factors, target), value);
-    has_zero_pivot = has_zero_pivot || (slot == row.below && is_zero(value));
-    is_bad = is_bad || has_zero_pivot || !is_finite(value);
+    found.add(value, slot == row.below);
   };
   const auto publish_slots = [&](Index number, const auto& slot_of) {
     for (; row.has_slot(slot_of(number)); number += slots_at_once * Lanes) {
@@ -68,13 +90,7 @@ SPTRSV_DEVICE void publish(Context& ctx, const factor_params<Scalar, Index, Offs
       publish_slots(row.lane + Lanes, [&](Index number) { return number < row.below ? number : Index{-1}; });
     }
   }
-  if (boosted) {
-    ctx.reduce_add(&p.state->boosted_pivots[half], std::int64_t{1});
-  }
-  if (is_bad) {
-    const auto number = static_cast<std::int64_t>(ctx.load_constant(p.rows + row.solve_index));
-    ctx.atomic_min(&p.state->first_breakdown[half], breakdown{number, has_zero_pivot}.number());
-  }
+  found.record(ctx, p, row.solve_index, half);
 }
 
 }  // namespace sptrsv::detail::incomplete

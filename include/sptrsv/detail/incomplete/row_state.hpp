@@ -7,6 +7,38 @@
 
 namespace sptrsv::detail::incomplete {
 
+/// Returns a mask of the bits before bit `end`.
+SPTRSV_DEVICE std::uint32_t bits_below(int end) { return end < 32 ? (1u << end) - 1u : ~0u; }
+
+/// Where a row stands in the arrays of the analysis.
+template <class Scalar, class Index, class Offset>
+struct row_place {
+  bool present;  ///< whether there is such a row
+  std::int64_t solve_index;
+  Offset begin;                ///< first entry, in level order
+  Index length;                ///< entries
+  Index below;                 ///< entries below the diagonal; the slot of the diagonal entry
+  std::int64_t first_operand;  ///< and
+  std::int64_t end_operand;    ///< one past the last one
+
+  template <class Context>
+  SPTRSV_DEVICE static row_place load(Context& ctx, const factor_params<Scalar, Index, Offset>& p,
+                                      std::int64_t solve_index) {
+    const bool present = solve_index < p.size;
+    const std::int64_t r = present ? solve_index : 0;
+    row_place at;
+    at.present = present;
+    at.solve_index = r;
+    at.begin = ctx.load_constant(p.row_offsets + r);
+    const auto length = static_cast<Index>(ctx.load_constant(p.row_offsets + r + 1) - at.begin);
+    at.length = present ? length : Index{0};
+    at.below = ctx.load_constant(p.diagonal_slots + r);
+    at.first_operand = ctx.load_constant(p.first_operands + r);
+    at.end_operand = present ? ctx.load_constant(p.first_operands + r + 1) : at.first_operand;
+    return at;
+  }
+};
+
 /// The values of a row while it is computed: in shared memory, or in global memory if the row is long. A sync
 /// of the warp stands between accesses of different lanes.
 template <class Scalar>
@@ -80,22 +112,19 @@ struct row_state {
 
   /// Begins a row, and loads its values and its first operands. `shared`: memory for the values.
   template <class Context>
-  SPTRSV_DEVICE static row_state start(Context& ctx, const params& p, std::int64_t solve_index, int lane,
-                                       Scalar* shared) {
-    const bool present = solve_index < p.size;
-    const std::int64_t r = present ? solve_index : 0;
+  SPTRSV_DEVICE static row_state start(Context& ctx, const params& p,
+                                       const row_place<Scalar, Index, Offset>& at, int lane, Scalar* shared) {
     row_state row{};
-    row.open = present;
+    row.open = at.present;
     row.lane = lane;
-    row.solve_index = r;
-    row.begin = ctx.load_constant(p.row_offsets + r);
-    const auto length = static_cast<Index>(ctx.load_constant(p.row_offsets + r + 1) - row.begin);
-    row.length = present ? length : Index{0};
-    row.below = ctx.load_constant(p.diagonal_slots + r);
+    row.solve_index = at.solve_index;
+    row.begin = at.begin;
+    row.length = at.length;
+    row.below = at.below;
     row.values = {shared,
-                  static_cast<std::int64_t>(length) > p.shared_slots ? p.long_rows + row.begin : nullptr};
-    row.next = ctx.load_constant(p.first_operands + r);
-    row.end = present ? ctx.load_constant(p.first_operands + r + 1) : row.next;
+                  static_cast<std::int64_t>(at.length) > p.shared_slots ? p.long_rows + row.begin : nullptr};
+    row.next = at.first_operand;
+    row.end = at.end_operand;
     row.now = load_value(ctx, p, row.operand_at(ctx, p, 0));
     row.ahead = load_value(ctx, p, row.operand_at(ctx, p, 1));
     row.later = row.operand_at(ctx, p, 2);
@@ -172,20 +201,17 @@ struct row_state {
     return true;
   }
 
-  /// Loads the operands of this batch and of the next one that are pending once more.
+  /// Loads the operand of this batch once more if it is pending, else that of the next batch if that one is.
   template <class Context>
   SPTRSV_DEVICE void poll(Context& ctx, const params& p) {
     const bool known = flag::is_known(now.seen);
-    const bool known_ahead = flag::is_known(ahead.seen);
-    if (open && !(known && known_ahead)) {
-      const loaded_operand& waited = known ? ahead : now;
-      ctx.pause(flag::missing(flag::address(p.factors, waited.source), waited.seen));
-      if (!known) {
-        flag::poll(ctx, flag::address(p.factors, now.source), now.seen);
-      }
-      if (!known_ahead) {
-        flag::poll(ctx, flag::address(p.factors, ahead.source), ahead.seen);
-      }
+    if (open && !(known && flag::is_known(ahead.seen))) {
+      const auto* const component = flag::address(p.factors, known ? ahead.source : now.source);
+      typename flag::reading seen = known ? ahead.seen : now.seen;
+      ctx.spin(flag::missing(component, seen));
+      flag::poll(ctx, component, seen);
+      now.seen = known ? now.seen : seen;
+      ahead.seen = known ? seen : ahead.seen;
     }
   }
 
