@@ -8,9 +8,10 @@
 
 namespace sptrsv::detail::incomplete {
 
-/// Computes the rows of a warp of which none has more than `Lanes` entries or operands. Lane s of a row holds
-/// the value of slot s and operand number s. All indices that the steps need are known before the operands
-/// are, so that a step is a product, a shuffle and a product.
+/// Computes the rows of a warp of which none has more than `Lanes` entries or operands; where a row has a
+/// warp, an LU factorisation may have more operands. Lane s of a row holds the value of slot s and operand
+/// number s of each batch of operands. All indices that the steps need are known before the operands are, so
+/// that a step is a product, a shuffle and a product.
 ///
 /// In the step of slot s all lanes get l, the entry of slot s. LU: l = a_is / u_ss; then the lane of each
 /// slot j that an operand u_sj of the step belongs to subtracts l u_sj. Cholesky: l = a_is / l_ss; then the
@@ -23,7 +24,7 @@ class short_rows {
   using place = row_place<Scalar, Index, Offset>;
 
   SPTRSV_DEVICE static bool fits(const place& at) {
-    return at.length <= Lanes && at.end_operand - at.first_operand <= Lanes;
+    return at.length <= Lanes && (has_batches || at.end_operand - at.first_operand <= Lanes);
   }
 
   /// `half`: number of the factorisation mod 2.
@@ -32,15 +33,24 @@ class short_rows {
                                       std::uint32_t half) {
     short_rows row = start(ctx, warp, p, at);
     if constexpr (Lanes == 32) {  // what a step needs is found before the wait for its operands
-      std::uint32_t known = row.known_operands(warp);
-      while (row.rest_ != 0) {
-        const step_operands step = row.next_step(warp);
-        while ((known & step.used) != step.used) {
-          row.poll(ctx);
-          known = row.known_operands(warp);
+      do {
+        std::uint32_t known = row.known_operands(warp);
+        const auto wait_for = [&](std::uint32_t used) {
+          while ((known & used) != used) {
+            row.poll(ctx);
+            known = row.known_operands(warp);
+          }
+        };
+        if (has_batches && row.head_ > 0) {
+          wait_for(bits_below(row.head_));
+          row.continue_step(warp);
         }
-        row.compute(warp, step, true);
-      }
+        while (row.rest_ != 0) {
+          const step_operands step = row.next_step(warp);
+          wait_for(step.used);
+          row.compute(warp, step, true);
+        }
+      } while (has_batches && row.take_next_batch(ctx, warp, p));
       row.publish(ctx, p, at, half);
     } else {  // rows of the warp may need each other, so each goes on as soon as it can
       for (bool open = at.present;;) {
@@ -65,6 +75,7 @@ class short_rows {
 
  private:
   using flag = value_flag<Scalar>;
+  static constexpr bool has_batches = Lanes == 32 && Method == method::lu;
 
   /// What a step uses.
   struct step_operands {
@@ -74,48 +85,87 @@ class short_rows {
     int fed_by;          ///< number of the operand of this product
   };
 
-  /// Loads the row, and the values of its operands for the first time.
+  /// Loads the row, and the values of its first operands for the first time.
   template <class Context, class Warp>
   SPTRSV_DEVICE static short_rows start(Context& ctx, const Warp& warp, const params& p, const place& at) {
     short_rows row{};
     row.lane_ = warp.rank() % Lanes;
     row.first_lane_ = warp.rank() - row.lane_;
-    row.count_ = static_cast<int>(at.end_operand - at.first_operand);
+    row.next_operand_ = at.first_operand;
+    row.end_operand_ = at.end_operand;
     row.has_entry_ = row.lane_ < at.length;
     row.target_ = row.has_entry_ ? ctx.load_constant(p.sources + at.begin + row.lane_) : Offset{0};
-    operand<Index, Offset> own{0, static_cast<Index>(Lanes)};
-    if (row.lane_ < row.count_) {
-      own = ctx.load_constant(p.operands + at.first_operand + row.lane_);
-    }
-    row.component_ = flag::address(p.factors, own.source);
-    row.seen_ = row.lane_ < row.count_ ? flag::try_load(ctx, row.component_) : flag::zero();
+    row.own_ = row.load_operand(ctx, p);
+    row.ahead_ = has_batches ? row.load_operand(ctx, p) : row.own_;
     row.value_ = row.has_entry_ ? ctx.load_constant(p.a + row.target_) : Scalar{};
     row.value_ = row.lane_ == at.below ? p.rule.shifted(row.value_) : row.value_;
+    row.open_batch(warp, at.end_operand - at.first_operand);
+    return row;
+  }
 
-    row.is_prepared_ = own.slot >= 0;
-    row.rest_ = warp.ballot(own.slot < 0) >> row.first_lane_ & bits_below(Lanes);
+  /// An operand of this lane; without one the slot is `Lanes`.
+  struct lane_operand {
+    const typename flag::word* component;
+    Index slot;
+    typename flag::reading seen;
+  };
+
+  /// Loads the next operand of this lane.
+  template <class Context>
+  SPTRSV_DEVICE lane_operand load_operand(Context& ctx, const params& p) {
+    lane_operand found{p.factors, static_cast<Index>(Lanes), flag::zero()};
+    if (next_operand_ + lane_ < end_operand_) {
+      const auto stored = ctx.load_constant(p.operands + next_operand_ + lane_);
+      found = {flag::address(p.factors, stored.source), stored.slot, {}};
+      found.seen = flag::try_load(ctx, found.component);
+    }
+    next_operand_ += Lanes;
+    return found;
+  }
+
+  /// Finds what the steps of the operands in `own_` use. `left`: operands from this batch on.
+  template <class Warp>
+  SPTRSV_DEVICE void open_batch(const Warp& warp, std::int64_t left) {
+    count_ = static_cast<int>(left < Lanes ? left : Lanes);
+    is_prepared_ = own_.slot >= 0;
+    divides_ = false;
+    rest_ = warp.ballot(own_.slot < 0) >> first_lane_ & bits_below(Lanes);
+    head_ = rest_ != 0 ? simt::lowest_bit(rest_) : count_;
+    of_slot_ = 0;
     std::uint32_t of_step = 0;
-    for (int i = 0; i < (Lanes == 32 ? row.count_ : Lanes); ++i) {
-      const auto slot = static_cast<int>(warp.shuffle(own.slot, row.first_lane_ + i));
-      row.of_slot_ |= slot == row.lane_ ? 1u << i : 0u;
+    for (int i = 0; i < (Lanes == 32 ? count_ : Lanes); ++i) {
+      const auto slot = static_cast<int>(warp.shuffle(own_.slot, first_lane_ + i));
+      of_slot_ |= slot == lane_ ? 1u << i : 0u;
       if (Method == method::cholesky && slot >= 0 && slot < Lanes) {
-        of_step |= simt::bit_count(row.rest_ & bits_below(i)) == row.lane_ ? 1u << i : 0u;
+        of_step |= simt::bit_count(rest_ & bits_below(i)) == lane_ ? 1u << i : 0u;
       }
     }
-    row.feeding_ = Method == method::lu ? row.of_slot_ : of_step;
-    return row;
+    feeding_ = Method == method::lu ? of_slot_ : of_step;
+  }
+
+  /// Takes the next batch of operands. Returns false if there is none.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE bool take_next_batch(Context& ctx, const Warp& warp, const params& p) {
+    const std::int64_t left = end_operand_ - next_operand_ + Lanes;  // `ahead_` was loaded already
+    if (left <= 0) {
+      return false;
+    }
+    own_ = ahead_;
+    ahead_ = load_operand(ctx, p);
+    open_batch(warp, left);
+    return true;
   }
 
   /// Returns the operands that are known, one bit for each, and replaces a known pivot by its reciprocal,
   /// where a multiplication may replace the division.
   template <class Warp>
   SPTRSV_DEVICE std::uint32_t known_operands(const Warp& warp) {
-    const bool known = flag::is_known(seen_);
+    const bool known = flag::is_known(own_.seen);
     if (known && !is_prepared_) {
-      const pivot_divisor<Scalar> divisor(seen_.value());
+      const pivot_divisor<Scalar> divisor(own_.seen.value());
       is_prepared_ = true;
       divides_ = !divisor.is_safe();
-      seen_ = divides_ ? seen_ : bit_cast<typename flag::reading>(divisor.reciprocal());
+      own_.seen = divides_ ? own_.seen : bit_cast<typename flag::reading>(divisor.reciprocal());
     }
     return warp.ballot(known) >> first_lane_;
   }
@@ -141,9 +191,9 @@ class short_rows {
   /// Computes a step whose operands are known, if the row is `ready`.
   template <class Warp>
   SPTRSV_DEVICE void compute(const Warp& warp, const step_operands& step, bool ready) {
-    const Scalar factor = warp.shuffle(seen_.value(), first_lane_ + step.pivot);
+    const Scalar factor = warp.shuffle(own_.seen.value(), first_lane_ + step.pivot);
     const Scalar dividend = warp.shuffle(value_, first_lane_ + step_);
-    const Scalar fed = warp.shuffle(seen_.value(), first_lane_ + step.fed_by);
+    const Scalar fed = warp.shuffle(own_.seen.value(), first_lane_ + step.fed_by);
     const bool is_divided = (warp.ballot(divides_) >> first_lane_ >> step.pivot & 1u) != 0;
     const Scalar solved = is_divided ? divide(dividend, factor) : dividend * factor;
     if (ready) {
@@ -152,17 +202,28 @@ class short_rows {
       }
       value_ = lane_ == step_ ? solved : value_;
       square_sum_ += Method == method::lu ? real_t<Scalar>{} : squared(solved);
+      carried_ = solved;
       rest_ &= rest_ - 1;
       ++step_;
+    }
+  }
+
+  /// Computes the products of the last step of the batch before that are in this one.
+  template <class Warp>
+  SPTRSV_DEVICE void continue_step(const Warp& warp) {
+    const std::uint32_t feeding = feeding_ & bits_below(head_);
+    const Scalar fed = warp.shuffle(own_.seen.value(), feeding != 0 ? simt::lowest_bit(feeding) : 0);
+    if (feeding != 0) {
+      value_ = value_ - carried_ * fed;
     }
   }
 
   /// Loads the operand of this lane once more if it is pending.
   template <class Context>
   SPTRSV_DEVICE void poll(Context& ctx) {
-    if (!flag::is_known(seen_)) {
-      ctx.spin(flag::missing(component_, seen_));
-      flag::poll(ctx, component_, seen_);
+    if (!flag::is_known(own_.seen)) {
+      ctx.spin(flag::missing(own_.component, own_.seen));
+      flag::poll(ctx, own_.component, own_.seen);
     }
   }
 
@@ -181,19 +242,23 @@ class short_rows {
 
   int lane_;        ///< rank of this lane among those of the row
   int first_lane_;  ///< the row's first lane in the warp
-  int count_;       ///< operands of the row
   bool has_entry_;
-  Offset target_;                         ///< stored index of the entry
-  Scalar value_;                          ///< of the entry
-  const typename flag::word* component_;  ///< of the operand
-  typename flag::reading seen_;           ///< the operand; see known_operands()
-  bool is_prepared_;                      ///< whether `seen_` is final as soon as it is known
-  bool divides_;                          ///< whether `seen_` is a pivot without a safe reciprocal
-  std::uint32_t of_slot_;                 ///< operands that belong to the slot of this lane
-  std::uint32_t feeding_;                 ///< operands of the products that change the value
-  std::uint32_t rest_;                    ///< pivots of the steps that were not computed yet
-  int step_;                              ///< the slot of the next step
-  real_t<Scalar> square_sum_;             ///< cholesky: of the entries of the steps so far
+  Offset target_;              ///< stored index of the entry
+  Scalar value_;               ///< of the entry
+  std::int64_t next_operand_;  ///< the first one that no lane has loaded
+  std::int64_t end_operand_;   ///< one past the last one
+  lane_operand own_;           ///< of the current batch; see known_operands()
+  lane_operand ahead_;         ///< of the next batch
+  int count_;                  ///< operands of the batch
+  int head_;                   ///< operands before the first pivot of the batch
+  bool is_prepared_;           ///< whether own_.seen is final as soon as it is known
+  bool divides_;               ///< whether own_.seen is a pivot without a safe reciprocal
+  std::uint32_t of_slot_;      ///< operands that belong to the slot of this lane, one bit for each
+  std::uint32_t feeding_;      ///< operands of the products that change the value, one bit for each
+  std::uint32_t rest_;         ///< pivots of the steps that were not computed yet, one bit for each
+  int step_;                   ///< the slot of the next step
+  Scalar carried_;             ///< the entry that the last step has computed
+  real_t<Scalar> square_sum_;  ///< cholesky: of the entries of the steps so far
 };
 
 }  // namespace sptrsv::detail::incomplete
