@@ -14,7 +14,7 @@ namespace sptrsv::detail::incomplete {
 /// are pending before the launch. Per warp, until there are no rows left:
 ///
 ///   1. Draw a ticket, which selects the rows.
-///   2. If no row has more than `Lanes` entries or operands, compute them in registers (short_rows). If not:
+///   2. If the rows are short enough, compute them in registers (short_rows). If not:
 ///   3. Load the row's values of A; apply the shift of the diagonal.
 ///   4. Take the row's operands in batches, one for each lane (`operand`). The values of the next batch are
 ///      loaded before the current one is used, and the operands of the batch after it, too.
@@ -65,10 +65,13 @@ struct agent {
   SPTRSV_DEVICE static void factorize_rows(Context& ctx, const Warp& warp, const params& p,
                                            std::int64_t solve_index, Scalar* shared, std::uint32_t half) {
     const auto at = row_place<Scalar, Index, Offset>::load(ctx, p, solve_index);
-    using short_rows = incomplete::short_rows<Method, Scalar, Index, Offset, Lanes>;
-    if (warp.all(short_rows::fits(at))) {
-      short_rows::factorize(ctx, warp, p, at, half);
+    if (computes_short_rows<1>(ctx, warp, p, at, half)) {
       return;
+    }
+    if constexpr (Method == method::lu && Lanes == 32) {
+      if (computes_short_rows<2>(ctx, warp, p, at, half)) {
+        return;
+      }
     }
     row_state row = row_state::start(ctx, p, at, warp.rank() % Lanes, shared);
     warp.sync();
@@ -90,6 +93,19 @@ struct agent {
         row.poll(ctx, p);
       }
     }
+  }
+
+  /// Computes the rows of the warp if they fit `Slots` registers of each lane.
+  template <int Slots, class Context, class Warp>
+  SPTRSV_DEVICE static bool computes_short_rows(Context& ctx, const Warp& warp, const params& p,
+                                                const row_place<Scalar, Index, Offset>& at,
+                                                std::uint32_t half) {
+    using rows = short_rows<Method, Scalar, Index, Offset, Lanes, Slots>;
+    const bool fit = warp.all(rows::fits(at));
+    if (fit) {
+      rows::factorize(ctx, warp, p, at, half);
+    }
+    return fit;
   }
 
   /// Computes the steps of each row whose operands are known. The rows of the warp take their steps together,
