@@ -20,10 +20,11 @@ namespace sptrsv::testing {
 
 using detail::incomplete::method;
 
-/// Few rows at once, small blocks, and long rows already of a few entries.
+/// Few rows at once, small blocks, no rows in registers, and long rows already of a few entries.
 struct small_incomplete : incomplete_tuning {
   static constexpr int block_threads = 32;
   static constexpr std::int64_t levels_at_once = 2;
+  static constexpr bool short_rows_in_registers = false;
   static constexpr std::int64_t shared_bytes = 1024;
 };
 /// As many rows at once as fit the device, all of them long.

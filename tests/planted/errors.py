@@ -1207,6 +1207,48 @@ ERRORS = (
         Edit(INCOMPLETE + "agent.hpp", "(known & needed) == needed", "true"),
     ),
     error(
+        "a step of a row in registers does not wait for its operands",
+        "flag",
+        "incomplete",
+        Edit(INCOMPLETE + "short_rows.hpp", "wait_for(step.used);", ""),
+    ),
+    error(
+        "a step of several rows in registers does not wait for its operands",
+        "flag",
+        "incomplete",
+        Edit(INCOMPLETE + "short_rows.hpp", "(known & step.used) == step.used", "true"),
+    ),
+    error(
+        "products of a step that goes on in the next batch do not wait for their operands",
+        "flag",
+        "incomplete",
+        Edit(INCOMPLETE + "short_rows.hpp", "wait_for(bits_below(row.head_));", ""),
+    ),
+    error(
+        "a step of a row in registers takes the first operand of the next one",
+        "bounds",
+        "incomplete",
+        Edit(INCOMPLETE + "short_rows.hpp", "end - 1u : bits_below(count_)", "2 * end - 1u : bits_below(count_)"),
+    ),
+    error(
+        "the second value of a lane takes the products of the first one",
+        "bounds",
+        "incomplete",
+        Edit(INCOMPLETE + "short_rows.hpp", "of_slot_[k] |= changed == slot(k)", "of_slot_[k] |= changed == slot(0)"),
+    ),
+    error(
+        "Cholesky does not conjugate in registers",
+        "value",
+        "incomplete",
+        Edit(INCOMPLETE + "short_rows.hpp", "conjugate(fed[k])", "fed[k]"),
+    ),
+    error(
+        "a pivot in registers without a safe reciprocal is not divided by",
+        "value",
+        "incomplete",
+        Edit(INCOMPLETE + "short_rows.hpp", "!divisor.is_safe()", "false"),
+    ),
+    error(
         "factors are not reset before they are computed again",
         "reset",
         "incomplete",

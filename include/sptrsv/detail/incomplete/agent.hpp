@@ -65,12 +65,14 @@ struct agent {
   SPTRSV_DEVICE static void factorize_rows(Context& ctx, const Warp& warp, const params& p,
                                            std::int64_t solve_index, Scalar* shared, std::uint32_t half) {
     const auto at = row_place<Scalar, Index, Offset>::load(ctx, p, solve_index);
-    if (computes_short_rows<1>(ctx, warp, p, at, half)) {
-      return;
-    }
-    if constexpr (Method == method::lu && Lanes == 32) {
-      if (computes_short_rows<2>(ctx, warp, p, at, half)) {
+    if constexpr (Tuning::short_rows_in_registers) {
+      if (computes_short_rows<1>(ctx, warp, p, at, half)) {
         return;
+      }
+      if constexpr (Method == method::lu && Lanes == 32) {
+        if (computes_short_rows<2>(ctx, warp, p, at, half)) {
+          return;
+        }
       }
     }
     row_state row = row_state::start(ctx, p, at, warp.rank() % Lanes, shared);
