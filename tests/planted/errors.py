@@ -1225,16 +1225,16 @@ ERRORS = (
         Edit(INCOMPLETE + "short_rows.hpp", "wait_for(bits_below(row.head_));", ""),
     ),
     error(
-        "a step of a row in registers takes the first operand of the next one",
+        "a step of a row in registers leaves out its last operand",
         "bounds",
         "incomplete",
-        Edit(INCOMPLETE + "short_rows.hpp", "end - 1u : bits_below(count_)", "2 * end - 1u : bits_below(count_)"),
+        Edit(INCOMPLETE + "short_rows.hpp", "later & (0u - later)", "(later & (0u - later)) / 2"),
     ),
     error(
         "the second value of a lane takes the products of the first one",
         "bounds",
         "incomplete",
-        Edit(INCOMPLETE + "short_rows.hpp", "of_slot_[k] |= changed == slot(k)", "of_slot_[k] |= changed == slot(0)"),
+        Edit(INCOMPLETE + "short_rows.hpp", "slot(k)", "slot(0)", within="changed == slot(k)"),
     ),
     error(
         "Cholesky does not conjugate in registers",

@@ -138,6 +138,7 @@ TEST(IncompleteFactors, AreDividedByPivotsWithoutASafeReciprocal) {
   const auto expected = s.on_host<method::lu>(a);
   EXPECT_TRUE(same_bits(s.on_the_target<method::lu>(a), expected));
   EXPECT_TRUE((same_bits(s.on_the_target<method::lu, wide_incomplete>(a), expected)));
+  EXPECT_TRUE((same_bits(s.on_the_target<method::lu, small_incomplete>(a), expected)));
 }
 
 /// Rows of the narrow middle and of wide levels, with one task per warp and with many.
