@@ -1231,16 +1231,10 @@ ERRORS = (
         Edit(INCOMPLETE + "short_rows.hpp", "later & (0u - later)", "(later & (0u - later)) / 2"),
     ),
     error(
-        "the second value of a lane takes the products of the first one",
-        "bounds",
-        "incomplete",
-        Edit(INCOMPLETE + "short_rows.hpp", "slot(k)", "slot(0)", within="changed == slot(k)"),
-    ),
-    error(
         "Cholesky does not conjugate in registers",
         "value",
         "incomplete",
-        Edit(INCOMPLETE + "short_rows.hpp", "conjugate(fed[k])", "fed[k]"),
+        Edit(INCOMPLETE + "short_rows.hpp", "conjugate(fed)", "fed"),
     ),
     error(
         "a pivot in registers without a safe reciprocal is not divided by",

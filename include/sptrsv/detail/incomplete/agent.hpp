@@ -66,13 +66,10 @@ struct agent {
                                            std::int64_t solve_index, Scalar* shared, std::uint32_t half) {
     const auto at = row_place<Scalar, Index, Offset>::load(ctx, p, solve_index);
     if constexpr (Tuning::short_rows_in_registers) {
-      if (computes_short_rows<1>(ctx, warp, p, at, half)) {
+      using short_rows = incomplete::short_rows<Method, Scalar, Index, Offset, Lanes>;
+      if (warp.all(short_rows::fits(at))) {
+        short_rows::factorize(ctx, warp, p, at, half);
         return;
-      }
-      if constexpr (Method == method::lu && Lanes == 32) {
-        if (computes_short_rows<2>(ctx, warp, p, at, half)) {
-          return;
-        }
       }
     }
     row_state row = row_state::start(ctx, p, at, warp.rank() % Lanes, shared);
@@ -95,19 +92,6 @@ struct agent {
         row.poll(ctx, p);
       }
     }
-  }
-
-  /// Computes the rows of the warp if they fit `Slots` registers of each lane.
-  template <int Slots, class Context, class Warp>
-  SPTRSV_DEVICE static bool computes_short_rows(Context& ctx, const Warp& warp, const params& p,
-                                                const row_place<Scalar, Index, Offset>& at,
-                                                std::uint32_t half) {
-    using rows = short_rows<Method, Scalar, Index, Offset, Lanes, Slots>;
-    const bool fit = warp.all(rows::fits(at));
-    if (fit) {
-      rows::factorize(ctx, warp, p, at, half);
-    }
-    return fit;
   }
 
   /// Computes the steps of each row whose operands are known. The rows of the warp take their steps together,

@@ -201,17 +201,20 @@ struct row_state {
     return true;
   }
 
-  /// Loads the operand of this batch once more if it is pending, else that of the next batch if that one is.
+  /// Loads the operands of this batch and of the next one that are pending once more.
   template <class Context>
   SPTRSV_DEVICE void poll(Context& ctx, const params& p) {
     const bool known = flag::is_known(now.seen);
-    if (open && !(known && flag::is_known(ahead.seen))) {
-      const auto* const component = flag::address(p.factors, known ? ahead.source : now.source);
-      typename flag::reading seen = known ? ahead.seen : now.seen;
-      ctx.spin(flag::missing(component, seen));
-      flag::poll(ctx, component, seen);
-      now.seen = known ? now.seen : seen;
-      ahead.seen = known ? seen : ahead.seen;
+    const bool known_ahead = flag::is_known(ahead.seen);
+    if (open && !(known && known_ahead)) {
+      const loaded_operand& waited = known ? ahead : now;
+      ctx.pause(flag::missing(flag::address(p.factors, waited.source), waited.seen));
+      if (!known) {
+        flag::poll(ctx, flag::address(p.factors, now.source), now.seen);
+      }
+      if (!known_ahead) {
+        flag::poll(ctx, flag::address(p.factors, ahead.source), ahead.seen);
+      }
     }
   }
 

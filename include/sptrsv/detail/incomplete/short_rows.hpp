@@ -8,25 +8,23 @@
 
 namespace sptrsv::detail::incomplete {
 
-/// Computes the rows of a warp of which none has more than `Slots * Lanes` entries, or more than `Lanes`
-/// operands; where a row has a warp, an LU factorisation may have more operands. Lane i of a row holds the
-/// values of the slots i, i + Lanes, ... and operand number i of each batch of operands. All indices that the
-/// steps need are known before the operands are, so that a step is a product, a shuffle and a product.
+/// Computes the rows of a warp of which none has more than `Lanes` entries or operands; where a row has a
+/// warp, an LU factorisation may have more operands. Lane s of a row holds the value of slot s and operand
+/// number s of each batch of operands. All indices that the steps need are known before the operands are, so
+/// that a step is a product, a shuffle and a product.
 ///
 /// In the step of slot s all lanes get l, the entry of slot s. LU: l = a_is / u_ss; then the lane of each
 /// slot j that an operand u_sj of the step belongs to subtracts l u_sj. Cholesky: l = a_is / l_ss; then the
 /// lane of each later slot k subtracts l conj(l_ks), the operand of slot s in the step of slot k. So a step
 /// of Cholesky waits for operands of later steps, too, and needs no sum over lanes.
-template <method Method, class Scalar, class Index, class Offset, int Lanes, int Slots>
+template <method Method, class Scalar, class Index, class Offset, int Lanes>
 class short_rows {
-  static_assert(Slots == 1 || (Slots == 2 && Method == method::lu));
-
  public:
   using params = factor_params<Scalar, Index, Offset>;
   using place = row_place<Scalar, Index, Offset>;
 
   SPTRSV_DEVICE static bool fits(const place& at) {
-    return at.length <= Slots * Lanes && (has_batches || at.end_operand - at.first_operand <= Lanes);
+    return at.length <= Lanes && (has_batches || at.end_operand - at.first_operand <= Lanes);
   }
 
   /// `half`: number of the factorisation mod 2.
@@ -83,8 +81,8 @@ class short_rows {
   struct step_operands {
     int pivot;           ///< number of the operand that is the pivot
     std::uint32_t used;  ///< operands that must be known, one bit for each; 0 if there is no step
-    bool is_fed[Slots];  ///< by value of this lane: whether the step changes it by a product
-    int fed_by[Slots];   ///< number of the operand of this product
+    bool is_fed;         ///< whether the step changes the value of this lane by a product
+    int fed_by;          ///< number of the operand of this product
   };
 
   /// Loads the row, and the values of its first operands for the first time.
@@ -95,24 +93,17 @@ class short_rows {
     row.first_lane_ = warp.rank() - row.lane_;
     row.next_operand_ = at.first_operand;
     row.end_operand_ = at.end_operand;
-    row.length_ = at.length;
+    row.has_entry_ = row.lane_ < at.length;
+    row.target_ = row.has_entry_ ? ctx.load_constant(p.sources + at.begin + row.lane_) : Offset{0};
     row.own_ = row.load_operand(ctx, p);
     row.ahead_ = has_batches ? row.load_operand(ctx, p) : row.own_;
-    SPTRSV_UNROLL
-    for (int k = 0; k < Slots; ++k) {
-      const bool has_entry = row.slot(k) < row.length_;
-      row.target_[k] = has_entry ? ctx.load_constant(p.sources + at.begin + row.slot(k)) : Offset{0};
-      const Scalar value = has_entry ? ctx.load_constant(p.a + row.target_[k]) : Scalar{};
-      row.value_[k] = row.slot(k) == at.below ? p.rule.shifted(value) : value;
-    }
+    row.value_ = row.has_entry_ ? ctx.load_constant(p.a + row.target_) : Scalar{};
+    row.value_ = row.lane_ == at.below ? p.rule.shifted(row.value_) : row.value_;
     row.open_batch(warp, at.end_operand - at.first_operand);
     return row;
   }
 
-  /// Returns the slot of value `k` of this lane.
-  [[nodiscard]] SPTRSV_DEVICE int slot(int k) const { return lane_ + k * Lanes; }
-
-  /// An operand of this lane; without one the slot is one that no lane has.
+  /// An operand of this lane; without one the slot is `Lanes`.
   struct lane_operand {
     const typename flag::word* component;
     Index slot;
@@ -122,7 +113,7 @@ class short_rows {
   /// Loads the next operand of this lane.
   template <class Context>
   SPTRSV_DEVICE lane_operand load_operand(Context& ctx, const params& p) {
-    lane_operand found{p.factors, static_cast<Index>(Slots * Lanes), flag::zero()};
+    lane_operand found{p.factors, static_cast<Index>(Lanes), flag::zero()};
     if (next_operand_ + lane_ < end_operand_) {
       const auto stored = ctx.load_constant(p.operands + next_operand_ + lane_);
       found = {flag::address(p.factors, stored.source), stored.slot, {}};
@@ -140,26 +131,16 @@ class short_rows {
     divides_ = false;
     rest_ = warp.ballot(own_.slot < 0) >> first_lane_ & bits_below(Lanes);
     head_ = rest_ != 0 ? simt::lowest_bit(rest_) : count_;
+    of_slot_ = 0;
     std::uint32_t of_step = 0;
-    for (std::uint32_t& of_slot : of_slot_) {
-      of_slot = 0;
-    }
     for (int i = 0; i < (Lanes == 32 ? count_ : Lanes); ++i) {
-      const auto changed = static_cast<int>(warp.shuffle(own_.slot, first_lane_ + i));
-      SPTRSV_UNROLL
-      for (int k = 0; k < Slots; ++k) {
-        of_slot_[k] |= changed == slot(k) ? 1u << i : 0u;
-      }
-      if (Method == method::cholesky && changed >= 0 && changed < Lanes) {
+      const auto slot = static_cast<int>(warp.shuffle(own_.slot, first_lane_ + i));
+      of_slot_ |= slot == lane_ ? 1u << i : 0u;
+      if (Method == method::cholesky && slot >= 0 && slot < Lanes) {
         of_step |= simt::bit_count(rest_ & bits_below(i)) == lane_ ? 1u << i : 0u;
       }
     }
-    feeding_ = of_step;
-  }
-
-  /// Returns the operands of the products that change value `k` of this lane, one bit for each.
-  [[nodiscard]] SPTRSV_DEVICE std::uint32_t feeding(int k) const {
-    return Method == method::lu ? of_slot_[k] : feeding_;
+    feeding_ = Method == method::lu ? of_slot_ : of_step;
   }
 
   /// Takes the next batch of operands. Returns false if there is none.
@@ -199,14 +180,11 @@ class short_rows {
       const std::uint32_t end = later & (0u - later);
       step.used = (later != 0 ? end - 1u : bits_below(count_)) & ~(first - 1u);
     } else {
-      step.used = warp.shuffle(of_slot_[0], first_lane_ + step_) | first;
+      step.used = warp.shuffle(of_slot_, first_lane_ + step_) | first;
     }
-    SPTRSV_UNROLL
-    for (int k = 0; k < Slots; ++k) {
-      const std::uint32_t fed_by = feeding(k) & step.used;
-      step.is_fed[k] = fed_by != 0;
-      step.fed_by[k] = step.is_fed[k] ? simt::lowest_bit(fed_by) : 0;
-    }
+    const std::uint32_t feeding = feeding_ & step.used;
+    step.is_fed = feeding != 0;
+    step.fed_by = step.is_fed ? simt::lowest_bit(feeding) : 0;
     return step;
   }
 
@@ -214,23 +192,15 @@ class short_rows {
   template <class Warp>
   SPTRSV_DEVICE void compute(const Warp& warp, const step_operands& step, bool ready) {
     const Scalar factor = warp.shuffle(own_.seen.value(), first_lane_ + step.pivot);
-    const Scalar dividend = warp.shuffle(Slots == 1 || step_ < Lanes ? value_[0] : value_[Slots - 1],
-                                         first_lane_ + step_ % Lanes);
-    Scalar fed[Slots];
-    SPTRSV_UNROLL
-    for (int k = 0; k < Slots; ++k) {
-      fed[k] = warp.shuffle(own_.seen.value(), first_lane_ + step.fed_by[k]);
-    }
+    const Scalar dividend = warp.shuffle(value_, first_lane_ + step_);
+    const Scalar fed = warp.shuffle(own_.seen.value(), first_lane_ + step.fed_by);
     const bool is_divided = (warp.ballot(divides_) >> first_lane_ >> step.pivot & 1u) != 0;
     const Scalar solved = is_divided ? divide(dividend, factor) : dividend * factor;
     if (ready) {
-      SPTRSV_UNROLL
-      for (int k = 0; k < Slots; ++k) {
-        if (step.is_fed[k]) {
-          value_[k] = value_[k] - solved * (Method == method::lu ? fed[k] : conjugate(fed[k]));
-        }
-        value_[k] = slot(k) == step_ ? solved : value_[k];
+      if (step.is_fed) {
+        value_ = value_ - solved * (Method == method::lu ? fed : conjugate(fed));
       }
+      value_ = lane_ == step_ ? solved : value_;
       square_sum_ += Method == method::lu ? real_t<Scalar>{} : squared(solved);
       carried_ = solved;
       rest_ &= rest_ - 1;
@@ -241,13 +211,10 @@ class short_rows {
   /// Computes the products of the last step of the batch before that are in this one.
   template <class Warp>
   SPTRSV_DEVICE void continue_step(const Warp& warp) {
-    SPTRSV_UNROLL
-    for (int k = 0; k < Slots; ++k) {
-      const std::uint32_t fed_by = feeding(k) & bits_below(head_);
-      const Scalar fed = warp.shuffle(own_.seen.value(), fed_by != 0 ? simt::lowest_bit(fed_by) : 0);
-      if (fed_by != 0) {
-        value_[k] = value_[k] - carried_ * fed;
-      }
+    const std::uint32_t feeding = feeding_ & bits_below(head_);
+    const Scalar fed = warp.shuffle(own_.seen.value(), feeding != 0 ? simt::lowest_bit(feeding) : 0);
+    if (feeding != 0) {
+      value_ = value_ - carried_ * fed;
     }
   }
 
@@ -262,39 +229,36 @@ class short_rows {
 
   template <class Context>
   SPTRSV_DEVICE void publish(Context& ctx, const params& p, const place& at, std::uint32_t half) const {
-    SPTRSV_UNROLL
-    for (int k = 0; k < Slots; ++k) {
-      if (slot(k) < length_) {
-        lane_findings found;
-        const bool is_pivot = slot(k) == at.below;
-        const Scalar value =
-            is_pivot ? pivot_of<Method>(p.rule, value_[k], square_sum_, found.boosted) : value_[k];
-        flag::publish(ctx, flag::address(p.factors, target_[k]), value);
-        found.add(value, is_pivot);
-        found.record(ctx, p, at.solve_index, half);
-      }
+    if (!has_entry_) {
+      return;
     }
+    lane_findings found;
+    const bool is_pivot = lane_ == at.below;
+    const Scalar value = is_pivot ? pivot_of<Method>(p.rule, value_, square_sum_, found.boosted) : value_;
+    flag::publish(ctx, flag::address(p.factors, target_), value);
+    found.add(value, is_pivot);
+    found.record(ctx, p, at.solve_index, half);
   }
 
-  int lane_;                      ///< rank of this lane among those of the row
-  int first_lane_;                ///< the row's first lane in the warp
-  Index length_;                  ///< entries of the row
-  Offset target_[Slots];          ///< stored indices of the entries of this lane
-  Scalar value_[Slots];           ///< of these entries
-  std::int64_t next_operand_;     ///< the first one that no lane has loaded
-  std::int64_t end_operand_;      ///< one past the last one
-  lane_operand own_;              ///< of the current batch; see known_operands()
-  lane_operand ahead_;            ///< of the next batch
-  int count_;                     ///< operands of the batch
-  int head_;                      ///< operands before the first pivot of the batch
-  bool is_prepared_;              ///< whether own_.seen is final as soon as it is known
-  bool divides_;                  ///< whether own_.seen is a pivot without a safe reciprocal
-  std::uint32_t of_slot_[Slots];  ///< operands that belong to these slots, one bit for each
-  std::uint32_t feeding_;         ///< cholesky: operands of the step of this slot, one bit for each
-  std::uint32_t rest_;            ///< pivots of the steps that were not computed yet, one bit for each
-  int step_;                      ///< the slot of the next step
-  Scalar carried_;                ///< the entry that the last step has computed
-  real_t<Scalar> square_sum_;     ///< cholesky: of the entries of the steps so far
+  int lane_;        ///< rank of this lane among those of the row
+  int first_lane_;  ///< the row's first lane in the warp
+  bool has_entry_;
+  Offset target_;              ///< stored index of the entry
+  Scalar value_;               ///< of the entry
+  std::int64_t next_operand_;  ///< the first one that no lane has loaded
+  std::int64_t end_operand_;   ///< one past the last one
+  lane_operand own_;           ///< of the current batch; see known_operands()
+  lane_operand ahead_;         ///< of the next batch
+  int count_;                  ///< operands of the batch
+  int head_;                   ///< operands before the first pivot of the batch
+  bool is_prepared_;           ///< whether own_.seen is final as soon as it is known
+  bool divides_;               ///< whether own_.seen is a pivot without a safe reciprocal
+  std::uint32_t of_slot_;      ///< operands that belong to the slot of this lane, one bit for each
+  std::uint32_t feeding_;      ///< operands of the products that change the value, one bit for each
+  std::uint32_t rest_;         ///< pivots of the steps that were not computed yet, one bit for each
+  int step_;                   ///< the slot of the next step
+  Scalar carried_;             ///< the entry that the last step has computed
+  real_t<Scalar> square_sum_;  ///< cholesky: of the entries of the steps so far
 };
 
 }  // namespace sptrsv::detail::incomplete
