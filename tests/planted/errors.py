@@ -1111,8 +1111,9 @@ ERRORS = (
         "supernodal_factors",
         Edit(
             SN + "forest/forests.hpp",
-            "static_cast<std::int32_t>(*root), local}",
-            "static_cast<std::int32_t>(*root), made.columns}",
+            "local",
+            "made.columns",
+            within="static_cast<std::int32_t>(*root), local}",
         ),
     ),
     error(

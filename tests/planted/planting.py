@@ -18,6 +18,8 @@ class Edit:
 
     def span(self, text: str) -> tuple[int, int]:
         """Returns where `old` stands in the file with this text."""
+        if self.old.count("{") != self.old.count("}"):
+            raise SystemExit(f"error: planted errors: braces without a partner in {self.file}:\n{self.old}")
         if self.at >= 0:
             return self.at, self.at + len(self.old)
         within = self.within or self.old
