@@ -12,6 +12,7 @@ namespace sptrsv::testing {
 
 using supernodal_case = suite_case<emulator_target, supernodal, double, std::int32_t, std::int32_t>;
 using small_panels_case = suite_case<emulator_target, supernodal_small, double, std::int32_t, std::int32_t>;
+using unshared_case = suite_case<emulator_target, supernodal_unshared, double, std::int32_t, std::int32_t>;
 using forests_case = suite_case<emulator_target, supernodal_forests, double, std::int32_t, std::int32_t>;
 
 /// Returns the pattern of the complete Cholesky factor of a grid, or, if `mirrored`, of its transpose from
@@ -398,6 +399,7 @@ class PacksOf : public Supernodes<Case> {
 };
 using PacksOfFactors = PacksOf<supernodal_case>;
 using PacksOfSmallPanels = PacksOf<small_panels_case>;
+using PacksOfOneBlock = PacksOf<unshared_case>;
 
 TEST_F(PacksOfSmallPanels, MayHaveAnySize) {
   for (const pattern& p : {factor_of_grid({9, 7}), patterns::dense(60)}) {
@@ -433,6 +435,19 @@ TEST_F(PacksOfSmallPanels, AreSharedByBlocks) {
         ASSERT_TRUE(same_bits(this->solve(solver, t.shape, t.b), t.x)) << f.name() << ", settings " << i;
       }
     }
+  }
+}
+
+/// A block takes one pack of a task after the other. In two of the patterns, six columns or rows have so many
+/// entries that the warps of a block share their only octet, in every pack.
+TEST_F(PacksOfOneBlock, FollowEachOther) {
+  constexpr std::int64_t size = 96;
+  const auto has = [](std::int64_t i, std::int64_t j) { return i < 6 || j >= 6 || i % 3 == 0; };
+  const auto is_mirrored = [&](std::int64_t i, std::int64_t j) { return has(size - 1 - j, size - 1 - i); };
+  for (const pattern& p :
+       {factor_of_grid({9, 7}), factor_of_grid({9, 7}, true), patterns::where("six_columns", size, has),
+        patterns::where("six_rows", size, is_mirrored)}) {
+    expect_solutions(p, this->lower, {9, 17, 24});
   }
 }
 

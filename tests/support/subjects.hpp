@@ -488,6 +488,16 @@ struct supernodal_small : supernodal_subject<small_panels> {
   static constexpr const char* name = "supernodal_small";
 };
 
+/// The same, but each block takes all packs of its task, and no panel is padded.
+struct unshared_packs : small_panels {
+  static constexpr double max_padding = 0;
+  static constexpr double max_narrow_padding = 0;
+  static constexpr int pack_sharing = 0;
+};
+struct supernodal_unshared : supernodal_subject<unshared_packs> {
+  static constexpr const char* name = "supernodal_unshared";
+};
+
 /// Forests of several levels, and above them panels that blocks share.
 struct small_forests : small_panels {
   static constexpr int tile_bytes = 2560;
