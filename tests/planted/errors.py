@@ -1043,7 +1043,7 @@ ERRORS = (
     error(
         "the sums of the last tile are dropped",
         "tail",
-        "supernodal",
+        "supernodal supernodal_factors",
         Edit(
             SN + "solve/backward_agent.hpp",
             "t < work.tiles",
