@@ -130,7 +130,8 @@ TEST(Factors, ShareThePanelsOfTheTranspose) {
   };
   emulated s;
   const pattern p = patterns::dense(40);
-  for (auto [name, options] : suite::all_options()) {
+  for (const auto& [name, options_of_both] : suite::all_options()) {
+    auto options = options_of_both;
     const auto a = suite::make_stored(p, false, 2);
     options.transposed = op::transpose;
     auto f = s.analyze_on_target(a, a, {options});
