@@ -86,7 +86,7 @@ struct incomplete_tuning {
   /// Levels whose rows are in work at the same time, at most; fewer, but at least 8 or this number, where
   /// they have thousands of rows.
   static constexpr std::int64_t levels_at_once = 32;
-  /// Whether rows that fit the registers of their threads are computed there.
+  /// If true, the kernel computes a row in registers where the row fits the registers of its threads.
   static constexpr bool short_rows_in_registers = true;
   /// Shared memory of a block in bytes, at most. Longer rows are computed in global memory.
   static constexpr std::int64_t shared_bytes = 24 * 1024;

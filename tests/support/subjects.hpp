@@ -488,7 +488,7 @@ struct supernodal_small : supernodal_subject<small_panels> {
   static constexpr const char* name = "supernodal_small";
 };
 
-/// The same, but each block takes all packs of its task, and no panel is padded.
+/// As small_panels, but each block takes all packs of its task, and no panel is padded.
 struct unshared_packs : small_panels {
   static constexpr double max_padding = 0;
   static constexpr double max_narrow_padding = 0;

@@ -23,7 +23,7 @@ SPTRSV_DEVICE Scalar pivot_of(const pivot_rule<Scalar>& rule, Scalar value, real
   }
 }
 
-/// What a lane meets while it publishes values of a row.
+/// Collects what a lane finds while it publishes values of a row: breakdowns and boosted pivots.
 struct lane_findings {
   bool is_bad = false;          ///< a value is not finite, or the pivot is zero
   bool has_zero_pivot = false;  ///< of the values so far

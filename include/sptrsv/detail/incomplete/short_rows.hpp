@@ -8,8 +8,8 @@
 
 namespace sptrsv::detail::incomplete {
 
-/// Computes the rows of a warp of which none has more than `Lanes` entries or operands; where a row has a
-/// warp, an LU factorisation may have more operands. Lane s of a row holds the value of slot s and operand
+/// Computes the rows of a warp. No row may have more than `Lanes` entries, or more than `Lanes` operands. Only
+/// if a whole warp computes one row of an LU factorisation, the row may have more operands. Lane s of a row holds the value of slot s and operand
 /// number s of each batch of operands. All indices that the steps need are known before the operands are, so
 /// that a step is a product, a shuffle and a product.
 ///
@@ -77,7 +77,7 @@ class short_rows {
   using flag = value_flag<Scalar>;
   static constexpr bool has_batches = Lanes == 32 && Method == method::lu;
 
-  /// What a step uses.
+  /// The operands that a step uses.
   struct step_operands {
     int pivot;           ///< number of the operand that is the pivot
     std::uint32_t used;  ///< operands that must be known, one bit for each; 0 if there is no step

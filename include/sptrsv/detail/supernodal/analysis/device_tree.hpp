@@ -15,7 +15,7 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// What the host needs to know of a supernode.
+/// The description of a supernode that the host downloads.
 template <class Index>
 struct cut_supernode {
   Index first;      ///< first column

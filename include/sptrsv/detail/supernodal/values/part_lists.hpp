@@ -15,8 +15,9 @@
 
 namespace sptrsv::detail::supernodal {
 
-/// How supernodes with more than `narrow` columns are divided: `side` columns of a diagonal block, and `rows`
-/// rows of a panel, of which at least one is below it.
+/// The sizes of the parts of a supernode with more than `narrow` columns. A part for invert_agent is `side`
+/// columns of the diagonal block. A part for product_agent is `rows` rows of the panel; at least one of them
+/// is below the diagonal block.
 struct part_sizes {
   std::int64_t narrow;
   std::int64_t side;
