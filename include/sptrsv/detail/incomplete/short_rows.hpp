@@ -8,10 +8,10 @@
 
 namespace sptrsv::detail::incomplete {
 
-/// Computes the rows of a warp. No row may have more than `Lanes` entries, or more than `Lanes` operands. Only
-/// if a whole warp computes one row of an LU factorisation, the row may have more operands. Lane s of a row holds the value of slot s and operand
-/// number s of each batch of operands. All indices that the steps need are known before the operands are, so
-/// that a step is a product, a shuffle and a product.
+/// Computes the rows of a warp. No row may have more than `Lanes` entries, or more than `Lanes` operands.
+/// Only if a whole warp computes one row of an LU factorisation, the row may have more operands. Lane s of a
+/// row holds the value of slot s and operand number s of each batch of operands. All indices that the steps
+/// need are known before the operands are, so that a step is a product, a shuffle and a product.
 ///
 /// In the step of slot s all lanes get l, the entry of slot s. LU: l = a_is / u_ss; then the lane of each
 /// slot j that an operand u_sj of the step belongs to subtracts l u_sj. Cholesky: l = a_is / l_ss; then the
