@@ -14,15 +14,15 @@
 namespace sptrsv::testing {
 namespace {
 
-static_assert(!std::is_default_constructible_v<any_solver<double>>);
-static_assert(!std::is_copy_constructible_v<any_solver<double>>);
-static_assert(std::is_nothrow_move_constructible_v<any_solver<double>>);
-static_assert(std::is_nothrow_move_assignable_v<any_solver<double>>);
+static_assert(!std::is_default_constructible_v<sptrsv::any_solver<double>>);
+static_assert(!std::is_copy_constructible_v<sptrsv::any_solver<double>>);
+static_assert(std::is_nothrow_move_constructible_v<sptrsv::any_solver<double>>);
+static_assert(std::is_nothrow_move_assignable_v<sptrsv::any_solver<double>>);
 static_assert(!std::is_default_constructible_v<any_factors<double>>);
 static_assert(!std::is_copy_constructible_v<any_factors<double>>);
 static_assert(std::is_nothrow_move_constructible_v<any_factors<double>>);
 static_assert(std::is_same_v<decltype(analyze("", std::declval<const csc_view<float, std::int64_t>&>())),
-                             any_solver<float, std::int64_t>>);
+                             sptrsv::any_solver<float, std::int64_t>>);
 
 csr_matrix<double> lower() { return {2, 2, {0, 1, 3}, {0, 0, 1}, {2, 1, 4}}; }
 
@@ -150,7 +150,7 @@ TEST(AnySolver, HasTheFunctionsOfASolver) {
 }
 
 TEST(AnySolver, TakesASolver) {
-  any_solver<double> solver = analyze(policy::host_serial{}, lower());
+  sptrsv::any_solver<double> solver = analyze(policy::host_serial{}, lower());
   EXPECT_EQ(solver.info().policy, "host_serial");
 }
 
