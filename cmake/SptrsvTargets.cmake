@@ -25,6 +25,38 @@ function(sptrsv_link_cuda_libraries target)
   endif()
 endfunction()
 
+# sptrsv_group_sources(<result> <name> <n> <file>...)
+#
+# In the preset ci_device, where nvcc checks sources and makes no programs of them: <result> is sources that hold the
+# text of up to <n> files of one folder each, so that nvcc reads the headers once for these. (nvcc does not report functions without
+# a use that come from an included file.) Names of two files must not clash. Elsewhere <result> is the files, which many
+# cores compile in less time.
+function(sptrsv_group_sources result name n)
+  if(NOT CMAKE_USER_MAKE_RULES_OVERRIDE_CUDA)
+    set(${result} ${ARGN} PARENT_SCOPE)
+    return()
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
+  set(groups)
+  list(LENGTH ARGN files)
+  math(EXPR last "${files} - 1")
+  foreach(first RANGE 0 ${last} ${n})
+    list(SUBLIST ARGN ${first} ${n} group)
+    set(text)
+    foreach(file IN LISTS group)
+      file(READ "${file}" source)
+      string(APPEND text "// ${file}\n${source}")
+    endforeach()
+    set(source "${CMAKE_CURRENT_BINARY_DIR}/groups/${name}_${first}.cu")
+    file(CONFIGURE OUTPUT "${source}" CONTENT "@text@" @ONLY)
+    list(GET group 0 file)
+    cmake_path(GET file PARENT_PATH folder)
+    set_source_files_properties("${source}" PROPERTIES INCLUDE_DIRECTORIES "${folder}")
+    list(APPEND groups "${source}")
+  endforeach()
+  set(${result} ${groups} PARENT_SCOPE)
+endfunction()
+
 # sptrsv_add_test(<name> SOURCES <file>... [CUDA] [UNITY <n>] [FILTER <filter>] [SHARDS <n>] [LABELS <label>...])
 #
 # Adds a GoogleTest program, and its cases as tests of CTest, see sptrsv_add_cases.

@@ -18,7 +18,7 @@ namespace sptrsv::testing {
 namespace {
 
 /// Returns the bidiagonal system whose solution for a right-hand side of ones is 1, 0, 1, 0, ...
-csr_matrix<double> chain(std::int32_t size) {
+csr_matrix<double> alternating_chain(std::int32_t size) {
   csr_matrix<double> a{size, size, {0}, {}, {}};
   for (std::int32_t i = 0; i < size; ++i) {
     if (i > 0) {
@@ -63,7 +63,7 @@ void solve_chains(const Policy& policy, int rounds, int first) {
   SPTRSV_CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   for (int round = 0; round < rounds; ++round) {
     const std::int32_t size = 40 + (first + 7 * round) % 40 * 50;
-    const auto a = to_device(chain(size), stream);
+    const auto a = to_device(alternating_chain(size), stream);
     const auto b = to_device(std::vector<double>(static_cast<std::size_t>(size), 1.0), stream);
     const auto x = to_device(std::vector<double>(static_cast<std::size_t>(size)), stream);
     auto solver = analyze(policy, a, {}, stream);
