@@ -282,7 +282,7 @@ class factors {
         return made;
       }
     }
-    if constexpr (detail::factors::builds_both<typename one_solver::engine>) {
+    if constexpr (detail::factors::analyses_jointly<typename one_solver::engine>) {
       if (in_one_matrix_ &&
           analyze_jointly(policy, first, {options_of(first_factor), options_of(second_factor)},
                           executor(stream), made)) {
@@ -295,7 +295,7 @@ class factors {
         [&] { made.second.emplace(analyze_one(second, second_factor)); });
     return made;
   }
-  /// Analyses both factors of a matrix with what the engine builds for both at the same time. Returns false
+  /// Analyses both factors of a matrix with what the engine finds for both at the same time. Returns false
   /// if it cannot do so; then each of them is to be analysed alone.
   template <class Matrix>
   bool analyze_jointly(const Policy& policy, const Matrix& a, const system_options (&options)[2],
@@ -306,13 +306,14 @@ class factors {
     const detail::triangle_form forms[2] = {{options[0], pattern.by_columns},
                                             {options[1], pattern.by_columns}};
     detail::peak_resource counted(*resource_);
-    detail::triangle_with_levels<Index, Offset> triangles[2];
-    if (!one_solver::engine::build_both(policy, pattern, forms, on, counted, triangles)) {
+    typename one_solver::engine::joint_analysis joint(policy, pattern, forms, options[0].max_rhs, on,
+                                                      *resource_, counted);
+    if (!joint.is_prepared()) {
       return false;
     }
     made.joint_peak_bytes = counted.peak_bytes();
     for (int k = 0; k < 2; ++k) {
-      pattern.triangle = &triangles[k];
+      pattern.prepared = &joint.triangle(k);
       (k == 0 ? made.first : made.second)
           .emplace(one_solver(policy, pattern, a.values, options[k], on, *resource_));
     }

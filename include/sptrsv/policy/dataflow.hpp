@@ -41,7 +41,7 @@ struct dataflow_tuning {
   static constexpr entry_storage entries = entry_storage::as_values;
   /// `analyze_factors` searches the levels of both triangles of a matrix with at least so many entries at the
   /// same time.
-  static constexpr std::int64_t jointly_analysed_entries = std::int64_t{1} << 20;
+  static constexpr std::int64_t jointly_analysed_entries = 0;
 
   /// @name The row_per_thread path
   ///@{

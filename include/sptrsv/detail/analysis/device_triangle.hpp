@@ -84,7 +84,16 @@ class device_triangle_builder {
  public:
   device_triangle_builder(const pattern_view<Index, Offset>& a, const triangle_form& form, const Executor& on,
                           const analysis_memory& memory)
-      : a_(a), form_(form), on_(on), memory_(memory), report_(1, memory.scratch, on.stream()) {}
+      : device_triangle_builder(a, form, nullptr, on, memory) {}
+  /// `shared`: the report in device memory; null: the builder allocates its own.
+  device_triangle_builder(const pattern_view<Index, Offset>& a, const triangle_form& form,
+                          triangle_kernels::report* shared, const Executor& on, const analysis_memory& memory)
+      : a_(a),
+        form_(form),
+        on_(on),
+        memory_(memory),
+        own_report_(make_buffer<triangle_kernels::report>(shared == nullptr ? 1 : 0, on, memory.scratch)),
+        report_(shared == nullptr ? own_report_.data() : shared) {}
 
   device_triangle<Index, Offset> build() {
     device_triangle<Index, Offset> t = begin();
@@ -132,7 +141,7 @@ class device_triangle_builder {
 
   /// Returns the kernel of step 1.
   triangle_kernels::start_rows<Offset> start_rows(const device_triangle<Index, Offset>& t) const {
-    return {t.row_offsets.data(), t.diagonal_sources.data(), report_.data()};
+    return {t.row_offsets.data(), t.diagonal_sources.data(), report_};
   }
 
   /// Enqueues steps 2 and 3. `longest_row`: see finish_rows.
@@ -141,11 +150,11 @@ class device_triangle_builder {
     Offset* const pivots = t.diagonal_sources.data();
     using check = triangle_kernels::check_entries_agent<Index, Offset>;
     on_.template launch<check>(simt::block_count(std::max(a_.size, a_.entries), check::block_items),
-                               {a_, form_, offsets, pivots, report_.data()});
+                               {a_, form_, offsets, pivots, report_});
     scan(on_, a_.size,
-         triangle_kernels::finish_rows<Offset>{offsets, pivots, a_.size, form_.reversed, report_.data(),
+         triangle_kernels::finish_rows<Offset>{offsets, pivots, a_.size, form_.reversed, report_,
                                                longest_row},
-         memory_, &report_.data()->longest_row);
+         memory_, &report_->longest_row);
   }
 
   /// Enqueues step 4 for sorted storage. `room`: at least the number of entries of the triangle.
@@ -160,12 +169,12 @@ class device_triangle_builder {
   }
 
   /// Returns the report in device memory.
-  [[nodiscard]] report* report_on_device() const { return report_.data(); }
+  [[nodiscard]] report* report_on_device() const { return report_; }
 
   /// Synchronises.
   [[nodiscard]] report read_report() const {
     report found;
-    on_.download(&found, report_.data(), sizeof(report));
+    on_.download(&found, report_, sizeof(report));
     return found;
   }
 
@@ -239,14 +248,15 @@ class device_triangle_builder {
     t.columns = make_buffer<Index>(entries, on_, memory_.kept);
     simt::for_each(
         on_, entries,
-        triangle_kernels::take_columns<Index>{keys.data(), t.columns.data(), form_, a_.size, report_.data()});
+        triangle_kernels::take_columns<Index>{keys.data(), t.columns.data(), form_, a_.size, report_});
   }
 
   pattern_view<Index, Offset> a_;
   triangle_form form_;
   const Executor& on_;
   analysis_memory memory_;
-  buffer<report> report_;
+  buffer<report> own_report_;
+  report* report_;  ///< in device memory
 };
 
 /// Builds the triangle of the system in device memory. Synchronises.

@@ -12,8 +12,10 @@
 
 namespace sptrsv::detail {
 
+namespace dataflow {
 template <class Index, class Offset>
-struct triangle_with_levels;
+struct prepared_triangle;
+}
 
 /// A compressed matrix without its values: `size` rows (columns if `by_columns`).
 template <class Index, class Offset>
@@ -23,8 +25,9 @@ struct pattern_view {
   const Offset* offsets;  ///< by row (column), size + 1
   const Index* indices;   ///< by entry: its column (row)
   bool by_columns;
-  /// The result of build_with_levels(), for an engine that takes it; null: it is not known.
-  triangle_with_levels<Index, Offset>* triangle = nullptr;
+  /// What the analysis of both triangles of the matrix has found for this one, for the engine of dataflow;
+  /// null: nothing.
+  dataflow::prepared_triangle<Index, Offset>* prepared = nullptr;
 };
 
 /// A pattern with its values, for engines whose plan depends on the values.

@@ -14,6 +14,7 @@
 
 #include "sptrsv/detail/base/checked_product.hpp"
 #include "sptrsv/detail/base/plan_text.hpp"
+#include "sptrsv/detail/dataflow/joint_analysis.hpp"
 #include "sptrsv/detail/dataflow/path_engine.hpp"
 #include "sptrsv/detail/dataflow/row_elimination/rewritten_system.hpp"
 #include "sptrsv/memory_resource.hpp"
@@ -62,14 +63,8 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     }
   }
 
-  /// Builds what the analyses of both triangles of a matrix begin with; see planner::build_both. A pattern
-  /// with one of `to` may be analysed next.
-  static bool build_both(const policy_type& policy, const pattern_view<Index, Offset>& a,
-                         const triangle_form (&forms)[2], const Executor& on, memory_resource& resource,
-                         triangle_with_levels<Index, Offset> (&to)[2]) {
-    return dataflow::planner<policy_type, Scalar, Index, Offset, Executor>::build_both(policy, a, forms, on,
-                                                                                       resource, to);
-  }
+  /// What the analyses of both triangles of a matrix begin with.
+  using joint_analysis = dataflow::joint_analysis<policy_type, Scalar, Index, Offset, Executor>;
 
   /// The first call passes the values of the constructor.
   void update_values(const Scalar* values, const Executor& on) {

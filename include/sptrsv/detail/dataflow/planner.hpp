@@ -17,6 +17,7 @@
 #include "sptrsv/detail/dataflow/partitioned/builder.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/estimates.hpp"
 #include "sptrsv/detail/dataflow/plan.hpp"
+#include "sptrsv/detail/dataflow/prepared_triangle.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/cost.hpp"
 #include "sptrsv/detail/dataflow/single_block/choice.hpp"
 
@@ -52,6 +53,7 @@ class planner {
   using partitioned_builder = partitioned::builder<tuning, Scalar, Index, Offset, Executor>;
   using partitioned_search = partitioned::plan_search<tuning, Scalar, Index, Offset, Executor>;
   using triangle_type = device_triangle<Index, Offset>;
+  using prepared_type = prepared_triangle<Index, Offset>;
   using split_type = split_triangle<Index, Offset>;
   static constexpr std::int64_t longest_whole_row = dataflow::longest_whole_row<tuning>;
 
@@ -75,35 +77,54 @@ class planner {
 
   /// Returns the triangle, in scratch memory, with its levels if they are needed and no row is to be split.
   /// Synchronises.
-  [[nodiscard]] triangle_with_levels<Index, Offset> build() const {
-    if (stored_.triangle != nullptr) {
-      return std::move(*stored_.triangle);
+  [[nodiscard]] prepared_type build() const {
+    if (stored_.prepared != nullptr) {
+      return std::move(*stored_.prepared);
     }
     if (is_row_per_thread_only() || policy_.path == path_name::single_block) {
-      return {build_on_device(stored_, form_, on_, memory_.all_scratch()), {}};
+      return {{build_on_device(stored_, form_, on_, memory_.all_scratch()), {}}, {}, {}};
     }
-    return build_with_levels(stored_, form_, {tuning::longest_row, longest_whole_row}, counts_blocks(), on_,
-                             memory_.all_scratch());
+    return {build_with_levels(stored_, form_, {tuning::longest_row, longest_whole_row}, counts_blocks(), on_,
+                              memory_.all_scratch()),
+            {},
+            {}};
   }
 
-  /// Builds both triangles of a matrix, see build_both_with_levels(), for two planners of `policy`. Returns
-  /// false if it cannot, or if the planners need no levels.
-  static bool build_both(const Policy& policy, const pattern_view<Index, Offset>& a,
-                         const triangle_form (&forms)[2], const Executor& on, memory_resource& resource,
-                         triangle_with_levels<Index, Offset> (&to)[2]) {
-    const bool is_automatic =
-        policy.path == path_name::automatic && tuning::entries == entry_storage::as_values;
-    return is_automatic && a.entries >= tuning::jointly_analysed_entries &&
-           build_both_with_levels(a, forms, {tuning::longest_row, longest_whole_row}, !policy.exact_order, on,
-                                  resource, to);
+  /// Prepares both triangles of a matrix for two planners of `policy`, with what both can share: see
+  /// build_both_with_levels() and plan_search::choose_both(). Returns false if it cannot, or if the planners
+  /// need no levels. Synchronises.
+  static bool prepare_both(const Policy& policy, const pattern_view<Index, Offset>& a,
+                           const triangle_form (&forms)[2], std::int64_t max_rhs, const Executor& on,
+                           const analysis_memory& memory, prepared_type (&to)[2]) {
+    if (policy.path != path_name::automatic || tuning::entries != entry_storage::as_values ||
+        a.entries < tuning::jointly_analysed_entries) {
+      return false;
+    }
+    const time_limits no_limits;
+    planner of[2] = {{policy, forms[0], a, max_rhs, no_limits, on, memory},
+                     {policy, forms[1], a, max_rhs, no_limits, on, memory}};
+    triangle_with_levels<Index, Offset> triangles[2];
+    if (!build_both_with_levels(a, forms, {tuning::longest_row, longest_whole_row},
+                                of[0].counts_blocks() || of[1].counts_blocks(), on, memory.all_scratch(),
+                                triangles)) {
+      return false;
+    }
+    for (int k = 0; k < 2; ++k) {
+      static_cast<triangle_with_levels<Index, Offset>&>(to[k]) = std::move(triangles[k]);
+    }
+    if (of[0].may_be_partitioned(to[0]) && of[1].may_be_partitioned(to[1])) {
+      search_both(of, to);
+    }
+    return true;
   }
 
   /// Returns the plan; nothing if the path that the policy asks for cannot solve the system, if no plan meets
   /// the limit, or if the system is replaced. Takes arrays out of what build() has returned. `replace`: null:
   /// the system is not replaced. Synchronises.
-  std::optional<plan_type> make_plan(triangle_with_levels<Index, Offset>&& found,
-                                     const replace_function* replace) {
+  std::optional<plan_type> make_plan(prepared_type&& found, const replace_function* replace) {
     triangle_type& triangle = found.triangle;
+    known_search_ = std::move(found.search);
+    known_order_ = std::move(found.order);
     replace_ = replace;
     whole_ = &triangle;
     facts_.entries = triangle.entries() + (form_.unit ? 0 : triangle.size);
@@ -124,6 +145,49 @@ class planner {
   /// Returns whether the row_per_thread path is the only one that the planner considers.
   [[nodiscard]] bool is_row_per_thread_only() const {
     return policy_.path == path_name::row_per_thread || tuning::entries != entry_storage::as_values;
+  }
+
+  /// Returns whether the first path that the planner considers for the triangle is the partitioned one.
+  [[nodiscard]] bool may_be_partitioned(const prepared_type& found) const {
+    return found.levels.has_value() && found.triangle.entries() > 0 && !is_narrow(found.levels->count);
+  }
+  /// Searches the partitioned path for both triangles at the same time, and orders the rows of those that are
+  /// expected to take the row_per_thread path.
+  static void search_both(const planner (&of)[2], prepared_type (&to)[2]) {
+    const auto search_of = [&](int k) { return of[k].search_partitioned(to[k].triangle, *to[k].levels); };
+    partitioned_search searches[2] = {search_of(0), search_of(1)};
+    const auto behind = [&](int k) -> partitioned::work_behind {
+      if (!of[k].expects_row_per_thread(to[k].triangle, to[k].levels->count)) {
+        return {};
+      }
+      return [&of, &to, k](std::int64_t* slots) {
+        to[k].order =
+            row_per_thread_path::order_rows(to[k].triangle, *to[k].levels, slots, of[k].on_, of[k].memory_);
+      };
+    };
+    partitioned_search::choose_both(searches[0], searches[1], behind(0), behind(1));
+    for (int k = 0; k < 2; ++k) {
+      const double by_rows = of[k].row_per_thread_nanoseconds(to[k].triangle, to[k].levels->count);
+      to[k].search =
+          searches[k].take_result(of[k].hybrid_limit(std::min(searches[k].best().nanoseconds, by_rows)));
+    }
+  }
+  /// Returns a search for the best plan of the partitioned path.
+  [[nodiscard]] partitioned_search search_partitioned(const triangle_type& triangle,
+                                                      const row_levels<Index>& levels) const {
+    return {triangle,
+            levels,
+            policy_.partitions,
+            policy_.path == path_name::partitioned ? policy_.shape : -1,
+            max_rhs_,
+            0,
+            may_be_hybrid(),
+            on_,
+            memory_};
+  }
+  /// No gain was measured with several right-hand sides, so these need an explicit request.
+  [[nodiscard]] bool may_be_hybrid() const {
+    return policy_.path == path_name::hybrid || (policy_.path == path_name::automatic && max_rhs_ == 1);
   }
 
   /// `levels`: of the triangle, if they are known.
@@ -211,13 +275,12 @@ class planner {
     double single_path = 0;
     std::optional<row_order> order;
     {
-      // No gain was measured with several right-hand sides, so these need an explicit request.
-      const bool may_be_hybrid =
-          policy_.path == path_name::hybrid || (policy_.path == path_name::automatic && max_rhs_ == 1);
-      partitioned_search search(split.triangle, levels, policy_.partitions,
-                                policy_.path == path_name::partitioned ? policy_.shape : -1, max_rhs_, 0,
-                                may_be_hybrid, on_, memory_);
-      if (expects_row_per_thread(split.triangle, levels.count)) {
+      partitioned_search search = search_partitioned(split.triangle, levels);
+      if (known_search_) {
+        search.take(std::move(*known_search_));
+        chosen = search.best();
+        order = std::move(known_order_);
+      } else if (expects_row_per_thread(split.triangle, levels.count)) {
         chosen = search.choose([&](std::int64_t* slots) {
           order = row_per_thread_path::order_rows(split.triangle, levels, slots, on_, memory_);
         });
@@ -228,7 +291,7 @@ class planner {
         order->slots = search.word();
       }
       single_path = std::min({chosen.nanoseconds, row_per_thread, limits_.nanoseconds});
-      if (may_be_hybrid) {
+      if (may_be_hybrid()) {
         cut = search.cut(policy_.row_per_thread_levels, hybrid_limit(single_path));
       }
     }
@@ -486,6 +549,8 @@ class planner {
   time_limits limits_;
   const Executor& on_;
   analysis_memory memory_;
+  std::optional<partitioned::search_result> known_search_;  ///< see prepared_triangle
+  std::optional<row_order> known_order_;
   std::int64_t levels_ = 0;                          ///< of the system; 0 as long as they are not counted
   const replace_function* replace_ = nullptr;        ///< null when it has been called, too
   const triangle_type* whole_ = nullptr;             ///< the triangle without partial rows

@@ -9,11 +9,11 @@
 
 namespace sptrsv::detail::factors {
 
-/// Whether an engine has build_both(): it builds what the analyses of both triangles of a matrix begin with.
+/// Whether an engine has a joint_analysis: what the analyses of both triangles of a matrix begin with.
 template <class Engine, class = void>
-inline constexpr bool builds_both = false;
+inline constexpr bool analyses_jointly = false;
 template <class Engine>
-inline constexpr bool builds_both<Engine, std::void_t<decltype(&Engine::build_both)>> = true;
+inline constexpr bool analyses_jointly<Engine, std::void_t<typename Engine::joint_analysis>> = true;
 
 /// Entries of a system whose analysis takes a few times as long as the start of a thread.
 inline constexpr std::int64_t many_entries = 20'000;

@@ -126,6 +126,10 @@ struct split_limits {
   std::int64_t longest_whole;
 };
 
+/// Entries of a stored matrix, at most, for which the host waits once for a triangle and its levels: the
+/// arrays of the entries then have room for all entries of the stored matrix.
+inline constexpr std::int64_t entries_of_one_wait = std::int64_t{1} << 20;
+
 /// Builds the triangle as build_on_device() does. For a small system that is sorted by rows and has no rows
 /// to split, it also finds the levels, see levels_of_rows(): one wait for the device serves both.
 /// Synchronises.
@@ -134,10 +138,8 @@ triangle_with_levels<Index, Offset> build_with_levels(const pattern_view<Index, 
                                                       const triangle_form& form, const split_limits& limits,
                                                       bool counts_blocks, const Executor& on,
                                                       const analysis_memory& memory) {
-  // The arrays of the entries have room for all entries of the stored matrix.
-  constexpr std::int64_t few_entries = std::int64_t{1} << 20;
   device_triangle_builder<Index, Offset, Executor> builder(a, form, on, memory);
-  if (form.transposed || a.size == 0 || a.entries > few_entries) {
+  if (form.transposed || a.size == 0 || a.entries > entries_of_one_wait) {
     return {builder.build(), {}};
   }
   device_triangle<Index, Offset> t = builder.allocate_rows();
@@ -163,10 +165,10 @@ triangle_with_levels<Index, Offset> build_with_levels(const pattern_view<Index, 
   return {std::move(t), std::move(levels)};
 }
 
-/// Builds both triangles of a matrix and finds their levels: with the kernels of build_with_levels(), but
-/// both searches share a launch, and the waits for the device serve both. Returns false, and no triangles,
-/// unless the storage is sorted by rows, sound, and has no row to split. The triangles of a small system are
-/// built faster one after the other, because the searches of one often end on the host. Synchronises.
+/// Builds both triangles of a matrix and finds their levels, with the kernels of build_with_levels(), but both
+/// searches share a launch, and a wait for the device serves both: one wait for a small matrix, two for a
+/// large one, whose arrays of entries then have the right size. A triangle with rows to split gets no levels.
+/// Returns false, and no triangles, unless the storage is sorted by rows and sound. Synchronises.
 template <class Index, class Offset, class Executor>
 bool build_both_with_levels(const pattern_view<Index, Offset>& a, const triangle_form (&forms)[2],
                             const split_limits& limits, bool counts_blocks, const Executor& on,
@@ -175,7 +177,11 @@ bool build_both_with_levels(const pattern_view<Index, Offset>& a, const triangle
     return false;
   }
   using builder_type = device_triangle_builder<Index, Offset, Executor>;
-  builder_type builders[2] = {{a, forms[0], on, memory}, {a, forms[1], on, memory}};
+  using report = typename builder_type::report;
+  const bool waits_once = a.entries <= entries_of_one_wait;
+  const auto reports = make_buffer<report>(2, on, memory.scratch);
+  builder_type builders[2] = {{a, forms[0], reports.data(), on, memory},
+                              {a, forms[1], reports.data() + 1, on, memory}};
   level_searches<Index, Offset, Executor> searches[2] = {{a.size, counts_blocks, on, memory},
                                                          {a.size, counts_blocks, on, memory}};
   device_triangle<Index, Offset> triangles[2];
@@ -186,25 +192,47 @@ bool build_both_with_levels(const pattern_view<Index, Offset>& a, const triangle
                                                         searches[k].start(nullptr)});
     builders[k].measure_rows(triangles[k], limits.longest);
   }
-  typename builder_type::report found[2] = {builders[0].read_report(), builders[1].read_report()};
-  for (int k = 0; k < 2; ++k) {
-    if (!builders[k].is_sound(found[k]) || !builders[k].ascends(found[k]) ||
-        found[k].longest_row > limits.longest_whole) {
-      return false;
+  report found[2];
+  const auto read_reports = [&] { on.download(found, reports.data(), sizeof(found)); };
+  const auto is_usable = [&](int k) { return builders[k].is_sound(found[k]) && builders[k].ascends(found[k]); };
+  const auto search_levels = [&](const triangle_kernels::sound_rows& first,
+                                 const triangle_kernels::sound_rows& second) {
+    level_searches<Index, Offset, Executor>::launch_both(
+        searches[0], triangles[0], reports.data()->searches, first, searches[1], triangles[1],
+        (reports.data() + 1)->searches, second, limit_of_search(a.size, a.entries));
+  };
+  if (waits_once) {
+    for (int k = 0; k < 2; ++k) {
+      builders[k].write_ascending_entries(triangles[k], a.entries, {reports.data() + k});
     }
-    builders[k].write_ascending_entries(triangles[k], found[k].entries, {});
+    search_levels({reports.data(), limits.longest_whole}, {reports.data() + 1, limits.longest_whole});
+  }
+  read_reports();
+  if (!is_usable(0) || !is_usable(1)) {
+    return false;
+  }
+  for (int k = 0; k < 2; ++k) {
+    if (waits_once) {
+      triangles[k].columns.shrink(static_cast<std::size_t>(found[k].entries));
+      triangles[k].sources.shrink(static_cast<std::size_t>(found[k].entries));
+    } else {
+      builders[k].write_ascending_entries(triangles[k], found[k].entries, {});
+    }
     builders[k].complete(triangles[k], found[k]);
     triangles[k].partial_rows = found[k].partial_rows;
   }
-  level_searches<Index, Offset, Executor>::launch_both(
-      searches[0], triangles[0], builders[0].report_on_device()->searches, searches[1], triangles[1],
-      builders[1].report_on_device()->searches, limit_of_search(a.size, a.entries));
-  for (int k = 0; k < 2; ++k) {
-    found[k] = builders[k].read_report();
+  const bool is_whole[2] = {found[0].longest_row <= limits.longest_whole,
+                            found[1].longest_row <= limits.longest_whole};
+  if (!waits_once && (is_whole[0] || is_whole[1])) {
+    search_levels({reports.data(), limits.longest_whole}, {reports.data() + 1, limits.longest_whole});
+    read_reports();
   }
   for (int k = 0; k < 2; ++k) {
-    auto levels = searches[k].finish(triangles[k], found[k].searches);
-    to[k] = {std::move(triangles[k]), std::move(levels)};
+    to[k].levels.reset();
+    if (is_whole[k]) {
+      to[k].levels = searches[k].finish(triangles[k], found[k].searches);
+    }
+    to[k].triangle = std::move(triangles[k]);
   }
   return true;
 }

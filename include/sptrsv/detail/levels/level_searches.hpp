@@ -130,14 +130,16 @@ class level_searches {
   /// Enqueues the searches of two triangles that have the same number of rows. Each search gets one half of
   /// the thread blocks.
   static void launch_both(const level_searches& first, const device_triangle<Index, Offset>& of_first,
-                          level_search* first_searches, const level_searches& second,
-                          const device_triangle<Index, Offset>& of_second, level_search* second_searches,
+                          level_search* first_searches, const triangle_kernels::sound_rows& first_condition,
+                          const level_searches& second, const device_triangle<Index, Offset>& of_second,
+                          level_search* second_searches, const triangle_kernels::sound_rows& second_condition,
                           const search_limit& limit) {
     using agent = two_levels_agent<Index, Offset>;
     for (int i = 0; i < first.count(); ++i) {
-      first.on_.template launch<agent>(2 * simt::block_count(of_first.size, agent::block_threads),
-                                       {{first.params_of(i, of_first, first_searches, limit, {}),
-                                         second.params_of(i, of_second, second_searches, limit, {})}});
+      first.on_.template launch<agent>(
+          2 * simt::block_count(of_first.size, agent::block_threads),
+          {{first.params_of(i, of_first, first_searches, limit, first_condition),
+            second.params_of(i, of_second, second_searches, limit, second_condition)}});
     }
   }
 

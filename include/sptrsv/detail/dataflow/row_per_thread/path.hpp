@@ -45,12 +45,7 @@ class path {
   using workspace = double_buffer_storage<Scalar>;
 
   /// The rows in level order, and what follows from it.
-  struct row_order {
-    device_levels<Index> levels;  ///< with solve indices
-    buffer<Index> gates;          ///< by slice; empty if there are none
-    buffer<Offset> slices;        ///< by slice: its first slot; then the number of all slots
-    std::int64_t slots = -1;      ///< their number; -1: the host does not know it yet
-  };
+  using row_order = row_per_thread::row_order<Index, Offset>;
 
   /// Returns the rows in level order. If lengths differ much, rows of a level are sorted by length, in
   /// sections of consecutive rows, so that rows that are solved together lie near each other. `total`: see

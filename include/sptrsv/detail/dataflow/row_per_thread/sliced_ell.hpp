@@ -277,6 +277,15 @@ buffer<Offset> find_slices(
   return offsets;
 }
 
+/// The rows in the order in which the path solves them, and where their slices begin.
+template <class Index, class Offset>
+struct row_order {
+  device_levels<Index> levels;  ///< with solve indices
+  buffer<Index> gates;          ///< by slice; empty if there are none
+  buffer<Offset> slices;        ///< by slice: its first slot; then the number of all slots
+  std::int64_t slots = -1;      ///< their number; -1: the host does not know it yet
+};
+
 /// Packs a triangle. `order`, `offsets`: see find_slices(). `slots`: their number, or -1 if it is not known;
 /// then the function synchronises. `reversed`: see triangle_form.
 template <class Index, class Offset, class Executor>

@@ -15,18 +15,11 @@
 #include "sptrsv/detail/dataflow/hybrid/choice.hpp"
 #include "sptrsv/detail/dataflow/partitioned/build/planner.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/level_tables.hpp"
+#include "sptrsv/detail/dataflow/partitioned/choose/search_result.hpp"
 #include "sptrsv/detail/dataflow/partitioned/kernel/agent.hpp"
 #include "sptrsv/detail/simt/executor.hpp"
 
 namespace sptrsv::detail::dataflow::partitioned {
-
-struct shape_choice {
-  int shape_index = 0;
-  std::int64_t partitions = 1;
-  block_partition boxes;
-  std::int64_t tiles = 0;  ///< of all partitions
-  double nanoseconds = std::numeric_limits<double>::infinity();
-};
 
 /// Searches the shapes of the tuning and several partitionings for the smallest predicted time.
 template <class Tuning, class Scalar, class Index, class Offset, class Executor>
@@ -59,43 +52,65 @@ class plan_search {
   /// stored. Synchronises.
   shape_choice choose(work_behind behind = {}) {
     behind_ = std::move(behind);
-    // Solve indices have 32 bits, also that of a thread one step past the end.
-    constexpr std::int64_t too_many = max_count<std::int32_t>;
-    if (levels_ > level_counts::max_levels || triangle_.size > too_many || triangle_.entries() > too_many) {
-      return {};
+    for (const table_batch& batch : batches()) {
+      try_batch(batch);
     }
-    const std::int64_t blocks = resident_blocks();
-    if (forced_partitions_ > 0) {
-      if (blocks > 0 && forced_partitions_ <= level_counts::level_stride) {
-        try_all({{forced_partitions_, {}}}, blocks);
-      }
-    } else {
-      try_all(partitionings(blocks), blocks);
-    }
-    return best_;
+    return found_.best;
   }
 
+  /// Does what choose() does for two systems: their predictions share launches, and the host waits once for
+  /// both. Synchronises.
+  static void choose_both(plan_search& first, plan_search& second, work_behind of_first,
+                          work_behind of_second) {
+    first.behind_ = std::move(of_first);
+    second.behind_ = std::move(of_second);
+    const std::vector<table_batch> batches[2] = {first.batches(), second.batches()};
+    const std::size_t shared = std::min(batches[0].size(), batches[1].size());
+    for (std::size_t i = 0; i < shared; ++i) {
+      try_both(first, batches[0][i], second, batches[1][i]);
+    }
+    for (std::size_t i = shared; i < batches[0].size(); ++i) {
+      first.try_batch(batches[0][i]);
+    }
+    for (std::size_t i = shared; i < batches[1].size(); ++i) {
+      second.try_batch(batches[1][i]);
+    }
+  }
+
+  /// Returns what choose() or choose_both() has found, with the cells if cut() with this limit needs them.
+  search_result take_result(double limit) {
+    if (found_.hybrid_nanoseconds >= limit) {
+      found_.cells = {};
+    }
+    return std::move(found_);
+  }
+  /// Takes what another search of the same system has found; then choose() is not called.
+  void take(search_result&& found) { found_ = std::move(found); }
+
+  /// Returns the best choice that was found.
+  [[nodiscard]] const shape_choice& best() const { return found_.best; }
   /// Returns the number that the work behind the predictions stored; see choose().
-  [[nodiscard]] std::int64_t word() const { return word_; }
+  [[nodiscard]] std::int64_t word() const { return found_.word; }
 
   /// Returns, after choose(), the best cut of the hybrid path (see hybrid::best_cut), or the cut after
   /// `first_levels` levels if that is not 0. Returns no cut if no partitioned path is possible, if the system
   /// has a single level, or if a hybrid path takes about `limit` nanoseconds or more. Synchronises.
   hybrid::level_cut cut(std::int64_t first_levels, double limit) const {
-    if (best_cells_.size() == 0 || levels_ < 2 || (first_levels == 0 && best_hybrid_nanoseconds_ >= limit)) {
+    if (found_.cells.size() == 0 || levels_ < 2 ||
+        (first_levels == 0 && found_.hybrid_nanoseconds >= limit)) {
       return {};
     }
-    const auto size = static_cast<std::size_t>(levels_ * best_.partitions);
+    const auto size = static_cast<std::size_t>(levels_ * found_.best.partitions);
     const std::unique_ptr<level_counts[]> cells(new level_counts[size]);
-    on_.download(cells.get(), best_cells_.data() + best_begin_, size * sizeof(level_counts));
+    on_.download(cells.get(), found_.cells.data() + found_.begin, size * sizeof(level_counts));
     hybrid::partitioned_profile profile{};
     profile.cells = cells.get();
     profile.levels = levels_;
-    profile.partitions = best_.partitions;
-    profile.shape = costed_shapes()[static_cast<std::size_t>(best_.shape_index)];
+    profile.partitions = found_.best.partitions;
+    profile.shape = costed_shapes()[static_cast<std::size_t>(found_.best.shape_index)];
     profile.shape.rhs_together = 1;
     profile.constants = cost_constants::of<Tuning>();
-    profile.nanoseconds = best_.nanoseconds;
+    profile.nanoseconds = found_.best.nanoseconds;
     const std::vector<std::int64_t> level_offsets = hybrid::level_offsets(profile);
     if (first_levels > 0) {
       const std::int64_t levels = std::min(first_levels, levels_ - 1);
@@ -105,6 +120,12 @@ class plan_search {
   }
 
  private:
+  /// Tables that are counted together.
+  struct table_batch {
+    std::vector<level_table> tables;
+    std::int64_t cells = 0;
+  };
+
   [[nodiscard]] std::int64_t resident_blocks() const {
     std::int64_t blocks = 0;
     shapes::for_each([&](auto shape, int) {
@@ -183,8 +204,25 @@ class plan_search {
     return found;
   }
 
-  /// Counts the tables of the partitionings, and keeps the best prediction.
-  void try_all(const std::vector<partitioning>& partitionings, std::int64_t blocks) {
+  /// Returns the tables of the partitionings that are tried; none if no shape fits the device or the system is
+  /// too large. May synchronise.
+  std::vector<table_batch> batches() {
+    // Solve indices have 32 bits, also that of a thread one step past the end.
+    constexpr std::int64_t too_many = max_count<std::int32_t>;
+    if (levels_ > level_counts::max_levels || triangle_.size > too_many || triangle_.entries() > too_many) {
+      return {};
+    }
+    blocks_ = resident_blocks();
+    if (forced_partitions_ == 0) {
+      return batches_of(partitionings(blocks_));
+    }
+    if (blocks_ > 0 && forced_partitions_ <= level_counts::level_stride) {
+      return batches_of({{forced_partitions_, {}}});
+    }
+    return {};
+  }
+
+  std::vector<table_batch> batches_of(const std::vector<partitioning>& partitionings) const {
     std::vector<level_table> tables;
     for (const partitioning& p : partitionings) {
       shapes::for_each([&](auto shape, int index) {
@@ -204,56 +242,80 @@ class plan_search {
     // A cell takes 16 bytes, and 4 for each shape. Tables that are counted together take at most 16 MiB, or
     // 16 bytes for each row; a single table may take more.
     const std::int64_t most_words = std::max<std::int64_t>(std::int64_t{1} << 22, 4 * triangle_.size);
-    std::vector<level_table> together;
-    std::int64_t cells = 0;
+    std::vector<table_batch> made;
     std::int64_t words = 0;
     for (level_table& table : tables) {
       const std::int64_t own = table.rows.partitions * levels_;
       const std::int64_t own_words = own * (4 + simt::bit_count(table.shapes));
-      if (together.size() == kernels::counted_tables::max_count ||
-          (!together.empty() && words + own_words > most_words)) {
-        try_together(together, cells, blocks);
-        together.clear();
-        cells = words = 0;
+      if (made.empty() || made.back().tables.size() == kernels::counted_tables::max_count ||
+          words + own_words > most_words) {
+        made.push_back({});
+        words = 0;
       }
-      table.begin = cells;
-      together.push_back(table);
-      cells += own;
+      table.begin = made.back().cells;
+      made.back().tables.push_back(table);
+      made.back().cells += own;
       words += own_words;
     }
-    if (!together.empty()) {
-      try_together(together, cells, blocks);
-    }
+    return made;
   }
 
-  void try_together(const std::vector<level_table>& tables, std::int64_t size, std::int64_t blocks) {
-    counted_cells counted = count_level_tables(tables, size, triangle_, level_of_row_, on_, memory_);
-    const predictions made =
-        predict(tables, counted,
-                {triangle_.size, triangle_.entries(), levels_, max_rhs_, blocks, may_be_hybrid_,
-                 cost_constants::of<Tuning>(), row_per_thread_costs(), costed_shapes()},
-                behind_, on_, memory_.scratch);
+  /// Counts the tables of a batch, and keeps the best prediction.
+  void try_batch(const table_batch& batch) {
+    counted_cells counted = count(batch);
+    const predicted_system system = predicted();
+    keep_best(batch, counted, predict(batch.tables, counted, system, behind_, on_, memory_.scratch));
+  }
+  /// Does the same for batches of two systems together.
+  static void try_both(plan_search& first, const table_batch& of_first, plan_search& second,
+                       const table_batch& of_second) {
+    counted_cells counted[2] = {first.count(of_first), second.count(of_second)};
+    const predicted_system systems[2] = {first.predicted(), second.predicted()};
+    const prediction_job jobs[2] = {{of_first.tables, counted[0], systems[0]},
+                                    {of_second.tables, counted[1], systems[1]}};
+    const auto made =
+        predict_both(jobs, {first.behind_, second.behind_}, first.on_, first.memory_.scratch);
+    first.keep_best(of_first, counted[0], made[0]);
+    second.keep_best(of_second, counted[1], made[1]);
+  }
+
+  counted_cells count(const table_batch& batch) const {
+    return count_level_tables(batch.tables, batch.cells, triangle_, level_of_row_, on_, memory_);
+  }
+  [[nodiscard]] predicted_system predicted() const {
+    return {triangle_.size,
+            triangle_.entries(),
+            levels_,
+            max_rhs_,
+            blocks_,
+            may_be_hybrid_,
+            cost_constants::of<Tuning>(),
+            row_per_thread_costs(),
+            costed_shapes()};
+  }
+
+  void keep_best(const table_batch& batch, counted_cells& counted, const predictions& made) {
     if (behind_) {
-      word_ = made.word;
+      found_.word = made.word;
       behind_ = {};  // the work is done once
     }
     bool has_best = false;
     auto found = made.of_shapes.begin();
-    for (const level_table& table : tables) {
+    for (const level_table& table : batch.tables) {
       const double factor = table.rows.boxes.are_used() ? Tuning::partitioned_boxes_factor : 1.0;
       for (std::uint32_t left = table.shapes; left != 0; left &= left - 1, ++found) {
         const double time = factor * found->nanoseconds;
         // Partitions are solved in order: one that needs a later one would wait for ever.
-        if (found->needs_later == 0 && time < best_.nanoseconds) {
-          best_ = {simt::lowest_bit(left), table.rows.partitions, table.rows.boxes, found->tiles, time};
-          best_hybrid_nanoseconds_ = found->hybrid_nanoseconds;
-          best_begin_ = table.begin;
+        if (found->needs_later == 0 && time < found_.best.nanoseconds) {
+          found_.best = {simt::lowest_bit(left), table.rows.partitions, table.rows.boxes, found->tiles, time};
+          found_.hybrid_nanoseconds = found->hybrid_nanoseconds;
+          found_.begin = table.begin;
           has_best = true;
         }
       }
     }
     if (has_best && may_be_hybrid_) {
-      best_cells_ = std::move(counted.cells);
+      found_.cells = std::move(counted.cells);
     }
   }
 
@@ -282,11 +344,8 @@ class plan_search {
   analysis_memory memory_;
   std::size_t shared_limit_;
   work_behind behind_;
-  std::int64_t word_ = 0;
-  shape_choice best_;
-  double best_hybrid_nanoseconds_ = 0;  ///< see prediction
-  buffer<level_counts> best_cells_;     ///< of several tables, with that of the best choice, if there is one
-  std::int64_t best_begin_ = 0;         ///< the first cell of its table
+  std::int64_t blocks_ = 0;  ///< thread blocks that the device runs at the same time
+  search_result found_;
 };
 
 }  // namespace sptrsv::detail::dataflow::partitioned

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "sptrsv/detail/base/make_buffer.hpp"
@@ -90,52 +92,138 @@ struct predictions {
   std::int64_t word = 0;              ///< see work_behind
 };
 
+/// What is predicted of one system.
+struct prediction_job {
+  const std::vector<level_table>& tables;
+  const counted_cells& counted;  ///< the cells of the tables
+  const predicted_system& system;
+};
+
+/// Returns the number of predictions: one for each shape of each table.
+inline std::int64_t tasks_of(const std::vector<level_table>& tables) {
+  std::int64_t tasks = 0;
+  for (const level_table& table : tables) {
+    tasks += simt::bit_count(table.shapes);
+  }
+  return tasks;
+}
+
+/// The parameters of the predictions of one system, and the kernel's scratch memory.
+struct prediction_launch {
+  kernels::predict_params params{};
+  buffer<float> ends;
+  buffer<float> level_ends;
+
+  /// A task takes one prediction of `found`.
+  template <class Executor>
+  prediction_launch(const prediction_job& job, prediction* found, const Executor& on,
+                    memory_resource& scratch) {
+    const predicted_system& system = job.system;
+    std::int64_t size = 0;
+    for (const level_table& table : job.tables) {
+      const std::int64_t partitions = table.rows.partitions;
+      params.tables[params.table_count++] = {table.begin, static_cast<std::int32_t>(partitions),
+                                             table.shapes};
+      size += simt::bit_count(table.shapes) * system.levels * partitions;
+    }
+    ends = make_buffer<float>(size, on, scratch);
+    level_ends = make_buffer<float>(system.may_be_hybrid ? tasks_of(job.tables) * system.levels : 0, on,
+                                    scratch);
+    params.size = system.rows;
+    params.entries = system.entries;
+    params.levels = system.levels;
+    params.max_rhs = system.max_rhs;
+    params.resident_blocks = system.resident_blocks;
+    params.cells = job.counted.cells.data();
+    params.level_rows = job.counted.level_rows;
+    params.ends = ends.data();
+    params.level_ends = level_ends.data();
+    params.found = found;
+    params.constants = system.constants;
+    params.row_per_thread = system.row_per_thread;
+    std::copy(system.shapes.begin(), system.shapes.end(), params.shapes);
+  }
+};
+
+/// The predictions of one or two systems in device memory, and behind them the numbers that work_behind
+/// stores, at most two.
+class prediction_results {
+ public:
+  template <class Executor>
+  prediction_results(std::int64_t tasks, const Executor& on, memory_resource& scratch)
+      : tasks_(tasks), found_(make_buffer<prediction>(tasks + 1, on, scratch)) {}
+
+  [[nodiscard]] prediction* begin() const { return found_.data(); }
+
+  /// Enqueues the work, if there is any.
+  void enqueue(const work_behind& behind) {
+    if (behind) {
+      behind(reinterpret_cast<std::int64_t*>(found_.data() + tasks_) + words_++);
+    }
+  }
+
+  /// Copies all of it to the host. Synchronises.
+  template <class Executor>
+  void download(const Executor& on) {
+    static_assert(sizeof(prediction) >= 2 * sizeof(std::int64_t), "two words take the place of a prediction");
+    on_host_.resize(static_cast<std::size_t>(tasks_) + 1);
+    on.download(on_host_.data(), found_.data(),
+                static_cast<std::size_t>(tasks_) * sizeof(prediction) + words_ * sizeof(std::int64_t));
+  }
+
+  /// Returns the next predictions, of this number, and the next word if `behind` stores one; after
+  /// download().
+  [[nodiscard]] predictions take(std::int64_t tasks, const work_behind& behind) {
+    predictions made;
+    const auto first = on_host_.begin() + taken_;
+    made.of_shapes.assign(first, first + tasks);
+    taken_ += tasks;
+    if (behind) {
+      const auto* const words = reinterpret_cast<const unsigned char*>(&on_host_.back());
+      std::memcpy(&made.word, words + taken_words_++ * sizeof(made.word), sizeof(made.word));
+    }
+    return made;
+  }
+
+ private:
+  std::int64_t tasks_;
+  buffer<prediction> found_;
+  std::vector<prediction> on_host_;
+  std::size_t words_ = 0;
+  std::int64_t taken_ = 0;
+  std::size_t taken_words_ = 0;
+};
+
 /// Returns a prediction for each shape of each table. `counted`: the cells of the tables. `behind`: may be
 /// empty. Synchronises.
 template <class Executor>
 predictions predict(const std::vector<level_table>& tables, const counted_cells& counted,
                     const predicted_system& system, const work_behind& behind, const Executor& on,
                     memory_resource& scratch) {
-  using agent = kernels::predict_agent;
-  agent::params p{};
-  std::int64_t tasks = 0;
-  std::int64_t ends = 0;
-  for (const level_table& table : tables) {
-    const std::int64_t partitions = table.rows.partitions;
-    p.tables[p.table_count++] = {table.begin, static_cast<std::int32_t>(partitions), table.shapes};
-    tasks += simt::bit_count(table.shapes);
-    ends += simt::bit_count(table.shapes) * system.levels * partitions;
-  }
-  const auto ends_of_levels = make_buffer<float>(ends, on, scratch);
-  const auto level_ends = make_buffer<float>(system.may_be_hybrid ? tasks * system.levels : 0, on, scratch);
-  const auto found = make_buffer<prediction>(tasks + (behind ? 1 : 0), on, scratch);
-  p.size = system.rows;
-  p.entries = system.entries;
-  p.levels = system.levels;
-  p.max_rhs = system.max_rhs;
-  p.resident_blocks = system.resident_blocks;
-  p.cells = counted.cells.data();
-  p.level_rows = counted.level_rows;
-  p.ends = ends_of_levels.data();
-  p.level_ends = level_ends.data();
-  p.found = found.data();
-  p.constants = system.constants;
-  p.row_per_thread = system.row_per_thread;
-  std::copy(system.shapes.begin(), system.shapes.end(), p.shapes);
-  on.template launch<agent>(simt::block_count(tasks, 1), p);
-  predictions made;
-  made.of_shapes.resize(found.size());
-  if (!behind) {
-    on.download(made.of_shapes.data(), found.data(), found.bytes());
-    return made;
-  }
-  // The word takes the place of one more prediction.
-  behind(reinterpret_cast<std::int64_t*>(found.data() + tasks));
-  on.download(made.of_shapes.data(), found.data(),
-              static_cast<std::size_t>(tasks) * sizeof(prediction) + sizeof(made.word));
-  std::memcpy(&made.word, &made.of_shapes.back(), sizeof(made.word));
-  made.of_shapes.pop_back();
-  return made;
+  const std::int64_t tasks = tasks_of(tables);
+  prediction_results found(tasks, on, scratch);
+  const prediction_launch launch({tables, counted, system}, found.begin(), on, scratch);
+  on.template launch<kernels::predict_agent>(simt::block_count(tasks, 1), launch.params);
+  found.enqueue(behind);
+  found.download(on);
+  return found.take(tasks, behind);
+}
+
+/// Does the same for two systems: their predictions share a launch, and the host waits once. Synchronises.
+template <class Executor>
+std::array<predictions, 2> predict_both(const prediction_job (&jobs)[2], const work_behind (&behind)[2],
+                                        const Executor& on, memory_resource& scratch) {
+  const std::int64_t tasks[2] = {tasks_of(jobs[0].tables), tasks_of(jobs[1].tables)};
+  prediction_results found(tasks[0] + tasks[1], on, scratch);
+  const prediction_launch first(jobs[0], found.begin(), on, scratch);
+  const prediction_launch second(jobs[1], found.begin() + tasks[0], on, scratch);
+  on.template launch<kernels::two_predictions_agent>(simt::block_count(tasks[0] + tasks[1], 1),
+                                                     {{first.params, second.params}, tasks[0]});
+  found.enqueue(behind[0]);
+  found.enqueue(behind[1]);
+  found.download(on);
+  predictions of_first = found.take(tasks[0], behind[0]);
+  return {std::move(of_first), found.take(tasks[1], behind[1])};
 }
 
 }  // namespace sptrsv::detail::dataflow::partitioned

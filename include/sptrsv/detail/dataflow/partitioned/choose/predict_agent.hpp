@@ -43,8 +43,15 @@ struct predict_agent {
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    run_task(ctx, shared, p, static_cast<std::int64_t>(ctx.block_rank()));
+  }
+
+  /// Runs the block of the task `number`.
+  template <class Context>
+  SPTRSV_DEVICE static void run_task(Context& ctx, shared_storage& shared, const params& p,
+                                     std::int64_t number) {
     const auto warp = ctx.template group<32>();
-    const predict_task t = predict_task::of(ctx, p);
+    const predict_task t = predict_task::of(p, number);
     shared.global_entries[ctx.thread_rank()] = 0;
     if (ctx.thread_rank() == 0) {
       shared.ends[block_cells] = 0;
@@ -306,6 +313,24 @@ struct predict_agent {
     const double length = static_cast<double>(p.entries) / static_cast<double>(p.size);
     return t.shape.level_nanoseconds(level_counts{rows, 0, 0, 0}, p.constants) +
            p.constants.batched_global_entry * length * rows;
+  }
+};
+
+/// Predicts solves of two systems at the same time: the first blocks belong to the first one. A block follows
+/// the levels one after the other, so both take about as long as the slower one.
+struct two_predictions_agent {
+  static constexpr int block_threads = predict_agent::block_threads;
+  using shared_storage = predict_agent::shared_storage;
+  struct params {
+    predict_params of[2];
+    std::int64_t first_tasks;  ///< of the first system
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage& shared, const params& p) {
+    const auto number = static_cast<std::int64_t>(ctx.block_rank());
+    const bool is_first = number < p.first_tasks;
+    predict_agent::run_task(ctx, shared, p.of[is_first ? 0 : 1], is_first ? number : number - p.first_tasks);
   }
 };
 

@@ -61,11 +61,10 @@ struct predict_task {
   std::int64_t rounds;  ///< of right-hand sides that are solved one after the other
   costed_shape shape;
 
-  template <class Context>
-  SPTRSV_DEVICE static predict_task of(Context& ctx, const predict_params& p) {
+  SPTRSV_DEVICE static predict_task of(const predict_params& p, std::int64_t number) {
     predict_task t{};
-    t.number = static_cast<std::int64_t>(ctx.block_rank());
-    std::int64_t left = t.number;
+    t.number = number;
+    std::int64_t left = number;
     int i = 0;
     for (; left >= simt::bit_count(p.tables[i].shapes); ++i) {
       left -= simt::bit_count(p.tables[i].shapes);

@@ -1,0 +1,22 @@
+// What the analysis of both triangles of a matrix finds for each of them before either is planned.
+#pragma once
+
+#include <optional>
+
+#include "sptrsv/detail/dataflow/partitioned/choose/search_result.hpp"
+#include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
+#include "sptrsv/detail/levels/device_levels.hpp"
+
+namespace sptrsv::detail::dataflow {
+
+/// A triangle with its levels, in scratch memory, and what is known of its plan.
+template <class Index, class Offset>
+struct prepared_triangle : triangle_with_levels<Index, Offset> {
+  /// Of the partitioned path, as the planner would search it; empty: it has not been searched.
+  std::optional<partitioned::search_result> search;
+  /// Of the row_per_thread path; empty: its rows have not been put in order. The number of slots is in
+  /// `search`.
+  std::optional<row_per_thread::row_order<Index, Offset>> order;
+};
+
+}  // namespace sptrsv::detail::dataflow
