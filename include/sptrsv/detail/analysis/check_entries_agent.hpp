@@ -7,7 +7,18 @@
 
 namespace sptrsv::detail::triangle_kernels {
 
-/// Checks the stored matrix and counts the entries of the system's rows. A block takes `block_items` stored
+/// What check_entries_agent finds for one triangle of the stored matrix.
+template <class Offset>
+struct checked_triangle {
+  triangle_form form{system_options{}, false};
+  /// Strictly lower entries of each row, by substitution index; must be 0 before.
+  Offset* row_lengths = nullptr;
+  /// By substitution index, must be -1 before; null if the diagonal is unit.
+  Offset* diagonal_sources = nullptr;
+  report* found = nullptr;  ///< the findings
+};
+
+/// Checks the stored matrix and counts the entries of the rows of one or two systems. A block takes `block_items` stored
 /// rows (columns) and as many stored entries:
 ///
 ///   1. For each of the rows: check that the offsets are sound.
@@ -19,7 +30,7 @@ namespace sptrsv::detail::triangle_kernels {
 ///
 /// The findings about entries are valid only if all offsets are sound, but the kernel never reads outside the
 /// arrays.
-template <class Index, class Offset>
+template <class Index, class Offset, int Triangles = 1>
 struct check_entries_agent {
   static constexpr int block_threads = 256;
   static constexpr int thread_items = 4;
@@ -27,12 +38,7 @@ struct check_entries_agent {
   struct shared_storage {};
   struct params {
     pattern_view<Index, Offset> a;
-    triangle_form form;
-    /// Strictly lower entries of each row, by substitution index; must be 0 before.
-    Offset* row_lengths;
-    /// By substitution index, must be -1 before; null if the diagonal is unit.
-    Offset* diagonal_sources;
-    report* found;  ///< the findings
+    checked_triangle<Offset> triangles[Triangles];
   };
 
   template <class Context>
@@ -51,24 +57,40 @@ struct check_entries_agent {
     }
     std::int64_t majors[thread_items];
     majors_of(ctx, warp, p.a.offsets, p.a.size, first, p.a.entries, majors);
-    counted entries[thread_items];
+    stored_entry entries[thread_items];
     SPTRSV_UNROLL
     for (int k = 0; k < thread_items; ++k) {
       const std::int64_t e = first + 32 * k + warp.rank();
       if (e < p.a.entries) {
-        entries[k] = classify(ctx, p, e, majors[k]);
+        entries[k] = check_entry(ctx, p, e, majors[k]);
       }
     }
     SPTRSV_UNROLL
-    for (int k = 0; k < thread_items; ++k) {
-      add_lengths(ctx, p, entries[k]);
-      if (entries[k].other_diagonal != Offset{-1}) {
-        ctx.atomic_min(&p.found->duplicate, majors[k]);
+    for (int t = 0; t < Triangles; ++t) {
+      counted found[thread_items];
+      SPTRSV_UNROLL
+      for (int k = 0; k < thread_items; ++k) {
+        if (entries[k].is_sound) {
+          found[k] = classify(ctx, p, p.triangles[t], first + 32 * k + warp.rank(), majors[k], entries[k]);
+        }
+      }
+      SPTRSV_UNROLL
+      for (int k = 0; k < thread_items; ++k) {
+        add_lengths(ctx, p.triangles[t], found[k]);
+        if (found[k].other_diagonal != Offset{-1}) {
+          ctx.atomic_min(&p.triangles[t].found->duplicate, majors[k]);
+        }
       }
     }
   }
 
  private:
+  /// An entry of the storage.
+  struct stored_entry {
+    Index minor = 0;
+    bool is_sound = false;      ///< whether it exists, and its index is in the matrix
+    bool is_duplicate = false;  ///< whether the entry before it is in the same place
+  };
   /// A stored entry of the system, if it lies in the strictly lower triangle.
   struct counted {
     Index row = -1;              ///< substitution index; -1 if there is none
@@ -82,30 +104,49 @@ struct check_entries_agent {
     const Offset end = ctx.load_constant(p.a.offsets + m + 1);
     if (begin > end || (m == 0 && begin != 0) ||
         (m == p.a.size - 1 && end != static_cast<Offset>(p.a.entries))) {
-      ctx.atomic_min(&p.found->offsets, m);
+      for (const auto& triangle : p.triangles) {
+        ctx.atomic_min(&triangle.found->offsets, m);
+      }
     }
   }
 
   /// `m`: the stored row of the entry.
   template <class Context>
-  SPTRSV_DEVICE static counted classify(Context& ctx, const params& p, std::int64_t e, std::int64_t m) {
+  SPTRSV_DEVICE static stored_entry check_entry(Context& ctx, const params& p, std::int64_t e,
+                                                std::int64_t m) {
     const Index minor = ctx.load_constant(p.a.indices + e);
     if (minor < 0 || static_cast<std::int64_t>(minor) >= p.a.size) {
-      ctx.atomic_min(&p.found->index, m);
+      for (const auto& triangle : p.triangles) {
+        ctx.atomic_min(&triangle.found->index, m);
+      }
       return {};
     }
-    const auto at = triangle_entry_of(p.form, static_cast<Index>(p.a.size - 1), static_cast<Index>(m), minor);
+    bool is_duplicate = false;
     if (e > 0 && e > static_cast<std::int64_t>(ctx.load_constant(p.a.offsets + m))) {
       const Index before = ctx.load_constant(p.a.indices + e - 1);
       if (before > minor) {
-        ctx.atomic_max(&p.found->unsorted, std::uint64_t{1});
-      } else if (before == minor && at.column < at.row) {
-        ctx.atomic_min(&p.found->duplicate, m);
+        for (const auto& triangle : p.triangles) {
+          ctx.atomic_max(&triangle.found->unsorted, std::uint64_t{1});
+        }
       }
+      is_duplicate = before == minor;
+    }
+    return {minor, true, is_duplicate};
+  }
+
+  template <class Context>
+  SPTRSV_DEVICE static counted classify(Context& ctx, const params& p,
+                                        const checked_triangle<Offset>& triangle, std::int64_t e,
+                                        std::int64_t m, const stored_entry& stored) {
+    const auto at = triangle_entry_of(triangle.form, static_cast<Index>(p.a.size - 1), static_cast<Index>(m),
+                                      stored.minor);
+    if (stored.is_duplicate && at.column < at.row) {
+      ctx.atomic_min(&triangle.found->duplicate, m);
     }
     counted entry{at.row, at.column < at.row, Offset{-1}};
-    if (at.column == at.row && p.diagonal_sources != nullptr) {
-      entry.other_diagonal = ctx.atomic_exchange(p.diagonal_sources + at.row, static_cast<Offset>(e));
+    if (at.column == at.row && triangle.diagonal_sources != nullptr) {
+      entry.other_diagonal =
+          ctx.atomic_exchange(triangle.diagonal_sources + at.row, static_cast<Offset>(e));
     }
     return entry;
   }
@@ -113,7 +154,8 @@ struct check_entries_agent {
   /// Adds the entries of the warp to the lengths of their rows: one atomic addition per run of lanes with the
   /// same row, because additions to the same word are serialised.
   template <class Context>
-  SPTRSV_DEVICE static void add_lengths(Context& ctx, const params& p, const counted& entry) {
+  SPTRSV_DEVICE static void add_lengths(Context& ctx, const checked_triangle<Offset>& triangle,
+                                        const counted& entry) {
     const auto warp = ctx.template group<32>();
     const int rank = warp.rank();
     const Index row_before = warp.shuffle(entry.row, rank > 0 ? rank - 1 : 0);
@@ -127,7 +169,7 @@ struct check_entries_agent {
     const int lanes = next != 0 ? simt::lowest_bit(next) + 1 : 32 - rank;
     const std::uint32_t own = below >> rank & (lanes < 32 ? (1u << lanes) - 1u : ~0u);
     if (own != 0) {
-      ctx.atomic_add(p.row_lengths + entry.row, static_cast<Offset>(simt::bit_count(own)));
+      ctx.atomic_add(triangle.row_lengths + entry.row, static_cast<Offset>(simt::bit_count(own)));
     }
   }
 };

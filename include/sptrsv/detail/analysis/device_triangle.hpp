@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 #include "sptrsv/detail/analysis/check_entries_agent.hpp"
 #include "sptrsv/detail/analysis/triangle_kernels.hpp"
@@ -145,27 +146,34 @@ class device_triangle_builder {
   }
 
   /// Enqueues steps 2 and 3. `longest_row`: see finish_rows.
-  void measure_rows(device_triangle<Index, Offset>& t, std::int64_t longest_row) const {
-    Offset* const offsets = t.row_offsets.data();
-    Offset* const pivots = t.diagonal_sources.data();
-    using check = triangle_kernels::check_entries_agent<Index, Offset>;
-    on_.template launch<check>(simt::block_count(std::max(a_.size, a_.entries), check::block_items),
-                               {a_, form_, offsets, pivots, report_});
-    scan(on_, a_.size,
-         triangle_kernels::finish_rows<Offset>{offsets, pivots, a_.size, form_.reversed, report_,
-                                               longest_row},
-         memory_, &report_->longest_row);
+  void measure_rows(const device_triangle<Index, Offset>& t, std::int64_t longest_row) const {
+    check_entries<1>({checked(t)});
+    finish_rows(t, longest_row);
+  }
+  /// Enqueues steps 2 and 3 of both triangles of a matrix, which is read once.
+  static void measure_rows_of_both(const device_triangle_builder (&of)[2],
+                                   const device_triangle<Index, Offset> (&t)[2], std::int64_t longest_row) {
+    of[0].template check_entries<2>({of[0].checked(t[0]), of[1].checked(t[1])});
+    of[0].finish_rows(t[0], longest_row);
+    of[1].finish_rows(t[1], longest_row);
   }
 
   /// Enqueues step 4 for sorted storage. `room`: at least the number of entries of the triangle.
   void write_ascending_entries(device_triangle<Index, Offset>& t, std::int64_t room,
                                const triangle_kernels::sound_rows& condition) const {
-    t.columns = make_buffer<Index>(room, on_, memory_.kept);
-    t.sources = make_buffer<Offset>(room, on_, memory_.kept);
+    triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries,
+                                     writer_of(t, room, condition));
+  }
+  /// Enqueues step 4 for both triangles of sorted storage, which is read once. `condition`: of both.
+  static void write_ascending_entries_of_both(const device_triangle_builder (&of)[2],
+                                              device_triangle<Index, Offset> (&t)[2],
+                                              const std::int64_t (&room)[2],
+                                              const triangle_kernels::sound_rows& condition) {
+    const pattern_view<Index, Offset>& a = of[0].a_;
     triangle_kernels::for_each_entry(
-        on_, a_.offsets, a_.size, a_.entries,
-        triangle_kernels::write_ascending_entries<Index, Offset>{
-            a_, form_, t.row_offsets.data(), t.columns.data(), t.sources.data(), condition});
+        of[0].on_, a.offsets, a.size, a.entries,
+        triangle_kernels::write_ascending_entries_of_both<Index, Offset>{
+            {of[0].writer_of(t[0], room[0], condition), of[1].writer_of(t[1], room[1], condition)}});
   }
 
   /// Returns the report in device memory.
@@ -210,6 +218,34 @@ class device_triangle_builder {
   }
 
  private:
+  /// Returns where step 2 writes what it finds.
+  triangle_kernels::checked_triangle<Offset> checked(const device_triangle<Index, Offset>& t) const {
+    return {form_, t.row_offsets.data(), t.diagonal_sources.data(), report_};
+  }
+  /// Enqueues step 2 for one or two triangles of the storage.
+  template <int Triangles>
+  void check_entries(const triangle_kernels::checked_triangle<Offset> (&to)[Triangles]) const {
+    using agent = triangle_kernels::check_entries_agent<Index, Offset, Triangles>;
+    typename agent::params p{a_, {}};
+    std::copy(std::begin(to), std::end(to), p.triangles);
+    on_.template launch<agent>(simt::block_count(std::max(a_.size, a_.entries), agent::block_items), p);
+  }
+  /// Enqueues step 3. `longest_row`: see triangle_kernels::finish_rows.
+  void finish_rows(const device_triangle<Index, Offset>& t, std::int64_t longest_row) const {
+    scan(on_, a_.size,
+         triangle_kernels::finish_rows<Offset>{t.row_offsets.data(), t.diagonal_sources.data(), a_.size,
+                                               form_.reversed, report_, longest_row},
+         memory_, &report_->longest_row);
+  }
+  /// Allocates the entries of the triangle and returns the kernel body that writes them.
+  triangle_kernels::write_ascending_entries<Index, Offset> writer_of(
+      device_triangle<Index, Offset>& t, std::int64_t room,
+      const triangle_kernels::sound_rows& condition) const {
+    t.columns = make_buffer<Index>(room, on_, memory_.kept);
+    t.sources = make_buffer<Offset>(room, on_, memory_.kept);
+    return {a_, form_, t.row_offsets.data(), t.columns.data(), t.sources.data(), condition};
+  }
+
   /// Returns whether the offsets start and end as they do in a matrix that counts from 1.
   bool offsets_count_from_one() const {
     Offset first = 0;

@@ -120,6 +120,18 @@ struct start_rows_and_levels {
   }
 };
 
+/// Initialises the arrays of both triangles of a matrix.
+template <class Index, class Offset>
+struct start_both_triangles {
+  start_rows_and_levels<Index, Offset> of[2];
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t row) const {
+    of[0](ctx, row);
+    of[1](ctx, row);
+  }
+};
+
 /// Which rows are split: if a row has more than `longest_whole` entries, those of more than `longest`.
 struct split_limits {
   std::int64_t longest;
@@ -187,11 +199,13 @@ bool build_both_with_levels(const pattern_view<Index, Offset>& a, const triangle
   device_triangle<Index, Offset> triangles[2];
   for (int k = 0; k < 2; ++k) {
     triangles[k] = builders[k].allocate_rows();
-    simt::for_each(on, a.size,
-                   start_rows_and_levels<Index, Offset>{builders[k].start_rows(triangles[k]),
-                                                        searches[k].start(nullptr)});
-    builders[k].measure_rows(triangles[k], limits.longest);
   }
+  const auto start = [&](int k) {
+    return start_rows_and_levels<Index, Offset>{builders[k].start_rows(triangles[k]),
+                                                searches[k].start(nullptr)};
+  };
+  simt::for_each(on, a.size, start_both_triangles<Index, Offset>{{start(0), start(1)}});
+  builder_type::measure_rows_of_both(builders, triangles, limits.longest);
   report found[2];
   const auto read_reports = [&] { on.download(found, reports.data(), sizeof(found)); };
   const auto is_usable = [&](int k) { return builders[k].is_sound(found[k]) && builders[k].ascends(found[k]); };
@@ -202,22 +216,21 @@ bool build_both_with_levels(const pattern_view<Index, Offset>& a, const triangle
         (reports.data() + 1)->searches, second, limit_of_search(a.size, a.entries));
   };
   if (waits_once) {
-    for (int k = 0; k < 2; ++k) {
-      builders[k].write_ascending_entries(triangles[k], a.entries, {reports.data() + k});
-    }
+    builder_type::write_ascending_entries_of_both(builders, triangles, {a.entries, a.entries},
+                                                  {reports.data()});
     search_levels({reports.data(), limits.longest_whole}, {reports.data() + 1, limits.longest_whole});
   }
   read_reports();
   if (!is_usable(0) || !is_usable(1)) {
     return false;
   }
+  if (!waits_once) {
+    builder_type::write_ascending_entries_of_both(builders, triangles, {found[0].entries, found[1].entries},
+                                                  {});
+  }
   for (int k = 0; k < 2; ++k) {
-    if (waits_once) {
-      triangles[k].columns.shrink(static_cast<std::size_t>(found[k].entries));
-      triangles[k].sources.shrink(static_cast<std::size_t>(found[k].entries));
-    } else {
-      builders[k].write_ascending_entries(triangles[k], found[k].entries, {});
-    }
+    triangles[k].columns.shrink(static_cast<std::size_t>(found[k].entries));
+    triangles[k].sources.shrink(static_cast<std::size_t>(found[k].entries));
     builders[k].complete(triangles[k], found[k]);
     triangles[k].partial_rows = found[k].partial_rows;
   }

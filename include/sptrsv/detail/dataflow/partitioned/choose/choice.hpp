@@ -262,14 +262,17 @@ class plan_search {
 
   /// Counts the tables of a batch, and keeps the best prediction.
   void try_batch(const table_batch& batch) {
-    counted_cells counted = count(batch);
+    counted_cells counted =
+        count_level_tables(batch.tables, batch.cells, triangle_, level_of_row_, on_, memory_);
     const predicted_system system = predicted();
     keep_best(batch, counted, predict(batch.tables, counted, system, behind_, on_, memory_.scratch));
   }
   /// Does the same for batches of two systems together.
   static void try_both(plan_search& first, const table_batch& of_first, plan_search& second,
                        const table_batch& of_second) {
-    counted_cells counted[2] = {first.count(of_first), second.count(of_second)};
+    auto counted =
+        count_level_tables_of_both<Index, Offset>({first.tables_of(of_first), second.tables_of(of_second)},
+                                                  first.on_, first.memory_);
     const predicted_system systems[2] = {first.predicted(), second.predicted()};
     const prediction_job jobs[2] = {{of_first.tables, counted[0], systems[0]},
                                     {of_second.tables, counted[1], systems[1]}};
@@ -279,8 +282,8 @@ class plan_search {
     second.keep_best(of_second, counted[1], made[1]);
   }
 
-  counted_cells count(const table_batch& batch) const {
-    return count_level_tables(batch.tables, batch.cells, triangle_, level_of_row_, on_, memory_);
+  [[nodiscard]] tables_of_triangle<Index, Offset> tables_of(const table_batch& batch) const {
+    return {batch.tables, batch.cells, triangle_, level_of_row_};
   }
   [[nodiscard]] predicted_system predicted() const {
     return {triangle_.size,

@@ -76,8 +76,13 @@ struct count_levels_agent {
 
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    run_block(ctx, p, static_cast<std::int64_t>(ctx.block_rank()));
+  }
+
+  /// Runs the block `block` of the launch.
+  template <class Context>
+  SPTRSV_DEVICE static void run_block(Context& ctx, const params& p, std::int64_t block) {
     const auto warp = ctx.template group<32>();
-    const std::int64_t block = ctx.block_rank();
     const auto table = static_cast<int>(block / p.table_blocks);
     const std::int64_t row = (block - table * p.table_blocks) * block_threads + ctx.thread_rank();
     bool is_left = row < p.size;
@@ -161,6 +166,25 @@ struct count_levels_agent {
       ctx.atomic_add(&to->global_entries, counted.global_entries);
       ctx.atomic_max(&to->rounds, counted.rounds);
     }
+  }
+};
+
+/// Counts the tables of two triangles; the first blocks belong to the first one.
+template <class Index, class Offset>
+struct count_levels_of_two_agent {
+  using of_one = count_levels_agent<Index, Offset>;
+  static constexpr int block_threads = of_one::block_threads;
+  using shared_storage = typename of_one::shared_storage;
+  struct params {
+    typename of_one::params of[2];
+    std::int64_t first_blocks;  ///< of the first triangle
+  };
+
+  template <class Context>
+  SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
+    const auto block = static_cast<std::int64_t>(ctx.block_rank());
+    const bool is_first = block < p.first_blocks;
+    of_one::run_block(ctx, p.of[is_first ? 0 : 1], is_first ? block : block - p.first_blocks);
   }
 };
 

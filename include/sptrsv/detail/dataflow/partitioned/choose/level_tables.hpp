@@ -42,31 +42,70 @@ struct counted_cells {
   std::int32_t* level_rows;    ///< by level: the number of rows; at the end of `cells`
 };
 
+/// The tables of a triangle that one launch counts: at most counted_tables::max_count.
+template <class Index, class Offset>
+struct tables_of_triangle {
+  const std::vector<level_table>& tables;
+  std::int64_t size;  ///< cells of all tables
+  const device_triangle<Index, Offset>& triangle;
+  const row_levels<Index>& levels;
+
+  /// Returns the memory of the cells, all zero.
+  template <class Executor>
+  [[nodiscard]] counted_cells allocate(const Executor& on, const analysis_memory& memory) const {
+    constexpr std::int64_t words = sizeof(level_counts) / sizeof(std::int32_t);
+    counted_cells counted{
+        make_buffer<level_counts>(size + simt::ceil_div(levels.count, words), on, memory.scratch), nullptr};
+    counted.level_rows = reinterpret_cast<std::int32_t*>(counted.cells.data() + size);
+    on.fill_bytes(counted.cells.data(), 0, counted.cells.bytes());
+    return counted;
+  }
+
+  /// Returns the parameters of the kernel that counts.
+  [[nodiscard]] typename kernels::count_levels_agent<Index, Offset>::params params(
+      const counted_cells& to) const {
+    using agent = kernels::count_levels_agent<Index, Offset>;
+    typename agent::params p{};
+    p.size = triangle.size;
+    p.table_blocks = simt::ceil_div(triangle.size, agent::block_threads);
+    p.row_offsets = triangle.row_offsets.data();
+    p.columns = triangle.columns.data();
+    p.levels = levels.of_row.data();
+    p.entries = triangle.entries();
+    p.counts = to.cells.data();
+    p.level_rows = to.level_rows;
+    for (const level_table& table : tables) {
+      p.tables.tables[p.tables.count++] = {table.rows.partitions, table.rows.boxes, table.begin,
+                                           table.shape.shared_entries(), 2 * table.shape.lanes};
+    }
+    return p;
+  }
+  [[nodiscard]] std::int64_t blocks() const {
+    return static_cast<std::int64_t>(tables.size()) *
+           simt::ceil_div(triangle.size, kernels::count_levels_agent<Index, Offset>::block_threads);
+  }
+};
+
 /// Counts the cells of at most counted_tables::max_count tables. `size`: cells of all tables.
 template <class Index, class Offset, class Executor>
 counted_cells count_level_tables(const std::vector<level_table>& tables, std::int64_t size,
                                  const device_triangle<Index, Offset>& t, const row_levels<Index>& levels,
                                  const Executor& on, const analysis_memory& memory) {
-  constexpr std::int64_t words = sizeof(level_counts) / sizeof(std::int32_t);
-  counted_cells counted{
-      make_buffer<level_counts>(size + simt::ceil_div(levels.count, words), on, memory.scratch), nullptr};
-  counted.level_rows = reinterpret_cast<std::int32_t*>(counted.cells.data() + size);
-  on.fill_bytes(counted.cells.data(), 0, counted.cells.bytes());
-  using agent = kernels::count_levels_agent<Index, Offset>;
-  typename agent::params p{};
-  p.size = t.size;
-  p.table_blocks = simt::ceil_div(t.size, agent::block_threads);
-  p.row_offsets = t.row_offsets.data();
-  p.columns = t.columns.data();
-  p.levels = levels.of_row.data();
-  p.entries = t.entries();
-  p.counts = counted.cells.data();
-  p.level_rows = counted.level_rows;
-  for (const level_table& table : tables) {
-    p.tables.tables[p.tables.count++] = {table.rows.partitions, table.rows.boxes, table.begin,
-                                         table.shape.shared_entries(), 2 * table.shape.lanes};
-  }
-  on.template launch<agent>(simt::block_count(p.tables.count * p.table_blocks, 1), p);
+  const tables_of_triangle<Index, Offset> of{tables, size, t, levels};
+  counted_cells counted = of.allocate(on, memory);
+  on.template launch<kernels::count_levels_agent<Index, Offset>>(simt::block_count(of.blocks(), 1),
+                                                                 of.params(counted));
+  return counted;
+}
+
+/// Does the same for two triangles, in one launch.
+template <class Index, class Offset, class Executor>
+std::array<counted_cells, 2> count_level_tables_of_both(const tables_of_triangle<Index, Offset> (&of)[2],
+                                                        const Executor& on, const analysis_memory& memory) {
+  std::array<counted_cells, 2> counted{of[0].allocate(on, memory), of[1].allocate(on, memory)};
+  on.template launch<kernels::count_levels_of_two_agent<Index, Offset>>(
+      simt::block_count(of[0].blocks() + of[1].blocks(), 1),
+      {{of[0].params(counted[0]), of[1].params(counted[1])}, of[0].blocks()});
   return counted;
 }
 
