@@ -163,9 +163,12 @@ TEST(Factors, ShareThePanelsOfTheTranspose) {
   }
 }
 
+/// Analyses both factors together whatever the size, and expects the row_per_thread path of small systems.
 struct joint_tuning : dataflow_tuning {
   static constexpr std::int64_t jointly_analysed_entries = 0;
+  static constexpr std::int64_t wide_enough_for_rows = 40;
 };
+using joint_policy = policy::basic_dataflow<joint_tuning>;
 
 /// The levels of both triangles that are searched in one launch are those of each of them alone, and a policy
 /// that searches them so gives the bits of two solvers.
@@ -197,7 +200,7 @@ TEST(Factors, OfOneMatrixAreAnalysedTogether) {
   }
   const auto stored = s.make_stored(patterns::stencil_2d(12, 11), false, 2);
   const auto there = s.where.upload(stored.by_rows);
-  const policy::basic_dataflow<joint_tuning> policy;
+  const joint_policy policy;
   const auto b = s.where.upload(random_vector<double>(stored.by_rows.rows, 1));
   auto x = s.where.upload(random_vector<double>(stored.by_rows.rows, 2));
   auto expected = s.where.upload(random_vector<double>(stored.by_rows.rows, 3));
@@ -209,6 +212,84 @@ TEST(Factors, OfOneMatrixAreAnalysedTogether) {
   upper.solve(expected, expected, s.where.stream());
   EXPECT_TRUE(same_bits(s.where.download(x), s.where.download(expected)));
   EXPECT_GE(f.info().analysis_peak_bytes, f.info().bytes);
+}
+
+/// Expects that both factors of a matrix have the plans and the bits of two solvers.
+void expect_two_solvers(emulated_factors& s, const emulated_factors::matrix& stored,
+                        const joint_policy& policy, std::int64_t max_rhs) {
+  const auto there = s.where.upload(stored.by_rows);
+  auto options = emulated_factors::options_type::lu();
+  options.max_rhs = max_rhs;
+  auto f = analyze_factors(policy, there, options, s.where.stream());
+  auto lower = analyze(policy, there, {uplo::lower, diag::unit, op::none, max_rhs}, s.where.stream());
+  auto upper =
+      analyze(policy, there, {uplo::upper, diag::non_unit, op::none, max_rhs}, s.where.stream());
+  const factors_info info = f.info();
+  for (int k = 0; k < 2; ++k) {
+    const solver_info alone = k == 0 ? lower.info() : upper.info();
+    const solver_info& seen = info.solvers[static_cast<std::size_t>(k)];
+    EXPECT_EQ(seen.plan, alone.plan);
+    EXPECT_EQ(seen.path, alone.path);
+    EXPECT_EQ(seen.levels, alone.levels);
+    EXPECT_EQ(seen.entries, alone.entries);
+    EXPECT_EQ(seen.longest_row, alone.longest_row);
+    EXPECT_EQ(seen.solver_bytes, alone.solver_bytes);
+  }
+  const layout shape = column_major(stored.by_rows.rows, max_rhs);
+  const auto b = s.where.upload(random_vector<double>(static_cast<std::int64_t>(shape.extent), 1));
+  auto x = s.where.upload(poisoned<double>(shape.extent));
+  auto expected = s.where.upload(poisoned<double>(shape.extent));
+  const auto from = shape.view(static_cast<const double*>(b.data()));
+  f.apply(from, shape.view(x.data()), s.where.stream());
+  lower.solve(from, shape.view(expected.data()), s.where.stream());
+  upper.solve(shape.view(static_cast<const double*>(expected.data())), shape.view(expected.data()),
+              s.where.stream());
+  EXPECT_TRUE(same_bits(s.where.download(x), s.where.download(expected)));
+}
+
+/// Systems of each path, with rows to split, without entries, and in storage that is not sorted.
+TEST(Factors, OfOneMatrixHaveThePlansOfTwoSolvers) {
+  emulated_factors s;
+  std::uint64_t turn = 0;
+  for (const pattern& p :
+       {patterns::stencil_2d(45, 40), patterns::layers(900, 300, 3), patterns::chain(300),
+        patterns::power_law(500, 3), patterns::arrow_row(120), patterns::diagonal(200),
+        patterns::band(400, 9), patterns::block_diagonal(600, 3), patterns::random(700, 2, 5)}) {
+    for (const std::uint64_t seed : {1, 2}) {  // 1: storage that is not sorted
+      SCOPED_TRACE(p.name + ", " + std::to_string(seed));
+      ++turn;
+      s.where.device().settings = hostile_settings(turn, turn % 3 == 0 ? 7 : 0);
+      joint_policy policy;
+      policy.exact_order = turn % 4 != 0;
+      expect_two_solvers(s, s.make_stored(p, false, seed), policy, turn % 5 == 0 ? 3 : 1);
+    }
+  }
+}
+
+/// A fault in either triangle is reported as the analysis of this triangle alone reports it.
+TEST(Factors, OfOneMatrixReportItsFaults) {
+  emulated_factors s;
+  const auto expect_fault = [&](const csr_matrix<double>& a, errc code, std::int64_t row) {
+    const auto there = s.where.upload(a);
+    const auto seen = failure::of(
+        [&] { analyze_factors(joint_policy{}, there, {}, s.where.stream()); });
+    ASSERT_TRUE(seen.has_value());
+    EXPECT_EQ(seen->code, code);
+    EXPECT_EQ(seen->row, row);
+  };
+  const auto sound = s.make_stored(patterns::band(60, 3), false, 2).by_rows;
+  const auto begin_of = [&](std::int64_t row) {
+    return static_cast<std::size_t>(sound.row_offsets[static_cast<std::size_t>(row)]);
+  };
+  auto a = sound;
+  a.column_indices[begin_of(31) - 1] = 60;
+  expect_fault(a, errc::index_out_of_range, 30);
+  a = sound;
+  a.column_indices[begin_of(21) - 1] = a.column_indices[begin_of(21) - 2];  // above the diagonal
+  expect_fault(a, errc::duplicate_entry, 20);
+  a = sound;
+  a.column_indices[begin_of(40) + 1] = a.column_indices[begin_of(40)];  // below it
+  expect_fault(a, errc::duplicate_entry, 40);
 }
 
 /// A system so large that both factors are analysed at the same time.

@@ -143,6 +143,8 @@ SPTRSV_DEVICE void majors_of(Context& ctx, const Warp& warp, const Offset* offse
 template <class Offset, class Body>
 struct for_each_entry_agent {
   static constexpr int block_threads = 256;
+  static constexpr int thread_items = 4;
+  static constexpr int block_items = thread_items * block_threads;
   struct shared_storage {};
   struct params {
     const Offset* offsets;
@@ -155,14 +157,18 @@ struct for_each_entry_agent {
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
     const auto warp = ctx.template group<32>();
     const std::int64_t first =
-        static_cast<std::int64_t>(ctx.block_rank()) * block_threads + 32 * warp.index();
+        static_cast<std::int64_t>(ctx.block_rank()) * block_items + 32 * thread_items * warp.index();
     if (first >= p.entries || !p.body.hold(ctx)) {
       return;
     }
-    std::int64_t row[1];
-    majors_of(ctx, warp, p.offsets, p.size, first, p.entries, row);
-    if (first + warp.rank() < p.entries) {
-      p.body(ctx, row[0], first + warp.rank());
+    std::int64_t rows[thread_items];
+    majors_of(ctx, warp, p.offsets, p.size, first, p.entries, rows);
+    SPTRSV_UNROLL
+    for (int k = 0; k < thread_items; ++k) {
+      const std::int64_t e = first + 32 * k + warp.rank();
+      if (e < p.entries) {
+        p.body(ctx, rows[k], e);
+      }
     }
   }
 };
@@ -174,8 +180,7 @@ void for_each_entry(const Executor& on, const Offset* offsets, std::int64_t size
                     const Body& body) {
   using agent = for_each_entry_agent<Offset, Body>;
   if (entries > 0) {
-    on.template launch<agent>(simt::block_count(entries, agent::block_threads),
-                              {offsets, size, entries, body});
+    on.template launch<agent>(simt::block_count(entries, agent::block_items), {offsets, size, entries, body});
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -82,10 +83,11 @@ class planner {
       return std::move(*stored_.prepared);
     }
     if (is_row_per_thread_only() || policy_.path == path_name::single_block) {
-      return {{build_on_device(stored_, form_, on_, memory_.all_scratch()), {}}, {}, {}};
+      return {{build_on_device(stored_, form_, on_, memory_.all_scratch()), {}}, {}, {}, {}};
     }
     return {build_with_levels(stored_, form_, {tuning::longest_row, longest_whole_row}, counts_blocks(), on_,
                               memory_.all_scratch()),
+            {},
             {},
             {}};
   }
@@ -114,6 +116,7 @@ class planner {
     }
     if (of[0].may_be_partitioned(to[0]) && of[1].may_be_partitioned(to[1])) {
       search_both(of, to);
+      lay_out_both(of, to);
     }
     return true;
   }
@@ -125,6 +128,7 @@ class planner {
     triangle_type& triangle = found.triangle;
     known_search_ = std::move(found.search);
     known_order_ = std::move(found.order);
+    known_layout_ = std::move(found.layout);
     replace_ = replace;
     whole_ = &triangle;
     facts_.entries = triangle.entries() + (form_.unit ? 0 : triangle.size);
@@ -170,6 +174,41 @@ class planner {
       const double by_rows = of[k].row_per_thread_nanoseconds(to[k].triangle, to[k].levels->count);
       to[k].search =
           searches[k].take_result(of[k].hybrid_limit(std::min(searches[k].best().nanoseconds, by_rows)));
+    }
+  }
+  /// The partitioned path of a triangle without rows to split, laid out or about to be.
+  struct layout : prepared_layout {
+    partitioned_builder builder;
+
+    layout(const partitioned::shape_choice& chosen, const Executor& on, const analysis_memory& memory)
+        : builder(chosen, on, memory) {}
+  };
+  /// Returns whether the planner will take the partitioned path and nothing else, after a search.
+  [[nodiscard]] bool takes_partitioned(const prepared_type& found) const {
+    return policy_.exact_order && found.search->cells.size() == 0 &&
+           found.search->best.nanoseconds < row_per_thread_nanoseconds(found.triangle, found.levels->count);
+  }
+  /// Lays out the rows of small triangles that both take the partitioned path: the host waits once. Large ones
+  /// would need scratch memory for both.
+  static void lay_out_both(const planner (&of)[2], prepared_type (&to)[2]) {
+    if (of[0].stored_.entries > entries_of_one_wait || !of[0].takes_partitioned(to[0]) ||
+        !of[1].takes_partitioned(to[1])) {
+      return;
+    }
+    const Executor& on = of[0].on_;
+    const auto units = make_buffer<std::uint64_t>(2, on, of[0].memory_.scratch);
+    std::unique_ptr<layout> made[2];
+    for (int k = 0; k < 2; ++k) {
+      made[k] = std::make_unique<layout>(to[k].search->best, on, of[k].memory_);
+      if (!made[k]->builder.begin_layout(to[k].triangle, *to[k].levels, units.data() + k)) {
+        return;
+      }
+    }
+    std::uint64_t found[2];
+    on.download(found, units.data(), sizeof(found));
+    if (made[0]->builder.end_layout(found[0]) && made[1]->builder.end_layout(found[1])) {
+      to[0].layout = std::move(made[0]);
+      to[1].layout = std::move(made[1]);
     }
   }
   /// Returns a search for the best plan of the partitioned path.
@@ -317,8 +356,13 @@ class planner {
       if (is_replaced(chosen.nanoseconds, path_name::partitioned)) {
         return {{}, {}, {}, {}, true};
       }
-      partitioned_builder builder(chosen, on_, memory_);
-      if (!builder.lay_out(split, levels)) {
+      const bool is_laid_out = known_layout_ != nullptr;
+      if (!is_laid_out) {
+        known_layout_ = std::make_unique<layout>(chosen, on_, memory_);
+      }
+      partitioned_builder& builder = static_cast<layout&>(*known_layout_).builder;
+      if (!is_laid_out && !builder.lay_out(split, levels)) {
+        known_layout_.reset();
         return {
             {},
             {{"row_per_thread", row_per_thread}},
@@ -328,7 +372,7 @@ class planner {
       }
       split.triangle.columns = {};
       levels = {};
-      plan_type made{builder.pack(split.substitution_indices, stored_, max_rhs_, form_),
+      plan_type made{builder.pack(split, stored_, max_rhs_, form_, memory_.kept),
                      levels_,
                      chosen.nanoseconds,
                      predictions,
@@ -551,6 +595,7 @@ class planner {
   analysis_memory memory_;
   std::optional<partitioned::search_result> known_search_;  ///< see prepared_triangle
   std::optional<row_order> known_order_;
+  std::unique_ptr<prepared_layout> known_layout_;
   std::int64_t levels_ = 0;                          ///< of the system; 0 as long as they are not counted
   const replace_function* replace_ = nullptr;        ///< null when it has been called, too
   const triangle_type* whole_ = nullptr;             ///< the triangle without partial rows

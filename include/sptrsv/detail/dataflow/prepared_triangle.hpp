@@ -1,6 +1,7 @@
 // What the analysis of both triangles of a matrix finds for each of them before either is planned.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "sptrsv/detail/dataflow/partitioned/choose/search_result.hpp"
@@ -8,6 +9,14 @@
 #include "sptrsv/detail/levels/device_levels.hpp"
 
 namespace sptrsv::detail::dataflow {
+
+/// Rows that are laid out for the partitioned path, in scratch memory; the planner knows the type.
+struct prepared_layout {
+  prepared_layout() = default;
+  prepared_layout(const prepared_layout&) = delete;
+  prepared_layout& operator=(const prepared_layout&) = delete;
+  virtual ~prepared_layout() = default;
+};
 
 /// A triangle with its levels, in scratch memory, and what is known of its plan.
 template <class Index, class Offset>
@@ -17,6 +26,8 @@ struct prepared_triangle : triangle_with_levels<Index, Offset> {
   /// Of the row_per_thread path; empty: its rows have not been put in order. The number of slots is in
   /// `search`.
   std::optional<row_per_thread::row_order<Index, Offset>> order;
+  /// Of the partitioned path, for the shape of `search`; null: its rows have not been laid out.
+  std::unique_ptr<prepared_layout> layout;
 };
 
 }  // namespace sptrsv::detail::dataflow

@@ -33,14 +33,13 @@ struct partitioned_profile {
   }
   /// Returns the time of the entries that read x from global memory.
   [[nodiscard]] double global_entries_ns() const {
-    std::int64_t most = 0;
-    for (std::int64_t partition = 0; partition < partitions; ++partition) {
-      std::int64_t entries = 0;
-      for (std::int64_t level = 0; level < levels; ++level) {
-        entries += cell(level, partition).global_entries;
+    std::vector<std::int64_t> of_partition(static_cast<std::size_t>(partitions), 0);
+    for (std::int64_t level = 0; level < levels; ++level) {
+      for (std::int64_t partition = 0; partition < partitions; ++partition) {
+        of_partition[static_cast<std::size_t>(partition)] += cell(level, partition).global_entries;
       }
-      most = std::max(most, entries);
     }
+    const std::int64_t most = *std::max_element(of_partition.begin(), of_partition.end());
     return shape.global_entry_nanoseconds(most, constants);
   }
 };

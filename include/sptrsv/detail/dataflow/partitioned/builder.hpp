@@ -23,15 +23,21 @@ class builder {
 
   /// Lays out the rows of a triangle. Returns false if its packed slices are too large.
   bool lay_out(const split_triangle<Index, Offset>& split, const row_levels<Index>& levels) {
-    constexpr std::int64_t most = std::min(Tuning::partitioned_max_bytes, max_packed_bytes<Scalar>);
-    return planner_.lay_out(split, levels, chosen_.tiles, most);
+    return planner_.lay_out(split, levels, chosen_.tiles, max_bytes);
   }
+  /// Enqueues what lay_out() does before it waits; see planner::begin_layout().
+  bool begin_layout(const device_triangle<Index, Offset>& whole, const row_levels<Index>& levels,
+                    std::uint64_t* units) {
+    return planner_.begin_layout(whole, false, levels, chosen_.tiles, units);
+  }
+  bool end_layout(std::uint64_t units) { return planner_.end_layout(units, max_bytes); }
+
   const buffer<Index>& columns() const { return planner_.columns(); }
 
-  /// Returns the path of the triangle that was laid out. `substitution_indices`: see split_triangle.
-  path_type pack(const buffer<Index>& substitution_indices, const pattern_view<Index, Offset>& stored,
-                 std::int64_t max_rhs, const triangle_form& form) {
-    return {planner_.pack(substitution_indices, stored.size, stored.entries, form.reversed),
+  /// Returns the path of the triangle that was laid out, in memory of `kept`; see planner::pack().
+  path_type pack(const split_triangle<Index, Offset>& split, const pattern_view<Index, Offset>& stored,
+                 std::int64_t max_rhs, const triangle_form& form, memory_resource& kept) {
+    return {planner_.pack(split, stored.size, stored.entries, form.reversed, kept),
             chosen_.shape_index,
             stored.size,
             stored.entries,
@@ -41,6 +47,8 @@ class builder {
   }
 
  private:
+  static constexpr std::int64_t max_bytes = std::min(Tuning::partitioned_max_bytes, max_packed_bytes<Scalar>);
+
   static layout_type planner_of(const shape_choice& chosen, const Executor& on,
                                 const analysis_memory& memory) {
     shape_values shape{};
@@ -57,7 +65,7 @@ class builder {
     return {shape, warp_groups, chosen.partitions, chosen.boxes, x_ring_size, on, memory};
   }
 
-  const shape_choice& chosen_;
+  shape_choice chosen_;
   layout_type planner_;
   const Executor& on_;
 };

@@ -100,7 +100,7 @@ class partitioned_planning
       return {};
     }
     split.triangle.columns = {};
-    auto made = planner.pack(split.substitution_indices, a.size(), entries, triangle_form.reversed);
+    auto made = planner.pack(split, a.size(), entries, triangle_form.reversed, where.resource());
     const auto format = partitioned::slice_format::of<double>(s.shape);
     scatter(there.values.data(), made, entries, format, triangle_form);
     built_plan plan;

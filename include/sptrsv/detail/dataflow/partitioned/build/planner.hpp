@@ -42,49 +42,68 @@ class planner {
   /// freed. Columns past the last row of the triangle are solve indices of an earlier launch. Synchronises.
   bool lay_out(const split_triangle<Index, Offset>& split, const row_levels<Index>& levels,
                std::int64_t tiles, std::int64_t max_bytes) {
-    triangle_ = &split.triangle;
-    plan_.solve_size = triangle_->size;
+    const auto units = make_buffer<std::uint64_t>(1, on_, memory_.scratch);
+    if (!begin_layout(split.triangle, split.has_partial_rows, levels, tiles, units.data())) {
+      return false;
+    }
+    std::uint64_t found = 0;
+    on_.download(&found, units.data(), sizeof(found));
+    return end_layout(found, max_bytes);
+  }
+
+  /// Enqueues what lay_out() does before it waits, for work between this and end_layout(): stores the size of
+  /// the packed slices to `units`. Returns false, and enqueues nothing, if there are too many slices.
+  bool begin_layout(const device_triangle<Index, Offset>& triangle, bool has_partial_rows,
+                    const row_levels<Index>& levels, std::int64_t tiles, std::uint64_t* units) {
+    plan_.solve_size = triangle.size;
     plan_.tiles = tiles;
-    has_partial_rows_ = split.has_partial_rows;
+    has_partial_rows_ = has_partial_rows;
     slices_ = tiles * shape_.tile_slices();
     if (slices_ > max_slices) {
       return false;
     }
-    order(levels);
-    measure();
+    order(triangle, levels);
+    measure(triangle, units);
+    return true;
+  }
+  /// Takes the size that begin_layout() has stored; returns whether the packed slices take at most
+  /// `max_bytes`.
+  bool end_layout(std::uint64_t units, std::int64_t max_bytes) {
+    packed_bytes_ = 16 * static_cast<std::int64_t>(units);
     return packed_bytes_ <= max_bytes;
   }
 
   /// Returns the columns of the triangle's entries, as solve indices.
   [[nodiscard]] const buffer<Index>& columns() const { return columns_; }
 
-  /// Returns the plan of the rows that lay_out() has laid out. `substitution_indices`: of the rows of the
-  /// triangle, see split_triangle. `size`, `stored_entries`: of the stored matrix.
-  plan pack(const buffer<Index>& substitution_indices, std::int64_t size, std::int64_t stored_entries,
-            bool reversed) {
+  /// Returns the plan of the rows that were laid out, in memory of `kept`. `split`: as it was laid out, or
+  /// moved since; its columns may have been freed. `size`, `stored_entries`: of the stored matrix.
+  plan pack(const split_triangle<Index, Offset>& split, std::int64_t size, std::int64_t stored_entries,
+            bool reversed, memory_resource& kept) {
+    const device_triangle<Index, Offset>& t = split.triangle;
     value_sources& from = plan_.sources;
     // A row that was split may have twice as many entries, see split_long_rows.
-    const std::int64_t longest_row = has_partial_rows_ ? 2 * triangle_->longest_row : triangle_->longest_row;
-    if (triangle_->rows_are_stored_runs && longest_row <= value_sources::max_row_entries &&
+    const std::int64_t longest_row = has_partial_rows_ ? 2 * t.longest_row : t.longest_row;
+    if (t.rows_are_stored_runs && longest_row <= value_sources::max_row_entries &&
         stored_entries < (std::int64_t{1} << 32)) {
-      from.diagonals = make_buffer<std::uint32_t>(plan_.solve_size, on_, memory_.kept);
-      from.row_entries = make_buffer<std::uint8_t>(plan_.solve_size, on_, memory_.kept);
+      from.diagonals = make_buffer<std::uint32_t>(plan_.solve_size, on_, kept);
+      from.row_entries = make_buffer<std::uint8_t>(plan_.solve_size, on_, kept);
       from.row_links =
-          make_buffer<std::uint16_t>(has_partial_rows_ ? plan_.solve_size : 0, on_, memory_.kept);
-      from.shared_entries = make_buffer<std::uint32_t>(simt::ceil_div(stored_entries, 32), on_, memory_.kept);
+          make_buffer<std::uint16_t>(has_partial_rows_ ? plan_.solve_size : 0, on_, kept);
+      from.shared_entries = make_buffer<std::uint32_t>(simt::ceil_div(stored_entries, 32), on_, kept);
     } else {
-      from.targets = make_buffer<std::uint32_t>(stored_entries, on_, memory_.kept);
+      from.targets = make_buffer<std::uint32_t>(stored_entries, on_, kept);
       on_.fill_bytes(from.targets.data(), 0xff, from.targets.bytes());
     }
-    start_slices();
+    start_slices(kept);
     kernels::pack_rows<Scalar, Index, Offset> pack{};
-    pack.reader = reader();
+    pack.reader = reader(t);
     pack.format = format_;
     pack.size = size;
     pack.reversed = reversed;
-    pack.substitution_indices = substitution_indices.data();
-    pack.sources = triangle_->sources.data();
-    pack.diagonal_sources = triangle_->diagonal_sources.data();
+    pack.substitution_indices = split.substitution_indices.data();
+    pack.sources = t.sources.data();
+    pack.diagonal_sources = t.diagonal_sources.data();
     pack.slice_begins = plan_.slice_begins.data();
     pack.packed_slices = plan_.packed_slices.data();
     pack.targets = from.targets.data();
@@ -93,15 +112,14 @@ class planner {
     pack.row_entries = from.row_entries.data();
     pack.row_links = from.row_links.data();
     pack.shared_entries = from.shared_entries.data();
-    simt::for_each_by_groups(on_, lanes_of_row(), plan_.solve_size, pack);
+    simt::for_each_by_groups(on_, lanes_of_row(t), plan_.solve_size, pack);
     return std::move(plan_);
   }
 
  private:
   /// Finds the solve order, and where partitions and tiles begin.
-  void order(const row_levels<Index>& levels) {
+  void order(const device_triangle<Index, Offset>& t, const row_levels<Index>& levels) {
     using namespace kernels;
-    const device_triangle<Index, Offset>& t = *triangle_;
     levels_ = static_cast<std::uint32_t>(levels.count);
     counts_ = make_buffer<std::int32_t>(4 * slices_, on_, memory_.scratch);
     sorted_keys_ = make_buffer<std::uint32_t>(t.size, on_, memory_.scratch);
@@ -145,13 +163,14 @@ class planner {
     return {plan_.solve_size, sorted_keys_.data(), levels_};
   }
 
-  [[nodiscard]] kernels::row_reader<Index, Offset> reader() const {
+  [[nodiscard]] kernels::row_reader<Index, Offset> reader(
+      const device_triangle<Index, Offset>& t) const {
     kernels::row_reader<Index, Offset> reader{};
     reader.shape = shape_;
     reader.x_ring_size = plan_.x_ring_size;
     reader.solve_size = plan_.solve_size;
     reader.rows = rows_.data();
-    reader.row_offsets = triangle_->row_offsets.data();
+    reader.row_offsets = t.row_offsets.data();
     reader.solve_columns = columns_.data();
     reader.order = sorted();
     reader.partition_begins = plan_.partition_begins.data();
@@ -161,26 +180,21 @@ class planner {
   }
 
   /// Translates the columns to solve indices and measures the slices.
-  void measure() {
+  void measure(const device_triangle<Index, Offset>& t, std::uint64_t* units) {
     using namespace kernels;
-    const device_triangle<Index, Offset>& t = *triangle_;
     columns_ = make_buffer<Index>(t.entries(), on_, memory_.scratch);
     simt::for_each_by_groups(
-        on_, lanes_of_row(), t.size,
-        measure_slices<Index, Offset>{reader(), t.columns.data(), solve_index_of_row_.data(), columns_.data(),
+        on_, lanes_of_row(t), t.size,
+        measure_slices<Index, Offset>{reader(t), t.columns.data(), solve_index_of_row_.data(), columns_.data(),
                                       counts()});
     solve_index_of_row_ = {};
     offsets_ = make_buffer<std::uint64_t>(slices_ + 1, on_, memory_.scratch);
-    scan(on_, slices_, place_slices{slices_, format_, counts(), offsets_.data()}, memory_);
-    std::uint64_t units = 0;
-    on_.download(&units, offsets_.data() + slices_, sizeof(units));
-    packed_bytes_ = 16 * static_cast<std::int64_t>(units);
+    scan(on_, slices_, place_slices{slices_, format_, counts(), offsets_.data(), units}, memory_);
   }
 
   /// Returns how many lanes measure and pack one row. Rows are at most twice as long as the triangle says.
-  [[nodiscard]] int lanes_of_row() const {
-    return kernels::lanes_of_row(plan_.solve_size, static_cast<std::int64_t>(columns_.size()),
-                                 triangle_->longest_row);
+  [[nodiscard]] int lanes_of_row(const device_triangle<Index, Offset>& t) const {
+    return kernels::lanes_of_row(plan_.solve_size, static_cast<std::int64_t>(columns_.size()), t.longest_row);
   }
 
   [[nodiscard]] kernels::slice_counts counts() const {
@@ -189,11 +203,11 @@ class planner {
   }
 
   /// Allocates the packed slices, writes all but their rows, and writes where each warp begins.
-  void start_slices() {
+  void start_slices(memory_resource& kept) {
     const std::int32_t tile_stride = warp_groups_ * shape_.tile_slices();
-    plan_.slice_begins = make_buffer<std::uint32_t>(slices_, on_, memory_.kept);
-    plan_.packed_slices = make_buffer<unsigned char>(packed_bytes_, on_, memory_.kept);
-    plan_.starts = make_buffer<warp_start>(std::int64_t{plan_.partitions} * tile_stride, on_, memory_.kept);
+    plan_.slice_begins = make_buffer<std::uint32_t>(slices_, on_, kept);
+    plan_.packed_slices = make_buffer<unsigned char>(packed_bytes_, on_, kept);
+    plan_.starts = make_buffer<warp_start>(std::int64_t{plan_.partitions} * tile_stride, on_, kept);
     using agent = kernels::start_slices_agent;
     agent::params p{};
     p.slices = slices_;
@@ -222,7 +236,6 @@ class planner {
   slice_format format_ = slice_format::of<Scalar>(shape_);
   plan plan_;
   bool has_partial_rows_ = false;
-  const device_triangle<Index, Offset>* triangle_ = nullptr;
   buffer<Index> columns_;             ///< by entry of the triangle: the solve index of its column
   buffer<Index> rows_;                ///< by solve index: the row of the triangle
   buffer<Index> solve_index_of_row_;  ///< its inverse

@@ -187,6 +187,7 @@ struct place_slices {
   slice_format format;
   slice_counts counts;
   std::uint64_t* offsets;  ///< slices + 1
+  std::uint64_t* total;    ///< gets the last offset, too
 
   struct packed_size {
     std::int64_t count;  ///< units of 16 bytes
@@ -203,6 +204,7 @@ struct place_slices {
     ctx.store(offsets + slice, static_cast<std::uint64_t>(before));
     if (slice == slices - 1) {
       ctx.store(offsets + slices, static_cast<std::uint64_t>(before + own.count));
+      ctx.store(total, static_cast<std::uint64_t>(before + own.count));
     }
   }
 };

@@ -294,7 +294,8 @@ class plan_search {
             may_be_hybrid_,
             cost_constants::of<Tuning>(),
             row_per_thread_costs(),
-            costed_shapes()};
+            costed_shapes(),
+            Tuning::partitioned_boxes_factor};
   }
 
   void keep_best(const table_batch& batch, counted_cells& counted, const predictions& made) {

@@ -120,6 +120,7 @@ struct predicted_system {
   cost_constants constants;
   row_per_thread::solve_costs row_per_thread;
   std::vector<costed_shape> shapes;  ///< by index; at most predict_params::max_shapes
+  double boxes_factor = 1;           ///< of the time of a solve whose partitions are boxes of a grid
 };
 
 /// Work that the device does behind the predictions, so that the host waits once for both: enqueues it. It
@@ -161,8 +162,8 @@ struct prediction_launch {
     std::int64_t size = 0;
     for (const level_table& table : job.tables) {
       const std::int64_t partitions = table.rows.partitions;
-      params.tables[params.table_count++] = {table.begin, static_cast<std::int32_t>(partitions),
-                                             table.shapes};
+      params.tables[params.table_count++] = {table.begin, static_cast<std::int32_t>(partitions), table.shapes,
+                                             table.rows.boxes.are_used() ? system.boxes_factor : 1.0};
       size += simt::bit_count(table.shapes) * system.levels * partitions;
     }
     ends = make_buffer<float>(size, on, scratch);

@@ -25,7 +25,7 @@ namespace kernels {
 ///
 /// If it is wanted, the block estimates the time of the best hybrid path: the time that another path needs
 /// for all levels before a cut, and the time of all levels less the time until the latest partition reaches
-/// the cut.
+/// the cut, by the factor of the table.
 struct predict_agent {
   static constexpr int block_threads = predict_params::block_threads;
   static constexpr int thread_cells = predict_params::thread_cells;
@@ -278,7 +278,7 @@ struct predict_agent {
     double least = 1e300;
     for (std::int64_t level = first; level < last; ++level) {
       const double share = rows / static_cast<double>(p.size);
-      const double rest = end - latest + (1 - share) * global_entries_ns;
+      const double rest = t.factor * (end - latest + (1 - share) * global_entries_ns);
       const double time = p.row_per_thread.nanoseconds(rows, share * static_cast<double>(p.entries),
                                                        static_cast<double>(level)) +
                           p.constants.launch + (rest < of_one ? rest : of_one);

@@ -25,6 +25,7 @@ struct predicted_table {
   std::int64_t begin;  ///< its first cell
   std::int32_t partitions;
   std::uint32_t shapes;  ///< one bit for each shape that is tried
+  double factor;         ///< of the time of a solve, for the hybrid path
 };
 
 /// Parameters of the kernel.
@@ -59,6 +60,7 @@ struct predict_task {
   std::int32_t partitions;
   std::int32_t levels_at_once;
   std::int64_t rounds;  ///< of right-hand sides that are solved one after the other
+  double factor;        ///< see predicted_table
   costed_shape shape;
 
   SPTRSV_DEVICE static predict_task of(const predict_params& p, std::int64_t number) {
@@ -72,6 +74,7 @@ struct predict_task {
     }
     t.first_cell = p.tables[i].begin;
     t.partitions = p.tables[i].partitions;
+    t.factor = p.tables[i].factor;
     t.first_end += left * p.levels * t.partitions;
     std::uint32_t shapes = p.tables[i].shapes;
     for (; left > 0; --left) {
