@@ -215,15 +215,16 @@ TEST(Factors, OfOneMatrixAreAnalysedTogether) {
 }
 
 /// Expects that both factors of a matrix have the plans and the bits of two solvers.
-void expect_two_solvers(emulated_factors& s, const emulated_factors::matrix& stored,
-                        const joint_policy& policy, std::int64_t max_rhs) {
-  const auto there = s.where.upload(stored.by_rows);
-  auto options = emulated_factors::options_type::lu();
-  options.max_rhs = max_rhs;
+template <class Matrix>
+void expect_two_solvers(emulated_factors& s, const Matrix& there, const joint_policy& policy,
+                        emulated_factors::options_type options) {
+  const std::int64_t max_rhs = options.max_rhs;
   auto f = analyze_factors(policy, there, options, s.where.stream());
-  auto lower = analyze(policy, there, {uplo::lower, diag::unit, op::none, max_rhs}, s.where.stream());
-  auto upper =
-      analyze(policy, there, {uplo::upper, diag::non_unit, op::none, max_rhs}, s.where.stream());
+  const auto analyze_one = [&](const triangular_factor& of) {
+    return analyze(policy, there, {of.part, of.diagonal, of.operation, max_rhs}, s.where.stream());
+  };
+  auto lower = analyze_one(options.first);
+  auto upper = analyze_one(options.second);
   const factors_info info = f.info();
   for (int k = 0; k < 2; ++k) {
     const solver_info alone = k == 0 ? lower.info() : upper.info();
@@ -235,7 +236,7 @@ void expect_two_solvers(emulated_factors& s, const emulated_factors::matrix& sto
     EXPECT_EQ(seen.longest_row, alone.longest_row);
     EXPECT_EQ(seen.solver_bytes, alone.solver_bytes);
   }
-  const layout shape = column_major(stored.by_rows.rows, max_rhs);
+  const layout shape = column_major(f.rows(), max_rhs);
   const auto b = s.where.upload(random_vector<double>(static_cast<std::int64_t>(shape.extent), 1));
   auto x = s.where.upload(poisoned<double>(shape.extent));
   auto expected = s.where.upload(poisoned<double>(shape.extent));
@@ -247,7 +248,7 @@ void expect_two_solvers(emulated_factors& s, const emulated_factors::matrix& sto
   EXPECT_TRUE(same_bits(s.where.download(x), s.where.download(expected)));
 }
 
-/// Systems of each path, with rows to split, without entries, and in storage that is not sorted.
+/// Systems of each path, with rows to split, without entries, and in storage that is to be sorted.
 TEST(Factors, OfOneMatrixHaveThePlansOfTwoSolvers) {
   emulated_factors s;
   std::uint64_t turn = 0;
@@ -255,13 +256,21 @@ TEST(Factors, OfOneMatrixHaveThePlansOfTwoSolvers) {
        {patterns::stencil_2d(45, 40), patterns::layers(900, 300, 3), patterns::chain(300),
         patterns::power_law(500, 3), patterns::arrow_row(120), patterns::diagonal(200),
         patterns::band(400, 9), patterns::block_diagonal(600, 3), patterns::random(700, 2, 5)}) {
-    for (const std::uint64_t seed : {1, 2}) {  // 1: storage that is not sorted
-      SCOPED_TRACE(p.name + ", " + std::to_string(seed));
-      ++turn;
-      s.where.device().settings = hostile_settings(turn, turn % 3 == 0 ? 7 : 0);
-      joint_policy policy;
-      policy.exact_order = turn % 4 != 0;
-      expect_two_solvers(s, s.make_stored(p, false, seed), policy, turn % 5 == 0 ? 3 : 1);
+    for (const std::uint64_t seed : {1, 2}) {  // 1: rows that are not sorted
+      for (auto options : {emulated_factors::options_type::lu(), emulated_factors::options_type::cholesky()}) {
+        ++turn;
+        SCOPED_TRACE(p.name + ", " + std::to_string(turn));
+        s.where.device().settings = hostile_settings(turn, turn % 3 == 0 ? 7 : 0);
+        joint_policy policy;
+        policy.exact_order = turn % 4 != 0;
+        options.max_rhs = turn % 5 == 0 ? 3 : 1;
+        const auto stored = s.make_stored(p, turn % 7 == 0, seed);
+        if (stored.is_csc) {
+          expect_two_solvers(s, s.where.upload(stored.by_columns), policy, options);
+        } else {
+          expect_two_solvers(s, s.where.upload(stored.by_rows), policy, options);
+        }
+      }
     }
   }
 }

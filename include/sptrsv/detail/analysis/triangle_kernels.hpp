@@ -315,6 +315,77 @@ struct take_columns {
   }
 };
 
+/// Writes the column and the source of each entry, in any order within its row. Runs once per stored entry,
+/// see for_each_entry().
+template <class Index, class Offset>
+struct write_unsorted_entries {
+  pattern_view<Index, Offset> a;
+  triangle_form form;
+  /// Next free slot of each row, by substitution index; must be the row offsets before.
+  Offset* cursors;
+  Index* columns;   ///< output by slot
+  Offset* sources;  ///< output by slot
+
+  template <class Context>
+  [[nodiscard]] SPTRSV_DEVICE bool hold(Context&) const {
+    return true;
+  }
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t m, std::int64_t e) const {
+    const auto at = triangle_entry_of(form, static_cast<Index>(a.size - 1), static_cast<Index>(m),
+                                      ctx.load_constant(a.indices + e));
+    if (at.column < at.row) {
+      const Offset slot = ctx.atomic_add(cursors + at.row, Offset{1});
+      ctx.store(columns + slot, at.column);
+      ctx.store(sources + slot, static_cast<Offset>(e));
+    }
+  }
+};
+
+/// Sorts the entries of each row by column, one lane for each entry, and records entries that are stored
+/// twice. Rows have at most as many entries as a group has lanes. Each lane counts the entries before its
+/// own. Runs once per row, see simt::for_each_by_groups().
+template <class Index, class Offset>
+struct sort_short_rows {
+  static constexpr int longest_row = 32;
+
+  const Offset* row_offsets;  ///< by substitution index, size + 1
+  Index* columns;             ///< by slot
+  Offset* sources;            ///< by slot
+  triangle_form form;
+  std::int64_t size;
+  report* found;
+
+  template <class Context, class Group>
+  SPTRSV_DEVICE void operator()(Context& ctx, const Group& group, std::int64_t row) const {
+    const bool is_row = row < size;
+    const Offset begin = is_row ? ctx.load_constant(row_offsets + row) : Offset{0};
+    const Offset end = is_row ? ctx.load_constant(row_offsets + row + 1) : Offset{0};
+    const auto slot = static_cast<Offset>(begin + group.rank());
+    const bool is_entry = slot < end;
+    const Index column = is_entry ? ctx.load(columns + slot) : Index{-1};
+    const Offset source = is_entry ? ctx.load(sources + slot) : Offset{-1};
+    int before = 0;
+    bool is_repeated = false;
+    for (int lane = 0; lane < group.lanes; ++lane) {
+      const Index other = group.shuffle(column, lane);
+      const bool is_equal = other == column && lane != group.rank();
+      before += other >= 0 && (other < column || (is_equal && lane < group.rank())) ? 1 : 0;
+      is_repeated = is_repeated || is_equal;
+    }
+    group.warp.sync();  // all lanes have loaded their entries
+    if (!is_entry) {
+      return;
+    }
+    ctx.store(columns + begin + before, column);
+    ctx.store(sources + begin + before, source);
+    if (is_repeated) {
+      const std::int64_t major = form.transposed ? static_cast<std::int64_t>(column) : row;
+      ctx.atomic_min(&found->duplicate, form.reversed ? size - 1 - major : major);
+    }
+  }
+};
+
 /// Returns 1 if an index is not in [1, size], the range of indices that count from 1; otherwise 0.
 template <class Index>
 struct is_not_from_one {

@@ -178,19 +178,21 @@ triangle_with_levels<Index, Offset> build_with_levels(const pattern_view<Index, 
 }
 
 /// Builds both triangles of a matrix and finds their levels, with the kernels of build_with_levels(), but both
-/// searches share a launch, and a wait for the device serves both: one wait for a small matrix, two for a
-/// large one, whose arrays of entries then have the right size. A triangle with rows to split gets no levels.
-/// Returns false, and no triangles, unless the storage is sorted by rows and sound. Synchronises.
+/// searches share a launch, and a wait for the device serves both. It waits once for a small matrix that is
+/// sorted by rows of both systems, otherwise twice, and once more for each triangle that is to be sorted. A
+/// triangle with rows to split gets no levels. Returns false, and no triangles, if the storage has a fault, or
+/// has no rows. Synchronises.
 template <class Index, class Offset, class Executor>
 bool build_both_with_levels(const pattern_view<Index, Offset>& a, const triangle_form (&forms)[2],
                             const split_limits& limits, bool counts_blocks, const Executor& on,
                             const analysis_memory& memory, triangle_with_levels<Index, Offset> (&to)[2]) {
-  if (forms[0].transposed || forms[1].transposed || a.size == 0) {
+  if (a.size == 0) {
     return false;
   }
   using builder_type = device_triangle_builder<Index, Offset, Executor>;
   using report = typename builder_type::report;
-  const bool waits_once = a.entries <= entries_of_one_wait;
+  const bool waits_once =
+      a.entries <= entries_of_one_wait && !forms[0].transposed && !forms[1].transposed;
   const auto reports = make_buffer<report>(2, on, memory.scratch);
   builder_type builders[2] = {{a, forms[0], reports.data(), on, memory},
                               {a, forms[1], reports.data() + 1, on, memory}};
@@ -208,7 +210,6 @@ bool build_both_with_levels(const pattern_view<Index, Offset>& a, const triangle
   builder_type::measure_rows_of_both(builders, triangles, limits.longest);
   report found[2];
   const auto read_reports = [&] { on.download(found, reports.data(), sizeof(found)); };
-  const auto is_usable = [&](int k) { return builders[k].is_sound(found[k]) && builders[k].ascends(found[k]); };
   const auto search_levels = [&](const triangle_kernels::sound_rows& first,
                                  const triangle_kernels::sound_rows& second) {
     level_searches<Index, Offset, Executor>::launch_both(
@@ -221,23 +222,35 @@ bool build_both_with_levels(const pattern_view<Index, Offset>& a, const triangle
     search_levels({reports.data(), limits.longest_whole}, {reports.data() + 1, limits.longest_whole});
   }
   read_reports();
-  if (!is_usable(0) || !is_usable(1)) {
+  if (!builders[0].is_sound(found[0]) || !builders[1].is_sound(found[1])) {
     return false;
   }
-  if (!waits_once) {
+  const bool ascend[2] = {builders[0].ascends(found[0]), builders[1].ascends(found[1])};
+  if (!waits_once && ascend[0] && ascend[1]) {
     builder_type::write_ascending_entries_of_both(builders, triangles, {found[0].entries, found[1].entries},
                                                   {});
   }
   for (int k = 0; k < 2; ++k) {
-    triangles[k].columns.shrink(static_cast<std::size_t>(found[k].entries));
-    triangles[k].sources.shrink(static_cast<std::size_t>(found[k].entries));
+    if (ascend[k] && (waits_once || ascend[1 - k])) {
+      triangles[k].columns.shrink(static_cast<std::size_t>(found[k].entries));
+      triangles[k].sources.shrink(static_cast<std::size_t>(found[k].entries));
+    } else if (ascend[k]) {
+      builders[k].write_ascending_entries(triangles[k], found[k].entries, {});
+    }
     builders[k].complete(triangles[k], found[k]);
     triangles[k].partial_rows = found[k].partial_rows;
   }
   const bool is_whole[2] = {found[0].longest_row <= limits.longest_whole,
                             found[1].longest_row <= limits.longest_whole};
-  if (!waits_once && (is_whole[0] || is_whole[1])) {
-    search_levels({reports.data(), limits.longest_whole}, {reports.data() + 1, limits.longest_whole});
+  if ((!waits_once || !ascend[0]) && (is_whole[0] || is_whole[1])) {
+    const auto searched = [&](int k) {
+      return is_whole[k] ? triangle_kernels::sound_rows{} : triangle_kernels::sound_rows{reports.data() + k, -1};
+    };
+    if (waits_once) {  // the tickets have been drawn
+      on.fill_bytes(reports.data()->searches, 0, sizeof(found[0].searches));
+      on.fill_bytes((reports.data() + 1)->searches, 0, sizeof(found[1].searches));
+    }
+    search_levels(searched(0), searched(1));
     read_reports();
   }
   for (int k = 0; k < 2; ++k) {

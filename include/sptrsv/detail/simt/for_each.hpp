@@ -72,6 +72,11 @@ struct lane_group {
   [[nodiscard]] SPTRSV_DEVICE std::uint32_t ballot(bool v) const {
     return warp.ballot(v) >> (warp.rank() - rank()) & (lanes < 32 ? (1u << lanes) - 1u : ~0u);
   }
+  /// Returns `v` of a lane of the group.
+  template <class T>
+  [[nodiscard]] SPTRSV_DEVICE T shuffle(T v, int lane) const {
+    return warp.shuffle(v, warp.rank() - rank() + lane);
+  }
   /// Returns whether `v` is true in any lane of the warp.
   [[nodiscard]] SPTRSV_DEVICE bool any_of_warp(bool v) const { return warp.any(v); }
   /// Returns the sum of `v` over the lanes of the group.
