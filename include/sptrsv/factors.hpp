@@ -185,14 +185,17 @@ class factors {
     result.rows = rows();
     result.bytes = rows_.bytes() + columns_.bytes();
     const auto add = [&](const pair& of) {
-      for (const auto* const one : {&*of.first, &*of.second}) {
-        result.solvers.push_back(one->info());
-        const solver_info& added = result.solvers.back();
-        if (added.analysis_peak_bytes > 0) {  // on top of what was allocated before it
+      const auto add_peak = [&](std::size_t bytes) {  // on top of what was allocated before it
+        if (bytes > 0) {
           result.analysis_peak_bytes =
-              std::max(result.analysis_peak_bytes, result.bytes + result.workspace_bytes +
-                                                       of.joint_peak_bytes + added.analysis_peak_bytes);
+              std::max(result.analysis_peak_bytes, result.bytes + result.workspace_bytes + bytes);
         }
+      };
+      add_peak(of.joint_peak_bytes);
+      for (int k = 0; k < 2; ++k) {
+        result.solvers.push_back((k == 0 ? of.first : of.second)->info());
+        const solver_info& added = result.solvers.back();
+        add_peak(added.analysis_peak_bytes > 0 ? of.joint_bytes[k] + added.analysis_peak_bytes : 0);
         result.bytes += added.solver_bytes;
         result.workspace_bytes += added.workspace_bytes;
       }
@@ -222,8 +225,9 @@ class factors {
     std::optional<one_solver> second;
     bool second_shares = false;  ///< whether the second solver has the values of the first one
     bool has_own_values = true;  ///< false: both have the values of other solvers
-    /// Bytes of what both analyses share, at most; 0 if they share nothing.
-    std::size_t joint_peak_bytes = 0;
+    std::size_t joint_peak_bytes = 0;  ///< of what both analyses share, at most; 0 if they share nothing
+    /// The same when each analysis goes on alone, with what its solver keeps.
+    std::size_t joint_bytes[2] = {0, 0};
   };
   struct scratch_pair {
     solver_scratch& first;
@@ -311,8 +315,10 @@ class factors {
     if (!joint.is_prepared()) {
       return false;
     }
-    made.joint_peak_bytes = counted.peak_bytes();
+    const std::size_t kept[2] = {joint.triangle(0).kept_bytes(), joint.triangle(1).kept_bytes()};
+    made.joint_peak_bytes = counted.peak_bytes() + kept[0] + kept[1];
     for (int k = 0; k < 2; ++k) {
+      made.joint_bytes[k] = counted.live_bytes() + kept[1] + (k == 0 ? kept[0] : 0);
       pattern.prepared = &joint.triangle(k);
       (k == 0 ? made.first : made.second)
           .emplace(one_solver(policy, pattern, a.values, options[k], on, *resource_));

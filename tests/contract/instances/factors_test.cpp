@@ -253,9 +253,9 @@ TEST(Factors, OfOneMatrixHaveThePlansOfTwoSolvers) {
   emulated_factors s;
   std::uint64_t turn = 0;
   for (const pattern& p :
-       {patterns::stencil_2d(45, 40), patterns::layers(900, 300, 3), patterns::chain(300),
-        patterns::power_law(500, 3), patterns::arrow_row(120), patterns::diagonal(200),
-        patterns::band(400, 9), patterns::block_diagonal(600, 3), patterns::random(700, 2, 5)}) {
+       {patterns::stencil_2d(30, 20), patterns::layers(600, 200, 3), patterns::chain(200),
+        patterns::power_law(300, 3), patterns::arrow_row(120), patterns::diagonal(100),
+        patterns::band(150, 60), patterns::block_diagonal(300, 3), patterns::random(300, 2, 5)}) {
     for (const std::uint64_t seed : {1, 2}) {  // 1: rows that are not sorted
       for (auto options : {emulated_factors::options_type::lu(), emulated_factors::options_type::cholesky()}) {
         ++turn;

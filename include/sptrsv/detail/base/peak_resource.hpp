@@ -17,6 +17,11 @@ class peak_resource : public memory_resource {
     const std::lock_guard<std::mutex> lock(mutex_);
     return peak_;
   }
+  /// Returns the number of bytes that are allocated now.
+  [[nodiscard]] std::size_t live_bytes() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return live_;
+  }
 
  private:
   void* do_allocate(std::size_t bytes, stream_handle stream) override {

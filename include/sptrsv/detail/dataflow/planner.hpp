@@ -83,10 +83,11 @@ class planner {
       return std::move(*stored_.prepared);
     }
     if (is_row_per_thread_only() || policy_.path == path_name::single_block) {
-      return {{build_on_device(stored_, form_, on_, memory_.all_scratch()), {}}, {}, {}, {}};
+      return {{build_on_device(stored_, form_, on_, memory_.all_scratch()), {}}, {}, {}, {}, {}};
     }
     return {build_with_levels(stored_, form_, {tuning::longest_row, longest_whole_row}, counts_blocks(), on_,
                               memory_.all_scratch()),
+            {},
             {},
             {},
             {}};
@@ -113,6 +114,15 @@ class planner {
     }
     for (int k = 0; k < 2; ++k) {
       static_cast<triangle_with_levels<Index, Offset>&>(to[k]) = std::move(triangles[k]);
+      of[k].split_rows(to[k]);
+    }
+    if (!to[0].levels && !to[1].levels) {
+      auto levels = levels_of_both(to[0].rows(), to[1].rows(), on, memory,
+                                   of[0].counts_blocks() || of[1].counts_blocks());
+      to[0].levels = std::move(levels[0]);
+      to[1].levels = std::move(levels[1]);
+      of[0].free_whole_rows(to[0]);
+      of[1].free_whole_rows(to[1]);
     }
     if (of[0].may_be_partitioned(to[0]) && of[1].may_be_partitioned(to[1])) {
       search_both(of, to);
@@ -126,6 +136,7 @@ class planner {
   /// the system is not replaced. Synchronises.
   std::optional<plan_type> make_plan(prepared_type&& found, const replace_function* replace) {
     triangle_type& triangle = found.triangle;
+    known_split_ = std::move(found.split);
     known_search_ = std::move(found.search);
     known_order_ = std::move(found.order);
     known_layout_ = std::move(found.layout);
@@ -151,32 +162,47 @@ class planner {
     return policy_.path == path_name::row_per_thread || tuning::entries != entry_storage::as_values;
   }
 
+  /// Splits the long rows of a prepared triangle, if it has any.
+  void split_rows(prepared_type& found) const {
+    if (found.triangle.longest_row > longest_whole_row) {
+      found.split = split_long_rows(found.triangle, tuning::longest_row, on_, memory_.all_scratch());
+    }
+  }
+  /// Frees the whole rows of a prepared triangle with rows to split, if no path and no other system is made of
+  /// them. The columns stay, because their number is needed.
+  void free_whole_rows(prepared_type& found) const {
+    if (found.split && policy_.exact_order && !may_be_single_block(found.triangle, found.levels->count)) {
+      found.triangle.row_offsets = {};
+      found.triangle.sources = {};
+      found.triangle.diagonal_sources = {};
+    }
+  }
   /// Returns whether the first path that the planner considers for the triangle is the partitioned one.
   [[nodiscard]] bool may_be_partitioned(const prepared_type& found) const {
-    return found.levels.has_value() && found.triangle.entries() > 0 && !is_narrow(found.levels->count);
+    return found.levels.has_value() && found.rows().entries() > 0 && !is_narrow(found.levels->count);
   }
   /// Searches the partitioned path for both triangles at the same time, and orders the rows of those that are
   /// expected to take the row_per_thread path.
   static void search_both(const planner (&of)[2], prepared_type (&to)[2]) {
-    const auto search_of = [&](int k) { return of[k].search_partitioned(to[k].triangle, *to[k].levels); };
+    const auto search_of = [&](int k) { return of[k].search_partitioned(to[k].rows(), *to[k].levels); };
     partitioned_search searches[2] = {search_of(0), search_of(1)};
     const auto behind = [&](int k) -> partitioned::work_behind {
-      if (!of[k].expects_row_per_thread(to[k].triangle, to[k].levels->count)) {
+      if (!of[k].expects_row_per_thread(to[k].rows(), to[k].levels->count)) {
         return {};
       }
       return [&of, &to, k](std::int64_t* slots) {
         to[k].order =
-            row_per_thread_path::order_rows(to[k].triangle, *to[k].levels, slots, of[k].on_, of[k].memory_);
+            row_per_thread_path::order_rows(to[k].rows(), *to[k].levels, slots, of[k].on_, of[k].memory_);
       };
     };
     partitioned_search::choose_both(searches[0], searches[1], behind(0), behind(1));
     for (int k = 0; k < 2; ++k) {
-      const double by_rows = of[k].row_per_thread_nanoseconds(to[k].triangle, to[k].levels->count);
+      const double by_rows = of[k].row_per_thread_nanoseconds(to[k].rows(), to[k].levels->count);
       to[k].search =
           searches[k].take_result(of[k].hybrid_limit(std::min(searches[k].best().nanoseconds, by_rows)));
     }
   }
-  /// The partitioned path of a triangle without rows to split, laid out or about to be.
+  /// The partitioned path of a triangle, laid out or about to be.
   struct layout : prepared_layout {
     partitioned_builder builder;
 
@@ -186,7 +212,7 @@ class planner {
   /// Returns whether the planner will take the partitioned path and nothing else, after a search.
   [[nodiscard]] bool takes_partitioned(const prepared_type& found) const {
     return policy_.exact_order && found.search->cells.size() == 0 &&
-           found.search->best.nanoseconds < row_per_thread_nanoseconds(found.triangle, found.levels->count);
+           found.search->best.nanoseconds < row_per_thread_nanoseconds(found.rows(), found.levels->count);
   }
   /// Lays out the rows of small triangles that both take the partitioned path: the host waits once. Large ones
   /// would need scratch memory for both.
@@ -200,7 +226,8 @@ class planner {
     std::unique_ptr<layout> made[2];
     for (int k = 0; k < 2; ++k) {
       made[k] = std::make_unique<layout>(to[k].search->best, on, of[k].memory_);
-      if (!made[k]->builder.begin_layout(to[k].triangle, *to[k].levels, units.data() + k)) {
+      if (!made[k]->builder.begin_layout(to[k].rows(), to[k].split.has_value(), *to[k].levels,
+                                         units.data() + k)) {
         return;
       }
     }
@@ -234,7 +261,9 @@ class planner {
                                           std::optional<row_levels<Index>>&& levels) {
     const bool is_split = triangle.longest_row > longest_whole_row;
     split_type split;  // partial rows have levels of their own
-    if (is_split) {
+    if (known_split_) {
+      split = std::move(*known_split_);
+    } else if (is_split) {
       split = split_long_rows(triangle, tuning::longest_row, on_, memory_.all_scratch());
     }
     if (!is_row_per_thread_only()) {
@@ -249,9 +278,7 @@ class planner {
       }
       whole_levels_ = is_split ? nullptr : &*levels;
     }
-    // To count the levels of long rows takes long: only for small systems.
-    if (levels && policy_.path == path_name::automatic && is_narrow(levels->count) &&
-        (!is_split || triangle.entries() <= tuning::partitioned_small_entries)) {
+    if (levels && policy_.path == path_name::automatic && may_be_single_block(triangle, levels->count)) {
       auto made = plan_single_block(triangle, -1);
       if (made || is_replaced_) {
         return made;
@@ -426,6 +453,12 @@ class planner {
     }
     return is_replaced_;
   }
+  /// Returns whether the single_block path is considered. `whole`: the triangle before rows are split.
+  [[nodiscard]] bool may_be_single_block(const triangle_type& whole, std::int64_t levels) const {
+    // To count the levels of long rows takes long: only for small systems.
+    return is_narrow(levels) && (whole.longest_row <= longest_whole_row ||
+                                 whole.entries() <= tuning::partitioned_small_entries);
+  }
   [[nodiscard]] bool is_narrow(std::int64_t levels) const {
     return static_cast<double>(stored_.size) <=
            tuning::single_block_rows_per_level * static_cast<double>(levels);
@@ -593,6 +626,7 @@ class planner {
   time_limits limits_;
   const Executor& on_;
   analysis_memory memory_;
+  std::optional<split_type> known_split_;                    ///< see prepared_triangle
   std::optional<partitioned::search_result> known_search_;  ///< see prepared_triangle
   std::optional<row_order> known_order_;
   std::unique_ptr<prepared_layout> known_layout_;

@@ -1,9 +1,11 @@
 // What the analysis of both triangles of a matrix finds for each of them before either is planned.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 
+#include "sptrsv/detail/analysis/split_rows.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/search_result.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
@@ -21,6 +23,8 @@ struct prepared_layout {
 /// A triangle with its levels, in scratch memory, and what is known of its plan.
 template <class Index, class Offset>
 struct prepared_triangle : triangle_with_levels<Index, Offset> {
+  /// The triangle with long rows split, if there are any; then the levels are of these rows.
+  std::optional<split_triangle<Index, Offset>> split;
   /// Of the partitioned path, as the planner would search it; empty: it has not been searched.
   std::optional<partitioned::search_result> search;
   /// Of the row_per_thread path; empty: its rows have not been put in order. The number of slots is in
@@ -28,6 +32,17 @@ struct prepared_triangle : triangle_with_levels<Index, Offset> {
   std::optional<row_per_thread::row_order<Index, Offset>> order;
   /// Of the partitioned path, for the shape of `search`; null: its rows have not been laid out.
   std::unique_ptr<prepared_layout> layout;
+
+  /// Returns the bytes that the solver will keep.
+  [[nodiscard]] std::size_t kept_bytes() const {
+    return order ? order->levels.level_offsets.bytes() + order->levels.rows.bytes() + order->gates.bytes() +
+                       order->slices.bytes()
+                 : 0;
+  }
+  /// Returns the triangle that is solved.
+  [[nodiscard]] const device_triangle<Index, Offset>& rows() const {
+    return split ? split->triangle : this->triangle;
+  }
 };
 
 }  // namespace sptrsv::detail::dataflow

@@ -1,6 +1,7 @@
 // Levels on the device: the level of each row, and the rows in level order.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -99,6 +100,27 @@ template <class Index, class Offset, class Executor>
 row_levels<Index> levels_of_rows(const device_triangle<Index, Offset>& t, const Executor& on,
                                  const analysis_memory& memory, bool counts_blocks = false) {
   return levels_of_rows(t, on, memory, counts_blocks, limit_of_search(t.size, t.entries()));
+}
+
+/// Finds the levels of the rows of two triangles, see levels_of_rows(); both searches share a launch.
+/// Synchronises.
+template <class Index, class Offset, class Executor>
+std::array<row_levels<Index>, 2> levels_of_both(const device_triangle<Index, Offset>& first,
+                                                const device_triangle<Index, Offset>& second,
+                                                const Executor& on, const analysis_memory& memory,
+                                                bool counts_blocks) {
+  level_searches<Index, Offset, Executor> of_first(first.size, counts_blocks, on, memory);
+  level_searches<Index, Offset, Executor> of_second(second.size, counts_blocks, on, memory);
+  const auto searches = make_buffer<level_search>(4, on, memory.scratch);
+  simt::for_each(on, first.size, of_first.start(searches.data()));
+  simt::for_each(on, second.size, of_second.start(searches.data() + 2));
+  level_searches<Index, Offset, Executor>::launch_both(
+      of_first, first, searches.data(), {}, limit_of_search(first.size, first.entries()), of_second, second,
+      searches.data() + 2, {}, limit_of_search(second.size, second.entries()));
+  level_search results[2][2];
+  on.download(results, searches.data(), sizeof(results));
+  row_levels<Index> levels = of_first.finish(first, results[0]);
+  return {std::move(levels), of_second.finish(second, results[1])};
 }
 
 template <class Index, class Offset>
@@ -212,9 +234,10 @@ bool build_both_with_levels(const pattern_view<Index, Offset>& a, const triangle
   const auto read_reports = [&] { on.download(found, reports.data(), sizeof(found)); };
   const auto search_levels = [&](const triangle_kernels::sound_rows& first,
                                  const triangle_kernels::sound_rows& second) {
+    const search_limit limit = limit_of_search(a.size, a.entries);
     level_searches<Index, Offset, Executor>::launch_both(
-        searches[0], triangles[0], reports.data()->searches, first, searches[1], triangles[1],
-        (reports.data() + 1)->searches, second, limit_of_search(a.size, a.entries));
+        searches[0], triangles[0], reports.data()->searches, first, limit, searches[1], triangles[1],
+        (reports.data() + 1)->searches, second, limit);
   };
   if (waits_once) {
     builder_type::write_ascending_entries_of_both(builders, triangles, {a.entries, a.entries},

@@ -127,19 +127,20 @@ class level_searches {
     }
   }
 
-  /// Enqueues the searches of two triangles that have the same number of rows. Each search gets one half of
-  /// the thread blocks.
+  /// Enqueues the searches of two triangles. Each search gets one half of the thread blocks.
   static void launch_both(const level_searches& first, const device_triangle<Index, Offset>& of_first,
                           level_search* first_searches, const triangle_kernels::sound_rows& first_condition,
-                          const level_searches& second, const device_triangle<Index, Offset>& of_second,
-                          level_search* second_searches, const triangle_kernels::sound_rows& second_condition,
-                          const search_limit& limit) {
+                          const search_limit& first_limit, const level_searches& second,
+                          const device_triangle<Index, Offset>& of_second, level_search* second_searches,
+                          const triangle_kernels::sound_rows& second_condition,
+                          const search_limit& second_limit) {
     using agent = two_levels_agent<Index, Offset>;
+    const std::int64_t size = std::max(of_first.size, of_second.size);
     for (int i = 0; i < first.count(); ++i) {
       first.on_.template launch<agent>(
-          2 * simt::block_count(of_first.size, agent::block_threads),
-          {{first.params_of(i, of_first, first_searches, limit, first_condition),
-            second.params_of(i, of_second, second_searches, limit, second_condition)}});
+          simt::block_count(2 * simt::ceil_div(size, agent::block_threads), 1),
+          {{first.params_of(i, of_first, first_searches, first_limit, first_condition),
+            second.params_of(i, of_second, second_searches, second_limit, second_condition)}});
     }
   }
 

@@ -26,9 +26,9 @@ class builder {
     return planner_.lay_out(split, levels, chosen_.tiles, max_bytes);
   }
   /// Enqueues what lay_out() does before it waits; see planner::begin_layout().
-  bool begin_layout(const device_triangle<Index, Offset>& whole, const row_levels<Index>& levels,
-                    std::uint64_t* units) {
-    return planner_.begin_layout(whole, false, levels, chosen_.tiles, units);
+  bool begin_layout(const device_triangle<Index, Offset>& triangle, bool has_partial_rows,
+                    const row_levels<Index>& levels, std::uint64_t* units) {
+    return planner_.begin_layout(triangle, has_partial_rows, levels, chosen_.tiles, units);
   }
   bool end_layout(std::uint64_t units) { return planner_.end_layout(units, max_bytes); }
 
