@@ -10,10 +10,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "sptrsv/detail/base/peak_resource.hpp"
+#include "sptrsv/detail/factors/analyze_both.hpp"
 #include "sptrsv/detail/factors/factor_operations.hpp"
 #include "sptrsv/detail/factors/row_transform.hpp"
-#include "sptrsv/detail/factors/run_both.hpp"
 #include "sptrsv/detail/factors/stored_diagonal.hpp"
 #include "sptrsv/factors_options.hpp"
 #include "sptrsv/solver.hpp"
@@ -191,11 +190,11 @@ class factors {
               std::max(result.analysis_peak_bytes, result.bytes + result.workspace_bytes + bytes);
         }
       };
-      add_peak(of.joint_peak_bytes);
+      add_peak(of.shared.peak);
       for (int k = 0; k < 2; ++k) {
         result.solvers.push_back((k == 0 ? of.first : of.second)->info());
         const solver_info& added = result.solvers.back();
-        add_peak(added.analysis_peak_bytes > 0 ? of.joint_bytes[k] + added.analysis_peak_bytes : 0);
+        add_peak(added.analysis_peak_bytes > 0 ? of.shared.beside[k] + added.analysis_peak_bytes : 0);
         result.bytes += added.solver_bytes;
         result.workspace_bytes += added.workspace_bytes;
       }
@@ -225,9 +224,7 @@ class factors {
     std::optional<one_solver> second;
     bool second_shares = false;  ///< whether the second solver has the values of the first one
     bool has_own_values = true;  ///< false: both have the values of other solvers
-    std::size_t joint_peak_bytes = 0;  ///< of what both analyses share, at most; 0 if they share nothing
-    /// The same when each analysis goes on alone, with what its solver keeps.
-    std::size_t joint_bytes[2] = {0, 0};
+    detail::factors::joint_memory shared;
   };
   struct scratch_pair {
     solver_scratch& first;
@@ -272,58 +269,22 @@ class factors {
     const auto options_of = [&](const triangular_factor& f) {
       return system_options{f.part, f.diagonal, f.operation, max_rhs};
     };
-    const auto analyze_one = [&](const auto& matrix, const triangular_factor& f) {
-      return sptrsv::analyze(policy, matrix, options_of(f), stream, resource_);
-    };
     pair made;
     if constexpr (one_solver::has_transposed) {  // one set of values serves both
       const op between =
           in_one_matrix_ ? detail::factors::operation_between<scalar>(first_factor, second_factor) : op::none;
       if (between != op::none) {
-        made.first.emplace(analyze_one(first, first_factor));
+        made.first.emplace(sptrsv::analyze(policy, first, options_of(first_factor), stream, resource_));
         made.second.emplace(made.first->transposed(between, stream, resource_));
         made.second_shares = true;
         return made;
       }
     }
-    if constexpr (detail::factors::analyses_jointly<typename one_solver::engine>) {
-      if (in_one_matrix_ &&
-          analyze_jointly(policy, first, {options_of(first_factor), options_of(second_factor)},
-                          executor(stream), made)) {
-        return made;
-      }
-    }
-    detail::factors::run_both<executor>(
-        first.entries + second.entries >= detail::factors::many_entries,
-        [&] { made.first.emplace(analyze_one(first, first_factor)); },
-        [&] { made.second.emplace(analyze_one(second, second_factor)); });
+    made.shared = detail::factors::pair_analysis<one_solver>(policy, stream, *resource_)
+                      .run(detail::factors::system<First>{first, options_of(first_factor)},
+                           detail::factors::system<Second>{second, options_of(second_factor)}, in_one_matrix_,
+                           made.first, made.second);
     return made;
-  }
-  /// Analyses both factors of a matrix with what the engine finds for both at the same time. Returns false
-  /// if it cannot do so; then each of them is to be analysed alone.
-  template <class Matrix>
-  bool analyze_jointly(const Policy& policy, const Matrix& a, const system_options (&options)[2],
-                       const executor& on, pair& made) {
-    auto pattern = detail::pattern_of(a);
-    detail::check_shape(a.rows, a.columns, pattern, a.values, options[0]);
-    one_solver::check_spaces(pattern);
-    const detail::triangle_form forms[2] = {{options[0], pattern.by_columns},
-                                            {options[1], pattern.by_columns}};
-    detail::peak_resource counted(*resource_);
-    typename one_solver::engine::joint_analysis joint(policy, pattern, forms, options[0].max_rhs, on,
-                                                      *resource_, counted);
-    if (!joint.is_prepared()) {
-      return false;
-    }
-    const std::size_t kept[2] = {joint.triangle(0).kept_bytes(), joint.triangle(1).kept_bytes()};
-    made.joint_peak_bytes = counted.peak_bytes() + kept[0] + kept[1];
-    for (int k = 0; k < 2; ++k) {
-      made.joint_bytes[k] = counted.live_bytes() + kept[1] + (k == 0 ? kept[0] : 0);
-      pattern.prepared = &joint.triangle(k);
-      (k == 0 ? made.first : made.second)
-          .emplace(one_solver(policy, pattern, a.values, options[k], on, *resource_));
-    }
-    return true;
   }
   /// Returns the solvers of op(F_2) and op(F_1).
   template <class First, class Second>

@@ -88,6 +88,11 @@ struct shared_owner {
 template <class Stream>
 using executor_t = typename executor_for<Stream>::type;
 
+namespace factors {
+template <class Solver>
+class pair_analysis;
+}
+
 }  // namespace detail
 
 /// A triangular system op(T) x = alpha b that is analysed and ready to be solved; the result of `analyze`.
@@ -298,6 +303,8 @@ class solver {
   friend class factors;
   template <class P, class V, class I, class O, class S>
   friend class sweeps;
+  template <class Solver>
+  friend class detail::factors::pair_analysis;
 
   template <class Pattern>
   solver(const Policy& policy, const Pattern& pattern, const Value* values, const system_options& options,

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "sptrsv/detail/factors/run_both.hpp"
+#include "sptrsv/detail/factors/analyze_both.hpp"
 #include "sptrsv/detail/factors/stored_diagonal.hpp"
 #include "sptrsv/detail/sweeps/residual.hpp"
 #include "sptrsv/factors_options.hpp"
@@ -170,12 +170,12 @@ class sweeps {
     SPTRSV_EXPECTS(relaxation_ > 0 && relaxation_ < 2, errc::invalid_argument,
                    "the relaxation factor is " + std::to_string(relaxation_) + ", not between 0 and 2");
     const auto pattern = detail::pattern_of(a);
-    const auto analyze_part = [&](uplo part) {
-      return sptrsv::analyze(policy, a, {part, diag::non_unit, op::none, options.max_rhs}, stream, &resource);
+    const auto options_of = [&](uplo part) {
+      return system_options{part, diag::non_unit, op::none, options.max_rhs};
     };
-    detail::factors::run_both<executor>(
-        a.entries >= detail::factors::many_entries, [&] { lower_.emplace(analyze_part(uplo::lower)); },
-        [&] { upper_.emplace(analyze_part(uplo::upper)); });
+    detail::factors::pair_analysis<one_solver>(policy, stream, resource)
+        .run(detail::factors::system<View>{a, options_of(uplo::lower)},
+             detail::factors::system<View>{a, options_of(uplo::upper)}, true, lower_, upper_);
     diagonal_ = diagonal(pattern, on, resource);
     if (is_smoother_) {
       below_ = triangle(pattern, uplo::lower, on, resource);

@@ -18,8 +18,8 @@ struct checked_triangle {
   report* found = nullptr;  ///< the findings
 };
 
-/// Checks the stored matrix and counts the entries of the rows of one or two systems. A block takes `block_items` stored
-/// rows (columns) and as many stored entries:
+/// Checks the stored matrix and counts the entries of the rows of one or two systems. A block takes
+/// `block_items` stored rows (columns) and as many stored entries:
 ///
 ///   1. For each of the rows: check that the offsets are sound.
 ///   2. Each warp finds the rows of its entries, see majors_of().
@@ -145,8 +145,7 @@ struct check_entries_agent {
     }
     counted entry{at.row, at.column < at.row, Offset{-1}};
     if (at.column == at.row && triangle.diagonal_sources != nullptr) {
-      entry.other_diagonal =
-          ctx.atomic_exchange(triangle.diagonal_sources + at.row, static_cast<Offset>(e));
+      entry.other_diagonal = ctx.atomic_exchange(triangle.diagonal_sources + at.row, static_cast<Offset>(e));
     }
     return entry;
   }

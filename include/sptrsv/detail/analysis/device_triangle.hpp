@@ -162,8 +162,7 @@ class device_triangle_builder {
   /// Enqueues step 4 for sorted storage. `room`: at least the number of entries of the triangle.
   void write_ascending_entries(device_triangle<Index, Offset>& t, std::int64_t room,
                                const triangle_kernels::sound_rows& condition) const {
-    triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries,
-                                     writer_of(t, room, condition));
+    triangle_kernels::for_each_entry(on_, a_.offsets, a_.size, a_.entries, writer_of(t, room, condition));
   }
   /// Enqueues step 4 for both triangles of sorted storage, which is read once. `condition`: of both.
   static void write_ascending_entries_of_both(const device_triangle_builder (&of)[2],

@@ -358,6 +358,7 @@ struct sort_short_rows {
 
   template <class Context, class Group>
   SPTRSV_DEVICE void operator()(Context& ctx, const Group& group, std::int64_t row) const {
+    const auto& warp = group.warp;
     const bool is_row = row < size;
     const Offset begin = is_row ? ctx.load_constant(row_offsets + row) : Offset{0};
     const Offset end = is_row ? ctx.load_constant(row_offsets + row + 1) : Offset{0};
@@ -373,7 +374,7 @@ struct sort_short_rows {
       before += other >= 0 && (other < column || (is_equal && lane < group.rank())) ? 1 : 0;
       is_repeated = is_repeated || is_equal;
     }
-    group.warp.sync();  // all lanes have loaded their entries
+    warp.sync();  // all lanes have loaded their entries
     if (!is_entry) {
       return;
     }

@@ -20,8 +20,8 @@ class joint_analysis {
                  std::int64_t max_rhs, const Executor& on, memory_resource& kept, memory_resource& scratch)
       : arena_(arena_bytes<Executor>(2 * a.size, 2 * a.entries, sizeof(Offset)), scratch, on.stream()),
         words_(arena_),
-        is_prepared_(planner_type::prepare_both(policy, a, forms, max_rhs, on, {kept, arena_, &words_},
-                                                triangles_)) {}
+        is_prepared_(
+            planner_type::prepare_both(policy, a, forms, max_rhs, on, {kept, arena_, &words_}, triangles_)) {}
   joint_analysis(const joint_analysis&) = delete;
   joint_analysis& operator=(const joint_analysis&) = delete;
 

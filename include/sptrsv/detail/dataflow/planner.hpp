@@ -168,8 +168,8 @@ class planner {
       found.split = split_long_rows(found.triangle, tuning::longest_row, on_, memory_.all_scratch());
     }
   }
-  /// Frees the whole rows of a prepared triangle with rows to split, if no path and no other system is made of
-  /// them. The columns stay, because their number is needed.
+  /// Frees the whole rows of a prepared triangle with rows to split, if no path and no other system is made
+  /// of them. The columns stay, because their number is needed.
   void free_whole_rows(prepared_type& found) const {
     if (found.split && policy_.exact_order && !may_be_single_block(found.triangle, found.levels->count)) {
       found.triangle.row_offsets = {};
@@ -214,8 +214,8 @@ class planner {
     return policy_.exact_order && found.search->cells.size() == 0 &&
            found.search->best.nanoseconds < row_per_thread_nanoseconds(found.rows(), found.levels->count);
   }
-  /// Lays out the rows of small triangles that both take the partitioned path: the host waits once. Large ones
-  /// would need scratch memory for both.
+  /// Lays out the rows of small triangles that both take the partitioned path: the host waits once. Large
+  /// ones would need scratch memory for both.
   static void lay_out_both(const planner (&of)[2], prepared_type (&to)[2]) {
     if (of[0].stored_.entries > entries_of_one_wait || !of[0].takes_partitioned(to[0]) ||
         !of[1].takes_partitioned(to[1])) {
@@ -241,14 +241,8 @@ class planner {
   /// Returns a search for the best plan of the partitioned path.
   [[nodiscard]] partitioned_search search_partitioned(const triangle_type& triangle,
                                                       const row_levels<Index>& levels) const {
-    return {triangle,
-            levels,
-            policy_.partitions,
-            policy_.path == path_name::partitioned ? policy_.shape : -1,
-            max_rhs_,
-            0,
-            may_be_hybrid(),
-            on_,
+    return {triangle, levels, policy_.partitions, policy_.path == path_name::partitioned ? policy_.shape : -1,
+            max_rhs_, 0,      may_be_hybrid(),    on_,
             memory_};
   }
   /// No gain was measured with several right-hand sides, so these need an explicit request.
@@ -456,8 +450,8 @@ class planner {
   /// Returns whether the single_block path is considered. `whole`: the triangle before rows are split.
   [[nodiscard]] bool may_be_single_block(const triangle_type& whole, std::int64_t levels) const {
     // To count the levels of long rows takes long: only for small systems.
-    return is_narrow(levels) && (whole.longest_row <= longest_whole_row ||
-                                 whole.entries() <= tuning::partitioned_small_entries);
+    return is_narrow(levels) &&
+           (whole.longest_row <= longest_whole_row || whole.entries() <= tuning::partitioned_small_entries);
   }
   [[nodiscard]] bool is_narrow(std::int64_t levels) const {
     return static_cast<double>(stored_.size) <=
@@ -626,7 +620,7 @@ class planner {
   time_limits limits_;
   const Executor& on_;
   analysis_memory memory_;
-  std::optional<split_type> known_split_;                    ///< see prepared_triangle
+  std::optional<split_type> known_split_;                   ///< see prepared_triangle
   std::optional<partitioned::search_result> known_search_;  ///< see prepared_triangle
   std::optional<row_order> known_order_;
   std::unique_ptr<prepared_layout> known_layout_;

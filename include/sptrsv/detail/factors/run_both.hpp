@@ -3,17 +3,10 @@
 
 #include <cstdint>
 #include <exception>
-#include <type_traits>
 
 #include "sptrsv/detail/factors/for_each.hpp"
 
 namespace sptrsv::detail::factors {
-
-/// Whether an engine has a joint_analysis: what the analyses of both triangles of a matrix begin with.
-template <class Engine, class = void>
-inline constexpr bool analyses_jointly = false;
-template <class Engine>
-inline constexpr bool analyses_jointly<Engine, std::void_t<typename Engine::joint_analysis>> = true;
 
 /// Entries of a system whose analysis takes a few times as long as the start of a thread.
 inline constexpr std::int64_t many_entries = 20'000;

@@ -199,11 +199,11 @@ triangle_with_levels<Index, Offset> build_with_levels(const pattern_view<Index, 
   return {std::move(t), std::move(levels)};
 }
 
-/// Builds both triangles of a matrix and finds their levels, with the kernels of build_with_levels(), but both
-/// searches share a launch, and a wait for the device serves both. It waits once for a small matrix that is
-/// sorted by rows of both systems, otherwise twice, and once more for each triangle that is to be sorted. A
-/// triangle with rows to split gets no levels. Returns false, and no triangles, if the storage has a fault, or
-/// has no rows. Synchronises.
+/// Builds both triangles of a matrix and finds their levels, with the kernels of build_with_levels(), but
+/// both searches share a launch, and a wait for the device serves both. It waits once for a small matrix that
+/// is sorted by rows of both systems, otherwise twice, and once more for each triangle that is to be sorted.
+/// A triangle with rows to split gets no levels. Returns false, and no triangles, if the storage has a fault,
+/// or has no rows. Synchronises.
 template <class Index, class Offset, class Executor>
 bool build_both_with_levels(const pattern_view<Index, Offset>& a, const triangle_form (&forms)[2],
                             const split_limits& limits, bool counts_blocks, const Executor& on,
@@ -213,8 +213,7 @@ bool build_both_with_levels(const pattern_view<Index, Offset>& a, const triangle
   }
   using builder_type = device_triangle_builder<Index, Offset, Executor>;
   using report = typename builder_type::report;
-  const bool waits_once =
-      a.entries <= entries_of_one_wait && !forms[0].transposed && !forms[1].transposed;
+  const bool waits_once = a.entries <= entries_of_one_wait && !forms[0].transposed && !forms[1].transposed;
   const auto reports = make_buffer<report>(2, on, memory.scratch);
   builder_type builders[2] = {{a, forms[0], reports.data(), on, memory},
                               {a, forms[1], reports.data() + 1, on, memory}};
@@ -235,9 +234,9 @@ bool build_both_with_levels(const pattern_view<Index, Offset>& a, const triangle
   const auto search_levels = [&](const triangle_kernels::sound_rows& first,
                                  const triangle_kernels::sound_rows& second) {
     const search_limit limit = limit_of_search(a.size, a.entries);
-    level_searches<Index, Offset, Executor>::launch_both(
-        searches[0], triangles[0], reports.data()->searches, first, limit, searches[1], triangles[1],
-        (reports.data() + 1)->searches, second, limit);
+    level_searches<Index, Offset, Executor>::launch_both(searches[0], triangles[0], reports.data()->searches,
+                                                         first, limit, searches[1], triangles[1],
+                                                         (reports.data() + 1)->searches, second, limit);
   };
   if (waits_once) {
     builder_type::write_ascending_entries_of_both(builders, triangles, {a.entries, a.entries},
@@ -267,7 +266,8 @@ bool build_both_with_levels(const pattern_view<Index, Offset>& a, const triangle
                             found[1].longest_row <= limits.longest_whole};
   if ((!waits_once || !ascend[0]) && (is_whole[0] || is_whole[1])) {
     const auto searched = [&](int k) {
-      return is_whole[k] ? triangle_kernels::sound_rows{} : triangle_kernels::sound_rows{reports.data() + k, -1};
+      return is_whole[k] ? triangle_kernels::sound_rows{}
+                         : triangle_kernels::sound_rows{reports.data() + k, -1};
     };
     if (waits_once) {  // the tickets have been drawn
       on.fill_bytes(reports.data()->searches, 0, sizeof(found[0].searches));

@@ -38,8 +38,7 @@ class builder {
     halves.rest.levels = {};
     renumber_columns_before_cut(rest_.columns(), rest_triangle.size, order.levels.solve_indices);
     First first(std::move(halves.first.split), stored_.size, max_rhs_, std::move(order), form_, on_, memory_);
-    return path_type(std::move(first),
-                     rest_.pack(halves.rest.split, stored_, max_rhs_, form_, memory_.kept));
+    return path_type(std::move(first), rest_.pack(halves.rest.split, stored_, max_rhs_, form_, memory_.kept));
   }
 
  private:

@@ -88,8 +88,7 @@ class planner {
         stored_entries < (std::int64_t{1} << 32)) {
       from.diagonals = make_buffer<std::uint32_t>(plan_.solve_size, on_, kept);
       from.row_entries = make_buffer<std::uint8_t>(plan_.solve_size, on_, kept);
-      from.row_links =
-          make_buffer<std::uint16_t>(has_partial_rows_ ? plan_.solve_size : 0, on_, kept);
+      from.row_links = make_buffer<std::uint16_t>(has_partial_rows_ ? plan_.solve_size : 0, on_, kept);
       from.shared_entries = make_buffer<std::uint32_t>(simt::ceil_div(stored_entries, 32), on_, kept);
     } else {
       from.targets = make_buffer<std::uint32_t>(stored_entries, on_, kept);
@@ -163,8 +162,7 @@ class planner {
     return {plan_.solve_size, sorted_keys_.data(), levels_};
   }
 
-  [[nodiscard]] kernels::row_reader<Index, Offset> reader(
-      const device_triangle<Index, Offset>& t) const {
+  [[nodiscard]] kernels::row_reader<Index, Offset> reader(const device_triangle<Index, Offset>& t) const {
     kernels::row_reader<Index, Offset> reader{};
     reader.shape = shape_;
     reader.x_ring_size = plan_.x_ring_size;
@@ -185,8 +183,8 @@ class planner {
     columns_ = make_buffer<Index>(t.entries(), on_, memory_.scratch);
     simt::for_each_by_groups(
         on_, lanes_of_row(t), t.size,
-        measure_slices<Index, Offset>{reader(t), t.columns.data(), solve_index_of_row_.data(), columns_.data(),
-                                      counts()});
+        measure_slices<Index, Offset>{reader(t), t.columns.data(), solve_index_of_row_.data(),
+                                      columns_.data(), counts()});
     solve_index_of_row_ = {};
     offsets_ = make_buffer<std::uint64_t>(slices_ + 1, on_, memory_.scratch);
     scan(on_, slices_, place_slices{slices_, format_, counts(), offsets_.data(), units}, memory_);

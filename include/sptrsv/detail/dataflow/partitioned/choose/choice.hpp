@@ -204,8 +204,8 @@ class plan_search {
     return found;
   }
 
-  /// Returns the tables of the partitionings that are tried; none if no shape fits the device or the system is
-  /// too large. May synchronise.
+  /// Returns the tables of the partitionings that are tried; none if no shape fits the device or the system
+  /// is too large. May synchronise.
   std::vector<table_batch> batches() {
     // Solve indices have 32 bits, also that of a thread one step past the end.
     constexpr std::int64_t too_many = max_count<std::int32_t>;
@@ -270,14 +270,12 @@ class plan_search {
   /// Does the same for batches of two systems together.
   static void try_both(plan_search& first, const table_batch& of_first, plan_search& second,
                        const table_batch& of_second) {
-    auto counted =
-        count_level_tables_of_both<Index, Offset>({first.tables_of(of_first), second.tables_of(of_second)},
-                                                  first.on_, first.memory_);
+    auto counted = count_level_tables_of_both<Index, Offset>(
+        {first.tables_of(of_first), second.tables_of(of_second)}, first.on_, first.memory_);
     const predicted_system systems[2] = {first.predicted(), second.predicted()};
     const prediction_job jobs[2] = {{of_first.tables, counted[0], systems[0]},
                                     {of_second.tables, counted[1], systems[1]}};
-    const auto made =
-        predict_both(jobs, {first.behind_, second.behind_}, first.on_, first.memory_.scratch);
+    const auto made = predict_both(jobs, {first.behind_, second.behind_}, first.on_, first.memory_.scratch);
     first.keep_best(of_first, counted[0], made[0]);
     second.keep_best(of_second, counted[1], made[1]);
   }

@@ -167,8 +167,8 @@ struct prediction_launch {
       size += simt::bit_count(table.shapes) * system.levels * partitions;
     }
     ends = make_buffer<float>(size, on, scratch);
-    level_ends = make_buffer<float>(system.may_be_hybrid ? tasks_of(job.tables) * system.levels : 0, on,
-                                    scratch);
+    level_ends =
+        make_buffer<float>(system.may_be_hybrid ? tasks_of(job.tables) * system.levels : 0, on, scratch);
     params.size = system.rows;
     params.entries = system.entries;
     params.levels = system.levels;
