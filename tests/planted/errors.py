@@ -864,6 +864,52 @@ ERRORS = (
         Edit(LEVELS, "!p.condition.hold(ctx)", "false"),
     ),
     error(
+        "both analyses: the second system takes the tasks of the first one",
+        "offset",
+        "joint_analysis",
+        Edit(
+            D + "dataflow/partitioned/choose/predict_agent.hpp",
+            "is_first ? number : number - p.first_tasks",
+            "number",
+        ),
+    ),
+    error(
+        "both analyses: the tables of the second triangle are counted from the first block on",
+        "offset",
+        "joint_analysis",
+        Edit(
+            D + "dataflow/partitioned/choose/level_counts.hpp",
+            "is_first ? block : block - p.first_blocks",
+            "block",
+        ),
+    ),
+    error(
+        "both analyses: the tickets of a search in vain are not put back",
+        "reset",
+        "joint_analysis",
+        Edit(
+            D + "levels/device_levels.hpp",
+            "on.fill_bytes(reports.data()->searches, 0, sizeof(found[0].searches));",
+            ";",
+        ),
+    ),
+    error(
+        "both analyses: whole rows that another path needs are freed",
+        "lifetime",
+        "joint_analysis",
+        Edit(
+            D + "dataflow/planner.hpp",
+            "policy_.exact_order && !may_be_single_block(found.triangle, found.levels->count)",
+            "policy_.exact_order",
+        ),
+    ),
+    error(
+        "rows sorted on their own: equal columns take the same place",
+        "index",
+        "analysis",
+        Edit(D + "analysis/triangle_kernels.hpp", "other < column || ", "other <= column || "),
+    ),
+    error(
         "the last row of a run of equal rows is not counted",
         "tail",
         "analysis",

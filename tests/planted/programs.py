@@ -68,6 +68,7 @@ PROGRAMS = {
         Program("distributed", source="distributed/solve_test.cpp"),
         Program("supernodal_merge", source="unit/supernodal/analysis/merge_test.cpp"),
         Program("analysis", source="contract/instances/analysis_test.cpp"),
+        Program("joint_analysis", source="contract/instances/factors_test.cpp"),
         Program("predictions", source="unit/dataflow/partitioned/choose/predict_test.cpp"),
         Program("partitioned_plan", source="unit/dataflow/partitioned/build/planner_test.cpp"),
         Program("incomplete", source="contract/instances/incomplete_test.cpp"),
