@@ -907,7 +907,7 @@ ERRORS = (
         "rows sorted on their own: equal columns take the same place",
         "index",
         "analysis",
-        Edit(D + "analysis/triangle_kernels.hpp", "other < column || ", "other <= column || "),
+        Edit(D + "analysis/triangle_kernels.hpp", "other < column", "other <= column"),
     ),
     error(
         "the last row of a run of equal rows is not counted",
