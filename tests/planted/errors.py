@@ -879,8 +879,8 @@ ERRORS = (
         "joint_analysis",
         Edit(
             D + "dataflow/partitioned/choose/level_counts.hpp",
-            "is_first ? block : block - p.first_blocks",
-            "block",
+            "of_one::run_block(ctx, p.of[1], block - p.first_blocks)",
+            "of_one::run_block(ctx, p.of[1], block)",
         ),
     ),
     error(

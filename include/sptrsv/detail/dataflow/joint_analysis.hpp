@@ -18,7 +18,7 @@ class joint_analysis {
   /// that follow; it outlives them. `scratch`: of what ends with this object. Synchronises.
   joint_analysis(const Policy& policy, const pattern_view<Index, Offset>& a, const triangle_form (&forms)[2],
                  std::int64_t max_rhs, const Executor& on, memory_resource& kept, memory_resource& scratch)
-      : arena_(arena_bytes<Executor>(2 * a.size, 2 * a.entries, sizeof(Offset)), scratch, on.stream()),
+      : arena_(2 * arena_bytes<Executor>(a.size, a.entries, sizeof(Offset)), scratch, on.stream()),
         words_(arena_),
         is_prepared_(
             planner_type::prepare_both(policy, a, forms, max_rhs, on, {kept, arena_, &words_}, triangles_)) {}

@@ -124,6 +124,11 @@ class planner {
       of[0].free_whole_rows(to[0]);
       of[1].free_whole_rows(to[1]);
     }
+    for (int k = 0; k < 2; ++k) {
+      if (to[k].levels && !of[k].counts_blocks()) {
+        to[k].levels->count_of_blocks = 0;  // it was counted for the other triangle
+      }
+    }
     if (of[0].may_be_partitioned(to[0]) && of[1].may_be_partitioned(to[1])) {
       search_both(of, to);
       lay_out_both(of, to);

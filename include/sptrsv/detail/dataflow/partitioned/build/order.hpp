@@ -96,11 +96,20 @@ struct sorted_partition_levels {
   SPTRSV_DEVICE std::int64_t partition_of(Context& ctx, std::int64_t solve_index) const {
     return static_cast<std::int64_t>(ctx.load_constant(keys + solve_index) / levels);
   }
-  /// Returns how many rows of its partition level stand before the row.
+  /// Returns how many rows of its partition level stand before the row. Partition levels are short: the
+  /// search doubles its step, from the row on.
   template <class Context>
   SPTRSV_DEVICE std::int64_t number_in_level(Context& ctx, std::int64_t solve_index) const {
-    return solve_index -
-           triangle_kernels::count_below(ctx, keys, solve_index, ctx.load_constant(keys + solve_index));
+    const std::uint32_t level = ctx.load_constant(keys + solve_index);
+    std::int64_t inside = 0;  // the row so far before this one belongs to the partition level
+    std::int64_t step = 1;
+    while (inside + step <= solve_index && ctx.load_constant(keys + solve_index - inside - step) == level) {
+      inside += step;
+      step *= 2;
+    }
+    const std::int64_t end = solve_index - inside;  // the first row of the level is in [begin, end]
+    const std::int64_t begin = end - step + 1 > 0 ? end - step + 1 : 0;
+    return inside + end - begin - triangle_kernels::count_below(ctx, keys + begin, end - begin, level);
   }
 };
 

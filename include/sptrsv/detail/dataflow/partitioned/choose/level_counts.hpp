@@ -183,8 +183,11 @@ struct count_levels_of_two_agent {
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
     const auto block = static_cast<std::int64_t>(ctx.block_rank());
-    const bool is_first = block < p.first_blocks;
-    of_one::run_block(ctx, p.of[is_first ? 0 : 1], is_first ? block : block - p.first_blocks);
+    if (block < p.first_blocks) {  // see two_levels_agent
+      of_one::run_block(ctx, p.of[0], block);
+    } else {
+      of_one::run_block(ctx, p.of[1], block - p.first_blocks);
+    }
   }
 };
 
