@@ -178,7 +178,8 @@ class planner {
   }
 
   /// Translates the columns to solve indices and measures the slices.
-  void measure(const device_triangle<Index, Offset>& t, std::uint64_t* units) {
+  void measure(const device_triangle<Index, Offset>& t,
+               std::uint64_t* units) {  // NOLINT(readability-non-const-parameter): the scan writes it
     using namespace kernels;
     columns_ = make_buffer<Index>(t.entries(), on_, memory_.scratch);
     simt::for_each_by_groups(

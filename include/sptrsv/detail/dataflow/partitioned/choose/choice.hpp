@@ -60,10 +60,10 @@ class plan_search {
 
   /// Does what choose() does for two systems: their predictions share launches, and the host waits once for
   /// both. Synchronises.
-  static void choose_both(plan_search& first, plan_search& second, work_behind of_first,
-                          work_behind of_second) {
-    first.behind_ = std::move(of_first);
-    second.behind_ = std::move(of_second);
+  static void choose_both(plan_search& first, plan_search& second, const work_behind& of_first,
+                          const work_behind& of_second) {
+    first.behind_ = of_first;
+    second.behind_ = of_second;
     const std::vector<table_batch> batches[2] = {first.batches(), second.batches()};
     const std::size_t shared = std::min(batches[0].size(), batches[1].size());
     for (std::size_t i = 0; i < shared; ++i) {
