@@ -115,8 +115,8 @@ std::array<row_levels<Index>, 2> levels_of_both(const device_triangle<Index, Off
   simt::for_each(on, first.size, of_first.start(searches.data()));
   simt::for_each(on, second.size, of_second.start(searches.data() + 2));
   level_searches<Index, Offset, Executor>::launch_both(
-      of_first, first, searches.data(), {}, limit_of_search(first.size, first.entries()), of_second, second,
-      searches.data() + 2, {}, limit_of_search(second.size, second.entries()));
+      of_first, {first, searches.data(), limit_of_search(first.size, first.entries())}, of_second,
+      {second, searches.data() + 2, limit_of_search(second.size, second.entries())});
   level_search results[2][2];
   on.download(results, searches.data(), sizeof(results));
   row_levels<Index> levels = of_first.finish(first, results[0]);
@@ -234,9 +234,9 @@ bool build_both_with_levels(const pattern_view<Index, Offset>& a, const triangle
   const auto search_levels = [&](const triangle_kernels::sound_rows& first,
                                  const triangle_kernels::sound_rows& second) {
     const search_limit limit = limit_of_search(a.size, a.entries);
-    level_searches<Index, Offset, Executor>::launch_both(searches[0], triangles[0], reports.data()->searches,
-                                                         first, limit, searches[1], triangles[1],
-                                                         (reports.data() + 1)->searches, second, limit);
+    level_searches<Index, Offset, Executor>::launch_both(
+        searches[0], {triangles[0], reports.data()->searches, limit, first}, searches[1],
+        {triangles[1], (reports.data() + 1)->searches, limit, second});
   };
   if (waits_once) {
     builder_type::write_ascending_entries_of_both(builders, triangles, {a.entries, a.entries},

@@ -127,20 +127,29 @@ class level_searches {
     }
   }
 
+  /// One of two searches that share launches; see launch().
+  struct part {
+    const device_triangle<Index, Offset>& triangle;
+    level_search* searches;
+    search_limit limit;
+    triangle_kernels::sound_rows condition{};
+  };
   /// Enqueues the searches of two triangles. Each search gets one half of the thread blocks.
-  static void launch_both(const level_searches& first, const device_triangle<Index, Offset>& of_first,
-                          level_search* first_searches, const triangle_kernels::sound_rows& first_condition,
-                          const search_limit& first_limit, const level_searches& second,
-                          const device_triangle<Index, Offset>& of_second, level_search* second_searches,
-                          const triangle_kernels::sound_rows& second_condition,
-                          const search_limit& second_limit) {
-    using agent = two_levels_agent<Index, Offset>;
-    const std::int64_t size = std::max(of_first.size, of_second.size);
+  static void launch_both(const level_searches& first, const part& of_first, const level_searches& second,
+                          const part& of_second) {
+    const std::int64_t size = std::max(of_first.triangle.size, of_second.triangle.size);
+    const auto blocks =
+        simt::block_count(2 * simt::ceil_div(size, levels_agent<Index, Offset>::block_threads), 1);
     for (int i = 0; i < first.count(); ++i) {
-      first.on_.template launch<agent>(
-          simt::block_count(2 * simt::ceil_div(size, agent::block_threads), 1),
-          {{first.params_of(i, of_first, first_searches, first_limit, first_condition),
-            second.params_of(i, of_second, second_searches, second_limit, second_condition)}});
+      const auto a =
+          first.params_of(i, of_first.triangle, of_first.searches, of_first.limit, of_first.condition);
+      const auto b =
+          second.params_of(i, of_second.triangle, of_second.searches, of_second.limit, of_second.condition);
+      if (of_first.limit.further_rounds > 0) {
+        first.on_.template launch<two_levels_agent<Index, Offset, true>>(blocks, {{a, b}});
+      } else {
+        first.on_.template launch<two_levels_agent<Index, Offset, false>>(blocks, {{a, b}});
+      }
     }
   }
 
