@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -117,13 +118,16 @@ class level_searches {
     return {found_.of_row.data(), of_blocks_.data(), found_.numbers.data(), searches};
   }
 
-  /// Enqueues the searches.
+  /// Enqueues the searches. Without a deadline the blocks ask for shared memory that they do not use, so that
+  /// an SM has two of them at the same time: in most systems nearly all warps wait, and their polls hold up
+  /// those that work.
   void launch(const device_triangle<Index, Offset>& t, level_search* searches, const search_limit& limit,
               const triangle_kernels::sound_rows& condition) const {
     using agent = levels_agent<Index, Offset>;
+    const std::size_t unused_bytes = limit.further_rounds > 0 ? 0 : on_.shared_limit() / 20 * 9;
     for (int i = 0; i < count(); ++i) {
       on_.template launch<agent>(simt::block_count(t.size, agent::block_threads),
-                                 params_of(i, t, searches, limit, condition));
+                                 params_of(i, t, searches, limit, condition), unused_bytes);
     }
   }
 
