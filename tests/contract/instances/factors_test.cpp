@@ -219,7 +219,9 @@ template <class Matrix>
 void expect_two_solvers(emulated_factors& s, const Matrix& there, const joint_policy& policy,
                         emulated_factors::options_type options) {
   const std::int64_t max_rhs = options.max_rhs;
-  auto f = analyze_factors(policy, there, options, s.where.stream());
+  counting_resource counted(s.where.resource());
+  auto f = analyze_factors(policy, there, options, s.where.stream(), &counted);
+  EXPECT_GE(f.info().analysis_peak_bytes, counted.largest_bytes());
   const auto analyze_one = [&](const triangular_factor& of) {
     return analyze(policy, there, {of.part, of.diagonal, of.operation, max_rhs}, s.where.stream());
   };
