@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
-#include "sptrsv/detail/incomplete/short_rows.hpp"
+#include "sptrsv/detail/incomplete/short_cholesky_rows.hpp"
+#include "sptrsv/detail/incomplete/short_lu_rows.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 
@@ -14,13 +16,13 @@ namespace sptrsv::detail::incomplete {
 /// are pending before the launch. Per warp, until there are no rows left:
 ///
 ///   1. Draw a ticket, which selects the rows.
-///   2. If the rows are short enough, compute them in registers (short_rows). If not:
+///   2. If the rows are short enough, compute them in registers (short_lu_rows, short_cholesky_rows). If not:
 ///   3. Load the row's values of A; apply the shift of the diagonal.
 ///   4. Take the row's operands in batches, one for each lane (`operand`). The values of the next batch are
 ///      loaded before the current one is used, and the operands of the batch after it, too.
 ///   5. In rounds of the whole warp: compute the steps whose operands are known, in their order, then poll
 ///      the others. LU: l = a_ik / u_kk, then a_ij -= l u_kj. Cholesky: the lanes sum the products
-///      l_ij conj(l_kj) in a butterfly, then l = (a_ik - sum) / l_kk.
+///      l_ij conj(l_kj) in a butterfly, then l = (a_ik - sum) (1 / l_kk).
 ///   6. After the last step publish the values, those first that other rows need.
 ///
 /// Progress: a row needs rows with smaller solve indices. They have the same ticket, or smaller ones, whose
@@ -66,7 +68,8 @@ struct agent {
                                            std::int64_t solve_index, Scalar* shared, std::uint32_t half) {
     const auto at = row_place<Scalar, Index, Offset>::load(ctx, p, solve_index);
     if constexpr (Tuning::short_rows_in_registers) {
-      using short_rows = incomplete::short_rows<Method, Scalar, Index, Offset, Lanes>;
+      using short_rows = std::conditional_t<Method == method::lu, short_lu_rows<Scalar, Index, Offset, Lanes>,
+                                            short_cholesky_rows<Scalar, Index, Offset, Lanes>>;
       if (warp.all(short_rows::fits(at))) {
         short_rows::factorize(ctx, warp, p, at, half);
         return;
@@ -102,7 +105,9 @@ struct agent {
     const std::uint32_t known = warp.ballot(flag::is_known(row.now.seen)) >> first_lane;
     const std::uint32_t pivots =
         warp.ballot(row.now.is_present() && row.now.is_pivot()) >> first_lane & bits_below(Lanes);
-    prepare_pivot(row);
+    if constexpr (Method == method::lu) {
+      prepare_pivot(row);
+    }
     for (;;) {
       const int end = end_of_step(pivots, row.used, row.count);
       const std::uint32_t needed = bits_below(end) & ~bits_below(row.used);

@@ -13,16 +13,21 @@
 
 namespace sptrsv::detail::incomplete {
 
-/// Marks entries pending. Runs once per entry in level order.
+/// Marks entries and the reciprocals of the pivots pending. Runs once per entry in level order.
 template <class Scalar, class Offset>
 struct reset_entries {
+  std::int64_t size;
   const Offset* sources;
   typename value_flag<Scalar>::word* factors;
+  typename value_flag<Scalar>::word* reciprocals;
 
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
     using flag = value_flag<Scalar>;
     flag::reset(ctx, flag::address(factors, ctx.load_constant(sources + e)));
+    if (e < size) {
+      flag::reset(ctx, flag::address(reciprocals, e));
+    }
   }
 };
 
@@ -59,6 +64,8 @@ class engine {
   engine(const pattern_view<Index, Offset>& a, const Executor& on, memory_resource& resource)
       : rows_(analyze_elimination<Method>(a, on, resource)),
         factors_(make_buffer<word>(checked_product(a.entries, flag::words), on, resource)),
+        reciprocals_(make_buffer<word>(
+            Method == method::cholesky ? checked_product(a.size, flag::words) : 0, on, resource)),
         state_(make_buffer<factor_state>(1, on, resource)),
         plan_(make_plan(on)) {
     const factor_state start{0, {all_finite, all_finite}, {0, 0}};
@@ -76,7 +83,9 @@ class engine {
       on.fill_bytes(factors_.data(), 0xff, factors_.bytes());
     } else {  // entries above the diagonal are not used and keep their values
       on.copy(factors_.data(), values, factors_.bytes());
-      simt::for_each(on, rows_.entries, reset_entries<Scalar, Offset>{rows_.sources.data(), factors_.data()});
+      simt::for_each(on, rows_.entries,
+                     reset_entries<Scalar, Offset>{rows_.size, rows_.sources.data(), factors_.data(),
+                                                   reciprocals_.data()});
     }
     if (long_rows_.size() > 0) {
       simt::for_each(on, rows_.entries,
@@ -90,7 +99,7 @@ class engine {
                                  {rows_.size, plan_.tasks, plan_.draws, plan_.shared_slots, rows_.rows.data(),
                                   rows_.row_offsets.data(), rows_.diagonal_slots.data(), rows_.sources.data(),
                                   rows_.first_operands.data(), rows_.operands.data(), values, factors_.data(),
-                                  long_rows_.data(), state_.data(), rule},
+                                  reciprocals_.data(), long_rows_.data(), state_.data(), rule},
                                  shared_bytes<kernel>(plan_.shared_slots));
     });
   }
@@ -115,7 +124,7 @@ class engine {
     info.longest_row = rows_.longest_row;
     info.operands = static_cast<std::int64_t>(rows_.operands.size());
     info.lanes_per_row = plan_.lanes;
-    info.bytes = rows_.bytes() + factors_.bytes() + state_.bytes() + long_rows_.bytes();
+    info.bytes = rows_.bytes() + factors_.bytes() + reciprocals_.bytes() + state_.bytes() + long_rows_.bytes();
   }
 
  private:
@@ -196,7 +205,8 @@ class engine {
   }
 
   elimination<Index, Offset> rows_;
-  buffer<word> factors_;  ///< by entry of the stored matrix
+  buffer<word> factors_;      ///< by entry of the stored matrix
+  buffer<word> reciprocals_;  ///< see agent::params; empty for LU
   buffer<factor_state> state_;
   launch_plan plan_;
   buffer<Scalar> long_rows_;  ///< see agent::params; empty if all rows are in shared memory

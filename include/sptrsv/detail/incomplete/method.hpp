@@ -1,6 +1,7 @@
 // What the incomplete factorisations on host and device share: the methods, and what is done to pivots.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "sptrsv/detail/base/scalar.hpp"
@@ -73,6 +74,16 @@ SPTRSV_HOST_DEVICE real_t<Scalar> squared(Scalar v) {
   } else {
     return v * v;
   }
+}
+
+/// Returns 1 / sqrt(v) with an error of at most 2 ulp: infinite for 0, and NaN for a negative number.
+SPTRSV_HOST_DEVICE float reciprocal_root(float v) { return 1 / std::sqrt(v); }
+SPTRSV_HOST_DEVICE double reciprocal_root(double v) {
+#if defined(__CUDA_ARCH__)
+  return rsqrt(v);
+#else
+  return 1 / std::sqrt(v);
+#endif
 }
 
 /// Returns whether a pivot is zero.

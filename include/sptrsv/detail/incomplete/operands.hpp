@@ -10,14 +10,14 @@
 namespace sptrsv::detail::incomplete {
 
 /// An entry of the factors in an earlier row k, and what a row i does with it. The row has one step for each
-/// of its entries below the diagonal. The operands of a step are the pivot of row k and, by method:
+/// of its entries below the diagonal. The operands of a step are, by method:
 ///
-///   lu:       the pivot, then the entries u_kj for which (i, j) is an entry: a_ij -= l_ik u_kj;
-///   cholesky: the entries l_kj, j < k, for which (i, j) is an entry, then the pivot:
-///             l_ik = (a_ik - sum of l_ij conj(l_kj)) / l_kk.
+///   lu:       the pivot of row k, then the entries u_kj for which (i, j) is an entry: a_ij -= l_ik u_kj;
+///   cholesky: the entries l_kj, j < k, for which (i, j) is an entry, then the reciprocal of the pivot:
+///             l_ik = (a_ik - sum of l_ij conj(l_kj)) (1 / l_kk).
 template <class Index, class Offset>
 struct operand {
-  Offset source;  ///< index of the entry in the stored matrix
+  Offset source;  ///< index of the entry in the stored matrix; of a reciprocal: the solve index of row k
   Index slot;     ///< slot of entry (i, j) in row i; of a pivot: -1 - the slot of entry (i, k)
 };
 
@@ -38,7 +38,7 @@ struct find_operands {
   };
 
   /// Calls `found(slot, entry)` for each operand of step `e` of row `r` in its order: `entry` is the index of
-  /// the operand in level order.
+  /// the operand in level order, and of a reciprocal the solve index of its row.
   template <class Context, class Found>
   SPTRSV_DEVICE void visit(Context& ctx, std::int64_t r, std::int64_t e, const Found& found) const {
     const Offset begin = ctx.load_constant(row_offsets + r);
@@ -57,7 +57,7 @@ struct find_operands {
       intersect(ctx, own, other, found);
     } else {
       intersect(ctx, range{begin, own_entry, begin}, range{row_k, pivot, row_k}, found);
-      found(static_cast<Index>(-1 - slot), pivot);
+      found(static_cast<Index>(-1 - slot), static_cast<Offset>(k));
     }
   }
 
@@ -115,7 +115,9 @@ struct write_operands {
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t r, std::int64_t e) const {
     std::int64_t next = ctx.load_constant(operand_offsets + e);
     steps.visit(ctx, r, e, [&](Index slot, Offset entry) {
-      ctx.store(to + next, operand<Index, Offset>{ctx.load_constant(sources + entry), slot});
+      const bool is_reciprocal = Method == method::cholesky && slot < 0;
+      ctx.store(to + next,
+                operand<Index, Offset>{is_reciprocal ? entry : ctx.load_constant(sources + entry), slot});
       ++next;
     });
   }

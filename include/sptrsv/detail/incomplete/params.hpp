@@ -20,6 +20,12 @@ struct factor_state {
 /// Parameters of the kernel.
 template <class Scalar, class Index, class Offset>
 struct factor_params {
+  /// Returns the address of an operand.
+  template <method Method>
+  SPTRSV_DEVICE const typename value_flag<Scalar>::word* address_of(Offset source, bool is_pivot) const {
+    return value_flag<Scalar>::address(Method == method::cholesky && is_pivot ? reciprocals : factors, source);
+  }
+
   std::int64_t size;          ///< rows
   std::int64_t tasks;         ///< tickets that select rows
   std::uint32_t draws;        ///< tickets that are drawn in a launch: one more for each warp
@@ -32,6 +38,8 @@ struct factor_params {
   const operand<Index, Offset>* operands;
   const Scalar* a;                             ///< by entry of the stored matrix
   typename value_flag<Scalar>::word* factors;  ///< by entry of the stored matrix
+  /// Cholesky: the reciprocals of the pivots, by solve index.
+  typename value_flag<Scalar>::word* reciprocals;
   Scalar* long_rows;  ///< the values of A by entry in level order; null if all rows are in shared memory
   factor_state* state;
   pivot_rule<Scalar> rule;

@@ -9,17 +9,23 @@
 namespace sptrsv::detail::incomplete {
 
 /// Returns the pivot, which may be boosted. `value`: of the diagonal entry after all steps; `square_sum`: for
-/// Cholesky, of the entries before it.
-template <method Method, class Scalar>
-SPTRSV_DEVICE Scalar pivot_of(const pivot_rule<Scalar>& rule, Scalar value, real_t<Scalar> square_sum,
-                              bool& boosted) {
+/// Cholesky, of the entries before it. Cholesky publishes the reciprocal of the pivot before the pivot is
+/// known, because other rows wait for it.
+template <method Method, class Context, class Scalar, class Index, class Offset>
+SPTRSV_DEVICE Scalar finish_pivot(Context& ctx, const factor_params<Scalar, Index, Offset>& p,
+                                  std::int64_t solve_index, Scalar value, real_t<Scalar> square_sum,
+                                  bool& boosted) {
   if constexpr (Method == method::lu) {
-    boosted = rule.boosts(value);
-    return boosted ? from_real<Scalar>(rule.boost_to) : value;
+    boosted = p.rule.boosts(value);
+    return boosted ? from_real<Scalar>(p.rule.boost_to) : value;
   } else {
-    const real_t<Scalar> square = real_part(value) - square_sum;
-    boosted = rule.boosts_square(square);
-    return from_real<Scalar>(std::sqrt(boosted ? rule.boost_to : square));
+    using flag = value_flag<Scalar>;
+    real_t<Scalar> square = real_part(value) - square_sum;
+    boosted = p.rule.boosts_square(square);
+    square = boosted ? p.rule.boost_to : square;
+    flag::publish(ctx, flag::address(p.reciprocals, solve_index),
+                  from_real<Scalar>(reciprocal_root(square)));
+    return from_real<Scalar>(std::sqrt(square));
   }
 }
 
@@ -56,7 +62,9 @@ SPTRSV_DEVICE void publish(Context& ctx, const factor_params<Scalar, Index, Offs
   constexpr int slots_at_once = row_state<Method, Scalar, Index, Offset, Lanes>::slots_at_once;
   lane_findings found;
   const auto publish_slot = [&](Index slot, Scalar value, Offset target) {
-    value = slot == row.below ? pivot_of<Method>(p.rule, value, row.square_sum, found.boosted) : value;
+    value = slot == row.below ? finish_pivot<Method>(ctx, p, row.solve_index, value, row.square_sum,
+                                                     found.boosted)
+                              : value;
     flag::publish(ctx, flag::address(p.factors, target), value);
     found.add(value, slot == row.below);
   };

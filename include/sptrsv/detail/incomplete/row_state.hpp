@@ -84,6 +84,9 @@ struct row_state {
 
     SPTRSV_DEVICE bool is_present() const { return source >= 0; }
     SPTRSV_DEVICE bool is_pivot() const { return slot < 0; }
+    SPTRSV_DEVICE const typename flag::word* component(const params& p) const {
+      return p.template address_of<Method>(source, is_pivot());
+    }
   };
   struct loaded_operand : lane_operand {
     typename flag::reading seen;
@@ -105,7 +108,7 @@ struct row_state {
   loaded_operand now;
   loaded_operand ahead;
   lane_operand later;
-  bool is_prepared;  ///< whether prepare_pivot has seen the pivot of `now`
+  bool is_prepared;  ///< lu: whether prepare_pivot has seen the pivot of `now`
   bool is_inverted;  ///< whether `now` holds the reciprocal of the pivot
   Scalar carried;    ///< lu: the multiplier of the current step; cholesky: the sum of its products
   real square_sum;   ///< cholesky: the sum of the squares of the row so far
@@ -129,6 +132,7 @@ struct row_state {
     row.ahead = load_value(ctx, p, row.operand_at(ctx, p, 1));
     row.later = row.operand_at(ctx, p, 2);
     row.count = row.operands_of_batch();
+    row.is_inverted = Method == method::cholesky;
     if (row.values.is_shared()) {  // a long row has been loaded before the launch
       row.load_row(ctx, p);
     }
@@ -182,7 +186,7 @@ struct row_state {
 
   template <class Context>
   SPTRSV_DEVICE static loaded_operand load_value(Context& ctx, const params& p, const lane_operand& of) {
-    return {of, of.is_present() ? flag::try_load(ctx, flag::address(p.factors, of.source)) : flag::zero()};
+    return {of, of.is_present() ? flag::try_load(ctx, of.component(p)) : flag::zero()};
   }
 
   /// Takes the next batch of operands. Returns false if there is none.
@@ -208,12 +212,12 @@ struct row_state {
     const bool known_ahead = flag::is_known(ahead.seen);
     if (open && !(known && known_ahead)) {
       const loaded_operand& waited = known ? ahead : now;
-      ctx.pause(flag::missing(flag::address(p.factors, waited.source), waited.seen));
+      ctx.pause(flag::missing(waited.component(p), waited.seen));
       if (!known) {
-        flag::poll(ctx, flag::address(p.factors, now.source), now.seen);
+        flag::poll(ctx, now.component(p), now.seen);
       }
       if (!known_ahead) {
-        flag::poll(ctx, flag::address(p.factors, ahead.source), ahead.seen);
+        flag::poll(ctx, ahead.component(p), ahead.seen);
       }
     }
   }
