@@ -72,6 +72,7 @@ struct agent {
                                             short_cholesky_rows<Scalar, Index, Offset, Lanes>>;
       if (warp.all(short_rows::fits(at))) {
         short_rows::factorize(ctx, warp, p, at, half);
+        warp.sync();  // see short_row
         return;
       }
     }
@@ -92,7 +93,7 @@ struct agent {
         return;
       }
       if (!warp.any(advanced)) {
-        row.poll(ctx, p);
+        row.poll(ctx, warp, p);
       }
     }
   }

@@ -64,8 +64,8 @@ class engine {
   engine(const pattern_view<Index, Offset>& a, const Executor& on, memory_resource& resource)
       : rows_(analyze_elimination<Method>(a, on, resource)),
         factors_(make_buffer<word>(checked_product(a.entries, flag::words), on, resource)),
-        reciprocals_(make_buffer<word>(
-            Method == method::cholesky ? checked_product(a.size, flag::words) : 0, on, resource)),
+        reciprocals_(make_buffer<word>(Method == method::cholesky ? checked_product(a.size, flag::words) : 0,
+                                       on, resource)),
         state_(make_buffer<factor_state>(1, on, resource)),
         plan_(make_plan(on)) {
     const factor_state start{0, {all_finite, all_finite}, {0, 0}};
@@ -124,7 +124,8 @@ class engine {
     info.longest_row = rows_.longest_row;
     info.operands = static_cast<std::int64_t>(rows_.operands.size());
     info.lanes_per_row = plan_.lanes;
-    info.bytes = rows_.bytes() + factors_.bytes() + reciprocals_.bytes() + state_.bytes() + long_rows_.bytes();
+    info.bytes =
+        rows_.bytes() + factors_.bytes() + reciprocals_.bytes() + state_.bytes() + long_rows_.bytes();
   }
 
  private:

@@ -23,7 +23,8 @@ struct factor_params {
   /// Returns the address of an operand.
   template <method Method>
   SPTRSV_DEVICE const typename value_flag<Scalar>::word* address_of(Offset source, bool is_pivot) const {
-    return value_flag<Scalar>::address(Method == method::cholesky && is_pivot ? reciprocals : factors, source);
+    return value_flag<Scalar>::address(Method == method::cholesky && is_pivot ? reciprocals : factors,
+                                       source);
   }
 
   std::int64_t size;          ///< rows

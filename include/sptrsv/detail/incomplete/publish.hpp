@@ -23,8 +23,7 @@ SPTRSV_DEVICE Scalar finish_pivot(Context& ctx, const factor_params<Scalar, Inde
     real_t<Scalar> square = real_part(value) - square_sum;
     boosted = p.rule.boosts_square(square);
     square = boosted ? p.rule.boost_to : square;
-    flag::publish(ctx, flag::address(p.reciprocals, solve_index),
-                  from_real<Scalar>(reciprocal_root(square)));
+    flag::publish(ctx, flag::address(p.reciprocals, solve_index), from_real<Scalar>(reciprocal_root(square)));
     return from_real<Scalar>(std::sqrt(square));
   }
 }
@@ -62,9 +61,9 @@ SPTRSV_DEVICE void publish(Context& ctx, const factor_params<Scalar, Index, Offs
   constexpr int slots_at_once = row_state<Method, Scalar, Index, Offset, Lanes>::slots_at_once;
   lane_findings found;
   const auto publish_slot = [&](Index slot, Scalar value, Offset target) {
-    value = slot == row.below ? finish_pivot<Method>(ctx, p, row.solve_index, value, row.square_sum,
-                                                     found.boosted)
-                              : value;
+    value = slot == row.below
+                ? finish_pivot<Method>(ctx, p, row.solve_index, value, row.square_sum, found.boosted)
+                : value;
     flag::publish(ctx, flag::address(p.factors, target), value);
     found.add(value, slot == row.below);
   };

@@ -45,9 +45,11 @@ template <class Scalar>
 class row_values {
  public:
   row_values() = default;
-  SPTRSV_DEVICE row_values(Scalar* shared, Scalar* global) : shared_(shared), global_(global) {}
+  /// `global` counts only if the row is long.
+  SPTRSV_DEVICE row_values(Scalar* shared, Scalar* global, bool is_long)
+      : shared_(shared), global_(global), is_long_(is_long) {}
 
-  SPTRSV_DEVICE bool is_shared() const { return global_ == nullptr; }
+  SPTRSV_DEVICE bool is_shared() const { return !is_long_; }
 
   template <class Context, class Slot>
   SPTRSV_DEVICE Scalar get(Context& ctx, Slot slot) const {
@@ -64,7 +66,9 @@ class row_values {
 
  private:
   Scalar* shared_;
-  Scalar* global_;  ///< null: the row is in shared memory
+  Scalar* global_;
+  /// Not told by a null pointer: ptxas 13.0 has read such a pair of registers before its zero was there.
+  bool is_long_;
 };
 
 /// A row while its lanes compute it, and the operands that they hold: those of the current batch and of the
@@ -124,8 +128,7 @@ struct row_state {
     row.begin = at.begin;
     row.length = at.length;
     row.below = at.below;
-    row.values = {shared,
-                  static_cast<std::int64_t>(at.length) > p.shared_slots ? p.long_rows + row.begin : nullptr};
+    row.values = {shared, p.long_rows + row.begin, static_cast<std::int64_t>(at.length) > p.shared_slots};
     row.next = at.first_operand;
     row.end = at.end_operand;
     row.now = load_value(ctx, p, row.operand_at(ctx, p, 0));
@@ -205,21 +208,20 @@ struct row_state {
     return true;
   }
 
-  /// Loads the operands of this batch and of the next one that are pending once more.
-  template <class Context>
-  SPTRSV_DEVICE void poll(Context& ctx, const params& p) {
+  /// Loads an operand of this lane that is pending once more: that of this batch, or else of the next one.
+  /// See short_row about the sync.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void poll(Context& ctx, const Warp& warp, const params& p) {
     const bool known = flag::is_known(now.seen);
-    const bool known_ahead = flag::is_known(ahead.seen);
-    if (open && !(known && known_ahead)) {
-      const loaded_operand& waited = known ? ahead : now;
-      ctx.pause(flag::missing(waited.component(p), waited.seen));
-      if (!known) {
-        flag::poll(ctx, now.component(p), now.seen);
-      }
-      if (!known_ahead) {
-        flag::poll(ctx, ahead.component(p), ahead.seen);
-      }
+    if (open && !(known && flag::is_known(ahead.seen))) {
+      const auto* const component = known ? ahead.component(p) : now.component(p);
+      typename flag::reading seen = known ? ahead.seen : now.seen;
+      ctx.spin(flag::missing(component, seen));
+      flag::poll(ctx, component, seen);
+      now.seen = known ? now.seen : seen;
+      ahead.seen = known ? seen : ahead.seen;
     }
+    warp.sync();
   }
 
   /// Returns slot number `i` in the order of publication: first the pivot and the entries that other rows

@@ -9,19 +9,19 @@ namespace sptrsv::detail::incomplete {
 
 /// Computes the rows of a warp, each of which is a short_row.
 ///
-/// The steps come in the order of their slots, and only those operands that a step needs have to be known. The
-/// lanes with products l_ij conj(l_kj) add them up in a tree, whose last lane has the reciprocal of the pivot:
-/// it computes l_ik = (a_ik - sum) (1 / l_kk) and hands it to all lanes. What else this takes is there before
-/// the operands are: the last lane has a_ik, and the other ones have l_ij.
+/// The steps come in the order of their slots, and only those operands that a step needs have to be known.
+/// The lanes with products l_ij conj(l_kj) add them up in a tree, whose last lane has the reciprocal of the
+/// pivot: it computes l_ik = (a_ik - sum) (1 / l_kk) and hands it to all lanes. What else this takes is there
+/// before the operands are: the last lane has a_ik, and the other ones have l_ij.
 template <class Scalar, class Index, class Offset, int Lanes>
 class short_cholesky_rows : short_row<method::cholesky, Scalar, Index, Offset, Lanes> {
   using base = short_row<method::cholesky, Scalar, Index, Offset, Lanes>;
   using typename base::flag;
 
  public:
+  using base::fits;
   using typename base::params;
   using typename base::place;
-  using base::fits;
 
   /// `half`: number of the factorisation mod 2.
   template <class Context, class Warp>
@@ -35,7 +35,7 @@ class short_cholesky_rows : short_row<method::cholesky, Scalar, Index, Offset, L
         while (row.used_ < row.count_) {
           const step_operands step = row.next_step(warp);
           while ((row.known_operands(warp) & step.used) != step.used) {
-            row.poll(ctx);
+            row.poll(ctx, warp);
           }
           row.compute(warp, step, true);
         }
@@ -48,16 +48,18 @@ class short_cholesky_rows : short_row<method::cholesky, Scalar, Index, Offset, L
         const bool ready = row.used_ < row.count_ && (known & step.used) == step.used;
         if (warp.any(ready)) {
           row.compute(warp, step, ready);
+          warp.sync();
           continue;
         }
         if (open && row.used_ == row.count_) {
           row.publish(ctx, p, at, row.square_sum_, half);
           open = false;
         }
+        warp.sync();
         if (warp.all(!open)) {
           return;
         }
-        row.poll(ctx);
+        row.poll(ctx, warp);
       }
     }
   }

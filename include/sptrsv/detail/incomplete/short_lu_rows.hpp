@@ -7,19 +7,20 @@
 
 namespace sptrsv::detail::incomplete {
 
-/// Computes the rows of a warp, each of which is a short_row. All indices that the steps need are known before
-/// the operands are, so that a step is a product, a shuffle and a product: in the step of slot s all lanes get
-/// l = a_is / u_ss, then the lane of each slot j that an operand u_sj of the step belongs to subtracts l u_sj.
+/// Computes the rows of a warp, each of which is a short_row. All indices that the steps need are known
+/// before the operands are, so that a step is a product, a shuffle and a product: in the step of slot s all
+/// lanes get l = a_is / u_ss, then the lane of each slot j that an operand u_sj of the step belongs to
+/// subtracts l u_sj.
 template <class Scalar, class Index, class Offset, int Lanes>
 class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
   using base = short_row<method::lu, Scalar, Index, Offset, Lanes>;
-  using typename base::flag;
   using base::has_batches;
+  using typename base::flag;
 
  public:
+  using base::fits;
   using typename base::params;
   using typename base::place;
-  using base::fits;
 
   /// `half`: number of the factorisation mod 2.
   template <class Context, class Warp>
@@ -33,7 +34,7 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
         std::uint32_t known = row.known_operands(warp);
         const auto wait_for = [&](std::uint32_t used) {
           while ((known & used) != used) {
-            row.poll(ctx);
+            row.poll(ctx, warp);
             known = row.known_operands(warp);
           }
         };
@@ -55,16 +56,18 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
         const bool ready = row.rest_ != 0 && (known & step.used) == step.used;
         if (warp.any(ready)) {
           row.compute(warp, step, ready);
+          warp.sync();
           continue;
         }
         if (open && row.rest_ == 0) {
           row.publish(ctx, p, at, real_t<Scalar>{}, half);
           open = false;
         }
+        warp.sync();
         if (warp.all(!open)) {
           return;
         }
-        row.poll(ctx);
+        row.poll(ctx, warp);
       }
     }
   }

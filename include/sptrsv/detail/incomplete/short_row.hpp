@@ -11,6 +11,10 @@ namespace sptrsv::detail::incomplete {
 /// A row with at most `Lanes` entries. It may have more operands than lanes only if a whole warp computes it.
 /// Lane s holds the value of slot s, and operand number s of the current batch of operands and of the next
 /// one.
+///
+/// A sync stands after each branch that only some lanes of the warp take. No data needs it: it tells the
+/// compiler that the lanes go on together. Without it ptxas guards the votes and shuffles that follow by
+/// branches, and a kernel has up to half as many instructions again.
 template <method Method, class Scalar, class Index, class Offset, int Lanes>
 class short_row {
  public:
@@ -53,12 +57,13 @@ class short_row {
   }
 
   /// Loads the operand of this lane once more if it is pending.
-  template <class Context>
-  SPTRSV_DEVICE void poll(Context& ctx) {
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void poll(Context& ctx, const Warp& warp) {
     if (!flag::is_known(own_.seen)) {
       ctx.spin(flag::missing(own_.component, own_.seen));
       flag::poll(ctx, own_.component, own_.seen);
     }
+    warp.sync();
   }
 
   /// Publishes the row after its last step. `square_sum`: see finish_pivot; `half`: number of the
