@@ -31,15 +31,18 @@ class short_cholesky_rows : short_row<method::cholesky, Scalar, Index, Offset, L
     row.load(ctx, warp, p, at);
     row.open_batch(warp, at.end_operand - at.first_operand);
     if constexpr (Lanes == 32) {
-      do {
-        while (row.used_ < row.count_) {
-          const step_operands step = row.next_step(warp);
-          while ((row.known_operands(warp) & step.used) != step.used) {
-            row.poll(ctx, warp);
-          }
-          row.compute(warp, step, true);
+      bool is_complete = row.count_ <= 0;
+      while (!is_complete) {  // what a step needs is found before the wait for its operands
+        const step_operands step = row.next_step(warp);
+        is_complete = step.end == row.count_ && row.operands_left() <= 0;
+        row.wait_for(ctx, warp, step.used);
+        row.compute(warp, step, true);
+        if (!is_complete && row.used_ == row.count_) {
+          const std::int64_t left = row.operands_left();
+          row.take_batch(ctx, p);
+          row.open_batch(warp, left);
         }
-      } while (row.take_next_batch(ctx, warp, p));
+      }
       row.publish(ctx, p, at, row.square_sum_, half);
     } else {  // rows of the warp may need each other, so each goes on as soon as it can
       for (bool open = at.present;;) {
@@ -93,16 +96,6 @@ class short_cholesky_rows : short_row<method::cholesky, Scalar, Index, Offset, L
         ++longest_;
       }
     }
-  }
-
-  /// Takes the next batch of operands. Returns false if there is none.
-  template <class Context, class Warp>
-  SPTRSV_DEVICE bool take_next_batch(Context& ctx, const Warp& warp, const params& p) {
-    const std::int64_t left = base::take_batch(ctx, p);
-    if (left > 0) {
-      open_batch(warp, left);
-    }
-    return left > 0;
   }
 
   /// Returns the operands that are known, one bit for each.

@@ -14,7 +14,6 @@ namespace sptrsv::detail::incomplete {
 template <class Scalar, class Index, class Offset, int Lanes>
 class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
   using base = short_row<method::lu, Scalar, Index, Offset, Lanes>;
-  using base::has_batches;
   using typename base::flag;
 
  public:
@@ -30,24 +29,25 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
     row.load(ctx, warp, p, at);
     row.open_batch(warp, at.end_operand - at.first_operand);
     if constexpr (Lanes == 32) {  // what a step needs is found before the wait for its operands
-      do {
-        std::uint32_t known = row.known_operands(warp);
-        const auto wait_for = [&](std::uint32_t used) {
-          while ((known & used) != used) {
-            row.poll(ctx, warp);
-            known = row.known_operands(warp);
-          }
-        };
-        if (has_batches && row.head_ > 0) {
-          wait_for(bits_below(row.head_));
+      bool is_complete = row.count_ <= 0;
+      while (!is_complete) {
+        if (row.head_ > 0) {
+          row.wait_for(ctx, warp, bits_below(row.head_));
           row.continue_step(warp);
         }
+        is_complete = row.operands_left() <= 0;
         while (row.rest_ != 0) {
           const step_operands step = row.next_step();
-          wait_for(step.used);
+          row.wait_for(ctx, warp, step.used);
+          row.prepare_pivot();
           row.compute(warp, step, true);
         }
-      } while (has_batches && row.take_next_batch(ctx, warp, p));
+        if (!is_complete) {
+          const std::int64_t left = row.operands_left();
+          row.take_batch(ctx, p);
+          row.open_batch(warp, left);
+        }
+      }
       row.publish(ctx, p, at, real_t<Scalar>{}, half);
     } else {  // rows of the warp may need each other, so each goes on as soon as it can
       for (bool open = at.present;;) {
@@ -101,28 +101,22 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
     }
   }
 
-  /// Takes the next batch of operands. Returns false if there is none.
-  template <class Context, class Warp>
-  SPTRSV_DEVICE bool take_next_batch(Context& ctx, const Warp& warp, const params& p) {
-    const std::int64_t left = base::take_batch(ctx, p);
-    if (left > 0) {
-      open_batch(warp, left);
-    }
-    return left > 0;
-  }
-
-  /// Returns the operands that are known, one bit for each, and replaces a known pivot by its reciprocal,
-  /// where a multiplication may replace the division.
-  template <class Warp>
-  SPTRSV_DEVICE std::uint32_t known_operands(const Warp& warp) {
-    const bool known = flag::is_known(own_.seen);
-    if (known && !is_prepared_) {
+  /// Replaces a known pivot by its reciprocal, where a multiplication may replace the division. All lanes
+  /// with known pivots do so together, before their steps come one after the other.
+  SPTRSV_DEVICE void prepare_pivot() {
+    if (!is_prepared_ && flag::is_known(own_.seen)) {
       const pivot_divisor<Scalar> divisor(own_.seen.value());
       is_prepared_ = true;
       divides_ = !divisor.is_safe();
       own_.seen = divides_ ? own_.seen : bit_cast<typename flag::reading>(divisor.reciprocal());
     }
-    return warp.ballot(known) >> first_lane_;
+  }
+
+  /// Returns the operands that are known, one bit for each, and prepares known pivots.
+  template <class Warp>
+  SPTRSV_DEVICE std::uint32_t known_operands(const Warp& warp) {
+    prepare_pivot();
+    return warp.ballot(flag::is_known(own_.seen)) >> first_lane_;
   }
 
   SPTRSV_DEVICE step_operands next_step() const {
@@ -169,7 +163,7 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
 
   int count_;              ///< operands of the batch
   int head_;               ///< operands before the first pivot of the batch
-  bool is_prepared_;       ///< whether own_.seen is final as soon as it is known; see known_operands()
+  bool is_prepared_;       ///< whether own_.seen is final as soon as it is known; see prepare_pivot()
   bool divides_;           ///< whether own_.seen is a pivot without a safe reciprocal
   std::uint32_t feeding_;  ///< operands of the products that change the value, one bit for each
   std::uint32_t rest_;     ///< pivots of the steps that were not computed yet, one bit for each

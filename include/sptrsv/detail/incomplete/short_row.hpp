@@ -44,16 +44,15 @@ class short_row {
     value_ = lane_ == at.below ? p.rule.shifted(value_) : value_;
   }
 
-  /// Moves on to the next batch of operands. Returns the operands from this batch on; without any the row
-  /// stays as it is.
+  /// Returns the operands after the current batch; not positive: there are none.
+  SPTRSV_DEVICE std::int64_t operands_left() const {
+    return end_operand_ - next_operand_ + Lanes;  // `ahead_` has been loaded already
+  }
+  /// Moves on to the next batch of operands.
   template <class Context>
-  SPTRSV_DEVICE std::int64_t take_batch(Context& ctx, const params& p) {
-    const std::int64_t left = end_operand_ - next_operand_ + Lanes;  // `ahead_` was loaded already
-    if (left > 0) {
-      own_ = ahead_;
-      ahead_ = load_operand(ctx, p);
-    }
-    return left;
+  SPTRSV_DEVICE void take_batch(Context& ctx, const params& p) {
+    own_ = ahead_;
+    ahead_ = load_operand(ctx, p);
   }
 
   /// Loads the operand of this lane once more if it is pending.
@@ -64,6 +63,15 @@ class short_row {
       flag::poll(ctx, own_.component, own_.seen);
     }
     warp.sync();
+  }
+
+  /// If a whole warp computes the row: waits until operands are known. `used`: one bit for each.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void wait_for(Context& ctx, const Warp& warp, std::uint32_t used) {
+    const bool waits = (used >> lane_ & 1u) != 0;
+    while (warp.any(waits && !flag::is_known(own_.seen))) {
+      poll(ctx, warp);
+    }
   }
 
   /// Publishes the row after its last step. `square_sum`: see finish_pivot; `half`: number of the
