@@ -45,7 +45,7 @@ PROGRAMS_OF = {
 }
 
 # Statements that may go without a wrong result, and why they stay; by the name of the removal.
-REUNITES = "the lanes of the warp go on together after loops of different lengths, for speed; no memory needs the order"
+REUNITES = "the lanes of the warp go on together after loops and branches, for speed; no memory needs the order"
 CONVERGES = "numbered barriers of the hardware need converged warps, those of the emulator do not"
 SHUFFLES = "shuffles of the whole warp before it order memory in the emulator; CUDA does not promise that"
 EQUIVALENT: dict[str, str] = {
@@ -54,6 +54,13 @@ EQUIVALENT: dict[str, str] = {
     "dataflow/single_block/consumer.hpp: warp_.sync(); #2": CONVERGES,
     "dataflow/single_block/producer.hpp: warp.sync(); #1": CONVERGES,
     "dataflow/single_block/producer.hpp: warp.sync(); #2": CONVERGES,
+    "incomplete/agent.hpp: warp.sync(); #1": REUNITES,
+    "incomplete/row_state.hpp: warp.sync(); #1": REUNITES,
+    "incomplete/short_cholesky_rows.hpp: warp.sync(); #1": REUNITES,
+    "incomplete/short_cholesky_rows.hpp: warp.sync(); #2": REUNITES,
+    "incomplete/short_lu_rows.hpp: warp.sync(); #1": REUNITES,
+    "incomplete/short_lu_rows.hpp: warp.sync(); #2": REUNITES,
+    "incomplete/short_row.hpp: warp.sync(); #1": REUNITES,
     "row_wise/lane_rows.hpp: warp.sync(); #1": REUNITES,
     "row_wise/tile_rows.hpp: warp.sync(); #1": REUNITES,
     "sync_free_warp/agent.hpp: warp.sync(); #1": REUNITES,

@@ -23,12 +23,13 @@ class short_cholesky_rows : short_row<method::cholesky, Scalar, Index, Offset, L
   using typename base::params;
   using typename base::place;
 
-  /// `half`: number of the factorisation mod 2.
-  template <class Context, class Warp>
+  /// Calls `open_next()` once, after the first loads. `half`: number of the factorisation mod 2.
+  template <class Context, class Warp, class OpenNext>
   SPTRSV_DEVICE static void factorize(Context& ctx, const Warp& warp, const params& p, const place& at,
-                                      std::uint32_t half) {
+                                      std::uint32_t half, const OpenNext& open_next) {
     short_cholesky_rows row{};
     row.load(ctx, warp, p, at);
+    open_next();
     row.open_batch(warp, at.end_operand - at.first_operand);
     if constexpr (Lanes == 32) {
       bool is_complete = row.count_ <= 0;
@@ -121,9 +122,9 @@ class short_cholesky_rows : short_row<method::cholesky, Scalar, Index, Offset, L
     const Scalar known = own_.seen.value();
     Scalar sum = step.is_product ? step.factor * conjugate(known) : Scalar{};
     const int length = Lanes == 32 ? step.end - used_ : longest_;
-    for (int distance = 1; distance < length; distance *= 2) {
-      const bool adds = lane_ - distance >= used_;
-      const Scalar other = warp.shuffle(sum, first_lane_ + (adds ? lane_ - distance : lane_));
+    for (int distance = 1; distance < length; distance *= 2) {  // lanes of other steps add zeros
+      const bool adds = lane_ >= distance;
+      const Scalar other = warp.shuffle(sum, warp.rank() - (adds ? distance : 0));
       sum = adds ? sum + other : sum;
     }
     sum = carried_ + sum;
