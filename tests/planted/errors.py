@@ -1311,7 +1311,11 @@ ERRORS = (
         "a row in registers ends before its last batch of operands",
         "bounds",
         "incomplete",
-        Edit(INCOMPLETE + "short_row.hpp", "next_operand_ + Lanes;", "next_operand_;"),
+        Edit(
+            INCOMPLETE + "short_row.hpp",
+            "end_operand_ - next_operand_ + Lanes",
+            "end_operand_ - next_operand_",
+        ),
     ),
     error(
         "a pivot in registers without a safe reciprocal is not divided by",
@@ -1402,12 +1406,7 @@ ERRORS = (
         "the first breakdown is reset for this factorisation",
         "parity",
         "incomplete",
-        Edit(
-            INCOMPLETE + "agent.hpp",
-            "task.half ^ 1u",
-            "task.half",
-            within="first_breakdown[task.half ^ 1u], all_finite",
-        ),
+        Edit(INCOMPLETE + "agent.hpp", "half ^ 1u", "half", within="first_breakdown[half ^ 1u], all_finite"),
     ),
     error(
         "Cholesky does not conjugate",

@@ -15,7 +15,7 @@ namespace sptrsv::detail::incomplete {
 /// order, each by `Lanes` lanes. The values of the factors are their own flags (value_flag): all
 /// are pending before the launch. Per warp, until there are no rows left:
 ///
-///   1. Draw a ticket, which selects the rows, while the rows before are computed.
+///   1. Draw a ticket, which selects the rows.
 ///   2. If the rows are short enough, compute them in registers (short_lu_rows, short_cholesky_rows). If not:
 ///   3. Load the row's values of A; apply the shift of the diagonal.
 ///   4. Take the row's operands in batches, one for each lane (`operand`). The values of the next batch are
@@ -41,16 +41,21 @@ struct agent {
     const auto warp = ctx.template group<32>();
     auto* const shared =
         static_cast<Scalar*>(ctx.dynamic_shared()) + ctx.thread_rank() / Lanes * p.shared_slots;
-    const auto draw = [&] { return warp.rank() == 0 ? ctx.atomic_add(&p.state->tickets, 1ull) : 0ull; };
-    warp_task next = warp_task::open(ctx, warp, p, draw());
-    while (next.number < p.tasks) {
-      const warp_task task = next;
-      if (task.number == 0 && warp.rank() == 0) {
-        ctx.store(&p.state->first_breakdown[task.half ^ 1u], all_finite);
-        ctx.store(&p.state->boosted_pivots[task.half ^ 1u], std::int64_t{0});
+    for (;;) {
+      solve_ticket ticket{0, 0};
+      if (warp.rank() == 0) {
+        ticket = draw_solve_ticket(ctx, &p.state->tickets, p.draws);
       }
-      const unsigned long long drawn = draw();
-      factorize_rows(ctx, warp, p, task, shared, [&] { next = warp_task::open(ctx, warp, p, drawn); });
+      const std::int64_t task = warp.shuffle(ticket.block, 0);
+      const auto half = warp.shuffle(static_cast<std::uint32_t>(ticket.solve % 2), 0);
+      if (task == 0 && warp.rank() == 0) {
+        ctx.store(&p.state->first_breakdown[half ^ 1u], all_finite);
+        ctx.store(&p.state->boosted_pivots[half ^ 1u], std::int64_t{0});
+      }
+      if (task >= p.tasks) {
+        return;
+      }
+      factorize_rows(ctx, warp, p, task * warp_rows + warp.rank() / Lanes, shared, half);
     }
   }
 
@@ -58,42 +63,20 @@ struct agent {
   using flag = value_flag<Scalar>;
   using row_state = incomplete::row_state<Method, Scalar, Index, Offset, Lanes>;
 
-  using place = row_place<Scalar, Index, Offset>;
-
-  /// The rows of a ticket.
-  struct warp_task {
-    std::int64_t number;  ///< p.tasks or more: there are none
-    std::uint32_t half;   ///< number of the factorisation mod 2
-    place at;             ///< the row of this lane
-
-    /// `drawn`: of lane 0, the number of the ticket.
-    template <class Context, class Warp>
-    SPTRSV_DEVICE static warp_task open(Context& ctx, const Warp& warp, const params& p,
-                                        unsigned long long drawn) {
-      const solve_ticket ticket = read_solve_ticket(drawn, p.draws);
-      const std::int64_t number = warp.shuffle(ticket.block, 0);
-      return {number, warp.shuffle(static_cast<std::uint32_t>(ticket.solve % 2), 0),
-              place::load(ctx, p, number * warp_rows + warp.rank() / Lanes)};
-    }
-  };
-
-  /// Calls `open_next()` once, after the first loads of the rows.
-  template <class Context, class Warp, class OpenNext>
+  template <class Context, class Warp>
   SPTRSV_DEVICE static void factorize_rows(Context& ctx, const Warp& warp, const params& p,
-                                           const warp_task& task, Scalar* shared, const OpenNext& open_next) {
-    const place& at = task.at;
-    const std::uint32_t half = task.half;
+                                           std::int64_t solve_index, Scalar* shared, std::uint32_t half) {
+    const auto at = row_place<Scalar, Index, Offset>::load(ctx, p, solve_index);
     if constexpr (Tuning::short_rows_in_registers) {
       using short_rows = std::conditional_t<Method == method::lu, short_lu_rows<Scalar, Index, Offset, Lanes>,
                                             short_cholesky_rows<Scalar, Index, Offset, Lanes>>;
       if (warp.all(short_rows::fits(at))) {
-        short_rows::factorize(ctx, warp, p, at, half, open_next);
+        short_rows::factorize(ctx, warp, p, at, half);
         warp.sync();  // see short_row
         return;
       }
     }
     row_state row = row_state::start(ctx, p, at, warp.rank() % Lanes, shared);
-    open_next();
     warp.sync();
     for (;;) {
       compute_known_steps(ctx, warp, row);

@@ -23,13 +23,12 @@ class short_cholesky_rows : short_row<method::cholesky, Scalar, Index, Offset, L
   using typename base::params;
   using typename base::place;
 
-  /// Calls `open_next()` once, after the first loads. `half`: number of the factorisation mod 2.
-  template <class Context, class Warp, class OpenNext>
+  /// `half`: number of the factorisation mod 2.
+  template <class Context, class Warp>
   SPTRSV_DEVICE static void factorize(Context& ctx, const Warp& warp, const params& p, const place& at,
-                                      std::uint32_t half, const OpenNext& open_next) {
+                                      std::uint32_t half) {
     short_cholesky_rows row{};
     row.load(ctx, warp, p, at);
-    open_next();
     row.open_batch(warp, at.end_operand - at.first_operand);
     if constexpr (Lanes == 32) {
       bool is_complete = row.count_ <= 0;

@@ -21,13 +21,12 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
   using typename base::params;
   using typename base::place;
 
-  /// Calls `open_next()` once, after the first loads. `half`: number of the factorisation mod 2.
-  template <class Context, class Warp, class OpenNext>
+  /// `half`: number of the factorisation mod 2.
+  template <class Context, class Warp>
   SPTRSV_DEVICE static void factorize(Context& ctx, const Warp& warp, const params& p, const place& at,
-                                      std::uint32_t half, const OpenNext& open_next) {
+                                      std::uint32_t half) {
     short_lu_rows row{};
     row.load(ctx, warp, p, at);
-    open_next();
     row.open_batch(warp, at.end_operand - at.first_operand);
     if constexpr (Lanes == 32) {  // what a step needs is found before the wait for its operands
       bool is_complete = row.count_ <= 0;
