@@ -5,14 +5,13 @@ ptxas of CUDA 13.0 sets a pair of registers to zero by CS2R. If a predicated ins
 let a later instruction read the pair after as few cycles as the predicated instruction needs. If that one does not
 execute, the reader gets what the register held before. See docs/lab_log/incomplete_factors.md.
 
-usage: check_machine_code.py BINARY...   (needs cuobjdump of the CUDA toolkit)
-Exit status: 0, 1 if there are such reads, 2 for an error.
+Needs cuobjdump of the CUDA toolkit. Exit status: 0, 1 if there are such reads, 2 for an error.
 """
 
+import argparse
 import re
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -50,11 +49,12 @@ class Instruction:
         return self.operation.startswith(("ST", "RED", "BRA", "CALL"))
 
     def reads(self) -> set[int]:
+        is_wide = re.search(r"^ST.*\.64|^D(ADD|MUL|FMA|SETP)", self.operation) is not None
         found = set()
         for part in self.operands() if self.stores() else self.operands()[1:]:
             for register, pair in re.findall(r"\bR(\d+)(\.64)?\b", part):
                 found.add(int(register))
-                if pair or re.search(r"\.64|^D(ADD|MUL|FMA|SETP)", self.operation):
+                if pair or (is_wide and "[" not in part):
                     found.add(int(register) + 1)
         return found
 
@@ -89,13 +89,15 @@ def instructions(lines: Iterable[str]) -> Iterator[tuple[str, Instruction]]:
             found = None
 
 
-def early_reads(lines: Iterable[str]) -> Iterator[tuple[str, Instruction, Instruction, int]]:
-    """Yields the function, the CS2R, its first reader and the cycles between them, where these are too few."""
+def early_reads(lines: Iterable[str], functions: set[str]) -> Iterator[tuple[str, Instruction, Instruction, int]]:
+    """Yields the function, the CS2R, its first reader and the cycles between them, where these are too few. Adds the
+    names of all functions to `functions`."""
     function = None
     pending: list[Pending] = []
     for name, instruction in instructions(lines):
         if name != function:
             function, pending = name, []
+            functions.add(name)
         for zero in pending:
             if zero.registers & instruction.reads():
                 delay = 2 if instruction.operation.startswith(LATE_READERS) else 0
@@ -114,21 +116,27 @@ def early_reads(lines: Iterable[str]) -> Iterator[tuple[str, Instruction, Instru
 
 
 def main() -> int:
-    if len(sys.argv) < 2:
-        print(__doc__)
-        return 2
-    count: Counter[str] = Counter()
-    for binary in sys.argv[1:]:
-        with subprocess.Popen(["cuobjdump", "-sass", binary], stdout=subprocess.PIPE, text=True) as dump:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binaries", nargs="+", metavar="BINARY", help="program, library or object file")
+    parser.add_argument("--arch", metavar="SM", help="only the kernels of this architecture, such as sm_90")
+    arguments = parser.parse_args()
+    total = 0
+    for binary in arguments.binaries:
+        functions = set()
+        early = 0
+        command = ["cuobjdump", "-sass", *(["-arch", arguments.arch] if arguments.arch else []), binary]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as dump:
             assert dump.stdout is not None
-            for name, source, reader, cycles in early_reads(dump.stdout):
-                print(f"{binary}: {name}\n  {source.address} {source.text}\n  {reader.address} {reader.text}: after "
-                      f"{cycles} cycles")
-                count[binary] += 1
+            for name, source, reader, cycles in early_reads(dump.stdout, functions):
+                early += 1
+                print(name)
+                print(f"  {source.address} {source.text}")
+                print(f"  {reader.address} {reader.text}: {cycles} cycles later")
         if dump.returncode != 0:
             return 2
-        print(f"{binary}: {count[binary]} early reads")
-    return 1 if count.total() > 0 else 0
+        print(f"{binary}: {len(functions)} functions, {early} early reads")
+        total += early
+    return 1 if total > 0 else 0
 
 
 if __name__ == "__main__":
