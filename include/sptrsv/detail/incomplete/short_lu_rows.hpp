@@ -29,28 +29,30 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
     row.load(ctx, warp, p, at);
     row.open_batch(warp, at.end_operand - at.first_operand);
     if constexpr (Lanes == 32) {  // what a step needs is found before the wait for its operands
-      for (bool is_complete = false; !is_complete;) {
-        if (row.rest_ != 0) {
-          const step_operands step = row.next_step(warp);
-          is_complete = (row.rest_ & (row.rest_ - 1)) == 0 && row.operands_left() <= 0;
+      bool is_complete = row.count_ <= 0;
+      while (!is_complete) {
+        if (row.head_ > 0) {
+          row.wait_for(ctx, warp, bits_below(row.head_));
+          row.continue_step(warp);
+        }
+        is_complete = row.operands_left() <= 0;
+        while (row.rest_ != 0) {
+          const step_operands step = row.next_step();
           row.wait_for(ctx, warp, step.used);
           row.prepare_pivot();
           row.compute(warp, step, true);
-        } else if (row.operands_left() > 0) {
+        }
+        if (!is_complete) {
           const std::int64_t left = row.operands_left();
           row.take_batch(ctx, p);
           row.open_batch(warp, left);
-          row.wait_for(ctx, warp, bits_below(row.head_));
-          row.continue_step(warp);
-        } else {
-          is_complete = true;
         }
       }
       row.publish(ctx, p, at, real_t<Scalar>{}, half);
     } else {  // rows of the warp may need each other, so each goes on as soon as it can
       for (bool open = at.present;;) {
         const std::uint32_t known = row.known_operands(warp);
-        const step_operands step = row.next_step(warp);
+        const step_operands step = row.next_step();
         const bool ready = row.rest_ != 0 && (known & step.used) == step.used;
         if (warp.any(ready)) {
           row.compute(warp, step, ready);
@@ -82,7 +84,6 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
     std::uint32_t used;  ///< operands that must be known, one bit for each; 0 if there is no step
     bool is_fed;         ///< whether the step changes the value of this lane by a product
     int fed_by;          ///< number of the operand of this product
-    Scalar dividend;     ///< a_is
   };
 
   /// Finds what the steps of the operands in `own_` use. `left`: operands from this batch on.
@@ -118,8 +119,7 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
     return warp.ballot(flag::is_known(own_.seen)) >> first_lane_;
   }
 
-  template <class Warp>
-  SPTRSV_DEVICE step_operands next_step(const Warp& warp) const {
+  SPTRSV_DEVICE step_operands next_step() const {
     const std::uint32_t first = rest_ & (0u - rest_);
     step_operands step;
     step.pivot = rest_ != 0 ? simt::lowest_bit(rest_) : 0;
@@ -129,17 +129,17 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
     const std::uint32_t feeding = feeding_ & step.used;
     step.is_fed = feeding != 0;
     step.fed_by = step.is_fed ? simt::lowest_bit(feeding) : 0;
-    step.dividend = warp.shuffle(value_, first_lane_ + step_);
     return step;
   }
 
   /// Computes a step whose operands are known, if the row is `ready`.
   template <class Warp>
   SPTRSV_DEVICE void compute(const Warp& warp, const step_operands& step, bool ready) {
-    const Scalar known = own_.seen.value();
-    const Scalar quotient = divides_ ? divide(step.dividend, known) : step.dividend * known;
-    const Scalar solved = warp.shuffle(quotient, first_lane_ + step.pivot);
-    const Scalar fed = warp.shuffle(known, first_lane_ + step.fed_by);
+    const Scalar factor = warp.shuffle(own_.seen.value(), first_lane_ + step.pivot);
+    const Scalar dividend = warp.shuffle(value_, first_lane_ + step_);
+    const Scalar fed = warp.shuffle(own_.seen.value(), first_lane_ + step.fed_by);
+    const bool is_divided = (warp.ballot(divides_) >> first_lane_ >> step.pivot & 1u) != 0;
+    const Scalar solved = is_divided ? divide(dividend, factor) : dividend * factor;
     if (ready) {
       if (step.is_fed) {
         value_ = value_ - solved * fed;
