@@ -1357,7 +1357,11 @@ ERRORS = (
         "a long row takes a reading of the next batch for one of the current batch",
         "flag",
         "incomplete",
-        Edit(INCOMPLETE + "row_state.hpp", "now.seen = known ? now.seen : seen;", "now.seen = seen;"),
+        Edit(
+            INCOMPLETE + "row_state.hpp",
+            "flag::poll(ctx, ahead.component(p), ahead.seen);",
+            "flag::poll(ctx, ahead.component(p), now.seen);",
+        ),
     ),
     error(
         "rows of a factorisation are taken by block and not by ticket",

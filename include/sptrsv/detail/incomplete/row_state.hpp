@@ -208,18 +208,21 @@ struct row_state {
     return true;
   }
 
-  /// Loads an operand of this lane that is pending once more: that of this batch, or else of the next one.
+  /// Loads the operands of this lane that are pending once more: those of this batch and of the next one.
   /// See short_row about the sync.
   template <class Context, class Warp>
   SPTRSV_DEVICE void poll(Context& ctx, const Warp& warp, const params& p) {
     const bool known = flag::is_known(now.seen);
-    if (open && !(known && flag::is_known(ahead.seen))) {
-      const auto* const component = known ? ahead.component(p) : now.component(p);
-      typename flag::reading seen = known ? ahead.seen : now.seen;
-      ctx.spin(flag::missing(component, seen));
-      flag::poll(ctx, component, seen);
-      now.seen = known ? now.seen : seen;
-      ahead.seen = known ? seen : ahead.seen;
+    const bool known_ahead = flag::is_known(ahead.seen);
+    if (open && !(known && known_ahead)) {
+      const loaded_operand& waited = known ? ahead : now;
+      ctx.spin(flag::missing(waited.component(p), waited.seen));
+      if (!known) {
+        flag::poll(ctx, now.component(p), now.seen);
+      }
+      if (!known_ahead) {
+        flag::poll(ctx, ahead.component(p), ahead.seen);
+      }
     }
     warp.sync();
   }
