@@ -1029,9 +1029,21 @@ ERRORS = (
         "supernodal supernodal_factors",
         Edit(
             SN + "solve/sources.hpp",
-            "target = size + parent.rows_begin + found;",
-            "target = size + parent.rows_begin;",
+            "panel_row = target.columns + found;",
+            "panel_row = target.columns;",
         ),
+    ),
+    error(
+        "a sum is numbered without those that a forest before has no need of",
+        "address",
+        "supernodal supernodal_factors",
+        Edit(SN + "solve/sources.hpp", "f.items + f.columns + f.rows;", "f.items;"),
+    ),
+    error(
+        "contributions after a forest are numbered with those inside it",
+        "address",
+        "supernodal supernodal_factors",
+        Edit(SN + "solve/sources.hpp", "f.rows_begin + f.rows + t - f.outside_count", "f.rows_begin + t"),
     ),
     error(
         "zeros by structure take part where values are not finite",

@@ -82,6 +82,11 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
   const std::int64_t* received;  ///< indices of all values that others send
   std::int64_t received_count;
 
+  /// The sums of all columns come first, then those of all rows of the lists.
+  [[nodiscard]] SPTRSV_DEVICE std::int64_t sum_number(const supernodal::supernode& node,
+                                                      std::int64_t i) const {
+    return i < node.columns ? node.first + i : this->size + node.rows_begin + i - node.columns;
+  }
   template <class Context>
   SPTRSV_DEVICE Scalar load_b(Context& ctx, std::int64_t column, std::int64_t rhs) const {
     if (row_at == nullptr) {

@@ -51,7 +51,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
                                          made = make_plan(tree, on);
                                        });
     backward_ = factor_->backward();
-    upload_plan(std::move(made), on, resource);
+    upload_plan(made, on, resource);
   }
 
   /// Solves the transposed system, with op::conj_transpose the conjugate-transposed one, of `other`, whose
@@ -63,8 +63,11 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     conjugates_vectors_ = other.conjugates_vectors_ != (operation == op::conj_transpose);
     try {
       factor_->resume_planning(on, resource);
-      upload_plan(factor_->size() > 0 ? make_plan(factor_->tree(), on) : supernodal::host_plan{}, on,
-                  resource);
+      supernodal::host_plan made;
+      if (factor_->size() > 0) {
+        made = make_plan(factor_->tree(), on);
+      }
+      upload_plan(made, on, resource);
     } catch (...) {
       factor_->end_planning();  // `other` lives on, and shall not hold what this plan needed
       throw;
@@ -196,16 +199,19 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
                                                  supernodal::pack_count(max_rhs_)));
   }
 
-  void upload_plan(supernodal::host_plan made, const Executor& on, memory_resource& resource) {
+  void upload_plan(supernodal::host_plan& made, const Executor& on, memory_resource& resource) {
     if (factor_->size() == 0) {
       return;
     }
     const supernode_tree& tree = factor_->tree();
     rows_ = tree.rows_begin.back();
+    plan_ = {made, tree, factor_->structure(), factor_->size(), backward_, on, resource};
     if (!backward_) {
-      contributions_ = {factor_->structure(), factor_->size(), rows_, on, resource};
+      contributions_ = {factor_->structure(),
+                        supernodal::sum_numbers<Index>::of(has_packs() ? nullptr : &made.forests,
+                                                           plan_.forests.view(), factor_->size(), rows_),
+                        on, resource};
     }
-    plan_ = {std::move(made), tree, factor_->structure(), factor_->size(), backward_, on, resource};
     factor_->end_planning();
   }
 

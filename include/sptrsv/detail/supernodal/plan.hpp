@@ -33,7 +33,7 @@ struct host_plan {
     made.tasks = task_lister(tree, level, made.forests, backward,
                              {Tuning::block_threads, space.warp_entries(), space.block_entries(),
                               Tuning::block_threads, strip_columns, space.strip_rows(strip_columns),
-                              Tuning::lookahead})
+                              Tuning::lookahead, has_packs})
                      .make();
     if (has_packs) {
       const forest_list no_forests = forest_finder(tree, level, {sizeof(Scalar), backward}, 0).find();
@@ -63,9 +63,9 @@ struct plan {
 
   plan() = default;
 
-  /// `of`: the supernodes of the tree.
+  /// `of`: the supernodes of the tree. Takes the tasks of packs from `from`.
   template <class Executor>
-  plan(host_plan from, const supernode_tree<Index>& tree, const supernodes<Index>& of, std::int64_t size,
+  plan(host_plan& from, const supernode_tree<Index>& tree, const supernodes<Index>& of, std::int64_t size,
        bool backward, const Executor& on, memory_resource& resource)
       : forests(from.forests, of, size, tree.rows_begin.back(), backward, on, resource),
         tasks(make_buffer<task>(static_cast<std::int64_t>(from.tasks.tasks.size()), on, resource)),

@@ -160,7 +160,7 @@ struct supernode_tree {
 
   [[nodiscard]] supernode node(std::int64_t s) const {
     const auto at = static_cast<std::size_t>(s);
-    return {first[at], columns(s), rows_begin[at], rows(s), panel_begin[at], range_end[at] - first[at]};
+    return {first[at], columns(s), rows_begin[at], rows(s), panel_begin[at], range_end[at] - first[at], 0};
   }
 
   /// Returns the level of each supernode, counted from 0: the longest path from a leaf, or, if `from_roots`,

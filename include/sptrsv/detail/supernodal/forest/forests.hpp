@@ -23,6 +23,8 @@ struct forest {
   std::int64_t items;       ///< where its products (forward) or columns (backward) begin
   std::int64_t outside;     ///< where its outside rows begin
   std::int64_t levels;      ///< where the beginnings of its levels begin
+  /// Forward: how many contributions to sums come before those to its outside rows; see contribution_lists.
+  std::int64_t contributions;
   std::int32_t columns;
   std::int32_t entries;        ///< in its panels
   std::int32_t rows;           ///< in its lists of rows
@@ -104,9 +106,11 @@ struct forest_space {
 
 /// The position of a supernode in its forest.
 struct forest_place {
-  std::int32_t level = -1;   ///< -1: it is in no forest
-  std::int32_t root = -1;    ///< the root of its tree in the forest
-  std::int32_t outside = 0;  ///< of a root: local number of the first row below it
+  std::int32_t level = -1;  ///< -1: it is in no forest
+  std::int32_t root = -1;   ///< the root of its tree in the forest
+  /// Of a root: local number of the first row below it. Of a supernode in no forest: how many forests come
+  /// after it.
+  std::int32_t outside = 0;
 };
 
 /// The forests of a plan on the host.
@@ -116,6 +120,13 @@ struct forest_list {
   std::int64_t outside_rows = 0;     ///< outside rows of all forests
   std::int64_t items = 0;            ///< products or columns of all forests
   std::int64_t levels = 0;           ///< beginnings of levels of all forests
+  std::int64_t rows = 0;             ///< rows in the lists of rows of all forests
+
+  /// Returns how many products come before a supernode in no forest, forward: columns and rows of forests.
+  [[nodiscard]] std::int64_t items_before(std::int64_t s) const {
+    const auto after = static_cast<std::size_t>(places[static_cast<std::size_t>(s)].outside);
+    return after == 0 ? items : forests[forests.size() - after].items;
+  }
 };
 
 /// Chooses the forests: the largest subtrees that fit shared memory, neighbours together. A tree that is not
@@ -174,6 +185,7 @@ class forest_finder {
       first = subtree_begin_[at(first - 1)];
     }
     if (first > last) {
+      list_.places[at(last)].outside = static_cast<std::int32_t>(list_.forests.size());
       return last - 1;
     }
     forest made{};
@@ -231,6 +243,8 @@ class forest_finder {
       f.items = list_.items;
       f.levels = list_.levels;
       f.outside = list_.outside_rows;
+      f.contributions = f.rows_begin - list_.rows + f.outside;
+      list_.rows += f.rows;
       list_.items += f.columns + (space_.backward ? 0 : f.rows);
       list_.levels += f.level_count + 1;
       list_.outside_rows += f.outside_count;

@@ -103,7 +103,7 @@ struct pack_forward_agent {
   template <class Context>
   SPTRSV_DEVICE static contribution_list column_list(Context& ctx, const params& p, const supernode& node,
                                                      std::int64_t column, std::int64_t end) {
-    return contribution_list::open(ctx, p, column < end ? node.first + column : -1);
+    return contribution_list::open(ctx, p, column < end ? p.sum_number(node, column) : -1);
   }
 
   /// Hands over g of the columns [begin, end) of the supernode.
@@ -249,8 +249,7 @@ struct pack_forward_agent {
   SPTRSV_DEVICE static contribution_list below_list(Context& ctx, const params& p, const supernode& node,
                                                     const pack_panel<Scalar>& part, std::int64_t row) {
     const bool is_below = row >= part.columns && row < part.end;
-    return contribution_list::open(
-        ctx, p, is_below ? p.size + node.rows_begin + part.skipped + row - part.columns : -1);
+    return contribution_list::open(ctx, p, is_below ? p.sum_number(node, part.skipped + row) : -1);
   }
 
   /// Waits for g of columns of the supernode, which other blocks hand over; otherwise as sum_g.

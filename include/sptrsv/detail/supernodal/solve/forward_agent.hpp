@@ -100,7 +100,7 @@ struct forward_agent {
       return;
     }
     contribution_list list;
-    list.find(ctx, p, node.first + column);
+    list.find(ctx, p, p.sum_number(node, column));
     const std::int64_t at = p.rows + node.first + column;
     for (std::int64_t rhs = 0; rhs < p.x.columns; ++rhs) {
       Scalar v = p.load_b(ctx, node.first + column, rhs);
@@ -137,18 +137,18 @@ struct forward_agent {
       return end <= i ? 0 : end - i < step ? static_cast<int>(end - i) : step;
     };
     const auto sum_of_row = [&](std::int64_t i, int finished) {
-      return finished >= 0 && i + finished >= k ? p.size + node.rows_begin + i + finished - k : -1;
+      return finished >= 0 && i + finished >= k ? p.sum_number(node, i + finished) : -1;
     };
     contribution_list below;
     contribution_list own;
     below.find(ctx, p, sum_of_row(row, lanes.finished_row(rows_from(row))));
-    own.find(ctx, p, team.rank() < k ? node.first + team.rank() : -1);
+    own.find(ctx, p, team.rank() < k ? p.sum_number(node, team.rank()) : -1);
     below.try_load(ctx, p, half, lanes.rhs() < p.x.columns ? lanes.rhs() : 0);
     own.try_load(ctx, p, half, 0);
     for (int j = team.rank(); j < k; j += Team::size) {
       const bool is_open = j == team.rank();
       if (!is_open) {
-        own.find(ctx, p, node.first + j);
+        own.find(ctx, p, p.sum_number(node, j));
       }
       load_g<Capacity>(ctx, p, half, node.first + j, is_tile, own, is_open, g + j);
     }

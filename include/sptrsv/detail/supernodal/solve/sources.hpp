@@ -6,36 +6,104 @@
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/supernodal/analysis/structure.hpp"
+#include "sptrsv/detail/supernodal/forest/forests.hpp"
 
 namespace sptrsv::detail::supernodal {
 
-/// Writes the number of the sum that each contribution belongs to; see solve_params. Runs once per row of the
-/// lists.
+/// The contributions to sums, and the sums. Each row of a panel has a sum: what other supernodes contribute
+/// to it. Supernodes in forests have none, for their forest adds what they contribute to each other; only the
+/// contributions to the outside rows of a forest reach sums.
+template <class Index>
+struct sum_numbers {
+  const forest* forests;
+  std::int64_t forest_count;         ///< 0: supernodes in forests have sums, too
+  const std::int64_t* outside_rows;  ///< see forests_view
+  std::int64_t sums;
+  std::int64_t contributions;
+
+  /// `size`: columns of the system. `rows`: rows in all lists of rows. `list`: null if supernodes in forests
+  /// have sums, too.
+  static sum_numbers of(const forest_list* list, const forests_view<Index>& view, std::int64_t size,
+                        std::int64_t rows) {
+    if (list == nullptr) {
+      return {nullptr, 0, nullptr, size + rows, rows};
+    }
+    return {view.forests, view.count, view.outside_rows, size + rows - list->items,
+            rows - list->rows + list->outside_rows};
+  }
+
+  /// Returns the row of the lists of rows of a contribution. They are numbered in the order of these rows.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t row_of(Context& ctx, std::int64_t contribution) const {
+    const std::int64_t number =
+        last_before(ctx, contribution, [](const forest& f) { return f.contributions; });
+    if (number < 0) {
+      return contribution;
+    }
+    const forest f = ctx.load_constant(forests + number);
+    const std::int64_t t = contribution - f.contributions;
+    return t < f.outside_count ? ctx.load_constant(outside_rows + f.outside + t)
+                               : f.rows_begin + f.rows + t - f.outside_count;
+  }
+  /// Returns the number of the first sum of a supernode in no forest.
+  template <class Context>
+  SPTRSV_DEVICE std::int64_t first_sum(Context& ctx, const supernode& node) const {
+    const std::int64_t number = last_before(ctx, node.first, [](const forest& f) { return f.first; });
+    std::int64_t skipped = 0;
+    if (number >= 0) {
+      const forest f = ctx.load_constant(forests + number);
+      skipped = f.items + f.columns + f.rows;
+    }
+    return node.first + node.rows_begin - skipped;
+  }
+
+ private:
+  /// Returns the last forest whose `number` does not exceed `i`; -1 if there is none.
+  template <class Context, class Number>
+  SPTRSV_DEVICE std::int64_t last_before(Context& ctx, std::int64_t i, const Number& number) const {
+    std::int64_t low = -1;
+    std::int64_t high = forest_count;
+    while (high - low > 1) {
+      const std::int64_t middle = low + (high - low) / 2;
+      if (number(ctx.load_constant(forests + middle)) <= i) {
+        low = middle;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+};
+
+/// Writes the number of the sum that each contribution belongs to. Runs once per contribution.
 template <class Index, class Offset>
 struct find_targets {
   supernodes<Index> of;
-  std::int64_t size;
+  sum_numbers<Index> numbers;
   std::uint64_t* targets;
-  Offset* contributions;  ///< output: 0, 1, 2, ...
+  Offset* contributions;  ///< output: the row in the lists of rows
 
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t e) const {
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t c) const {
+    const std::int64_t e = numbers.row_of(ctx, c);
     const std::int64_t s = triangle_kernels::major_of(ctx, of.rows_begin, of.count, e);
     const Index row = ctx.load_constant(of.rows + e);
     // The parent is the supernode of the first row of the list.
-    const auto parent =
-        of.open(ctx, ctx.load_constant(of.supernode_of +
-                                       ctx.load_constant(of.rows + ctx.load_constant(of.rows_begin + s))));
-    std::int64_t target = row;
-    if (row >= parent.first + parent.columns) {
-      const Index* const rows = of.rows + parent.rows_begin;
-      const std::int64_t found = triangle_kernels::count_below(ctx, rows, parent.rows, row);
-      if (found < parent.rows && ctx.load_constant(rows + found) == row) {
-        target = size + parent.rows_begin + found;
+    const Index above = ctx.load_constant(of.rows + ctx.load_constant(of.rows_begin + s));
+    auto target = of.open(ctx, ctx.load_constant(of.supernode_of + above));
+    std::int64_t panel_row = row - target.first;
+    if (panel_row >= target.columns) {
+      const Index* const rows = of.rows + target.rows_begin;
+      const std::int64_t found = triangle_kernels::count_below(ctx, rows, target.rows, row);
+      if (found < target.rows && ctx.load_constant(rows + found) == row) {
+        panel_row = target.columns + found;
+      } else {
+        target = of.open(ctx, ctx.load_constant(of.supernode_of + row));
+        panel_row = row - target.first;
       }
     }
-    ctx.store(targets + e, static_cast<std::uint64_t>(target));
-    ctx.store(contributions + e, static_cast<Offset>(e));
+    ctx.store(targets + c, static_cast<std::uint64_t>(numbers.first_sum(ctx, target) + panel_row));
+    ctx.store(contributions + c, static_cast<Offset>(e));
   }
 };
 
@@ -80,25 +148,26 @@ class contribution_lists {
  public:
   contribution_lists() = default;
 
-  /// `rows`: rows in all lists of the supernodes. Throws errc::unsupported if Offset cannot count the sums.
+  /// Throws errc::unsupported if Offset cannot count the sums.
   template <class Index, class Executor>
-  contribution_lists(const supernodes<Index>& of, std::int64_t size, std::int64_t rows, const Executor& on,
-                     memory_resource& resource)
-      : named_(make_buffer<named_sources<Offset>>(size + rows, on, resource)),
-        sources_(make_buffer<Offset>(rows, on, resource)) {
-    SPTRSV_EXPECTS(size + rows <= max_count<Offset>, errc::unsupported,
-                   "the supernodes have " + std::to_string(rows) +
-                       " rows below them, too many for the offset type of the matrix");
-    auto targets = make_buffer<std::uint64_t>(rows, on, resource);
-    if (rows > 0) {
-      auto other_targets = make_buffer<std::uint64_t>(rows, on, resource);
-      auto other_sources = make_buffer<Offset>(rows, on, resource);
-      simt::for_each(on, rows, find_targets<Index, Offset>{of, size, targets.data(), sources_.data()});
+  contribution_lists(const supernodes<Index>& of, const sum_numbers<Index>& numbers, const Executor& on,
+                     memory_resource& resource) {
+    SPTRSV_EXPECTS(numbers.sums <= max_count<Offset>, errc::unsupported,
+                   "the supernodes have " + std::to_string(numbers.sums) +
+                       " rows outside of small subtrees, too many for the offset type of the matrix");
+    named_ = make_buffer<named_sources<Offset>>(numbers.sums, on, resource);
+    sources_ = make_buffer<Offset>(numbers.contributions, on, resource);
+    const std::int64_t count = numbers.contributions;
+    auto targets = make_buffer<std::uint64_t>(count, on, resource);
+    if (count > 0) {
+      auto other_targets = make_buffer<std::uint64_t>(count, on, resource);
+      auto other_sources = make_buffer<Offset>(count, on, resource);
+      simt::for_each(on, count, find_targets<Index, Offset>{of, numbers, targets.data(), sources_.data()});
       on.sort_pairs_in_place(targets, other_targets, sources_, other_sources,
-                             bits_for(static_cast<std::uint64_t>(size + rows)), resource);
+                             bits_for(static_cast<std::uint64_t>(numbers.sums)), resource);
     }
-    simt::for_each(on, size + rows,
-                   name_sources<Offset>{targets.data(), sources_.data(), rows, named_.data()});
+    simt::for_each(on, numbers.sums,
+                   name_sources<Offset>{targets.data(), sources_.data(), count, named_.data()});
   }
 
   [[nodiscard]] const named_sources<Offset>* named() const { return named_.data(); }

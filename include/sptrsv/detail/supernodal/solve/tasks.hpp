@@ -65,6 +65,8 @@ struct task_limits {
   std::int64_t strip_columns = 0;
   std::int64_t strip_rows = 0;
   std::int64_t lookahead = 0;  ///< see supernodal_tuning
+  /// Forward: whether supernodes in forests have sums, too. Solves in packs need them.
+  bool sums_in_forests = false;
 };
 
 /// Makes the task list for the supernodes that are in no forest. They are taken in the order of levels, in
@@ -99,11 +101,11 @@ class task_lister {
       } else if (!joins || list_.tasks.back().end - list_.tasks.back().begin == limits_.block_threads / 32) {
         const auto begin = static_cast<std::int64_t>(list_.small.size());
         add({{}, begin, begin + 1, 0, 0, 0, task_kind::warps}, s, 0);
-        list_.small.push_back(tree_.node(s));
+        list_.small.push_back(node(s));
         joins = true;
       } else {
         ++list_.tasks.back().end;
-        list_.small.push_back(tree_.node(s));
+        list_.small.push_back(node(s));
       }
     }
     sort_by_position();
@@ -140,6 +142,11 @@ class task_lister {
     return order;
   }
 
+  [[nodiscard]] supernode node(std::int64_t s) const {
+    supernode made = tree_.node(s);
+    made.sums = made.first + made.rows_begin - (limits_.sums_in_forests ? 0 : forests_.items_before(s));
+    return made;
+  }
   [[nodiscard]] bool is_small(std::int64_t s) const {
     return tree_.columns(s) <= 32 && tree_.entries(s) <= limits_.warp_entries;
   }
@@ -225,7 +232,7 @@ class task_lister {
     const std::int64_t columns = tree_.columns(s);
     const std::int64_t height = columns + tree_.rows(s);
     if (tree_.entries(s) <= limits_.tile_entries) {
-      add({tree_.node(s), 0, height, 0, 0, 0, task_kind::whole}, s, 0);
+      add({node(s), 0, height, 0, 0, 0, task_kind::whole}, s, 0);
       return;
     }
     const bool has_strips = backward_ && limits_.strip_columns > 0;
@@ -237,7 +244,7 @@ class task_lister {
     }
     for (std::int64_t t = 0; t < tiles; ++t) {
       const std::int64_t end = std::min(tiled, (t + 1) * rows);
-      add({tree_.node(s), t * rows, end, list_.partials + t * columns, 0, 0, task_kind::tile}, s,
+      add({node(s), t * rows, end, list_.partials + t * columns, 0, 0, task_kind::tile}, s,
           steps(s, t * rows, end));
     }
     if (has_strips) {
@@ -256,8 +263,8 @@ class task_lister {
     const auto add_row = [&](std::int64_t begin, std::int64_t end, std::int64_t partials, std::int64_t count,
                              task_kind kind) {
       for (std::int64_t j = 0; j < columns; j += limits_.strip_columns) {
-        add({tree_.node(s), begin, end, partials, static_cast<std::int32_t>(count),
-             static_cast<std::int32_t>(j), kind},
+        add({node(s), begin, end, partials, static_cast<std::int32_t>(count), static_cast<std::int32_t>(j),
+             kind},
             s, kind == task_kind::strip ? steps(s, begin, end) : 0);
       }
     };
@@ -273,8 +280,7 @@ class task_lister {
   void add_sums(std::int64_t s, std::int32_t tiles) {
     const std::int64_t columns = tree_.columns(s);
     for (std::int64_t j = 0; j < columns; j += limits_.sum_columns) {
-      add({tree_.node(s), j, std::min(columns, j + limits_.sum_columns), list_.partials, tiles, 0,
-           task_kind::sums},
+      add({node(s), j, std::min(columns, j + limits_.sum_columns), list_.partials, tiles, 0, task_kind::sums},
           s, 0);
     }
   }

@@ -116,9 +116,7 @@ struct solve_params {
   int warp_bytes;          ///< of dynamic shared memory
   bool mirrored;           ///< column j of C stands for row size - 1 - j of b and x, instead of row j
   bool conjugated;         ///< b and x are conjugated: the system is that of the conjugate of C
-  /// Forward only. The sum for column j of the system has number j; the sum for row e of the lists of rows
-  /// has number size + e.
-  const named_sources<Offset>* named;
+  const named_sources<Offset>* named;  ///< forward: by sum; see sum_numbers
   const Offset* sources;
   std::int64_t rows;  ///< rows in all lists
   /// Values that blocks hand to each other. Forward: by row of the lists, the contribution of a supernode to
@@ -183,6 +181,11 @@ struct solve_params {
   /// Returns the row of b and x for a column of C.
   [[nodiscard]] SPTRSV_DEVICE std::int64_t row_of(std::int64_t column) const {
     return mirrored ? size - 1 - column : column;
+  }
+
+  /// Returns the number of the sum for row `i` of a panel, forward.
+  [[nodiscard]] SPTRSV_DEVICE std::int64_t sum_number(const supernode& node, std::int64_t i) const {
+    return node.sums + i;
   }
 
   /// Returns whether row `i` of a panel depends on column `j` <= i by structure.
