@@ -268,7 +268,7 @@ struct pe_plan {
   std::int64_t rhs;           ///< largest number of right-hand sides of a launch
   symmetric_buffer<word, Team> inbox;
   device_supernodes<Index> nodes;
-  supernodal::forest_lists<Index, Offset> forests;
+  supernodal::forest_lists<Index> forests;
   local_values<Tuning, Scalar, Index, Offset, Executor> values;
   buffer<pe_state> state;
   buffer<supernodal::task> task_list;

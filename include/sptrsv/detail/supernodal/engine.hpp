@@ -250,7 +250,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   std::int64_t rows_ = 0;  ///< rows in the lists of all supernodes
   std::shared_ptr<factor> factor_;
   supernodal::contribution_lists<Offset> contributions_;
-  supernodal::plan<Index, Offset> plan_;
+  supernodal::plan<Index> plan_;
 };
 
 }  // namespace sptrsv::detail

@@ -50,9 +50,9 @@ struct host_plan {
 };
 
 /// The tasks of a solve, in device memory, and the forests.
-template <class Index, class Offset>
+template <class Index>
 struct plan {
-  forest_lists<Index, Offset> forests;
+  forest_lists<Index> forests;
   buffer<task> tasks;         ///< see solve_params
   buffer<supernode> small;    ///< see solve_params
   std::int64_t partials = 0;  ///< see task_list

@@ -18,6 +18,7 @@ struct sum_numbers {
   const forest* forests;
   std::int64_t forest_count;         ///< 0: supernodes in forests have sums, too
   const std::int64_t* outside_rows;  ///< see forests_view
+  std::int64_t rows;  ///< in all lists of rows
   std::int64_t sums;
   std::int64_t contributions;
 
@@ -26,9 +27,9 @@ struct sum_numbers {
   static sum_numbers of(const forest_list* list, const forests_view<Index>& view, std::int64_t size,
                         std::int64_t rows) {
     if (list == nullptr) {
-      return {nullptr, 0, nullptr, size + rows, rows};
+      return {nullptr, 0, nullptr, rows, size + rows, rows};
     }
-    return {view.forests, view.count, view.outside_rows, size + rows - list->items,
+    return {view.forests, view.count, view.outside_rows, rows, size + rows - list->items,
             rows - list->rows + list->outside_rows};
   }
 
@@ -152,9 +153,9 @@ class contribution_lists {
   template <class Index, class Executor>
   contribution_lists(const supernodes<Index>& of, const sum_numbers<Index>& numbers, const Executor& on,
                      memory_resource& resource) {
-    SPTRSV_EXPECTS(numbers.sums <= max_count<Offset>, errc::unsupported,
-                   "the supernodes have " + std::to_string(numbers.sums) +
-                       " rows outside of small subtrees, too many for the offset type of the matrix");
+    SPTRSV_EXPECTS(numbers.rows <= max_count<Offset> && numbers.sums <= max_count<Offset>, errc::unsupported,
+                   "the supernodes have " + std::to_string(numbers.rows) +
+                       " rows below them, too many for the offset type of the matrix");
     named_ = make_buffer<named_sources<Offset>>(numbers.sums, on, resource);
     sources_ = make_buffer<Offset>(numbers.contributions, on, resource);
     const std::int64_t count = numbers.contributions;
