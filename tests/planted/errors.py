@@ -1158,9 +1158,9 @@ ERRORS = (
         "order",
         "supernodal_factors",
         Edit(
-            SN + "forest/list_kernels.hpp",
-            "ctx.atomic_max(last_level + product.row, level + 1);",
-            "ctx.store_relaxed(last_level + product.row, 1);",
+            SN + "forest/list_agent.hpp",
+            "ctx.atomic_max(p.last_level + row, place.level + 1);",
+            "ctx.store_relaxed(p.last_level + row, 1);",
         ),
     ),
     error(

@@ -135,6 +135,7 @@ class factor {
       }
       fundamental_ =
           supernodal::find_fundamental(columns_.view(), std::move(begun), columns_.longest(), on, resource);
+      columns_.set_fundamental(fundamental_.first, fundamental_.count, on, resource);
     }
   }
 

@@ -88,37 +88,53 @@ struct find_runs {
   }
 };
 
-/// Where the values of the columns of C stand in the stored matrix, as kernels see it.
+/// Where the values of the columns of C stand in the stored matrix, as kernels see it. Columns of one
+/// fundamental supernode have the same rows.
 template <class Scalar, class Index, class Offset>
 struct stored_values {
   const Scalar* values;
   bool conjugated;
-  const Offset* first;  ///< by column: where its first entry stands in `sources`, or, without, in `values`
+  /// Where its first entry stands in `sources`, or, without, in `values`: by column, or, with `shift`, by
+  /// fundamental supernode for its first column; the next columns begin one element later each.
+  const Offset* first;
   /// Indices in the stored matrix: of the entries, or, with `shift`, of those in the same rows that a column
-  /// before has; null: each column is a run of the stored matrix.
+  /// before has, that in the row of the diagonal included; null: each column is a run of the stored matrix.
   const Offset* sources;
-  const Offset* pivots;  ///< by column: index of the diagonal entry; null: it stands before the run
-  int step;              ///< distance of the entries of a run: 1 or -1
-  /// By column: from the index in `sources` to that of its own entry; null: 0.
+  /// By column: index of the diagonal entry; null: it stands before the first entry in the run or, with
+  /// `shift`, in `sources`.
+  const Offset* pivots;
+  int step;  ///< distance of the entries of a run, or, with `shift`, of a row: 1 or -1
+  /// By fundamental supernode: from the index in `sources` to that of the entry of its first column in the
+  /// same row; null: the indices are those of the entries.
   const Index* shift = nullptr;
 
-  /// Returns what value() needs of a column besides its first entry.
+  /// Where a column has its values: its first entry, and what at() adds to an index in `sources`.
+  struct column {
+    Offset begin;
+    Index shift;
+  };
+  /// `fundamental`: that of the column, which begins with column `fundamental_begin`.
   template <class Context>
-  SPTRSV_DEVICE Index shift_of(Context& ctx, std::int64_t column) const {
-    return shift == nullptr ? Index{0} : ctx.load_constant(shift + column);
+  SPTRSV_DEVICE column open(Context& ctx, std::int64_t number, std::int64_t fundamental,
+                            std::int64_t fundamental_begin) const {
+    if (shift == nullptr) {
+      return {ctx.load_constant(first + number), 0};
+    }
+    const auto before = static_cast<Index>(number - fundamental_begin);
+    return {static_cast<Offset>(ctx.load_constant(first + fundamental) + before),
+            static_cast<Index>(ctx.load_constant(shift + fundamental) + static_cast<Index>(step) * before)};
   }
-  /// Returns the value of entry `t` of the column that begins at `begin`. `shifted`: shift_of() the column.
+  /// Returns the value of entry `t` of the column.
   template <class Context>
-  SPTRSV_DEVICE Scalar value(Context& ctx, std::int64_t begin, Index shifted, std::int64_t t) const {
+  SPTRSV_DEVICE Scalar value(Context& ctx, const column& of, std::int64_t t) const {
     return at(ctx, sources == nullptr
-                       ? begin + step * t
-                       : std::int64_t{ctx.load_constant(sources + begin + t)} + std::int64_t{shifted});
+                       ? of.begin + step * t
+                       : std::int64_t{ctx.load_constant(sources + of.begin + t)} + std::int64_t{of.shift});
   }
-  /// Returns the diagonal entry of a column, which is stored.
+  /// Returns the diagonal entry of a column, which is stored; `of`: the column, opened.
   template <class Context>
-  SPTRSV_DEVICE Scalar pivot(Context& ctx, std::int64_t column) const {
-    return at(ctx, pivots == nullptr ? std::int64_t{ctx.load_constant(first + column)} - step
-                                     : std::int64_t{ctx.load_constant(pivots + column)});
+  SPTRSV_DEVICE Scalar pivot(Context& ctx, std::int64_t number, const column& of) const {
+    return pivots == nullptr ? value(ctx, of, -1) : at(ctx, ctx.load_constant(pivots + number));
   }
 
  private:
@@ -126,6 +142,24 @@ struct stored_values {
   SPTRSV_DEVICE Scalar at(Context& ctx, std::int64_t index) const {
     const Scalar v = ctx.load_constant(values + index);
     return conjugated ? conjugate(v) : v;
+  }
+};
+
+/// Takes what stored_values needs of the first column of each fundamental supernode. Runs once per
+/// fundamental supernode.
+template <class Index, class Offset>
+struct take_first_columns {
+  const Index* column;  ///< by fundamental supernode: its first column
+  const Offset* first_of_column;
+  const Index* shift_of_column;
+  Offset* first;
+  Index* shift;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t f) const {
+    const Index j = ctx.load_constant(column + f);
+    ctx.store(first + f, ctx.load_constant(first_of_column + j));
+    ctx.store(shift + f, ctx.load_constant(shift_of_column + j));
   }
 };
 
@@ -141,7 +175,8 @@ struct longest_of {
 ///   one
 ///     number per column says where the values are, and the pattern is that of the stored matrix, which is
 ///     only there during the analysis.
-///   - The stored matrix has the rows of C sorted: each row of a supernode has a number; see row_columns.hpp.
+///   - The stored matrix has the rows of C sorted: each row of a supernode has a number, and each fundamental
+///     supernode; see row_columns.hpp.
 ///   - Otherwise each entry has a number of its own.
 template <class Index, class Offset>
 class factor_columns {
@@ -177,7 +212,7 @@ class factor_columns {
     first_ = make_buffer<Offset>(size_, on, resource);
     simt::for_each(on, size_, find_runs<Index, Offset>{a, form.reversed, first_.data()});
     stored_indices_ = a.indices;
-    step_ = form.reversed ? -1 : 1;
+    step_ = stored_step_ = form.reversed ? -1 : 1;
     top_ = static_cast<Index>(form.reversed ? size_ - 1 : -1);
   }
 
@@ -218,23 +253,46 @@ class factor_columns {
   /// Returns where the columns have their values in `values`, the values of the stored matrix.
   template <class Scalar>
   [[nodiscard]] stored_values<Scalar, Index, Offset> values(const Scalar* values, bool conjugated) const {
-    return {values, conjugated, first(), sources_.data(), pivots_.data(), step_, shift_.data()};
+    return {values,
+            conjugated,
+            has_lists() ? list_first_.data() : first(),
+            sources_.data(),
+            pivots_.data(),
+            stored_step_,
+            list_shift_.data()};
   }
   /// Gives away how many fundamental supernodes begin before each column and before the end; empty if this is
   /// not known.
   [[nodiscard]] buffer<Index> take_begun() { return std::exchange(begun_, {}); }
+  /// Says which the first columns of the `count` fundamental supernodes are, before values() is called. Only
+  /// enqueues.
+  template <class Executor>
+  void set_fundamental(const buffer<Index>& first_columns, std::int64_t count, const Executor& on,
+                       memory_resource& resource) {
+    if (shift_.data() != nullptr) {
+      list_first_ = make_buffer<Offset>(count, on, resource);
+      list_shift_ = make_buffer<Index>(count, on, resource);
+      simt::for_each(on, count,
+                     take_first_columns<Index, Offset>{first_columns.data(), first_.data(), shift_.data(),
+                                                       list_first_.data(), list_shift_.data()});
+    }
+  }
   /// Gives back what values() does not need.
   void end_analysis() {
     stored_indices_ = nullptr;
     pattern_first_ = {};
     rows_ = {};
+    shift_ = {};
     if (has_first()) {
       offsets_ = {};
+    }
+    if (has_lists()) {
+      first_ = {};
     }
   }
   [[nodiscard]] std::size_t bytes() const {
     return offsets_.bytes() + first_.bytes() + pattern_first_.bytes() + rows_.bytes() + sources_.bytes() +
-           shift_.bytes() + pivots_.bytes() + begun_.bytes();
+           shift_.bytes() + list_first_.bytes() + list_shift_.bytes() + pivots_.bytes() + begun_.bytes();
   }
 
  private:
@@ -243,6 +301,7 @@ class factor_columns {
 
   [[nodiscard]] const Offset* first() const { return has_first() ? first_.data() : offsets_.data(); }
   [[nodiscard]] bool has_first() const { return first_.data() != nullptr; }
+  [[nodiscard]] bool has_lists() const { return list_first_.data() != nullptr; }
 
   /// Checks the stored matrix, and counts the entries of the rows that a triangle is built from.
   template <class Executor>
@@ -275,7 +334,7 @@ class factor_columns {
     rows_ = std::move(lists.rows);
     sources_ = std::move(lists.sources);
     begun_ = std::move(lists.begun);
-    pivots_ = std::move(t.diagonal_sources);
+    stored_step_ = form.reversed ? -1 : 1;
     return true;
   }
 
@@ -284,14 +343,17 @@ class factor_columns {
   longest_of longest_;
   const Index* stored_indices_ = nullptr;  ///< of the stored matrix, if columns are runs of it
   buffer<Offset> offsets_;                 ///< by column, size + 1
-  buffer<Offset> first_;                   ///< by column, if they have no entry each: see stored_values
+  buffer<Offset> first_;                   ///< by column, if they have no entry each: see column_view
   buffer<Offset> pattern_first_;           ///< by column, if columns stand in panels: see column_view
   buffer<Index> rows_;                     ///< by entry or row of a supernode, if columns are not runs
   buffer<Offset> sources_;                 ///< likewise: see stored_values
-  buffer<Index> shift_;                    ///< by column, if the rows of C are stored: see stored_values
-  buffer<Offset> pivots_;                  ///< by column, if columns are not runs and the diagonal is stored
-  buffer<Index> begun_;                    ///< see take_begun()
-  int step_ = 1;
+  buffer<Index> shift_;                    ///< by column, if the rows of C are stored: see run_lists
+  buffer<Offset> list_first_;              ///< by fundamental supernode, likewise: see stored_values
+  buffer<Index> list_shift_;               ///< likewise
+  buffer<Offset> pivots_;  ///< by column, if each entry has a number and the diagonal is stored
+  buffer<Index> begun_;    ///< see take_begun()
+  int step_ = 1;           ///< of column_view
+  int stored_step_ = 1;    ///< of stored_values
   Index top_ = -1;
 };
 

@@ -6,8 +6,9 @@
 //   1. Column j + 1 continues column j if all rows below it have entries in both or in none of them, and row
 //      j + 1 has one in column j. Each row says where this fails: where a run of neighbours ends.
 //      Columns that continue each other form a run.
-//   2. The entries of the first column of each run, in the order of rows, are sorted by runs. This is the
-//      list of a run: the list of its column number d is what follows the first d elements.
+//   2. The entries of the first column of each run, its diagonal entry included, in the order of rows, are
+//      sorted by runs. This is the list of a run: the list of its column number d, without the diagonal, is
+//      what follows the first d + 1 elements, and element d stands in the row of the diagonal.
 //   3. A fundamental supernode has one child only. So a run ends before a column that is the first row of
 //      another run. The lists stay.
 #pragma once
@@ -123,8 +124,8 @@ struct column_runs {
   }
 };
 
-/// Counts the entries of each row in first columns of runs. Runs once per row, by a tile of lanes, and once
-/// for the end.
+/// Counts the entries of each row in first columns of runs, the diagonal included. Runs once per row, by a
+/// tile of lanes, and once for the end.
 template <class Index, class Offset>
 struct count_listed {
   stored_rows<Index, Offset> c;
@@ -137,7 +138,8 @@ struct count_listed {
     const std::int64_t count = row < c.size ? c.count(ctx, row) : 0;
     std::int64_t found = 0;
     for_row_entries(
-        tile, count, [&](std::int64_t t) { return runs.begin(ctx, c.column(ctx, begin, t)); },
+        tile, row < c.size ? count + 1 : 0,
+        [&](std::int64_t t) { return runs.begin(ctx, t < count ? c.column(ctx, begin, t) : row); },
         [&](std::int64_t, bool is_listed, bool is_present) {
           found += simt::bit_count(tile.ballot(is_present && is_listed));
         });
@@ -147,8 +149,8 @@ struct count_listed {
   }
 };
 
-/// Writes the entries in first columns of runs: the row, and in the low bits the run; and where they stand.
-/// Runs once per row, by a tile of lanes.
+/// Writes the entries in first columns of runs, the diagonal included: the row, and in the low bits the run;
+/// and where they stand. Runs once per row, by a tile of lanes.
 template <class Index, class Offset>
 struct write_listed {
   stored_rows<Index, Offset> c;
@@ -164,9 +166,9 @@ struct write_listed {
     const std::int64_t count = c.count(ctx, row);
     std::int64_t to = ctx.load_constant(listed_before + row);
     for_row_entries(
-        tile, count,
+        tile, count + 1,
         [&](std::int64_t t) {
-          const std::int64_t column = c.column(ctx, begin, t);
+          const std::int64_t column = t < count ? c.column(ctx, begin, t) : row;
           return runs.begin(ctx, column) ? column : -1;
         },
         [&](std::int64_t t, std::int64_t column, bool is_present) {
@@ -247,7 +249,7 @@ struct describe_run_columns {
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
     const std::int64_t run = runs.of(ctx, column);
     const std::int64_t number = column - static_cast<std::int64_t>(ctx.load_constant(first + run));
-    const std::int64_t at = static_cast<std::int64_t>(ctx.load_constant(list_begin + run)) + number;
+    const std::int64_t at = static_cast<std::int64_t>(ctx.load_constant(list_begin + run)) + number + 1;
     const std::int64_t end = ctx.load_constant(list_begin + run + 1);
     ctx.store(begin + column, static_cast<Offset>(at));
     ctx.store(counts + column, static_cast<Offset>(end - at));
@@ -263,7 +265,7 @@ template <class Index, class Offset>
 struct run_lists {
   buffer<Offset> offsets;  ///< by column, size + 1: entries of the columns before
   buffer<Offset> first;    ///< by column: where its list begins
-  buffer<Index> shift;     ///< by column: see stored_values
+  buffer<Index> shift;     ///< by column: from an entry of its run's first column to its own in the same row
   buffer<Index> rows;      ///< by element of a list
   buffer<Offset> sources;  ///< by element of a list: where the entry of the run's first column stands
   buffer<Index> begun;     ///< by column, size + 1: how many fundamental supernodes begin before it
@@ -299,14 +301,12 @@ run_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const Ex
   {
     const int run_bits = bits_for(static_cast<std::uint64_t>(count));
     auto keys = make_buffer<std::uint64_t>(listed, on, resource);
-    if (listed > 0) {
-      auto other_keys = make_buffer<std::uint64_t>(listed, on, resource);
-      auto other_sources = make_buffer<Offset>(listed, on, resource);
-      for_each_by_tile<lanes_per_row>(
-          on, c.size,
-          write_listed<Index, Offset>{c, runs, listed_before, run_bits, keys.data(), made.sources.data()});
-      on.sort_pairs_in_place(keys, other_keys, made.sources, other_sources, run_bits, resource);
-    }
+    auto other_keys = make_buffer<std::uint64_t>(listed, on, resource);
+    auto other_sources = make_buffer<Offset>(listed, on, resource);
+    for_each_by_tile<lanes_per_row>(
+        on, c.size,
+        write_listed<Index, Offset>{c, runs, listed_before, run_bits, keys.data(), made.sources.data()});
+    on.sort_pairs_in_place(keys, other_keys, made.sources, other_sources, run_bits, resource);
     simt::for_each(
         on, std::int64_t{listed} + 1,
         find_lists<Index, Offset>{keys.data(), run_bits, listed, count, made.rows.data(), list_begin.data()});

@@ -120,8 +120,8 @@ struct narrow_agent {
   SPTRSV_DEVICE static void open_columns(Context& ctx, const Warp& warp,
                                          const stored_panels<Scalar, Index, Offset>& from, std::int64_t s,
                                          const supernode& node, column (&columns)[max_columns]) {
-    const std::int64_t mine =
-        static_cast<std::int64_t>(ctx.load_constant(from.masks.fundamental + s)) + warp.rank();
+    const auto fundamental = static_cast<std::int64_t>(ctx.load_constant(from.masks.fundamental + s));
+    const std::int64_t mine = fundamental + warp.rank();
     const bool exists = warp.rank() <= max_columns && mine < from.masks.fundamental_count;
     const std::int64_t begin =
         exists ? static_cast<std::int64_t>(ctx.load_constant(from.masks.first + mine)) - node.first
@@ -131,8 +131,9 @@ struct narrow_agent {
       const int number = simt::bit_count(warp.ballot(warp.rank() > 0 && begin <= j));
       const std::int64_t lead = warp.shuffle(begin, number < max_columns ? number : max_columns);
       if (j < node.columns) {
-        columns[j].begin = ctx.load_constant(from.stored.first + node.first + j);
-        columns[j].shift = from.stored.shift_of(ctx, node.first + j);
+        const auto stored = from.stored.open(ctx, node.first + j, fundamental + number, node.first + lead);
+        columns[j].begin = stored.begin;
+        columns[j].shift = stored.shift;
         columns[j].mask = static_cast<Index>(number);
         // Bits `lead` ... j of the mask are the columns before the first entry.
         columns[j].rank = static_cast<Index>((lead > 0 ? lead : 0) - j - 1);

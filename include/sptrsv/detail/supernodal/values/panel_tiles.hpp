@@ -174,9 +174,10 @@ class panel_tiles {
       high = is_before ? high : middle;
     }
     const std::int64_t begin = ctx_.load_constant(from_.masks.first + low);
+    const auto stored = from_.stored.open(ctx_, number, low, begin);
     column found{};
-    found.begin = ctx_.load_constant(from_.stored.first + number);
-    found.shift = from_.stored.shift_of(ctx_, number);
+    found.begin = stored.begin;
+    found.shift = stored.shift;
     found.mask = static_cast<Index>(low - first_fundamental_);
     // Bits begin ... number of the mask, as far as it goes, are the columns before the first entry.
     const std::int64_t skipped = number - (begin > node_.first ? begin : node_.first) + 1;

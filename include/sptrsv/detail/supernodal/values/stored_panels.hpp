@@ -57,17 +57,17 @@ struct panel_masks {
 /// A column of a panel in the stored matrix.
 template <class Index, class Offset>
 struct stored_column {
-  Offset begin;  ///< where its first entry stands, see stored_values
+  Offset begin;  ///< see stored_values::column
+  Index shift;   ///< likewise
   Index mask;    ///< number of its mask among those of the supernode
   Index rank;    ///< number of its entries before a word of the mask
-  Index shift;   ///< see stored_values
 
   /// Returns the entry in the row of one bit of the word; zero if the pattern has none. `bits`: the word.
   template <class Context, class Scalar>
   SPTRSV_DEVICE Scalar entry(Context& ctx, const stored_values<Scalar, Index, Offset>& stored,
                              std::uint32_t bits, int bit) const {
     const std::int64_t t = static_cast<std::int64_t>(rank) + simt::bit_count(bits & ((1u << bit) - 1u));
-    return (bits >> bit & 1u) != 0 ? stored.value(ctx, begin, shift, t) : Scalar{};
+    return (bits >> bit & 1u) != 0 ? stored.value(ctx, {begin, shift}, t) : Scalar{};
   }
 };
 

@@ -20,6 +20,7 @@ namespace sptrsv::detail::supernodal {
 template <class Scalar, class Index, class Offset>
 struct start_values {
   stored_values<Scalar, Index, Offset> stored;
+  row_masks<Index> masks;
   std::int64_t columns;
   Scalar* pivots;  ///< null: the diagonal is unit
   block_norms<real_t<Scalar>>* norms;
@@ -29,7 +30,13 @@ struct start_values {
   template <class Context>
   SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
     if (pivots != nullptr && column < columns) {
-      ctx.store(pivots + column, stored.pivot(ctx, column));
+      std::int64_t fundamental = 0;
+      std::int64_t begin = 0;
+      if (stored.shift != nullptr) {
+        fundamental = triangle_kernels::major_of(ctx, masks.first, masks.fundamental_count, column);
+        begin = ctx.load_constant(masks.first + fundamental);
+      }
+      ctx.store(pivots + column, stored.pivot(ctx, column, stored.open(ctx, column, fundamental, begin)));
     }
     if (column < supernodes) {
       ctx.store(norms + column, block_norms<real_t<Scalar>>::of_one());
@@ -77,8 +84,8 @@ class panel_values {
               const row_masks<Index>& masks, real max_growth, std::int64_t last, const Executor& on) {
     const stored_panels<Scalar, Index, Offset> from{of, masks, stored, diagonal_.diagonal()};
     simt::for_each(on, std::max<std::int64_t>(columns_, 1),
-                   start_values<Scalar, Index, Offset>{stored, columns_, diagonal_.diagonal(), norms_.data(),
-                                                       of.count, first_grown_.data()});
+                   start_values<Scalar, Index, Offset>{stored, masks, columns_, diagonal_.diagonal(),
+                                                       norms_.data(), of.count, first_grown_.data()});
     on.template launch<narrow>(simt::block_count(of.count, narrow::warps),
                                {from, panels_.data(), norms_.data()});
     const part_range& columns = lists_.columns;
