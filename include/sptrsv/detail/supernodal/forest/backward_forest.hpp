@@ -33,10 +33,8 @@ class backward_forest {
     memory::wait_copies(ctx, arrival);
     for_columns(
         ctx, at, 0, f.columns,
-        [&](const forest_column& c, int lane, int lanes) {
-          return multiply_diagonal(ctx, p, at, c, lane, lanes);
-        },
-        [&](const forest_column& c, Scalar sum) { at.x[c.column] = at.b[c.column] + sum; });
+        [&](const column& c, int lane, int lanes) { return multiply_diagonal(ctx, p, at, c, lane, lanes); },
+        [&](const column& c, Scalar sum) { at.x[c.number] = at.b[c.number] + sum; });
     for (int q = ctx.thread_rank(); q < f.outside_count; q += threads) {
       at.x[f.columns + q] = p.wait(ctx, half, rhs, ctx.load_constant(p.of.rows + at.outside_row(ctx, p, q)));
     }
@@ -44,19 +42,23 @@ class backward_forest {
     for (int level = 0; level < f.level_count; ++level) {
       for_columns(
           ctx, at, at.level_begin[level], at.level_begin[level + 1],
-          [&](const forest_column& c, int lane, int lanes) {
-            return multiply_rows(ctx, p, at, c, lane, lanes);
-          },
-          [&](const forest_column& c, Scalar sum) {
-            const Scalar solved = at.divide_by_pivot(ctx, p, c.column, at.x[c.column] + sum);
-            at.x[c.column] = solved;
-            p.store_x(ctx, f.first + c.column, rhs, half, p.size - 1 - f.first - c.column, solved);
+          [&](const column& c, int lane, int lanes) { return multiply_rows(ctx, p, at, c, lane, lanes); },
+          [&](const column& c, Scalar sum) {
+            const Scalar solved = at.divide_by_pivot(ctx, p, c.number, at.x[c.number] + sum);
+            at.x[c.number] = solved;
+            p.store_x(ctx, f.first + c.number, rhs, half, p.size - 1 - f.first - c.number, solved);
           });
       ctx.barrier();
     }
   }
 
  private:
+  /// A column with its supernode.
+  struct column {
+    int number;
+    forest_node of;
+  };
+
   /// Calls finish(column, sum) in one lane for each column [begin, end) in the order of levels. Its lanes get
   /// their shares of the sum from share(column, lane, lanes).
   template <class Context, class Share, class Finish>
@@ -68,11 +70,12 @@ class backward_forest {
     const int lane = warp.rank() & (lanes - 1);
     for (int first = begin + (warp.index() * 32 >> log); first < end; first += threads >> log) {
       const int i = first + (warp.rank() >> log);
-      const forest_column column = at.items[i < end ? i : begin];
-      Scalar sum = i < end ? share(column, lane, lanes) : Scalar{};
+      const forest_column item = at.items[i < end ? i : begin];
+      const column found{item.column, at.nodes[item.node]};
+      Scalar sum = i < end ? share(found, lane, lanes) : Scalar{};
       sum = simt::reduce(warp, sum, lanes, simt::plus{});
       if (i < end && lane == 0) {
-        finish(column, sum);
+        finish(found, sum);
       }
     }
   }
@@ -80,18 +83,18 @@ class backward_forest {
   /// Returns the share of a lane in the product of a column of the diagonal block and the right-hand side.
   template <class Context>
   SPTRSV_DEVICE static Scalar multiply_diagonal(Context& ctx, const params& p, const memory& at,
-                                                const forest_column& c, int lane, int lanes) {
-    const int j = c.column - c.first;
-    const auto entry = [&](int i) { return c.panel + i * (i - 1) / 2 + j; };
+                                                const column& c, int lane, int lanes) {
+    const int j = c.number - c.of.first;
+    const auto entry = [&](int i) { return c.of.panel + i * (i - 1) / 2 + j; };
     Scalar sum{};
-    for (int i = j + 1 + lane; i < c.columns; i += lanes) {
-      sum = sum + at.panels[entry(i)] * at.b[c.first + i];
+    for (int i = j + 1 + lane; i < c.of.columns; i += lanes) {
+      sum = sum + at.panels[entry(i)] * at.b[c.of.first + i];
     }
     if (!is_finite(sum)) {  // zeros by structure must be left out
       sum = Scalar{};
-      for (int i = j + 1 + lane; i < c.columns; i += lanes) {
-        if (at.depends(ctx, p, c.first + i, c.column)) {
-          sum = sum + at.panels[entry(i)] * at.b[c.first + i];
+      for (int i = j + 1 + lane; i < c.of.columns; i += lanes) {
+        if (at.depends(ctx, p, c.of.first + i, c.number)) {
+          sum = sum + at.panels[entry(i)] * at.b[c.of.first + i];
         }
       }
     }
@@ -100,17 +103,18 @@ class backward_forest {
 
   /// Returns the share of a lane in the product of a column and the components below.
   template <class Context>
-  SPTRSV_DEVICE static Scalar multiply_rows(Context& ctx, const params& p, const memory& at,
-                                            const forest_column& c, int lane, int lanes) {
-    const Scalar* const entries = at.panels + c.panel + c.columns * (c.columns - 1) / 2 + c.column - c.first;
-    const std::uint16_t* const rows = at.lists + c.list;
+  SPTRSV_DEVICE static Scalar multiply_rows(Context& ctx, const params& p, const memory& at, const column& c,
+                                            int lane, int lanes) {
+    const Scalar* const entries =
+        at.panels + c.of.panel + c.of.columns * (c.of.columns - 1) / 2 + c.number - c.of.first;
+    const std::uint16_t* const rows = at.lists + c.of.list;
     Scalar sum =
-        memory::multiply(entries, c.columns, c.rows, lane, lanes, [&](int i) { return at.x[rows[i]]; });
-    if (!is_finite(sum) && c.guarded > 0) {  // zeros by structure must be left out
+        memory::multiply(entries, c.of.columns, c.of.rows, lane, lanes, [&](int i) { return at.x[rows[i]]; });
+    if (!is_finite(sum) && c.of.guarded > 0) {  // zeros by structure must be left out
       sum = Scalar{};
-      for (int i = lane; i < c.rows; i += lanes) {
-        if (i >= c.guarded || at.depends(ctx, p, rows[i], c.column)) {
-          sum = sum + entries[i * c.columns] * at.x[rows[i]];
+      for (int i = lane; i < c.of.rows; i += lanes) {
+        if (i >= c.of.guarded || at.depends(ctx, p, rows[i], c.number)) {
+          sum = sum + entries[i * c.of.columns] * at.x[rows[i]];
         }
       }
     }

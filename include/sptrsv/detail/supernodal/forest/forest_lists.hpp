@@ -27,8 +27,10 @@ class forest_lists {
     outside_rows_ = make_buffer<std::int64_t>(list.outside_rows, on, resource);
     level_begin_ = make_buffer<std::int32_t>(list.levels, on, resource);
     if (backward) {
-      columns_ = make_buffer<forest_column>(list.items, on, resource);
       // Bulk copies read up to the next multiple of 16 bytes.
+      columns_ = make_buffer<forest_column>(list.items + 3, on, resource);
+      on.fill_bytes(columns_.data() + list.items, 0, 3 * sizeof(forest_column));
+      nodes_ = make_buffer<forest_node>(list.nodes, on, resource);
       local_rows_ = make_buffer<std::uint16_t>(rows + 8, on, resource);
       on.fill_bytes(local_rows_.data(), 0, local_rows_.bytes());
     } else {
@@ -41,7 +43,7 @@ class forest_lists {
       on.template launch<decltype(agent)>(
           simt::block_count(static_cast<std::int64_t>(list.forests.size()), 1),
           {of, forests_.data(), places.data(), scratch.data(), last_level.data(), products_.data(),
-           columns_.data(), local_rows_.data(), level_begin_.data(), outside_rows_.data()});
+           columns_.data(), nodes_.data(), local_rows_.data(), level_begin_.data(), outside_rows_.data()});
     };
     if (backward) {
       build(forest_list_agent<Index, true>{});
@@ -53,11 +55,11 @@ class forest_lists {
   [[nodiscard]] forests_view<Index> view() const {
     return {forests_.data(),     static_cast<std::int64_t>(forests_.size()),
             products_.data(),    columns_.data(),
-            local_rows_.data(),  level_begin_.data(),
-            outside_rows_.data()};
+            nodes_.data(),       local_rows_.data(),
+            level_begin_.data(), outside_rows_.data()};
   }
   [[nodiscard]] std::size_t bytes() const {
-    return forests_.bytes() + products_.bytes() + columns_.bytes() + local_rows_.bytes() +
+    return forests_.bytes() + products_.bytes() + columns_.bytes() + nodes_.bytes() + local_rows_.bytes() +
            level_begin_.bytes() + outside_rows_.bytes();
   }
 
@@ -65,6 +67,7 @@ class forest_lists {
   buffer<forest> forests_;
   buffer<forest_product> products_;
   buffer<forest_column> columns_;
+  buffer<forest_node> nodes_;
   buffer<std::uint16_t> local_rows_;
   buffer<std::int32_t> level_begin_;
   buffer<std::int64_t> outside_rows_;

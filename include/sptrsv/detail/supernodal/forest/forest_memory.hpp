@@ -16,13 +16,14 @@ namespace sptrsv::detail::supernodal {
 template <class Tuning, class Scalar, class Index, class Offset, bool Backward>
 struct forest_memory {
   static constexpr int threads = Tuning::block_threads;
-  static constexpr int arrivals = 3;  ///< words for copy_bulk
+  static constexpr int arrivals = Backward ? 4 : 2;  ///< words for copy_bulk
   using params = solve_params<Scalar, Index, Offset>;
   using item = std::conditional_t<Backward, forest_column, forest_product>;
 
   forest f;
   const Scalar* panels;
   const item* items;
+  const forest_node* nodes;
   const std::uint16_t* lists;
   Scalar* x;        ///< by local number
   Scalar* factors;  ///< by column: the reciprocal of the pivot, or must_divide()
@@ -38,10 +39,12 @@ struct forest_memory {
     at.f = of;
     auto* const panel_memory = static_cast<unsigned char*>(ctx.dynamic_shared());
     unsigned char* const item_memory = panel_memory + space.panels(of.entries);
-    unsigned char* const list_memory = item_memory + space.items(of.columns, of.rows);
+    unsigned char* const node_memory = item_memory + space.items(of.columns, of.rows);
+    unsigned char* const list_memory = node_memory + space.nodes(of.node_count);
     unsigned char* const next = list_memory + space.lists(of.rows);
     at.panels = copied_panel<Scalar>(of.panels, panel_memory);
     at.items = copied_panel<item>(of.items, item_memory);
+    at.nodes = copied_panel<forest_node>(of.nodes, node_memory);
     at.lists = copied_panel<std::uint16_t>(of.rows_begin, list_memory);
     at.x = reinterpret_cast<Scalar*>(next);
     at.factors = at.x + of.columns + of.outside_count;
@@ -55,6 +58,8 @@ struct forest_memory {
                    warp.rank());
         copy_panel(ctx, p.forests.local_rows, of.rows_begin, of.rows_begin + of.rows, list_memory,
                    &arrival[2], warp.rank());
+        copy_panel(ctx, p.forests.nodes, of.nodes, of.nodes + of.node_count, node_memory, &arrival[3],
+                   warp.rank());
       } else {
         copy_panel(ctx, p.forests.products, of.items, of.items + of.columns + of.rows, item_memory,
                    &arrival[1], warp.rank());
@@ -74,7 +79,7 @@ struct forest_memory {
   template <class Context>
   SPTRSV_DEVICE static void wait_copies(Context& ctx, const std::uint64_t* arrival) {
     if (arrival != nullptr && ctx.thread_rank() < 32) {
-      for (int i = 0; i < (Backward ? 3 : 2); ++i) {
+      for (int i = 0; i < arrivals; ++i) {
         ctx.wait_bulk(&arrival[i], false);
       }
     }

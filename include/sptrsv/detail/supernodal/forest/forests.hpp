@@ -25,12 +25,13 @@ struct forest {
   std::int64_t levels;      ///< where the beginnings of its levels begin
   /// Forward: how many contributions to sums come before those to its outside rows; see contribution_lists.
   std::int64_t contributions;
+  std::int64_t nodes;  ///< backward: where its supernodes begin among those of all forests
   std::int32_t columns;
   std::int32_t entries;        ///< in its panels
   std::int32_t rows;           ///< in its lists of rows
   std::int32_t outside_count;  ///< of outside rows
   std::int32_t level_count;    ///< forward, the last level has the rows of the diagonal blocks
-  std::int32_t unused;
+  std::int32_t node_count;     ///< of supernodes
 };
 
 /// Forward: a row of a panel, in local numbers. Its product with the components of its supernode is added to
@@ -46,16 +47,21 @@ struct alignas(8) forest_product {
   std::uint16_t count;   ///< number of entries, and flags
 };
 
-/// Backward: a column of a panel, in local numbers.
-struct alignas(8) forest_column {
+/// Backward: a column, in local numbers.
+struct alignas(4) forest_column {
   std::uint16_t column;
-  std::uint16_t first;    ///< first column of its supernode
-  std::uint16_t columns;  ///< of its supernode
-  std::uint16_t panel;    ///< first entry of its supernode's panel
+  std::uint16_t node;  ///< its supernode
+};
+
+/// Backward: a supernode of a forest, in local numbers.
+struct alignas(16) forest_node {
+  std::uint16_t first;    ///< first column
+  std::uint16_t columns;  ///< number of columns
+  std::uint16_t panel;    ///< first entry of its panel
   std::uint16_t list;     ///< where its rows begin in the lists of the forest
   std::uint16_t rows;     ///< number of these rows
   std::uint16_t guarded;  ///< the entries of this many of them may be zero by structure
-  std::uint16_t unused;
+  std::uint16_t unused[2];
 };
 
 /// The forests as kernels see them.
@@ -65,6 +71,7 @@ struct forests_view {
   std::int64_t count;
   const forest_product* products;    ///< forward: by item, in the order of levels and rows
   const forest_column* columns;      ///< backward: by item, in the order of levels
+  const forest_node* nodes;          ///< backward: by supernode
   const std::uint16_t* local_rows;   ///< backward: by row of the lists of rows
   const std::int32_t* level_begin;   ///< by level: its first item, counted from that of the forest
   const std::int64_t* outside_rows;  ///< by outside row: its number in the lists of rows
@@ -89,6 +96,10 @@ struct forest_space {
   [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t items(std::int64_t columns, std::int64_t rows) const {
     return aligned(slack + (backward ? columns * static_cast<std::int64_t>(sizeof(forest_column))
                                      : (columns + rows) * static_cast<std::int64_t>(sizeof(forest_product))));
+  }
+  /// Backward: the supernodes.
+  [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t nodes(std::int64_t count) const {
+    return backward ? aligned(slack + count * static_cast<std::int64_t>(sizeof(forest_node))) : 0;
   }
   /// Backward: the lists of rows, in local numbers.
   [[nodiscard]] SPTRSV_HOST_DEVICE std::int64_t lists(std::int64_t rows) const {
@@ -121,6 +132,7 @@ struct forest_list {
   std::int64_t items = 0;            ///< products or columns of all forests
   std::int64_t levels = 0;           ///< beginnings of levels of all forests
   std::int64_t rows = 0;             ///< rows in the lists of rows of all forests
+  std::int64_t nodes = 0;            ///< supernodes of all forests
 
   /// Returns how many products come before a supernode in no forest, forward: columns and rows of forests.
   [[nodiscard]] std::int64_t items_before(std::int64_t s) const {
@@ -196,6 +208,7 @@ class forest_finder {
     made.entries = static_cast<std::int32_t>(entries(first, last));
     made.rows = static_cast<std::int32_t>(rows(first, last));
     made.outside_count = static_cast<std::int32_t>(outside);
+    made.node_count = static_cast<std::int32_t>(last - first + 1);
     std::int32_t local = made.columns;
     for (auto root = roots_.rbegin(); root != roots_.rend(); ++root) {
       const std::int32_t level_of_root = space_.backward ? level_[at(*root)] : 0;
@@ -232,8 +245,8 @@ class forest_finder {
     return m + outside <= forest_space::max_count && m + rows(first, last) <= forest_space::max_count &&
            entries(first, last) <= forest_space::max_count && most_levels <= forest_space::max_count &&
            space_.panels(entries(first, last)) + space_.items(m, rows(first, last)) +
-                   space_.lists(rows(first, last)) + space_.components(m, outside) +
-                   forest_space::levels(most_levels) <=
+                   space_.nodes(last - first + 1) + space_.lists(rows(first, last)) +
+                   space_.components(m, outside) + forest_space::levels(most_levels) <=
                bytes_;
   }
 
@@ -244,7 +257,9 @@ class forest_finder {
       f.levels = list_.levels;
       f.outside = list_.outside_rows;
       f.contributions = f.rows_begin - list_.rows + f.outside;
+      f.nodes = list_.nodes;
       list_.rows += f.rows;
+      list_.nodes += f.node_count;
       list_.items += f.columns + (space_.backward ? 0 : f.rows);
       list_.levels += f.level_count + 1;
       list_.outside_rows += f.outside_count;

@@ -59,6 +59,7 @@ struct forest_list_agent {
     std::int32_t* last_level;
     forest_product* products;
     forest_column* columns;
+    forest_node* nodes;
     std::uint16_t* local_rows;
     std::int32_t* level_begin;
     std::int64_t* outside_rows;
@@ -91,7 +92,8 @@ struct forest_list_agent {
       const forest_item item{ctx.load(from + i)};
       begin_levels(ctx, p, f, i > 0 ? forest_item{ctx.load(from + i - 1)}.level() : -1, item.level(), i);
       if constexpr (Backward) {
-        ctx.store(p.columns + f.items + i, column_of(ctx, p, f, first, item));
+        ctx.store(p.columns + f.items + i, forest_column{static_cast<std::uint16_t>(item.row()),
+                                                         static_cast<std::uint16_t>(item.supernode())});
       } else {
         ctx.store(p.products + f.items + i, product_of(ctx, p, f, first, item));
       }
@@ -120,8 +122,8 @@ struct forest_list_agent {
     }
   }
 
-  /// Writes the items of a supernode, the local numbers of its rows (backward) and the products with its
-  /// columns (forward), and, if it is a root, its outside rows. `number`: of the supernode in the forest.
+  /// Writes the items of a supernode, backward the supernode and the local numbers of its rows, forward the
+  /// last level of each column, and, if it is a root, its outside rows. `number`: its number in the forest.
   template <class Context, class Tile>
   SPTRSV_DEVICE static void list_supernode(Context& ctx, const Tile& tile, const params& p, const forest& f,
                                            std::int64_t s, std::int64_t number, std::uint64_t* items) {
@@ -149,6 +151,9 @@ struct forest_list_agent {
         ctx.store(items + item, forest_item::of(place.level, local, number, item).word);
       }
     }
+    if (Backward && tile.rank() == 0) {
+      ctx.store(p.nodes + f.nodes + number, node_of(f, node));
+    }
     for (std::int64_t j = tile.rank(); Backward && j < node.columns; j += Tile::lanes) {
       const std::int64_t column = node.first - f.first + j;
       ctx.store(items + column, forest_item::of(place.level, column, number, column).word);
@@ -175,19 +180,15 @@ struct forest_list_agent {
             static_cast<std::uint16_t>(node.panel - f.panels + panel_row(panel_row_number, node.columns)),
             static_cast<std::uint16_t>(node.first - f.first), static_cast<std::uint16_t>(count)};
   }
-  /// Backward: returns the column of an item.
-  template <class Context>
-  SPTRSV_DEVICE static forest_column column_of(Context& ctx, const params& p, const forest& f,
-                                               std::int64_t first, const forest_item& item) {
-    const supernode node = p.of.open(ctx, first + item.supernode());
-    return {static_cast<std::uint16_t>(item.row()),
-            static_cast<std::uint16_t>(node.first - f.first),
+  /// Backward: returns a supernode.
+  SPTRSV_DEVICE static forest_node node_of(const forest& f, const supernode& node) {
+    return {static_cast<std::uint16_t>(node.first - f.first),
             static_cast<std::uint16_t>(node.columns),
             static_cast<std::uint16_t>(node.panel - f.panels),
             static_cast<std::uint16_t>(node.rows_begin - f.rows_begin),
             static_cast<std::uint16_t>(node.rows),
             static_cast<std::uint16_t>(node.range_columns - node.columns),
-            0};
+            {}};
   }
 
   /// Sorts the items by a field whose values are smaller than `limit`, and leaves the order of equal ones: a
