@@ -114,8 +114,8 @@ struct pe_plan {
         rhs(std::min<std::int64_t>(max_rhs, most_rhs)),
         inbox(team, inbox_buffers * rhs * inbox_values * flag::words),
         nodes(local, on, resource),
-        forests(tasks.forests, nodes.view(), static_cast<std::int64_t>(local.columns.size()),
-                local.tree.rows_begin.back(), whole.backward, on, resource),
+        forests(tasks.forests, nodes.view(), static_cast<std::int64_t>(local.columns.size()), whole.backward,
+                on, resource),
         values(
             team, whole, owners.owner, local, [&](const auto& use) { part.for_entries(rows, use); },
             part.form.unit, on, resource),
@@ -268,7 +268,7 @@ struct pe_plan {
   std::int64_t rhs;           ///< largest number of right-hand sides of a launch
   symmetric_buffer<word, Team> inbox;
   device_supernodes<Index> nodes;
-  supernodal::forest_lists<Index> forests;
+  supernodal::forest_lists<Index, Offset> forests;
   local_values<Tuning, Scalar, Index, Offset, Executor> values;
   buffer<pe_state> state;
   buffer<supernodal::task> task_list;

@@ -208,8 +208,8 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     plan_ = {made, tree, factor_->structure(), factor_->size(), backward_, on, resource};
     if (!backward_) {
       contributions_ = {factor_->structure(),
-                        supernodal::sum_numbers<Index>::of(has_packs() ? nullptr : &made.forests,
-                                                           plan_.forests.view(), factor_->size(), rows_),
+                        supernodal::sum_numbers<Offset>::of(has_packs() ? nullptr : &made.forests,
+                                                            plan_.forests.view(), factor_->size(), rows_),
                         on, resource};
     }
     factor_->end_planning();
@@ -250,7 +250,7 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   std::int64_t rows_ = 0;  ///< rows in the lists of all supernodes
   std::shared_ptr<factor> factor_;
   supernodal::contribution_lists<Offset> contributions_;
-  supernodal::plan<Index> plan_;
+  supernodal::plan<Index, Offset> plan_;
 };
 
 }  // namespace sptrsv::detail

@@ -50,9 +50,9 @@ struct host_plan {
 };
 
 /// The tasks of a solve, in device memory, and the forests.
-template <class Index>
+template <class Index, class Offset>
 struct plan {
-  forest_lists<Index> forests;
+  forest_lists<Index, Offset> forests;
   buffer<task> tasks;         ///< see solve_params
   buffer<supernode> small;    ///< see solve_params
   std::int64_t partials = 0;  ///< see task_list
@@ -67,7 +67,7 @@ struct plan {
   template <class Executor>
   plan(host_plan& from, const supernode_tree<Index>& tree, const supernodes<Index>& of, std::int64_t size,
        bool backward, const Executor& on, memory_resource& resource)
-      : forests(from.forests, of, size, tree.rows_begin.back(), backward, on, resource),
+      : forests(from.forests, of, size, backward, on, resource),
         tasks(make_buffer<task>(static_cast<std::int64_t>(from.tasks.tasks.size()), on, resource)),
         small(make_buffer<supernode>(static_cast<std::int64_t>(from.tasks.small.size()), on, resource)),
         partials(from.tasks.partials),

@@ -10,29 +10,28 @@
 namespace sptrsv::detail::supernodal {
 
 /// Owns the arrays of the forests.
-template <class Index>
+template <class Index, class Offset>
 class forest_lists {
  public:
   forest_lists() = default;
 
-  /// `rows`: rows in all lists of rows.
   template <class Executor>
-  forest_lists(const forest_list& list, const supernodes<Index>& of, std::int64_t size, std::int64_t rows,
-               bool backward, const Executor& on, memory_resource& resource) {
+  forest_lists(const forest_list& list, const supernodes<Index>& of, std::int64_t size, bool backward,
+               const Executor& on, memory_resource& resource) {
     if (list.forests.empty()) {
       return;
     }
     forests_ = upload(list.forests, on, resource);
     const auto places = upload(list.places, on, resource);
-    outside_rows_ = make_buffer<std::int64_t>(list.outside_rows, on, resource);
+    outside_rows_ = make_buffer<Offset>(list.outside_rows, on, resource);
     level_begin_ = make_buffer<std::int32_t>(list.levels, on, resource);
     if (backward) {
       // Bulk copies read up to the next multiple of 16 bytes.
       columns_ = make_buffer<forest_column>(list.items + 3, on, resource);
       on.fill_bytes(columns_.data() + list.items, 0, 3 * sizeof(forest_column));
       nodes_ = make_buffer<forest_node>(list.nodes, on, resource);
-      local_rows_ = make_buffer<std::uint16_t>(rows + 8, on, resource);
-      on.fill_bytes(local_rows_.data(), 0, local_rows_.bytes());
+      local_rows_ = make_buffer<std::uint16_t>(list.rows + 7, on, resource);
+      on.fill_bytes(local_rows_.data() + list.rows, 0, 7 * sizeof(std::uint16_t));
     } else {
       products_ = make_buffer<forest_product>(list.items + 1, on, resource);
       on.fill_bytes(products_.data() + list.items, 0, sizeof(forest_product));
@@ -46,13 +45,13 @@ class forest_lists {
            columns_.data(), nodes_.data(), local_rows_.data(), level_begin_.data(), outside_rows_.data()});
     };
     if (backward) {
-      build(forest_list_agent<Index, true>{});
+      build(forest_list_agent<Index, Offset, true>{});
     } else {
-      build(forest_list_agent<Index, false>{});
+      build(forest_list_agent<Index, Offset, false>{});
     }
   }
 
-  [[nodiscard]] forests_view<Index> view() const {
+  [[nodiscard]] forests_view<Offset> view() const {
     return {forests_.data(),     static_cast<std::int64_t>(forests_.size()),
             products_.data(),    columns_.data(),
             nodes_.data(),       local_rows_.data(),
@@ -70,7 +69,7 @@ class forest_lists {
   buffer<forest_node> nodes_;
   buffer<std::uint16_t> local_rows_;
   buffer<std::int32_t> level_begin_;
-  buffer<std::int64_t> outside_rows_;
+  buffer<Offset> outside_rows_;
 };
 
 }  // namespace sptrsv::detail::supernodal

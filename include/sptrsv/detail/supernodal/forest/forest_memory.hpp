@@ -45,7 +45,7 @@ struct forest_memory {
     at.panels = copied_panel<Scalar>(of.panels, panel_memory);
     at.items = copied_panel<item>(of.items, item_memory);
     at.nodes = copied_panel<forest_node>(of.nodes, node_memory);
-    at.lists = copied_panel<std::uint16_t>(of.rows_begin, list_memory);
+    at.lists = copied_panel<std::uint16_t>(of.local_rows, list_memory);
     at.x = reinterpret_cast<Scalar*>(next);
     at.factors = at.x + of.columns + of.outside_count;
     at.b = at.factors + of.columns;
@@ -56,7 +56,7 @@ struct forest_memory {
       if constexpr (Backward) {
         copy_panel(ctx, p.forests.columns, of.items, of.items + of.columns, item_memory, &arrival[1],
                    warp.rank());
-        copy_panel(ctx, p.forests.local_rows, of.rows_begin, of.rows_begin + of.rows, list_memory,
+        copy_panel(ctx, p.forests.local_rows, of.local_rows, of.local_rows + of.rows, list_memory,
                    &arrival[2], warp.rank());
         copy_panel(ctx, p.forests.nodes, of.nodes, of.nodes + of.node_count, node_memory, &arrival[3],
                    warp.rank());

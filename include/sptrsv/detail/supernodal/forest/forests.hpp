@@ -25,7 +25,9 @@ struct forest {
   std::int64_t levels;      ///< where the beginnings of its levels begin
   /// Forward: how many contributions to sums come before those to its outside rows; see contribution_lists.
   std::int64_t contributions;
-  std::int64_t nodes;  ///< backward: where its supernodes begin among those of all forests
+  // Backward, where they begin among those of all forests:
+  std::int64_t nodes;       ///< its supernodes
+  std::int64_t local_rows;  ///< its lists of rows, in local numbers
   std::int32_t columns;
   std::int32_t entries;        ///< in its panels
   std::int32_t rows;           ///< in its lists of rows
@@ -65,16 +67,16 @@ struct alignas(16) forest_node {
 };
 
 /// The forests as kernels see them.
-template <class Index>
+template <class Offset>
 struct forests_view {
   const forest* forests;
   std::int64_t count;
-  const forest_product* products;    ///< forward: by item, in the order of levels and rows
-  const forest_column* columns;      ///< backward: by item, in the order of levels
-  const forest_node* nodes;          ///< backward: by supernode
-  const std::uint16_t* local_rows;   ///< backward: by row of the lists of rows
-  const std::int32_t* level_begin;   ///< by level: its first item, counted from that of the forest
-  const std::int64_t* outside_rows;  ///< by outside row: its number in the lists of rows
+  const forest_product* products;   ///< forward: by item, in the order of levels and rows
+  const forest_column* columns;     ///< backward: by item, in the order of levels
+  const forest_node* nodes;         ///< backward: by supernode
+  const std::uint16_t* local_rows;  ///< backward: by row of the lists of rows of forests
+  const std::int32_t* level_begin;  ///< by level: its first item, counted from that of the forest
+  const Offset* outside_rows;       ///< by outside row: its number in the lists of rows
 };
 
 /// The shared memory of a forest: its arrays one after the other.
@@ -258,6 +260,7 @@ class forest_finder {
       f.outside = list_.outside_rows;
       f.contributions = f.rows_begin - list_.rows + f.outside;
       f.nodes = list_.nodes;
+      f.local_rows = list_.rows;
       list_.rows += f.rows;
       list_.nodes += f.node_count;
       list_.items += f.columns + (space_.backward ? 0 : f.rows);

@@ -39,7 +39,7 @@ struct forest_item {
 /// Builds the arrays of a forest, a block for each. The items are written in the order of the lists, and
 /// sorted by levels and, forward, by rows; the order of equal ones stays. Forward, the columns are the last
 /// level, in their order.
-template <class Index, bool Backward>
+template <class Index, class Offset, bool Backward>
 struct forest_list_agent {
   static constexpr int block_threads = 256;
   static constexpr int warps = block_threads / 32;
@@ -62,7 +62,7 @@ struct forest_list_agent {
     forest_node* nodes;
     std::uint16_t* local_rows;
     std::int32_t* level_begin;
-    std::int64_t* outside_rows;
+    Offset* outside_rows;
   };
 
   template <class Context>
@@ -139,10 +139,10 @@ struct forest_list_agent {
         local = place.outside + triangle_kernels::count_below(ctx, p.of.rows + root_begin, root_rows, row);
       }
       if (place.root == s) {
-        ctx.store(p.outside_rows + f.outside + local - f.columns, e);
+        ctx.store(p.outside_rows + f.outside + local - f.columns, static_cast<Offset>(e));
       }
       if constexpr (Backward) {
-        ctx.store(p.local_rows + e, static_cast<std::uint16_t>(local));
+        ctx.store(p.local_rows + f.local_rows + e - f.rows_begin, static_cast<std::uint16_t>(local));
       } else {
         if (local < f.columns) {
           ctx.atomic_max(p.last_level + row, place.level + 1);

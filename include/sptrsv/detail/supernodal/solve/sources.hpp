@@ -13,23 +13,27 @@ namespace sptrsv::detail::supernodal {
 /// The contributions to sums, and the sums. Each row of a panel has a sum: what other supernodes contribute
 /// to it. Supernodes in forests have none, for their forest adds what they contribute to each other; only the
 /// contributions to the outside rows of a forest reach sums.
-template <class Index>
+template <class Offset>
 struct sum_numbers {
   const forest* forests;
-  std::int64_t forest_count;         ///< 0: supernodes in forests have sums, too
-  const std::int64_t* outside_rows;  ///< see forests_view
-  std::int64_t rows;  ///< in all lists of rows
+  std::int64_t forest_count;   ///< 0: supernodes in forests have sums, too
+  const Offset* outside_rows;  ///< see forests_view
+  std::int64_t rows;           ///< in all lists of rows
   std::int64_t sums;
   std::int64_t contributions;
 
   /// `size`: columns of the system. `rows`: rows in all lists of rows. `list`: null if supernodes in forests
   /// have sums, too.
-  static sum_numbers of(const forest_list* list, const forests_view<Index>& view, std::int64_t size,
+  static sum_numbers of(const forest_list* list, const forests_view<Offset>& view, std::int64_t size,
                         std::int64_t rows) {
     if (list == nullptr) {
       return {nullptr, 0, nullptr, rows, size + rows, rows};
     }
-    return {view.forests, view.count, view.outside_rows, rows, size + rows - list->items,
+    return {view.forests,
+            view.count,
+            view.outside_rows,
+            rows,
+            size + rows - list->items,
             rows - list->rows + list->outside_rows};
   }
 
@@ -43,7 +47,7 @@ struct sum_numbers {
     }
     const forest f = ctx.load_constant(forests + number);
     const std::int64_t t = contribution - f.contributions;
-    return t < f.outside_count ? ctx.load_constant(outside_rows + f.outside + t)
+    return t < f.outside_count ? std::int64_t{ctx.load_constant(outside_rows + f.outside + t)}
                                : f.rows_begin + f.rows + t - f.outside_count;
   }
   /// Returns the number of the first sum of a supernode in no forest.
@@ -80,7 +84,7 @@ struct sum_numbers {
 template <class Index, class Offset>
 struct find_targets {
   supernodes<Index> of;
-  sum_numbers<Index> numbers;
+  sum_numbers<Offset> numbers;
   std::uint64_t* targets;
   Offset* contributions;  ///< output: the row in the lists of rows
 
@@ -151,7 +155,7 @@ class contribution_lists {
 
   /// Throws errc::unsupported if Offset cannot count the sums.
   template <class Index, class Executor>
-  contribution_lists(const supernodes<Index>& of, const sum_numbers<Index>& numbers, const Executor& on,
+  contribution_lists(const supernodes<Index>& of, const sum_numbers<Offset>& numbers, const Executor& on,
                      memory_resource& resource) {
     SPTRSV_EXPECTS(numbers.rows <= max_count<Offset> && numbers.sums <= max_count<Offset>, errc::unsupported,
                    "the supernodes have " + std::to_string(numbers.rows) +

@@ -110,7 +110,7 @@ struct solve_params {
   const Scalar* diagonal;  ///< by column; null if the diagonal is unit
   const task* tasks;       ///< in the order of tickets; forward after the forests, backward before them
   std::int64_t task_count;
-  forests_view<Index> forests;
+  forests_view<Offset> forests;
   const supernode* small;  ///< see task
   std::int64_t size;       ///< rows of the system
   int warp_bytes;          ///< of dynamic shared memory
