@@ -1164,6 +1164,38 @@ ERRORS = (
         ),
     ),
     error(
+        "the items of a forest that earlier warps sort are not counted",
+        "order",
+        "supernodal_factors",
+        Edit(
+            SN + "forest/list_agent.hpp",
+            "next += w < warp.index() ? shared.counts[w][warp.rank()] : 0;",
+            "next += 0;",
+        ),
+    ),
+    error(
+        "columns of a run have the values of its first column",
+        "address",
+        "supernodal_factors",
+        Edit(SN + "analysis/columns.hpp", "static_cast<Index>(step) * before", "0 * before"),
+    ),
+    error(
+        "the pivot of a column is read where its first entry stands",
+        "address",
+        "supernodal_factors",
+        Edit(SN + "analysis/columns.hpp", "value(ctx, of, -1)", "value(ctx, of, 0)"),
+    ),
+    error(
+        "the first descendant of a fundamental supernode is that of the one after it",
+        "values",
+        "supernodal supernodal_factors",
+        Edit(
+            SN + "panels.hpp",
+            ": triangle_kernels::major_of(ctx, fundamental_first, fundamental_count, column);",
+            ": triangle_kernels::major_of(ctx, fundamental_first, fundamental_count, column + 1);",
+        ),
+    ),
+    error(
         "the rows below the second root of a forest get the numbers of those below the first",
         "address",
         "supernodal_factors",
