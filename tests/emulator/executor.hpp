@@ -84,6 +84,7 @@ class executor {
   /// Copies bytes together with their state: bytes that were not written count as not written in the copy.
   void copy(void* to, const void* from, std::size_t bytes) const;
   void upload(void* to, const void* host, std::size_t bytes) const;
+  void begin_upload(void* to, const void* host, std::size_t bytes) const { upload(to, host, bytes); }
   void download(void* host, const void* from, std::size_t bytes) const;
   void synchronize() const { synchronize("synchronize"); }
 

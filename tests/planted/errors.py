@@ -1037,7 +1037,7 @@ ERRORS = (
         "a sum is numbered without those that a forest before has no need of",
         "address",
         "supernodal supernodal_factors",
-        Edit(SN + "solve/sources.hpp", "f.items + f.columns + f.rows;", "f.items;"),
+        Edit(SN + "solve/sources.hpp", "f.items + f.columns + f.rows", "f.items"),
     ),
     error(
         "contributions after a forest are numbered with those inside it",
@@ -1191,8 +1191,8 @@ ERRORS = (
         "supernodal supernodal_factors",
         Edit(
             SN + "panels.hpp",
-            ": triangle_kernels::major_of(ctx, fundamental_first, fundamental_count, column);",
-            ": triangle_kernels::major_of(ctx, fundamental_first, fundamental_count, column + 1);",
+            "triangle_kernels::major_of(ctx, fundamental_first, fundamental_count, column)",
+            "triangle_kernels::major_of(ctx, fundamental_first, fundamental_count, column + 1)",
         ),
     ),
     error(

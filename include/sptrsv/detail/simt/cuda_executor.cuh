@@ -103,11 +103,17 @@ class cuda_executor {
     }
   }
   void upload(void* device, const void* host, std::size_t bytes) const {
+    begin_upload(device, host, bytes);
+    if (bytes > simt::small_upload_agent::max_bytes) {
+      synchronize();
+    }
+  }
+  void begin_upload(void* device, const void* host, std::size_t bytes) const {
     if (bytes == 0) {
       return;
     }
     if (bytes > simt::small_upload_agent::max_bytes) {
-      transfer(device, host, bytes, cudaMemcpyHostToDevice);
+      SPTRSV_CUDA_CHECK(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_));
       return;
     }
     simt::small_upload_agent::params small_upload;
@@ -117,7 +123,10 @@ class cuda_executor {
     launch<simt::small_upload_agent>(1, small_upload);
   }
   void download(void* host, const void* device, std::size_t bytes) const {
-    transfer(host, device, bytes, cudaMemcpyDeviceToHost);
+    if (bytes > 0) {
+      SPTRSV_CUDA_CHECK(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_));
+    }
+    synchronize();
   }
   void synchronize() const { SPTRSV_CUDA_CHECK(cudaStreamSynchronize(stream_)); }
 
@@ -187,13 +196,6 @@ class cuda_executor {
   static cudaPointerAttributes ask_for(const void* p) {
     cudaPointerAttributes found{};
     return cudaPointerGetAttributes(&found, p) == cudaSuccess ? found : cudaPointerAttributes{};
-  }
-
-  void transfer(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) const {
-    if (bytes > 0) {
-      SPTRSV_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, kind, stream_));
-    }
-    synchronize();
   }
 
   /// Makes the two calls of a CUB function: it asks for the size of its scratch memory, then works.

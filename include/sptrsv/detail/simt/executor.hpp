@@ -28,6 +28,8 @@
 //   void copy(void* to, const void* from, std::size_t bytes) const;           // device to device
 //   void upload(void* device, const void* host, std::size_t bytes) const;
 //                                                 // `host` is not used afterwards
+//   void begin_upload(void* device, const void* host, std::size_t bytes) const;
+//                                                 // `host` stays as it is until a call synchronises
 //   void download(void* host, const void* device, std::size_t bytes) const;   // synchronises
 //   void synchronize() const;
 //

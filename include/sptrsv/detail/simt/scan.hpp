@@ -158,6 +158,27 @@ struct scan_agent {
   }
 };
 
+/// An element of a scan of which only its count is known.
+struct counted {
+  std::int64_t count;
+};
+
+/// Body of a scan that writes the sum of the elements before each element. `to` may be `from`.
+template <class T>
+struct sum_before {
+  const T* from;
+  T* to;
+
+  template <class Context>
+  SPTRSV_DEVICE counted load(Context& ctx, std::int64_t i) const {
+    return {static_cast<std::int64_t>(ctx.load(from + i))};
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t i, const counted&, std::int64_t before) const {
+    ctx.store(to + i, static_cast<T>(before));
+  }
+};
+
 /// The words that the scans of one stream share. They are filled with zero once for many scans: each scan has
 /// a number of its own.
 class scan_words {

@@ -44,14 +44,16 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
   engine(const policy::basic_supernodal<Tuning>& policy, const Pattern& a, const triangle_form& form,
          std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : engine(max_rhs, on) {
-    supernodal::host_plan made;
-    factor_ = std::make_shared<factor>(a, form, policy.max_growth, on, resource,
-                                       [&](const supernode_tree& tree, bool backward) {
-                                         backward_ = backward;
-                                         made = make_plan(tree, on);
-                                       });
+    supernodal::host_plan made;  // until the factor has synchronised
+    factor_ = std::make_shared<factor>(
+        a, form, policy.max_growth, on, resource,
+        [&](const supernode_tree& tree, bool backward, const supernodal::supernodes<Index>& of) {
+          backward_ = backward;
+          made = make_plan(tree, on);
+          enqueue_plan(made, tree, of, on, resource);
+        });
     backward_ = factor_->backward();
-    upload_plan(made, on, resource);
+    factor_->end_planning();
   }
 
   /// Solves the transposed system, with op::conj_transpose the conjugate-transposed one, of `other`, whose
@@ -63,11 +65,12 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
     conjugates_vectors_ = other.conjugates_vectors_ != (operation == op::conj_transpose);
     try {
       factor_->resume_planning(on, resource);
-      supernodal::host_plan made;
       if (factor_->size() > 0) {
-        made = make_plan(factor_->tree(), on);
+        supernodal::host_plan made = make_plan(factor_->tree(), on);
+        enqueue_plan(made, factor_->tree(), factor_->structure(), on, resource);
+        on.synchronize();
       }
-      upload_plan(made, on, resource);
+      factor_->end_planning();
     } catch (...) {
       factor_->end_planning();  // `other` lives on, and shall not hold what this plan needed
       throw;
@@ -199,20 +202,21 @@ class engine<policy::basic_supernodal<Tuning>, Scalar, Index, Offset, Executor> 
                                                  supernodal::pack_count(max_rhs_)));
   }
 
-  void upload_plan(supernodal::host_plan& made, const Executor& on, memory_resource& resource) {
-    if (factor_->size() == 0) {
-      return;
-    }
-    const supernode_tree& tree = factor_->tree();
+  /// Brings a plan for `tree`, whose supernodes are `of`, to the device. `made` stays as it is until a call
+  /// synchronises. Only enqueues.
+  void enqueue_plan(supernodal::host_plan& made, const supernode_tree& tree,
+                    const supernodal::supernodes<Index>& of, const Executor& on, memory_resource& resource) {
+    const std::int64_t size = tree.first.back();
     rows_ = tree.rows_begin.back();
-    plan_ = {made, tree, factor_->structure(), factor_->size(), backward_, on, resource};
+    contributions_ = {};
+    plan_ = {};
+    plan_ = {made, tree, of, size, backward_, on, resource};
     if (!backward_) {
-      contributions_ = {factor_->structure(),
+      contributions_ = {of,
                         supernodal::sum_numbers<Offset>::of(has_packs() ? nullptr : &made.forests,
-                                                            plan_.forests.view(), factor_->size(), rows_),
+                                                            plan_.forests.view(), size, rows_),
                         on, resource};
     }
-    factor_->end_planning();
   }
 
   /// Returns the column of C for a substitution index, or the reverse.

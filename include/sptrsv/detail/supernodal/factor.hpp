@@ -30,8 +30,9 @@ class factor {
 
  public:
   /// Finds the supernodes, cuts them where inverses grow too much by the values, and computes the panels.
-  /// Calls plan(tree, backward()) while the device computes them, and again if they were cut; not if there
-  /// are no rows. end_planning() follows the planning of solves. Synchronises.
+  /// Calls plan(tree, backward(), structure()) while the device computes them, and again if they were cut;
+  /// not if there are no rows. plan() may enqueue. end_planning() follows the planning of solves.
+  /// Synchronises after the last call of plan().
   template <class Plan>
   factor(const valued_pattern<Scalar, Index, Offset>& a, const triangle_form& form, double max_growth,
          const Executor& on, memory_resource& resource, const Plan& plan)
@@ -154,8 +155,10 @@ class factor {
     if (size_ == 0) {
       return;
     }
-    auto merged = merge_supernodes(
-        fundamental_, {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width}, on, resource);
+    simt::scan_words words(resource);
+    auto merged = merge_supernodes(fundamental_,
+                                   {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width},
+                                   words, on, resource);
     first_descendant_ = std::move(merged.first_descendant);
     std::vector<std::int64_t> cuts;
     do {
@@ -165,14 +168,14 @@ class factor {
                              merged.ranges.size() > static_cast<std::size_t>(Tuning::supernodes_on_host);
       cut_on_device_result<Index> cut_there;
       if (on_device) {
-        cut_there = cut_on_device(merged.ranges, size_, Tuning::max_width, on, resource);
+        cut_there = cut_on_device(merged.ranges, size_, Tuning::max_width, words, on, resource);
       } else {
         tree_ = cut(download_ranges(merged, on), size_, fundamental_.is_nested, Tuning::max_width, cuts);
         cut_there.tree = upload_tree(tree_, on, resource);
       }
       const std::int64_t entries = cut_there.tree.entries;
       structure_.emplace(std::move(cut_there.tree), first_descendant_.data(), fundamental_, columns_.view(),
-                         on, resource);
+                         words, on, resource);
       const supernodes<Index> of = structure_->view();
       values_.emplace(on_device ? list_parts(of, values_type::parts, on, resource)
                                 : list_parts(tree_, of, values_type::parts, on, resource),
@@ -185,7 +188,7 @@ class factor {
       if (on_device) {
         tree_ = tree_of(made, size_);
       }
-      plan(tree_, backward_);
+      plan(tree_, backward_, of);
     } while (cut_grown(cuts, on));
     has_first_values_ = true;
     columns_.end_analysis();

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/supernodal/forest/forest_lists.hpp"
 #include "sptrsv/detail/supernodal/pack/pack_backward_agent.hpp"
 #include "sptrsv/detail/supernodal/pack/pack_forward_agent.hpp"
@@ -63,22 +62,20 @@ struct plan {
 
   plan() = default;
 
-  /// `of`: the supernodes of the tree. Takes the tasks of packs from `from`.
+  /// `of`: the supernodes of the tree. Takes the tasks of packs from `from`; the rest stays as it is until a
+  /// call synchronises. Only enqueues.
   template <class Executor>
   plan(host_plan& from, const supernode_tree<Index>& tree, const supernodes<Index>& of, std::int64_t size,
        bool backward, const Executor& on, memory_resource& resource)
       : forests(from.forests, of, size, backward, on, resource),
-        tasks(make_buffer<task>(static_cast<std::int64_t>(from.tasks.tasks.size()), on, resource)),
-        small(make_buffer<supernode>(static_cast<std::int64_t>(from.tasks.small.size()), on, resource)),
+        tasks(begin_upload(from.tasks.tasks, on, resource)),
+        small(begin_upload(from.tasks.small, on, resource)),
         partials(from.tasks.partials),
         levels(tree.is_nested ? from.tasks.levels : 0),
         blocks(simt::block_count(
             static_cast<std::int64_t>(from.tasks.tasks.size() + from.forests.forests.size()), 1)),
         pack_tasks(std::move(from.pack_tasks)),
-        pack_blocks(simt::block_count(pack_tasks.blocks(), 1)) {
-    on.upload(tasks.data(), from.tasks.tasks.data(), tasks.bytes());
-    on.upload(small.data(), from.tasks.small.data(), small.bytes());
-  }
+        pack_blocks(simt::block_count(pack_tasks.blocks(), 1)) {}
 
   [[nodiscard]] std::size_t bytes() const { return forests.bytes() + tasks.bytes() + small.bytes(); }
 };

@@ -86,13 +86,14 @@ TEST(DeviceMerge, IsThatOfTheHostUnderEverySchedule) {
   for (std::uint64_t seed = 0; seed < 1000; ++seed) {
     emulator_target where;
     where.device().settings = hostile_settings(seed, seed % 4);
+    detail::simt::scan_words words(where.resource());
     const auto size = 40 + 5 * static_cast<std::int64_t>(seed % 30);
     const auto f =
         seed % 2 == 0 ? scattered(size, 1 + size % 9, seed) : postordered(size, 1 + size % 4, seed);
     for (const supernodal::merge_limits& limits :
          {supernodal::merge_limits{0, 0, 0}, {0.1, 0.4, 8}, {0.5, 0.6, 8}, {1, 1, 0}}) {
-      const auto found =
-          supernodal::merge_on_device(upload(f, where), limits, f.count(), where.on(), where.resource());
+      const auto found = supernodal::merge_on_device(upload(f, where), limits, f.count(), words, where.on(),
+                                                     where.resource());
       expect_same(f, limits, found, where);
     }
   }
@@ -101,16 +102,18 @@ TEST(DeviceMerge, IsThatOfTheHostUnderEverySchedule) {
 /// A tree that is a path would be one thread's work.
 TEST(DeviceMerge, LeavesHighTreesToTheHost) {
   emulator_target where;
+  detail::simt::scan_words words(where.resource());
   const auto f = scattered(3000, 1, 1);
   const supernodal::merge_limits limits{0.1, 0.4, 8};
   const auto on_device = upload(f, where);
-  EXPECT_EQ(supernodal::merge_on_device(on_device, limits, 100, where.on(), where.resource()).ranges.size(),
-            0U);
+  EXPECT_EQ(
+      supernodal::merge_on_device(on_device, limits, 100, words, where.on(), where.resource()).ranges.size(),
+      0U);
   auto with_nested = upload(f, where);
   with_nested.nested = buffer<unsigned char>(f.nested.size(), where.resource(), where.on().stream());
   where.on().upload(with_nested.nested.data(), f.nested.data(), f.nested.size());
-  expect_same(f, limits, supernodal::merge_supernodes(with_nested, limits, where.on(), where.resource()),
-              where);
+  expect_same(f, limits,
+              supernodal::merge_supernodes(with_nested, limits, words, where.on(), where.resource()), where);
 }
 
 /// Wide ranges become chains. The parent of a chain may stand in the middle of another one.
@@ -118,6 +121,7 @@ TEST(DeviceCut, IsThatOfTheHost) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     emulator_target where;
     where.device().settings = hostile_settings(seed, seed % 4);
+    detail::simt::scan_words words(where.resource());
     const auto size = 40 + 10 * static_cast<std::int64_t>(seed);
     const auto f =
         seed % 2 == 0 ? scattered(size, 1 + size % 9, seed) : postordered(size, 1 + size % 4, seed);
@@ -125,11 +129,11 @@ TEST(DeviceCut, IsThatOfTheHost) {
     const auto max_width = 1 + static_cast<std::int64_t>(seed % 7);
     const supernodal::merge_limits limits{seed % 3 == 0 ? 1 : 0.5, 0.6, 8};
     const auto merged =
-        supernodal::merge_on_device(upload(f, where), limits, f.count(), where.on(), where.resource());
+        supernodal::merge_on_device(upload(f, where), limits, f.count(), words, where.on(), where.resource());
     const auto expected =
         supernodal::cut(supernodal::download_ranges(merged, where.on()), columns, true, max_width, {});
     const auto found =
-        supernodal::cut_on_device(merged.ranges, columns, max_width, where.on(), where.resource());
+        supernodal::cut_on_device(merged.ranges, columns, max_width, words, where.on(), where.resource());
     const auto tree = supernodal::tree_of(where.download(found.made), columns);
     EXPECT_EQ(tree.first, expected.first);
     EXPECT_EQ(tree.range_end, expected.range_end);

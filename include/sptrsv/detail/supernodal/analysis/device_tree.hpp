@@ -56,11 +56,6 @@ struct merged_view {
   }
 };
 
-/// A count of a scan.
-struct counted {
-  std::int64_t count;
-};
-
 /// Finds the first supernode of each range, in a scan. Runs once per range and once for the end.
 template <class Index>
 struct find_first_pieces {
@@ -68,7 +63,7 @@ struct find_first_pieces {
   Index* first_of;
 
   template <class Context>
-  SPTRSV_DEVICE counted load(Context& ctx, std::int64_t i) const {
+  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t i) const {
     const std::int64_t width =
         i < merged.count
             ? merged.end(ctx, i) - static_cast<std::int64_t>(ctx.load_constant(&merged.ranges[i].first))
@@ -76,7 +71,7 @@ struct find_first_pieces {
     return {(width + merged.max_width - 1) / merged.max_width};
   }
   template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t i, const counted&, std::int64_t before) const {
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t i, const simt::counted&, std::int64_t before) const {
     ctx.store(first_of + i, static_cast<Index>(before));
   }
 };
@@ -130,11 +125,11 @@ struct find_rows_begin {
   std::int64_t* all;  ///< output: all rows
 
   template <class Context>
-  SPTRSV_DEVICE counted load(Context& ctx, std::int64_t s) const {
+  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t s) const {
     return {s < count ? static_cast<std::int64_t>(ctx.load_constant(&made[s].rows)) : 0};
   }
   template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t s, const counted&, std::int64_t before) const {
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t s, const simt::counted&, std::int64_t before) const {
     ctx.store(rows_begin + s, before);
     if (s == count) {
       ctx.store(all, before);
@@ -152,7 +147,7 @@ struct find_panel_begin {
   std::int64_t* all;  ///< output: all entries
 
   template <class Context>
-  SPTRSV_DEVICE counted load(Context& ctx, std::int64_t s) const {
+  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t s) const {
     if (s >= count) {
       return {0};
     }
@@ -160,7 +155,7 @@ struct find_panel_begin {
     return {panel_row(columns + ctx.load_constant(&made[s].rows), columns)};
   }
   template <class Context>
-  SPTRSV_DEVICE void store(Context& ctx, std::int64_t s, const counted&, std::int64_t before) const {
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t s, const simt::counted&, std::int64_t before) const {
     ctx.store(panel_begin + s, before);
     if (s == count) {
       ctx.store(all, before);
@@ -179,10 +174,9 @@ struct cut_on_device_result {
 /// Synchronises.
 template <class Index, class Executor>
 cut_on_device_result<Index> cut_on_device(const buffer<merged_columns<Index>>& ranges, std::int64_t size,
-                                          std::int64_t max_width, const Executor& on,
+                                          std::int64_t max_width, simt::scan_words& words, const Executor& on,
                                           memory_resource& resource) {
   const merged_view<Index> merged{ranges.data(), static_cast<std::int64_t>(ranges.size()), size, max_width};
-  simt::scan_words words(resource);
   const auto first_of = make_buffer<Index>(merged.count + 1, on, resource);
   words.scan(on, merged.count + 1, find_first_pieces<Index>{merged, first_of.data()}, nullptr);
   Index count = 0;
@@ -212,8 +206,8 @@ cut_on_device_result<Index> cut_on_device(const buffer<merged_columns<Index>>& r
   return {std::move(tree), std::move(made)};
 }
 
-/// Returns a copy of the tree on the device. Synchronises. Throws errc::unsupported if a wide supernode has
-/// too many rows for the kernels.
+/// Returns a copy of the tree on the device. `tree` stays as it is until a call synchronises. Throws
+/// errc::unsupported if a wide supernode has too many rows for the kernels.
 template <class Index, class Executor>
 device_tree<Index> upload_tree(const supernode_tree<Index>& tree, const Executor& on,
                                memory_resource& resource) {
@@ -225,10 +219,10 @@ device_tree<Index> upload_tree(const supernode_tree<Index>& tree, const Executor
   return {tree.count(),
           tree.rows_begin.back(),
           tree.panel_begin.back(),
-          upload(tree.first, on, resource),
-          upload(tree.range_end, on, resource),
-          upload(tree.rows_begin, on, resource),
-          upload(tree.panel_begin, on, resource)};
+          begin_upload(tree.first, on, resource),
+          begin_upload(tree.range_end, on, resource),
+          begin_upload(tree.rows_begin, on, resource),
+          begin_upload(tree.panel_begin, on, resource)};
 }
 
 /// Returns the tree on the host of supernodes of `size` columns, which are nested.

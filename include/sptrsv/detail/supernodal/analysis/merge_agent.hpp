@@ -186,7 +186,8 @@ std::vector<merged_columns<Index>> download_ranges(const device_merge<Index>& me
 /// Merges on the device; returns no ranges if the tree is too high. The supernodes are nested. Synchronises.
 template <class Index, class Executor>
 device_merge<Index> merge_on_device(const device_fundamental<Index>& f, const merge_limits& limits,
-                                    std::int64_t max_steps, const Executor& on, memory_resource& resource) {
+                                    std::int64_t max_steps, simt::scan_words& words, const Executor& on,
+                                    memory_resource& resource) {
   const auto counts = make_buffer<Index>(2 * f.count, on, resource);
   const auto lowest = make_buffer<Index>(f.count, on, resource);
   const auto entries = make_buffer<std::int64_t>(f.count, on, resource);
@@ -201,7 +202,7 @@ device_merge<Index> merge_on_device(const device_fundamental<Index>& f, const me
   using agent = merge_agent<Index>;
   on.template launch<agent>(simt::block_count(f.count, agent::block_threads),
                             {state, f.count, limits, max_steps, result + 1});
-  on.exclusive_scan(roots.data(), roots.data(), f.count + 1, resource);
+  words.scan(on, f.count + 1, simt::sum_before<Index>{roots.data(), roots.data()}, nullptr);
   device_merge<Index> merged;
   Index found[2];
   on.download(found, result, sizeof(found));
@@ -221,11 +222,11 @@ device_merge<Index> merge_on_device(const device_fundamental<Index>& f, const me
 /// is high. Synchronises.
 template <class Index, class Executor>
 device_merge<Index> merge_supernodes(const device_fundamental<Index>& f, const merge_limits& limits,
-                                     const Executor& on, memory_resource& resource) {
+                                     simt::scan_words& words, const Executor& on, memory_resource& resource) {
   constexpr std::int64_t max_steps = 2000;
   device_merge<Index> merged;
   if (f.is_nested) {
-    merged = merge_on_device(f, limits, max_steps, on, resource);
+    merged = merge_on_device(f, limits, max_steps, words, on, resource);
   }
   if (merged.ranges.size() == 0) {
     const fundamental_supernodes on_host = download_fundamental(f, on);

@@ -19,6 +19,7 @@
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/simt/for_each.hpp"
+#include "sptrsv/detail/simt/scan.hpp"
 #include "sptrsv/detail/supernodal/analysis/by_tile.hpp"
 
 namespace sptrsv::detail::supernodal {
@@ -124,6 +125,32 @@ struct column_runs {
   }
 };
 
+/// Numbers the runs and writes their first columns, in a scan. Runs once per column and once for the end.
+template <class Index>
+struct number_runs {
+  const Index* begins;  ///< see column_runs; zero for the end
+  std::int64_t size;
+  Index* begun;       ///< see column_runs
+  Index* first;       ///< by run, and for the end
+  std::int64_t* all;  ///< output: number of runs
+
+  template <class Context>
+  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t column) const {
+    return {static_cast<std::int64_t>(ctx.load_constant(begins + column))};
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t column, const simt::counted& begin,
+                           std::int64_t before) const {
+    ctx.store(begun + column, static_cast<Index>(before));
+    if (begin.count > 0 || column == size) {
+      ctx.store(first + before, static_cast<Index>(column));
+    }
+    if (column == size) {
+      ctx.store(all, before);
+    }
+  }
+};
+
 /// Counts the entries of each row in first columns of runs, the diagonal included. Runs once per row, by a
 /// tile of lanes, and once for the end.
 template <class Index, class Offset>
@@ -145,6 +172,27 @@ struct count_listed {
         });
     if (tile.rank() == 0) {
       ctx.store(listed + row, static_cast<Offset>(found));
+    }
+  }
+};
+
+/// Sums what count_listed has found of the rows before each row, in a scan. Runs once per row and once for
+/// the end.
+template <class Offset>
+struct sum_listed {
+  std::int64_t size;
+  Offset* listed;
+  std::int64_t* all;  ///< output: of all rows
+
+  template <class Context>
+  SPTRSV_DEVICE simt::counted load(Context& ctx, std::int64_t row) const {
+    return {static_cast<std::int64_t>(ctx.load(listed + row))};
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t row, const simt::counted&, std::int64_t before) const {
+    ctx.store(listed + row, static_cast<Offset>(before));
+    if (row == size) {
+      ctx.store(all, before);
     }
   }
 };
@@ -216,46 +264,49 @@ struct find_lists {
   }
 };
 
-/// Writes the first column of each run. Runs once per column and once for the end.
-template <class Index>
-struct find_first_columns {
-  column_runs<Index> runs;
-  std::int64_t size;
-  Index* first;  ///< by run, and for the end
-
-  template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
-    if (column == size || runs.begin(ctx, column)) {
-      ctx.store(first + ctx.load_constant(runs.begun + column), static_cast<Index>(column));
-    }
-  }
-};
-
-/// Writes where each column has its list, and the number of its entries. Marks the column that is the first
-/// row below a run. Runs once per column.
+/// Writes where each column has its list, and the entries of the columns before, in a scan. Marks the column
+/// that is the first row below a run. Runs once per column and once for the end.
 template <class Index, class Offset>
 struct describe_run_columns {
   column_runs<Index> runs;
+  std::int64_t size;
   const Index* first;  ///< by run, and for the end
   const Offset* list_begin;
   const Index* rows;
-  int step;        ///< of stored_rows
-  Offset* counts;  ///< by column
-  Offset* begin;   ///< by column: where its list begins
-  Index* shift;    ///< by column: from an entry of the run's first column to its own in the same row
-  Index* begins;   ///< by column: raised to 1 if a fundamental supernode begins
+  int step;         ///< of stored_rows
+  Offset* offsets;  ///< by column, size + 1
+  Offset* begin;    ///< by column: where its list begins
+  Index* shift;     ///< by column: from an entry of the run's first column to its own in the same row
+  Index* begins;    ///< by column: raised to 1 if a fundamental supernode begins
 
+  struct description {
+    std::int64_t count;  ///< entries
+    std::int64_t at;     ///< where its list begins
+    std::int64_t number;
+    bool is_last;  ///< of its run
+  };
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
+  SPTRSV_DEVICE description load(Context& ctx, std::int64_t column) const {
+    if (column == size) {
+      return {0, 0, 0, false};
+    }
     const std::int64_t run = runs.of(ctx, column);
     const std::int64_t number = column - static_cast<std::int64_t>(ctx.load_constant(first + run));
     const std::int64_t at = static_cast<std::int64_t>(ctx.load_constant(list_begin + run)) + number + 1;
-    const std::int64_t end = ctx.load_constant(list_begin + run + 1);
-    ctx.store(begin + column, static_cast<Offset>(at));
-    ctx.store(counts + column, static_cast<Offset>(end - at));
-    ctx.store(shift + column, static_cast<Index>(step * number));
-    if (at < end && column + 1 == static_cast<std::int64_t>(ctx.load_constant(first + run + 1))) {
-      ctx.store_relaxed(begins + ctx.load_constant(rows + at), Index{1});
+    return {static_cast<std::int64_t>(ctx.load_constant(list_begin + run + 1)) - at, at, number,
+            column + 1 == static_cast<std::int64_t>(ctx.load_constant(first + run + 1))};
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t column, const description& found,
+                           std::int64_t before) const {
+    ctx.store(offsets + column, static_cast<Offset>(before));
+    if (column == size) {
+      return;
+    }
+    ctx.store(begin + column, static_cast<Offset>(found.at));
+    ctx.store(shift + column, static_cast<Index>(step * found.number));
+    if (found.is_last && found.count > 0) {
+      ctx.store_relaxed(begins + ctx.load_constant(rows + found.at), Index{1});
     }
   }
 };
@@ -284,18 +335,21 @@ run_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const Ex
   const column_runs<Index> runs{begins.data(), made.begun.data()};
   on.fill_bytes(begins.data(), 0, begins.bytes());
   for_each_by_tile<lanes_per_row>(on, c.size, mark_runs<Index, Offset>{c, begins.data()});
-  on.exclusive_scan(begins.data(), made.begun.data(), c.size + 1, resource);
+  simt::scan_words words(resource);
+  const auto first = make_buffer<Index>(c.size + 1, on, resource);
+  const auto results = make_buffer<std::int64_t>(2, on, resource);  // so that the host waits once
+  words.scan(on, c.size + 1,
+             number_runs<Index>{begins.data(), c.size, made.begun.data(), first.data(), results.data()},
+             nullptr);
   made.offsets = make_buffer<Offset>(c.size + 1, on, resource);
   Offset* const listed_before = made.offsets.data();
   for_each_by_tile<lanes_per_row>(on, c.size + 1, count_listed<Index, Offset>{c, runs, listed_before});
-  on.exclusive_scan(listed_before, listed_before, c.size + 1, resource);
-  Index count = 0;
-  Offset listed = 0;
-  on.download(&count, made.begun.data() + c.size, sizeof(count));
-  on.download(&listed, listed_before + c.size, sizeof(listed));
+  words.scan(on, c.size + 1, sum_listed<Offset>{c.size, listed_before, results.data() + 1}, nullptr);
+  std::int64_t counts[2];
+  on.download(counts, results.data(), sizeof(counts));
+  const auto [count, listed] = counts;
 
-  const auto list_begin = make_buffer<Offset>(std::int64_t{count} + 1, on, resource);
-  const auto first = make_buffer<Index>(std::int64_t{count} + 1, on, resource);
+  const auto list_begin = make_buffer<Offset>(count + 1, on, resource);
   made.rows = make_buffer<Index>(listed, on, resource);
   made.sources = make_buffer<Offset>(listed, on, resource);
   {
@@ -308,19 +362,17 @@ run_lists<Index, Offset> list_runs(const stored_rows<Index, Offset>& c, const Ex
         write_listed<Index, Offset>{c, runs, listed_before, run_bits, keys.data(), made.sources.data()});
     on.sort_pairs_in_place(keys, other_keys, made.sources, other_sources, run_bits, resource);
     simt::for_each(
-        on, std::int64_t{listed} + 1,
+        on, listed + 1,
         find_lists<Index, Offset>{keys.data(), run_bits, listed, count, made.rows.data(), list_begin.data()});
   }
-  simt::for_each(on, c.size + 1, find_first_columns<Index>{runs, c.size, first.data()});
   made.first = make_buffer<Offset>(c.size, on, resource);
   made.shift = make_buffer<Index>(c.size, on, resource);
-  on.fill_bytes(made.offsets.data() + c.size, 0, sizeof(Offset));
-  simt::for_each(on, c.size,
-                 describe_run_columns<Index, Offset>{runs, first.data(), list_begin.data(), made.rows.data(),
-                                                     c.step(), made.offsets.data(), made.first.data(),
-                                                     made.shift.data(), begins.data()});
-  on.exclusive_scan(made.offsets.data(), made.offsets.data(), c.size + 1, resource);
-  on.exclusive_scan(begins.data(), made.begun.data(), c.size + 1, resource);
+  words.scan(on, c.size + 1,
+             describe_run_columns<Index, Offset>{runs, c.size, first.data(), list_begin.data(),
+                                                 made.rows.data(), c.step(), made.offsets.data(),
+                                                 made.first.data(), made.shift.data(), begins.data()},
+             nullptr);
+  words.scan(on, c.size + 1, simt::sum_before<Index>{begins.data(), made.begun.data()}, nullptr);
   return made;
 }
 

@@ -45,26 +45,35 @@ struct find_supernode_of {
   }
 };
 
-/// Finds the fundamental supernode of the first column of each supernode, and the words of its masks. Runs
-/// once per supernode and once for the end.
+/// Finds the fundamental supernode of the first column of each supernode, and where its masks begin, in a
+/// scan. Runs once per supernode and once for the end.
 template <class Index>
-struct measure_masks {
+struct place_masks {
   supernodes<Index> of;
   const Index* begun;  ///< by column: how many fundamental supernodes begin before it
   Index* fundamental;
-  std::int64_t* words;
+  std::int64_t* mask_begin;
 
+  struct masks {
+    Index fundamental;
+    std::int64_t count;  ///< words
+  };
   template <class Context>
-  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t s) const {
-    std::int64_t count = 0;
-    if (s < of.count) {
-      const supernode node = of.open(ctx, s);
-      const Index first = ctx.load_constant(begun + node.first + 1) - Index{1};
-      ctx.store(fundamental + s, first);
-      count = static_cast<std::int64_t>(ctx.load_constant(begun + node.first + node.columns) - first) *
-              mask_words(node.height());
+  SPTRSV_DEVICE masks load(Context& ctx, std::int64_t s) const {
+    if (s == of.count) {
+      return {0, 0};
     }
-    ctx.store(words + s, count);
+    const supernode node = of.open(ctx, s);
+    const Index first = ctx.load_constant(begun + node.first + 1) - Index{1};
+    return {first, static_cast<std::int64_t>(ctx.load_constant(begun + node.first + node.columns) - first) *
+                       mask_words(node.height())};
+  }
+  template <class Context>
+  SPTRSV_DEVICE void store(Context& ctx, std::int64_t s, const masks& found, std::int64_t before) const {
+    if (s < of.count) {
+      ctx.store(fundamental + s, found.fundamental);
+    }
+    ctx.store(mask_begin + s, before);
   }
 };
 
@@ -163,7 +172,8 @@ class device_structure {
   /// object. Synchronises.
   template <class Offset, class Executor>
   device_structure(device_tree<Index> tree, const Index* first_descendant, const device_fundamental<Index>& f,
-                   const column_view<Index, Offset>& c, const Executor& on, memory_resource& resource)
+                   const column_view<Index, Offset>& c, simt::scan_words& scans, const Executor& on,
+                   memory_resource& resource)
       : count_(tree.count),
         size_(c.size),
         first_descendant_(first_descendant),
@@ -177,9 +187,8 @@ class device_structure {
         supernode_of_(make_buffer<Index>(c.size, on, resource)),
         fundamental_(make_buffer<Index>(tree.count, on, resource)),
         mask_begin_(make_buffer<std::int64_t>(tree.count + 1, on, resource)) {
-    simt::for_each(on, count_ + 1,
-                   measure_masks<Index>{view(), f.begun.data(), fundamental_.data(), mask_begin_.data()});
-    on.exclusive_scan(mask_begin_.data(), mask_begin_.data(), count_ + 1, resource);
+    scans.scan(on, count_ + 1,
+               place_masks<Index>{view(), f.begun.data(), fundamental_.data(), mask_begin_.data()}, nullptr);
     std::int64_t words = 0;
     on.download(&words, mask_begin_.data() + count_, sizeof(words));
     mask_words_ = make_buffer<std::uint32_t>(words, on, resource);

@@ -278,6 +278,13 @@ buffer<T> upload(const std::vector<T>& from, const Executor& on, memory_resource
   on.upload(to.data(), from.data(), to.bytes());
   return to;
 }
+/// Returns a copy of the vector in device memory. The vector stays as it is until a call synchronises.
+template <class T, class Executor>
+buffer<T> begin_upload(const std::vector<T>& from, const Executor& on, memory_resource& resource) {
+  auto to = make_buffer<T>(static_cast<std::int64_t>(from.size()), on, resource);
+  on.begin_upload(to.data(), from.data(), to.bytes());
+  return to;
+}
 /// Returns a copy of the vector in device memory whose elements have the type T. Synchronises.
 template <class T, class Executor>
 buffer<T> upload_as(const std::vector<std::int64_t>& from, const Executor& on, memory_resource& resource) {

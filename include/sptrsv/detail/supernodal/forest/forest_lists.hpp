@@ -15,14 +15,15 @@ class forest_lists {
  public:
   forest_lists() = default;
 
+  /// Only enqueues. `list` stays as it is until a call synchronises.
   template <class Executor>
   forest_lists(const forest_list& list, const supernodes<Index>& of, std::int64_t size, bool backward,
                const Executor& on, memory_resource& resource) {
     if (list.forests.empty()) {
       return;
     }
-    forests_ = upload(list.forests, on, resource);
-    const auto places = upload(list.places, on, resource);
+    forests_ = begin_upload(list.forests, on, resource);
+    const auto places = begin_upload(list.places, on, resource);
     outside_rows_ = make_buffer<Offset>(list.outside_rows, on, resource);
     level_begin_ = make_buffer<std::int32_t>(list.levels, on, resource);
     if (backward) {
