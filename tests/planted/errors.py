@@ -1186,16 +1186,6 @@ ERRORS = (
         Edit(SN + "analysis/columns.hpp", "value(ctx, of, -1)", "value(ctx, of, 0)"),
     ),
     error(
-        "the first descendant of a fundamental supernode is that of the one after it",
-        "values",
-        "supernodal supernodal_factors",
-        Edit(
-            SN + "panels.hpp",
-            "triangle_kernels::major_of(ctx, fundamental_first, fundamental_count, column)",
-            "triangle_kernels::major_of(ctx, fundamental_first, fundamental_count, column + 1)",
-        ),
-    ),
-    error(
         "the rows below the second root of a forest get the numbers of those below the first",
         "address",
         "supernodal_factors",

@@ -102,7 +102,7 @@ class factor {
   }
 
   [[nodiscard]] std::size_t bytes() const {
-    return columns_.bytes() + fundamental_.first.bytes() + first_descendant_.bytes() +
+    return columns_.bytes() + fundamental_.first.bytes() +
            (structure_.has_value() ? structure_->bytes() + values_->bytes() : 0);
   }
 
@@ -156,10 +156,9 @@ class factor {
       return;
     }
     simt::scan_words words(resource);
-    auto merged = merge_supernodes(fundamental_,
-                                   {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width},
-                                   words, on, resource);
-    first_descendant_ = std::move(merged.first_descendant);
+    const auto merged = merge_supernodes(
+        fundamental_, {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width}, words, on,
+        resource);
     std::vector<std::int64_t> cuts;
     do {
       values_.reset();
@@ -174,8 +173,8 @@ class factor {
         cut_there.tree = upload_tree(tree_, on, resource);
       }
       const std::int64_t entries = cut_there.tree.entries;
-      structure_.emplace(std::move(cut_there.tree), first_descendant_.data(), fundamental_, columns_.view(),
-                         words, on, resource);
+      structure_.emplace(std::move(cut_there.tree), merged.first_descendant.data(), fundamental_,
+                         columns_.view(), words, on, resource);
       const supernodes<Index> of = structure_->view();
       values_.emplace(on_device ? list_parts(of, values_type::parts, on, resource)
                                 : list_parts(tree_, of, values_type::parts, on, resource),
@@ -225,7 +224,6 @@ class factor {
   bool mirrored_ = false;
   factor_columns<Index, Offset> columns_;
   device_fundamental<Index> fundamental_;
-  buffer<Index> first_descendant_;  ///< by fundamental supernode; see supernodes
   supernode_tree<Index> tree_;
   std::optional<device_structure<Index>> structure_;
   std::optional<values_type> values_;

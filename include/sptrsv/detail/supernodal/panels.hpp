@@ -11,7 +11,6 @@
 
 #include <cstdint>
 
-#include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/simt/context.hpp"
 
 namespace sptrsv::detail::supernodal {
@@ -55,11 +54,8 @@ struct supernodes {
   const Index* rows;                ///< the lists of rows, each ascending
   const Index* supernode_of;        ///< by column
   /// By column i: the first column j of the descendants of i in the tree of columns, as far as they are next
-  /// to i and merged with it. V_ij is zero by structure if j is smaller. With `fundamental_first` by
-  /// fundamental supernode, whose columns have the same.
+  /// to i and merged with it. V_ij is zero by structure if j < first_descendant[i].
   const Index* first_descendant;
-  const Index* fundamental_first = nullptr;  ///< by fundamental supernode: its first column
-  std::int64_t fundamental_count = 0;
 
   template <class Context>
   SPTRSV_DEVICE supernode open(Context& ctx, std::int64_t s) const {
@@ -71,15 +67,6 @@ struct supernodes {
     found.panel = ctx.load_constant(panel_begin + s);
     found.range_columns = ctx.load_constant(range_end + s) - found.first;
     return found;
-  }
-  /// Returns the first descendant of a column. Only needed where values are not finite.
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t first_descendant_of(Context& ctx, std::int64_t column) const {
-    const std::int64_t at =
-        fundamental_first == nullptr
-            ? column
-            : triangle_kernels::major_of(ctx, fundamental_first, fundamental_count, column);
-    return static_cast<std::int64_t>(ctx.load_constant(first_descendant + at));
   }
 };
 

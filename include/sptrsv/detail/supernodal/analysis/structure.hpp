@@ -45,6 +45,22 @@ struct find_supernode_of {
   }
 };
 
+/// Writes the supernode and the first descendant of each column. Runs once per column.
+template <class Index>
+struct describe_columns {
+  find_supernode_of<Index> find;
+  const Index* begun;                   ///< by column: how many fundamental supernodes begin before it
+  const Index* fundamental_descendant;  ///< by fundamental supernode
+  Index* first_descendant;
+
+  template <class Context>
+  SPTRSV_DEVICE void operator()(Context& ctx, std::int64_t column) const {
+    find(ctx, column);
+    const Index fundamental = ctx.load_constant(begun + column + 1) - Index{1};
+    ctx.store(first_descendant + column, ctx.load_constant(fundamental_descendant + fundamental));
+  }
+};
+
 /// Finds the fundamental supernode of the first column of each supernode, and where its masks begin, in a
 /// scan. Runs once per supernode and once for the end.
 template <class Index>
@@ -168,23 +184,19 @@ struct write_masks {
 template <class Index>
 class device_structure {
  public:
-  /// `first_descendant`: by fundamental supernode, see merged_supernodes. It and `f.first` must outlive this
-  /// object. Synchronises.
+  /// `first_descendant`: by fundamental supernode, see merged_supernodes. Synchronises.
   template <class Offset, class Executor>
   device_structure(device_tree<Index> tree, const Index* first_descendant, const device_fundamental<Index>& f,
                    const column_view<Index, Offset>& c, simt::scan_words& scans, const Executor& on,
                    memory_resource& resource)
       : count_(tree.count),
-        size_(c.size),
-        first_descendant_(first_descendant),
-        fundamental_first_(f.first.data()),
-        fundamental_count_(f.count),
         first_(std::move(tree.first)),
         range_end_(std::move(tree.range_end)),
         rows_begin_(std::move(tree.rows_begin)),
         panel_begin_(std::move(tree.panel_begin)),
         rows_(make_buffer<Index>(tree.rows, on, resource)),
         supernode_of_(make_buffer<Index>(c.size, on, resource)),
+        first_descendant_(make_buffer<Index>(c.size, on, resource)),
         fundamental_(make_buffer<Index>(tree.count, on, resource)),
         mask_begin_(make_buffer<std::int64_t>(tree.count + 1, on, resource)) {
     scans.scan(on, count_ + 1,
@@ -192,15 +204,20 @@ class device_structure {
     std::int64_t words = 0;
     on.download(&words, mask_begin_.data() + count_, sizeof(words));
     mask_words_ = make_buffer<std::uint32_t>(words, on, resource);
-    simt::for_each(on, c.size, find_supernode_of<Index>{first_.data(), count_, supernode_of_.data()});
+    simt::for_each(on, c.size,
+                   describe_columns<Index>{{first_.data(), count_, supernode_of_.data()},
+                                           f.begun.data(),
+                                           first_descendant,
+                                           first_descendant_.data()});
     simt::for_each(on, tree.rows, write_rows<Index, Offset>{c, view(), rows_.data()});
     for_each_by_tile<32>(on, f.count, write_masks<Index, Offset>{c, view(), masks(f), mask_words_.data()});
   }
 
   /// Returns the supernodes. Their `supernode_of` is there until end_analysis().
   [[nodiscard]] supernodes<Index> view() const {
-    return {count_,       first_.data(),        range_end_.data(), rows_begin_.data(), panel_begin_.data(),
-            rows_.data(), supernode_of_.data(), first_descendant_, fundamental_first_, fundamental_count_};
+    return {
+        count_,       first_.data(),        range_end_.data(),       rows_begin_.data(), panel_begin_.data(),
+        rows_.data(), supernode_of_.data(), first_descendant_.data()};
   }
   [[nodiscard]] row_masks<Index> masks(const device_fundamental<Index>& f) const {
     return {mask_words_.data(), mask_begin_.data(), fundamental_.data(), f.first.data(), f.count};
@@ -210,26 +227,25 @@ class device_structure {
   /// Computes again what end_analysis() gave back. Only enqueues.
   template <class Executor>
   void resume_analysis(const Executor& on, memory_resource& resource) {
-    supernode_of_ = make_buffer<Index>(size_, on, resource);
-    simt::for_each(on, size_, find_supernode_of<Index>{first_.data(), count_, supernode_of_.data()});
+    const auto size = static_cast<std::int64_t>(first_descendant_.size());
+    supernode_of_ = make_buffer<Index>(size, on, resource);
+    simt::for_each(on, size, find_supernode_of<Index>{first_.data(), count_, supernode_of_.data()});
   }
   [[nodiscard]] std::size_t bytes() const {
     return first_.bytes() + range_end_.bytes() + rows_begin_.bytes() + panel_begin_.bytes() + rows_.bytes() +
-           supernode_of_.bytes() + fundamental_.bytes() + mask_begin_.bytes() + mask_words_.bytes();
+           supernode_of_.bytes() + first_descendant_.bytes() + fundamental_.bytes() + mask_begin_.bytes() +
+           mask_words_.bytes();
   }
 
  private:
   std::int64_t count_;
-  std::int64_t size_;  ///< columns of all supernodes
-  const Index* first_descendant_;
-  const Index* fundamental_first_;
-  std::int64_t fundamental_count_;
   buffer<Index> first_;
   buffer<Index> range_end_;
   buffer<std::int64_t> rows_begin_;
   buffer<std::int64_t> panel_begin_;
   buffer<Index> rows_;
   buffer<Index> supernode_of_;
+  buffer<Index> first_descendant_;
   buffer<Index> fundamental_;
   buffer<std::int64_t> mask_begin_;
   buffer<std::uint32_t> mask_words_;

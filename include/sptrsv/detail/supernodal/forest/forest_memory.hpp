@@ -105,7 +105,8 @@ struct forest_memory {
         row < f.columns
             ? f.first + row
             : static_cast<std::int64_t>(ctx.load_constant(p.of.rows + outside_row(ctx, p, row - f.columns)));
-    return f.first + column >= p.of.first_descendant_of(ctx, global_row);
+    return f.first + column >=
+           static_cast<std::int64_t>(ctx.load_constant(p.of.first_descendant + global_row));
   }
 
   /// Returns the logarithm of the number of lanes for each of `count` products. Shifts by it replace

@@ -191,7 +191,9 @@ struct solve_params {
   /// Returns whether row `i` of a panel depends on column `j` <= i by structure.
   template <class Context>
   SPTRSV_DEVICE bool depends(Context& ctx, const supernode& node, std::int64_t i, std::int64_t j) const {
-    return i >= node.range_columns || node.first + j >= of.first_descendant_of(ctx, node.first + i);
+    return i >= node.range_columns ||
+           node.first + j >=
+               static_cast<std::int64_t>(ctx.load_constant(of.first_descendant + node.first + i));
   }
 };
 
