@@ -165,13 +165,12 @@ struct count_listed {
     const std::int64_t count = row < c.size ? c.count(ctx, row) : 0;
     std::int64_t found = 0;
     for_row_entries(
-        tile, row < c.size ? count + 1 : 0,
-        [&](std::int64_t t) { return runs.begin(ctx, t < count ? c.column(ctx, begin, t) : row); },
+        tile, count, [&](std::int64_t t) { return runs.begin(ctx, c.column(ctx, begin, t)); },
         [&](std::int64_t, bool is_listed, bool is_present) {
           found += simt::bit_count(tile.ballot(is_present && is_listed));
         });
     if (tile.rank() == 0) {
-      ctx.store(listed + row, static_cast<Offset>(found));
+      ctx.store(listed + row, static_cast<Offset>(found + (row < c.size && runs.begin(ctx, row) ? 1 : 0)));
     }
   }
 };
@@ -214,22 +213,32 @@ struct write_listed {
     const std::int64_t count = c.count(ctx, row);
     std::int64_t to = ctx.load_constant(listed_before + row);
     for_row_entries(
-        tile, count + 1,
+        tile, count,
         [&](std::int64_t t) {
-          const std::int64_t column = t < count ? c.column(ctx, begin, t) : row;
+          const std::int64_t column = c.column(ctx, begin, t);
           return runs.begin(ctx, column) ? column : -1;
         },
         [&](std::int64_t t, std::int64_t column, bool is_present) {
           const bool is_listed = is_present && column >= 0;
           const std::uint32_t all = tile.ballot(is_listed);
           if (is_listed) {
-            const std::int64_t at = to + simt::bit_count(all & ((1u << tile.rank()) - 1u));
-            ctx.store(keys + at, static_cast<std::uint64_t>(row) << run_bits |
-                                     static_cast<std::uint64_t>(runs.of(ctx, column)));
-            ctx.store(sources + at, static_cast<Offset>(begin + c.step() * t));
+            list(ctx, row, column, begin + c.step() * t,
+                 to + simt::bit_count(all & ((1u << tile.rank()) - 1u)));
           }
           to += simt::bit_count(all);
         });
+    if (tile.rank() == 0 && runs.begin(ctx, row)) {
+      list(ctx, row, row, begin + c.step() * count, to);
+    }
+  }
+
+ private:
+  template <class Context>
+  SPTRSV_DEVICE void list(Context& ctx, std::int64_t row, std::int64_t column, std::int64_t source,
+                          std::int64_t at) const {
+    ctx.store(keys + at,
+              static_cast<std::uint64_t>(row) << run_bits | static_cast<std::uint64_t>(runs.of(ctx, column)));
+    ctx.store(sources + at, static_cast<Offset>(source));
   }
 };
 
