@@ -2,31 +2,33 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
+#include <limits>
 
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 
 namespace sptrsv::detail::supernodal {
 
-/// The maximum norms of U and inv(U) for the diagonal block U of a supernode, as bits, which compare as the
-/// numbers do. If a value is not finite, all bits are set: this is NaN.
+/// The maximum norms of U and inv(U) for the diagonal block U of a supernode, as the bits of a float, which
+/// compare as the numbers do. A finite norm beyond the range of float counts as the largest one. If a value
+/// is not finite, all bits are set: this is NaN.
 template <class Real>
 struct block_norms {
-  using word = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
+  using word = std::uint32_t;
 
   word of_block;
   word of_inverse;
 
   /// Returns the word for the sum of a row.
   static SPTRSV_HOST_DEVICE word of_sum(Real sum) {
-    return is_finite(sum) ? bit_cast<word>(sum) : static_cast<word>(~word{0});
+    constexpr Real largest = std::numeric_limits<float>::max();
+    return is_finite(sum) ? bit_cast<word>(static_cast<float>(sum < largest ? sum : largest)) : ~word{0};
   }
   /// Returns the norms of the identity.
   static SPTRSV_HOST_DEVICE block_norms of_one() { return {of_sum(Real{1}), of_sum(Real{1})}; }
   /// Returns the condition number; NaN if a value is not finite.
   [[nodiscard]] SPTRSV_HOST_DEVICE Real growth() const {
-    return bit_cast<Real>(of_block) * bit_cast<Real>(of_inverse);
+    return static_cast<Real>(bit_cast<float>(of_block)) * static_cast<Real>(bit_cast<float>(of_inverse));
   }
 };
 
