@@ -122,7 +122,9 @@ struct pack_backward_agent {
       SPTRSV_UNROLL
       for (int i = 0; i < at_once; ++i) {
         const int tile = t + i * share.parts;
-        total = tile < work.tiles ? total + p.wait(ctx, half, rhs, index(tile), seen[i]) : total;
+        if (tile < work.tiles) {  // not p.wait(), which is slower where many values are waited for
+          total = total + flag::wait(ctx, p.component(half, rhs, index(tile)), seen[i]);
+        }
       }
     }
     return total;
