@@ -24,10 +24,17 @@ struct message_range {
   std::int64_t count;
 };
 
-/// A column whose row of b and x is that of another PE.
+/// A column whose row of b and x is that of another PE; or a column of a part, forward, whose sum comes from
+/// the PE that solves for it.
 struct guest {
-  std::int64_t b;  ///< index of alpha b in the own inbox
-  message x;       ///< where x goes
+  std::int64_t b;  ///< index of alpha b, or of the sum, in the own inbox
+  message x;       ///< where x goes; an index below 0: nowhere
+};
+
+/// A value of the own inbox that this PE passes on to others.
+struct passed_value {
+  std::int64_t index;
+  message_range to;
 };
 
 /// A component of b that is sent to the PE that solves for it.
@@ -43,8 +50,8 @@ struct received_row {
 };
 
 /// Parameters of a solve on one PE. `size` counts the columns that the PE knows: those that it solves for,
-/// and the rows of their supernodes that others solve for. Its functions replace those of solve_params.
-/// `Mail`: a mailbox, or no_mail.
+/// those of its parts of panels, and the rows of its panels that others solve for. Its functions replace
+/// those of solve_params. `Mail`: a mailbox, or no_mail.
 template <class Scalar, class Index, class Offset, class Mail>
 struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
   using base = supernodal::solve_params<Scalar, Index, Offset>;
@@ -75,6 +82,10 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
   /// none.
   const message_range* sent;
   const message* messages;
+  const message_range* sums;  ///< forward, by column: messages of the sum; null: there are none
+  /// Backward, by column: partial sums of other PEs that share the panel; null: there are none.
+  const supernodal::named_sources<Offset>* partial_sums;
+  const passed_value* passed;  ///< by number in tasks of kind `pass`; null: there are no such tasks
   const sent_row* sent_rows;
   std::int64_t sent_row_count;
   const received_row* received_rows;
@@ -107,7 +118,11 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
     if (row >= 0) {
       store_row(ctx, row, rhs, v);
     } else {
-      send(ctx, ctx.load_constant(&guests[-1 - row].x), rhs, v);
+      const message to = ctx.load_constant(&guests[-1 - row].x);
+      if (to.index < 0) {
+        return;  // a partial sum
+      }
+      send(ctx, to, rhs, v);
     }
     if (!is_finite(v)) {
       const std::int64_t whole =
@@ -162,10 +177,30 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
     if (sent == nullptr || index >= (backward ? this->size : this->rows)) {
       return;
     }
-    const message_range range = ctx.load_constant(sent + index);
+    send_all(ctx, ctx.load_constant(sent + index), rhs, v);
+  }
+  template <class Context>
+  SPTRSV_DEVICE void send_all(Context& ctx, const message_range& range, std::int64_t rhs, Scalar v) const {
     for (std::int64_t m = 0; range.first >= 0 && m < range.count; ++m) {
       send(ctx, ctx.load_constant(messages + range.first + m), rhs, v);
     }
+  }
+  template <class Context>
+  SPTRSV_DEVICE void pass_sum(Context& ctx, std::int64_t rhs, std::int64_t column, const Scalar& v) const {
+    if (sums != nullptr) {
+      send_all(ctx, ctx.load_constant(sums + column), rhs, v);
+    }
+  }
+  template <class Context>
+  SPTRSV_DEVICE Scalar complete(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t column,
+                                const Scalar& v) const {
+    if (partial_sums == nullptr) {
+      return v;
+    }
+    supernodal::contributions<Scalar, Index, Offset, pe_params> list;
+    list.named = ctx.load_constant(partial_sums + column);
+    list.try_load(ctx, *this, half, rhs);
+    return list.add(ctx, *this, half, rhs, v);
   }
 };
 
@@ -207,6 +242,8 @@ struct pe_agent {
         deliver(ctx, p, task + p.exchange_blocks + p.waiting_blocks);
       } else if (task < 0) {
         exchange(ctx, p, task + p.exchange_blocks);
+      } else if (task < p.solve_blocks && is_passing(ctx, p, task)) {
+        pass(ctx, p, ctx.load_constant(p.tasks + task - first_task(p)));
       } else if (task < p.solve_blocks) {
         Agent::do_task(ctx, shared, p);
       } else if (task < p.solve_blocks + p.collect_blocks) {
@@ -285,6 +322,25 @@ struct pe_agent {
       }
       if (i < p.received_count) {
         p.buffers.reset(ctx, 1, ctx.load_constant(p.received + i), p.rhs_to_reset, 0, 1);
+      }
+    }
+  }
+
+  /// Returns the number of the first task that is no forest.
+  SPTRSV_DEVICE static std::int64_t first_task(const params& p) { return p.backward ? 0 : p.forests.count; }
+  template <class Context>
+  SPTRSV_DEVICE static bool is_passing(Context& ctx, const params& p, std::int64_t task) {
+    const std::int64_t i = task - first_task(p);
+    return p.passed != nullptr && i >= 0 && i < p.task_count &&
+           ctx.load_constant(&p.tasks[i].kind) == supernodal::task_kind::pass;
+  }
+  /// Does a task of kind `pass`.
+  template <class Context>
+  SPTRSV_DEVICE static void pass(Context& ctx, const params& p, const supernodal::task& work) {
+    for (std::int64_t i = work.begin + ctx.thread_rank(); i < work.end; i += block_threads) {
+      const passed_value value = ctx.load_constant(p.passed + i);
+      for (std::int64_t rhs = 0; rhs < p.x.columns; ++rhs) {
+        p.send_all(ctx, value.to, rhs, p.wait(ctx, 0, rhs, value.index));
       }
     }
   }

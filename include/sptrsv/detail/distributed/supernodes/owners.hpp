@@ -1,0 +1,316 @@
+// Which PE solves which supernode, and the model of the time of a solve that chooses it.
+//
+// The model adds three parts: the supernodes on the longest path, each with a constant time; the hops to
+// other PEs on it; and the bytes of the PE that has most of them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "sptrsv/detail/distributed/supernodes/dealing.hpp"
+#include "sptrsv/policy/distributed.hpp"
+
+namespace sptrsv::detail::distributed {
+
+/// The properties of a machine that the model uses. The defaults, which are different forward and backward,
+/// were fitted to complete factors of 3-D grids on two H100; see docs/lab_log/distributed.md. A hop costs
+/// more in a solve than by itself, because a task takes up what has come, and sends what it has computed.
+struct machine_costs {
+  double remote_hop_ns = 2000;  ///< how much longer a hop to another PE takes than one within a PE
+  double level_ns = 0;          ///< of a supernode on the longest path; 0: the default
+  double bytes_per_ns = 0;      ///< of panels and vectors that a GPU reads; 0: the default
+  double put_hop_ns = 6500;     ///< as remote_hop_ns, with put, fence and signal
+  double send_ns = 300;         ///< until a PE sends a value to the next receiver
+  int pes_on_device = 1;        ///< that share the bandwidth of a GPU
+
+  /// Returns the costs with the defaults for a direction.
+  [[nodiscard]] machine_costs of(bool backward) const {
+    machine_costs cost = *this;
+    cost.level_ns = level_ns > 0 ? level_ns : backward ? 1600 : 1460;
+    cost.bytes_per_ns = bytes_per_ns > 0 ? bytes_per_ns : 2690;
+    return cost;
+  }
+};
+
+/// By sender and receiver: whether values go by puts. Empty: none do.
+using put_pairs = std::vector<std::vector<char>>;
+
+/// The parts of a predicted time in nanoseconds.
+struct predicted_solve {
+  double path_ns = 0;          ///< of the longest path, from b to x
+  double bytes_ns = 0;         ///< of the PE with the most bytes
+  std::int64_t levels = 0;     ///< supernodes on the path
+  std::int64_t crossings = 0;  ///< hops between PEs on the path; with several PEs, those of b and x too
+
+  [[nodiscard]] double total_ns() const { return path_ns + bytes_ns; }
+};
+
+/// Predicts the times of solves in which supernodes are dealt in different ways.
+template <class Index>
+class predictor {
+ public:
+  /// `scalar_bytes`: of an entry.
+  predictor(const structure<Index>& of, const machine_costs& costs, double scalar_bytes,
+            const put_pairs& puts)
+      : of_(of), cost_(costs.of(of.backward)), scalar_bytes_(scalar_bytes), puts_(puts) {}
+
+  [[nodiscard]] predicted_solve predict(const panel_owners& owners, int pes, pe_tree tree) const {
+    const std::int64_t count = of_.tree.count();
+    std::vector<path> below(at(count));  // by supernode: of the longest path that ends before it
+    std::vector<double> load(at(pes), 0);
+    path longest;
+    const auto take = [](path& to, const path& from) {
+      if (from.ns > to.ns) {
+        to = from;
+      }
+    };
+    for (std::int64_t s = 0; s < count; ++s) {
+      path own = below[at(s)];
+      own.ns += cost_.level_ns;
+      ++own.levels;
+      take(longest, own);
+      add_load(owners, s, load);
+      std::int64_t last = -1;
+      for (std::int64_t t = 0; t < of_.tree.rows(s); ++t) {
+        const std::int64_t above = of_.supernode_at(of_.row(s, t));
+        if (above != last) {
+          path next = own;
+          add_hops(owners, tree, pes, s, above, next);
+          take(below[at(above)], next);
+          last = above;
+        }
+        if (of_.tree.is_nested) {
+          break;
+        }
+      }
+    }
+    predicted_solve found;
+    found.path_ns = longest.ns;
+    found.levels = longest.levels;
+    found.crossings = longest.crossings;
+    if (pes > 1) {  // b comes from another PE, and x goes to one
+      const auto puts_any = [](const std::vector<char>& to) {
+        return std::find(to.begin(), to.end(), 1) != to.end();
+      };
+      found.path_ns +=
+          2 * (std::any_of(puts_.begin(), puts_.end(), puts_any) ? cost_.put_hop_ns : cost_.remote_hop_ns);
+      found.crossings += 2;
+    }
+    found.bytes_ns =
+        *std::max_element(load.begin(), load.end()) * std::min(cost_.pes_on_device, pes) / cost_.bytes_per_ns;
+    return found;
+  }
+
+ private:
+  struct path {
+    double ns = 0;
+    std::int64_t levels = 0;
+    std::int64_t crossings = 0;
+  };
+
+  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+  [[nodiscard]] double hop_ns(int from, int to) const {
+    return !puts_.empty() && puts_[at(from)][at(to)] != 0 ? cost_.put_hop_ns : cost_.remote_hop_ns;
+  }
+
+  /// Adds the bytes of a supernode to those of its PEs.
+  void add_load(const panel_owners& owners, std::int64_t s, std::vector<double>& load) const {
+    const auto columns = static_cast<double>(of_.tree.columns(s));
+    double& of_solver = load[at(owners.solver[at(s)])];
+    if (!owners.is_divided(s)) {
+      of_solver += scalar_bytes_ * (static_cast<double>(of_.tree.entries(s)) + 4 * columns);
+      return;
+    }
+    of_solver += scalar_bytes_ * (columns * (columns - 1) / 2 + 4 * columns);
+    for (std::int64_t t = 0; t < of_.tree.rows(s); ++t) {
+      load[at(owners.of_rows(s, of_.supernode_at(of_.row(s, t))))] += scalar_bytes_ * columns;
+    }
+  }
+
+  /// Adds the hops between the solver of supernode `s` and that of `above`, through the PE that has the rows
+  /// of the panel of `s` that are columns of `above`.
+  void add_hops(const panel_owners& owners, pe_tree tree, int pes, std::int64_t s, std::int64_t above,
+                path& to) const {
+    const int with_rows = owners.of_rows(s, above);
+    const int solver = owners.solver[at(s)];
+    const int next = owners.solver[at(above)];
+    if (with_rows != solver) {  // a sum goes down the tree, or partial sums go up
+      const auto& sharers = owners.sharers_of(s);
+      const auto edges = message_tree::of(tree, static_cast<std::int64_t>(sharers.size()));
+      for (std::int64_t i = sharer_number(owners, s, with_rows); i > 0;
+           i = edges.is_binary ? (i - 1) / 2 : 0) {
+        const int parent = sharers[at(edges.is_binary ? (i - 1) / 2 : 0)];
+        const std::int64_t before = edges.is_binary ? (i - 1) % 2 : i - 1;  // receivers that come first
+        to.ns += (of_.backward ? hop_ns(sharers[at(i)], parent) : hop_ns(parent, sharers[at(i)])) +
+                 static_cast<double>(before) * cost_.send_ns;
+        ++to.crossings;
+      }
+    }
+    if (with_rows != next) {
+      // Backward, x goes to all PEs that have rows in these columns.
+      const std::int64_t receivers = owners.is_divided(above) ? owners.grid.columns : pes;
+      const std::int32_t edges =
+          of_.backward && of_.tree.is_nested ? message_tree::of(tree, receivers).height() : 1;
+      to.ns += edges * (of_.backward ? hop_ns(next, with_rows) : hop_ns(with_rows, next));
+      to.crossings += edges;
+    }
+  }
+
+  const structure<Index>& of_;
+  machine_costs cost_;
+  double scalar_bytes_;
+  const put_pairs& puts_;
+};
+
+/// Deals supernodes to the first `pes` PEs.
+template <class Index>
+class dealer {
+ public:
+  dealer(const structure<Index>& of, int pes) : of_(of), pes_(pes) {}
+
+  /// Returns the owners of all panels. `grid_rows`: of the grid of all PEs, which `how` divides supernodes
+  /// over if it is supernode_dealing::grid.
+  [[nodiscard]] panel_owners deal(supernode_dealing how, int grid_rows) const {
+    const std::int64_t count = of_.tree.count();
+    panel_owners made;
+    made.solver.assign(static_cast<std::size_t>(count), 0);
+    std::vector<int>& owner = made.solver;
+    const bool has_grid = how == supernode_dealing::grid;
+    made.grid = has_grid ? pe_grid{grid_rows, pes_ / grid_rows} : pe_grid{};
+    if (how == supernode_dealing::cyclic || !of_.tree.is_nested) {
+      for (std::int64_t s = 0; s < count; ++s) {
+        owner[static_cast<std::size_t>(s)] = static_cast<int>(s % pes_);
+        if (has_grid) {
+          made.divide(s);
+        }
+      }
+      made.find_sharers(of_);
+      return made;
+    }
+    // Subtrees of at most an eighth of a PE's share. They go to the PEs in the order of columns, in equal
+    // shares: so a PE solves for columns that are next to each other.
+    std::vector<double> weight(owner.size(), 0);  // of the subtree
+    double all = 0;
+    for (std::int64_t s = 0; s < count; ++s) {
+      const double own = static_cast<double>(of_.tree.entries(s) + of_.tree.columns(s));
+      weight[static_cast<std::size_t>(s)] += own;
+      all += own;
+      if (parent(s) >= 0) {
+        weight[static_cast<std::size_t>(parent(s))] += weight[static_cast<std::size_t>(s)];
+      }
+    }
+    const double most = all / (8.0 * pes_);
+    const auto is_top = [&](std::int64_t s) { return weight[static_cast<std::size_t>(s)] > most; };
+    double dealt = 0;  // of all roots of subtrees
+    for (std::int64_t s = 0; s < count; ++s) {
+      dealt += is_root(s, is_top) ? weight[static_cast<std::size_t>(s)] : 0;
+    }
+    double before = 0;
+    for (std::int64_t s = 0; s < count; ++s) {
+      if (is_root(s, is_top)) {
+        const double middle = before + weight[static_cast<std::size_t>(s)] / 2;
+        owner[static_cast<std::size_t>(s)] = std::min(pes_ - 1, static_cast<int>(middle / dealt * pes_));
+        before += weight[static_cast<std::size_t>(s)];
+      }
+    }
+    for (std::int64_t s = count - 1; s >= 0; --s) {  // what is below a root goes with it
+      if (!is_top(s) && !is_root(s, is_top)) {
+        owner[static_cast<std::size_t>(s)] = owner[static_cast<std::size_t>(parent(s))];
+      }
+    }
+    std::vector<double> heaviest(owner.size(), -1);
+    int next = 0;
+    for (std::int64_t s = 0; s < count; ++s) {
+      if (is_top(s) && has_grid) {
+        made.divide(s);
+      } else if (is_top(s) && (how == supernode_dealing::top || heaviest[static_cast<std::size_t>(s)] < 0)) {
+        owner[static_cast<std::size_t>(s)] = next++ % pes_;
+      }
+      const std::int64_t above = parent(s);
+      if (above >= 0 && is_top(above) && how == supernode_dealing::subtrees &&
+          weight[static_cast<std::size_t>(s)] > heaviest[static_cast<std::size_t>(above)]) {
+        heaviest[static_cast<std::size_t>(above)] = weight[static_cast<std::size_t>(s)];
+        owner[static_cast<std::size_t>(above)] = owner[static_cast<std::size_t>(s)];
+      }
+    }
+    made.find_sharers(of_);
+    return made;
+  }
+
+ private:
+  [[nodiscard]] std::int64_t parent(std::int64_t s) const {
+    return of_.tree.rows(s) > 0 ? of_.parent(s) : -1;
+  }
+  /// Returns whether the subtree of `s` is dealt as a whole, and is not part of a larger one that is.
+  template <class IsTop>
+  [[nodiscard]] bool is_root(std::int64_t s, const IsTop& is_top) const {
+    return !is_top(s) && (parent(s) < 0 || is_top(parent(s)));
+  }
+
+  const structure<Index>& of_;
+  int pes_;
+};
+
+/// How the owners of supernodes are chosen.
+struct owner_choice {
+  int pes;      ///< that solve; 0: as many as are predicted to be fastest
+  int present;  ///< PEs
+  supernode_dealing how;
+  int grid_rows;  ///< 0: as many as are predicted to be fastest
+  pe_tree tree;
+
+  /// Returns whether supernodes of `used` PEs may be dealt like this. `rows`: of the grid; 0: there is none.
+  [[nodiscard]] bool allows(int used, supernode_dealing tried, int rows) const {
+    const bool is_grid = tried == supernode_dealing::grid;
+    return (how == tried || (how == supernode_dealing::automatic && tried != supernode_dealing::cyclic)) &&
+           is_grid == (rows > 0) && (!is_grid || (used % rows == 0 && (grid_rows == 0 || grid_rows == rows)));
+  }
+};
+
+/// The owners of all supernodes, and what the model predicts for them.
+struct ownership {
+  panel_owners panels;
+  int pes = 0;  ///< how many PEs solve; 0: no way to deal supernodes is allowed
+  supernode_dealing how = supernode_dealing::subtrees;
+  pe_tree tree = pe_tree::automatic;
+  predicted_solve predicted;
+
+  template <class Index>
+  [[nodiscard]] task_order order(const structure<Index>& of) const {
+    const message_tree highest = message_tree::of(tree, pes);
+    return {of.backward, panels.number.empty() && !highest.is_binary ? 0 : highest.height()};
+  }
+};
+
+/// Deals the supernodes. More PEs take part only if the prediction for them is at least a tenth shorter: the
+/// model is not more exact.
+template <class Index>
+ownership choose_owners(const structure<Index>& of, const owner_choice& choice, const machine_costs& costs,
+                        double scalar_bytes, const put_pairs& puts) {
+  const predictor<Index> model(of, costs, scalar_bytes, puts);
+  ownership best;
+  const int first = choice.pes > 0 ? choice.pes : 1;
+  for (int used = first; used <= (choice.pes > 0 ? choice.pes : choice.present); ++used) {
+    for (const supernode_dealing tried : {supernode_dealing::subtrees, supernode_dealing::top,
+                                          supernode_dealing::cyclic, supernode_dealing::grid}) {
+      for (int rows = 0; rows <= used; ++rows) {
+        if (!choice.allows(used, tried, rows)) {
+          continue;
+        }
+        ownership now{dealer<Index>(of, used).deal(tried, rows), used, tried, choice.tree, {}};
+        now.predicted = model.predict(now.panels, used, choice.tree);
+        const double wanted = best.predicted.total_ns() * (used > best.pes ? 0.9 : 1);
+        if (best.pes == 0 || now.predicted.total_ns() < wanted) {
+          best = std::move(now);
+        }
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace sptrsv::detail::distributed
