@@ -242,10 +242,10 @@ struct pe_agent {
         deliver(ctx, p, task + p.exchange_blocks + p.waiting_blocks);
       } else if (task < 0) {
         exchange(ctx, p, task + p.exchange_blocks);
-      } else if (task < p.solve_blocks && is_passing(ctx, p, task)) {
-        pass(ctx, p, ctx.load_constant(p.tasks + task - first_task(p)));
       } else if (task < p.solve_blocks) {
-        Agent::do_task(ctx, shared, p);
+        if (!pass(ctx, p, p.backward ? task : task - p.forests.count)) {
+          Agent::do_task(ctx, shared, p);
+        }
       } else if (task < p.solve_blocks + p.collect_blocks) {
         collect(ctx, p, task - p.solve_blocks);
       } else {
@@ -326,23 +326,21 @@ struct pe_agent {
     }
   }
 
-  /// Returns the number of the first task that is no forest.
-  SPTRSV_DEVICE static std::int64_t first_task(const params& p) { return p.backward ? 0 : p.forests.count; }
+  /// Passes on values of others if task `number` of the list does this, and returns whether it does.
   template <class Context>
-  SPTRSV_DEVICE static bool is_passing(Context& ctx, const params& p, std::int64_t task) {
-    const std::int64_t i = task - first_task(p);
-    return p.passed != nullptr && i >= 0 && i < p.task_count &&
-           ctx.load_constant(&p.tasks[i].kind) == supernodal::task_kind::pass;
-  }
-  /// Does a task of kind `pass`.
-  template <class Context>
-  SPTRSV_DEVICE static void pass(Context& ctx, const params& p, const supernodal::task& work) {
-    for (std::int64_t i = work.begin + ctx.thread_rank(); i < work.end; i += block_threads) {
+  SPTRSV_DEVICE static bool pass(Context& ctx, const params& p, std::int64_t number) {
+    if (p.passed == nullptr || number < 0 || number >= p.task_count) {
+      return false;
+    }
+    const supernodal::task work = ctx.load_constant(p.tasks + number);
+    for (std::int64_t i = work.begin + ctx.thread_rank();
+         work.kind == supernodal::task_kind::pass && i < work.end; i += block_threads) {
       const passed_value value = ctx.load_constant(p.passed + i);
       for (std::int64_t rhs = 0; rhs < p.x.columns; ++rhs) {
         p.send_all(ctx, value.to, rhs, p.wait(ctx, 0, rhs, value.index));
       }
     }
+    return work.kind == supernodal::task_kind::pass;
   }
 
   template <class Context>
