@@ -1412,8 +1412,8 @@ ERRORS = (
         "distributed",
         Edit(
             DISTRIBUTED + "messages.hpp",
-            "local_.tree.rows_begin[at(here[at(parent)])] + in_list",
-            "local_.tree.rows_begin[at(here[at(parent)])] + (in_list > 0 ? in_list - 1 : 0)",
+            "sum = size + local_.tree.rows_begin[at(here)] + near",
+            "sum = size + local_.tree.rows_begin[at(here)] + (near > 0 ? near - 1 : 0)",
         ),
     ),
     error(
@@ -1510,5 +1510,42 @@ ERRORS = (
         "order",
         "distributed",
         Edit(DISTRIBUTED + "puts.hpp", "is_pending && scope.load_acquire(signals + number) >= solve", "is_pending"),
+    ),
+    error(
+        "a tree of messages has a wrong child",
+        "order",
+        "distributed",
+        Edit(DISTRIBUTED + "supernodes/dealing.hpp", "std::min(count, 2 * i + 1)", "std::min(count, 2 * i + 2)"),
+        Edit(DISTRIBUTED + "supernodes/dealing.hpp", "std::min(count, 2 * i + 3)", "std::min(count, 2 * i + 4)"),
+    ),
+    error(
+        "a partial sum is lost",
+        "bounds",
+        "distributed",
+        Edit(DISTRIBUTED + "agent.hpp", "list.add(ctx, *this, half, rhs, v)", "v"),
+    ),
+    error(
+        "a sum is sent before all contributions are added",
+        "value",
+        "distributed",
+        Edit(SN + "solve/forward_agent.hpp", "p.pass_sum(ctx, c, column, v)", "p.pass_sum(ctx, c, column, g[0])"),
+    ),
+    error(
+        "the tasks of PEs that share a panel come in the order of levels only",
+        "order",
+        "distributed",
+        Edit(DISTRIBUTED + "supernodes/dealing.hpp", "(backward ? height - depth : depth)", "0"),
+    ),
+    error(
+        "a value is passed on to one PE too few",
+        "bounds",
+        "distributed",
+        Edit(DISTRIBUTED + "messages.hpp", "++made_.passed.back().to.count", "made_.passed.back().to.count = 1"),
+    ),
+    error(
+        "a part of a panel takes the columns after its supernode for its rows",
+        "value",
+        "distributed",
+        Edit(SN + "solve/team.hpp", "of.first_descendant + of.column_of_row(ctx, node, i)", "of.first_descendant + node.first + i"),
     ),
 )

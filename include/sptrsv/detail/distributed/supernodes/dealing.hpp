@@ -32,10 +32,12 @@ struct message_tree {
     }
     return {std::min(count, 2 * i + 1), std::min(count, 2 * i + 3)};
   }
+  /// Returns the parent of PE i, which is not the root.
+  [[nodiscard]] std::int64_t parent(std::int64_t i) const { return is_binary ? (i - 1) / 2 : 0; }
   /// Returns how many edges lead from the root to PE i.
   [[nodiscard]] std::int32_t depth(std::int64_t i) const {
     std::int32_t found = 0;
-    for (; i > 0; i = is_binary ? (i - 1) / 2 : 0) {
+    for (; i > 0; i = parent(i)) {
       ++found;
     }
     return found;

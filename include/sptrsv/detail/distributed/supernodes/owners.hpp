@@ -59,6 +59,7 @@ class predictor {
 
   [[nodiscard]] predicted_solve predict(const panel_owners& owners, int pes, pe_tree tree) const {
     const std::int64_t count = of_.tree.count();
+    const std::vector<std::int32_t> receivers = count_receivers(owners, pes, tree);
     std::vector<path> below(at(count));  // by supernode: of the longest path that ends before it
     std::vector<double> load(at(pes), 0);
     path longest;
@@ -78,7 +79,7 @@ class predictor {
         const std::int64_t above = of_.supernode_at(of_.row(s, t));
         if (above != last) {
           path next = own;
-          add_hops(owners, tree, pes, s, above, next);
+          add_hops(owners, tree, receivers, s, above, next);
           take(below[at(above)], next);
           last = above;
         }
@@ -131,30 +132,50 @@ class predictor {
     }
   }
 
+  /// Returns, by supernode, how many PEs receive its x; empty if no tree of these messages is binary.
+  [[nodiscard]] std::vector<std::int32_t> count_receivers(const panel_owners& owners, int pes,
+                                                          pe_tree tree) const {
+    std::vector<std::int32_t> found;
+    if (!of_.backward || !of_.tree.is_nested || !message_tree::of(tree, pes).is_binary) {
+      return found;
+    }
+    const std::int64_t count = of_.tree.count();
+    found.assign(at(count), 0);
+    std::vector<char> is_receiver(at(count * pes), 0);
+    for (std::int64_t s = 0; s < count; ++s) {
+      for (std::int64_t t = 0; t < of_.tree.rows(s); ++t) {
+        const std::int64_t above = of_.supernode_at(of_.row(s, t));
+        const int pe = owners.of_rows(s, above);
+        char& seen = is_receiver[at(above * pes + pe)];
+        found[at(above)] += seen == 0 && pe != owners.solver[at(above)] ? 1 : 0;
+        seen = 1;
+      }
+    }
+    return found;
+  }
+
   /// Adds the hops between the solver of supernode `s` and that of `above`, through the PE that has the rows
-  /// of the panel of `s` that are columns of `above`.
-  void add_hops(const panel_owners& owners, pe_tree tree, int pes, std::int64_t s, std::int64_t above,
-                path& to) const {
+  /// of the panel of `s` that are columns of `above`. `receivers`: see count_receivers.
+  void add_hops(const panel_owners& owners, pe_tree tree, const std::vector<std::int32_t>& receivers,
+                std::int64_t s, std::int64_t above, path& to) const {
     const int with_rows = owners.of_rows(s, above);
     const int solver = owners.solver[at(s)];
     const int next = owners.solver[at(above)];
     if (with_rows != solver) {  // a sum goes down the tree, or partial sums go up
       const auto& sharers = owners.sharers_of(s);
-      const auto edges = message_tree::of(tree, static_cast<std::int64_t>(sharers.size()));
-      for (std::int64_t i = sharer_number(owners, s, with_rows); i > 0;
-           i = edges.is_binary ? (i - 1) / 2 : 0) {
-        const int parent = sharers[at(edges.is_binary ? (i - 1) / 2 : 0)];
-        const std::int64_t before = edges.is_binary ? (i - 1) % 2 : i - 1;  // receivers that come first
+      const auto edges = message_tree::of(of_.tree.is_nested ? tree : pe_tree::flat,
+                                          static_cast<std::int64_t>(sharers.size()));
+      for (std::int64_t i = sharer_number(owners, s, with_rows); i > 0; i = edges.parent(i)) {
+        const int parent = sharers[at(edges.parent(i))];
+        const std::int64_t before = i - edges.children(edges.parent(i)).first;  // receivers that come first
         to.ns += (of_.backward ? hop_ns(sharers[at(i)], parent) : hop_ns(parent, sharers[at(i)])) +
                  static_cast<double>(before) * cost_.send_ns;
         ++to.crossings;
       }
     }
     if (with_rows != next) {
-      // Backward, x goes to all PEs that have rows in these columns.
-      const std::int64_t receivers = owners.is_divided(above) ? owners.grid.columns : pes;
       const std::int32_t edges =
-          of_.backward && of_.tree.is_nested ? message_tree::of(tree, receivers).height() : 1;
+          receivers.empty() ? 1 : message_tree::of(tree, receivers[at(above)] + 1).height();
       to.ns += edges * (of_.backward ? hop_ns(next, with_rows) : hop_ns(with_rows, next));
       to.crossings += edges;
     }
