@@ -79,7 +79,7 @@ TEST(DistributedPlan, EveryColumnHasOneSolver) {
       for (std::int64_t s = 0; s < local.tree.count(); ++s) {
         for (std::int64_t j = local.tree.first[static_cast<std::size_t>(s)];
              j < local.tree.first[static_cast<std::size_t>(s) + 1] && !local.is_ghost(s) &&
-             local.is_part[static_cast<std::size_t>(s)] == 0;
+             local.is_share[static_cast<std::size_t>(s)] == 0;
              ++j) {
           ++solvers[static_cast<std::size_t>(local.columns[static_cast<std::size_t>(j)])];
         }
@@ -186,7 +186,7 @@ TEST(DistributedPlan, AGridHasPanelsBlockCyclically) {
         const std::int64_t whole = local.whole[static_cast<std::size_t>(s)];
         const std::int64_t begin = local.tree.rows_begin[static_cast<std::size_t>(s)];
         seen[static_cast<std::size_t>(whole)] += local.tree.rows(s);
-        shared += static_cast<std::size_t>(local.is_part[static_cast<std::size_t>(s)]);
+        shared += static_cast<std::size_t>(local.is_share[static_cast<std::size_t>(s)]);
         if (!owners.is_divided(whole)) {
           EXPECT_EQ(owners.solver[static_cast<std::size_t>(whole)], rank);
           continue;

@@ -1543,7 +1543,7 @@ ERRORS = (
         Edit(DISTRIBUTED + "messages.hpp", "++made_.passed.back().to.count", "made_.passed.back().to.count = 1"),
     ),
     error(
-        "a part of a panel takes the columns after its supernode for its rows",
+        "a share of a panel takes the columns after its supernode for its rows",
         "value",
         "distributed",
         Edit(SN + "solve/team.hpp", "of.first_descendant + of.column_of_row(ctx, node, i)", "of.first_descendant + node.first + i"),

@@ -24,7 +24,7 @@ struct message_range {
   std::int64_t count;
 };
 
-/// A column whose row of b and x is that of another PE; or a column of a part, forward, whose sum comes from
+/// A column whose row of b and x is that of another PE; or a column of a share, forward, whose sum comes from
 /// the PE that solves for it.
 struct guest {
   std::int64_t b;  ///< index of alpha b, or of the sum, in the own inbox
@@ -50,7 +50,7 @@ struct received_row {
 };
 
 /// Parameters of a solve on one PE. `size` counts the columns that the PE knows: those that it solves for,
-/// those of its parts of panels, and the rows of its panels that others solve for. Its functions replace
+/// those of its shares of panels, and the rows of its panels that others solve for. Its functions replace
 /// those of solve_params. `Mail`: a mailbox, or no_mail.
 template <class Scalar, class Index, class Offset, class Mail>
 struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {

@@ -13,17 +13,17 @@
 
 namespace sptrsv::detail::distributed {
 
-/// The supernodes of a PE: those that it solves for, and its *parts* of panels whose columns another PE
-/// solves for. Its columns are numbered in the order of supernodes of C: those of a supernode or part, then
+/// The supernodes of a PE: those that it solves for, and its *shares* of panels whose columns another PE
+/// solves for. Its columns are numbered in the order of supernodes of C: those of a supernode or share, then
 /// the *ghosts* among them, which stand in the lists of rows of other supernodes here, and which another PE
 /// solves for. A ghost is a supernode of one column, without rows.
 template <class Index>
 struct local_structure {
   supernodal::supernode_tree<Index> tree;
   std::vector<Index> columns;  ///< by column: its number in C
-  /// By column of C: its number here, but not among the columns of a part; -1: it has none.
+  /// By column of C: its number here, but not among the columns of a share; -1: it has none.
   std::vector<Index> local;
-  std::vector<Index> here;          ///< by supernode of C: its number here, also of a part; -1: it has none
+  std::vector<Index> here;          ///< by supernode of C: its number here, also of a share; -1: it has none
   std::vector<Index> rows;          ///< the lists of rows
   std::vector<Index> supernode_of;  ///< by column
   std::vector<Index> first_descendant;  ///< by column; see supernodal::supernodes
@@ -33,10 +33,10 @@ struct local_structure {
   /// By supernode: whether no forest may contain it: a ghost, one whose panel is divided, or a parent of
   /// supernodes of other PEs.
   std::vector<char> apart;
-  std::vector<char> is_part;  ///< by supernode
+  std::vector<char> is_share;  ///< by supernode
 
   [[nodiscard]] bool is_ghost(std::int64_t s) const { return whole[static_cast<std::size_t>(s)] < 0; }
-  /// Returns the number here of a column of supernode `s` of C, which is a supernode or part of this PE.
+  /// Returns the number here of a column of supernode `s` of C, which is a supernode or share of this PE.
   [[nodiscard]] std::int64_t column_here(const structure<Index>& of, std::int64_t s,
                                          std::int64_t column) const {
     const auto local_s = static_cast<std::size_t>(here[static_cast<std::size_t>(s)]);
@@ -54,7 +54,7 @@ struct local_structure {
   }
 };
 
-/// Makes the supernodes and parts of PE `rank`.
+/// Makes the supernodes and shares of PE `rank`.
 template <class Index>
 class local_maker {
  public:
@@ -123,7 +123,7 @@ class local_maker {
     made_.supernode_of.resize(made_.columns.size(), static_cast<Index>(made_.whole.size()));
     made_.tree.first.push_back(static_cast<Index>(made_.columns.size()));
     made_.whole.push_back(static_cast<Index>(s));
-    made_.is_part.push_back(s >= 0 && !solves ? 1 : 0);
+    made_.is_share.push_back(s >= 0 && !solves ? 1 : 0);
     made_.apart.push_back(s < 0 || owners_.is_divided(s) ? 1 : 0);
     made_.level.push_back(s >= 0 ? of_.level[at(s)] : 0);
     std::int32_t depth = 0;
@@ -199,7 +199,7 @@ supernodal::host_plan plan_tasks(const local_structure<Index>& of, bool backward
       supernodal::task_lister(of.tree, of.step, placed, backward,
                               {Tuning::block_threads, space.warp_entries(), space.block_entries(),
                                Tuning::block_threads, strip_columns, space.strip_rows(strip_columns)},
-                              of.is_part)
+                              of.is_share)
           .make();
   return made;
 }

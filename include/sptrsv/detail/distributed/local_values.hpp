@@ -1,4 +1,4 @@
-// The panels, and parts of panels, of a PE, and how values come to them from the PEs that have handed them
+// The panels, and shares of panels, of a PE, and how values come to them from the PEs that have handed them
 // in.
 #pragma once
 

@@ -188,7 +188,7 @@ class message_planner {
   }
 
   /// Forward: finds the contributions to each sum of this PE, in the order of C, and asks for those of
-  /// others, and for the sums of columns of its parts. A supernode sends a contribution to its parent, if
+  /// others, and for the sums of columns of its shares. A supernode sends a contribution to its parent, if
   /// this has the row, and otherwise to the supernode that has the row as a column; see forward_agent.
   void find_contributions() {
     requests wanted = no_requests();
@@ -232,7 +232,7 @@ class message_planner {
     name_sources(found, size + local_rows);
     const std::int64_t all_rows = of_.tree.rows_begin.back();
     for (std::int64_t s = 0; s < local_.tree.count(); ++s) {
-      for (std::int64_t j = 0; local_.is_part[at(s)] != 0 && j < local_.tree.columns(s); ++j) {
+      for (std::int64_t j = 0; local_.is_share[at(s)] != 0 && j < local_.tree.columns(s); ++j) {
         const std::int64_t index = local_rows + local_.tree.first[at(s)] + j;
         made_.received.push_back(index);
         wanted[at(owners_.solver[at(local_.whole[at(s)])])].push_back(
@@ -298,7 +298,7 @@ class message_planner {
       const int home = of_.map.home(column);
       const std::int64_t row = of_.map.row_of(column);
       made_.row_at.push_back(row - of_.map.first_row[at(rank_)]);
-      if (local_.is_part[at(local_.supernode_of[j])] != 0) {  // what comes is the sum; x is not known here
+      if (local_.is_share[at(local_.supernode_of[j])] != 0) {  // what comes is the sum; x is not known here
         const auto index = static_cast<std::int64_t>(j);
         made_.row_at.back() = -1 - static_cast<std::int64_t>(made_.guests.size());
         made_.guests.push_back({local_.tree.rows_begin.back() + index, {-1, rank_, 0}});

@@ -81,17 +81,17 @@ template <class Index>
 class task_lister {
  public:
   /// `level`: supernode_tree::levels(), from the roots if `backward`.
-  /// `is_part`: by supernode, whether it has no tasks for its diagonal block and its columns, because a block
-  /// of another PE solves for them; empty: none.
+  /// `is_share`: by supernode, whether it has no tasks for its diagonal block and its columns, because a
+  /// block of another PE solves for them; empty: none.
   task_lister(const supernode_tree<Index>& tree, const std::vector<std::int32_t>& level,
               const forest_list& forests, bool backward, const task_limits& limits,
-              std::vector<char> is_part = {})
+              std::vector<char> is_share = {})
       : tree_(tree),
         level_(level),
         forests_(forests),
         backward_(backward),
         limits_(limits),
-        is_part_(std::move(is_part)) {}
+        is_share_(std::move(is_share)) {}
 
   task_list make() {
     list_.levels = 1 + *std::max_element(level_.begin(), level_.end());
@@ -150,10 +150,10 @@ class task_lister {
   }
 
   [[nodiscard]] bool is_small(std::int64_t s) const {
-    return tree_.columns(s) <= 32 && tree_.entries(s) <= limits_.warp_entries && !is_part(s);
+    return tree_.columns(s) <= 32 && tree_.entries(s) <= limits_.warp_entries && !is_share(s);
   }
-  [[nodiscard]] bool is_part(std::int64_t s) const {
-    return !is_part_.empty() && is_part_[static_cast<std::size_t>(s)] != 0;
+  [[nodiscard]] bool is_share(std::int64_t s) const {
+    return !is_share_.empty() && is_share_[static_cast<std::size_t>(s)] != 0;
   }
   /// Returns whether several blocks share the panel.
   [[nodiscard]] bool is_shared(std::int64_t s) const {
@@ -236,7 +236,7 @@ class task_lister {
   void add_large(std::int64_t s) {
     const std::int64_t columns = tree_.columns(s);
     const std::int64_t height = columns + tree_.rows(s);
-    const std::int64_t first = is_part(s) ? columns : 0;
+    const std::int64_t first = is_share(s) ? columns : 0;
     if (tree_.entries(s) <= limits_.tile_entries) {
       add({tree_.node(s), first, height, 0, 0, 0, task_kind::whole}, s, 0);
       return;
@@ -245,7 +245,7 @@ class task_lister {
     const std::int64_t tiled = has_strips ? columns : height;
     const std::int64_t rows = rows_of_tile(s);
     const std::int64_t tiles = (tiled - first + rows - 1) / rows;
-    if (!backward_ && !is_part(s)) {
+    if (!backward_ && !is_share(s)) {
       add_sums(s, 0);
     }
     for (std::int64_t t = 0; t < tiles; ++t) {
@@ -298,7 +298,7 @@ class task_lister {
   const forest_list& forests_;
   bool backward_;
   task_limits limits_;
-  std::vector<char> is_part_;            ///< by supernode
+  std::vector<char> is_share_;           ///< by supernode
   std::vector<std::int32_t> positions_;  ///< of the tasks in list_
   std::size_t moved_begin_ =
       static_cast<std::size_t>(-1);  ///< the first task that leaves the order of levels
