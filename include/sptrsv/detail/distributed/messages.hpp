@@ -92,10 +92,10 @@ class message_planner {
       message to;
     };
     std::vector<wish> found;
-    for (std::int64_t i = 1; i < team_.size(); ++i) {  // the next PE comes first, so that PEs share the work
-      const std::int64_t pe = (rank_ + i) % team_.size();
+    for (int i = 1; i < team_.size(); ++i) {
+      const int pe = receiver_in_turn(of_.backward, rank_, i, team_.size());
       for (const request& r : asked[at(pe)]) {
-        found.push_back({r.id, index_of(r.id), {r.index, static_cast<std::int32_t>(pe), 0}});
+        found.push_back({r.id, index_of(r.id), {r.index, pe, 0}});
       }
     }
     std::stable_sort(found.begin(), found.end(),

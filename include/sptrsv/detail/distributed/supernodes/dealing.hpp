@@ -46,6 +46,13 @@ struct message_tree {
   [[nodiscard]] std::int32_t height() const { return depth(count - 1); }
 };
 
+/// Returns which of `pes` PEs comes i-th, from 1 on, among the receivers of values of PE `sender`. The first
+/// one is that of the next supernode that is solved, if supernodes are dealt one by one: it waits for them
+/// most.
+inline int receiver_in_turn(bool backward, int sender, int i, int pes) {
+  return (backward ? sender + pes - i : sender + i) % pes;
+}
+
 /// A grid of PEs: PE r * columns + c stands in row r and column c.
 struct pe_grid {
   int rows = 1;

@@ -59,7 +59,7 @@ class predictor {
 
   [[nodiscard]] predicted_solve predict(const panel_owners& owners, int pes, pe_tree tree) const {
     const std::int64_t count = of_.tree.count();
-    const std::vector<std::int32_t> receivers = count_receivers(owners, pes, tree);
+    const receivers_of_x receivers = find_receivers(owners, pes, tree);
     std::vector<path> below(at(count));  // by supernode: of the longest path that ends before it
     std::vector<double> load(at(pes), 0);
     path longest;
@@ -132,32 +132,42 @@ class predictor {
     }
   }
 
-  /// Returns, by supernode, how many PEs receive its x; empty if no tree of these messages is binary.
-  [[nodiscard]] std::vector<std::int32_t> count_receivers(const panel_owners& owners, int pes,
-                                                          pe_tree tree) const {
-    std::vector<std::int32_t> found;
+  /// Which PEs receive x of a supernode. Empty if no tree of these messages is binary.
+  struct receivers_of_x {
+    int pes = 0;
+    std::vector<char> is;  ///< by supernode and PE
+
+    /// Returns the number of edges between the solver of a supernode and a receiver.
+    [[nodiscard]] std::int32_t edges(std::int64_t s, int solver, int receiver, pe_tree tree) const {
+      std::int64_t count = 1;
+      std::int64_t place = 1;
+      for (int i = 1; i < pes && !is.empty(); ++i) {
+        const int pe = receiver_in_turn(true, solver, i, pes);
+        place = pe == receiver ? count : place;
+        count += is[at(s * pes + pe)];
+      }
+      return is.empty() ? 1 : message_tree::of(tree, count).depth(place);
+    }
+  };
+  [[nodiscard]] receivers_of_x find_receivers(const panel_owners& owners, int pes, pe_tree tree) const {
+    receivers_of_x found{pes, {}};
     if (!of_.backward || !of_.tree.is_nested || !message_tree::of(tree, pes).is_binary) {
       return found;
     }
-    const std::int64_t count = of_.tree.count();
-    found.assign(at(count), 0);
-    std::vector<char> is_receiver(at(count * pes), 0);
-    for (std::int64_t s = 0; s < count; ++s) {
+    found.is.assign(at(of_.tree.count() * pes), 0);
+    for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
       for (std::int64_t t = 0; t < of_.tree.rows(s); ++t) {
         const std::int64_t above = of_.supernode_at(of_.row(s, t));
-        const int pe = owners.of_rows(s, above);
-        char& seen = is_receiver[at(above * pes + pe)];
-        found[at(above)] += seen == 0 && pe != owners.solver[at(above)] ? 1 : 0;
-        seen = 1;
+        found.is[at(above * pes + owners.of_rows(s, above))] = 1;
       }
     }
     return found;
   }
 
   /// Adds the hops between the solver of supernode `s` and that of `above`, through the PE that has the rows
-  /// of the panel of `s` that are columns of `above`. `receivers`: see count_receivers.
-  void add_hops(const panel_owners& owners, pe_tree tree, const std::vector<std::int32_t>& receivers,
-                std::int64_t s, std::int64_t above, path& to) const {
+  /// of the panel of `s` that are columns of `above`.
+  void add_hops(const panel_owners& owners, pe_tree tree, const receivers_of_x& receivers, std::int64_t s,
+                std::int64_t above, path& to) const {
     const int with_rows = owners.of_rows(s, above);
     const int solver = owners.solver[at(s)];
     const int next = owners.solver[at(above)];
@@ -174,8 +184,7 @@ class predictor {
       }
     }
     if (with_rows != next) {
-      const std::int32_t edges =
-          receivers.empty() ? 1 : message_tree::of(tree, receivers[at(above)] + 1).height();
+      const std::int32_t edges = receivers.edges(above, next, with_rows, tree);
       to.ns += edges * (of_.backward ? hop_ns(next, with_rows) : hop_ns(with_rows, next));
       to.crossings += edges;
     }
