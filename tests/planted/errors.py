@@ -1420,7 +1420,7 @@ ERRORS = (
         "a PE takes x of another one for its own",
         "order",
         "distributed",
-        Edit(DISTRIBUTED + "agent.hpp", "range.first >= 0 && m < range.count", "false"),
+        Edit(DISTRIBUTED + "parameters.hpp", "range.first >= 0 && m < range.count", "false"),
     ),
     error(
         "a PE leaves too little room on its device for the kernels of others",
@@ -1522,7 +1522,7 @@ ERRORS = (
         "a partial sum is lost",
         "bounds",
         "distributed",
-        Edit(DISTRIBUTED + "agent.hpp", "list.add(ctx, *this, half, rhs, v)", "v"),
+        Edit(DISTRIBUTED + "parameters.hpp", "list.add(ctx, *this, half, rhs, v)", "v"),
     ),
     error(
         "a sum is sent before all contributions are added",

@@ -13,6 +13,7 @@
 #include "sptrsv/detail/distributed/mail_plan.hpp"
 #include "sptrsv/detail/distributed/supernodes/owners.hpp"
 #include "sptrsv/detail/distributed/supernodes/part.hpp"
+#include "sptrsv/detail/distributed/tickets.hpp"
 
 namespace sptrsv::detail::distributed {
 
