@@ -171,7 +171,7 @@ plan_options grid_of(int pes, int rows, pe_tree tree) {
 /// The rows of divided panel J that are columns of I are those of the PE in row n(I) and column n(J) of the
 /// grid, modulo its size.
 TEST(DistributedPlan, AGridHasPanelsBlockCyclically) {
-  for (const int rows : {1, 2, 3, 6}) {
+  for (const int rows : {2, 3, 6}) {
     const planned made = plan_of(factor_of_grid(16, 16), 6, grid_of(6, rows, pe_tree::automatic));
     const int columns = 6 / rows;
     const auto& owners = made.owners.panels;
@@ -205,7 +205,7 @@ TEST(DistributedPlan, AGridHasPanelsBlockCyclically) {
     for (std::int64_t s = 0; s < made.whole.tree.count(); ++s) {
       EXPECT_EQ(seen[static_cast<std::size_t>(s)], made.whole.tree.rows(s));
     }
-    EXPECT_EQ(shared > 4, rows > 1) << rows << " rows of PEs";
+    EXPECT_GT(shared, 4u) << rows << " rows of PEs";
   }
 }
 

@@ -1543,9 +1543,13 @@ ERRORS = (
         Edit(DISTRIBUTED + "messages.hpp", "++made_.passed.back().to.count", "made_.passed.back().to.count = 1"),
     ),
     error(
-        "a share of a panel takes the columns after its supernode for its rows",
+        "a supernode takes the columns of a share for those of its merged range",
         "value",
         "distributed",
-        Edit(SN + "solve/team.hpp", "of.first_descendant + of.column_of_row(ctx, node, i)", "of.first_descendant + node.first + i"),
+        Edit(
+            DISTRIBUTED + "local_plan.hpp",
+            "!owners_.is_divided(of_.supernode_at(of_.range_end(s) - 1))",
+            "true",
+        ),
     ),
 )

@@ -48,9 +48,7 @@ struct pe_agent {
       } else if (task < 0) {
         exchange(ctx, p, task + p.exchange_blocks);
       } else if (task < p.solve_blocks) {
-        if (!pass(ctx, p, p.backward ? task : task - p.forests.count)) {
-          Agent::do_task(ctx, shared, p);
-        }
+        Agent::do_task(ctx, shared, p);
       } else if (task < p.solve_blocks + p.collect_blocks) {
         collect(ctx, p, task - p.solve_blocks);
       } else {
@@ -129,23 +127,6 @@ struct pe_agent {
         p.buffers.reset(ctx, 1, ctx.load_constant(p.received + i), p.rhs_to_reset, 0, 1);
       }
     }
-  }
-
-  /// Passes on values of others if task `number` of the list does this, and returns whether it does.
-  template <class Context>
-  SPTRSV_DEVICE static bool pass(Context& ctx, const params& p, std::int64_t number) {
-    if (p.passed == nullptr || number < 0 || number >= p.task_count) {
-      return false;
-    }
-    const supernodal::task work = ctx.load_constant(p.tasks + number);
-    for (std::int64_t i = work.begin + ctx.thread_rank();
-         work.kind == supernodal::task_kind::pass && i < work.end; i += block_threads) {
-      const passed_value value = ctx.load_constant(p.passed + i);
-      for (std::int64_t rhs = 0; rhs < p.x.columns; ++rhs) {
-        p.send_all(ctx, value.to, rhs, p.wait(ctx, 0, rhs, value.index));
-      }
-    }
-    return work.kind == supernodal::task_kind::pass;
   }
 
   template <class Context>

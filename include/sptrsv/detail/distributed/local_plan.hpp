@@ -16,7 +16,9 @@ namespace sptrsv::detail::distributed {
 /// The supernodes of a PE: those that it solves for, and its *shares* of panels whose columns another PE
 /// solves for. Its columns are numbered in the order of supernodes of C: those of a supernode or share, then
 /// the *ghosts* among them, which stand in the lists of rows of other supernodes here, and which another PE
-/// solves for. A ghost is a supernode of one column, without rows.
+/// solves for. A ghost is a supernode of one column, without rows. The columns of the merged range of a
+/// supernode follow it without gaps, because kernels look up its first descendants there. Where a share of
+/// another panel would stand between them, they follow as *copies*, which are ghosts that no list names.
 template <class Index>
 struct local_structure {
   supernodal::supernode_tree<Index> tree;
@@ -36,6 +38,11 @@ struct local_structure {
   std::vector<char> is_share;  ///< by supernode
 
   [[nodiscard]] bool is_ghost(std::int64_t s) const { return whole[static_cast<std::size_t>(s)] < 0; }
+  /// Returns whether lists of rows may name a ghost: it is not a copy.
+  [[nodiscard]] bool is_named(std::int64_t ghost) const {
+    const auto column = static_cast<std::size_t>(tree.first[static_cast<std::size_t>(ghost)]);
+    return static_cast<std::size_t>(local[static_cast<std::size_t>(columns[column])]) == column;
+  }
   /// Returns the number here of a column of supernode `s` of C, which is a supernode or share of this PE.
   [[nodiscard]] std::int64_t column_here(const structure<Index>& of, std::int64_t s,
                                          std::int64_t column) const {
@@ -108,6 +115,7 @@ class local_maker {
           made_.columns.push_back(static_cast<Index>(j));
         }
         add(s, solves);
+        copy_range(s);
       }
       for (std::int64_t j = of_.first(s); !solves && j < of_.first(s + 1); ++j) {
         if (made_.local[at(j)] == 0) {
@@ -132,6 +140,19 @@ class local_maker {
       depth = message_tree::of(tree_, sharers).depth(sharer_number(owners_, s, rank_));
     }
     made_.step.push_back(s >= 0 && of_.tree.is_nested ? order_.of_tasks(of_.level[at(s)], depth) : 0);
+  }
+
+  /// Adds copies of the rows of supernode `s` that are columns of its merged range.
+  void copy_range(std::int64_t s) {
+    if (!owners_.is_divided(of_.supernode_at(of_.range_end(s) - 1))) {
+      return;
+    }
+    for (std::int64_t row = of_.first(s + 1); row < of_.range_end(s); ++row) {
+      if (is_own_row(s, row)) {
+        made_.columns.push_back(static_cast<Index>(row));
+        add(-1, false);
+      }
+    }
   }
 
   void list_rows() {

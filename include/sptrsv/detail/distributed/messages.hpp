@@ -161,8 +161,10 @@ class message_planner {
       const std::int64_t whole = local_.whole[at(s)];
       if (local_.is_ghost(s)) {
         const std::int64_t column = local_.columns[at(index)];
-        wanted[at(solver(column))].push_back({column, index});
-        made_.received.push_back(index);
+        if (local_.is_named(s)) {
+          wanted[at(solver(column))].push_back({column, index});
+          made_.received.push_back(index);
+        }
       } else if (owners_.is_divided(whole)) {
         const auto& sharers = owners_.sharers_of(whole);
         const auto children =
@@ -301,7 +303,7 @@ class message_planner {
         const auto index = static_cast<std::int64_t>(j);
         made_.row_at.back() = -1 - static_cast<std::int64_t>(made_.guests.size());
         made_.guests.push_back({local_.tree.rows_begin.back() + index, {-1, rank_, 0}});
-      } else if (home != rank_ && solver(column) == rank_) {
+      } else if (home != rank_ && solver(column) == rank_ && local(column) == static_cast<std::int64_t>(j)) {
         guest_of[j] = static_cast<std::int64_t>(made_.guests.size());
         made_.row_at.back() = -1 - guest_of[j];
         made_.guests.push_back({new_value(), {}});

@@ -191,6 +191,15 @@ struct pe_params : supernodal::solve_params<Scalar, Index, Offset> {
     }
   }
   template <class Context>
+  SPTRSV_DEVICE void pass(Context& ctx, std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t i = begin + ctx.thread_rank(); i < end; i += ctx.block_threads()) {
+      const passed_value value = ctx.load_constant(passed + i);
+      for (std::int64_t rhs = 0; rhs < this->x.columns; ++rhs) {
+        send_all(ctx, value.to, rhs, wait(ctx, 0, rhs, value.index));
+      }
+    }
+  }
+  template <class Context>
   SPTRSV_DEVICE Scalar complete(Context& ctx, std::uint32_t half, std::int64_t rhs, std::int64_t column,
                                 const Scalar& v) const {
     if (partial_sums == nullptr) {

@@ -65,13 +65,6 @@ struct supernodes {
     found.range_columns = ctx.load_constant(range_end + s) - found.first;
     return found;
   }
-  /// Returns the column that row `i` of a panel is: among the columns of the system.
-  template <class Context>
-  SPTRSV_DEVICE std::int64_t column_of_row(Context& ctx, const supernode& node, std::int64_t i) const {
-    return i < node.columns
-               ? node.first + i
-               : static_cast<std::int64_t>(ctx.load_constant(rows + node.rows_begin + i - node.columns));
-  }
 };
 
 /// Returns the number of words of the mask of a panel of `height` rows; see row_masks.

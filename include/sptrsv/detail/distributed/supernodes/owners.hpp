@@ -27,10 +27,11 @@ class dealer {
     std::vector<int>& owner = made.solver;
     const bool has_grid = how == supernode_dealing::grid;
     made.grid = has_grid ? pe_grid{grid_rows, pes_ / grid_rows} : pe_grid{};
+    const bool divides = has_grid && grid_rows > 1;
     if (how == supernode_dealing::cyclic || !of_.tree.is_nested) {
       for (std::int64_t s = 0; s < count; ++s) {
         owner[static_cast<std::size_t>(s)] = static_cast<int>(s % pes_);
-        if (has_grid) {
+        if (divides) {
           made.divide(s);
         }
       }
@@ -71,9 +72,10 @@ class dealer {
     std::vector<double> heaviest(owner.size(), -1);
     int next = 0;
     for (std::int64_t s = 0; s < count; ++s) {
-      if (is_top(s) && has_grid) {
+      if (is_top(s) && divides) {
         made.divide(s);
-      } else if (is_top(s) && (how == supernode_dealing::top || heaviest[static_cast<std::size_t>(s)] < 0)) {
+      } else if (is_top(s) &&
+                 (how != supernode_dealing::subtrees || heaviest[static_cast<std::size_t>(s)] < 0)) {
         owner[static_cast<std::size_t>(s)] = next++ % pes_;
       }
       const std::int64_t above = parent(s);

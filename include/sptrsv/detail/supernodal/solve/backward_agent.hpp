@@ -27,7 +27,7 @@ namespace sptrsv::detail::supernodal {
 /// Progress: the tasks that a task waits for have smaller tickets.
 ///
 /// `Params`: solve_params, or a struct derived from it whose functions `load_b`, `store_x`, `publish`,
-/// `poll`, `wait` and `complete` replace those of solve_params.
+/// `poll`, `wait`, `pass` and `complete` replace those of solve_params.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns,
           class Params = solve_params<Scalar, Index, Offset>>
 struct backward_agent {
@@ -81,6 +81,10 @@ struct backward_agent {
         solve(ctx, team, shared.start, p, node, whole, panel_memory + index * p.warp_bytes,
               &shared.arrivals[index], shared.z + index * 32 * Columns, shared.sums + index * 32 * Columns);
       }
+      return;
+    }
+    if (work.kind == task_kind::pass) {
+      p.pass(ctx, work.begin, work.end);
       return;
     }
     block_team<Context, block_threads> team(ctx);

@@ -30,7 +30,7 @@ namespace sptrsv::detail::supernodal {
 /// Progress: the tasks that a task waits for have smaller tickets.
 ///
 /// `Params`: solve_params, or a struct derived from it whose functions `load_b`, `store_x`, `publish`,
-/// `poll`, `wait` and `pass_sum` replace those of solve_params.
+/// `poll`, `wait`, `pass` and `pass_sum` replace those of solve_params.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns,
           class Params = solve_params<Scalar, Index, Offset>>
 struct forward_agent {
@@ -75,6 +75,10 @@ struct forward_agent {
                   panel_memory + index * p.warp_bytes, &shared.arrivals[index],
                   shared.g + index * 32 * Columns);
       }
+      return;
+    }
+    if (work.kind == task_kind::pass) {
+      p.pass(ctx, work.begin, work.end);
       return;
     }
     if (work.kind == task_kind::sums) {

@@ -176,6 +176,9 @@ struct solve_params {
   template <class Context>
   SPTRSV_DEVICE void pass_sum(Context& /*ctx*/, std::int64_t /*rhs*/, std::int64_t /*column*/,
                               const Scalar& /*sum*/) const {}
+  /// Does a task of kind `pass`.
+  template <class Context>
+  SPTRSV_DEVICE void pass(Context& /*ctx*/, std::int64_t /*begin*/, std::int64_t /*end*/) const {}
   /// Backward: returns x of a column, where the product with the panel is `v`, divided by the pivot.
   template <class Context>
   SPTRSV_DEVICE Scalar complete(Context& /*ctx*/, std::uint32_t /*half*/, std::int64_t /*rhs*/,
@@ -200,8 +203,8 @@ struct solve_params {
   template <class Context>
   SPTRSV_DEVICE bool depends(Context& ctx, const supernode& node, std::int64_t i, std::int64_t j) const {
     return i >= node.range_columns ||
-           node.first + j >= static_cast<std::int64_t>(
-                                 ctx.load_constant(of.first_descendant + of.column_of_row(ctx, node, i)));
+           node.first + j >=
+               static_cast<std::int64_t>(ctx.load_constant(of.first_descendant + node.first + i));
   }
 };
 

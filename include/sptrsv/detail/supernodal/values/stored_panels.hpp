@@ -33,9 +33,7 @@ struct stored_panels {
   /// Returns the first column of the panel that row `row` of its merged range depends on.
   template <class Context>
   SPTRSV_DEVICE std::int64_t first_descendant(Context& ctx, const supernode& node, std::int64_t row) const {
-    return static_cast<std::int64_t>(
-               ctx.load_constant(of.first_descendant + of.column_of_row(ctx, node, row))) -
-           node.first;
+    return static_cast<std::int64_t>(ctx.load_constant(of.first_descendant + node.first + row)) - node.first;
   }
 };
 
