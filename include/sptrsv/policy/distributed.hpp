@@ -17,7 +17,7 @@ enum class supernode_dealing {
 
 /// How a value goes to several PEs, and how partial sums of several PEs are added.
 enum class pe_tree {
-  automatic,  ///< flat for up to 15 receivers or senders, binary for more
+  automatic,  ///< flat for up to 127 receivers or senders, binary for more
   flat,       ///< each receiver gets the value from the PE that has computed it
   binary      ///< each PE has two others that it passes the value on to, or adds partial sums of
 };

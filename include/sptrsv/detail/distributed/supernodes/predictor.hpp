@@ -19,7 +19,7 @@ struct machine_costs {
   double level_ns = 0;          ///< of a supernode on the longest path; 0: the default
   double bytes_per_ns = 0;      ///< of panels and vectors that a GPU reads; 0: the default
   double put_hop_ns = 6500;     ///< as remote_hop_ns, with put, fence and signal
-  double send_ns = 300;         ///< until a PE sends a value to the next receiver
+  double send_ns = 88;          ///< until a PE sends a value to the next receiver; measured
   int pes_on_device = 1;        ///< that share the bandwidth of a GPU
 
   /// Returns the costs with the defaults for a direction.
