@@ -24,7 +24,10 @@ struct benchmark_options {
   std::vector<std::int64_t> sides{32};
   std::vector<std::int64_t> pes{1, 2};
   std::vector<sptrsv::supernode_dealing> dealings{
-      sptrsv::supernode_dealing::subtrees, sptrsv::supernode_dealing::top, sptrsv::supernode_dealing::cyclic};
+      sptrsv::supernode_dealing::subtrees, sptrsv::supernode_dealing::top, sptrsv::supernode_dealing::cyclic,
+      sptrsv::supernode_dealing::grid};
+  std::vector<std::int64_t> grid_rows{0};
+  std::vector<sptrsv::pe_tree> trees{sptrsv::pe_tree::automatic};
   std::vector<sptrsv::pe_transport> transports{sptrsv::pe_transport::automatic};
   bool has_dataflow = true;
   std::int64_t gpus = 0;  ///< 0: all
@@ -68,26 +71,37 @@ struct configuration {
   int pes;
 };
 
-/// One PE has all supernodes, however they are dealt, and sends nothing.
+/// Returns the configurations of `pes` PEs. One PE has all supernodes, however they are dealt, and sends
+/// nothing. A grid whose rows do not divide the number of PEs is left out.
 std::vector<configuration> configurations(int pes, const benchmark_options& options) {
   std::vector<configuration> made;
-  const auto has = [](const auto& chosen, const auto& value) {
-    return std::find(chosen.begin(), chosen.end(), value) != chosen.end();
+  const auto name_of = [](const auto& names, const auto& value) {
+    const auto at =
+        std::find_if(names.begin(), names.end(), [&](const auto& name) { return name.second == value; });
+    return std::string(at->first);
   };
-  for (const auto& [name, dealing] : dealing_names()) {
-    for (const auto& [transport_name, transport] : transport_names()) {
-      if (!has(options.dealings, dealing) || !has(options.transports, transport) ||
-          (pes == 1 && !made.empty())) {
-        continue;
+  for (const sptrsv::supernode_dealing dealing : options.dealings) {
+    const bool is_grid = dealing == sptrsv::supernode_dealing::grid;
+    for (const std::int64_t rows : is_grid ? options.grid_rows : std::vector<std::int64_t>{0}) {
+      for (const sptrsv::pe_tree tree : options.trees) {
+        for (const sptrsv::pe_transport transport : options.transports) {
+          if ((pes == 1 && !made.empty()) || (rows > 0 && pes % rows != 0)) {
+            continue;
+          }
+          sptrsv::policy::distributed policy;
+          policy.pes = pes;
+          policy.dealing = dealing;
+          policy.grid_rows = static_cast<int>(rows);
+          policy.tree = tree;
+          policy.transport = transport;
+          std::string text = ", " + name_of(dealing_names(), dealing);
+          text += rows > 0 ? " " + std::to_string(rows) + " x " + std::to_string(pes / rows) : "";
+          text += tree == sptrsv::pe_tree::automatic ? "" : ", " + name_of(tree_names(), tree);
+          text += transport == sptrsv::pe_transport::automatic ? ""
+                                                               : ", " + name_of(transport_names(), transport);
+          made.push_back({pes > 1 ? text : "", policy, pes});
+        }
       }
-      sptrsv::policy::distributed policy;
-      policy.pes = pes;
-      policy.dealing = dealing;
-      policy.transport = transport;
-      const std::string text =
-          ", " + std::string(name) +
-          (transport == sptrsv::pe_transport::automatic ? "" : ", " + std::string(transport_name));
-      made.push_back({pes > 1 ? text : "", policy, pes});
     }
   }
   return made;
@@ -179,6 +193,10 @@ int main(int argc, char** argv) {
                         "GPUs that the PEs are dealt to. Default: all of the machine.");
   arguments.add_choices("-d,--dealings", options.dealings, dealing_names(),
                         "How supernodes are dealt to PEs. Default: all of them.");
+  arguments.add_integers("--grid-rows", options.grid_rows, 0, 64, "N,...",
+                         "Rows of the grid of PEs, for the dealing grid. Default: 0, what the model says.");
+  arguments.add_choices("--trees", options.trees, tree_names(),
+                        "How a value goes to several PEs. Default: automatic.");
   arguments.add_choices("-t,--transports", options.transports, transport_names(),
                         "How values go to other PEs. Default: automatic, which is by direct stores here.");
   arguments.begin_group("Measurement");

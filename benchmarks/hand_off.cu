@@ -52,6 +52,7 @@ std::vector<hand_off::method> methods(int processors) {
       {"grid.sync: one block of 256 threads per SM", [=] { return measure_grid_barrier(processors); }},
       {"kernel node of a graph", [] { return measure_graph_node(); }},
       {"kernel launch, back to back", [] { return measure_launch(); }},
+      {"device memory: a value to one more receiver", [] { return measure_next_receiver(); }},
       {"two devices: remote store, local poll", [] { return measure_between_devices(true); }},
       {"two devices: local store, remote poll", [] { return measure_between_devices(false); }},
       {"two devices: 1 value + signal, not ordered",

@@ -159,6 +159,10 @@ int main(int argc, char** argv) {
                        "process, or processes with NVSHMEM. Default: processes.");
   arguments.add_choice("-d,--dealing", options.run.policy.dealing, dealing_names(),
                        "How supernodes are dealt to PEs. Default: the model chooses.");
+  arguments.add_integer("--grid-rows", options.run.policy.grid_rows, 0, 1 << 10, "N",
+                        "Rows of the grid of PEs, for the dealing grid. Default: 0, what the model says.");
+  arguments.add_choice("--tree", options.run.policy.tree, tree_names(),
+                       "How a value goes to several PEs. Default: automatic.");
   arguments.add_choice("-t,--transport", options.run.policy.transport, transport_names(),
                        "How values go to other PEs. Default: automatic.");
   arguments.add_integer("--time-limit", options.limit_s, 1, 1 << 20, "S",

@@ -3,8 +3,11 @@
 
 #include <chrono>
 #include <cuda/atomic>
+#include <vector>
 
 #include "benchmarks/shared/hop.cuh"
+#include "sptrsv/detail/distributed/parameters.hpp"
+#include "sptrsv/detail/simt/cuda_context.cuh"
 #include "timing.cuh"
 
 namespace sptrsv_benchmarks::hand_off {
@@ -82,6 +85,41 @@ static __global__ void count_alternately(double* in, double* out, int first, int
     other.store(expected + 1, cuda::memory_order_relaxed);
     expected += 2;
   }
+}
+
+using distributed_params =
+    sptrsv::detail::distributed::pe_params<double, int, int, sptrsv::detail::distributed::no_mail>;
+
+/// Each lane of a warp sends a value to `count` receivers, as a distributed solve does.
+static __global__ void send_to_receivers(const __grid_constant__ distributed_params p, int most, int count) {
+  sptrsv::detail::simt::cuda_context ctx;
+  const auto lane = static_cast<std::int64_t>(threadIdx.x);
+  p.send_all(ctx, {lane * most, count}, 0, 1.0);
+}
+
+/// Measures after which time a distributed solve sends a value to the next receiver. The receivers have
+/// memory of this device, and what says where they are comes from the L2 cache.
+inline double measure_next_receiver() {
+  constexpr int receivers = 8;
+  constexpr int most = 4096;
+  std::vector<sptrsv::detail::distributed::message> messages;
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int i = 0; i < most; ++i) {
+      messages.push_back({lane, i % receivers, 0});
+    }
+  }
+  using word = sptrsv::detail::value_flag<double>::word;
+  const auto memory = sptrsv::to_device(std::vector<word>(64 * receivers), cudaStream_t{});
+  std::vector<word*> of_receiver;
+  for (int r = 0; r < receivers; ++r) {
+    of_receiver.push_back(memory.data() + 64 * r);
+  }
+  const auto addresses = sptrsv::to_device(of_receiver, cudaStream_t{});
+  const auto on_device = sptrsv::to_device(messages, cudaStream_t{});
+  distributed_params p{};
+  p.in.of_pe = addresses.data();
+  p.messages = on_device.data();
+  return time_of_link(most, [&](int count) { send_to_receivers<<<1, 32>>>(p, most, count); });
 }
 
 /// The memory and the stream of one of the two GPUs: a slot for a number and the outcome of its kernels. It

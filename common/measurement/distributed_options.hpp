@@ -9,7 +9,15 @@ namespace sptrsv_common {
 inline const choices<sptrsv::supernode_dealing>& dealing_names() {
   static const choices<sptrsv::supernode_dealing> names{{"subtrees", sptrsv::supernode_dealing::subtrees},
                                                         {"top", sptrsv::supernode_dealing::top},
-                                                        {"cyclic", sptrsv::supernode_dealing::cyclic}};
+                                                        {"cyclic", sptrsv::supernode_dealing::cyclic},
+                                                        {"grid", sptrsv::supernode_dealing::grid}};
+  return names;
+}
+
+inline const choices<sptrsv::pe_tree>& tree_names() {
+  static const choices<sptrsv::pe_tree> names{{"automatic", sptrsv::pe_tree::automatic},
+                                              {"flat", sptrsv::pe_tree::flat},
+                                              {"binary", sptrsv::pe_tree::binary}};
   return names;
 }
 

@@ -118,6 +118,8 @@ class distributed_solver {
     how.costs.remote_hop_ns = policy.remote_hop_ns;
     how.costs.put_hop_ns = policy.put_hop_ns;
     how.sends = policy.transport;
+    how.grid_rows = policy.grid_rows;
+    how.tree = policy.tree;
     return how;
   }
 

@@ -245,9 +245,17 @@ inline constexpr double test_growth = 8;
 
 /// Returns plans for `pes` PEs that deal the supernodes in different ways.
 inline std::vector<detail::distributed::plan_options> plans_for(int pes) {
+  const auto grid = [&](int rows, pe_tree tree) {
+    detail::distributed::plan_options how{pes, supernode_dealing::grid, test_growth};
+    how.grid_rows = rows;
+    how.tree = tree;
+    return how;
+  };
   return {{pes, supernode_dealing::cyclic, test_growth},
           {pes, supernode_dealing::subtrees, test_growth},
-          {pes, supernode_dealing::top, test_growth}};
+          {pes, supernode_dealing::top, test_growth},
+          grid(pes, pe_tree::binary),
+          grid(pes % 2 == 0 && pes > 2 ? pes / 2 : pes, pe_tree::flat)};
 }
 
 }  // namespace sptrsv::testing

@@ -115,6 +115,23 @@ TEST(Distributed, ThePlanSaysWhatTheModelPredicts) {
   });
 }
 
+TEST(Distributed, ThePlanSaysWhichGridOfPesThereIs) {
+  policy::distributed policy{4, supernode_dealing::grid};
+  policy.grid_rows = 2;
+  policy.tree = pe_tree::binary;
+  with_solvers(4, policy, {}, [](auto& solver, int, const auto& part, emulator::device& where) {
+    EXPECT_NE(solver.plan().find("on 4 of 4 PEs, by subtrees, and over 2 x 2 PEs above them, binary trees; "),
+              std::string::npos)
+        << solver.plan();
+    solve_ones(solver, part.rows, where);
+    EXPECT_TRUE(solver.status(&where).ok());
+  });
+  policy.grid_rows = 3;
+  EXPECT_THROW(with_solvers(4, policy, {}, [](auto&&...) {}), error);
+  policy.grid_rows = -1;
+  EXPECT_THROW(with_solvers(4, policy, {}, [](auto&&...) {}), error);
+}
+
 /// A chain of 12 rows, whose supernodes are dealt cyclically: each is one row, but for the last one.
 TEST(Distributed, FactsCountMessages) {
   const auto a = make_matrix<double>(patterns::chain(12), form{}).by_rows;

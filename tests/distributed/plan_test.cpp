@@ -78,7 +78,9 @@ TEST(DistributedPlan, EveryColumnHasOneSolver) {
     for (const auto& local : made.local) {
       for (std::int64_t s = 0; s < local.tree.count(); ++s) {
         for (std::int64_t j = local.tree.first[static_cast<std::size_t>(s)];
-             j < local.tree.first[static_cast<std::size_t>(s) + 1] && !local.is_ghost(s); ++j) {
+             j < local.tree.first[static_cast<std::size_t>(s) + 1] && !local.is_ghost(s) &&
+             local.is_share[static_cast<std::size_t>(s)] == 0;
+             ++j) {
           ++solvers[static_cast<std::size_t>(local.columns[static_cast<std::size_t>(j)])];
         }
       }
@@ -102,7 +104,9 @@ TEST(DistributedPlan, EveryMessageHasAnIndexOfItsOwn) {
           sent.insert({m.pe, m.index});
         }
         for (const guest& g : messages.guests) {
-          sent.insert({g.x.pe, g.x.index});
+          if (g.x.index >= 0) {
+            sent.insert({g.x.pe, g.x.index});
+          }
         }
         for (const sent_row& row : messages.sent_rows) {
           sent.insert({row.to.pe, row.to.index});
@@ -125,14 +129,146 @@ TEST(DistributedPlan, SubtreesStayOnOnePe) {
   std::int64_t crossings = 0;
   for (std::int64_t s = 0; s < made.whole.tree.count(); ++s) {
     if (made.whole.tree.rows(s) > 0 &&
-        made.owners.owner[static_cast<std::size_t>(s)] !=
-            made.owners.owner[static_cast<std::size_t>(made.whole.parent(s))]) {
+        made.owners.panels.solver[static_cast<std::size_t>(s)] !=
+            made.owners.panels.solver[static_cast<std::size_t>(made.whole.parent(s))]) {
       ++crossings;
     }
   }
   EXPECT_GE(crossings, 1);
   EXPECT_LE(crossings, 8);
   EXPECT_GT(made.whole.tree.count(), 20);
+}
+
+TEST(DistributedPlan, EachPeOfATreeOfMessagesHasOneParent) {
+  for (const pe_tree how : {pe_tree::flat, pe_tree::binary}) {
+    for (std::int64_t count = 1; count <= 20; ++count) {
+      const auto tree = message_tree::of(how, count);
+      std::int64_t next = 1;
+      for (std::int64_t i = 0; i < count; ++i) {
+        const auto [begin, end] = tree.children(i);
+        EXPECT_LE(end - begin, how == pe_tree::binary ? 2 : count);
+        for (std::int64_t child = begin; child < end; ++child) {
+          EXPECT_EQ(child, next++);
+          EXPECT_EQ(tree.parent(child), i);
+          EXPECT_EQ(tree.depth(child), tree.depth(i) + 1);
+          EXPECT_LE(tree.depth(child), tree.height());
+        }
+      }
+      EXPECT_EQ(next, count);
+    }
+  }
+  EXPECT_EQ(message_tree::of(pe_tree::binary, 8).height(), 3);
+  EXPECT_EQ(message_tree::of(pe_tree::flat, 8).height(), 1);
+}
+
+plan_options grid_of(int pes, int rows, pe_tree tree) {
+  plan_options how{pes, supernode_dealing::grid};
+  how.grid_rows = rows;
+  how.tree = tree;
+  return how;
+}
+
+/// The rows of divided panel J that are columns of I are those of the PE in row n(I) and column n(J) of the
+/// grid, modulo its size.
+TEST(DistributedPlan, AGridHasPanelsBlockCyclically) {
+  for (const int rows : {2, 3, 6}) {
+    const planned made = plan_of(factor_of_grid(16, 16), 6, grid_of(6, rows, pe_tree::automatic));
+    const int columns = 6 / rows;
+    const auto& owners = made.owners.panels;
+    std::vector<std::int64_t> seen(static_cast<std::size_t>(made.whole.tree.count()), 0);
+    std::size_t shared = 0;
+    for (int rank = 0; rank < 6; ++rank) {
+      const auto& local = made.local[static_cast<std::size_t>(rank)];
+      for (std::int64_t s = 0; s < local.tree.count(); ++s) {
+        if (local.is_ghost(s)) {
+          continue;
+        }
+        const std::int64_t whole = local.whole[static_cast<std::size_t>(s)];
+        const std::int64_t begin = local.tree.rows_begin[static_cast<std::size_t>(s)];
+        seen[static_cast<std::size_t>(whole)] += local.tree.rows(s);
+        shared += static_cast<std::size_t>(local.is_share[static_cast<std::size_t>(s)]);
+        if (!owners.is_divided(whole)) {
+          EXPECT_EQ(owners.solver[static_cast<std::size_t>(whole)], rank);
+          continue;
+        }
+        const std::int64_t n = owners.number[static_cast<std::size_t>(whole)];
+        EXPECT_EQ(owners.solver[static_cast<std::size_t>(whole)], n % rows * columns + n % columns);
+        EXPECT_EQ(rank % columns, n % columns);
+        for (std::int64_t e = begin; e < begin + local.tree.rows(s); ++e) {
+          const auto column =
+              local.columns[static_cast<std::size_t>(local.rows[static_cast<std::size_t>(e)])];
+          const std::int64_t above = made.whole.supernode_at(column);
+          EXPECT_EQ(owners.number[static_cast<std::size_t>(above)] % rows, rank / columns);
+        }
+      }
+    }
+    for (std::int64_t s = 0; s < made.whole.tree.count(); ++s) {
+      EXPECT_EQ(seen[static_cast<std::size_t>(s)], made.whole.tree.rows(s));
+    }
+    EXPECT_GT(shared, 4u) << rows << " rows of PEs";
+  }
+}
+
+/// In a binary tree no PE sends a value to more than two others. Forward, sums go to the PEs that share a
+/// panel; backward, x goes to those of a row of the grid.
+TEST(DistributedPlan, BinaryTreesPassValuesOn) {
+  form backward;
+  backward.operation = op::transpose;
+  for (const form& f : {form{}, backward}) {
+    std::size_t passed[2] = {};
+    std::int64_t most[2] = {};
+    for (const pe_tree tree : {pe_tree::flat, pe_tree::binary}) {
+      const std::size_t is_binary = tree == pe_tree::binary ? 1 : 0;
+      const planned made =
+          plan_of(patterns::dense(100), 8, grid_of(8, f.operation == op::none ? 8 : 1, tree), f);
+      for (const auto& messages : made.messages) {
+        passed[is_binary] += messages.passed.size();
+        for (const message_range& range : messages.sent) {
+          most[is_binary] = std::max(most[is_binary], range.count);
+        }
+        for (const passed_value& value : messages.passed) {
+          EXPECT_LE(value.to.count, 2);
+          EXPECT_GE(value.to.count, 1);
+        }
+        EXPECT_TRUE(std::is_sorted(messages.passed_step.begin(), messages.passed_step.end()));
+      }
+    }
+    EXPECT_EQ(passed[0], 0u);
+    EXPECT_GT(passed[1], 0u);
+    EXPECT_EQ(most[0], 7);
+    EXPECT_EQ(most[1], 2);
+  }
+}
+
+/// Backward, the PE that solves for columns adds partial sums of all that share their panel, or of two.
+TEST(DistributedPlan, BinaryTreesAddPartialSums) {
+  form backward;
+  backward.operation = op::transpose;
+  for (const pe_tree tree : {pe_tree::flat, pe_tree::binary}) {
+    std::int64_t most = 0;
+    for (const auto& messages : plan_of(patterns::dense(100), 8, grid_of(8, 8, tree), backward).messages) {
+      for (const auto& sum : messages.named) {
+        const int few = (sum.first >= 0 ? 1 : 0) + (sum.second >= 0 ? 1 : 0);
+        most = std::max<std::int64_t>(most, sum.first < -1 ? sum.second : few);
+      }
+    }
+    EXPECT_EQ(most, tree == pe_tree::binary ? 2 : 7);
+  }
+}
+
+/// Where hops cost little, the model divides panels; with the costs of GPUs it does not.
+TEST(DistributedPlan, TheModelKnowsTheGrid) {
+  const pattern p = patterns::dense(72);
+  plan_options how{4};
+  EXPECT_NE(plan_of(p, 4, how).owners.how, supernode_dealing::grid);
+  how.costs.remote_hop_ns = 1;
+  how.costs.send_ns = 1;
+  how.costs.bytes_per_ns = 0.01;
+  const planned made = plan_of(p, 4, how);
+  EXPECT_EQ(made.owners.how, supernode_dealing::grid);
+  EXPECT_GT(made.owners.panels.grid.rows, 1);
+  how.how = supernode_dealing::top;
+  EXPECT_LT(made.owners.predicted.bytes_ns, plan_of(p, 4, how).owners.predicted.bytes_ns);
 }
 
 TEST(DistributedPlan, TheModelChoosesTheNumberOfPes) {

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -151,6 +153,106 @@ TEST(DistributedSolve, WaitingBlocksHandMessagesOver) {
       check<double, small_forests_of_pes>(
           pes, {factor_of_grid(9, 10), covering_forms(i)[1], how, {1, 2, 1, 1}}, settings);
       ASSERT_FALSE(HasFailure()) << "settings " << i;
+    }
+  }
+}
+
+/// Binary trees in which PEs pass sums and x on, and add the partial sums of others.
+TEST(DistributedSolve, ValuesGoAlongBinaryTrees) {
+  form backward;
+  backward.operation = op::transpose;
+  std::uint64_t i = 0;
+  for (const int pes : {5, 8}) {
+    for (const int rows : {1, 2, pes}) {
+      for (const form& f : {form{}, backward}) {
+        ++i;
+        plan_options how{pes, pes % rows == 0 ? supernode_dealing::grid : supernode_dealing::cyclic,
+                         test_growth};
+        how.grid_rows = rows;
+        how.tree = pe_tree::binary;
+        how.sends = i % 3 == 0   ? pe_transport::direct
+                    : i % 3 == 1 ? pe_transport::puts
+                                 : pe_transport::waiting_blocks;
+        auto settings = hostile_settings(i, static_cast<std::uint32_t>(i % 4));
+        if (how.sends == pe_transport::waiting_blocks) {
+          settings.resident_blocks = 0;
+          settings.occupancy = 1000;
+        }
+        check<double>(pes, {patterns::dense(100), f, how, {1, 2, 1, 1}}, settings);
+        how.sends = pe_transport::direct;
+        check<double, small_forests_of_pes>(pes, {factor_of_grid(9, 10), f, how, {1, 2}},
+                                            hostile_settings(i, 1), 2);
+        ASSERT_FALSE(HasFailure()) << pes << " PEs, " << rows << " rows";
+      }
+    }
+  }
+}
+
+/// Returns the solution for one right-hand side.
+std::vector<double> solve_once(const csr_matrix<double>& a, const form& f, const plan_options& how,
+                               const std::vector<double>& b, const emulator::device_settings& settings) {
+  std::vector<double> x(b.size());
+  emulated_pes devices(how.pes, settings);
+  devices.run([&](emulator_team& team, const emulator::executor& on) {
+    pe_solver<small_tasks, double, emulator_team, emulator::executor> solver(
+        slice(a, team.rank(), how.pes), a.rows, f.options(1), how, team, on);
+    auto own = solver.upload(b, a.rows, 1);
+    solver.enqueue(own, own, 1, 1);
+    detail::distributed::gather(team, std::vector<char>{});
+    solver.take(own, a.rows, 1, x);
+  });
+  return x;
+}
+
+/// Sums and partial sums are added in a fixed order.
+TEST(DistributedSolve, BitsDoNotDependOnTheSchedule) {
+  form backward;
+  backward.operation = op::transpose;
+  for (const form& f : {form{}, backward}) {
+    const auto a = make_matrix<double>(factor_of_grid(9, 10), f).by_rows;
+    const auto b = random_vector<double>(a.rows, 1);
+    for (const plan_options& how : plans_for(4)) {
+      const auto x = solve_once(a, f, how, b, {});
+      EXPECT_EQ(solve_once(a, f, how, b, hostile_settings(1, 0)), x);
+      EXPECT_EQ(solve_once(a, f, how, b, hostile_settings(2, 1)), x);
+    }
+  }
+}
+
+/// A value that is not finite reaches the components that depend on it, and no others: also where the rows of
+/// a supernode are divided among PEs. Two children that are merged with their parent do not depend on each
+/// other; their columns are cut into four supernodes.
+TEST(DistributedSolve, WhatDependsOnNonFiniteValuesIsNotFinite) {
+  const pattern p =
+      patterns::where("two_children", 40, [](auto i, auto j) { return i >= 36 || (i < 12) == (j < 12); });
+  form backward;
+  backward.operation = op::transpose;
+  for (const form& f : {form{}, backward}) {
+    const auto a = make_matrix<double>(p, f).by_rows;
+    const auto size = static_cast<std::size_t>(a.rows);
+    for (const plan_options& how : plans_for(4)) {
+      for (std::size_t first = 0; first < size; first += 7) {
+        std::vector<double> b(size, 1);
+        b[first] = std::numeric_limits<double>::infinity();
+        const auto x = solve_once(a, f, how, b, hostile_settings(first, 0));
+        std::vector<bool> is_finite(size, true);
+        is_finite[first] = false;
+        for (std::size_t n = 0; n < size; ++n) {
+          const std::size_t i = f.operation == op::none ? n : size - 1 - n;
+          for (auto e = a.row_offsets[i]; e < a.row_offsets[i + 1]; ++e) {
+            const auto j = static_cast<std::size_t>(a.column_indices[static_cast<std::size_t>(e)]);
+            if (f.operation == op::none) {
+              is_finite[i] = is_finite[i] && is_finite[j];
+            } else {
+              is_finite[j] = is_finite[j] && is_finite[i];
+            }
+          }
+        }
+        for (std::size_t i = 0; i < size; ++i) {
+          EXPECT_EQ(std::isfinite(x[i]), is_finite[i]) << "b " << first << ", x " << i;
+        }
+      }
+      ASSERT_FALSE(HasFailure());
     }
   }
 }

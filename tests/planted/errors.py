@@ -1546,15 +1546,15 @@ ERRORS = (
         "distributed",
         Edit(
             DISTRIBUTED + "messages.hpp",
-            "local_.tree.rows_begin[at(here[at(parent)])] + in_list",
-            "local_.tree.rows_begin[at(here[at(parent)])] + (in_list > 0 ? in_list - 1 : 0)",
+            "sum = size + local_.tree.rows_begin[at(here)] + near",
+            "sum = size + local_.tree.rows_begin[at(here)] + (near > 0 ? near - 1 : 0)",
         ),
     ),
     error(
         "a PE takes x of another one for its own",
         "order",
         "distributed",
-        Edit(DISTRIBUTED + "agent.hpp", "range.first >= 0 && m < range.count", "false"),
+        Edit(DISTRIBUTED + "parameters.hpp", "range.first >= 0 && m < range.count", "false"),
     ),
     error(
         "a PE leaves too little room on its device for the kernels of others",
@@ -1644,5 +1644,46 @@ ERRORS = (
         "order",
         "distributed",
         Edit(DISTRIBUTED + "puts.hpp", "is_pending && scope.load_acquire(signals + number) >= solve", "is_pending"),
+    ),
+    error(
+        "a tree of messages has a wrong child",
+        "order",
+        "distributed",
+        Edit(DISTRIBUTED + "supernodes/dealing.hpp", "std::min(count, 2 * i + 1)", "std::min(count, 2 * i + 2)"),
+        Edit(DISTRIBUTED + "supernodes/dealing.hpp", "std::min(count, 2 * i + 3)", "std::min(count, 2 * i + 4)"),
+    ),
+    error(
+        "a partial sum is lost",
+        "bounds",
+        "distributed",
+        Edit(DISTRIBUTED + "parameters.hpp", "list.add(ctx, *this, half, rhs, v)", "v"),
+    ),
+    error(
+        "a sum is sent before all contributions are added",
+        "value",
+        "distributed",
+        Edit(SN + "solve/forward_agent.hpp", "p.pass_sum(ctx, c, column, v)", "p.pass_sum(ctx, c, column, g[0])"),
+    ),
+    error(
+        "the tasks of PEs that share a panel come in the order of levels only",
+        "order",
+        "distributed",
+        Edit(DISTRIBUTED + "supernodes/dealing.hpp", "(backward ? height - depth : depth)", "0"),
+    ),
+    error(
+        "a value is passed on to one PE too few",
+        "bounds",
+        "distributed",
+        Edit(DISTRIBUTED + "messages.hpp", "++made_.passed.back().to.count", "made_.passed.back().to.count = 1"),
+    ),
+    error(
+        "a supernode takes the columns of a share for those of its merged range",
+        "value",
+        "distributed",
+        Edit(
+            DISTRIBUTED + "local_plan.hpp",
+            "!owners_.is_divided(of_.supernode_at(of_.range_end(s) - 1))",
+            "true",
+        ),
     ),
 )

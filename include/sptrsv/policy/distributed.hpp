@@ -9,7 +9,17 @@ enum class supernode_dealing {
   automatic,  ///< the one that is predicted to be fastest
   subtrees,   ///< subtrees to PEs; a supernode above them to the PE of its heaviest child
   top,        ///< subtrees to PEs; the supernodes above them one by one, cyclically
-  cyclic      ///< all supernodes one by one, cyclically
+  cyclic,     ///< all supernodes one by one, cyclically
+  /// Subtrees to PEs; the panels of the supernodes above them are divided, block-cyclically, over a grid of
+  /// PEs, as in the paper. If the pattern is not that of a complete factor, all panels are.
+  grid
+};
+
+/// How a value goes to several PEs, and how partial sums of several PEs are added.
+enum class pe_tree {
+  automatic,  ///< flat for up to 127 receivers or senders, binary for more
+  flat,       ///< each receiver gets the value from the PE that has computed it
+  binary      ///< each PE has two others that it passes the value on to, or adds partial sums of
 };
 
 /// How values go from one PE to another.
@@ -35,7 +45,8 @@ struct distributed {
   /// How many PEs solve for columns; 0: a model of the critical path chooses. All PEs hand in rows and
   /// receive x in any case.
   int pes = 0;
-  /// How supernodes are dealt to PEs. If the pattern is not that of a complete factor, it is `cyclic`.
+  /// How supernodes are dealt to PEs. If the pattern is not that of a complete factor, it is `cyclic` or
+  /// `grid`. `automatic` chooses among `subtrees`, `top` and `grid`.
   supernode_dealing dealing = supernode_dealing::automatic;
   /// Upper bound of the growth of a supernode, as policy::basic_supernodal::max_growth.
   double max_growth = 1000;
@@ -50,6 +61,11 @@ struct distributed {
   pe_transport transport = pe_transport::automatic;
   /// As remote_hop_ns, for puts: by themselves put, fence and signal take 2,525 ns there.
   double put_hop_ns = 6500;
+  /// With `grid`: rows of the grid of PEs, a divisor of the number of PEs that solve; 0: the model chooses.
+  /// One row: panels are not divided, and supernodes are dealt as by `top`.
+  int grid_rows = 0;
+  /// Trees of messages. If the pattern is not that of a complete factor, they are flat.
+  pe_tree tree = pe_tree::automatic;
 };
 
 }  // namespace policy

@@ -62,6 +62,12 @@ class engine {
       SPTRSV_EXPECTS(
           how.pes >= 0 && how.pes <= team_.size(), errc::invalid_argument,
           "a plan for " + std::to_string(how.pes) + " PEs, for a team of " + std::to_string(team_.size()));
+      SPTRSV_EXPECTS(how.grid_rows >= 0 &&
+                         (how.grid_rows == 0 || how.how != supernode_dealing::grid ||
+                          (how.pes > 0 ? how.pes % how.grid_rows == 0 : how.grid_rows <= team_.size())),
+                     errc::invalid_argument,
+                     "a grid of " + std::to_string(how.grid_rows) + " rows of PEs for " +
+                         std::to_string(how.pes > 0 ? how.pes : team_.size()) + " PEs");
       SPTRSV_EXPECTS(options.max_rhs > 0, errc::invalid_argument, "max_rhs is not positive");
       part_.check(part, ranges);
     });
@@ -119,11 +125,7 @@ class engine {
   [[nodiscard]] std::string describe() const {
     const ownership& owners = plan_->owners;
     const auto rounded = [](double ns) { return std::to_string(static_cast<std::int64_t>(ns)); };
-    const char* const how = owners.pes == 1                             ? ""
-                            : owners.how == supernode_dealing::subtrees ? ", by subtrees"
-                            : owners.how == supernode_dealing::top
-                                ? ", by subtrees, and cyclically above them"
-                                : ", cyclically";
+    const std::string how = owners.pes == 1 ? std::string() : describe_dealing(owners);
     const char* const sent = owners.pes == 1 || !plan_->has_puts()        ? ""
                              : how_.sends == pe_transport::waiting_blocks ? ", with puts and waiting blocks"
                                                                           : ", with puts";
@@ -136,13 +138,34 @@ class engine {
            (owners.pes == 1 && team_.size() > 1 && how_.pes == 0 ? "; one PE is predicted to be fastest"
                                                                  : "");
   }
+  /// Returns how supernodes are dealt, in words.
+  [[nodiscard]] static std::string describe_dealing(const ownership& owners) {
+    const pe_grid& grid = owners.panels.grid;
+    const std::string over = std::to_string(grid.rows) + " x " + std::to_string(grid.columns) + " PEs";
+    const std::string trees = owners.tree == pe_tree::binary ? ", binary trees" : "";
+    switch (owners.how) {
+      case supernode_dealing::subtrees:
+        return ", by subtrees" + trees;
+      case supernode_dealing::top:
+        return ", by subtrees, and cyclically above them" + trees;
+      case supernode_dealing::grid:
+        return ", by subtrees, and over " + over + " above them" + trees;
+      case supernode_dealing::automatic:
+      case supernode_dealing::cyclic:
+        break;
+    }
+    return ", cyclically" + trees;
+  }
   /// Returns what the solves of this PE cost.
   [[nodiscard]] distributed_facts facts() const {
     distributed_facts f;
     f.pes = plan_->owners.pes;
     f.predicted_ns = plan_->owners.predicted.total_ns();
-    f.messages = static_cast<std::int64_t>(plan_->messages.messages.size() +
-                                           plan_->messages.sent_rows.size() + plan_->messages.guests.size());
+    const auto& messages = plan_->messages;
+    f.messages = static_cast<std::int64_t>(messages.messages.size() + messages.sent_rows.size());
+    for (const guest& g : messages.guests) {
+      f.messages += g.x.index >= 0 ? 1 : 0;
+    }
     f.sent_bytes = f.messages * std::int64_t{sizeof(Scalar)};
     f.puts = static_cast<std::int64_t>(plan_->mail.records.size());
     f.device_bytes = plan_->bytes();

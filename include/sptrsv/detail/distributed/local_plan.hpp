@@ -8,96 +8,197 @@
 #include <vector>
 
 #include "sptrsv/detail/distributed/agent.hpp"
-#include "sptrsv/detail/distributed/structure.hpp"
+#include "sptrsv/detail/distributed/supernodes/dealing.hpp"
 #include "sptrsv/detail/supernodal/plan.hpp"
 
 namespace sptrsv::detail::distributed {
 
-/// The supernodes of a PE. Its columns are numbered in the order of C: those that it solves for, and those
-/// that stand in the lists of rows of its supernodes, its *ghosts*, which other PEs solve for. A ghost is a
-/// supernode of one column, without rows.
+/// The supernodes of a PE: those that it solves for, and its *shares* of panels whose columns another PE
+/// solves for. Its columns are numbered in the order of supernodes of C: those of a supernode or share, then
+/// the *ghosts* among them, which stand in the lists of rows of other supernodes here, and which another PE
+/// solves for. A ghost is a supernode of one column, without rows. The columns of the merged range of a
+/// supernode follow it without gaps, because kernels look up its first descendants there. Where a share of
+/// another panel would stand between them, they follow as *copies*, which are ghosts that no list names.
 template <class Index>
 struct local_structure {
   supernodal::supernode_tree<Index> tree;
-  std::vector<Index> columns;           ///< by column: its number in C
-  std::vector<Index> local;             ///< by column of C: its number here; -1: it has none
-  std::vector<Index> rows;              ///< the lists of rows
-  std::vector<Index> supernode_of;      ///< by column
+  std::vector<Index> columns;  ///< by column: its number in C
+  /// By column of C: its number here, but not among the columns of a share; -1: it has none.
+  std::vector<Index> local;
+  std::vector<Index> here;          ///< by supernode of C: its number here, also of a share; -1: it has none
+  std::vector<Index> rows;          ///< the lists of rows
+  std::vector<Index> supernode_of;  ///< by column
   std::vector<Index> first_descendant;  ///< by column; see supernodal::supernodes
   std::vector<Index> whole;             ///< by supernode: its number in C; -1: a ghost
   std::vector<std::int32_t> level;      ///< by supernode, in the whole tree
-  std::vector<char> apart;              ///< by supernode: a ghost, or a parent of supernodes of other PEs
+  std::vector<std::int32_t> step;       ///< by supernode: of its tasks; see task_order
+  /// By supernode: whether no forest may contain it: a ghost, one whose panel is divided, or a parent of
+  /// supernodes of other PEs.
+  std::vector<char> apart;
+  std::vector<char> is_share;  ///< by supernode
 
   [[nodiscard]] bool is_ghost(std::int64_t s) const { return whole[static_cast<std::size_t>(s)] < 0; }
+  /// Returns whether lists of rows may name a ghost: it is not a copy.
+  [[nodiscard]] bool is_named(std::int64_t ghost) const {
+    const auto column = static_cast<std::size_t>(tree.first[static_cast<std::size_t>(ghost)]);
+    return static_cast<std::size_t>(local[static_cast<std::size_t>(columns[column])]) == column;
+  }
+  /// Returns the number here of a column of supernode `s` of C, which is a supernode or share of this PE.
+  [[nodiscard]] std::int64_t column_here(const structure<Index>& of, std::int64_t s,
+                                         std::int64_t column) const {
+    const auto local_s = static_cast<std::size_t>(here[static_cast<std::size_t>(s)]);
+    return tree.first[local_s] + column - of.first(s);
+  }
+  /// Returns where a column stands in the list of rows of a supernode: often at `near` or beside it.
+  [[nodiscard]] std::int64_t find_row_near(std::int64_t s, std::int64_t column, std::int64_t near) const {
+    const auto begin = rows.begin() + tree.rows_begin[static_cast<std::size_t>(s)];
+    for (const std::int64_t t : {near, near + 1, near - 1}) {
+      if (t >= 0 && t < tree.rows(s) && begin[t] == column) {
+        return t;
+      }
+    }
+    return std::lower_bound(begin, begin + tree.rows(s), static_cast<Index>(column)) - begin;
+  }
 };
 
-/// Makes the supernodes of PE `rank`.
+/// Makes the supernodes and shares of PE `rank`.
 template <class Index>
-local_structure<Index> make_local(const structure<Index>& of, const std::vector<int>& owner, int rank) {
-  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
-  const auto is_own = [&](std::int64_t s) { return owner[at(s)] == rank; };
-  local_structure<Index> made;
-  made.local.assign(at(of.map.size), -1);
-  for (std::int64_t s = 0; s < of.tree.count(); ++s) {
-    if (is_own(s)) {
-      std::fill(made.local.begin() + of.first(s), made.local.begin() + of.first(s + 1), Index{0});
-      for (std::int64_t t = 0; t < of.tree.rows(s); ++t) {
-        made.local[at(of.row(s, t))] = 0;
+class local_maker {
+ public:
+  local_maker(const structure<Index>& of, const panel_owners& owners, const task_order& order, pe_tree tree,
+              int rank)
+      : of_(of), owners_(owners), order_(order), tree_(tree), rank_(rank) {}
+
+  local_structure<Index> make() {
+    number_columns();
+    list_rows();
+    find_descendants();
+    for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
+      const std::int64_t above = of_.tree.rows(s) > 0 ? made_.here[at(of_.parent(s))] : Index{-1};
+      if (above >= 0 && (owners_.solver[at(s)] != rank_ || owners_.is_divided(s))) {
+        made_.apart[at(above)] = 1;
+      }
+    }
+    return std::move(made_);
+  }
+
+ private:
+  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+  [[nodiscard]] bool is_own_row(std::int64_t s, std::int64_t row) const {
+    return owners_.of_rows(s, of_.supernode_at(row)) == rank_;
+  }
+
+  void number_columns() {
+    made_.local.assign(at(of_.map.size), -1);
+    made_.here.assign(at(of_.tree.count()), -1);
+    for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
+      if (owners_.solver[at(s)] == rank_) {
+        std::fill(made_.local.begin() + of_.first(s), made_.local.begin() + of_.first(s + 1), Index{0});
+        made_.here[at(s)] = 0;
+      } else if (owners_.is_divided(s) && sharer_number(owners_, s, rank_) > 0) {
+        made_.here[at(s)] = 0;
+      }
+      for (std::int64_t t = 0; made_.here[at(s)] == 0 && t < of_.tree.rows(s); ++t) {
+        if (is_own_row(s, of_.row(s, t))) {
+          made_.local[at(of_.row(s, t))] = 0;
+        }
+      }
+    }
+    made_.tree.first.push_back(0);
+    for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
+      begin_.push_back(static_cast<Index>(made_.columns.size()));
+      const bool solves = owners_.solver[at(s)] == rank_;
+      if (made_.here[at(s)] == 0) {
+        made_.here[at(s)] = static_cast<Index>(made_.whole.size());
+        for (std::int64_t j = of_.first(s); j < of_.first(s + 1); ++j) {
+          made_.local[at(j)] = solves ? static_cast<Index>(made_.columns.size()) : made_.local[at(j)];
+          made_.columns.push_back(static_cast<Index>(j));
+        }
+        add(s, solves);
+        copy_range(s);
+      }
+      for (std::int64_t j = of_.first(s); !solves && j < of_.first(s + 1); ++j) {
+        if (made_.local[at(j)] == 0) {
+          made_.local[at(j)] = static_cast<Index>(made_.columns.size());
+          made_.columns.push_back(static_cast<Index>(j));
+          add(-1, false);
+        }
       }
     }
   }
-  for (std::int64_t j = 0; j < of.map.size; ++j) {
-    if (made.local[at(j)] == 0) {
-      made.local[at(j)] = static_cast<Index>(made.columns.size());
-      made.columns.push_back(static_cast<Index>(j));
+  /// Adds a supernode with the columns that have been added last; `s` < 0: a ghost.
+  void add(std::int64_t s, bool solves) {
+    made_.supernode_of.resize(made_.columns.size(), static_cast<Index>(made_.whole.size()));
+    made_.tree.first.push_back(static_cast<Index>(made_.columns.size()));
+    made_.whole.push_back(static_cast<Index>(s));
+    made_.is_share.push_back(s >= 0 && !solves ? 1 : 0);
+    made_.apart.push_back(s < 0 || owners_.is_divided(s) ? 1 : 0);
+    made_.level.push_back(s >= 0 ? of_.level[at(s)] : 0);
+    std::int32_t depth = 0;
+    if (s >= 0 && !solves) {
+      const auto sharers = static_cast<std::int64_t>(owners_.sharers_of(s).size());
+      depth = message_tree::of(tree_, sharers).depth(sharer_number(owners_, s, rank_));
     }
+    made_.step.push_back(s >= 0 && of_.tree.is_nested ? order_.of_tasks(of_.level[at(s)], depth) : 0);
   }
-  auto& tree = made.tree;
-  tree.is_nested = of.tree.is_nested;
-  tree.first.push_back(0);
-  tree.rows_begin.push_back(0);
-  tree.panel_begin.push_back(0);
-  const auto count = static_cast<std::int64_t>(made.columns.size());
-  std::vector<Index> local_supernode(at(of.tree.count()), -1);
-  for (std::int64_t j = 0; j < count;) {
-    const std::int64_t s = of.supernode_at(made.columns[at(j)]);
-    const bool own = is_own(s);
-    const std::int64_t end = j + (own ? of.tree.columns(s) : 1);
-    made.whole.push_back(own ? static_cast<Index>(s) : Index{-1});
-    made.level.push_back(own ? of.level[at(s)] : 0);
-    made.apart.push_back(own ? 0 : 1);
-    std::int64_t range_end = end;
-    if (own) {
-      local_supernode[at(s)] = static_cast<Index>(made.whole.size() - 1);
-      range_end = std::int64_t{made.local[at(of.range_end(s) - 1)]} + 1;
-      for (std::int64_t t = 0; t < of.tree.rows(s); ++t) {
-        made.rows.push_back(made.local[at(of.row(s, t))]);
+
+  /// Adds copies of the rows of supernode `s` that are columns of its merged range.
+  void copy_range(std::int64_t s) {
+    if (!owners_.is_divided(of_.supernode_at(of_.range_end(s) - 1))) {
+      return;
+    }
+    for (std::int64_t row = of_.first(s + 1); row < of_.range_end(s); ++row) {
+      if (is_own_row(s, row)) {
+        made_.columns.push_back(static_cast<Index>(row));
+        add(-1, false);
       }
     }
-    made.supernode_of.resize(at(end), static_cast<Index>(made.whole.size() - 1));
-    tree.first.push_back(static_cast<Index>(end));
-    tree.range_end.push_back(static_cast<Index>(range_end));
-    tree.rows_begin.push_back(static_cast<std::int64_t>(made.rows.size()));
-    tree.panel_begin.push_back(tree.panel_begin.back() + (own ? of.tree.entries(s) : 0));
-    j = end;
   }
-  for (std::size_t s = 0; s < made.whole.size(); ++s) {
-    const auto begin = at(tree.rows_begin[s]);
-    tree.parent.push_back(begin == at(tree.rows_begin[s + 1]) ? Index{-1}
-                                                              : made.supernode_of[at(made.rows[begin])]);
-  }
-  for (const Index j : made.columns) {
-    const auto descendant =
-        std::lower_bound(made.columns.begin(), made.columns.end(), of.first_descendant[at(j)]);
-    made.first_descendant.push_back(static_cast<Index>(descendant - made.columns.begin()));
-  }
-  for (std::int64_t s = 0; s < of.tree.count(); ++s) {
-    if (of.tree.rows(s) > 0 && !is_own(s) && is_own(of.parent(s))) {
-      made.apart[at(local_supernode[at(of.parent(s))])] = 1;
+
+  void list_rows() {
+    auto& tree = made_.tree;
+    tree.is_nested = of_.tree.is_nested;
+    tree.rows_begin.push_back(0);
+    tree.panel_begin.push_back(0);
+    for (std::size_t s = 0; s < made_.whole.size(); ++s) {
+      const std::int64_t whole = made_.whole[s];
+      const auto begin = made_.rows.size();
+      const std::int64_t columns = tree.first[s + 1] - tree.first[s];
+      std::int64_t in_range = 0;
+      for (std::int64_t t = 0; whole >= 0 && t < of_.tree.rows(whole); ++t) {
+        const std::int64_t row = of_.row(whole, t);
+        if (is_own_row(whole, row)) {
+          made_.rows.push_back(made_.local[at(row)]);
+          in_range += row < of_.range_end(whole) ? 1 : 0;
+        }
+      }
+      const auto rows = static_cast<std::int64_t>(made_.rows.size() - begin);
+      tree.range_end.push_back(static_cast<Index>(tree.first[s + 1] + in_range));
+      tree.rows_begin.push_back(static_cast<std::int64_t>(made_.rows.size()));
+      tree.panel_begin.push_back(tree.panel_begin.back() +
+                                 (whole >= 0 ? supernodal::panel_row(columns + rows, columns) : 0));
+      tree.parent.push_back(rows == 0 ? Index{-1} : made_.supernode_of[at(made_.rows[begin])]);
     }
   }
-  return made;
-}
+
+  void find_descendants() {
+    for (const Index j : made_.columns) {
+      const std::int64_t descendant = of_.first_descendant[at(j)];
+      const std::int64_t s = of_.supernode_at(descendant);
+      const bool is_here = made_.here[at(s)] >= 0;
+      made_.first_descendant.push_back(is_here ? static_cast<Index>(made_.column_here(of_, s, descendant))
+                                               : begin_[at(s)]);
+    }
+  }
+
+  const structure<Index>& of_;
+  const panel_owners& owners_;
+  const task_order& order_;
+  pe_tree tree_;
+  int rank_;
+  std::vector<Index> begin_;  ///< by supernode of C: where its columns begin here
+  local_structure<Index> made_;
+};
 
 /// Plans the tasks and forests of a PE. A ghost has none.
 template <class Tuning, class Scalar, class Offset, class Index>
@@ -116,9 +217,10 @@ supernodal::host_plan plan_tasks(const local_structure<Index>& of, bool backward
     placed.places[s].level = of.whole[s] < 0 ? 0 : placed.places[s].level;
   }
   made.tasks =
-      supernodal::task_lister(of.tree, of.level, placed, backward,
+      supernodal::task_lister(of.tree, of.step, placed, backward,
                               {Tuning::block_threads, space.warp_entries(), space.block_entries(),
-                               Tuning::block_threads, strip_columns, space.strip_rows(strip_columns)})
+                               Tuning::block_threads, strip_columns, space.strip_rows(strip_columns)},
+                              of.is_share)
           .make();
   return made;
 }

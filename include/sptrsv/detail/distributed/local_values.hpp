@@ -1,5 +1,5 @@
-// The panels of the supernodes that a PE solves for, and how values come to them from the PEs that have
-// handed them in.
+// The panels, and shares of panels, of a PE, and how values come to them from the PEs that have handed them
+// in.
 #pragma once
 
 #include <cstddef>
@@ -57,10 +57,11 @@ class local_values {
   using panel_values = supernodal::panel_values<Tuning, Scalar, Index, Offset, Executor>;
 
  public:
-  /// Tells the PE that solves for the column of each entry where the entry stands. `for_entries(use)` calls
-  /// use(row, column, e) for the entries of this PE, e being an index among its values. Collective.
+  /// Tells the PE that has the row of the panel of each entry where the entry stands. PEs that share a panel
+  /// all have its diagonal block. `for_entries(use)` calls use(row, column, e) for the entries of this PE, e
+  /// being an index among its values. Collective.
   template <class Team, class ForEntries>
-  local_values(Team& team, const structure<Index>& of, const std::vector<int>& owner,
+  local_values(Team& team, const structure<Index>& of, const panel_owners& owners,
                const local_structure<Index>& local, const ForEntries& for_entries, bool unit,
                const Executor& on, memory_resource& resource)
       : unit_(unit),
@@ -85,7 +86,7 @@ class local_values {
                          " entries, too many for the offset type of the matrix");
     });
     const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
-    std::vector<std::int64_t> in_list(at(of.tree.count()), 0);  // by supernode: where its last row stood
+    std::vector<std::int64_t> in_list(at(local.tree.count()), 0);  // by supernode: where its last row stood
     struct {
       std::int64_t supernode = -1;
       Index row = -1;
@@ -95,17 +96,19 @@ class local_values {
     // The entries of a row come one after the other, those of a supernode too.
     const auto find_place = [&](std::int64_t s, Index row, Index column) {
       const bool is_same_list = s == last.supernode && row == last.row;
+      const std::int64_t here = local.here[at(s)];
       if (is_same_list && column == last.column + 1) {
-        last.place += of.tree.columns(s) - (last.column - of.first(s)) + of.tree.rows(s) - 1;
+        last.place += of.tree.columns(s) - (last.column - of.first(s)) + local.tree.rows(here) - 1;
       } else {
         std::int64_t in_panel = row - of.first(s);
         if (row >= of.first(s + 1)) {
           if (!is_same_list) {
-            in_list[at(s)] = of.find_row_near(s, row, in_list[at(s)]);
+            in_list[at(here)] = local.find_row_near(here, local.local[at(row)], in_list[at(here)]);
           }
-          in_panel = of.tree.columns(s) + in_list[at(s)];
+          in_panel = of.tree.columns(s) + in_list[at(here)];
         }
-        last.place = std::int64_t{first[at(local.local[at(column)])]} + in_panel - (column - of.first(s)) - 1;
+        last.place =
+            std::int64_t{first[at(local.column_here(of, s, column))]} + in_panel - (column - of.first(s)) - 1;
       }
       last.supernode = s;
       last.row = row;
@@ -122,8 +125,21 @@ class local_values {
       }
       return at_hand;
     };
+    const auto for_pes = [&](std::int64_t s, Index row, const auto& use) {
+      if (!owners.is_divided(s)) {
+        use(at(owners.solver[at(s)]));
+      } else if (row < of.first(s + 1)) {
+        for (const int pe : owners.sharers_of(s)) {
+          use(at(pe));
+        }
+      } else {
+        use(at(owners.of_rows(s, of.supernode_at(row))));
+      }
+    };
     std::vector<std::int64_t> counts(at(team.size()), 0);
-    for_entries([&](Index, Index column, Offset) { ++counts[at(owner[at(supernode_at(column))])]; });
+    for_entries([&](Index row, Index column, Offset) {
+      for_pes(supernode_at(column), row, [&](std::size_t pe) { ++counts[pe]; });
+    });
     std::vector<std::vector<entry_run<Index>>> to(counts.size());
     sources_.resize(to.size());
     places_.resize(to.size());
@@ -133,13 +149,14 @@ class local_values {
     places_[rank_].reserve(at(counts[rank_]));
     for_entries([&](Index row, Index column, Offset e) {
       const std::int64_t s = supernode_at(column);
-      const auto pe = at(owner[at(s)]);
-      sources_[pe].push_back(e);
-      if (pe == rank_) {
-        places_[pe].push_back(find_place(s, row, column));
-      } else {
-        append_entry(to[pe], row, column);
-      }
+      for_pes(s, row, [&](std::size_t pe) {
+        sources_[pe].push_back(e);
+        if (pe == rank_) {
+          places_[pe].push_back(find_place(s, row, column));
+        } else {
+          append_entry(to[pe], row, column);
+        }
+      });
     });
     const auto received = exchange_all(team, std::move(to));
     for (std::size_t pe = 0; pe < received.size(); ++pe) {

@@ -127,7 +127,8 @@ class mail_planner {
   }
   void add_columns(int warp, std::int64_t begin, std::int64_t end) {
     for (std::int64_t j = begin; j < end && !messages_.row_at.empty(); ++j) {
-      if (const std::int64_t row = messages_.row_at[at(j)]; row < 0) {
+      const std::int64_t row = messages_.row_at[at(j)];
+      if (row < 0 && messages_.guests[at(-1 - row)].x.index >= 0) {
         add(warp, messages_.guests[at(-1 - row)].x);
       }
       if (backward_) {
@@ -138,15 +139,20 @@ class mail_planner {
   /// Adds the values of the inbox [begin, end).
   void add_sent(int warp, std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end && !messages_.sent.empty(); ++i) {
-      const message_range& range = messages_.sent[at(i)];
-      for (std::int64_t m = 0; range.first >= 0 && m < range.count; ++m) {
-        add(warp, messages_.messages[at(range.first + m)]);
-      }
+      add_all(warp, messages_.sent[at(i)]);
+    }
+  }
+  void add_all(int warp, const message_range& range) {
+    for (std::int64_t m = 0; range.first >= 0 && m < range.count; ++m) {
+      add(warp, messages_.messages[at(range.first + m)]);
     }
   }
   /// Adds what a task with the rows [begin, end) of the panel sends, which it computes completely.
   void add_rows(int warp, const supernodal::supernode& node, std::int64_t begin, std::int64_t end) {
     const std::int64_t k = node.columns;
+    if (begin == 0 && messages_.sums >= 0) {
+      add_sent(warp, messages_.sums + node.first, messages_.sums + node.first + k);
+    }
     add_columns(warp, node.first + std::min(begin, k), node.first + std::min(end, k));
     if (!backward_) {
       add_sent(warp, node.rows_begin + std::max(begin, k) - k, node.rows_begin + std::max(end, k) - k);
@@ -164,7 +170,11 @@ class mail_planner {
         }
         break;
       case task_kind::whole:
-        add_rows(0, node, 0, node.height());
+        if (backward_) {
+          add_columns(0, node.first, node.first + node.columns);
+        } else {
+          add_rows(0, node, t.begin, t.end);
+        }
         break;
       case task_kind::tile:
         if (!backward_) {  // backward, a tile has partial sums only
@@ -174,6 +184,11 @@ class mail_planner {
       case task_kind::last_strip:
         add_columns(0, node.first + t.column,
                     node.first + std::min<std::int64_t>(node.columns, t.column + limits_.strip_columns));
+        break;
+      case task_kind::pass:
+        for (std::int64_t i = t.begin; i < t.end; ++i) {
+          add_all(0, messages_.passed[at(i)].to);
+        }
         break;
       case task_kind::sums:
       case task_kind::strip:

@@ -18,14 +18,17 @@ template <class Offset>
 struct message_plan {
   std::int64_t values =
       0;  ///< of one right-hand side in a buffer: those of blocks of this PE, then received ones
-  std::vector<std::int64_t> received;                    ///< indices of what others send
-  std::vector<std::int64_t> row_at;                      ///< see pe_params
-  std::vector<guest> guests;                             ///< likewise
-  std::vector<message_range> sent;                       ///< likewise; empty if nothing is sent
-  std::vector<message> messages;                         ///< likewise
-  std::vector<sent_row> sent_rows;                       ///< likewise
-  std::vector<received_row> received_rows;               ///< likewise
-  std::vector<supernodal::named_sources<Offset>> named;  ///< see solve_params; forward
+  std::vector<std::int64_t> received;       ///< indices of what others send
+  std::vector<std::int64_t> row_at;         ///< see pe_params
+  std::vector<guest> guests;                ///< likewise
+  std::vector<message_range> sent;          ///< likewise; empty if nothing is sent
+  std::vector<message> messages;            ///< likewise
+  std::vector<sent_row> sent_rows;          ///< likewise
+  std::vector<received_row> received_rows;  ///< likewise
+  std::int64_t sums = -1;                   ///< where the messages of sums begin in `sent`; forward
+  std::vector<passed_value> passed;         ///< see pe_params, in the order of steps
+  std::vector<std::int32_t> passed_step;    ///< by passed value; see task_order
+  std::vector<supernodal::named_sources<Offset>> named;  ///< forward: see solve_params; backward: pe_params
   std::vector<Offset> sources;                           ///< likewise
 };
 
@@ -35,15 +38,15 @@ template <class Index, class Offset, class Team>
 class message_planner {
  public:
   /// `values`: how many values blocks of this PE hand to each other.
-  message_planner(Team& team, const structure<Index>& of, const std::vector<int>& owner,
-                  const local_structure<Index>& local, std::int64_t values)
-      : team_(team), of_(of), owner_(owner), local_(local), rank_(team.rank()) {
+  message_planner(Team& team, const structure<Index>& of, const panel_owners& owners, const task_order& order,
+                  pe_tree tree, const local_structure<Index>& local, std::int64_t values)
+      : team_(team), of_(of), owners_(owners), order_(order), tree_(tree), local_(local), rank_(team.rank()) {
     made_.values = values;
   }
 
   message_plan<Offset> make() {
     if (of_.backward) {
-      want_ghosts();
+      want_x_and_partial_sums();
     } else {
       find_contributions();
     }
@@ -58,11 +61,17 @@ class message_planner {
     std::int64_t index;
   };
   using requests = std::vector<std::vector<request>>;
+  /// Tells a PE that it passes value `index` of its inbox to another one.
+  struct passing {
+    std::int64_t index;
+    std::int64_t column;  ///< of C
+    std::int64_t depth;   ///< of the PE in the broadcast
+    message to;
+  };
 
   static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] requests no_requests() const { return requests(at(team_.size())); }
-  [[nodiscard]] bool is_own(std::int64_t s) const { return owner_[at(s)] == rank_; }
-  [[nodiscard]] int solver(std::int64_t column) const { return owner_[at(of_.supernode_at(column))]; }
+  [[nodiscard]] int solver(std::int64_t column) const { return owners_.solver[at(of_.supernode_at(column))]; }
   [[nodiscard]] std::int64_t local(std::int64_t column) const { return local_.local[at(column)]; }
 
   std::int64_t new_value() {
@@ -70,87 +79,181 @@ class message_planner {
     return made_.values++;
   }
 
-  /// Takes requests for values of this PE. `index_of`: of a value, by its id, in [0, count).
-  template <class IndexOf>
-  void take_requests(const requests& mine, std::int64_t count, const IndexOf& index_of) {
+  /// Takes requests for values of this PE. `index_of`: of a value, by its id, in [0, count). `column_of`: the
+  /// column of C of a value that several PEs ask for.
+  template <class IndexOf, class ColumnOf>
+  void take_requests(const requests& mine, std::int64_t count, const IndexOf& index_of,
+                     const ColumnOf& column_of) {
     const auto asked = exchange_all(team_, mine);
-    std::vector<std::pair<std::int64_t, message>> found;
-    for (std::size_t pe = 0; pe < asked.size(); ++pe) {
-      for (const request& r : asked[pe]) {
-        found.push_back({index_of(r.id), {r.index, static_cast<std::int32_t>(pe), 0}});
+    struct wish {
+      std::int64_t id;
+      std::int64_t value;
+      message to;
+    };
+    std::vector<wish> found;
+    for (int i = 1; i < team_.size(); ++i) {
+      const int pe = receiver_in_turn(of_.backward, rank_, i, team_.size());
+      for (const request& r : asked[at(pe)]) {
+        found.push_back({r.id, index_of(r.id), {r.index, pe, 0}});
       }
     }
-    if (found.empty()) {
-      return;
-    }
     std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    made_.sent.assign(at(count), message_range{-1, 0});
-    for (const auto& [index, to] : found) {
-      message_range& range = made_.sent[at(index)];
-      range.first = range.first < 0 ? static_cast<std::int64_t>(made_.messages.size()) : range.first;
-      ++range.count;
-      made_.messages.push_back(to);
+                     [](const wish& a, const wish& b) { return a.value < b.value; });
+    std::vector<std::vector<passing>> passed(at(team_.size()));
+    if (!found.empty()) {
+      made_.sent.assign(at(count), message_range{-1, 0});
+    }
+    for (std::size_t begin = 0, end = 0; begin < found.size(); begin = end) {
+      while (end < found.size() && found[end].value == found[begin].value) {
+        ++end;
+      }
+      const auto tree = tree_of(static_cast<std::int64_t>(end - begin) + 1);
+      const auto [first, last] = tree.children(0);
+      made_.sent[at(found[begin].value)] = {static_cast<std::int64_t>(made_.messages.size()), last - first};
+      for (std::int64_t i = 0; i < tree.count; ++i) {
+        const auto children = tree.children(i);
+        for (std::int64_t child = children.first; child < children.second; ++child) {
+          const message& to = found[begin + at(child) - 1].to;
+          if (i == 0) {
+            made_.messages.push_back(to);
+          } else {
+            const wish& parent = found[begin + at(i) - 1];
+            passed[at(parent.to.pe)].push_back({parent.to.index, column_of(parent.id), tree.depth(i), to});
+          }
+        }
+      }
+    }
+    take_passed(passed);
+  }
+  [[nodiscard]] message_tree tree_of(std::int64_t count) const {
+    return message_tree::of(of_.tree.is_nested ? tree_ : pe_tree::flat, count);
+  }
+
+  /// Takes what this PE passes on.
+  void take_passed(const std::vector<std::vector<passing>>& mine) {
+    std::vector<std::pair<std::int32_t, passing>> found;
+    for (const auto& of_pe : exchange_all(team_, mine)) {
+      for (const passing& p : of_pe) {
+        const std::int32_t level = of_.level[at(of_.supernode_at(p.column))];
+        found.emplace_back(order_.of_passing(level, static_cast<std::int32_t>(p.depth)), p);
+      }
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.first, a.second.index) < std::pair(b.first, b.second.index);
+    });
+    for (const auto& [step, p] : found) {
+      if (made_.passed.empty() || made_.passed.back().index != p.index) {
+        made_.passed.push_back({p.index, {static_cast<std::int64_t>(made_.messages.size()), 0}});
+        made_.passed_step.push_back(step);
+      }
+      ++made_.passed.back().to.count;
+      made_.messages.push_back(p.to);
     }
   }
 
-  /// Backward: asks for x of the ghosts.
-  void want_ghosts() {
+  /// Backward: asks for x of the ghosts, and for partial sums of the columns of divided panels.
+  void want_x_and_partial_sums() {
     requests wanted = no_requests();
+    const auto size = static_cast<std::int64_t>(local_.columns.size());
+    std::vector<std::pair<std::int64_t, std::int64_t>> found;  // column, index of the value
     for (std::int64_t s = 0; s < local_.tree.count(); ++s) {
+      const std::int64_t index = local_.tree.first[at(s)];
+      const std::int64_t whole = local_.whole[at(s)];
       if (local_.is_ghost(s)) {
-        const std::int64_t index = local_.tree.first[at(s)];
         const std::int64_t column = local_.columns[at(index)];
-        wanted[at(solver(column))].push_back({column, index});
-        made_.received.push_back(index);
+        if (local_.is_named(s)) {
+          wanted[at(solver(column))].push_back({column, index});
+          made_.received.push_back(index);
+        }
+      } else if (owners_.is_divided(whole)) {
+        const auto& sharers = owners_.sharers_of(whole);
+        const auto children =
+            tree_of(static_cast<std::int64_t>(sharers.size())).children(sharer_number(owners_, whole, rank_));
+        for (std::int64_t j = 0; j < of_.tree.columns(whole); ++j) {
+          for (std::int64_t child = children.first; child < children.second; ++child) {
+            found.emplace_back(index + j, new_value());
+            wanted[at(sharers[at(child)])].push_back(
+                {of_.map.size + of_.first(whole) + j, found.back().second});
+          }
+        }
       }
     }
-    take_requests(wanted, static_cast<std::int64_t>(local_.columns.size()),
-                  [&](std::int64_t column) { return local(column); });
+    name_sources(found, found.empty() ? 0 : size);
+    take_requests(
+        wanted, size,
+        [&](std::int64_t id) {
+          const std::int64_t column = id - of_.map.size;
+          return id < of_.map.size ? local(id) : local_.column_here(of_, of_.supernode_at(column), column);
+        },
+        [](std::int64_t id) { return id; });
   }
 
   /// Forward: finds the contributions to each sum of this PE, in the order of C, and asks for those of
-  /// others. A supernode sends a contribution to its parent, if this has the row, and otherwise to the
-  /// supernode that has the row as a column; see forward_agent.
+  /// others, and for the sums of columns of its shares. A supernode sends a contribution to its parent, if
+  /// this has the row, and otherwise to the supernode that has the row as a column; see forward_agent.
   void find_contributions() {
     requests wanted = no_requests();
     std::vector<std::pair<std::int64_t, std::int64_t>> found;  // sum, index of the value
     const auto size = static_cast<std::int64_t>(local_.columns.size());
-    std::vector<Index> here(at(of_.tree.count()), -1);  // by supernode: its number here
-    for (std::int64_t s = 0; s < local_.tree.count(); ++s) {
-      if (!local_.is_ghost(s)) {
-        here[at(local_.whole[at(s)])] = static_cast<Index>(s);
-      }
-    }
+    const std::int64_t local_rows = local_.tree.rows_begin.back();
+    std::vector<std::int64_t> next(at(local_.tree.count()),
+                                   0);  // by supernode here: its next row in the list
     for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
       const std::int64_t rows = of_.tree.rows(s);
       const std::int64_t parent = rows > 0 ? of_.parent(s) : -1;
-      if (rows == 0 || (of_.tree.is_nested && !is_own(parent))) {
+      if (rows == 0 || (of_.tree.is_nested && local_.here[at(parent)] < 0)) {
         continue;
       }
+      std::int64_t near = 0;  // where the row before stood in the list of the parent
       for (std::int64_t t = 0; t < rows; ++t) {
         const std::int64_t row = of_.row(s, t);
-        const std::int64_t in_list = row < of_.first(parent + 1) ? -1 : of_.find_row(parent, row);
-        if (!is_own(in_list >= 0 ? parent : of_.supernode_at(row))) {
+        const std::int64_t above = of_.supernode_at(row);
+        const int sender = owners_.of_rows(s, above);
+        const std::int64_t own = sender == rank_ ? next[at(local_.here[at(s)])]++ : -1;
+        const bool in_list =
+            row >= of_.first(parent + 1) && (of_.tree.is_nested || of_.find_row(parent, row) >= 0);
+        if ((in_list ? owners_.of_rows(parent, above) : owners_.solver[at(above)]) != rank_) {
           continue;
         }
-        const std::int64_t sum =
-            in_list >= 0 ? size + local_.tree.rows_begin[at(here[at(parent)])] + in_list : local(row);
-        if (is_own(s)) {
-          found.emplace_back(sum, local_.tree.rows_begin[at(here[at(s)])] + t);
+        std::int64_t sum = local(row);
+        if (in_list) {
+          const std::int64_t here = local_.here[at(parent)];
+          near = local_.find_row_near(here, local(row), near);
+          sum = size + local_.tree.rows_begin[at(here)] + near;
+        }
+        if (own >= 0) {
+          found.emplace_back(sum, local_.tree.rows_begin[at(local_.here[at(s)])] + own);
         } else {
           const std::int64_t index = new_value();
           found.emplace_back(sum, index);
-          wanted[at(owner_[at(s)])].push_back({of_.rows_begin(s) + t, index});
+          wanted[at(sender)].push_back({of_.rows_begin(s) + t, index});
         }
       }
     }
-    name_sources(found, size + local_.tree.rows_begin.back());
-    take_requests(wanted, local_.tree.rows_begin.back(), [&](std::int64_t id) {
-      const auto after = std::upper_bound(of_.tree.rows_begin.begin(), of_.tree.rows_begin.end(), id);
-      const std::int64_t s = after - of_.tree.rows_begin.begin() - 1;
-      return local_.tree.rows_begin[at(here[at(s)])] + id - of_.rows_begin(s);
-    });
+    name_sources(found, size + local_rows);
+    const std::int64_t all_rows = of_.tree.rows_begin.back();
+    for (std::int64_t s = 0; s < local_.tree.count(); ++s) {
+      for (std::int64_t j = 0; local_.is_share[at(s)] != 0 && j < local_.tree.columns(s); ++j) {
+        const std::int64_t index = local_rows + local_.tree.first[at(s)] + j;
+        made_.received.push_back(index);
+        wanted[at(owners_.solver[at(local_.whole[at(s)])])].push_back(
+            {all_rows + of_.first(local_.whole[at(s)]) + j, index});
+      }
+    }
+    made_.sums = owners_.number.empty() ? -1 : local_rows;
+    take_requests(
+        wanted, owners_.number.empty() ? local_rows : local_rows + size,
+        [&](std::int64_t id) {
+          if (id >= all_rows) {
+            return local_rows + local(id - all_rows);
+          }
+          const auto after = std::upper_bound(of_.tree.rows_begin.begin(), of_.tree.rows_begin.end(), id);
+          const std::int64_t s = after - of_.tree.rows_begin.begin() - 1;
+          const std::int64_t row = local(of_.row(s, id - of_.rows_begin(s)));
+          const std::int64_t here = local_.here[at(s)];
+          return local_.tree.rows_begin[at(here)] + local_.find_row_near(here, row, 0);
+        },
+        [&](std::int64_t id) { return id - all_rows; });
   }
 
   /// Names the contributions of each sum; see named_sources. `found`: pairs of a sum and a value.
@@ -196,7 +299,11 @@ class message_planner {
       const int home = of_.map.home(column);
       const std::int64_t row = of_.map.row_of(column);
       made_.row_at.push_back(row - of_.map.first_row[at(rank_)]);
-      if (home != rank_ && solver(column) == rank_) {
+      if (local_.is_share[at(local_.supernode_of[j])] != 0) {  // what comes is the sum; x is not known here
+        const auto index = static_cast<std::int64_t>(j);
+        made_.row_at.back() = -1 - static_cast<std::int64_t>(made_.guests.size());
+        made_.guests.push_back({local_.tree.rows_begin.back() + index, {-1, rank_, 0}});
+      } else if (home != rank_ && solver(column) == rank_ && local(column) == static_cast<std::int64_t>(j)) {
         guest_of[j] = static_cast<std::int64_t>(made_.guests.size());
         made_.row_at.back() = -1 - guest_of[j];
         made_.guests.push_back({new_value(), {}});
@@ -228,61 +335,12 @@ class message_planner {
 
   Team& team_;
   const structure<Index>& of_;
-  const std::vector<int>& owner_;
+  const panel_owners& owners_;
+  const task_order& order_;
+  pe_tree tree_;
   const local_structure<Index>& local_;
   int rank_;
   message_plan<Offset> made_;
 };
-
-/// Returns for each ticket of a solve whether its block sends values to other PEs; empty if none does.
-/// `exchange_blocks`: the first tickets.
-template <class Offset>
-std::vector<char> find_senders(const supernodal::host_plan& tasks, const message_plan<Offset>& messages,
-                               bool backward, std::int64_t exchange_blocks) {
-  if (messages.guests.empty() && messages.sent.empty() && messages.sent_rows.empty()) {
-    return {};
-  }
-  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
-  std::vector<char> sends(at(exchange_blocks), 1);
-  const auto node_sends = [&](std::int64_t first, std::int64_t columns, std::int64_t rows_begin,
-                              std::int64_t rows) {
-    for (std::int64_t j = first; j < first + columns; ++j) {
-      if (messages.row_at[at(j)] < 0 ||
-          (backward && !messages.sent.empty() && messages.sent[at(j)].first >= 0)) {
-        return true;
-      }
-    }
-    for (std::int64_t e = rows_begin; !backward && !messages.sent.empty() && e < rows_begin + rows; ++e) {
-      if (messages.sent[at(e)].first >= 0) {
-        return true;
-      }
-    }
-    return false;
-  };
-  const auto add_forests = [&] {
-    for (const supernodal::forest& f : tasks.forests.forests) {
-      sends.push_back(node_sends(f.first, f.columns, f.rows_begin, f.rows) ? 1 : 0);
-    }
-  };
-  if (!backward) {
-    add_forests();
-  }
-  for (const supernodal::task& t : tasks.tasks.tasks) {
-    bool found = false;
-    if (t.kind == supernodal::task_kind::warps) {
-      for (std::int64_t i = t.begin; i < t.end; ++i) {
-        const supernodal::supernode& node = tasks.tasks.small[at(i)];
-        found = found || node_sends(node.first, node.columns, node.rows_begin, node.rows);
-      }
-    } else {
-      found = node_sends(t.node.first, t.node.columns, t.node.rows_begin, t.node.rows);
-    }
-    sends.push_back(found ? 1 : 0);
-  }
-  if (backward) {
-    add_forests();
-  }
-  return sends;
-}
 
 }  // namespace sptrsv::detail::distributed

@@ -11,8 +11,9 @@
 #include "sptrsv/detail/base/make_buffer.hpp"
 #include "sptrsv/detail/distributed/local_values.hpp"
 #include "sptrsv/detail/distributed/mail_plan.hpp"
-#include "sptrsv/detail/distributed/owners.hpp"
-#include "sptrsv/detail/distributed/part.hpp"
+#include "sptrsv/detail/distributed/supernodes/owners.hpp"
+#include "sptrsv/detail/distributed/supernodes/part.hpp"
+#include "sptrsv/detail/distributed/tickets.hpp"
 
 namespace sptrsv::detail::distributed {
 
@@ -23,6 +24,8 @@ struct plan_options {
   double max_growth = 1000;
   machine_costs costs{};
   pe_transport sends = pe_transport::automatic;
+  int grid_rows = 0;  ///< of the grid that supernodes are divided over; 0: the model says it
+  pe_tree tree = pe_tree::automatic;
 };
 
 /// Symmetric memory: each PE has a piece of the same size and knows the addresses of all pieces.
@@ -96,12 +99,14 @@ struct pe_plan {
         whole(make_structure(supernodes, part.map, part.backward,
                              {Tuning::max_padding, Tuning::max_narrow_padding, Tuning::narrow_width},
                              Tuning::max_width, cuts)),
-        owners(
-            choose_owners(whole, how.pes, team.size(), how.how, costs_of(team, how), sizeof(Scalar), pairs)),
-        local(make_local(whole, owners.owner, team.rank())),
+        owners(choose_owners(whole, {how.pes, team.size(), how.how, how.grid_rows, how.tree},
+                             costs_of(team, how), sizeof(Scalar), pairs)),
+        order(owners.order(whole)),
+        local(local_maker<Index>(whole, owners.panels, order, how.tree, team.rank()).make()),
         tasks(plan_tasks<Tuning, Scalar, Offset>(local, whole.backward, memory)),
-        messages(
-            message_planner<Index, Offset, Team>(team, whole, owners.owner, local, handed_over()).make()),
+        messages(message_planner<Index, Offset, Team>(team, whole, owners.panels, order, how.tree, local,
+                                                      handed_over())
+                     .make()),
         exchange_blocks(std::max<std::int64_t>(
             simt::ceil_div(
                 static_cast<std::int64_t>(std::max(messages.sent_rows.size(), messages.received.size())),
@@ -109,7 +114,7 @@ struct pe_plan {
             team.size() > 1 ? 1 : 0)),  // a PE says that it has begun, also if it has nothing to do
         collect_blocks(
             simt::ceil_div(static_cast<std::int64_t>(messages.received_rows.size()), values_per_block)),
-        solve_blocks(static_cast<std::int64_t>(tasks.forests.forests.size() + tasks.tasks.tasks.size())),
+        solve_blocks(add_passing(local, messages, Tuning::block_threads, tasks)),
         inbox_values(largest_of_all(team, messages.values)),
         rhs(std::min<std::int64_t>(max_rhs, most_rhs)),
         inbox(team, inbox_buffers * rhs * inbox_values * flag::words),
@@ -117,7 +122,7 @@ struct pe_plan {
         forests(tasks.forests, nodes.view(), static_cast<std::int64_t>(local.columns.size()), whole.backward,
                 on, resource),
         values(
-            team, whole, owners.owner, local, [&](const auto& use) { part.for_entries(rows, use); },
+            team, whole, owners.panels, local, [&](const auto& use) { part.for_entries(rows, use); },
             part.form.unit, on, resource),
         state(make_buffer<pe_state>(1, on, resource)) {
     const auto upload = [&](const auto& from) { return supernodal::upload(from, on, resource); };
@@ -137,6 +142,7 @@ struct pe_plan {
     guests = upload(messages.guests);
     sent = upload(messages.sent);
     all_messages = upload(messages.messages);
+    passed = upload(messages.passed);
     sent_rows = upload(messages.sent_rows);
     received_rows = upload(messages.received_rows);
     received = upload(messages.received);
@@ -189,7 +195,8 @@ struct pe_plan {
     p.size = static_cast<std::int64_t>(local.columns.size());
     p.warp_bytes = warp_bytes;
     p.mirrored = whole.map.mirrored;
-    p.named = data(named);
+    p.named = whole.backward ? nullptr : data(named);
+    p.partial_sums = whole.backward ? data(named) : nullptr;
     p.sources = data(sources);
     p.rows = local.tree.rows_begin.back();
     p.in.rank = team.rank();
@@ -211,6 +218,8 @@ struct pe_plan {
     p.guests = data(guests);
     p.sent = data(sent);
     p.messages = data(all_messages);
+    p.sums = messages.sums >= 0 && p.sent != nullptr ? p.sent + messages.sums : nullptr;
+    p.passed = data(passed);
     p.sent_rows = data(sent_rows);
     p.sent_row_count = static_cast<std::int64_t>(sent_rows.size());
     p.received_rows = data(received_rows);
@@ -248,8 +257,8 @@ struct pe_plan {
     const auto add = [&](const auto&... buffers) { ((sum += buffers.bytes()), ...); };
     sum += mail_memory != nullptr ? mail_memory->bytes() : 0;
     add(mail_places, put_ranges, put_records, deliveries, inbox_indices, mail_of_pe);
-    add(state, task_list, small, named, sources, columns, row_at, guests, sent, all_messages, sent_rows,
-        received_rows, received, sends, inbox_of_pe, begun_of_pe);
+    add(state, task_list, small, named, sources, columns, row_at, guests, sent, all_messages, passed,
+        sent_rows, received_rows, received, sends, inbox_of_pe, begun_of_pe);
     return sum;
   }
 
@@ -258,6 +267,7 @@ struct pe_plan {
   std::vector<put_targets> pairs;  ///< by sender: to whom it sends by puts
   structure<Index> whole;
   ownership owners;
+  task_order order;
   local_structure<Index> local;
   supernodal::host_plan tasks;
   message_plan<Offset> messages;
@@ -280,6 +290,7 @@ struct pe_plan {
   buffer<guest> guests;
   buffer<message_range> sent;
   buffer<message> all_messages;
+  buffer<passed_value> passed;
   buffer<sent_row> sent_rows;
   buffer<received_row> received_rows;
   buffer<std::int64_t> received;

@@ -26,8 +26,8 @@ namespace sptrsv::detail::supernodal {
 ///
 /// Progress: the tasks that a task waits for have smaller tickets.
 ///
-/// `Params`: solve_params, or a struct derived from it whose functions `load_b`, `store_x`, `publish`, `poll`
-/// and `wait` replace those of solve_params.
+/// `Params`: solve_params, or a struct derived from it whose functions `load_b`, `store_x`, `publish`,
+/// `poll`, `wait`, `pass` and `complete` replace those of solve_params.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns,
           class Params = solve_params<Scalar, Index, Offset>>
 struct backward_agent {
@@ -83,6 +83,10 @@ struct backward_agent {
       }
       return;
     }
+    if (work.kind == task_kind::pass) {
+      p.pass(ctx, work.begin, work.end);
+      return;
+    }
     block_team<Context, block_threads> team(ctx);
     if (work.kind == task_kind::strip || work.kind == task_kind::last_strip) {
       solve_strip(ctx, team, shared.start, p, work, reinterpret_cast<Scalar*>(panel_memory), shared.z,
@@ -100,7 +104,7 @@ struct backward_agent {
   template <class Context>
   SPTRSV_DEVICE static void finish(Context& ctx, const params& p, std::uint32_t half, std::int64_t rhs,
                                    std::int64_t column, const pivot_divisor<Scalar>& pivot, Scalar sum) {
-    const Scalar solved = pivot(sum);
+    const Scalar solved = p.complete(ctx, half, rhs, column, pivot(sum));
     p.publish(ctx, half, rhs, column, solved);
     p.store_x(ctx, column, rhs, half, p.size - 1 - column, solved);
   }

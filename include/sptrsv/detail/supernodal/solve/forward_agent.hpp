@@ -29,8 +29,8 @@ namespace sptrsv::detail::supernodal {
 ///
 /// Progress: the tasks that a task waits for have smaller tickets.
 ///
-/// `Params`: solve_params, or a struct derived from it whose functions `load_b`, `store_x`, `publish`, `poll`
-/// and `wait` replace those of solve_params.
+/// `Params`: solve_params, or a struct derived from it whose functions `load_b`, `store_x`, `publish`,
+/// `poll`, `wait`, `pass` and `pass_sum` replace those of solve_params.
 template <class Tuning, class Scalar, class Index, class Offset, int Columns,
           class Params = solve_params<Scalar, Index, Offset>>
 struct forward_agent {
@@ -75,6 +75,10 @@ struct forward_agent {
                   panel_memory + index * p.warp_bytes, &shared.arrivals[index],
                   shared.g + index * 32 * Columns);
       }
+      return;
+    }
+    if (work.kind == task_kind::pass) {
+      p.pass(ctx, work.begin, work.end);
       return;
     }
     if (work.kind == task_kind::sums) {
@@ -150,7 +154,7 @@ struct forward_agent {
       if (!is_open) {
         own.find(ctx, p, p.sum_number(node, j));
       }
-      load_g<Capacity>(ctx, p, half, node.first + j, is_tile, own, is_open, g + j);
+      load_g<Capacity>(ctx, p, half, node.first + j, is_tile, begin == 0, own, is_open, g + j);
     }
     if (copies) {
       ctx.wait_bulk(arrival, false);
@@ -181,10 +185,12 @@ struct forward_agent {
   }
 
   /// Computes g of a column, and stores it to g[0], g[Capacity], ... `list`: its contributions.
-  /// `is_loaded`: try_load() has been called for the first right-hand side.
+  /// `is_first`: the team has the first rows of the panel. `is_loaded`: try_load() has been called for the
+  /// first right-hand side.
   template <int Capacity, class Context>
   SPTRSV_DEVICE static void load_g(Context& ctx, const params& p, std::uint32_t half, std::int64_t column,
-                                   bool is_tile, contribution_list& list, bool is_loaded, Scalar* g) {
+                                   bool is_tile, bool is_first, contribution_list& list, bool is_loaded,
+                                   Scalar* g) {
     const auto pivot = p.pivot(ctx, column);
     for (int c = 0; c < Columns; ++c) {
       Scalar v{};
@@ -193,7 +199,11 @@ struct forward_agent {
           list.try_load(ctx, p, half, c);
         }
         v = is_tile ? p.wait(ctx, half, c, p.rows + column) : p.load_b(ctx, column, c);
-        v = pivot(is_tile && list.is_long() ? v : list.add(ctx, p, half, c, v));
+        v = is_tile && list.is_long() ? v : list.add(ctx, p, half, c, v);
+        if (is_first) {
+          p.pass_sum(ctx, c, column, v);
+        }
+        v = pivot(v);
       }
       g[c * Capacity] = v;
     }

@@ -25,7 +25,8 @@ enum class task_kind : std::int32_t {
   strip,
   /// The same with the first of these rows, among them those of the parent. It adds what the tiles and the
   /// other strips of the supernode have computed for its columns, so that its block solves for them.
-  last_strip
+  last_strip,
+  pass  ///< of a distributed solve: passes values of other PEs on, those with the numbers [begin, end)
 };
 
 /// The task of a thread block. Kind `warps`: warp w solves supernode small[begin + w], if begin + w < end.
@@ -82,9 +83,17 @@ template <class Index>
 class task_lister {
  public:
   /// `level`: supernode_tree::levels(), from the roots if `backward`.
+  /// `is_share`: by supernode, whether it has no tasks for its diagonal block and its columns, because a
+  /// block of another PE solves for them; empty: none.
   task_lister(const supernode_tree<Index>& tree, const std::vector<std::int32_t>& level,
-              const forest_list& forests, bool backward, const task_limits& limits)
-      : tree_(tree), level_(level), forests_(forests), backward_(backward), limits_(limits) {}
+              const forest_list& forests, bool backward, const task_limits& limits,
+              std::vector<char> is_share = {})
+      : tree_(tree),
+        level_(level),
+        forests_(forests),
+        backward_(backward),
+        limits_(limits),
+        is_share_(std::move(is_share)) {}
 
   task_list make() {
     list_.levels = 1 + *std::max_element(level_.begin(), level_.end());
@@ -148,7 +157,10 @@ class task_lister {
     return made;
   }
   [[nodiscard]] bool is_small(std::int64_t s) const {
-    return tree_.columns(s) <= 32 && tree_.entries(s) <= limits_.warp_entries;
+    return tree_.columns(s) <= 32 && tree_.entries(s) <= limits_.warp_entries && !is_share(s);
+  }
+  [[nodiscard]] bool is_share(std::int64_t s) const {
+    return !is_share_.empty() && is_share_[static_cast<std::size_t>(s)] != 0;
   }
   /// Returns whether several blocks share the panel.
   [[nodiscard]] bool is_shared(std::int64_t s) const {
@@ -231,21 +243,23 @@ class task_lister {
   void add_large(std::int64_t s) {
     const std::int64_t columns = tree_.columns(s);
     const std::int64_t height = columns + tree_.rows(s);
+    const std::int64_t first = is_share(s) ? columns : 0;
     if (tree_.entries(s) <= limits_.tile_entries) {
-      add({node(s), 0, height, 0, 0, 0, task_kind::whole}, s, 0);
+      add({node(s), first, height, 0, 0, 0, task_kind::whole}, s, 0);
       return;
     }
     const bool has_strips = backward_ && limits_.strip_columns > 0;
     const std::int64_t tiled = has_strips ? columns : height;
     const std::int64_t rows = rows_of_tile(s);
-    const std::int64_t tiles = (tiled + rows - 1) / rows;
-    if (!backward_) {
+    const std::int64_t tiles = (tiled - first + rows - 1) / rows;
+    if (!backward_ && !is_share(s)) {
       add_sums(s, 0);
     }
     for (std::int64_t t = 0; t < tiles; ++t) {
-      const std::int64_t end = std::min(tiled, (t + 1) * rows);
-      add({node(s), t * rows, end, list_.partials + t * columns, 0, 0, task_kind::tile}, s,
-          steps(s, t * rows, end));
+      const std::int64_t begin = first + t * rows;
+      const std::int64_t end = std::min(tiled, begin + rows);
+      add({node(s), begin, end, list_.partials + t * columns, 0, 0, task_kind::tile}, s,
+          steps(s, begin, end));
     }
     if (has_strips) {
       add_strips(s, tiles);
@@ -290,6 +304,7 @@ class task_lister {
   const forest_list& forests_;
   bool backward_;
   task_limits limits_;
+  std::vector<char> is_share_;           ///< by supernode
   std::vector<std::int32_t> positions_;  ///< of the tasks in list_
   std::size_t moved_begin_ =
       static_cast<std::size_t>(-1);  ///< the first task that leaves the order of levels

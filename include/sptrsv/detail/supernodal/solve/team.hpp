@@ -170,6 +170,20 @@ struct solve_params {
     flag::publish(ctx, buffers.component(half, rhs, index), v);
   }
 
+  /// Forward: is told the sum for a column, before it is divided by the pivot.
+  template <class Context>
+  SPTRSV_DEVICE void pass_sum(Context& /*ctx*/, std::int64_t /*rhs*/, std::int64_t /*column*/,
+                              const Scalar& /*sum*/) const {}
+  /// Does a task of kind `pass`.
+  template <class Context>
+  SPTRSV_DEVICE void pass(Context& /*ctx*/, std::int64_t /*begin*/, std::int64_t /*end*/) const {}
+  /// Backward: returns x of a column, where the product with the panel is `v`, divided by the pivot.
+  template <class Context>
+  SPTRSV_DEVICE Scalar complete(Context& /*ctx*/, std::uint32_t /*half*/, std::int64_t /*rhs*/,
+                                std::int64_t /*column*/, const Scalar& v) const {
+    return v;
+  }
+
   /// Converts a component of b to one of the right-hand side of C, or one of the solution to one of x.
   [[nodiscard]] SPTRSV_DEVICE Scalar of_vector(const Scalar& v) const {
     if constexpr (is_complex_v<Scalar>) {

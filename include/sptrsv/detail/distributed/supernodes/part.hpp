@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
-#include "sptrsv/detail/distributed/structure.hpp"
+#include "sptrsv/detail/distributed/supernodes/structure.hpp"
 
 namespace sptrsv::detail::distributed {
 

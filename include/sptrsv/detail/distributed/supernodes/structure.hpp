@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "sptrsv/detail/distributed/entry_runs.hpp"
+#include "sptrsv/detail/distributed/supernodes/entry_runs.hpp"
 #include "sptrsv/detail/distributed/team.hpp"
 #include "sptrsv/detail/supernodal/analysis/tree.hpp"
 
@@ -249,15 +249,6 @@ struct structure {
     const auto end = begin + (tree.rows(s) - in_range);
     const auto at = std::lower_bound(begin, end, static_cast<Index>(row));
     return at != end && *at == row ? in_range + (at - begin) : -1;
-  }
-  /// Does the same for a row of the list, which is often the one at `near` or a neighbour of it.
-  [[nodiscard]] std::int64_t find_row_near(std::int64_t s, std::int64_t row, std::int64_t near) const {
-    for (const std::int64_t t : {near, near + 1, near - 1}) {
-      if (t >= 0 && t < tree.rows(s) && this->row(s, t) == row) {
-        return t;
-      }
-    }
-    return find_row(s, row);
   }
   /// Returns the supernode of the first row of the list, which is not empty.
   [[nodiscard]] std::int64_t parent(std::int64_t s) const { return supernode_at(row(s, 0)); }

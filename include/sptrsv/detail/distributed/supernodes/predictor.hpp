@@ -1,0 +1,195 @@
+// The model of the time of a solve: the supernodes on the longest path, each with a constant time; the hops
+// to other PEs on it; and the bytes of the PE that has most of them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sptrsv/detail/distributed/supernodes/dealing.hpp"
+
+namespace sptrsv::detail::distributed {
+
+/// The properties of a machine that the model uses. The defaults, which are different forward and backward,
+/// were fitted to complete factors of 3-D grids on two H100; see docs/lab_log/distributed.md. A hop costs
+/// more in a solve than by itself, because a task takes up what has come, and sends what it has computed.
+struct machine_costs {
+  double remote_hop_ns = 2000;  ///< how much longer a hop to another PE takes than one within a PE
+  double level_ns = 0;          ///< of a supernode on the longest path; 0: the default
+  double bytes_per_ns = 0;      ///< of panels and vectors that a GPU reads; 0: the default
+  double put_hop_ns = 6500;     ///< as remote_hop_ns, with put, fence and signal
+  double send_ns = 88;          ///< until a PE sends a value to the next receiver; measured
+  int pes_on_device = 1;        ///< that share the bandwidth of a GPU
+
+  /// Returns the costs with the defaults for a direction.
+  [[nodiscard]] machine_costs of(bool backward) const {
+    machine_costs cost = *this;
+    cost.level_ns = level_ns > 0 ? level_ns : backward ? 1600 : 1460;
+    cost.bytes_per_ns = bytes_per_ns > 0 ? bytes_per_ns : 2690;
+    return cost;
+  }
+};
+
+/// By sender and receiver: whether values go by puts. Empty: none do.
+using put_pairs = std::vector<std::vector<char>>;
+
+/// The parts of a predicted time in nanoseconds.
+struct predicted_solve {
+  double path_ns = 0;          ///< of the longest path, from b to x
+  double bytes_ns = 0;         ///< of the PE with the most bytes
+  std::int64_t levels = 0;     ///< supernodes on the path
+  std::int64_t crossings = 0;  ///< hops between PEs on the path; with several PEs, those of b and x too
+
+  [[nodiscard]] double total_ns() const { return path_ns + bytes_ns; }
+};
+
+/// Predicts the times of solves in which supernodes are dealt in different ways.
+template <class Index>
+class predictor {
+ public:
+  /// `scalar_bytes`: of an entry.
+  predictor(const structure<Index>& of, const machine_costs& costs, double scalar_bytes,
+            const put_pairs& puts)
+      : of_(of), cost_(costs.of(of.backward)), scalar_bytes_(scalar_bytes), puts_(puts) {}
+
+  [[nodiscard]] predicted_solve predict(const panel_owners& owners, int pes, pe_tree tree) const {
+    const std::int64_t count = of_.tree.count();
+    const receivers_of_x receivers = find_receivers(owners, pes, tree);
+    std::vector<path> below(at(count));  // by supernode: of the longest path that ends before it
+    std::vector<double> load(at(pes), 0);
+    path longest;
+    const auto take = [](path& to, const path& from) {
+      if (from.ns > to.ns) {
+        to = from;
+      }
+    };
+    for (std::int64_t s = 0; s < count; ++s) {
+      path own = below[at(s)];
+      own.ns += cost_.level_ns;
+      ++own.levels;
+      take(longest, own);
+      add_load(owners, s, load);
+      std::int64_t last = -1;
+      for (std::int64_t t = 0; t < of_.tree.rows(s); ++t) {
+        const std::int64_t above = of_.supernode_at(of_.row(s, t));
+        if (above != last) {
+          path next = own;
+          add_hops(owners, tree, receivers, s, above, next);
+          take(below[at(above)], next);
+          last = above;
+        }
+        if (of_.tree.is_nested) {
+          break;
+        }
+      }
+    }
+    predicted_solve found;
+    found.path_ns = longest.ns;
+    found.levels = longest.levels;
+    found.crossings = longest.crossings;
+    if (pes > 1) {  // b comes from another PE, and x goes to one
+      const auto puts_any = [](const std::vector<char>& to) {
+        return std::find(to.begin(), to.end(), 1) != to.end();
+      };
+      found.path_ns +=
+          2 * (std::any_of(puts_.begin(), puts_.end(), puts_any) ? cost_.put_hop_ns : cost_.remote_hop_ns);
+      found.crossings += 2;
+    }
+    found.bytes_ns =
+        *std::max_element(load.begin(), load.end()) * std::min(cost_.pes_on_device, pes) / cost_.bytes_per_ns;
+    return found;
+  }
+
+ private:
+  struct path {
+    double ns = 0;
+    std::int64_t levels = 0;
+    std::int64_t crossings = 0;
+  };
+
+  static std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+  [[nodiscard]] double hop_ns(int from, int to) const {
+    return !puts_.empty() && puts_[at(from)][at(to)] != 0 ? cost_.put_hop_ns : cost_.remote_hop_ns;
+  }
+
+  /// Adds the bytes of a supernode to those of its PEs.
+  void add_load(const panel_owners& owners, std::int64_t s, std::vector<double>& load) const {
+    const auto columns = static_cast<double>(of_.tree.columns(s));
+    double& of_solver = load[at(owners.solver[at(s)])];
+    if (!owners.is_divided(s)) {
+      of_solver += scalar_bytes_ * (static_cast<double>(of_.tree.entries(s)) + 4 * columns);
+      return;
+    }
+    of_solver += scalar_bytes_ * (columns * (columns - 1) / 2 + 4 * columns);
+    for (std::int64_t t = 0; t < of_.tree.rows(s); ++t) {
+      load[at(owners.of_rows(s, of_.supernode_at(of_.row(s, t))))] += scalar_bytes_ * columns;
+    }
+  }
+
+  /// Which PEs receive x of a supernode. Empty if no tree of these messages is binary.
+  struct receivers_of_x {
+    int pes = 0;
+    std::vector<char> is;  ///< by supernode and PE
+
+    /// Returns the number of edges between the solver of a supernode and a receiver.
+    [[nodiscard]] std::int32_t edges(std::int64_t s, int solver, int receiver, pe_tree tree) const {
+      std::int64_t count = 1;
+      std::int64_t place = 1;
+      for (int i = 1; i < pes && !is.empty(); ++i) {
+        const int pe = receiver_in_turn(true, solver, i, pes);
+        place = pe == receiver ? count : place;
+        count += is[at(s * pes + pe)];
+      }
+      return is.empty() ? 1 : message_tree::of(tree, count).depth(place);
+    }
+  };
+  [[nodiscard]] receivers_of_x find_receivers(const panel_owners& owners, int pes, pe_tree tree) const {
+    receivers_of_x found{pes, {}};
+    if (!of_.backward || !of_.tree.is_nested || !message_tree::of(tree, pes).is_binary) {
+      return found;
+    }
+    found.is.assign(at(of_.tree.count() * pes), 0);
+    for (std::int64_t s = 0; s < of_.tree.count(); ++s) {
+      for (std::int64_t t = 0; t < of_.tree.rows(s); ++t) {
+        const std::int64_t above = of_.supernode_at(of_.row(s, t));
+        found.is[at(above * pes + owners.of_rows(s, above))] = 1;
+      }
+    }
+    return found;
+  }
+
+  /// Adds the hops between the solver of supernode `s` and that of `above`, through the PE that has the rows
+  /// of the panel of `s` that are columns of `above`.
+  void add_hops(const panel_owners& owners, pe_tree tree, const receivers_of_x& receivers, std::int64_t s,
+                std::int64_t above, path& to) const {
+    const int with_rows = owners.of_rows(s, above);
+    const int solver = owners.solver[at(s)];
+    const int next = owners.solver[at(above)];
+    if (with_rows != solver) {  // a sum goes down the tree, or partial sums go up
+      const auto& sharers = owners.sharers_of(s);
+      const auto edges = message_tree::of(of_.tree.is_nested ? tree : pe_tree::flat,
+                                          static_cast<std::int64_t>(sharers.size()));
+      for (std::int64_t i = sharer_number(owners, s, with_rows); i > 0; i = edges.parent(i)) {
+        const int parent = sharers[at(edges.parent(i))];
+        const std::int64_t before = i - edges.children(edges.parent(i)).first;  // receivers that come first
+        to.ns += (of_.backward ? hop_ns(sharers[at(i)], parent) : hop_ns(parent, sharers[at(i)])) +
+                 static_cast<double>(before) * cost_.send_ns;
+        ++to.crossings;
+      }
+    }
+    if (with_rows != next) {
+      const std::int32_t edges = receivers.edges(above, next, with_rows, tree);
+      to.ns += edges * (of_.backward ? hop_ns(next, with_rows) : hop_ns(with_rows, next));
+      to.crossings += edges;
+    }
+  }
+
+  const structure<Index>& of_;
+  machine_costs cost_;
+  double scalar_bytes_;
+  const put_pairs& puts_;
+};
+
+}  // namespace sptrsv::detail::distributed
