@@ -898,9 +898,9 @@ ERRORS = (
         "lifetime",
         "joint_analysis",
         Edit(
-            D + "dataflow/planner.hpp",
-            "policy_.exact_order && !may_be_single_block(found.triangle, found.levels->count)",
-            "policy_.exact_order",
+            D + "dataflow/joint_analysis.hpp",
+            "!of.may_be_single_block(found.triangle, found.levels->count)",
+            "true",
         ),
     ),
     error(

@@ -41,9 +41,13 @@ struct time_limits {
 template <class Tuning>
 inline constexpr std::int64_t longest_whole_row = Tuning::longest_row + Tuning::longest_row / 2;
 
+template <class Policy, class Scalar, class Index, class Offset, class Executor>
+class joint_analysis;
+
 /// `Policy`: a policy::basic_dataflow.
 template <class Policy, class Scalar, class Index, class Offset, class Executor>
 class planner {
+  friend joint_analysis<Policy, Scalar, Index, Offset, Executor>;  // prepares two triangles together
   using tuning = typename Policy::tuning;
   using path_name = typename Policy::path_type;
   using plan_type = plan<tuning, Scalar, Index, Offset, Executor>;
@@ -93,49 +97,6 @@ class planner {
             {}};
   }
 
-  /// Prepares both triangles of a matrix for two planners of `policy`, with what both can share: see
-  /// build_both_with_levels() and plan_search::choose_both(). Returns false if it cannot, or if the planners
-  /// need no levels. Synchronises.
-  static bool prepare_both(const Policy& policy, const pattern_view<Index, Offset>& a,
-                           const triangle_form (&forms)[2], std::int64_t max_rhs, const Executor& on,
-                           const analysis_memory& memory, prepared_type (&to)[2]) {
-    if (policy.path != path_name::automatic || tuning::entries != entry_storage::as_values ||
-        a.entries < tuning::jointly_analysed_entries) {
-      return false;
-    }
-    const time_limits no_limits;
-    planner of[2] = {{policy, forms[0], a, max_rhs, no_limits, on, memory},
-                     {policy, forms[1], a, max_rhs, no_limits, on, memory}};
-    triangle_with_levels<Index, Offset> triangles[2];
-    if (!build_both_with_levels(a, forms, {tuning::longest_row, longest_whole_row},
-                                of[0].counts_blocks() || of[1].counts_blocks(), on, memory.all_scratch(),
-                                triangles)) {
-      return false;
-    }
-    for (int k = 0; k < 2; ++k) {
-      static_cast<triangle_with_levels<Index, Offset>&>(to[k]) = std::move(triangles[k]);
-      of[k].split_rows(to[k]);
-    }
-    if (!to[0].levels && !to[1].levels) {
-      auto levels = levels_of_both(to[0].rows(), to[1].rows(), on, memory,
-                                   of[0].counts_blocks() || of[1].counts_blocks());
-      to[0].levels = std::move(levels[0]);
-      to[1].levels = std::move(levels[1]);
-      of[0].free_whole_rows(to[0]);
-      of[1].free_whole_rows(to[1]);
-    }
-    for (int k = 0; k < 2; ++k) {
-      if (to[k].levels && !of[k].counts_blocks()) {
-        to[k].levels->count_of_blocks = 0;  // it was counted for the other triangle
-      }
-    }
-    if (of[0].may_be_partitioned(to[0]) && of[1].may_be_partitioned(to[1])) {
-      search_both(of, to);
-      lay_out_both(of, to);
-    }
-    return true;
-  }
-
   /// Returns the plan; nothing if the path that the policy asks for cannot solve the system, if no plan meets
   /// the limit, or if the system is replaced. Takes arrays out of what build() has returned. `replace`: null:
   /// the system is not replaced. Synchronises.
@@ -167,46 +128,6 @@ class planner {
     return policy_.path == path_name::row_per_thread || tuning::entries != entry_storage::as_values;
   }
 
-  /// Splits the long rows of a prepared triangle, if it has any.
-  void split_rows(prepared_type& found) const {
-    if (found.triangle.longest_row > longest_whole_row) {
-      found.split = split_long_rows(found.triangle, tuning::longest_row, on_, memory_.all_scratch());
-    }
-  }
-  /// Frees the whole rows of a prepared triangle with rows to split, if no path and no other system is made
-  /// of them. The columns stay, because their number is needed.
-  void free_whole_rows(prepared_type& found) const {
-    if (found.split && policy_.exact_order && !may_be_single_block(found.triangle, found.levels->count)) {
-      found.triangle.row_offsets = {};
-      found.triangle.sources = {};
-      found.triangle.diagonal_sources = {};
-    }
-  }
-  /// Returns whether the first path that the planner considers for the triangle is the partitioned one.
-  [[nodiscard]] bool may_be_partitioned(const prepared_type& found) const {
-    return found.levels.has_value() && found.rows().entries() > 0 && !is_narrow(found.levels->count);
-  }
-  /// Searches the partitioned path for both triangles at the same time, and orders the rows of those that are
-  /// expected to take the row_per_thread path.
-  static void search_both(const planner (&of)[2], prepared_type (&to)[2]) {
-    const auto search_of = [&](int k) { return of[k].search_partitioned(to[k].rows(), *to[k].levels); };
-    partitioned_search searches[2] = {search_of(0), search_of(1)};
-    const auto behind = [&](int k) -> partitioned::work_behind {
-      if (!of[k].expects_row_per_thread(to[k].rows(), to[k].levels->count)) {
-        return {};
-      }
-      return [&of, &to, k](std::int64_t* slots) {
-        to[k].order =
-            row_per_thread_path::order_rows(to[k].rows(), *to[k].levels, slots, of[k].on_, of[k].memory_);
-      };
-    };
-    partitioned_search::choose_both(searches[0], searches[1], behind(0), behind(1));
-    for (int k = 0; k < 2; ++k) {
-      const double by_rows = of[k].row_per_thread_nanoseconds(to[k].rows(), to[k].levels->count);
-      to[k].search =
-          searches[k].take_result(of[k].hybrid_limit(std::min(searches[k].best().nanoseconds, by_rows)));
-    }
-  }
   /// The partitioned path of a triangle, laid out or about to be.
   struct layout : prepared_layout {
     partitioned_builder builder;
@@ -214,35 +135,6 @@ class planner {
     layout(const partitioned::shape_choice& chosen, const Executor& on, const analysis_memory& memory)
         : builder(chosen, on, memory) {}
   };
-  /// Returns whether the planner will take the partitioned path and nothing else, after a search.
-  [[nodiscard]] bool takes_partitioned(const prepared_type& found) const {
-    return policy_.exact_order && found.search->cells.size() == 0 &&
-           found.search->best.nanoseconds < row_per_thread_nanoseconds(found.rows(), found.levels->count);
-  }
-  /// Lays out the rows of small triangles that both take the partitioned path: the host waits once. Large
-  /// ones would need scratch memory for both.
-  static void lay_out_both(const planner (&of)[2], prepared_type (&to)[2]) {
-    if (of[0].stored_.entries > entries_of_one_wait || !of[0].takes_partitioned(to[0]) ||
-        !of[1].takes_partitioned(to[1])) {
-      return;
-    }
-    const Executor& on = of[0].on_;
-    const auto units = make_buffer<std::uint64_t>(2, on, of[0].memory_.scratch);
-    std::unique_ptr<layout> made[2];
-    for (int k = 0; k < 2; ++k) {
-      made[k] = std::make_unique<layout>(to[k].search->best, on, of[k].memory_);
-      if (!made[k]->builder.begin_layout(to[k].rows(), to[k].split.has_value(), *to[k].levels,
-                                         units.data() + k)) {
-        return;
-      }
-    }
-    std::uint64_t found[2];
-    on.download(found, units.data(), sizeof(found));
-    if (made[0]->builder.end_layout(found[0]) && made[1]->builder.end_layout(found[1])) {
-      to[0].layout = std::move(made[0]);
-      to[1].layout = std::move(made[1]);
-    }
-  }
   /// Returns a search for the best plan of the partitioned path.
   [[nodiscard]] partitioned_search search_partitioned(const triangle_type& triangle,
                                                       const row_levels<Index>& levels) const {
