@@ -15,13 +15,13 @@ namespace sptrsv::detail::supernodal {
 template <class Real>
 struct block_norms {
   using word = std::uint32_t;
+  static constexpr Real largest = std::numeric_limits<float>::max();
 
   word of_block;
   word of_inverse;
 
   /// Returns the word for the sum of a row.
   static SPTRSV_HOST_DEVICE word of_sum(Real sum) {
-    constexpr Real largest = std::numeric_limits<float>::max();
     return is_finite(sum) ? bit_cast<word>(static_cast<float>(sum < largest ? sum : largest)) : ~word{0};
   }
   /// Returns the norms of the identity.
