@@ -25,12 +25,13 @@ template <class Index, class Offset>
 struct prepared_triangle : triangle_with_levels<Index, Offset> {
   /// The triangle with long rows split, if there are any; then the levels are of these rows.
   std::optional<split_triangle<Index, Offset>> split;
-  /// Of the partitioned path, as the planner would search it; empty: it has not been searched.
+  /// The result of the search for the partitioned path; empty: the path has not been searched.
   std::optional<partitioned::search_result> search;
-  /// Of the row_per_thread path; empty: its rows have not been put in order. The number of slots is in
-  /// `search`.
+  /// The order of the rows for the row_per_thread path; empty: it has not been made. The number of slots is
+  /// in `search`.
   std::optional<row_per_thread::row_order<Index, Offset>> order;
-  /// Of the partitioned path, for the shape of `search`; null: its rows have not been laid out.
+  /// The rows as the partitioned path lays them out for the shape of `search`; null: they have not been laid
+  /// out.
   std::unique_ptr<prepared_layout> layout;
 
   /// Returns the bytes that the solver will keep.

@@ -1,4 +1,4 @@
-// Which PE has which rows of which panels, and the trees of messages between the PEs that share a panel.
+// The assignment of the rows of panels to PEs, and the trees of messages between the PEs that share a panel.
 #pragma once
 
 #include <algorithm>
@@ -61,8 +61,8 @@ struct pe_grid {
   int columns = 1;
 };
 
-/// Which PE has which rows of which panels. Most supernodes belong to one PE. Others are divided over a grid
-/// (Ding, Liu, Williams and Li 2021, section 2): supernode J has number n(J) among them. The rows of its
+/// The assignment of the rows of panels to PEs. Most supernodes belong to one PE. Others are divided over a
+/// grid (Ding, Liu, Williams and Li 2021, section 2): supernode J has number n(J) among them. The rows of its
 /// panel that are columns of supernode I, where I = J is the diagonal block, belong to the PE in row n(I) mod
 /// grid.rows and column n(J) mod grid.columns. So contributions to a row stay in one row of the grid, from
 /// supernode to supernode, and all PEs that share a panel are in one column of it.

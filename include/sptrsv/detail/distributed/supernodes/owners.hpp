@@ -1,4 +1,4 @@
-// Which PE solves which supernode, by the model of the time of a solve.
+// The choice of the PE that solves each supernode, by the model of the time of a solve.
 #pragma once
 
 #include <algorithm>

@@ -132,7 +132,7 @@ struct predictions {
   std::int64_t word = 0;              ///< see work_behind
 };
 
-/// What is predicted of one system.
+/// The prediction for one system.
 struct prediction_job {
   const std::vector<level_table>& tables;
   const counted_cells& counted;  ///< the cells of the tables

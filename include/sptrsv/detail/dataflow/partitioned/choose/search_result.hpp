@@ -22,7 +22,7 @@ struct shape_choice {
 struct search_result {
   shape_choice best;
   double hybrid_nanoseconds = 0;  ///< see prediction
-  /// Of several tables, with that of the best choice, if a hybrid path may be chosen.
+  /// The cells of several tables, with that of the best choice. Empty if no hybrid path may be chosen.
   buffer<level_counts> cells;
   std::int64_t begin = 0;  ///< the first cell of the table of the best choice
   std::int64_t word = 0;   ///< the number that the work behind the predictions stored
