@@ -7,7 +7,7 @@
 
 namespace sptrsv::detail::triangle_kernels {
 
-/// What check_entries_agent finds for one triangle of the stored matrix.
+/// The result of check_entries_agent for one triangle of the stored matrix.
 template <class Offset>
 struct checked_triangle {
   triangle_form form{system_options{}, false};

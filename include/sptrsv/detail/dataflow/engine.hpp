@@ -63,7 +63,7 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
     }
   }
 
-  /// What the analyses of both triangles of a matrix begin with.
+  /// Prepares the analyses of both triangles of a matrix together.
   using joint_analysis = dataflow::joint_analysis<policy_type, Scalar, Index, Offset, Executor>;
 
   /// The first call passes the values of the constructor.

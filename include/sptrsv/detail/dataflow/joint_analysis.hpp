@@ -1,4 +1,4 @@
-// What the analyses of both triangles of a matrix begin with.
+// The steps that the analyses of both triangles of a matrix share.
 #pragma once
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 
 namespace sptrsv::detail::incomplete {
 
-/// Computes the rows of a warp, each of which is a short_row.
+/// Computes the rows that a warp has taken. Each of them is a short_row.
 ///
 /// The steps come in the order of their slots, and only those operands that a step needs have to be known.
 /// The lanes with products l_ij conj(l_kj) add them up in a tree, whose last lane has the reciprocal of the

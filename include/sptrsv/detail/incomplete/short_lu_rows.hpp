@@ -7,9 +7,9 @@
 
 namespace sptrsv::detail::incomplete {
 
-/// Computes the rows of a warp, each of which is a short_row. All indices that the steps need are known
-/// before the operands are, so that a step is a product, a shuffle and a product: in the step of slot s all
-/// lanes get l = a_is / u_ss, then the lane of each slot j that an operand u_sj of the step belongs to
+/// Computes the rows that a warp has taken. Each of them is a short_row. All indices that the steps need are
+/// known before the operands are, so that a step is a product, a shuffle and a product: in the step of slot s
+/// all lanes get l = a_is / u_ss, then the lane of each slot j that an operand u_sj of the step belongs to
 /// subtracts l u_sj.
 template <class Scalar, class Index, class Offset, int Lanes>
 class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {

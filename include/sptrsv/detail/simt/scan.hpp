@@ -158,7 +158,7 @@ struct scan_agent {
   }
 };
 
-/// An element of a scan of which only its count is known.
+/// An element of a scan that has a count and nothing else.
 struct counted {
   std::int64_t count;
 };

@@ -11,6 +11,8 @@
 //      what follows the first d + 1 elements, and element d stands in the row of the diagonal.
 //   3. A fundamental supernode has one child only. So a run ends before a column that is the first row of
 //      another run. The lists stay.
+//
+// The file is long because it has all kernels of these steps, which share the lists.
 #pragma once
 
 #include <cstdint>

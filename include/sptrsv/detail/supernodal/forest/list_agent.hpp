@@ -191,9 +191,10 @@ struct forest_list_agent {
             {}};
   }
 
-  /// Sorts the items by a field whose values are smaller than `limit`, and leaves the order of equal ones: a
-  /// radix sort, after each pass of which `from` and `to` are exchanged. A digit may have bits of the field
-  /// above, by which the items are sorted later. A barrier precedes the call, and ends it.
+  /// Sorts the items by a field whose values are smaller than `limit`. Equal items keep their order. This is
+  /// a radix sort, and each pass exchanges `from` and `to`. The last digit may contain bits of the next
+  /// field; this does no harm, because the items are sorted by that field later. The caller calls a barrier
+  /// before; the function ends with one.
   template <class Context>
   SPTRSV_DEVICE static void sort(Context& ctx, shared_storage& shared, std::uint64_t*& from,
                                  std::uint64_t*& to, int count, int shift, int limit) {
