@@ -849,7 +849,7 @@ ERRORS = (
         "late search: its levels are taken although it was given up",
         "flag",
         "analysis",
-        Edit(D + "levels/level_searches.hpp", "results[0].given_up != 0 || results[1].given_up != 0", "false"),
+        Edit(D + "levels/level_searches.hpp", "results[0].given_up != 0", "false"),
     ),
     error(
         "late search: a warp that gives up publishes nothing",
@@ -862,6 +862,16 @@ ERRORS = (
         "flag",
         "analysis",
         Edit(LEVELS, "!p.condition.hold(ctx)", "false"),
+    ),
+    error(
+        "both analyses: the second triangle gets a schedule of the first one",
+        "offset",
+        "joint_analysis",
+        Edit(
+            D + "dataflow/joint_analysis.hpp",
+            "of[1].make_schedule(second, -1, shared_limit)",
+            "of[1].make_schedule(first, -1, shared_limit)",
+        ),
     ),
     error(
         "both analyses: the second system takes the tasks of the first one",

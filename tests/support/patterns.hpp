@@ -51,6 +51,12 @@ inline pattern chain(std::int64_t size) {
   }
   return made;
 }
+/// A chain whose first rows need another row, too: narrow, and different from its upper triangle read
+/// backwards.
+inline pattern uneven_chain(std::int64_t size) {
+  return where("uneven_chain", size,
+               [=](auto i, auto j) { return j == i - 1 || (i < size / 3 && j == i - 5); });
+}
 inline pattern dense(std::int64_t size) {
   return where("dense", size, [](auto, auto) { return true; });
 }

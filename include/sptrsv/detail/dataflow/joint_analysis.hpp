@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
 
+#include "sptrsv/detail/base/run_both.hpp"
 #include "sptrsv/detail/dataflow/planner.hpp"
 
 namespace sptrsv::detail::dataflow {
@@ -72,6 +74,7 @@ class joint_analysis {
         to[k].levels->count_of_blocks = 0;  // it was counted for the other triangle
       }
     }
+    make_schedules(of, to);
     if (may_be_partitioned(of[0], to[0]) && may_be_partitioned(of[1], to[1])) {
       search_both(of, to);
       lay_out_both(of, to);
@@ -94,6 +97,25 @@ class joint_analysis {
       found.triangle.sources = {};
       found.triangle.diagonal_sources = {};
     }
+  }
+  /// Makes the schedules of the triangles for which the planner considers the single_block path: of both at
+  /// the same time.
+  static void make_schedules(const planner_type (&of)[2], prepared_type (&to)[2]) {
+    const auto is_wanted = [&](int k) {
+      return to[k].levels && to[k].triangle.entries() > 0 && of[k].has_schedule() &&
+             of[k].may_be_single_block(to[k].triangle, to[k].levels->count);
+    };
+    if (!is_wanted(0) || !is_wanted(1)) {
+      return;
+    }
+    const Executor& on = of[0].on_;
+    const auto first = single_block::download_rows(to[0].triangle, on);
+    const auto second = single_block::download_rows(to[1].triangle, on);
+    const std::size_t shared_limit = on.shared_limit();
+    run_both(
+        to[0].triangle.entries() + to[1].triangle.entries() >= many_entries,
+        [&] { to[0].schedule = of[0].make_schedule(first, -1, shared_limit); },
+        [&] { to[1].schedule = of[1].make_schedule(second, -1, shared_limit); });
   }
   /// Returns whether the first path that the planner considers for the triangle is the partitioned one.
   static bool may_be_partitioned(const planner_type& of, const prepared_type& found) {

@@ -87,10 +87,11 @@ class planner {
       return std::move(*stored_.prepared);
     }
     if (is_row_per_thread_only() || policy_.path == path_name::single_block) {
-      return {{build_on_device(stored_, form_, on_, memory_.all_scratch()), {}}, {}, {}, {}, {}};
+      return {{build_on_device(stored_, form_, on_, memory_.all_scratch()), {}}, {}, {}, {}, {}, {}};
     }
     return {build_with_levels(stored_, form_, {tuning::longest_row, longest_whole_row}, counts_blocks(), on_,
                               memory_.all_scratch()),
+            {},
             {},
             {},
             {},
@@ -106,6 +107,7 @@ class planner {
     known_search_ = std::move(found.search);
     known_order_ = std::move(found.order);
     known_layout_ = std::move(found.layout);
+    known_schedule_ = std::move(found.schedule);
     replace_ = replace;
     whole_ = &triangle;
     facts_.entries = triangle.entries() + (form_.unit ? 0 : triangle.size);
@@ -433,45 +435,63 @@ class planner {
     return split_long_rows(triangle, tuning::longest_row, on_, memory_.all_scratch());
   }
 
+  /// Returns whether the system is small enough for the single_block path: row numbers of the schedule have
+  /// 32 bits, and each right-hand side takes one thread block.
+  [[nodiscard]] bool has_schedule() const {
+    return stored_.size < (std::int64_t{1} << 31) - 2 && max_rhs_ < std::int64_t{1} << 31;
+  }
+  /// Returns the predicted time of a single partition.
+  [[nodiscard]] double narrow_nanoseconds(std::int64_t entries, std::int64_t levels) const {
+    return partitioned::narrow_nanoseconds<tuning>(stored_.size, entries, levels);
+  }
+  /// Makes the schedule of the single_block path for the rows of a triangle; see plan_single_block(). Calls
+  /// no CUDA. `shared_limit`: bytes of shared memory of a thread block.
+  [[nodiscard]] single_block::planned_schedule make_schedule(
+      const single_block::host_rows<Index, Offset>& rows, int shape, std::size_t shared_limit) const {
+    const auto levels = levels_on_host<Index>(rows.row_offsets, rows.columns);
+    single_block::planned_schedule found;
+    found.levels = levels.count();
+    double limit = std::numeric_limits<double>::infinity();
+    if (policy_.path == path_name::automatic) {
+      if (!is_narrow(found.levels)) {
+        return found;
+      }
+      const auto entries = static_cast<std::int64_t>(rows.columns.size());
+      limit = std::min(narrow_nanoseconds(entries, found.levels), limits_.nanoseconds);
+    }
+    found.chosen = single_block::choose_shape<tuning>(rows, levels, shape);
+    if (found.chosen.nanoseconds <= limit) {
+      found.made = single_block::make_schedule<tuning, Scalar>(rows, levels, found.chosen, shared_limit,
+                                                               form_.reversed);
+    }
+    return found;
+  }
+
   /// Plans the single_block path if the policy asks for it, or if levels are narrow and its predicted time is
   /// not longer than that of a single partition. `shape`: index into the tuning's shapes, or -1 for the
   /// fastest one.
   std::optional<plan_type> plan_single_block(const triangle_type& triangle, int shape) {
-    // Row numbers of the schedule have 32 bits, and each right-hand side takes one thread block.
-    if (triangle.size >= (std::int64_t{1} << 31) - 2 || max_rhs_ >= std::int64_t{1} << 31) {
+    if (!has_schedule()) {
       return {};
     }
-    const auto rows = single_block::download_rows(triangle, on_);
-    const auto levels = levels_on_host<Index>(rows.row_offsets, rows.columns);
-    levels_ = levels.count();
-    double limit = std::numeric_limits<double>::infinity();
-    std::vector<predicted_time> predictions;
+    if (!known_schedule_) {
+      known_schedule_ = make_schedule(single_block::download_rows(triangle, on_), shape, on_.shared_limit());
+    }
+    const single_block::planned_schedule found = std::move(*known_schedule_);
+    levels_ = found.levels;
+    if (!found.made || is_replaced(found.chosen.nanoseconds, path_name::single_block)) {
+      return {};
+    }
+    std::vector<predicted_time> predictions{{"single_block", found.chosen.nanoseconds}};
     if (policy_.path == path_name::automatic) {
-      if (!is_narrow(levels_)) {
-        return {};
-      }
-      predictions.push_back({"partitioned", partitioned::narrow_nanoseconds<tuning>(
-                                                triangle.size, triangle.entries(), levels_)});
-      limit = std::min(predictions.front().nanoseconds, limits_.nanoseconds);
+      predictions.push_back({"partitioned", narrow_nanoseconds(triangle.entries(), levels_)});
     }
-    const auto chosen = single_block::choose_shape<tuning>(rows, levels, shape);
-    if (chosen.nanoseconds > limit) {
-      return {};
-    }
-    const auto schedule =
-        single_block::make_schedule<tuning, Scalar>(rows, levels, chosen, on_.shared_limit(), form_.reversed);
-    if (!schedule) {
-      return {};
-    }
-    if (is_replaced(chosen.nanoseconds, path_name::single_block)) {
-      return {};
-    }
-    predictions.insert(predictions.begin(), {"single_block", chosen.nanoseconds});
     plan_type made{
-        single_block_path(*schedule, chosen.index, max_rhs_, copy_of(triangle.sources, on_, memory_.kept),
+        single_block_path(*found.made, found.chosen.index, max_rhs_,
+                          copy_of(triangle.sources, on_, memory_.kept),
                           copy_of(triangle.diagonal_sources, on_, memory_.kept), form_, on_, memory_.kept),
         levels_,
-        chosen.nanoseconds,
+        found.chosen.nanoseconds,
         std::move(predictions),
         {}};
     made.text = reason("single_block", policy_.path == path_name::automatic, made.predictions);
@@ -521,6 +541,7 @@ class planner {
   std::optional<partitioned::search_result> known_search_;  ///< see prepared_triangle
   std::optional<row_order> known_order_;
   std::unique_ptr<prepared_layout> known_layout_;
+  std::optional<single_block::planned_schedule> known_schedule_;
   std::int64_t levels_ = 0;                          ///< of the system; 0 as long as they are not counted
   const replace_function* replace_ = nullptr;        ///< null when it has been called, too
   const triangle_type* whole_ = nullptr;             ///< the triangle without partial rows

@@ -8,6 +8,7 @@
 #include "sptrsv/detail/analysis/split_rows.hpp"
 #include "sptrsv/detail/dataflow/partitioned/choose/search_result.hpp"
 #include "sptrsv/detail/dataflow/row_per_thread/sliced_ell.hpp"
+#include "sptrsv/detail/dataflow/single_block/choice.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
 namespace sptrsv::detail::dataflow {
@@ -33,6 +34,8 @@ struct prepared_triangle : triangle_with_levels<Index, Offset> {
   /// The rows as the partitioned path lays them out for the shape of `search`; null: they have not been laid
   /// out.
   std::unique_ptr<prepared_layout> layout;
+  /// The schedule of the single_block path; empty: it has not been made.
+  std::optional<single_block::planned_schedule> schedule;
 
   /// Returns the bytes that the solver will keep.
   [[nodiscard]] std::size_t kept_bytes() const {

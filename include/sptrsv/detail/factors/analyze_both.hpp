@@ -6,7 +6,8 @@
 #include <type_traits>
 
 #include "sptrsv/detail/base/peak_resource.hpp"
-#include "sptrsv/detail/factors/run_both.hpp"
+#include "sptrsv/detail/base/run_both.hpp"
+#include "sptrsv/detail/factors/for_each.hpp"
 #include "sptrsv/options.hpp"
 #include "sptrsv/solver.hpp"
 
@@ -53,8 +54,8 @@ class pair_analysis {
         return shared;
       }
     }
-    run_both<executor>(
-        first.matrix.entries + second.matrix.entries >= many_entries,
+    run_both(
+        !has_kernels<executor> && first.matrix.entries + second.matrix.entries >= many_entries,
         [&] { of_first.emplace(analyze(policy_, first.matrix, first.options, stream_, &resource_)); },
         [&] { of_second.emplace(analyze(policy_, second.matrix, second.options, stream_, &resource_)); });
     return shared;

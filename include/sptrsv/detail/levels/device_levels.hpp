@@ -119,8 +119,8 @@ std::array<row_levels<Index>, 2> levels_of_both(const device_triangle<Index, Off
       {second, searches.data() + 2, limit_of_search(second.size, second.entries())});
   level_search results[2][2];
   on.download(results, searches.data(), sizeof(results));
-  row_levels<Index> levels = of_first.finish(first, results[0]);
-  return {std::move(levels), of_second.finish(second, results[1])};
+  return level_searches<Index, Offset, Executor>::finish_both(of_first, first, results[0], of_second, second,
+                                                              results[1]);
 }
 
 template <class Index, class Offset>
@@ -276,11 +276,20 @@ bool build_both_with_levels(const pattern_view<Index, Offset>& a, const triangle
     search_levels(searched(0), searched(1));
     read_reports();
   }
-  for (int k = 0; k < 2; ++k) {
-    to[k].levels.reset();
-    if (is_whole[k]) {
-      to[k].levels = searches[k].finish(triangles[k], found[k].searches);
+  if (is_whole[0] && is_whole[1]) {
+    auto levels = level_searches<Index, Offset, Executor>::finish_both(
+        searches[0], triangles[0], found[0].searches, searches[1], triangles[1], found[1].searches);
+    to[0].levels = std::move(levels[0]);
+    to[1].levels = std::move(levels[1]);
+  } else {
+    for (int k = 0; k < 2; ++k) {
+      to[k].levels.reset();
+      if (is_whole[k]) {
+        to[k].levels = searches[k].finish(triangles[k], found[k].searches);
+      }
     }
+  }
+  for (int k = 0; k < 2; ++k) {
     to[k].triangle = std::move(triangles[k]);
   }
   return true;

@@ -3,13 +3,16 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/base/make_buffer.hpp"
+#include "sptrsv/detail/base/run_both.hpp"
 #include "sptrsv/detail/levels/levels_agent.hpp"
 
 namespace sptrsv::detail {
@@ -160,23 +163,52 @@ class level_searches {
   /// Returns the levels. `results`: of the searches; those that were given up are repeated on the host, which
   /// synchronises.
   row_levels<Index> finish(const device_triangle<Index, Offset>& t, const level_search (&results)[2]) {
+    take_results(t, results);
+    repeat_on_host();
+    return take_levels();
+  }
+  /// Does the same for two triangles; the host repeats searches of both at the same time.
+  static std::array<row_levels<Index>, 2> finish_both(level_searches& first,
+                                                      const device_triangle<Index, Offset>& of_first,
+                                                      const level_search (&first_results)[2],
+                                                      level_searches& second,
+                                                      const device_triangle<Index, Offset>& of_second,
+                                                      const level_search (&second_results)[2]) {
+    first.take_results(of_first, first_results);
+    second.take_results(of_second, second_results);
+    run_both(
+        first.pattern_ && second.pattern_ && of_first.entries() + of_second.entries() >= many_entries,
+        [&] { first.repeat_on_host(); }, [&] { second.repeat_on_host(); });
+    return {first.take_levels(), second.take_levels()};
+  }
+
+ private:
+  /// Takes what the searches have found, and copies the triangle to the host if one of them was given up.
+  void take_results(const device_triangle<Index, Offset>& t, const level_search (&results)[2]) {
     found_.count = results[0].levels;
     found_.count_of_blocks = results[1].levels;
-    if (results[0].given_up != 0 || results[1].given_up != 0) {
-      const downloaded_pattern<Index, Offset> pattern(t, on_);
-      const std::unique_ptr<Index[]> levels(new Index[static_cast<std::size_t>(t.size)]);
-      if (results[1].given_up != 0) {
-        found_.count_of_blocks = static_cast<std::int64_t>(pattern.find_levels(0, levels.get()));
-      }
-      if (results[0].given_up != 0) {
-        found_.count = static_cast<std::int64_t>(pattern.find_levels(1, levels.get()));
-        on_.upload(found_.of_row.data(), levels.get(), found_.of_row.bytes());
-      }
+    is_given_up_ = results[0].given_up != 0;
+    is_given_up_for_blocks_ = results[1].given_up != 0;
+    if (is_given_up_ || is_given_up_for_blocks_) {
+      pattern_.emplace(t, on_);
+      levels_.reset(new Index[static_cast<std::size_t>(t.size)]);
+    }
+  }
+  void repeat_on_host() {
+    if (is_given_up_for_blocks_) {
+      found_.count_of_blocks = static_cast<std::int64_t>(pattern_->find_levels(0, levels_.get()));
+    }
+    if (is_given_up_) {
+      found_.count = static_cast<std::int64_t>(pattern_->find_levels(1, levels_.get()));
+    }
+  }
+  row_levels<Index> take_levels() {
+    if (is_given_up_) {
+      on_.upload(found_.of_row.data(), levels_.get(), found_.of_row.bytes());
     }
     return std::move(found_);
   }
 
- private:
   /// Returns the number of searches.
   [[nodiscard]] int count() const { return counts_blocks_ ? 2 : 1; }
   [[nodiscard]] typename levels_agent<Index, Offset>::params params_of(
@@ -198,6 +230,10 @@ class level_searches {
   const Executor& on_;
   buffer<Index> of_blocks_;
   row_levels<Index> found_;
+  bool is_given_up_ = false;
+  bool is_given_up_for_blocks_ = false;
+  std::optional<downloaded_pattern<Index, Offset>> pattern_;  ///< empty: no search was given up
+  std::unique_ptr<Index[]> levels_;                           ///< by row, if a search was given up
 };
 
 }  // namespace sptrsv::detail

@@ -100,6 +100,13 @@ std::optional<schedule> make_schedule(const host_rows<Index, Offset>& rows, cons
   return schedule_builder<Index, Offset>(rows, chosen.shape, tiles, reversed).build(levels.rows);
 }
 
+/// A schedule that the host has made, and what is known before the path is chosen.
+struct planned_schedule {
+  std::int64_t levels = 0;  ///< of the triangle
+  shape_choice chosen;
+  std::optional<schedule> made;  ///< nothing if the path cannot solve the system, or takes too long
+};
+
 /// Copies a triangle to the host. Synchronises.
 template <class Index, class Offset, class Executor>
 host_rows<Index, Offset> download_rows(const device_triangle<Index, Offset>& t, const Executor& on) {

@@ -1,23 +1,21 @@
-// Two analyses at the same time, where the host computes.
+// Work of the host for two systems at the same time.
 #pragma once
 
 #include <cstdint>
 #include <exception>
 
-#include "sptrsv/detail/factors/for_each.hpp"
+namespace sptrsv::detail {
 
-namespace sptrsv::detail::factors {
-
-/// Entries of a system whose analysis takes a few times as long as the start of a thread.
+/// Entries of two systems together whose analyses take a few times as long as the start of a thread.
 inline constexpr std::int64_t many_entries = 20'000;
 
-/// Calls both functions: on the host at the same time if OpenMP has two threads for it, else one after the
-/// other. If both throw, the exception of the first one is passed on. `is_long`: whether the calls take much
-/// longer than the start of a thread.
-template <class Executor, class First, class Second>
+/// Calls both functions: at the same time if OpenMP has two threads for it, else one after the other. If both
+/// throw, the exception of the first one is passed on. `is_long`: whether the calls take much longer than the
+/// start of a thread. Threads of OpenMP have a current device of their own, so the functions call no CUDA.
+template <class First, class Second>
 void run_both([[maybe_unused]] bool is_long, const First& first, const Second& second) {
 #ifdef _OPENMP
-  if (is_long && !has_kernels<Executor>) {
+  if (is_long) {
     std::exception_ptr failures[2];
 #pragma omp parallel for num_threads(2) schedule(static, 1)
     for (int i = 0; i < 2; ++i) {
@@ -39,4 +37,4 @@ void run_both([[maybe_unused]] bool is_long, const First& first, const Second& s
   second();
 }
 
-}  // namespace sptrsv::detail::factors
+}  // namespace sptrsv::detail
