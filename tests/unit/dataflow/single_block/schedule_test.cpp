@@ -98,9 +98,9 @@ std::vector<double> interpret(const system& s, const schedule& p, bool reversed)
             << "reloaded before it is sure to be written";
         rhs = x.at(from);
       }
+      single_block::entry_slots slots(p.shape, static_cast<std::uint32_t>(first + r));
       for (std::size_t i = 0; i < capacity; ++i) {
-        const std::size_t slot =
-            p.shape.slot(static_cast<std::uint32_t>(first + r), static_cast<std::uint32_t>(i));
+        const std::size_t slot = slots.take();
         if (outer[slot] != 0) {
           rhs -= outer[slot] * x_ring.at(p.operands[slot]);
         } else {

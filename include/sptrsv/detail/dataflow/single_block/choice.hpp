@@ -52,6 +52,7 @@ std::int64_t count_tiles(const host_rows<Index, Offset>& t, const host_levels<In
 struct shape_choice {
   int index = 0;
   shape_values shape{};
+  std::int64_t tiles = 0;  ///< see count_tiles()
   double nanoseconds = std::numeric_limits<double>::infinity();
 };
 
@@ -63,11 +64,11 @@ shape_choice choose_shape(const host_rows<Index, Offset>& rows, const host_level
   shape_choice best;
   shapes_of<Tuning>::type::for_each([&](auto shape, int index) {
     const shape_values values = values_of<decltype(shape)>();
-    const double time =
-        Tuning::single_block_launch_ns +
-        static_cast<double>(count_tiles(rows, levels, values)) * Tuning::single_block_shapes[index].tile_ns;
+    const std::int64_t tiles = count_tiles(rows, levels, values);
+    const double time = Tuning::single_block_launch_ns +
+                        static_cast<double>(tiles) * Tuning::single_block_shapes[index].tile_ns;
     if (time < best.nanoseconds && (wanted < 0 || wanted == index)) {
-      best = {index, values, time};
+      best = {index, values, tiles, time};
     }
   });
   return best;
@@ -97,7 +98,8 @@ std::optional<schedule> make_schedule(const host_rows<Index, Offset>& rows, cons
   if (tiles < 2 * chosen.shape.reload_distance()) {
     return {};
   }
-  return schedule_builder<Index, Offset>(rows, chosen.shape, tiles, reversed).build(levels.rows);
+  return schedule_builder<Index, Offset>(rows, chosen.shape, tiles, reversed)
+      .build(levels.rows, chosen.tiles);
 }
 
 /// A schedule that the host has made, and what is known before the path is chosen.

@@ -72,8 +72,12 @@ class schedule_builder {
   }
 
   /// Returns the schedule; nothing if the ring buffer is too short for this triangle. `order`: the rows, each
-  /// one after the rows that it needs.
-  std::optional<schedule> build(const std::vector<Index>& order) {
+  /// one after the rows that it needs. `tiles`: how many are expected; there may be more.
+  std::optional<schedule> build(const std::vector<Index>& order, std::int64_t tiles = 0) {
+    const auto rows = static_cast<std::size_t>((tiles + p_.shape.stage_tiles) * rows_);
+    p_.rows.reserve(rows);
+    p_.in_tile_rows.reserve(rows);
+    p_.operands.reserve(rows * static_cast<std::size_t>(capacity_));
     std::vector<term> terms;
     for (std::size_t i = 0; i < order.size() && !failed_; ++i) {
       const Index row = order[i];
@@ -123,11 +127,12 @@ class schedule_builder {
   /// Returns the first tile that can take the row: the last one, or a new one.
   [[nodiscard]] std::int64_t tile_for(const std::vector<term>& terms) const {
     const std::int64_t last = p_.tiles - 1;
-    const std::int64_t next_slot = first_slot(last) + filled_;
-    const bool too_far = std::any_of(terms.begin(), terms.end(), [&](const term& t) {
-      return t.slot >= first_slot(last) && next_slot - t.slot > p_.shape.reach;
-    });
-    return filled_ == rows_ || too_far ? last + 1 : last;
+    const std::int64_t first = first_slot(last);
+    const std::int64_t first_in_reach = first + filled_ - p_.shape.reach;
+    const bool is_full = filled_ == rows_ || std::any_of(terms.begin(), terms.end(), [&](const term& t) {
+                           return t.slot >= first && t.slot < first_in_reach;
+                         });
+    return is_full ? last + 1 : last;
   }
 
   /// Replaces the oldest terms by links to partial rows until the rest fits.
@@ -151,7 +156,8 @@ class schedule_builder {
   }
   /// Returns how many terms the row would take from earlier tiles if it were placed now.
   [[nodiscard]] std::size_t outer_terms(const std::vector<term>& terms) const {
-    return outer_terms(terms, tile_for(terms));
+    return terms.size() <= static_cast<std::size_t>(capacity_) ? terms.size()
+                                                               : outer_terms(terms, tile_for(terms));
   }
   /// Returns how many terms the row takes from earlier tiles if it is placed in `tile`.
   [[nodiscard]] std::size_t outer_terms(const std::vector<term>& terms, std::int64_t tile) const {
@@ -197,8 +203,11 @@ class schedule_builder {
     const auto begin = static_cast<std::uint32_t>(first_slot(tile));
     const std::uint32_t slot = begin + static_cast<std::uint32_t>(filled_++);
     const auto ring_size = static_cast<std::uint32_t>(p_.x_ring_size);
+    if (begin >= ring_begin_ + ring_size) {
+      ring_begin_ += ring_size;
+    }
     p_.rows[slot] = row;
-    std::uint32_t outer = 0;
+    entry_slots next(p_.shape, slot);
     for (const term& t : terms) {
       std::uint32_t to = 0;
       if (t.slot >= begin) {
@@ -206,9 +215,10 @@ class schedule_builder {
         p_.in_tile_rows[slot] |= 1u << in_tile;
         to = in_tile_bit | (slot * static_cast<std::uint32_t>(rows_) + in_tile);
       } else {
-        to = p_.shape.slot(slot, outer);
-        p_.operands[to] = static_cast<std::uint16_t>(1 + t.slot % ring_size);
-        ++outer;
+        to = next.take();
+        // The ring buffer has the components of the tile's lap and the end of the one before.
+        const std::uint32_t lap_begin = t.slot < ring_begin_ ? ring_begin_ - ring_size : ring_begin_;
+        p_.operands[to] = static_cast<std::uint16_t>(1 + (t.slot - lap_begin));
       }
       ((t.entry & link_bit) != 0 ? p_.link_slots[t.entry & ~link_bit] : p_.entry_slots[t.entry]) = to;
     }
@@ -229,7 +239,8 @@ class schedule_builder {
   int capacity_;
   std::int64_t x_ring_tiles_;
   bool reversed_;
-  int filled_;  ///< rows of the last tile
+  int filled_;                    ///< rows of the last tile
+  std::uint32_t ring_begin_ = 0;  ///< row of the schedule with which the lap of the last tile begins
   bool failed_ = false;
   schedule p_;
   std::unordered_map<std::int32_t, std::uint32_t> reloaded_;  ///< by row of x: its latest reloading row

@@ -53,21 +53,40 @@ struct shape_values {
   [[nodiscard]] SPTRSV_HOST_DEVICE constexpr int threads() const { return rows * lanes; }
   /// Returns how many entries a row may have whose columns are in earlier tiles.
   [[nodiscard]] int row_capacity() const { return lanes * entries; }
-  /// Returns the slot of the k-th entry of a row of the schedule. The entries of a row are dealt to its lanes
-  /// one by one. A lane reads its entries in pairs; the first pairs of all lanes of a tile stand before the
-  /// second pairs.
-  [[nodiscard]] constexpr std::uint32_t slot(std::uint32_t row, std::uint32_t k) const {
-    const auto l = static_cast<std::uint32_t>(lanes);
-    const auto in_tile = static_cast<std::uint32_t>(threads());
-    const std::uint32_t tile = row / static_cast<std::uint32_t>(rows);
-    const std::uint32_t thread = row % static_cast<std::uint32_t>(rows) * l + k % l;
-    const std::uint32_t entry = k / l;
-    return (tile * static_cast<std::uint32_t>(entries / 2) + entry / 2) * 2 * in_tile + 2 * thread +
-           entry % 2;
-  }
   /// Returns after how many tiles a component may be reloaded from x: by then its store to x is visible to
   /// producers.
   [[nodiscard]] int reload_distance() const { return (stages + 2) * stage_tiles; }
+};
+
+/// The slots of the entries of a row of the schedule, from the first one on. The entries of a row are dealt
+/// to its lanes one by one. A lane reads its entries in pairs; the first pairs of all lanes of a tile stand
+/// before the second pairs.
+class entry_slots {
+ public:
+  entry_slots(const shape_values& shape, std::uint32_t row)
+      : lanes_(static_cast<std::uint32_t>(shape.lanes)),
+        pair_stride_(2 * static_cast<std::uint32_t>(shape.threads())) {
+    const auto rows = static_cast<std::uint32_t>(shape.rows);
+    first_ =
+        row / rows * static_cast<std::uint32_t>(shape.entries / 2) * pair_stride_ + 2 * (row % rows * lanes_);
+  }
+
+  std::uint32_t take() {
+    const std::uint32_t slot = first_ + 2 * lane_ + in_pair_;
+    if (++lane_ == lanes_) {
+      lane_ = 0;
+      first_ += in_pair_ * pair_stride_;
+      in_pair_ ^= 1;
+    }
+    return slot;
+  }
+
+ private:
+  std::uint32_t lanes_;
+  std::uint32_t pair_stride_;  ///< slots of the pairs of all lanes of a tile
+  std::uint32_t first_;        ///< slot of the first lane's pair
+  std::uint32_t lane_ = 0;
+  std::uint32_t in_pair_ = 0;
 };
 
 template <class Shape>
