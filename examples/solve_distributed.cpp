@@ -50,11 +50,12 @@ void begin_table(table& t, vertex side, const grid_factor& factor) {
 /// Adds the line of a run. Returns whether its solution is right.
 bool add_result(table& t, bool backward, std::int64_t pes, const distributed_result& r) {
   const bool is_right = r.error <= r.bound;
-  t.add_row(std::string(backward ? "L^T x = b, " : "L x = b, ") + std::to_string(pes) + " PEs",
-            {std::to_string(r.facts.pes), in_milliseconds(r.milliseconds),
-             in_milliseconds(r.facts.predicted_ns / 1e6), formatted("%.2f s", r.setup_seconds),
-             grouped(r.facts.messages), in_bytes(static_cast<std::size_t>(r.facts.sent_bytes)),
-             in_bytes(r.facts.device_bytes), formatted("%.1e", r.error) + (is_right ? " OK" : " WRONG")});
+  t.add_row(
+      std::string(backward ? "L^T x = b, " : "L x = b, ") + std::to_string(pes) + (pes == 1 ? " PE" : " PEs"),
+      {std::to_string(r.facts.pes), in_milliseconds(r.milliseconds),
+       in_milliseconds(r.facts.predicted_ns / 1e6), formatted("%.2f s", r.setup_seconds),
+       grouped(r.facts.messages), in_bytes(static_cast<std::size_t>(r.facts.sent_bytes)),
+       in_bytes(r.facts.device_bytes), formatted("%.1e", r.error) + (is_right ? " OK" : " WRONG")});
   return is_right;
 }
 
