@@ -174,7 +174,8 @@ function(sptrsv_add_cases test)
     if("gpu" IN_LIST arg_LABELS)
       set_tests_properties(${name} PROPERTIES RESOURCE_LOCK gpu)
     elseif(arg_SHARDS GREATER 1)
-      set_tests_properties(${name} PROPERTIES COST 100)  # CTest starts the long tests first
+      # CTest starts tests with a high cost first: those that need all cores, then long ones.
+      set_tests_properties(${name} PROPERTIES COST 100)
     endif()
   endforeach()
 endfunction()
