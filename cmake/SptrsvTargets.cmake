@@ -28,9 +28,9 @@ endfunction()
 # sptrsv_group_sources(<result> <name> <n> <file>...)
 #
 # In the preset ci_device, where nvcc checks sources and makes no programs of them: <result> is sources that hold the
-# text of up to <n> files of one folder each, so that nvcc reads the headers once for these. (nvcc does not report functions without
-# a use that come from an included file.) Names of two files must not clash. Elsewhere <result> is the files, which many
-# cores compile in less time.
+# text of up to <n> files of one folder each, so that nvcc reads the headers once for these. (nvcc does not report
+# functions without a use that come from an included file.) Names of two files must not clash. Elsewhere <result> is the
+# files, which many cores compile in less time.
 function(sptrsv_group_sources result name n)
   if(NOT CMAKE_USER_MAKE_RULES_OVERRIDE_CUDA)
     set(${result} ${ARGN} PARENT_SCOPE)
@@ -59,8 +59,8 @@ endfunction()
 
 # sptrsv_add_programs(<group> <program>...)
 #
-# Adds programs, each of one CUDA source, to a target of the list above. In the preset ci_device one source with the text
-# of all of them is checked in their place, for the reason above. Names of two programs must not clash; a macro hides
+# Adds programs, each of one CUDA source, to a target of the list above. In the preset ci_device one source with the
+# text of all of them is checked in their place, for the reason above. Names of two programs must not clash; a macro hides
 # that there are several functions main. The last main alone may lack its return. Call this function when the programs
 # have all their libraries and definitions.
 function(sptrsv_add_programs group)
