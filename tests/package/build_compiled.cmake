@@ -11,7 +11,8 @@ foreach(shared OFF ON)  # the second build compiles little anew
   run("${CMAKE_COMMAND}" -S "${SOURCE_DIR}" -B "${SCRATCH_DIR}/library" ${compilers}
     -D CMAKE_BUILD_TYPE=Debug -D CMAKE_CXX_FLAGS_DEBUG=-O0 -D SPTRSV_ENABLE_CUDA=OFF
     -D SPTRSV_BUILD_COMPILED=ON -D SPTRSV_BUILD_TESTS=OFF -D SPTRSV_BUILD_EXAMPLES=OFF
-    -D SPTRSV_BUILD_BENCHMARKS=OFF -D CMAKE_INSTALL_LIBDIR=lib -D BUILD_SHARED_LIBS=${shared})
+    -D SPTRSV_BUILD_BENCHMARKS=OFF -D CMAKE_INSTALL_LIBDIR=lib -D BUILD_SHARED_LIBS=${shared}
+    -D CMAKE_UNITY_BUILD=ON -D CMAKE_UNITY_BUILD_BATCH_SIZE=5)  # the types share much that is compiled once then
   run("${CMAKE_COMMAND}" --build "${SCRATCH_DIR}/library" --parallel ${CORES})
   run("${CMAKE_COMMAND}" --install "${SCRATCH_DIR}/library" --prefix "${SCRATCH_DIR}/installed")
   file(REMOVE_RECURSE "${SCRATCH_DIR}/moved_${shared}")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from errors import ERRORS
 from planting import Error, layers, plant
-from programs import PROGRAMS
+from programs import PROGRAMS, Program
 from removals import removals
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,31 +43,35 @@ class Result:
 class Workshop:
     """Builds programs with planted errors below a folder, and runs them."""
 
-    def __init__(self, folder: Path, compiler: str, optimisation: str, timeout: int):
+    def __init__(self, folder: Path, compiler: str, optimisation: str, timeout: int, emulator: Path | None):
         self.folder = folder
         self.compiler = compiler
         self.optimisation = optimisation
         self.timeout = timeout
         folder.mkdir(parents=True, exist_ok=True)
-        self.emulator = folder / "emulator.o"
+        self.emulator = emulator or self.compile_emulator()
+
+    def compile_emulator(self) -> Path:
         sources = sorted(path for path in (ROOT / "tests/emulator").rglob("*.cpp") if "test" not in path.parts[-2:-1])
-        unity = folder / "emulator.cpp"
+        unity = self.folder / "emulator.cpp"
         unity.write_text("".join(f'#include "{path.relative_to(ROOT / "tests")}"\n' for path in sources))
-        self.compile([unity, "-O2", "-c", "-o", self.emulator], ROOT)
+        built = self.folder / "emulator.o"
+        self.compile([unity, "-O2", "-c", "-o", built], ROOT)
+        return built
 
     def compile(self, arguments: list[object], tree: Path) -> None:
         includes = [f"-I{path}" for path in (tree / "include", ROOT, ROOT / "tests", ROOT / "tests/planted")]
         subprocess.run([self.compiler, "-std=c++17", *includes, *map(str, arguments)], check=True)
 
-    def build(self, program: str, number: int, layer: dict[int, Error]) -> Path:
+    def build(self, program: Program, number: int, layer: dict[int, Error]) -> Path:
         """Builds the program with all errors of a layer."""
-        name = f"{program}_{number}"
+        name = f"{program.name}_{number}"
         tree = self.folder / name
         shutil.rmtree(tree, ignore_errors=True)
         shutil.copytree(ROOT / "include", tree / "include")
         plant(ROOT, tree, layer)
         source = tree / f"{name}.cpp"
-        source.write_text(PROGRAMS[program].text())
+        source.write_text(program.text())
         out = tree / name
         instrumented = ["-fsanitize=thread", "-Wno-tsan", "--param", "tsan-instrument-func-entry-exit=0"]
         options = [self.optimisation, "-include", "planted.hpp", *instrumented]
@@ -75,9 +79,9 @@ class Workshop:
         self.compile([f"{out}.o", self.emulator, "-lgtest", "-lgtest_main", "-pthread", "-o", out], tree)
         return out
 
-    def run(self, program: Path, error: int) -> tuple[bool, str]:
-        """Runs a program with one error switched on (0: none); returns whether it passes, and why not."""
-        command = [program, "--gtest_brief=1", "--gtest_fail_fast"]
+    def run(self, program: Path, cases: str, error: int) -> tuple[bool, str]:
+        """Runs cases of a program with one error switched on (0: none); returns whether they pass, and why not."""
+        command = [program, "--gtest_brief=1", "--gtest_fail_fast", f"--gtest_filter={cases}"]
         environment = os.environ | {"SPTRSV_PLANTED_ERROR": str(error)}
         try:
             done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=self.timeout)
@@ -132,25 +136,40 @@ def chosen_errors(arguments: argparse.Namespace) -> dict[int, Error]:
     }
 
 
+def joined(programs: list[Program]) -> Program:
+    """Returns a program with the subjects of all these programs, whose headers and kernels are compiled once."""
+    return Program("policies", tuple(dict.fromkeys(subject for program in programs for subject in program.subjects)))
+
+
 def examine(
-    workshop: Workshop, program: str, errors: dict[int, Error], caught: dict[int, Result], runs_without: bool
+    workshop: Workshop,
+    built_as: Program,
+    programs: list[Program],
+    errors: dict[int, Error],
+    caught: dict[int, Result],
+    runs_without: bool,
 ) -> None:
-    """Runs one program with each of its errors that no program has caught yet; first without if `runs_without`."""
-    mine = {number: error for number, error in errors.items() if program in error.programs and number not in caught}
+    """Builds one program, which has the cases of `programs`, with the errors of these that no program has caught yet.
+    Runs the cases of a program with each of its errors; first without if `runs_without`."""
+    names = {program.name for program in programs}
+    mine = {n: error for n, error in errors.items() if not names.isdisjoint(error.programs) and n not in caught}
     for index, layer in enumerate(layers(ROOT, mine)):
         start = time.monotonic()
-        built = workshop.build(program, index, layer)
-        passes, why = workshop.run(built, 0) if runs_without else (True, "")
+        built = workshop.build(built_as, index, layer)
+        passes, why = workshop.run(built, built_as.cases(), 0) if runs_without else (True, "")
         if not passes:
-            raise SystemExit(f"error: {program} fails without a planted error: {why}")
+            raise SystemExit(f"error: {built_as.name} fails without a planted error: {why}")
         done = "built and passed" if runs_without else "built"
-        print(f"{program}: {len(layer)} errors, {done} after {time.monotonic() - start:.0f} s", flush=True)
+        print(f"{built_as.name}: {len(layer)} errors, {done} after {time.monotonic() - start:.0f} s", flush=True)
         for number, error in layer.items():
-            start = time.monotonic()
-            passes, why = workshop.run(built, number)
-            if not passes:
-                caught[number] = Result(error, program, why)
-            print(f"  {'not caught' if passes else why:20} {time.monotonic() - start:5.0f} s  {error.name}", flush=True)
+            for program in programs:
+                if program.name in error.programs and number not in caught:
+                    start = time.monotonic()
+                    passes, why = workshop.run(built, program.cases(), number)
+                    if not passes:
+                        caught[number] = Result(error, program.name, why)
+                    seconds = time.monotonic() - start
+                    print(f"  {'not caught' if passes else why:20} {seconds:5.0f} s  {error.name}", flush=True)
 
 
 def summary(results: list[Result]) -> tuple[list[str], bool]:
@@ -183,6 +202,9 @@ def main() -> int:
     parser.add_argument("--program", default="", help="plant the errors that this program must catch")
     parser.add_argument("--timeout", type=int, default=900, metavar="S", help="seconds after which a run has failed")
     parser.add_argument("--compiler", default=os.environ.get("CXX", "g++"))
+    parser.add_argument(
+        "--emulator", type=Path, metavar="FILE", help="the emulator's library or object, which is compiled by default"
+    )
     parser.add_argument("--table", type=Path, metavar="FILE", help="write the results as a Markdown table")
     arguments = parser.parse_args()
 
@@ -199,11 +221,19 @@ def main() -> int:
         parser.error("a folder is needed")
     # The programs of the sample run only until the error is caught: they take longer to compile than to run.
     optimisation = "-O0" if arguments.sample else "-O1"
-    workshop = Workshop(arguments.folder.resolve(), arguments.compiler, optimisation, arguments.timeout)
+    workshop = Workshop(
+        arguments.folder.resolve(), arguments.compiler, optimisation, arguments.timeout, arguments.emulator
+    )
     caught: dict[int, Result] = {}
-    for program in PROGRAMS:
+    needed = {name for error in errors.values() for name in error.programs}
+    programs = [program for program in PROGRAMS.values() if program.name in needed]
+    if arguments.sample:
         # What the programs of the sample test without an error is also in solver_tests, which .ci/run runs.
-        examine(workshop, program, errors, caught, runs_without=not arguments.sample)
+        together = [program for program in programs if not program.source]
+        examine(workshop, joined(together), together, errors, caught, runs_without=False)
+        programs = [program for program in programs if program.source]
+    for program in programs:
+        examine(workshop, program, [program], errors, caught, runs_without=not arguments.sample)
     results = [caught.get(number, Result(error, "", "")) for number, error in errors.items()]
     lines, good = summary(results)
     if arguments.table:

@@ -27,6 +27,10 @@ class Program:
     subjects: tuple[str, ...] = ()
     source: str = ""
 
+    def cases(self) -> str:
+        """Returns the cases as --gtest_filter takes them: those of this program in one that has more subjects, too."""
+        return "*" if self.source else ":".join(f"*/{subject}_f64_*" for subject in self.subjects)
+
     def text(self) -> str:
         if self.source:
             return f'#include "{self.source}"\n'
