@@ -57,53 +57,6 @@ function(sptrsv_group_sources result name n)
   set(${result} ${groups} PARENT_SCOPE)
 endfunction()
 
-# sptrsv_add_programs(<group> <program>...)
-#
-# Adds programs, each of one CUDA source, to a target of the list above. In the preset ci_device one source with the
-# text of all of them is checked in their place, for the reason above. Names of two programs must not clash; a macro hides
-# that there are several functions main. The last main alone may lack its return. Call this function when the programs
-# have all their libraries and definitions.
-function(sptrsv_add_programs group)
-  list(LENGTH ARGN count)
-  if(NOT CMAKE_USER_MAKE_RULES_OVERRIDE_CUDA OR count LESS 2)
-    add_dependencies(${group} ${ARGN})
-    return()
-  endif()
-  list(GET ARGN -1 last)
-  set(text)
-  set(folders)
-  foreach(program IN LISTS ARGN)
-    get_target_property(source ${program} SOURCES)
-    get_target_property(folder ${program} SOURCE_DIR)
-    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${folder}")
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
-    file(READ "${source}" program_text)
-    if(NOT program STREQUAL last)
-      set(program_text "#define main main_of_${program}\n${program_text}#undef main\n")
-    endif()
-    string(APPEND text "// ${source}\n${program_text}")
-    list(APPEND folders "${folder}")
-    foreach(property LINK_LIBRARIES COMPILE_DEFINITIONS INCLUDE_DIRECTORIES)
-      get_target_property(values ${program} ${property})
-      if(values)
-        list(APPEND all_${property} ${values})
-      endif()
-    endforeach()
-  endforeach()
-  list(REMOVE_DUPLICATES folders)
-  list(REMOVE_DUPLICATES all_LINK_LIBRARIES)
-
-  set(together "${group}_together")
-  set(source "${CMAKE_CURRENT_BINARY_DIR}/groups/${together}.cu")
-  file(CONFIGURE OUTPUT "${source}" CONTENT "@text@" @ONLY)
-  add_library(${together} OBJECT "${source}")
-  sptrsv_configure_target(${together})
-  target_link_libraries(${together} PRIVATE ${all_LINK_LIBRARIES})
-  target_compile_definitions(${together} PRIVATE ${all_COMPILE_DEFINITIONS})
-  target_include_directories(${together} PRIVATE ${folders} ${all_INCLUDE_DIRECTORIES})
-  add_dependencies(${group} ${together})
-endfunction()
-
 # sptrsv_add_test(<name> SOURCES <file>... [CUDA] [UNITY <n>] [FILTER <filter>] [SHARDS <n>] [LABELS <label>...])
 #
 # Adds a GoogleTest program, and its cases as tests of CTest, see sptrsv_add_cases.
