@@ -360,6 +360,8 @@ class context {
     scheduler_->pause(*thread_, address_of(p), sizeof(T));
   }
   template <class T>
+  void prefetch(const T*) {}
+  template <class T>
   void spin(const T* p) {
     pause(p);
   }

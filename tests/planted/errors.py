@@ -1301,13 +1301,19 @@ ERRORS = (
         "a step of an LU row in registers does not wait for its operands",
         "flag",
         "incomplete",
-        Edit(INCOMPLETE + "short_lu_rows.hpp", "row.wait_for(ctx, warp, step.used);", ""),
+        Edit(INCOMPLETE + "short_lu_rows.hpp", "row.wait(ctx, warp, step.used);", ""),
     ),
     error(
         "a step of a Cholesky row in registers does not wait for its operands",
         "flag",
         "incomplete",
-        Edit(INCOMPLETE + "short_cholesky_rows.hpp", "row.wait_for(ctx, warp, step.used);", ""),
+        Edit(INCOMPLETE + "short_cholesky_rows.hpp", "row.wait(ctx, warp, step.used);", ""),
+    ),
+    error(
+        "the products of a Cholesky row in registers do not wait for their operands",
+        "flag",
+        "incomplete",
+        Edit(INCOMPLETE + "short_cholesky_rows.hpp", "row.wait(ctx, warp, step.products);", ""),
     ),
     error(
         "a step of several LU rows in registers does not wait for its operands",
@@ -1322,10 +1328,34 @@ ERRORS = (
         Edit(INCOMPLETE + "short_cholesky_rows.hpp", "(known & step.used) == step.used", "true"),
     ),
     error(
-        "products of a step that goes on in the next batch do not wait for their operands",
+        "a step of an LU row of a warp does not wait for its operands",
         "flag",
         "incomplete",
-        Edit(INCOMPLETE + "short_lu_rows.hpp", "row.wait_for(ctx, warp, bits_below(row.head_));", ""),
+        Edit(INCOMPLETE + "warp_row.hpp", "this->wait(ctx, warp, used);", ""),
+    ),
+    error(
+        "the products of a Cholesky row of a warp do not wait for their operands",
+        "flag",
+        "incomplete",
+        Edit(INCOMPLETE + "warp_row.hpp", "this->wait(ctx, warp, products);", ""),
+    ),
+    error(
+        "the entries of a Cholesky row of a warp do not wait for their pivots",
+        "flag",
+        "incomplete",
+        Edit(INCOMPLETE + "warp_row.hpp", "this->wait(ctx, warp, solved_here);", ""),
+    ),
+    error(
+        "a batch of operands ends within a step of LU",
+        "bounds",
+        "incomplete",
+        Edit(INCOMPLETE + "row_data.hpp", "pivots > 1 ? simt::highest_bit(pivots) : 32", "32"),
+    ),
+    error(
+        "a batch of operands ends within a step of Cholesky",
+        "bounds",
+        "incomplete",
+        Edit(INCOMPLETE + "row_data.hpp", "pivots != 0 ? simt::highest_bit(pivots) + 1 : 32", "32"),
     ),
     error(
         "a step of a row in registers leaves out its last operand",
@@ -1337,7 +1367,11 @@ ERRORS = (
         "the sum of the products of a step is not carried to the next batch",
         "value",
         "incomplete",
-        Edit(INCOMPLETE + "short_cholesky_rows.hpp", "sum = carried_ + sum;", ""),
+        Edit(
+            INCOMPLETE + "warp_row.hpp",
+            "carried_ + simt::reduce(warp, product, lanes, simt::plus{})",
+            "simt::reduce(warp, product, lanes, simt::plus{})",
+        ),
     ),
     error(
         "the products of rows that share a warp are added up over too few lanes",
@@ -1349,23 +1383,25 @@ ERRORS = (
         "Cholesky does not conjugate in registers",
         "value",
         "incomplete",
-        Edit(INCOMPLETE + "short_cholesky_rows.hpp", "conjugate(known)", "known"),
+        Edit(INCOMPLETE + "short_cholesky_rows.hpp", "conjugate(own_.seen.value())", "own_.seen.value()"),
     ),
     error(
-        "a row in registers ends before its last batch of operands",
+        "Cholesky does not conjugate in a row of a warp",
+        "value",
+        "incomplete",
+        Edit(INCOMPLETE + "warp_row.hpp", "conjugate(own_.seen.value())", "own_.seen.value()"),
+    ),
+    error(
+        "a row of a warp ends before its last batch of operands",
         "bounds",
         "incomplete",
-        Edit(
-            INCOMPLETE + "short_row.hpp",
-            "end_operand_ - next_operand_ + Lanes",
-            "end_operand_ - next_operand_",
-        ),
+        Edit(INCOMPLETE + "operand_batches.hpp", "ahead_.count == 0", "next_ >= end_"),
     ),
     error(
         "a pivot in registers without a safe reciprocal is not divided by",
         "value",
         "incomplete",
-        Edit(INCOMPLETE + "short_lu_rows.hpp", "!divisor.is_safe()", "false"),
+        Edit(INCOMPLETE + "operand_batches.hpp", "!divisor.is_safe()", "false"),
     ),
     error(
         "factors are not reset before they are computed again",
@@ -1398,13 +1434,23 @@ ERRORS = (
         ),
     ),
     error(
-        "a long row takes a reading of the next batch for one of the current batch",
+        "a row of several takes a reading of the next batch for one of the current batch",
         "flag",
         "incomplete",
         Edit(
             INCOMPLETE + "row_state.hpp",
             "flag::poll(ctx, ahead.component(p), ahead.seen);",
             "flag::poll(ctx, ahead.component(p), now.seen);",
+        ),
+    ),
+    error(
+        "a row of a warp takes a reading of the next batch for one of the current batch",
+        "flag",
+        "incomplete",
+        Edit(
+            INCOMPLETE + "operand_batches.hpp",
+            "flag::poll(ctx, ahead_.component, ahead_.seen);",
+            "flag::poll(ctx, ahead_.component, own_.seen);",
         ),
     ),
     error(
@@ -1442,13 +1488,18 @@ ERRORS = (
         "a row of one entry too many is in shared memory",
         "bounds",
         "incomplete",
-        Edit(INCOMPLETE + "row_state.hpp", "p.shared_slots", "p.shared_slots + 1", within="> p.shared_slots"),
+        Edit(INCOMPLETE + "row_data.hpp", "p.shared_slots", "p.shared_slots + 1", within="> p.shared_slots"),
     ),
     error(
         "the pivots that a factorisation replaces are counted for the next one",
         "parity",
         "incomplete",
-        Edit(INCOMPLETE + "publish.hpp", "half", "half ^ 1u", within="ctx.reduce_add(&p.state->boosted_pivots[half]"),
+        Edit(
+            INCOMPLETE + "lane_findings.hpp",
+            "half",
+            "half ^ 1u",
+            within="ctx.reduce_add(&p.state->boosted_pivots[half]",
+        ),
     ),
     error(
         "the first breakdown is reset for this factorisation",
@@ -1466,7 +1517,7 @@ ERRORS = (
         "a pivot without a safe reciprocal is not divided by",
         "value",
         "incomplete",
-        Edit(INCOMPLETE + "agent.hpp", "pivot.is_safe()", "true"),
+        Edit(INCOMPLETE + "agent.hpp", "!pivot.is_safe()", "false"),
     ),
     error(
         "the operands of a step leave out the last entry of a row",

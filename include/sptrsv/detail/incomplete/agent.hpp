@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "sptrsv/detail/incomplete/row_state.hpp"
 #include "sptrsv/detail/incomplete/short_cholesky_rows.hpp"
 #include "sptrsv/detail/incomplete/short_lu_rows.hpp"
+#include "sptrsv/detail/incomplete/warp_row.hpp"
 #include "sptrsv/detail/simt/collectives.hpp"
 #include "sptrsv/detail/sync/tickets.hpp"
 
@@ -16,14 +18,15 @@ namespace sptrsv::detail::incomplete {
 /// are pending before the launch. Per warp, until there are no rows left:
 ///
 ///   1. Draw a ticket, which selects the rows.
-///   2. If the rows are short enough, compute them in registers (short_lu_rows, short_cholesky_rows). If not:
+///   2. If the rows are short enough, compute them in registers (short_lu_rows, short_cholesky_rows). If not,
+///      and if the warp has one row, compute it step by step (warp_row). If not:
 ///   3. Load the row's values of A; apply the shift of the diagonal.
 ///   4. Take the row's operands in batches, one for each lane (`operand`). The values of the next batch are
 ///      loaded before the current one is used, and the operands of the batch after it, too.
 ///   5. In rounds of the whole warp: compute the steps whose operands are known, in their order, then poll
 ///      the others. LU: l = a_ik / u_kk, then a_ij -= l u_kj. Cholesky: the lanes sum the products
-///      l_ij conj(l_kj) in a butterfly, then l = (a_ik - sum) (1 / l_kk).
-///   6. After the last step publish the values, those first that other rows need.
+///      l_ij conj(l_kj) in a butterfly, then l = (a_ik - sum) (1 / l_kk), which they publish at once.
+///   6. After the last step publish the other values, those first that other rows need.
 ///
 /// Progress: a row needs rows with smaller solve indices. They have the same ticket, or smaller ones, whose
 /// warps have started. No lane waits in a loop of its own, so rows of one warp may need each other.
@@ -39,8 +42,7 @@ struct agent {
   template <class Context>
   SPTRSV_DEVICE static void run(Context& ctx, shared_storage&, const params& p) {
     const auto warp = ctx.template group<32>();
-    auto* const shared =
-        static_cast<Scalar*>(ctx.dynamic_shared()) + ctx.thread_rank() / Lanes * p.shared_slots;
+    const auto shared = memory_of_row(ctx, p);
     for (;;) {
       solve_ticket ticket{0, 0};
       if (warp.rank() == 0) {
@@ -62,10 +64,22 @@ struct agent {
  private:
   using flag = value_flag<Scalar>;
   using row_state = incomplete::row_state<Method, Scalar, Index, Offset, Lanes>;
+  using shared_memory = shared_row<Scalar, Offset>;
+
+  /// Returns the memory for the row that this thread computes with others: the block has the values of all
+  /// its rows, then their targets.
+  template <class Context>
+  SPTRSV_DEVICE static shared_memory memory_of_row(Context& ctx, const params& p) {
+    auto* const values = static_cast<Scalar*>(ctx.dynamic_shared());
+    auto* const targets = reinterpret_cast<Offset*>(values + block_rows * p.shared_slots);
+    const std::int64_t first = ctx.thread_rank() / Lanes * p.shared_slots;
+    return {values + first, targets + first};
+  }
 
   template <class Context, class Warp>
   SPTRSV_DEVICE static void factorize_rows(Context& ctx, const Warp& warp, const params& p,
-                                           std::int64_t solve_index, Scalar* shared, std::uint32_t half) {
+                                           std::int64_t solve_index, const shared_memory& shared,
+                                           std::uint32_t half) {
     const auto at = row_place<Scalar, Index, Offset>::load(ctx, p, solve_index);
     if constexpr (Tuning::short_rows_in_registers) {
       using short_rows = std::conditional_t<Method == method::lu, short_lu_rows<Scalar, Index, Offset, Lanes>,
@@ -76,15 +90,27 @@ struct agent {
         return;
       }
     }
+    if constexpr (Lanes == 32) {
+      warp_row<Method, Scalar, Index, Offset>::factorize(ctx, warp, p, at, shared, half);
+    } else {
+      factorize_in_rounds(ctx, warp, p, at, shared, half);
+    }
+  }
+
+  /// Computes rows that share a warp.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE static void factorize_in_rounds(Context& ctx, const Warp& warp, const params& p,
+                                                const row_place<Scalar, Index, Offset>& at,
+                                                const shared_memory& shared, std::uint32_t half) {
     row_state row = row_state::start(ctx, p, at, warp.rank() % Lanes, shared);
     warp.sync();
     for (;;) {
-      compute_known_steps(ctx, warp, row);
+      compute_known_steps(ctx, warp, p, row);
       bool advanced = false;
       if (row.open && row.used == row.count) {
         advanced = row.take_next_batch(ctx, p);
         if (!advanced) {
-          publish(ctx, p, row, half);
+          publish<Method>(ctx, p, row, row.square_sum, row.found, half);
           row.open = false;
         }
       }
@@ -101,14 +127,15 @@ struct agent {
   /// Computes the steps of each row whose operands are known. The rows of the warp take their steps together,
   /// by collectives of the whole warp: those of a part of it would be executed one part after the other.
   template <class Context, class Warp>
-  SPTRSV_DEVICE static void compute_known_steps(Context& ctx, const Warp& warp, row_state& row) {
+  SPTRSV_DEVICE static void compute_known_steps(Context& ctx, const Warp& warp, const params& p,
+                                                row_state& row) {
     const int first_lane = warp.rank() - row.lane;
-    const std::uint32_t known = warp.ballot(flag::is_known(row.now.seen)) >> first_lane;
-    const std::uint32_t pivots =
-        warp.ballot(row.now.is_present() && row.now.is_pivot()) >> first_lane & bits_below(Lanes);
     if constexpr (Method == method::lu) {
       prepare_pivot(row);
     }
+    const std::uint32_t known = warp.ballot(flag::is_known(row.now.seen)) >> first_lane;
+    const std::uint32_t pivots =
+        warp.ballot(row.now.is_present() && row.now.is_pivot()) >> first_lane & bits_below(Lanes);
     for (;;) {
       const int end = end_of_step(pivots, row.used, row.count);
       const std::uint32_t needed = bits_below(end) & ~bits_below(row.used);
@@ -116,28 +143,20 @@ struct agent {
       if (!warp.any(ready)) {
         return;
       }
-      compute(ctx, warp, row, ready, pivots, end);
+      compute(ctx, warp, p, row, ready, pivots, end);
       row.used = ready ? end : row.used;
       warp.sync();
     }
   }
 
-  /// Replaces a known pivot by its reciprocal, where a multiplication may replace the division. All lanes
-  /// with pivots do so together, before their steps come one after the other.
+  /// See operand_batches::prepare_pivot.
   SPTRSV_DEVICE static void prepare_pivot(row_state& row) {
     if (!row.is_prepared && row.now.is_pivot() && flag::is_known(row.now.seen)) {
       const pivot_divisor<Scalar> pivot(row.now.seen.value());
       row.is_prepared = true;
-      row.is_inverted = pivot.is_safe();
-      if (row.is_inverted) {
-        row.now.seen = bit_cast<typename flag::reading>(pivot.reciprocal());
-      }
+      row.divides = !pivot.is_safe();
+      row.now.seen = row.divides ? row.now.seen : bit_cast<typename flag::reading>(pivot.reciprocal());
     }
-  }
-  /// Returns `dividend` divided by the pivot of this lane.
-  SPTRSV_DEVICE static Scalar divide_by_pivot(const row_state& row, Scalar dividend) {
-    const Scalar known = row.now.seen.value();
-    return row.is_inverted ? dividend * known : divide(dividend, known);
   }
 
   /// Returns one past the last operand of the step, or of the part of it that is in this batch.
@@ -153,15 +172,17 @@ struct agent {
 
   /// Uses the operands of the lanes row.used ... end - 1 of the row, all of one step, if the row is `ready`.
   template <class Context, class Warp>
-  SPTRSV_DEVICE static void compute(Context& ctx, const Warp& warp, row_state& row, bool ready,
-                                    std::uint32_t pivots, int end) {
+  SPTRSV_DEVICE static void compute(Context& ctx, const Warp& warp, const params& p, row_state& row,
+                                    bool ready, std::uint32_t pivots, int end) {
     const int first_lane = warp.rank() - row.lane;
     const bool is_used = ready && row.lane >= row.used && row.lane < end;
     const bool is_product = is_used && !row.now.is_pivot();
     Scalar solved{};  // of the lane with the pivot: the multiplier, or the entry of L
     if constexpr (Method == method::lu) {
       if (is_used && row.now.is_pivot()) {
-        solved = divide_by_pivot(row, row.values.get(ctx, -1 - row.now.slot));
+        const Scalar dividend = row.values.get(ctx, -1 - row.now.slot);
+        const Scalar known = row.now.seen.value();
+        solved = row.divides ? divide(dividend, known) : dividend * known;
         row.values.set(ctx, -1 - row.now.slot, solved);
       }
       solved = warp.shuffle(solved, first_lane + row.used % Lanes);
@@ -179,8 +200,11 @@ struct agent {
         row.carried = row.carried + simt::reduce(warp, product, Lanes, simt::plus{});
       }
       if (is_used && row.now.is_pivot()) {
-        solved = divide_by_pivot(row, row.values.get(ctx, -1 - row.now.slot) - row.carried);
-        row.values.set(ctx, -1 - row.now.slot, solved);
+        const Index slot = -1 - row.now.slot;
+        solved = (row.values.get(ctx, slot) - row.carried) * row.now.seen.value();
+        row.values.set(ctx, slot, solved);
+        flag::publish(ctx, flag::address(p.factors, row.target(ctx, p, slot)), solved);
+        row.found.add(solved, false);
       }
       solved = warp.shuffle(solved, first_lane + (end + Lanes - 1) % Lanes);
       if (ready && (pivots >> (end - 1) & 1u) != 0) {

@@ -132,7 +132,7 @@ class engine {
   /// The shape of the launch.
   struct launch_plan {
     int lanes;                  ///< lanes that compute a row
-    std::int64_t shared_slots;  ///< longest row that is in shared memory
+    std::int64_t shared_slots;  ///< longest row that is in shared memory; even, so that targets are aligned
     std::uint32_t tasks;        ///< see agent::params
     std::uint32_t draws;        ///< see agent::params
     std::uint32_t blocks;
@@ -160,6 +160,8 @@ class engine {
 
   /// Levels whose rows should be in work at least.
   static constexpr std::int64_t few_levels = std::min<std::int64_t>(8, Tuning::levels_at_once);
+  /// A value and its target, see row_data.
+  static constexpr std::int64_t bytes_of_slot = sizeof(Scalar) + sizeof(Offset);
   /// Rows in work that are enough for more than these levels.
   static constexpr std::int64_t many_rows = 4096;
 
@@ -181,8 +183,9 @@ class engine {
     }
     with_lanes(row_lanes, [&](auto lanes) {
       using kernel = agent<decltype(lanes)::value>;
-      made.shared_slots = std::min<std::int64_t>(rows_.longest_row,
-                                                 Tuning::shared_bytes / sizeof(Scalar) / kernel::block_rows);
+      made.shared_slots =
+          2 * std::min<std::int64_t>(simt::ceil_div(rows_.longest_row, std::int64_t{2}),
+                                     Tuning::shared_bytes / 2 / bytes_of_slot / kernel::block_rows);
       made.tasks = simt::block_count(rows_.size, kernel::warp_rows);
       made.blocks = std::min(simt::block_count(std::min(rows_.size, wanted_rows()), kernel::block_rows),
                              on.template resident_blocks<kernel>(shared_bytes<kernel>(made.shared_slots)));
@@ -202,7 +205,7 @@ class engine {
 
   template <class Kernel>
   [[nodiscard]] static std::size_t shared_bytes(std::int64_t slots) {
-    return static_cast<std::size_t>(Kernel::block_rows * slots) * sizeof(Scalar);
+    return static_cast<std::size_t>(Kernel::block_rows * slots * bytes_of_slot);
   }
 
   elimination<Index, Offset> rows_;

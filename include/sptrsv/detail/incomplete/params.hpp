@@ -22,9 +22,9 @@ template <class Scalar, class Index, class Offset>
 struct factor_params {
   /// Returns the address of an operand.
   template <method Method>
-  SPTRSV_DEVICE const typename value_flag<Scalar>::word* address_of(Offset source, bool is_pivot) const {
-    return value_flag<Scalar>::address(Method == method::cholesky && is_pivot ? reciprocals : factors,
-                                       source);
+  SPTRSV_DEVICE const typename value_flag<Scalar>::word* address_of(const operand<Index, Offset>& of) const {
+    return value_flag<Scalar>::address(Method == method::cholesky && of.slot < 0 ? reciprocals : factors,
+                                       of.source);
   }
 
   std::int64_t size;          ///< rows

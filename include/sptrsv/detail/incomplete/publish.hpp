@@ -4,98 +4,75 @@
 #include <cmath>
 #include <cstdint>
 
-#include "sptrsv/detail/incomplete/row_state.hpp"
+#include "sptrsv/detail/incomplete/row_data.hpp"
 
 namespace sptrsv::detail::incomplete {
 
-/// Returns the pivot, which may be boosted. `value`: of the diagonal entry after all steps; `square_sum`: for
-/// Cholesky, of the entries before it. Cholesky publishes the reciprocal of the pivot before the pivot is
-/// known, because other rows wait for it.
-template <method Method, class Context, class Scalar, class Index, class Offset>
-SPTRSV_DEVICE Scalar finish_pivot(Context& ctx, const factor_params<Scalar, Index, Offset>& p,
-                                  std::int64_t solve_index, Scalar value, real_t<Scalar> square_sum,
-                                  bool& boosted) {
+/// Returns the pivot, which may be boosted; for Cholesky its square. `value`: of the diagonal entry after all
+/// steps; `square_sum`: for Cholesky, of the entries before it.
+template <method Method, class Scalar>
+SPTRSV_DEVICE Scalar boosted_pivot(const pivot_rule<Scalar>& rule, Scalar value, real_t<Scalar> square_sum,
+                                   bool& boosted) {
   if constexpr (Method == method::lu) {
-    boosted = p.rule.boosts(value);
-    return boosted ? from_real<Scalar>(p.rule.boost_to) : value;
+    boosted = rule.boosts(value);
+    return boosted ? from_real<Scalar>(rule.boost_to) : value;
   } else {
-    using flag = value_flag<Scalar>;
-    real_t<Scalar> square = real_part(value) - square_sum;
-    boosted = p.rule.boosts_square(square);
-    square = boosted ? p.rule.boost_to : square;
-    flag::publish(ctx, flag::address(p.reciprocals, solve_index), from_real<Scalar>(reciprocal_root(square)));
-    return from_real<Scalar>(std::sqrt(square));
+    const real_t<Scalar> square = real_part(value) - square_sum;
+    boosted = rule.boosts_square(square);
+    return from_real<Scalar>(boosted ? rule.boost_to : square);
   }
 }
 
-/// Collects what a lane finds while it publishes values of a row: breakdowns and boosted pivots.
-struct lane_findings {
-  bool is_bad = false;          ///< a value is not finite, or the pivot is zero
-  bool has_zero_pivot = false;  ///< of the values so far
-  bool boosted = false;
-
-  template <class Scalar>
-  SPTRSV_DEVICE void add(Scalar value, bool is_pivot) {
-    has_zero_pivot = has_zero_pivot || (is_pivot && is_zero(value));
-    is_bad = is_bad || has_zero_pivot || !is_finite(value);
-  }
-  /// Records them as findings of the factorisation. `half`: its number mod 2.
-  template <class Context, class Scalar, class Index, class Offset>
-  SPTRSV_DEVICE void record(Context& ctx, const factor_params<Scalar, Index, Offset>& p,
-                            std::int64_t solve_index, std::uint32_t half) const {
-    if (boosted) {
-      ctx.reduce_add(&p.state->boosted_pivots[half], std::int64_t{1});
-    }
-    if (is_bad) {
-      const auto number = static_cast<std::int64_t>(ctx.load_constant(p.rows + solve_index));
-      ctx.atomic_min(&p.state->first_breakdown[half], breakdown{number, has_zero_pivot}.number());
-    }
-  }
-};
-
-/// Publishes a row after its last step: first the values that other rows need.
+/// Publishes what is left of a row after its last step: for LU the whole row, first the values that other
+/// rows need, for Cholesky the pivot. `found`: of the entries that were published before.
 template <method Method, class Scalar, class Index, class Offset, int Lanes, class Context>
 SPTRSV_DEVICE void publish(Context& ctx, const factor_params<Scalar, Index, Offset>& p,
-                           const row_state<Method, Scalar, Index, Offset, Lanes>& row, std::uint32_t half) {
+                           const row_data<Scalar, Index, Offset, Lanes>& row, real_t<Scalar> square_sum,
+                           lane_findings found, std::uint32_t half) {
   using flag = value_flag<Scalar>;
-  constexpr int slots_at_once = row_state<Method, Scalar, Index, Offset, Lanes>::slots_at_once;
-  lane_findings found;
   const auto publish_slot = [&](Index slot, Scalar value, Offset target) {
-    value = slot == row.below
-                ? finish_pivot<Method>(ctx, p, row.solve_index, value, row.square_sum, found.boosted)
-                : value;
+    if (slot == row.below) {
+      value = boosted_pivot<Method>(p.rule, value, square_sum, found.boosted);
+      if constexpr (Method == method::cholesky) {  // other rows wait for the reciprocal
+        const real_t<Scalar> square = real_part(value);
+        flag::publish(ctx, flag::address(p.reciprocals, row.solve_index),
+                      from_real<Scalar>(reciprocal_root(square)));
+        value = from_real<Scalar>(std::sqrt(square));
+      }
+    }
     flag::publish(ctx, flag::address(p.factors, target), value);
     found.add(value, slot == row.below);
   };
-  const auto publish_slots = [&](Index number, const auto& slot_of) {
-    for (; row.has_slot(slot_of(number)); number += slots_at_once * Lanes) {
+  const auto publish_slots = [&](Index begin, Index end) {
+    if (row.values.is_shared()) {
+      SPTRSV_NO_UNROLL
+      for (Index slot = begin + row.lane; slot < end; slot += Lanes) {
+        publish_slot(slot, row.values.get(ctx, slot), row.target(ctx, p, slot));
+      }
+      return;
+    }
+    constexpr int slots_at_once = 4;
+    for (Index first = begin + row.lane; first < end; first += slots_at_once * Lanes) {
       Scalar value[slots_at_once];
       Offset target[slots_at_once];
       for (int i = 0; i < slots_at_once; ++i) {
-        const Index slot = slot_of(number + i * Lanes);
-        value[i] = row.has_slot(slot) ? row.values.get(ctx, slot) : Scalar{};
-        target[i] = row.has_slot(slot) ? ctx.load_constant(p.sources + row.begin + slot) : Offset{0};
+        const Index slot = first + i * Lanes;
+        value[i] = slot < end ? row.values.get(ctx, slot) : Scalar{};
+        target[i] = slot < end ? row.target(ctx, p, slot) : Offset{0};
       }
       for (int i = 0; i < slots_at_once; ++i) {
-        const Index slot = slot_of(number + i * Lanes);
-        if (row.has_slot(slot)) {
+        const Index slot = first + i * Lanes;
+        if (slot < end) {
           publish_slot(slot, value[i], target[i]);
         }
       }
     }
   };
-  const Index first = row.published_slot(row.lane);
-  if (row.has_slot(first)) {
-    publish_slot(first, row.values.get(ctx, first), row.first_target);
-  }
-  if (Method == method::lu && row.lane < row.below) {  // no row needs these
-    publish_slot(row.lane, row.values.get(ctx, row.lane), row.below_target);
-  }
-  if (row.length > Lanes) {  // not all targets were loaded before
-    publish_slots(row.lane + Lanes, [&](Index number) { return row.published_slot(number); });
-    if constexpr (Method == method::lu) {
-      publish_slots(row.lane + Lanes, [&](Index number) { return number < row.below ? number : Index{-1}; });
-    }
+  if constexpr (Method == method::lu) {
+    publish_slots(row.below, row.length);
+    publish_slots(0, row.below);  // no row needs these
+  } else if (row.lane == 0) {
+    publish_slot(row.below, row.values.get(ctx, row.below), row.target(ctx, p, row.below));
   }
   found.record(ctx, p, row.solve_index, half);
 }

@@ -29,32 +29,38 @@ class short_cholesky_rows : short_row<method::cholesky, Scalar, Index, Offset, L
                                       std::uint32_t half) {
     short_cholesky_rows row{};
     row.load(ctx, warp, p, at);
-    row.open_batch(warp, at.end_operand - at.first_operand);
+    row.open_batch(warp);
     if constexpr (Lanes == 32) {
-      bool is_complete = row.count_ <= 0;
-      while (!is_complete) {  // what a step needs is found before the wait for its operands
-        const step_operands step = row.next_step(warp);
-        is_complete = step.end == row.count_ && row.operands_left() <= 0;
-        row.wait_for(ctx, warp, step.used);
-        row.compute(warp, step, true);
-        if (!is_complete && row.used_ == row.count_) {
-          const std::int64_t left = row.operands_left();
-          row.take_batch(ctx, p);
-          row.open_batch(warp, left);
+      for (;;) {  // what a step needs is found before the wait for its operands
+        const bool is_last = row.is_last_batch();
+        while (row.rest_ != 0) {
+          const step_operands step = row.next_step(warp);
+          Scalar sum{};
+          if (step.products != 0) {
+            row.wait(ctx, warp, step.products);
+            sum = row.sum_of_products(warp, step);
+          }
+          row.wait(ctx, warp, step.used);
+          row.finish_step(ctx, warp, p, step, sum, true);
         }
+        if (is_last) {
+          break;
+        }
+        row.take_batch(ctx, warp, p);
+        row.open_batch(warp);
       }
       row.publish(ctx, p, at, row.square_sum_, half);
     } else {  // rows of the warp may need each other, so each goes on as soon as it can
       for (bool open = at.present;;) {
         const std::uint32_t known = row.known_operands(warp);
         const step_operands step = row.next_step(warp);
-        const bool ready = row.used_ < row.count_ && (known & step.used) == step.used;
+        const bool ready = row.rest_ != 0 && (known & step.used) == step.used;
         if (warp.any(ready)) {
-          row.compute(warp, step, ready);
+          row.finish_step(ctx, warp, p, step, row.sum_of_products(warp, step), ready);
           warp.sync();
           continue;
         }
-        if (open && row.used_ == row.count_) {
+        if (open && row.rest_ == 0) {
           row.publish(ctx, p, at, row.square_sum_, half);
           open = false;
         }
@@ -71,21 +77,21 @@ class short_cholesky_rows : short_row<method::cholesky, Scalar, Index, Offset, L
   using base::first_lane_;
   using base::lane_;
   using base::own_;
+  using base::target_;
   using base::value_;
 
-  /// The operands of a step, or of the part of it that is in this batch.
+  /// The operands of a step.
   struct step_operands {
-    int end;             ///< one past the last one
-    std::uint32_t used;  ///< one bit for each
-    bool has_pivot;      ///< whether the last one is the reciprocal of the pivot, so that the step ends
-    bool is_product;     ///< whether the operand of this lane is a factor of a product
-    Scalar factor;       ///< the other one
+    int pivot;               ///< number of the last one, the reciprocal of the pivot
+    std::uint32_t used;      ///< all of them, one bit for each
+    std::uint32_t products;  ///< those before the pivot
+    bool is_product;         ///< whether the operand of this lane is a factor of a product
+    Scalar factor;           ///< the other one
   };
 
-  /// Finds the steps of the operands in `own_`. `left`: operands from this batch on.
+  /// Finds the steps of the operands in `own_`.
   template <class Warp>
-  SPTRSV_DEVICE void open_batch(const Warp& warp, std::int64_t left) {
-    count_ = static_cast<int>(left < Lanes ? left : Lanes);
+  SPTRSV_DEVICE void open_batch(const Warp& warp) {
     used_ = 0;
     rest_ = warp.ballot(own_.is_pivot()) >> first_lane_ & bits_below(Lanes);
     dividend_ = warp.shuffle(value_, first_lane_ + (own_.is_pivot() ? static_cast<int>(-1 - own_.slot) : 0));
@@ -107,47 +113,49 @@ class short_cholesky_rows : short_row<method::cholesky, Scalar, Index, Offset, L
   template <class Warp>
   SPTRSV_DEVICE step_operands next_step(const Warp& warp) const {
     step_operands step;
-    step.has_pivot = rest_ != 0;
-    step.end = step.has_pivot ? simt::lowest_bit(rest_) + 1 : count_;
-    step.used = bits_below(step.end) & ~bits_below(used_);
-    step.is_product = lane_ >= used_ && lane_ < step.end && !own_.is_pivot();
+    step.pivot = rest_ != 0 ? simt::lowest_bit(rest_) : 0;
+    step.products = bits_below(step.pivot) & ~bits_below(used_);
+    step.used = step.products | 1u << step.pivot;
+    step.is_product = (step.products >> lane_ & 1u) != 0;
     step.factor = warp.shuffle(value_, first_lane_ + (step.is_product ? static_cast<int>(own_.slot) : 0));
     return step;
   }
 
-  /// Computes a step whose operands are known, if the row is `ready`.
+  /// Returns, in the lane before the pivot and in that of the pivot, the sum of the products of a step.
   template <class Warp>
-  SPTRSV_DEVICE void compute(const Warp& warp, const step_operands& step, bool ready) {
-    const Scalar known = own_.seen.value();
-    Scalar sum = step.is_product ? step.factor * conjugate(known) : Scalar{};
-    const int length = Lanes == 32 ? step.end - used_ : longest_;
+  SPTRSV_DEVICE Scalar sum_of_products(const Warp& warp, const step_operands& step) const {
+    Scalar sum = step.is_product ? step.factor * conjugate(own_.seen.value()) : Scalar{};
+    const int length = Lanes == 32 ? step.pivot + 1 - used_ : longest_;
     for (int distance = 1; distance < length; distance *= 2) {  // lanes of other steps add zeros
       const bool adds = lane_ >= distance;
       const Scalar other = warp.shuffle(sum, warp.rank() - (adds ? distance : 0));
       sum = adds ? sum + other : sum;
     }
-    sum = carried_ + sum;
-    const Scalar found = step.has_pivot ? (dividend_ - sum) * known : sum;
-    const Scalar result = warp.shuffle(found, first_lane_ + (step.end + Lanes - 1) % Lanes);
+    return sum;
+  }
+
+  /// Computes the entry of a step and publishes it, if the row is `ready`. `sum`: see sum_of_products.
+  template <class Context, class Warp>
+  SPTRSV_DEVICE void finish_step(Context& ctx, const Warp& warp, const params& p, const step_operands& step,
+                                 Scalar sum, bool ready) {
+    const Scalar solved = warp.shuffle((dividend_ - sum) * own_.seen.value(), first_lane_ + step.pivot);
     if (ready) {
-      if (step.has_pivot) {
-        value_ = lane_ == step_ ? result : value_;
-        square_sum_ += squared(result);
-        rest_ &= rest_ - 1;
-        ++step_;
+      value_ = lane_ == step_ ? solved : value_;
+      if (base::publishes_early && lane_ == step_) {
+        flag::publish(ctx, flag::address(p.factors, target_), solved);
       }
-      carried_ = step.has_pivot ? Scalar{} : result;
-      used_ = step.end;
+      square_sum_ += squared(solved);
+      rest_ &= rest_ - 1;
+      ++step_;
+      used_ = step.pivot + 1;
     }
   }
 
-  int count_;                  ///< operands of the batch
   int used_;                   ///< operands of the batch that were used
   std::uint32_t rest_;         ///< pivots of the steps that were not computed yet, one bit for each
   Scalar dividend_;            ///< of a lane with a pivot: a_ik
   int longest_;                ///< if rows share a warp: lanes that add up products, at most
   int step_;                   ///< the slot of the next step
-  Scalar carried_;             ///< the sum of the products of the step in earlier batches
   real_t<Scalar> square_sum_;  ///< of the entries of the steps so far
 };
 

@@ -27,32 +27,27 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
                                       std::uint32_t half) {
     short_lu_rows row{};
     row.load(ctx, warp, p, at);
-    row.open_batch(warp, at.end_operand - at.first_operand);
+    row.open_batch(warp);
     if constexpr (Lanes == 32) {  // what a step needs is found before the wait for its operands
-      bool is_complete = row.count_ <= 0;
-      while (!is_complete) {
-        if (row.head_ > 0) {
-          row.wait_for(ctx, warp, bits_below(row.head_));
-          row.continue_step(warp);
-        }
-        is_complete = row.operands_left() <= 0;
+      for (;;) {
+        const bool is_last = row.is_last_batch();
         while (row.rest_ != 0) {
-          const step_operands step = row.next_step();
-          row.wait_for(ctx, warp, step.used);
+          const step_operands step = row.next_step(warp);
+          row.wait(ctx, warp, step.used);
           row.prepare_pivot();
           row.compute(warp, step, true);
         }
-        if (!is_complete) {
-          const std::int64_t left = row.operands_left();
-          row.take_batch(ctx, p);
-          row.open_batch(warp, left);
+        if (is_last) {
+          break;
         }
+        row.take_batch(ctx, warp, p);
+        row.open_batch(warp);
       }
       row.publish(ctx, p, at, real_t<Scalar>{}, half);
     } else {  // rows of the warp may need each other, so each goes on as soon as it can
       for (bool open = at.present;;) {
         const std::uint32_t known = row.known_operands(warp);
-        const step_operands step = row.next_step();
+        const step_operands step = row.next_step(warp);
         const bool ready = row.rest_ != 0 && (known & step.used) == step.used;
         if (warp.any(ready)) {
           row.compute(warp, step, ready);
@@ -73,6 +68,7 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
   }
 
  private:
+  using base::divides_;
   using base::first_lane_;
   using base::lane_;
   using base::own_;
@@ -84,51 +80,39 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
     std::uint32_t used;  ///< operands that must be known, one bit for each; 0 if there is no step
     bool is_fed;         ///< whether the step changes the value of this lane by a product
     int fed_by;          ///< number of the operand of this product
+    Scalar dividend;     ///< if a whole warp computes the row: a_ik
   };
 
-  /// Finds what the steps of the operands in `own_` use. `left`: operands from this batch on.
+  /// Finds what the steps of the operands in `own_` use.
   template <class Warp>
-  SPTRSV_DEVICE void open_batch(const Warp& warp, std::int64_t left) {
-    count_ = static_cast<int>(left < Lanes ? left : Lanes);
-    is_prepared_ = !own_.is_pivot();
-    divides_ = false;
+  SPTRSV_DEVICE void open_batch(const Warp& warp) {
     rest_ = warp.ballot(own_.is_pivot()) >> first_lane_ & bits_below(Lanes);
-    head_ = rest_ != 0 ? simt::lowest_bit(rest_) : count_;
     feeding_ = 0;
-    for (int i = 0; i < (Lanes == 32 ? count_ : Lanes); ++i) {
+    for (int i = 0; i < (Lanes == 32 ? own_.count : Lanes); ++i) {
       const auto slot = static_cast<int>(warp.shuffle(own_.slot, first_lane_ + i));
       feeding_ |= slot == lane_ ? 1u << i : 0u;
-    }
-  }
-
-  /// Replaces a known pivot by its reciprocal, where a multiplication may replace the division. All lanes
-  /// with known pivots do so together, before their steps come one after the other.
-  SPTRSV_DEVICE void prepare_pivot() {
-    if (!is_prepared_ && flag::is_known(own_.seen)) {
-      const pivot_divisor<Scalar> divisor(own_.seen.value());
-      is_prepared_ = true;
-      divides_ = !divisor.is_safe();
-      own_.seen = divides_ ? own_.seen : bit_cast<typename flag::reading>(divisor.reciprocal());
     }
   }
 
   /// Returns the operands that are known, one bit for each, and prepares known pivots.
   template <class Warp>
   SPTRSV_DEVICE std::uint32_t known_operands(const Warp& warp) {
-    prepare_pivot();
+    this->prepare_pivot();
     return warp.ballot(flag::is_known(own_.seen)) >> first_lane_;
   }
 
-  SPTRSV_DEVICE step_operands next_step() const {
+  template <class Warp>
+  SPTRSV_DEVICE step_operands next_step(const Warp& warp) const {
     const std::uint32_t first = rest_ & (0u - rest_);
     step_operands step;
     step.pivot = rest_ != 0 ? simt::lowest_bit(rest_) : 0;
     const std::uint32_t later = rest_ & (rest_ - 1);
     const std::uint32_t end = later & (0u - later);
-    step.used = (later != 0 ? end - 1u : bits_below(count_)) & ~(first - 1u);
+    step.used = (later != 0 ? end - 1u : bits_below(own_.count)) & ~(first - 1u);
     const std::uint32_t feeding = feeding_ & step.used;
     step.is_fed = feeding != 0;
     step.fed_by = step.is_fed ? simt::lowest_bit(feeding) : 0;
+    step.dividend = Lanes == 32 ? warp.shuffle(value_, step_) : Scalar{};
     return step;
   }
 
@@ -136,7 +120,7 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
   template <class Warp>
   SPTRSV_DEVICE void compute(const Warp& warp, const step_operands& step, bool ready) {
     const Scalar factor = warp.shuffle(own_.seen.value(), first_lane_ + step.pivot);
-    const Scalar dividend = warp.shuffle(value_, first_lane_ + step_);
+    const Scalar dividend = Lanes == 32 ? step.dividend : warp.shuffle(value_, first_lane_ + step_);
     const Scalar fed = warp.shuffle(own_.seen.value(), first_lane_ + step.fed_by);
     const bool is_divided = (warp.ballot(divides_) >> first_lane_ >> step.pivot & 1u) != 0;
     const Scalar solved = is_divided ? divide(dividend, factor) : dividend * factor;
@@ -145,30 +129,14 @@ class short_lu_rows : short_row<method::lu, Scalar, Index, Offset, Lanes> {
         value_ = value_ - solved * fed;
       }
       value_ = lane_ == step_ ? solved : value_;
-      carried_ = solved;
       rest_ &= rest_ - 1;
       ++step_;
     }
   }
 
-  /// Computes the products of the last step of the batch before that are in this one.
-  template <class Warp>
-  SPTRSV_DEVICE void continue_step(const Warp& warp) {
-    const std::uint32_t feeding = feeding_ & bits_below(head_);
-    const Scalar fed = warp.shuffle(own_.seen.value(), feeding != 0 ? simt::lowest_bit(feeding) : 0);
-    if (feeding != 0) {
-      value_ = value_ - carried_ * fed;
-    }
-  }
-
-  int count_;              ///< operands of the batch
-  int head_;               ///< operands before the first pivot of the batch
-  bool is_prepared_;       ///< whether own_.seen is final as soon as it is known; see prepare_pivot()
-  bool divides_;           ///< whether own_.seen is a pivot without a safe reciprocal
   std::uint32_t feeding_;  ///< operands of the products that change the value, one bit for each
   std::uint32_t rest_;     ///< pivots of the steps that were not computed yet, one bit for each
   int step_;               ///< the slot of the next step
-  Scalar carried_;         ///< the entry that the last step has computed
 };
 
 }  // namespace sptrsv::detail::incomplete

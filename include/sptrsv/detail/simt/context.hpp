@@ -65,6 +65,7 @@
 //   void compute_now(int a, ...);        // the compiler computes the arguments here, not at their use
 //   void pause(const T* p);              // between two polls of *p, with bounded back-off
 //   void spin(const T* p);               // the same without back-off, where few threads poll
+//   void prefetch(const T* p);           // asks for the cache line of *p, which will be loaded much later
 //
 // Several devices:
 //   auto system_scope();                 // load_relaxed, load_acquire, store_relaxed, load_relaxed_words,
@@ -153,6 +154,19 @@ SPTRSV_HOST_DEVICE int lowest_bit(std::uint32_t mask) {
 SPTRSV_HOST_DEVICE int lowest_bit(std::uint64_t mask) {
   const auto low = static_cast<std::uint32_t>(mask);
   return low != 0 ? lowest_bit(low) : 32 + lowest_bit(static_cast<std::uint32_t>(mask >> 32));
+}
+
+/// Returns the index of the highest bit that is set; `mask` is not 0.
+SPTRSV_HOST_DEVICE int highest_bit(std::uint32_t mask) {
+#ifdef __CUDA_ARCH__
+  return 31 - __clz(static_cast<int>(mask));
+#else
+  int index = 31;
+  while ((mask >> index) == 0) {
+    --index;
+  }
+  return index;
+#endif
 }
 
 /// Returns the number of bits that are set.

@@ -204,6 +204,11 @@ class cuda_context : public cuda_copies, public cuda_flags<cuda_scope::gpu> {
   template <class T>
   __device__ __forceinline__ void spin(const T*) const {}
 
+  template <class T>
+  __device__ __forceinline__ void prefetch(const T* p) const {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(p)));
+  }
+
  private:
   /// The integer type of atomicMin and atomicMax with the size and signedness of T.
   template <class T>

@@ -1,0 +1,157 @@
+// A row of an incomplete factorisation while it is computed.
+#pragma once
+
+#include <cstdint>
+
+#include "sptrsv/detail/incomplete/lane_findings.hpp"
+
+namespace sptrsv::detail::incomplete {
+
+/// Returns a mask of the bits before bit `end`.
+SPTRSV_DEVICE std::uint32_t bits_below(int end) { return end < 32 ? (1u << end) - 1u : ~0u; }
+
+/// Returns how many of the next operands a batch of a whole warp takes. `pivots`: those of the next 32, one
+/// bit for each; `left`: operands of the row from here on. A batch ends with a step, except in one that has
+/// more operands than a batch. So the lanes that end a row wait for one batch, not for two.
+template <method Method>
+SPTRSV_DEVICE int batch_end(std::uint32_t pivots, std::int64_t left) {
+  if (left <= 32) {
+    return static_cast<int>(left);
+  }
+  if constexpr (Method == method::lu) {  // a step begins with its pivot
+    return pivots > 1 ? simt::highest_bit(pivots) : 32;
+  } else {  // a step ends with its pivot
+    return pivots != 0 ? simt::highest_bit(pivots) + 1 : 32;
+  }
+}
+
+/// Where a row stands in the arrays of the analysis.
+template <class Scalar, class Index, class Offset>
+struct row_place {
+  bool present;  ///< whether there is such a row
+  Index solve_index;
+  Offset begin;                ///< first entry, in level order
+  Index length;                ///< entries
+  Index below;                 ///< entries below the diagonal; the slot of the diagonal entry
+  std::int64_t first_operand;  ///< and
+  std::int64_t end_operand;    ///< one past the last one
+
+  template <class Context>
+  SPTRSV_DEVICE static row_place load(Context& ctx, const factor_params<Scalar, Index, Offset>& p,
+                                      std::int64_t solve_index) {
+    const bool present = solve_index < p.size;
+    const std::int64_t r = present ? solve_index : 0;
+    row_place at;
+    at.present = present;
+    at.solve_index = static_cast<Index>(r);
+    at.begin = ctx.load_constant(p.row_offsets + r);
+    const auto length = static_cast<Index>(ctx.load_constant(p.row_offsets + r + 1) - at.begin);
+    at.length = present ? length : Index{0};
+    at.below = ctx.load_constant(p.diagonal_slots + r);
+    at.first_operand = ctx.load_constant(p.first_operands + r);
+    at.end_operand = present ? ctx.load_constant(p.first_operands + r + 1) : at.first_operand;
+    return at;
+  }
+};
+
+/// The values of a row while it is computed: in shared memory, or in global memory if the row is long. A sync
+/// of the warp stands between accesses of different lanes.
+template <class Scalar>
+class row_values {
+ public:
+  row_values() = default;
+  /// `global` counts only if the row is long.
+  SPTRSV_DEVICE row_values(Scalar* shared, Scalar* global, bool is_long)
+      : shared_(shared), global_(global), is_long_(is_long) {}
+
+  SPTRSV_DEVICE bool is_shared() const { return !is_long_; }
+
+  template <class Context, class Slot>
+  SPTRSV_DEVICE Scalar get(Context& ctx, Slot slot) const {
+    return is_shared() ? shared_[slot] : ctx.load(global_ + slot);
+  }
+  template <class Context, class Slot>
+  SPTRSV_DEVICE void set(Context& ctx, Slot slot, Scalar value) const {
+    if (is_shared()) {
+      shared_[slot] = value;
+    } else {
+      ctx.store(global_ + slot, value);
+    }
+  }
+
+ private:
+  Scalar* shared_;
+  Scalar* global_;
+  /// Not told by a null pointer: ptxas 13.0 has read such a pair of registers before its zero was there.
+  bool is_long_;
+};
+
+/// Memory for a row in shared memory.
+template <class Scalar, class Offset>
+struct shared_row {
+  Scalar* values;
+  Offset* targets;  ///< see row_data
+};
+
+/// A row while its lanes compute it.
+template <class Scalar, class Index, class Offset, int Lanes>
+struct row_data {
+  using params = factor_params<Scalar, Index, Offset>;
+  /// Entries of a row that a lane loads together.
+  static constexpr int slots_at_once = 4;
+
+  int lane;  ///< rank of this lane among those of the row
+  Index solve_index;
+  Offset begin;  ///< first entry, in level order
+  Index length;  ///< entries
+  Index below;   ///< entries below the diagonal; the slot of the diagonal entry
+  row_values<Scalar> values;
+  Offset* targets;  ///< stored indices of the entries, in shared memory if the values are
+
+  /// Returns a row before load(). `shared`: memory for the row.
+  SPTRSV_DEVICE static row_data of(const params& p, const row_place<Scalar, Index, Offset>& at, int lane,
+                                   const shared_row<Scalar, Offset>& shared) {
+    row_data row{};
+    row.lane = lane;
+    row.solve_index = at.solve_index;
+    row.begin = at.begin;
+    row.length = at.length;
+    row.below = at.below;
+    row.values = {shared.values, p.long_rows + row.begin,
+                  static_cast<std::int64_t>(at.length) > p.shared_slots};
+    row.targets = shared.targets;
+    return row;
+  }
+
+  /// Returns the stored index of the entry in a slot.
+  template <class Context>
+  SPTRSV_DEVICE Offset target(Context& ctx, const params& p, Index slot) const {
+    return values.is_shared() ? targets[slot] : ctx.load_constant(p.sources + begin + slot);
+  }
+
+  /// Loads the values of A and the targets to shared memory, several of each lane together.
+  template <class Context>
+  SPTRSV_DEVICE void load(Context& ctx, const params& p) const {
+    if (!values.is_shared()) {  // the values of a long row have been loaded before the launch
+      return;
+    }
+    for (Index first = lane; first < length; first += slots_at_once * Lanes) {
+      Scalar value[slots_at_once];
+      Offset target[slots_at_once];
+      for (int i = 0; i < slots_at_once; ++i) {
+        const Index slot = first + i * Lanes;
+        target[i] = slot < length ? ctx.load_constant(p.sources + begin + slot) : Offset{0};
+        value[i] = slot < length ? ctx.load_constant(p.a + target[i]) : Scalar{};
+      }
+      for (int i = 0; i < slots_at_once; ++i) {
+        const Index slot = first + i * Lanes;
+        if (slot < length) {
+          values.set(ctx, slot, slot == below ? p.rule.shifted(value[i]) : value[i]);
+          targets[slot] = target[i];
+        }
+      }
+    }
+  }
+};
+
+}  // namespace sptrsv::detail::incomplete
