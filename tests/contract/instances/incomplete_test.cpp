@@ -130,15 +130,18 @@ TEST(IncompleteFactors, HaveTheStatusOfTheLastValues) {
   }
 }
 
-/// The reciprocal of a subnormal pivot overflows, the quotients do not.
+/// The reciprocal of a subnormal pivot overflows, the quotients do not. Rows of the second system share a
+/// warp.
 TEST(IncompleteFactors, AreDividedByPivotsWithoutASafeReciprocal) {
   emulated<double> s;
-  auto a = s.make_system(patterns::stencil_2d(5, 6), false, content::general, method::lu);
-  a.set(0, 0, std::numeric_limits<double>::min() / 8);
-  const auto expected = s.on_host<method::lu>(a);
-  EXPECT_TRUE(same_bits(s.on_the_target<method::lu>(a), expected));
-  EXPECT_TRUE((same_bits(s.on_the_target<method::lu, wide_incomplete>(a), expected)));
-  EXPECT_TRUE((same_bits(s.on_the_target<method::lu, small_incomplete>(a), expected)));
+  for (const pattern& p : {patterns::stencil_2d(5, 6), patterns::stencil_3d(6, 6, 6)}) {
+    auto a = s.make_system(p, false, content::general, method::lu);
+    a.set(0, 0, std::numeric_limits<double>::min() / 8);
+    const auto expected = s.on_host<method::lu>(a);
+    EXPECT_TRUE(same_bits(s.on_the_target<method::lu>(a), expected)) << p.name;
+    EXPECT_TRUE((same_bits(s.on_the_target<method::lu, wide_incomplete>(a), expected))) << p.name;
+    EXPECT_TRUE((same_bits(s.on_the_target<method::lu, small_incomplete>(a), expected))) << p.name;
+  }
 }
 
 /// Rows of the narrow middle and of wide levels, with one task per warp and with many.
