@@ -73,13 +73,13 @@ struct row_state : row_data<Scalar, Index, Offset, Lanes> {
   template <class Context>
   SPTRSV_DEVICE lane_operand operand_at(Context& ctx, const params& p, int batch) const {
     const std::int64_t at = next + batch * Lanes + lane;
-    lane_operand found;
+    lane_operand made;
     if (at < end) {
       const auto stored = ctx.load_constant(p.operands + at);
-      found.source = stored.source;
-      found.slot = stored.slot;
+      made.source = stored.source;
+      made.slot = stored.slot;
     }
-    return found;
+    return made;
   }
 
   template <class Context>
