@@ -135,7 +135,7 @@ def main() -> int:
 
     with ThreadPoolExecutor(arguments.jobs) as pool:
         good = list(pool.map(compile_chain, range(len(found))))
-    print(f"{len(headers)} headers in {len(found)} sources, {good.count(False)} of which do not compile")
+    print(f"{len(headers)} headers in {len(found)} sources; {good.count(False)} sources do not compile")
     return 0 if headers and all(good) else 1
 
 

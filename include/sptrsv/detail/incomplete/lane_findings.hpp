@@ -1,4 +1,4 @@
-// What a lane finds while it publishes values of a row.
+// Collects the breakdowns and boosted pivots that a lane finds while it publishes values of a row.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace sptrsv::detail::incomplete {
 
-/// Collects what a lane finds while it publishes values of a row: breakdowns and boosted pivots.
+/// The breakdowns and boosted pivots that a lane has found in the values that it publishes.
 struct lane_findings {
   bool is_bad = false;          ///< a value is not finite, or the pivot is zero
   bool has_zero_pivot = false;  ///< of the values so far
