@@ -1,6 +1,7 @@
 // Factors on the host and in the emulator.
 #include "contract/factors_suite.hpp"
 #include "sptrsv/incomplete_lu.hpp"
+#include "sptrsv/policy/automatic.hpp"
 #include "sptrsv/policy/dataflow.hpp"
 #include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/policy/host_serial.hpp"
@@ -21,6 +22,7 @@ struct case_names {
 using host_cases = ::testing::Types<factors_case<policy::host_serial, host_target, double>,
                                     factors_case<policy::host_parallel, host_target, std::complex<double>>>;
 using emulator_cases = ::testing::Types<
+    factors_case<policy::automatic<>, emulator_target, double>,
     factors_case<policy::sync_free_thread, emulator_target, double, std::int32_t, std::int64_t>,
     factors_case<policy::sync_free_thread, emulator_target, std::complex<float>>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(host, factors_suite, host_cases, case_names);

@@ -1,5 +1,6 @@
 // Sweeps on the host and in the emulator.
 #include "contract/sweeps_suite.hpp"
+#include "sptrsv/policy/automatic.hpp"
 #include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/policy/sync_free_thread.hpp"
 #include "support/emulator_target.hpp"
@@ -8,6 +9,7 @@ namespace sptrsv::testing {
 
 using sweeps_host_cases = ::testing::Types<sweeps_case<policy::host_parallel, host_target, double>>;
 using sweeps_emulator_cases = ::testing::Types<
+    sweeps_case<policy::automatic<>, emulator_target, double>,
     sweeps_case<policy::sync_free_thread, emulator_target, double>,
     sweeps_case<policy::sync_free_thread, emulator_target, std::complex<float>, std::int32_t, std::int64_t>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(host, sweeps_suite, sweeps_host_cases, sweeps_case_names);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 
 #include "sptrsv/detail/base/peak_resource.hpp"
@@ -18,6 +19,23 @@ template <class Engine, class = void>
 inline constexpr bool analyses_jointly = false;
 template <class Engine>
 inline constexpr bool analyses_jointly<Engine, std::void_t<typename Engine::joint_analysis>> = true;
+
+/// Whether a policy chooses among candidates, as policy::automatic.
+template <class Policy, class = void>
+inline constexpr bool has_candidates = false;
+template <class Policy>
+inline constexpr bool has_candidates<Policy, std::void_t<typename Policy::candidate_list>> = true;
+
+/// Returns the policy whose settings a joint_analysis takes: the policy itself, or the only candidate of one
+/// that chooses among candidates. (With several candidates, an engine has no joint_analysis.)
+template <class Policy>
+const auto& settings_of(const Policy& policy) {
+  if constexpr (has_candidates<Policy>) {
+    return std::get<0>(policy.candidates);
+  } else {
+    return policy;
+  }
+}
 
 /// Memory that two analyses share; zero if they share nothing.
 struct joint_memory {
@@ -78,8 +96,8 @@ class pair_analysis {
     Solver::check_spaces(pattern);
     const triangle_form forms[2] = {{options[0], pattern.by_columns}, {options[1], pattern.by_columns}};
     peak_resource counted(resource_);
-    typename Solver::engine::joint_analysis joint(policy_, pattern, forms, options[0].max_rhs, on, resource_,
-                                                  counted);
+    typename Solver::engine::joint_analysis joint(settings_of(policy_), pattern, forms, options[0].max_rhs,
+                                                  on, resource_, counted);
     if (!joint.is_prepared()) {
       return false;
     }
