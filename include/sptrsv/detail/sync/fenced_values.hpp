@@ -126,6 +126,12 @@ class fenced_storage {
       : size_(size),
         values_(make_buffer<Scalar>(checked_product(size, max_columns), on, resource)),
         flags_(make_buffer<word>(checked_product(size, max_columns), on, resource)) {
+    reset(on);
+  }
+
+  /// Enqueues the state before the first solve.
+  template <class Executor>
+  void reset(const Executor& on) {
     on.fill_bytes(flags_.data(), 0, flags_.bytes());
   }
 
