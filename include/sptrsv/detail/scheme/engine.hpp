@@ -70,7 +70,8 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
       if (is_fenced()) {
         const bool signals = launches_[i].what.signals;
         enqueue(i,
-                this->system(alpha, b, x, scratch.fenced.buffers(scratch.buffers.buffers().state, signals)),
+                this->system(alpha, b, x,
+                             scratch.fenced.buffers(scratch.buffers.buffers().state, x.columns, signals)),
                 scratch, on);
       } else {
         enqueue(i, this->system(alpha, b, x, scratch.buffers.buffers()), scratch, on);
