@@ -174,7 +174,7 @@ TEST(Processes, StrangersDoNotHoldUpTheStart) {
   };
   std::thread first([&] { EXPECT_NO_THROW(meet(0)); });
   std::vector<detail::distributed::socket_owner> strangers;
-  for (const std::size_t bytes : {0, 0, 5, 16, 400}) {
+  for (const std::size_t bytes : {0U, 0U, 5U, 16U, 400U}) {
     strangers.push_back(connect_to(port));
     const std::string text(bytes, 'x');
     EXPECT_EQ(::send(strangers.back().get(), text.data(), bytes, MSG_NOSIGNAL), static_cast<ssize_t>(bytes));
