@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/setup_phases/kahn_levels.hpp"
 #include "benchmarks/setup_phases/systems.hpp"
 #include "benchmarks/shared/driver.cuh"
 #include "common/command_line/command_line.hpp"
@@ -20,7 +21,6 @@
 #include "common/gpu/pool.cuh"
 #include "common/measurement/placement.hpp"
 #include "common/measurement/statistics.hpp"
-#include "sptrsv/detail/levels/kahn_levels.hpp"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
 #include "sptrsv/device_matrix.hpp"
 

@@ -73,9 +73,13 @@ int solve_in_job(solve_options options) {
   try {
     int gpus = 0;
     SPTRSV_CUDA_CHECK(cudaGetDeviceCount(&gpus));
-    const char* const job = std::getenv("SLURM_JOB_ID");
+    const char* const token = std::getenv("SPTRSV_TOKEN");
+    SPTRSV_EXPECTS(
+        token != nullptr, sptrsv::errc::invalid_argument,
+        "--join needs the environment variable SPTRSV_TOKEN: the same random text of 16 to 63 bytes "
+        "in all processes, for example $(openssl rand -hex 16)");
     sptrsv::process_group group(place.rank, place.size, options.join.substr(0, colon),
-                                std::atoi(options.join.c_str() + colon + 1), job != nullptr ? job : "",
+                                std::atoi(options.join.c_str() + colon + 1), token,
                                 static_cast<double>(options.limit_s));
     table t;
     if (place.rank == 0) {
@@ -168,8 +172,10 @@ int main(int argc, char** argv) {
                        "How values go to other PEs. Default: automatic.");
   arguments.add_integer("--time-limit", options.limit_s, 1, 1 << 20, "S",
                         "Seconds after which processes that have not ended are ended. Default: 300.");
-  arguments.add_text("--join", options.join, "HOST:PORT",
-                     "Be one of the PEs that srun or mpirun has started; PE 0 runs on HOST.");
+  arguments.add_text(
+      "--join", options.join, "HOST:PORT",
+      "Be one of the PEs that srun or mpirun has started; PE 0 runs on HOST. All have the same random "
+      "text in SPTRSV_TOKEN.");
   arguments.begin_group("System");
   arguments.add_integer("-g,--grid", options.grid, 1, 200, "N", "A grid of N x N x N points. Default: 32.");
   arguments.add_integer("-k,--rhs", options.run.rhs, 1, 1 << 10, "K", "Right-hand sides. Default: 1.");

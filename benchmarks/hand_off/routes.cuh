@@ -19,7 +19,8 @@ struct released_flag {
   template <class Context>
   __device__ static void send(Context& ctx, const chain_arrays& in, int i, double value) {
     ctx.store(in.values + i, sptrsv::detail::bit_cast<std::uint64_t>(value));
-    ctx.store_release(in.flags + i, 1);
+    asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(in.flags + i)), "r"(1)
+                 : "memory");
   }
 };
 

@@ -68,7 +68,8 @@ class distributed_solver {
   /// @param x the rows of the solutions of this PE; it may be b, element for element.
   /// @param alpha factor of b.
   /// @param stream the stream that the work is enqueued on.
-  /// @throws error errc::size_mismatch, errc::too_many_rhs, before anything is enqueued on this PE.
+  /// @throws error errc::size_mismatch, errc::too_many_rhs, before anything is enqueued on this PE;
+  ///   errc::invalid_argument if an earlier solve failed on this PE, after which PEs do not keep step.
   void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha = Value(1), Stream stream = {}) {
     SPTRSV_EXPECTS(b.rows == rows_ && x.rows == rows_, errc::size_mismatch,
                    "b has " + std::to_string(b.rows) + " rows and x " + std::to_string(x.rows) +
@@ -78,10 +79,13 @@ class distributed_solver {
     SPTRSV_EXPECTS(
         x.columns <= max_rhs_, errc::too_many_rhs,
         std::to_string(x.columns) + " right-hand sides exceed max_rhs = " + std::to_string(max_rhs_));
-    engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)),
-                   {detail::as_scalar(b.data), b.rows, b.columns, b.row_stride, b.column_stride},
-                   {detail::as_scalar(x.data), x.rows, x.columns, x.row_stride, x.column_stride},
-                   executor(stream));
+    last_solve_.expect_whole("solve on this PE", "analyse again on all PEs");
+    last_solve_.run([&] {
+      engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)),
+                     {detail::as_scalar(b.data), b.rows, b.columns, b.row_stride, b.column_stride},
+                     {detail::as_scalar(x.data), x.rows, x.columns, x.row_stride, x.column_stride},
+                     executor(stream));
+    });
   }
 
   /// Returns what the last solve met, the same on all PEs: the first row of the whole matrix, in the order of
@@ -128,6 +132,7 @@ class distributed_solver {
   std::int64_t max_rhs_;
   std::unique_ptr<engine> engine_;
   std::int64_t entries_;
+  detail::whole_call last_solve_;
 };
 
 /// Analyses a distributed matrix, takes its values, and returns the solver of this PE. Collective. No PE

@@ -107,11 +107,13 @@ class factors {
         of.second->update_values(second, stream);
       }
     };
-    update(forward_, first_values, second_values);
-    if (transposed_) {
-      update(*transposed_, second_values, first_values);
-    }
-    diagonal_.update_values(detail::as_scalar(first_values.data()), executor(stream));
+    last_update_.run([&] {
+      update(forward_, first_values, second_values);
+      if (transposed_) {
+        update(*transposed_, second_values, first_values);
+      }
+      diagonal_.update_values(detail::as_scalar(first_values.data()), executor(stream));
+    });
   }
 
   /// Solves A x = b on the object's own workspace; otherwise as the other overload.
@@ -340,6 +342,7 @@ class factors {
     if (!with.first->has_work(b, x)) {
       return;
     }
+    last_update_.expect_whole("update_values", "call it again");
     const executor on(stream);
     const auto permuted = dense_view<scalar>::column_major(vector, x.rows, x.columns, x.rows);
     const auto as_values =
@@ -388,6 +391,7 @@ class factors {
   diagonal diagonal_;               ///< D
   std::optional<pair> transposed_;  ///< op(F_2), op(F_1); empty if they are F_1, F_2
   workspace own_;                   ///< without workspaces of the solvers, which have their own
+  detail::whole_call last_update_;
 };
 
 /// Analyses the factors of a matrix for `policy`, takes their values, and returns the object that applies

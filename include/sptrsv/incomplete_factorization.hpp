@@ -156,7 +156,9 @@ class incomplete_factorization {
     check_space(values.data(), values.size(), "the array of values");
     SPTRSV_EXPECTS(entries_ == 0 || values.data() != this->values().data(), errc::invalid_argument,
                    "factorize got the array of the factors, which it overwrites");
-    analysed_->factorize(detail::as_scalar(values.data()), rule_of(pivots), executor(stream));
+    const rule checked = rule_of(pivots);
+    analysed_->last.run(
+        [&] { analysed_->factorize(detail::as_scalar(values.data()), checked, executor(stream)); });
   }
   /// Computes the factors of new values with the options of the analysis; see the other overload.
   void factorize(span<const Value> values, stream_type stream = {}) {
@@ -189,6 +191,7 @@ class incomplete_factorization {
     auto result = detail::view_of(a);
     SPTRSV_EXPECTS(result.rows == size_ && result.entries == entries_, errc::size_mismatch,
                    "the matrix is not the one that was analysed");
+    expect_factors();
     result.values = values().data();
     if (analysed_->fill) {
       detail::incomplete::set_pattern(result, analysed_->fill->pattern());
@@ -200,6 +203,7 @@ class incomplete_factorization {
   /// first, and how many pivots it replaced. Synchronises `stream`, which must be ordered after it.
   [[nodiscard]] factor_status status(stream_type stream = {}) const {
     expect_not_moved_from();
+    expect_factors();
     const detail::incomplete::findings found = analysed_->computed.found(executor(stream));
     factor_status result;
     result.boosted_pivots = found.boosted_pivots;
@@ -262,7 +266,11 @@ class incomplete_factorization {
     detail::peak_resource memory;
     std::optional<filled> fill;  ///< empty: the factors have the pattern of A
     engine computed;
+    detail::whole_call last;  ///< of factorize()
   };
+  void expect_factors() const {
+    analysed_->last.expect_whole("factorisation", "the factors are undefined until factorize succeeds");
+  }
 
   [[nodiscard]] std::int64_t factor_entries() const {
     return analysed_->fill ? analysed_->fill->pattern().entries : entries_;

@@ -40,8 +40,9 @@ class pool_memory_resource final : public memory_resource {
     std::uint64_t threshold = 0;
     for (const device_pool& pool : pools_) {
       if (pool.handle != nullptr) {
-        static_cast<void>(cudaMemPoolSetAttribute(pool.handle, cudaMemPoolAttrReleaseThreshold, &threshold));
-        static_cast<void>(cudaMemPoolTrimTo(pool.handle, 0));
+        detail::forget_failure(
+            cudaMemPoolSetAttribute(pool.handle, cudaMemPoolAttrReleaseThreshold, &threshold));
+        detail::forget_failure(cudaMemPoolTrimTo(pool.handle, 0));
       }
     }
   }
@@ -100,26 +101,23 @@ class pool_memory_resource final : public memory_resource {
       SPTRSV_CUDA_CHECK(cudaMalloc(&p, bytes));
       return p;
     }
-    cudaError_t status = cudaMallocFromPoolAsync(&p, bytes, pool, stream);
+    const auto allocate = [&] { return cudaMallocFromPoolAsync(&p, bytes, pool, stream); };
+    cudaError_t status = detail::call_apart(allocate);
     if (status == cudaErrorMemoryAllocation) {
       // The pool may hold unused memory in pieces that are too small. Return them and try again.
-      static_cast<void>(cudaGetLastError());
       SPTRSV_CUDA_CHECK(cudaStreamSynchronize(stream));
       SPTRSV_CUDA_CHECK(cudaMemPoolTrimTo(pool, 0));
-      status = cudaMallocFromPoolAsync(&p, bytes, pool, stream);
+      status = detail::call_apart(allocate);
     }
-    if (status != cudaSuccess) {
-      detail::throw_cuda_error(status, "cudaMallocFromPoolAsync");
-    }
+    detail::check_status(status, "cudaMallocFromPoolAsync");
     return p;
   }
 
   void do_deallocate(void* p, std::size_t, stream_handle stream) noexcept override {
-    if (cudaFreeAsync(p, stream) != cudaSuccess) {
+    if (detail::forget_failure(cudaFreeAsync(p, stream)) != cudaSuccess) {
       // The memory is that of a device without memory pools, or the process ends and CUDA is gone.
-      static_cast<void>(cudaGetLastError());
-      static_cast<void>(cudaStreamSynchronize(stream));
-      static_cast<void>(cudaFree(p));
+      detail::forget_failure(cudaStreamSynchronize(stream));
+      detail::forget_failure(cudaFree(p));
     }
   }
 

@@ -94,15 +94,16 @@ class process_group {
   /// @param rank the number of this process.
   /// @param size number of processes.
   /// @param host the host of process 0.
-  /// @param port a free port of it, at which process 0 listens.
-  /// @param key the same text in all processes, of at most 63 bytes, for example the number of a job: who
-  /// does
-  ///   not know it cannot take part. It is sent as it is.
+  /// @param port a free port of it, 1 to 65535, at which process 0 listens, on the interface of `host` only.
+  /// @param token the same random text in all processes, of 16 to 63 bytes, which the launcher hands to them,
+  /// for
+  ///   example in an environment variable: who does not know it is dropped. It is sent as it is, so a network
+  ///   whose messages others can read needs more protection.
   /// @param limit_s how many seconds a process waits for another one, here and in collective functions.
   /// @throws error errc::invalid_argument; errc::unsupported if the processes do not find each other.
-  process_group(int rank, int size, const std::string& host, int port, const std::string& key,
+  process_group(int rank, int size, const std::string& host, int port, const std::string& token,
                 double limit_s = 600)
-      : sockets_(detail::distributed::rendezvous(rank, size, host, port, key, limit_s).connect()),
+      : sockets_(detail::distributed::rendezvous(rank, size, host, port, token, limit_s).connect()),
         rank_(rank),
         limit_s_(limit_s) {}
   process_group(const process_group&) = delete;
@@ -178,6 +179,7 @@ class process_group {
     bool is_received = false;
   };
   static constexpr std::size_t head = sizeof(std::uint64_t);
+  static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40;  ///< of a message
 
   void send(std::size_t r, transfer& t, const std::vector<std::byte>& bytes) const {
     while (t.sent < head + bytes.size()) {
@@ -209,10 +211,25 @@ class process_group {
       }
       t.received += static_cast<std::size_t>(done);
       if (is_head && t.received == head) {
-        bytes.resize(static_cast<std::size_t>(t.length_from));
+        if (t.length_from > most_bytes) {
+          throw std::runtime_error("PE " + std::to_string(r) + " announces a message of " +
+                                   std::to_string(t.length_from) + " bytes, more than any message has");
+        }
       }
-    } while (t.received < head || t.received < head + bytes.size());
+      if (t.received >= head) {
+        make_room(t, bytes);
+      }
+    } while (t.received < head + t.length_from || t.received < head);
     t.is_received = true;
+  }
+  /// Makes room for further bytes of a message if what came so far is full. No more is allocated than a
+  /// piece, or than has come: a length alone takes no memory.
+  static void make_room(const transfer& t, std::vector<std::byte>& bytes) {
+    constexpr std::size_t piece = std::size_t{1} << 26;
+    if (t.received == head + bytes.size()) {
+      bytes.resize(
+          std::min(static_cast<std::size_t>(t.length_from), bytes.size() + std::max(bytes.size(), piece)));
+    }
   }
   /// Returns whether bytes have moved. If not, the socket must be waited for.
   static bool has_moved(std::size_t r, ssize_t done) {

@@ -97,14 +97,14 @@ class process_team {
       for (auto of_pe = allocations_.begin(); of_pe != allocations_.end(); ++of_pe) {
         if ((*of_pe)[static_cast<std::size_t>(rank())] == own) {
           for (void* const other : *of_pe) {
-            static_cast<void>(other != own ? cudaIpcCloseMemHandle(other) : cudaSuccess);
+            detail::forget_failure(other != own ? cudaIpcCloseMemHandle(other) : cudaSuccess);
           }
           allocations_.erase(of_pe);
           break;
         }
       }
       meet();  // nobody has the memory mapped any more
-      static_cast<void>(cudaFree(own));
+      detail::forget_failure(cudaFree(own));
     } catch (...) {
       return;  // the next collective function throws the cause
     }

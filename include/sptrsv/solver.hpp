@@ -21,6 +21,7 @@
 #include "sptrsv/detail/base/peak_resource.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
 #include "sptrsv/detail/base/strides.hpp"
+#include "sptrsv/detail/base/whole_call.hpp"
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/matrix.hpp"
 #include "sptrsv/memory_resource.hpp"
@@ -44,6 +45,7 @@ namespace detail {
 ///   engine(const engine&, op, executor, resource);  // optional; for solver::transposed
 ///   void update_values(const Scalar* values, executor);
 ///   workspace make_workspace(executor, resource) const;  // move-only; for one solve in flight
+///   void workspace::reset(executor);  // enqueues the state before the first solve, in the same memory
 ///   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace&, executor) const;
 ///   std::int64_t first_nonfinite_index(workspace&, executor) const;  // substitution index, or -1
 ///   bool is_zero_pivot(std::int64_t substitution_index, workspace&, executor) const;
@@ -142,11 +144,14 @@ class solver {
    public:
     /// Takes the memory of `other`, which no solver accepts then.
     workspace(workspace&& other) noexcept
-        : state_(std::move(other.state_)), solver_number_(std::exchange(other.solver_number_, 0)) {}
+        : state_(std::move(other.state_)),
+          solver_number_(std::exchange(other.solver_number_, 0)),
+          last_solve_(other.last_solve_) {}
     /// Gives its memory back and takes that of `other`, which no solver accepts then.
     workspace& operator=(workspace&& other) noexcept {
       state_ = std::move(other.state_);
       solver_number_ = std::exchange(other.solver_number_, 0);
+      last_solve_ = other.last_solve_;
       return *this;
     }
     ~workspace() = default;
@@ -158,6 +163,7 @@ class solver {
 
     typename engine::workspace state_;
     std::uint64_t solver_number_;  ///< of the solver that made it; 0 after a move
+    detail::whole_call last_solve_;
   };
 
   /// Replaces the values of the matrix; the pattern stays the same. Only enqueues; it may be captured into a
@@ -167,11 +173,12 @@ class solver {
   ///   space of `analyze`.
   /// @param stream the stream that the work is enqueued on.
   /// @throws error errc::size_mismatch if the size is not the number of entries; errc::wrong_memory_space;
-  ///   errc::invalid_argument for a null pointer, or if the solver was moved from.
+  ///   errc::invalid_argument for a null pointer, or if the solver was moved from; errc::cuda_error, after
+  ///   which `solve` refuses to work until a call of this function succeeds.
   void update_values(span<const Value> values, stream_type stream = {}) {
     [[maybe_unused]] const detail::nvtx_range range("update_values");
     check_values(values);
-    engine_->update_values(detail::as_scalar(values.data()), executor(stream));
+    last_update_->run([&] { engine_->update_values(detail::as_scalar(values.data()), executor(stream)); });
   }
 
   /// Solves op(T) x = b on the solver's own workspace; otherwise as the last overload.
@@ -197,8 +204,10 @@ class solver {
   /// @throws error errc::size_mismatch if b or x have another number of rows than the system, or different
   ///   numbers of columns; errc::too_many_rhs; errc::wrong_memory_space; errc::invalid_argument for a null
   ///   pointer, for strides with which elements overlap or exceed the address space, for the workspace of
-  ///   another solver, or if the solver or the workspace was moved from. Zero pivots, NaN and infinite values
-  ///   are no errors: see status.
+  ///   another solver, or if the solver or the workspace was moved from, or if the last `update_values`
+  ///   failed half way; errc::cuda_error, after which x is undefined and the next solve on the workspace,
+  ///   which may not be captured, resets it first. Zero pivots, NaN and infinite values are no errors: see
+  ///   status.
   void solve(dense_view<const Value> b, dense_view<Value> x, Value alpha, workspace& scratch,
              stream_type stream = {}) const {
     [[maybe_unused]] const detail::nvtx_range range("solve");
@@ -209,8 +218,12 @@ class solver {
     const dense_view<const scalar> from(detail::as_scalar(b.data), b.rows, b.columns, b.row_stride,
                                         b.column_stride);
     const dense_view<scalar> to(detail::as_scalar(x.data), x.rows, x.columns, x.row_stride, x.column_stride);
-    engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)), from, to, scratch.state_,
-                   executor(stream));
+    last_update_->expect_whole("update_values", "call it again");
+    const executor on(stream);
+    reset_if_broken(scratch, on);
+    scratch.last_solve_.run([&] {
+      engine_->solve(detail::load_scalar(detail::as_scalar(&alpha)), from, to, scratch.state_, on);
+    });
   }
 
   /// Returns scratch memory for one more solve in flight. Allocates; the first use of the workspace must be
@@ -233,10 +246,11 @@ class solver {
   ///
   /// @param scratch the workspace of the solve.
   /// @param stream the stream that is synchronised.
-  /// @throws error errc::invalid_argument for the workspace of another solver, or if the solver or the
-  ///   workspace was moved from.
+  /// @throws error errc::invalid_argument for the workspace of another solver, if the solver or the workspace
+  ///   was moved from, or if the last solve failed half way.
   [[nodiscard]] solve_status status(workspace& scratch, stream_type stream = {}) const {
     check_workspace(scratch);
+    scratch.last_solve_.expect_whole("solve on this workspace", "it has no status");
     solve_status result;
     const executor on(stream);
     std::int64_t substitution_index = size_ == 0 ? -1 : engine_->first_nonfinite_index(scratch.state_, on);
@@ -331,6 +345,7 @@ class solver {
         reversed_(!other.reversed_),
         number_(detail::next_solver_number()),
         resource_(&resource),
+        last_update_(other.last_update_),
         engine_(std::make_shared<counted_engine>(other.engine_, operation, on, resource)),
         own_(engine_->make_workspace(on, resource), number_) {}
 
@@ -393,6 +408,19 @@ class solver {
                    "the workspace belongs to another solver");
   }
 
+  /// Resets a workspace whose last solve has enqueued only some of its launches: their counters and flags do
+  /// not fit the next solve.
+  static void reset_if_broken(workspace& scratch, const executor& on) {
+    if (scratch.last_solve_.is_whole()) {
+      return;
+    }
+    if constexpr (!std::is_same_v<executor, detail::host_executor>) {
+      SPTRSV_EXPECTS(!on.is_capturing(), errc::invalid_argument,
+                     "the last solve on this workspace failed: solve once outside the capture");
+    }
+    scratch.state_.reset(on);
+  }
+
   void check_values(span<const Value> values) const {
     expect_not_moved_from();
     SPTRSV_EXPECTS(static_cast<std::int64_t>(values.size()) == entries_, errc::size_mismatch,
@@ -445,6 +473,8 @@ class solver {
   bool reversed_;
   std::uint64_t number_;  ///< unique; the solver's workspaces have the same number
   memory_resource* resource_;
+  /// Transposed solvers share it, as they share the values.
+  std::shared_ptr<detail::whole_call> last_update_ = std::make_shared<detail::whole_call>();
   std::shared_ptr<counted_engine> engine_;  ///< transposed solvers share it
   workspace own_;
 };

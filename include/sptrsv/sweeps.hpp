@@ -77,13 +77,15 @@ class sweeps {
   void update_values(span<const Value> values, stream_type stream = {}) {
     lower_->check_values(values);
     const executor on(stream);
-    if (scaled_.size() > 0) {
-      take_scaled(detail::as_scalar(values.data()), on);
-      values = scaled_values();
-    }
-    lower_->update_values(values, stream);
-    upper_->update_values(values, stream);
-    update_products(values, on);
+    last_update_.run([&] {
+      if (scaled_.size() > 0) {
+        take_scaled(detail::as_scalar(values.data()), on);
+        values = scaled_values();
+      }
+      lower_->update_values(values, stream);
+      upper_->update_values(values, stream);
+      update_products(values, on);
+    });
   }
 
   /// Sweeps `count` times, from the values that x has. Only enqueues; it may be captured into a CUDA graph.
@@ -101,6 +103,7 @@ class sweeps {
     if (!lower_->has_work(b, x)) {
       return;
     }
+    expect_values();
     const executor on(stream);
     for (int k = 0; k < count; ++k) {
       if (direction != sweep_direction::symmetric) {
@@ -124,6 +127,7 @@ class sweeps {
   /// @param stream the stream that the work is enqueued on.
   /// @throws error as solver::solve.
   void apply(dense_view<const Value> b, dense_view<Value> x, stream_type stream = {}) {
+    expect_values();
     lower_->solve(b, x, stream);
     const auto to = as_scalars(x);
     detail::factors::for_each(
@@ -189,6 +193,8 @@ class sweeps {
     scaled_.size() > 0 ? update_values(values, stream) : update_products(values, on);
   }
 
+  void expect_values() const { last_update_.expect_whole("update_values", "call it again"); }
+
   static scalar real(double v) {
     const auto part = static_cast<detail::real_t<scalar>>(v);
     if constexpr (detail::is_complex_v<scalar>) {
@@ -241,6 +247,7 @@ class sweeps {
 
   double relaxation_;
   bool is_smoother_;
+  detail::whole_call last_update_;
   std::optional<one_solver> lower_;  ///< D / w + L
   std::optional<one_solver> upper_;  ///< D / w + U
   diagonal diagonal_;                ///< D / w

@@ -9,13 +9,12 @@
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "sptrsv/detail/distributed/meeting.hpp"
+#include "sptrsv/detail/distributed/pe_threads.hpp"
 #include "sptrsv/detail/distributed/team.hpp"
 #include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/error.hpp"
@@ -68,7 +67,8 @@ class thread_team {
   /// enqueued, and that waits for this PE, does not end, and a PE that waits for that solve hangs: where this
   /// may happen, let `body` end the process. A team runs once.
   ///
-  /// @throws error the first exception of a PE, with a text that names the PE.
+  /// @throws the first exception of a PE, of its own type; an `error` has a text that names the PE. error
+  ///   errc::unsupported if the thread of a PE cannot start.
   void run(const std::function<void(member&)>& body);
 
  private:
@@ -84,7 +84,7 @@ class thread_team {
     current_device() { SPTRSV_CUDA_CHECK(cudaGetDevice(&device_)); }
     current_device(const current_device&) = delete;
     current_device& operator=(const current_device&) = delete;
-    ~current_device() { static_cast<void>(cudaSetDevice(device_)); }
+    ~current_device() { detail::forget_failure(cudaSetDevice(device_)); }
 
    private:
     int device_ = 0;
@@ -102,22 +102,19 @@ class thread_team {
                        " cannot access the memory of GPU " + std::to_string(device(other)) + " of PE " +
                        std::to_string(other));
     SPTRSV_CUDA_CHECK(cudaSetDevice(device(pe)));
-    const cudaError_t status = cudaDeviceEnablePeerAccess(device(other), 0);
-    if (status == cudaErrorPeerAccessAlreadyEnabled) {
-      static_cast<void>(cudaGetLastError());
-    } else {
-      SPTRSV_CUDA_CHECK(status);
+    const cudaError_t status =
+        detail::call_apart([&] { return cudaDeviceEnablePeerAccess(device(other), 0); });
+    if (status != cudaErrorPeerAccessAlreadyEnabled) {
+      detail::check_status(status, "cudaDeviceEnablePeerAccess");
     }
   }
 
-  void call(int pe, const std::function<void(member&)>& body);
-  void fail(int pe, const std::string& text, errc code, std::optional<std::int64_t> row);
+  void free_all() noexcept;
 
   std::vector<int> devices_;
   detail::distributed::meeting meeting_;
-  std::mutex mutex_;                     ///< of all below
+  std::mutex mutex_;                     ///< of allocations_
   std::vector<allocation> allocations_;  ///< of all PEs
-  std::optional<error> failure_;         ///< the first one
 };
 
 /// A PE of a thread_team; it is a team in the sense of distributed.hpp.
@@ -168,7 +165,7 @@ class thread_team::member {
     auto& all = team_.allocations_;
     all.erase(std::remove_if(all.begin(), all.end(), [&](const allocation& a) { return a.p == own; }),
               all.end());
-    static_cast<void>(cudaFree(own));
+    detail::forget_failure(cudaFree(own));
   }
 
  private:
@@ -181,44 +178,28 @@ class thread_team::member {
 };
 
 inline void thread_team::run(const std::function<void(member&)>& body) {
-  std::vector<std::thread> threads;
-  for (int pe = 0; pe < size(); ++pe) {
-    threads.emplace_back([this, pe, &body] { call(pe, body); });
-  }
-  for (std::thread& thread : threads) {
-    thread.join();
-  }
-  const current_device kept;
-  for (const allocation& left : allocations_) {
-    static_cast<void>(cudaSetDevice(device(left.pe)));
-    static_cast<void>(cudaFree(left.p));
-  }
-  allocations_.clear();
-  if (failure_) {
-    throw error(*failure_);
-  }
-}
-
-/// The thread of a PE.
-inline void thread_team::call(int pe, const std::function<void(member&)>& body) {
-  try {
+  const struct leftovers {
+    explicit leftovers(thread_team& t) : team(t) {}
+    ~leftovers() { team.free_all(); }
+    thread_team& team;
+  } at_end(*this);
+  detail::distributed::run_pes(size(), meeting_, [&](int pe) {
     SPTRSV_CUDA_CHECK(cudaSetDevice(device(pe)));
     member self(*this, pe);
     body(self);
-  } catch (const error& e) {
-    fail(pe, e.what(), e.code(), e.row());
-  } catch (const std::exception& e) {
-    fail(pe, e.what(), errc::cuda_error, std::nullopt);
-  }
-  meeting_.leave(pe);
+  });
 }
 
-inline void thread_team::fail(int pe, const std::string& text, errc code, std::optional<std::int64_t> row) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (!failure_) {
-    const bool names_pe = text.rfind("PE ", 0) == 0;
-    failure_.emplace(code, names_pe ? text : "PE " + std::to_string(pe) + ": " + text, row);
+/// Frees what PEs have left that ended by an exception.
+inline void thread_team::free_all() noexcept {
+  int kept = 0;
+  detail::forget_failure(cudaGetDevice(&kept));
+  for (const allocation& left : allocations_) {
+    detail::forget_failure(cudaSetDevice(device(left.pe)));
+    detail::forget_failure(cudaFree(left.p));
   }
+  detail::forget_failure(cudaSetDevice(kept));
+  allocations_.clear();
 }
 
 }  // namespace sptrsv

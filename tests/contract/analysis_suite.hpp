@@ -6,7 +6,6 @@
 #include "sptrsv/detail/analysis/device_triangle.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
-#include "sptrsv/detail/levels/kahn_levels.hpp"
 #include "sptrsv/detail/levels/level_order.hpp"
 
 namespace sptrsv::testing {
@@ -78,21 +77,6 @@ class analysis : public on_target<Types> {
           << p.name << ", " << f.name();
       const auto degrees = detail::count_in_degrees_on_device(columns, 16, on, this->where.resource());
       EXPECT_TRUE(are_in_degrees(degrees, expected, 16)) << p.name << ", " << f.name();
-
-      const auto host_columns = detail::columns_on_host<index_type>(expected.row_offsets, expected.columns);
-      EXPECT_EQ(this->where.download(columns.column_offsets), host_columns.column_offsets)
-          << p.name << ", " << f.name();
-      EXPECT_EQ(this->where.download(columns.rows), host_columns.rows) << p.name << ", " << f.name();
-      const auto host_degrees = detail::in_degrees_on_host(host_columns);
-      EXPECT_EQ(this->where.download(degrees.total), host_degrees) << p.name << ", " << f.name();
-      const auto host_kahn = detail::kahn_levels_on_host(host_columns, host_degrees);
-      EXPECT_EQ(host_kahn.level_of_row, levels.level_of_row) << p.name << ", " << f.name();
-      EXPECT_TRUE(are_levels(host_kahn.level_offsets, host_kahn.rows, levels)) << p.name << ", " << f.name();
-      const auto kahn = detail::kahn_levels_on_device(columns, degrees, on, this->where.resource());
-      EXPECT_EQ(kahn.count, levels.count()) << p.name << ", " << f.name();
-      EXPECT_TRUE(
-          are_levels(this->where.download(kahn.level_offsets), this->where.download(kahn.rows), levels))
-          << p.name << ", " << f.name();
     });
   }
 
@@ -116,19 +100,6 @@ class analysis : public on_target<Types> {
     const std::int64_t blocks = of_blocks.empty() ? 0 : *std::max_element(of_blocks.begin(), of_blocks.end());
     return seen.count == expected.count() && of_row == expected.level_of_row &&
            seen.count_of_blocks == blocks;
-  }
-
-  /// Returns whether levels are as expected; the rows of a level may be in any order.
-  template <class Levels>
-  static bool are_levels(const std::vector<index_type>& level_offsets, std::vector<index_type> rows,
-                         const Levels& expected) {
-    if (level_offsets != expected.level_offsets) {
-      return false;
-    }
-    for (std::size_t l = 0; l + 1 < level_offsets.size(); ++l) {
-      std::sort(rows.begin() + level_offsets[l], rows.begin() + level_offsets[l + 1]);
-    }
-    return rows == expected.rows;
   }
 
   /// Returns whether `seen` has the columns of the triangle `from`, with ascending rows in each column.

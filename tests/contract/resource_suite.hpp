@@ -126,6 +126,107 @@ SPTRSV_TEST_P(resources, running_out_of_memory_leaks_nothing) {
   }
 }
 
+/// Whatever call of a solve fails: there is no status, and the next solve on the workspace is right.
+SPTRSV_TEST_P(resources, a_solve_that_fails_half_way_spoils_no_later_one) {
+  using value = typename TypeParam::value;
+  const form f{};
+  const auto stream = this->where.stream();
+  for (const pattern& p : {patterns::stencil_2d(7, 8), patterns::random(90, 3, 1)}) {
+    const auto a = this->make(p, f);
+    const layout shape = column_major(p.size, 2);
+    const auto b = random_vector<value>(static_cast<std::int64_t>(shape.extent), 1);
+    const auto from = this->where.upload(b);
+    auto to = this->where.upload(poisoned<value>(shape.extent));
+    auto solver = this->analyze(a, f, 2);
+    auto scratch = solver.make_workspace(stream);
+    const auto solve = [&] {
+      solver.solve(shape.view(from.data()), shape.view(to.data()), value(1), scratch, stream);
+    };
+    bool fails = true;
+    for (std::int64_t call = 0; fails; ++call) {
+      this->device().calls_before_failure = call;
+      try {
+        solve();
+        fails = false;
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::cuda_error) << e.what();
+      }
+      this->device().calls_before_failure = -1;
+      if (fails) {
+        EXPECT_THROW(static_cast<void>(solver.status(scratch, stream)), error);
+        this->device().capturing = true;  // the reset of a workspace is not to be captured
+        EXPECT_THROW(solve(), error);
+        this->device().capturing = false;
+        auto moved = std::move(scratch);
+        scratch = std::move(moved);
+      }
+      for (int again = 0; again < 2; ++again) {
+        this->where.overwrite(to, poisoned<value>(shape.extent));
+        solve();
+        this->expect_solved(a, f, p.name, shape, b, this->where.download(to));
+        EXPECT_TRUE(solver.status(scratch, stream).ok());
+      }
+    }
+  }
+}
+
+/// Whatever call of update_values fails: solves refuse to use values of both sets, until it succeeds.
+SPTRSV_TEST_P(resources, values_that_are_replaced_half_way_are_not_used) {
+  using value = typename TypeParam::value;
+  const form f{};
+  const pattern p = patterns::random(90, 3, 1);
+  const auto a = this->make(p, f);
+  auto other = a;
+  for (value& v : other.values()) {
+    v = value(4) * v;
+  }
+  const auto values = this->where.upload(a.values());
+  const auto others = this->where.upload(other.values());
+  const auto b = random_vector<value>(p.size, 1);
+  auto solver = this->analyze(a, f);
+  bool fails = true;
+  for (std::int64_t call = 0; fails; ++call) {
+    solver.update_values(values, this->where.stream());
+    this->device().calls_before_failure = call;
+    try {
+      solver.update_values(others, this->where.stream());
+      fails = false;
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::cuda_error) << e.what();
+    }
+    this->device().calls_before_failure = -1;
+    if (fails) {
+      EXPECT_THROW(this->solve(solver, b), error);
+      solver.update_values(others, this->where.stream());
+    }
+    this->expect_solved(other, f, p.name, b, this->solve(solver, b));
+  }
+}
+
+/// Whatever call of an analysis fails: it leaves no memory, and the next one works.
+SPTRSV_TEST_P(resources, an_analysis_that_fails_leaves_nothing) {
+  const form f{};
+  const auto a = this->make(patterns::random(40, 3, 1), f);
+  a.visit([&](const auto& stored) {
+    const auto there = this->where.upload(stored);
+    const std::size_t before = this->device().live_bytes();
+    std::int64_t fails = 1;
+    for (std::int64_t call = 0; fails == 1; ++call) {
+      fails = 0;
+      this->device().calls_before_failure = call;
+      try {
+        this->policy().analyze(there, f.options(), this->where.stream());
+      } catch (const error& e) {
+        fails = 1;
+        EXPECT_EQ(e.code(), errc::cuda_error) << e.what();
+      }
+      this->device().calls_before_failure = -1;
+      EXPECT_EQ(this->device().live_bytes(), before) << "call " << call;
+    }
+  });
+  this->check(patterns::random(40, 3, 1), f);
+}
+
 /// The row of a zero pivot is found on the device.
 SPTRSV_TEST_P(resources, status_copies_no_arrays_to_the_host) {
   using value = typename TypeParam::value;
@@ -188,7 +289,8 @@ SPTRSV_TEST_P(resources, nothing_refers_to_the_temporaries_of_analyze) {
 
 SPTRSV_TESTS(resources, everything_is_given_back, everything_comes_from_the_given_resource,
              solve_and_update_values_neither_allocate_nor_synchronise, running_out_of_memory_leaks_nothing,
-             status_copies_no_arrays_to_the_host, bad_values_slow_down_no_later_solve,
-             nothing_refers_to_the_temporaries_of_analyze);
+             a_solve_that_fails_half_way_spoils_no_later_one, values_that_are_replaced_half_way_are_not_used,
+             an_analysis_that_fails_leaves_nothing, status_copies_no_arrays_to_the_host,
+             bad_values_slow_down_no_later_solve, nothing_refers_to_the_temporaries_of_analyze);
 
 }  // namespace sptrsv::testing

@@ -44,6 +44,29 @@ std::vector<double> solve_ones(Solver& solver, std::int64_t rows, emulator::devi
   return values;
 }
 
+TEST(Distributed, AfterASolveThatFailsAPERefusesFurtherOnes) {
+  with_solvers(1, {1}, {}, [](auto& solver, int, const auto& part, emulator::device& where) {
+    const auto code = [&] {
+      try {
+        solve_ones(solver, part.rows, where);
+      } catch (const error& e) {
+        return e.code();
+      }
+      return errc::io_error;
+    };
+    EXPECT_EQ(code(), errc::io_error);  // it does not fail
+    const emulator::executor on(&where);
+    auto b = detail::upload_array(std::vector<double>(static_cast<std::size_t>(part.rows), 1).data(),
+                                  part.rows, on, on.default_resource());
+    where.calls_before_failure = 0;
+    EXPECT_THROW(solver.solve({b.data(), part.rows, 1, 1, part.rows}, {b.data(), part.rows, 1, 1, part.rows},
+                              1.0, &where),
+                 error);
+    where.calls_before_failure = -1;
+    EXPECT_EQ(code(), errc::invalid_argument);
+  });
+}
+
 TEST(Distributed, NewValuesReplaceTheOldOnes) {
   with_solvers(3, {3}, {}, [](auto& solver, int, const auto& part, emulator::device& where) {
     const auto x = solve_ones(solver, part.rows, where);

@@ -103,6 +103,8 @@ TEST(Processes, PesThatDoNotEndAreEnded) {
   EXPECT_EQ(done.failure, "PE 0 has not ended within 0.01 s");
 }
 
+constexpr const char* token = "0123456789abcdef of this run";
+
 /// Returns a port of this host that is free.
 int free_port() {
   const detail::distributed::socket_owner any(::socket(AF_INET, SOCK_STREAM, 0));
@@ -118,7 +120,7 @@ int free_port() {
 TEST(Processes, FindEachOtherByTcp) {
   const int port = free_port();
   const processes_result done = run_processes(4, long_s, [&](process_group& forked) {
-    process_group group(forked.rank(), forked.size(), "127.0.0.1", port, "job 7", long_s);
+    process_group group(forked.rank(), forked.size(), "127.0.0.1", port, token, long_s);
     std::string all;
     for (const auto& of_pe : detail::distributed::gather(group, std::vector<int>{10 * group.rank()})) {
       all += std::to_string(of_pe.front()) + " ";
@@ -130,32 +132,125 @@ TEST(Processes, FindEachOtherByTcp) {
 }
 
 /// The stranger comes first, while process 0 waits for process 1.
-TEST(Processes, WhoDoesNotKnowTheKeyIsNotLetIn) {
+TEST(Processes, WhoDoesNotKnowTheTokenIsNotLetIn) {
   const int port = free_port();
-  const auto meet = [&](int rank, const char* key) {
-    process_group group(rank, 2, "127.0.0.1", port, key, long_s);
+  const auto meet = [&](int rank, const char* said) {
+    process_group group(rank, 2, "127.0.0.1", port, said, long_s);
     group.meet();
   };
-  std::thread first([&] { EXPECT_NO_THROW(meet(0, "key")); });
+  std::thread first([&] { EXPECT_NO_THROW(meet(0, token)); });
   bool is_refused = false;
   try {
-    const process_group stranger(1, 2, "127.0.0.1", port, "another key", long_s);
+    const process_group stranger(1, 2, "127.0.0.1", port, "0123456789abcdef of another run", long_s);
   } catch (const error&) {
     is_refused = true;
-    meet(1, "key");
+    meet(1, token);
   }
   first.join();
   EXPECT_TRUE(is_refused);
 }
 
+/// Connects to a port of this host as soon as somebody listens there.
+detail::distributed::socket_owner connect_to(int port) {
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  to.sin_port = htons(static_cast<std::uint16_t>(port));
+  for (;;) {
+    detail::distributed::socket_owner made(::socket(AF_INET, SOCK_STREAM, 0));
+    if (::connect(made.get(), reinterpret_cast<sockaddr*>(&to), sizeof(to)) == 0) {
+      return made;
+    }
+    std::this_thread::yield();
+  }
+}
+
+/// Strangers that say nothing, too little or nonsense come first, and stay.
+TEST(Processes, StrangersDoNotHoldUpTheStart) {
+  const int port = free_port();
+  const auto meet = [&](int rank) {
+    process_group group(rank, 3, "127.0.0.1", port, token, long_s);
+    group.meet();
+  };
+  std::thread first([&] { EXPECT_NO_THROW(meet(0)); });
+  std::vector<detail::distributed::socket_owner> strangers;
+  for (const std::size_t bytes : {0U, 0U, 5U, 16U, 400U}) {
+    strangers.push_back(connect_to(port));
+    const std::string text(bytes, 'x');
+    EXPECT_EQ(::send(strangers.back().get(), text.data(), bytes, MSG_NOSIGNAL), static_cast<ssize_t>(bytes));
+  }
+  strangers.front() = detail::distributed::socket_owner();  // one goes before it has said anything
+  std::thread second([&] { EXPECT_NO_THROW(meet(2)); });
+  EXPECT_NO_THROW(meet(1));
+  second.join();
+  first.join();
+}
+
+TEST(Processes, ListenAtTheInterfaceOfTheHostOnly) {
+  const int port = free_port();
+  std::thread first([&] {
+    process_group group(0, 2, "127.0.0.1", port, token, long_s);
+    group.meet();
+  });
+  const detail::distributed::socket_owner stranger = connect_to(port);
+  const detail::distributed::socket_owner other(::socket(AF_INET, SOCK_STREAM, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);  // another address of this host
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  EXPECT_NE(::connect(other.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  process_group group(1, 2, "127.0.0.1", port, token, long_s);
+  group.meet();
+  first.join();
+}
+
+TEST(Processes, BadPortsAndTokensAreRefused) {
+  const auto refuses = [](int port, const std::string& said) {
+    try {
+      const process_group group(1, 2, "127.0.0.1", port, said, 0.01);
+    } catch (const error& e) {
+      return e.code() == errc::invalid_argument;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refuses(0, token));
+  EXPECT_TRUE(refuses(-1, token));
+  EXPECT_TRUE(refuses(65536, token));
+  EXPECT_TRUE(refuses(65536 + 5000, token));
+  EXPECT_TRUE(refuses(5000, ""));
+  EXPECT_TRUE(refuses(5000, "job 7"));
+  EXPECT_TRUE(refuses(5000, std::string(64, 'x')));
+}
+
+/// A length of a message is not believed: it takes no memory before its bytes have come.
+TEST(Processes, LengthsOfMessagesAreBounded) {
+  for (const int bits : {39, 60, 63}) {
+    auto sockets = process_group::connect_pairs(2);
+    const detail::distributed::socket_owner other(sockets[1][0]);
+    sockets[1].clear();
+    process_group group(sockets, 0, long_s);
+    const std::uint64_t length = std::uint64_t{1} << bits;
+    EXPECT_EQ(::send(other.get(), &length, sizeof(length), 0), static_cast<ssize_t>(sizeof(length)));
+    ::shutdown(other.get(), SHUT_WR);
+    try {
+      group.meet();
+      ADD_FAILURE() << "a message of " << length << " bytes";
+    } catch (const std::runtime_error& e) {
+      EXPECT_EQ(std::string(e.what()), bits == 39 ? "PE 1 has left the team"
+                                                  : "PE 1 announces a message of " + std::to_string(length) +
+                                                        " bytes, more than any message has");
+    }
+  }
+}
+
 TEST(Processes, AProcessThatDoesNotConnectIsNamed) {
   try {
-    const process_group group(0, 2, "127.0.0.1", free_port(), "", 0.01);
+    const process_group group(0, 2, "127.0.0.1", free_port(), token, 0.01);
     ADD_FAILURE() << "nobody has connected";
   } catch (const error& e) {
     EXPECT_EQ(std::string(e.what()), "process 1 did not connect within the time limit");
   }
-  EXPECT_THROW(process_group(2, 2, "127.0.0.1", 0, ""), error);
+  EXPECT_THROW(process_group(2, 2, "127.0.0.1", 1, token), error);
 }
 
 TEST(Processes, ErrorsThatAllPesThrowTogetherNameThePe) {

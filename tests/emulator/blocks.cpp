@@ -130,12 +130,6 @@ void scheduler::end_thread(thread& t) {
   ++progress_;
   ++b.exited;
   w.exited |= 1u << lane;
-  for (int warps = t.rank / 32 + 1; warps < static_cast<int>(b.in_partial_barrier.size()); ++warps) {
-    if (b.in_partial_barrier[static_cast<std::size_t>(warps)] != 0) {
-      throw barrier_divergence(name_of(t) + " has ended, but others of the block's first " +
-                               std::to_string(32 * warps) + " threads wait for it in a barrier");
-    }
-  }
   if (b.in_barrier != 0) {
     throw barrier_divergence(name_of(t) + " has ended, but " + std::to_string(b.in_barrier) +
                              " threads of its block are in a barrier");

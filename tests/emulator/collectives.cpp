@@ -16,22 +16,6 @@ void scheduler::barrier(thread& t) {
   meet(t, b.in_barrier, launched(t).threads);
 }
 
-void scheduler::partial_barrier(thread& t, int threads) {
-  step(t);
-  block& b = *t.owner;
-  if (t.rank >= threads || threads > launched(t).threads) {
-    throw barrier_divergence(name_of(t) + " is in a barrier of the first " + std::to_string(threads) +
-                             " threads of its block");
-  }
-  for (int i = 0; i < threads; ++i) {
-    if (b.threads[static_cast<std::size_t>(i)].state == thread_state::exited) {
-      throw barrier_divergence(name_of(t) + " is in a barrier, but " +
-                               name_of(b.threads[static_cast<std::size_t>(i)]) + " has ended");
-    }
-  }
-  meet(t, b.in_partial_barrier[static_cast<std::size_t>(threads / 32)], threads);
-}
-
 void scheduler::numbered_barrier(thread& t, int id, int threads, bool waits) {
   step(t);
   block& b = *t.owner;
@@ -174,7 +158,6 @@ void scheduler::complete(thread& last, std::uint32_t lanes, const exchange& e) {
     const exchange& x = tile[i].tile;
     switch (e.op) {
       case collective::shuffle:
-      case collective::shuffle_down:
       case collective::shuffle_xor:
         copy_bytes(x.out, tile[x.source].tile.in, x.size);
         break;

@@ -43,12 +43,6 @@ class tile {
   T shuffle(T value, int source) const {
     return exchange_values(collective::shuffle, value, source);
   }
-  /// Lanes whose source would be outside the tile keep their value.
-  template <class T>
-  T shuffle_down(T value, int delta) const {
-    check(delta >= 0, "shuffle_down by", delta);
-    return exchange_values(collective::shuffle_down, value, rank() + delta < Lanes ? rank() + delta : rank());
-  }
   template <class T>
   T shuffle_xor(T value, int mask) const {
     check(mask >= 0 && mask < Lanes, "shuffle_xor with", mask);
@@ -134,11 +128,6 @@ class context {
 
   void barrier() { scheduler_->barrier(*thread_); }
   template <int Threads>
-  void barrier() {
-    static_assert(Threads % 32 == 0);
-    scheduler_->partial_barrier(*thread_, Threads);
-  }
-  template <int Threads>
   void barrier_wait(int id) {
     static_assert(Threads % 32 == 0);
     scheduler_->numbered_barrier(*thread_, id, Threads, true);
@@ -201,12 +190,6 @@ class context {
     for (int w = 0; w < Count; ++w) {
       store_relaxed(p + w, words[w]);
     }
-  }
-  template <class T>
-  void store_release(T* p, std::common_type_t<T> value) {
-    static_assert(is_atomic<T>);
-    fence();
-    store_as(p, value, "store_release", strength::strong);
   }
 
   template <class T>

@@ -81,7 +81,17 @@ class device {
   int rank = 0;                  ///< in the cluster
   /// A launch that runs together with other devices, and what was enqueued after it.
   std::deque<waiting_operation> waiting;
+  /// How many calls of the executor that enqueue work succeed before one throws errc::cuda_error and enqueues
+  /// nothing; less than 0: all succeed.
+  std::int64_t calls_before_failure = -1;
   bool capturing = false;  ///< true while the stream records a graph; tests set it in place of the user
+
+  /// Counts a call that enqueues work.
+  void count_call() {
+    if (calls_before_failure >= 0 && calls_before_failure-- == 0) {
+      throw error(errc::cuda_error, "emulator: the call fails as planned");
+    }
+  }
 
   [[nodiscard]] memory_resource& resource() { return memory_; }
   [[nodiscard]] bool is_clustered() const { return member_of != nullptr; }

@@ -18,6 +18,7 @@ bool executor::can_access(const void* p) {
 
 void executor::launch_kernel(const kernel& k) const {
   check_launch(k);
+  count_call();
   if (runs_at_once()) {
     const guard lock(space().mutex());
     scheduler::launch(*device_, k);
@@ -29,6 +30,7 @@ void executor::launch_kernel(const kernel& k) const {
 void executor::launch_kernel_together(const kernel& k) const {
   check_launch(k);
   refuse_capture("launch_together");
+  count_call();
   if (!device_->is_clustered()) {
     throw launch_failure("emulator: launch_together on a device that is in no cluster");
   }
@@ -77,6 +79,7 @@ void executor::enqueue(std::function<void()> operation) const {
 }
 
 void executor::fill_bytes(void* p, unsigned char value, std::size_t bytes) const {
+  count_call();
   enqueue([=] {
     const guard lock(space().mutex());
     if (bytes != 0) {
@@ -86,6 +89,7 @@ void executor::fill_bytes(void* p, unsigned char value, std::size_t bytes) const
 }
 
 void executor::copy(void* to, const void* from, std::size_t bytes) const {
+  count_call();
   enqueue([=] {
     const guard lock(space().mutex());
     if (bytes == 0) {
@@ -101,6 +105,7 @@ void executor::copy(void* to, const void* from, std::size_t bytes) const {
 }
 
 void executor::upload(void* to, const void* host, std::size_t bytes) const {
+  count_call();
   synchronize("upload");
   const guard lock(space().mutex());
   if (bytes != 0) {
@@ -123,9 +128,16 @@ void executor::replay(graph_type& g) const {
   finish_waiting();
   const guard lock(space().mutex());
   refuse_capture("replay");
+  count_call();
   ++device_->counters.replays;
   for (const auto& operation : g.operations_) {
     operation();
+  }
+}
+
+void executor::count_call() const {
+  if (recording_ == nullptr) {
+    device_->count_call();
   }
 }
 

@@ -157,6 +157,7 @@ class executor {
   /// Runs an operation, or has it wait or recorded.
   void enqueue(std::function<void()> operation) const;
   /// Waits for what waits on the stream.
+  void count_call() const;
   void finish_waiting() const;
   void refuse_capture(const char* what) const;
   void synchronize(const char* what) const;

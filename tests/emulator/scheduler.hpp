@@ -82,8 +82,6 @@ class scheduler {
 
   /// Waits until all threads of the block have arrived.
   void barrier(thread& t);
-  /// Waits until the first `threads` threads of the block have arrived.
-  void partial_barrier(thread& t, int threads);
   /// Counts `t` at the block's barrier `id`, which opens when `threads` threads have arrived. `t` waits for
   /// that only if `waits`.
   void numbered_barrier(thread& t, int id, int threads, bool waits);

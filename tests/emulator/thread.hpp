@@ -22,20 +22,11 @@ struct grid;
 
 enum class thread_state : std::uint8_t { ready, running, polling, in_barrier, in_tile, exited };
 
-enum class collective : std::uint8_t {
-  shuffle,
-  shuffle_down,
-  shuffle_xor,
-  ballot,
-  any,
-  all,
-  multiply_add,
-  sync
-};
+enum class collective : std::uint8_t { shuffle, shuffle_xor, ballot, any, all, multiply_add, sync };
 
 inline const char* name_of(collective op) {
-  static constexpr const char* names[] = {"shuffle", "shuffle_down", "shuffle_xor",  "ballot",
-                                          "any",     "all",          "multiply_add", "sync"};
+  static constexpr const char* names[] = {"shuffle", "shuffle_xor",  "ballot", "any",
+                                          "all",     "multiply_add", "sync"};
   return names[static_cast<int>(op)];
 }
 
@@ -218,7 +209,6 @@ struct block {
   std::vector<thread> threads;
   std::vector<warp> warps;
   int in_barrier = 0;
-  std::array<int, 33> in_partial_barrier{};  // by the number of warps that meet
   std::array<counted_barrier, 16> numbered;
   int exited = 0;
   std::size_t slot = 0;  // index among the resident blocks

@@ -162,10 +162,10 @@ TEST(GpuDistributed, NobodyWaitsOnTheHostForAPeThatHasFailed) {
       pe.meet();
       ADD_FAILURE() << "PE 0 has met PE 1";
     });
-  } catch (const error& e) {
+  } catch (const std::runtime_error& e) {
     text = e.what();
   }
-  EXPECT_EQ(text, "PE 1: out of luck");
+  EXPECT_EQ(text, "out of luck");
 }
 
 TEST(GpuDistributed, WrongTeamsAreRefused) {

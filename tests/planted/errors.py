@@ -402,14 +402,20 @@ ERRORS = (
         ),
     ),
     error(
-        "a fenced flag holds the parity of the solve",
+        "a fenced flag says nothing of the solve",
         "parity",
         "scheme",
         Edit(
             D + "sync/fenced_values.hpp",
-            "static_cast<std::uint32_t>(solve) + 2",
-            "static_cast<std::uint32_t>(solve) % 2 + 2",
+            "static_cast<std::uint32_t>(solve % 2) + 2",
+            "static_cast<std::uint32_t>(0 * solve) + 2",
         ),
+    ),
+    error(
+        "the fenced flags of right-hand sides that a solve does not use are kept",
+        "unused_flags",
+        "scheme",
+        Edit(D + "sync/fenced_values.hpp", "k < used", "k < columns"),
     ),
     error(
         "groups are taken as assigned although not all blocks have started",

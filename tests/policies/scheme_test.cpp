@@ -46,6 +46,48 @@ class Schemes : public on_target<types> {
   }
 };
 
+/// The numbers in the flags repeat: a right-hand side that no solve has used since then is not taken for
+/// solved.
+TEST_F(Schemes, FencedFlagsOfEarlierSolvesAreNotTakenForThoseOfLaterOnes) {
+  using engine = detail::engine<small_policy, double, std::int32_t, std::int32_t, emulator::executor>;
+  const pattern p = patterns::chain(40);
+  const auto a = make(p, {});
+  const auto there = where.upload(a.by_rows);
+  const emulator::executor on(where.stream());
+  for (const char* const text : {"signal=fenced", "sw_rnnz=8 trans=merge_avg(32,8) signal=fenced"}) {
+    engine of(small_policy{parse_scheme(text)}, detail::pattern_of(there.view()),
+              detail::triangle_form({}, false), 2, on, on.default_resource());
+    of.update_values(there.view().values, on);
+    for (const std::int64_t jump : {-6, -4, -2, 0, 2, 4}) {
+      auto scratch = of.make_workspace(on, on.default_resource());
+      auto* const tickets = &scratch.buffers.buffers().state->tickets;
+      const auto solve = [&](std::int64_t columns, std::uint64_t seed) {
+        const layout shape = column_major(p.size, columns);
+        const auto b = random_vector<double>(static_cast<std::int64_t>(shape.extent), seed);
+        const auto from = where.upload(b);
+        auto to = where.upload(poisoned<double>(shape.extent));
+        of.solve(1, shape.view(from.data()), shape.view(to.data()), scratch, on);
+        expect_solved(a, {}, text, shape, b, where.download(to));
+      };
+      const auto drawn = [&] {
+        unsigned long long number = 0;
+        on.download(&number, tickets, sizeof(number));
+        return number;
+      };
+      solve(2, 1);
+      const unsigned long long blocks = drawn();
+      solve(1, 2);
+      // As if about 2^32 solves with one right-hand side had followed.
+      const unsigned long long later = blocks * ((1ull << 32) + static_cast<unsigned long long>(jump));
+      on.upload(tickets, &later, sizeof(later));
+      for (int k = 0; k < 6; ++k) {
+        solve(k % 3 == 2 ? 1 : 2, static_cast<std::uint64_t>(3 + k));
+      }
+      EXPECT_EQ(drawn(), later + 6 * blocks);
+    }
+  }
+}
+
 /// Every scheme is tried under different schedules, on a mesh, on wide levels, and on rows of very different
 /// lengths.
 TEST_F(Schemes, OfTheReducedSpaceSolveUnderAnySchedule) {

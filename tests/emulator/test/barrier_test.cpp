@@ -98,9 +98,9 @@ bool hands_over_in_part_of_a_block(const executor& on, const Meet& meet) {
   return to_host(on, out) == expected;
 }
 
-TEST(PartialBarrier, SeparatesWritersAndReadersAmongTheFirstThreads) {
+TEST(NumberedBarrier, SeparatesWritersAndReadersInPartOfABlock) {
   const auto meets = [](const executor& on) {
-    return hands_over_in_part_of_a_block(on, [](auto& ctx) { ctx.template barrier<64>(); });
+    return hands_over_in_part_of_a_block(on, [](auto& ctx) { ctx.template barrier_wait<64>(1); });
   };
   for (const schedule order : every_order) {
     device d(with_schedule(order));
@@ -109,14 +109,14 @@ TEST(PartialBarrier, SeparatesWritersAndReadersAmongTheFirstThreads) {
   EXPECT_EQ(successes(100, meets), 100);
 }
 
-TEST(PartialBarrier, MissingIsSeen) {
+TEST(NumberedBarrier, MissingInPartOfABlockIsSeen) {
   const auto does_not_meet = [](const executor& on) {
     return hands_over_in_part_of_a_block(on, [](auto&) {});
   };
   EXPECT_LT(successes_with_races(20, does_not_meet), 2);
 }
 
-TEST(PartialBarrier, HoldsBackTheFirstThreadsOnly) {
+TEST(NumberedBarrier, HoldsBackItsThreadsOnly) {
   // The other threads wait for a store that the first ones do after their barrier.
   for (const schedule order : every_order) {
     device d(with_schedule(order));
@@ -129,7 +129,7 @@ TEST(PartialBarrier, HoldsBackTheFirstThreadsOnly) {
         return;
       }
       ctx.atomic_add(come, 1);
-      ctx.template barrier<32>();
+      ctx.template barrier_wait<32>(1);
       if (ctx.load_relaxed(come) < 32) {
         ctx.atomic_add(wrong, 1);
       }
@@ -139,43 +139,13 @@ TEST(PartialBarrier, HoldsBackTheFirstThreadsOnly) {
   }
 }
 
-/// Returns the text of the error, which is of the same kind under every schedule.
-template <class Body>
-std::string divergence(const Body& body) {
-  std::string text;
-  for (const schedule order : every_order) {
-    device d(with_schedule(order));
-    text = fault_text<barrier_divergence>([&] { launch<96>(executor(&d), 2, body); });
-    EXPECT_NE(text, "");
-  }
-  return text;
+TEST(NumberedBarrier, LargerThanTheBlockIsAnError) {
+  device d;
+  EXPECT_THROW(launch<96>(executor(&d), 1, [](auto& ctx, nothing&) { ctx.template barrier_wait<128>(1); }),
+               barrier_divergence);
 }
 
-TEST(PartialBarrier, CalledByAThreadOutsideIsAnError) {
-  const std::string text = divergence([](auto& ctx, nothing&) {
-    if (ctx.thread_rank() < 64 || ctx.thread_rank() == 70) {
-      ctx.template barrier<64>();
-    }
-  });
-  EXPECT_TRUE(contains(text, "thread 70 is in a barrier of the first 64 threads of its block")) << text;
-}
-
-TEST(PartialBarrier, LargerThanTheBlockIsAnError) {
-  divergence([](auto& ctx, nothing&) { ctx.template barrier<128>(); });
-}
-
-TEST(PartialBarrier, OfAThreadThatHasEndedIsAnError) {
-  for (const int absent : {0, 17, 63}) {
-    const std::string text = divergence([=](auto& ctx, nothing&) {
-      if (ctx.thread_rank() != absent && ctx.thread_rank() < 64) {
-        ctx.template barrier<64>();
-      }
-    });
-    EXPECT_TRUE(contains(text, "thread " + std::to_string(absent) + " has ended")) << text;
-  }
-}
-
-TEST(PartialBarrier, OfTwoSizesAreTwoBarriers) {
+TEST(NumberedBarrier, OfTwoNumbersAreTwoBarriers) {
   for (const schedule order : {schedule::in_order, schedule::reverse, schedule::random}) {
     device d(with_schedule(order));
     struct words {
@@ -188,37 +158,37 @@ TEST(PartialBarrier, OfTwoSizesAreTwoBarriers) {
         shared.large = 2;
       }
       if (ctx.thread_rank() < 32) {
-        ctx.template barrier<32>();
+        ctx.template barrier_wait<32>(1);
         EXPECT_EQ(shared.small, 1);
       }
-      ctx.template barrier<96>();
+      ctx.template barrier_wait<96>(2);
       EXPECT_EQ(shared.large, 2);
     });
   }
 }
 
-TEST(PartialBarrier, OfTwoSizesThatWaitForEachOtherIsADeadlock) {
+TEST(NumberedBarrier, OfTwoNumbersThatWaitForEachOtherIsADeadlock) {
   device d;
   const std::string text = fault_text<deadlock>([&] {
     launch<64>(executor(&d), 1, [](auto& ctx, nothing&) {
       if (ctx.thread_rank() % 2 == 0 && ctx.thread_rank() < 32) {
-        ctx.template barrier<32>();
+        ctx.template barrier_wait<32>(1);
       } else {
-        ctx.template barrier<64>();
+        ctx.template barrier_wait<64>(2);
       }
     });
   });
   EXPECT_TRUE(contains(text, "thread 0 is in a barrier with 16 of 32 threads")) << text;
 }
 
-TEST(PartialBarrier, OfWhichSomeWaitForTheWholeBlockIsADeadlock) {
+TEST(NumberedBarrier, OfWhichSomeWaitForTheWholeBlockIsADeadlock) {
   device d;
   const std::string text = fault_text<deadlock>([&] {
     launch<96>(executor(&d), 1, [](auto& ctx, nothing&) {
       if (ctx.thread_rank() == 3 || ctx.thread_rank() >= 64) {
         ctx.barrier();
       } else {
-        ctx.template barrier<64>();
+        ctx.template barrier_wait<64>(1);
       }
     });
   });

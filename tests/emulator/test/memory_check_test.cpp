@@ -37,7 +37,7 @@ TEST(Bounds, EveryKindOfAccessIsChecked) {
   refuses([](auto& ctx, int* p, four_values&) { ctx.load_constant(p - 1); });
   refuses([](auto& ctx, int* p, four_values&) { ctx.load_relaxed(p + 64); });
   refuses([](auto& ctx, int* p, four_values&) { ctx.store(p + 10, 1); });
-  refuses([](auto& ctx, int* p, four_values&) { ctx.store_release(p - 64, 1); });
+  refuses([](auto& ctx, int* p, four_values&) { ctx.store_relaxed(p - 64, 1); });
   refuses([](auto& ctx, int* p, four_values&) { ctx.atomic_add(p + 10, 1); });
   refuses([](auto& ctx, int* p, four_values&) { ctx.pause(p + 10); });
   refuses([](auto& ctx, int* p, four_values&) { ctx.load(reinterpret_cast<std::int64_t*>(p + 8) + 1); });

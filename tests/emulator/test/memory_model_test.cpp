@@ -46,10 +46,6 @@ constexpr auto store_half_fence_flag = [](auto& ctx, int* data, int* flag) {
   ctx.fence_release();
   ctx.store_relaxed(flag, 1);
 };
-constexpr auto store_then_release = [](auto& ctx, int* data, int* flag) {
-  ctx.store(data, 42);
-  ctx.store_release(flag, 1);
-};
 constexpr auto wait_fence_load = [](auto& ctx, const int* data, const int* flag) {
   simt::wait_until(ctx, flag, is_set);
   ctx.fence();
@@ -82,11 +78,11 @@ TEST(Visibility, FenceAndReleaseOrderFlagAndData) {
   const auto arrives = [](const executor& on) {
     return message_arrives(on, store_fence_flag, wait_fence_load) &&
            message_arrives(on, store_fence_flag, acquire_then_load) &&
-           message_arrives(on, store_then_release, wait_fence_load) &&
-           message_arrives(on, store_then_release, acquire_then_load) &&
+           message_arrives(on, store_half_fence_flag, wait_fence_load) &&
+           message_arrives(on, store_half_fence_flag, acquire_then_load) &&
            message_arrives(on, store_half_fence_flag, wait_half_fence_load) &&
            message_arrives(on, store_half_fence_flag, acquire_then_load) &&
-           message_arrives(on, store_then_release, wait_half_fence_load);
+           message_arrives(on, store_half_fence_flag, wait_half_fence_load);
   };
   EXPECT_EQ(successes(100, arrives), 100);
 }
@@ -216,7 +212,8 @@ int acquired_together(const Meet& meet) {
         ctx.store(data + i, 42);
         meet(ctx, warp);
         if (i == 0) {
-          ctx.store_release(flag, 1);
+          ctx.fence_release();
+          ctx.store_relaxed(flag, 1);
         }
         return;
       }

@@ -104,7 +104,6 @@ TEST(Race, IsPreventedByBarriersAndSyncsOnly) {
   expect(true, [](auto& ctx) { ctx.template group<16>().sync(); });
   expect(false, [](auto& ctx) { ctx.template group<32>().sync(); });
   expect(false, [](auto& ctx) { ctx.barrier(); });
-  expect(false, [](auto& ctx) { ctx.template barrier<64>(); });
   expect(false, [](auto& ctx) { ctx.template barrier_wait<64>(3); });
   expect(true, [](auto& ctx) { ctx.template barrier_arrive<64>(3); });
 }

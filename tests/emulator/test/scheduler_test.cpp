@@ -27,7 +27,8 @@ void run_chain(const executor& on, std::uint32_t blocks, const Order& order) {
       if (place > 0) {
         simt::wait_until(ctx, done + place - 1, [](int v) { return v != 0; });
       }
-      ctx.store_release(done + place, 1);
+      ctx.fence_release();
+      ctx.store_relaxed(done + place, 1);
     }
   });
   EXPECT_EQ(to_host(on, done), std::vector<int>(blocks, 1));

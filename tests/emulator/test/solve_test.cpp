@@ -169,7 +169,8 @@ struct solve_agent {
     sum = simt::reduce(warp, sum, 32, simt::plus{});
     if (warp.rank() == 0) {
       ctx.store(p.x + row, (ctx.load_constant(p.b + row) - sum) / ctx.load_constant(p.values + diagonal));
-      ctx.store_release(p.solved + row, 1);
+      ctx.fence_release();
+      ctx.store_relaxed(p.solved + row, 1);
     }
   }
 };

@@ -36,7 +36,6 @@ void check_tile(const executor& on) {
       const pair got = tile.shuffle(v, i);
       expect(got.first == 0.5 * (base + i) && got.second == i);
       expect(tile.shuffle_xor(me, i) == (me ^ i));
-      expect(tile.shuffle_down(me, i) == (me + i < Lanes ? me + i : me));
       expect(tile.ballot(me == i) == std::uint32_t{1} << i);
       expect(tile.any(me == i));
       expect(tile.all(me == i) == (Lanes == 1));

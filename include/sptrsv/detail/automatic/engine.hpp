@@ -74,7 +74,14 @@ class engine_of<std::tuple<Policies...>, Scalar, Index, Offset, Executor> {
   using engines = std::variant<std::unique_ptr<engine_for<Policies>>...>;
 
  public:
-  using workspace = std::variant<typename engine_for<Policies>::workspace...>;
+  using storage = std::variant<typename engine_for<Policies>::workspace...>;
+  struct workspace : storage {
+    using storage::storage;
+
+    void reset(const Executor& on) {
+      std::visit([&](auto& of_chosen) { of_chosen.reset(on); }, static_cast<storage&>(*this));
+    }
+  };
 
   engine_of(const std::tuple<Policies...>& candidates, const valued_pattern<Scalar, Index, Offset>& a,
             const triangle_form& form, std::int64_t max_rhs, const Executor& on, memory_resource& resource) {

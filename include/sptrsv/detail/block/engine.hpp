@@ -34,6 +34,12 @@ class engine_base {
     double_buffer_storage<Scalar> buffers;
     buffer<Scalar> sums;
     buffer<unsigned long long> finished;
+
+    void reset(const Executor& on) {
+      buffers.reset(on);
+      on.fill_bytes(sums.data(), 0, sums.bytes());
+      on.fill_bytes(finished.data(), 0, finished.bytes());
+    }
   };
 
   void update_values(const Scalar* values, const Executor& on) {

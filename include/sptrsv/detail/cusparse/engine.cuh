@@ -39,6 +39,8 @@ class engine<policy::cusparse, Scalar, Index, Offset, cuda_executor> {
     buffer<std::int64_t> first_nonfinite;
     /// The x of the last solve.
     dense_view<const Scalar> last_x;
+
+    void reset(const cuda_executor&) {}  // no solve uses what an earlier one has left
   };
 
   engine(const policy::cusparse& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sptrsv/detail/base/scalar.hpp"
+#include "sptrsv/detail/simt/cuda_check.cuh"
 #include "sptrsv/error.hpp"
 
 #if CUSPARSE_VERSION < 12300
@@ -27,7 +28,10 @@ inline std::string version() {
 }
 
 [[noreturn]] inline void throw_error(cusparseStatus_t status, const char* call, const std::string& subject) {
-  static_cast<void>(cudaGetLastError());  // clears the error that is reported here
+  if (status == CUSPARSE_STATUS_ALLOC_FAILED || status == CUSPARSE_STATUS_EXECUTION_FAILED ||
+      status == CUSPARSE_STATUS_INTERNAL_ERROR || status == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES) {
+    forget_failure(cudaErrorUnknown);  // what a call of CUDA has left that cuSPARSE made
+  }
   errc code = errc::cuda_error;
   if (status == CUSPARSE_STATUS_ALLOC_FAILED || status == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES) {
     code = errc::out_of_memory;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "sptrsv/detail/base/checked_product.hpp"
@@ -38,6 +39,10 @@ class engine<policy::basic_dataflow<Tuning>, Scalar, Index, Offset, Executor> {
   struct workspace {
     typename path_engine::workspace of_path;
     buffer<Scalar> rhs;  ///< of the rewritten system: size x max_rhs; empty if rows are not rewritten
+
+    void reset(const Executor& on) {
+      std::visit([&](auto& storage) { storage.reset(on); }, of_path);
+    }
   };
 
   engine(const policy_type& policy, const valued_pattern<Scalar, Index, Offset>& a, const triangle_form& form,

@@ -9,12 +9,6 @@
 
 namespace sptrsv::detail::distributed {
 
-/// Returns the number of tickets of a solve. Each task has one. A block that stays draws a further one, which
-/// says that none is left.
-SPTRSV_HOST_DEVICE constexpr std::int64_t tickets_of_solve(std::int64_t tasks, std::int64_t blocks) {
-  return blocks < tasks ? tasks + blocks : tasks;
-}
-
 /// Does the tasks of a solve on one PE. `Agent`: forward_agent or backward_agent with pe_params. The blocks
 /// of the first tickets send b to the PEs that solve for its rows, and reset what the solve before has
 /// received. Those of the last tickets receive x. The others are blocks of Agent.

@@ -294,6 +294,7 @@ class engine {
     }
     ++solves_;
     used_rhs_ = p.x.columns;
+    // A block that stays draws a ticket after the last task, which says that none is left.
     tickets_ += static_cast<unsigned long long>(p.stays ? tasks + blocks : tasks);
   }
 

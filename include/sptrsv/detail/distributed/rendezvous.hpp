@@ -47,11 +47,13 @@ class socket_owner {
 
 /// Connects the processes of a group by TCP (IPv4). Process 0 listens at the address that all know. Each
 /// other one connects to it and says at which port it listens itself; process 0 answers with the addresses of
-/// all; and each one connects to those with smaller ranks. Who does not know the key is not answered.
+/// all; and each one connects to those with smaller ranks. All listen at one interface only: process 0 at
+/// that of its host's name, the others at the one that leads to process 0. Who does not send the token is
+/// dropped, and nobody waits for a stranger that sends nothing.
 class rendezvous {
  public:
-  /// `key`: the same in all processes.
-  rendezvous(int rank, int size, std::string host, int port, const std::string& key, double limit_s)
+  /// `token`: the same random text in all processes.
+  rendezvous(int rank, int size, std::string host, int port, const std::string& token, double limit_s)
       : rank_(rank),
         size_(size),
         host_(std::move(host)),
@@ -60,27 +62,34 @@ class rendezvous {
                std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(limit_s))) {
     SPTRSV_EXPECTS(size > 0 && rank >= 0 && rank < size, errc::invalid_argument,
                    "process " + std::to_string(rank) + " of " + std::to_string(size));
-    SPTRSV_EXPECTS(key.size() < sizeof(greeting::key), errc::invalid_argument, "the key is too long");
-    std::memcpy(mine_.key, key.data(), key.size());
+    SPTRSV_EXPECTS(port > 0 && port <= largest_port, errc::invalid_argument,
+                   "port " + std::to_string(port) + " is not between 1 and 65535");
+    SPTRSV_EXPECTS(
+        token.size() >= shortest_token && token.size() < sizeof(greeting::token), errc::invalid_argument,
+        "the token of a group has " + std::to_string(token.size()) + " bytes; it needs 16 to 63 random ones");
+    std::memcpy(mine_.token, token.data(), token.size());
     mine_.rank = rank;
   }
 
   /// Returns a socket for each process; -1 for the own one. Collective.
   std::vector<int> connect() {
     std::vector<socket_owner> sockets(static_cast<std::size_t>(size_));
-    const socket_owner listening = listen_at(rank_ == 0 ? port_ : 0);
     std::vector<place> places(static_cast<std::size_t>(size_));
     if (rank_ == 0) {
+      const socket_owner listening = listen_at(resolve(), port_);
       accept_others(listening, 1, sockets, &places);
       for (int r = 1; r < size_; ++r) {
         send_all(sockets[at(r)].get(), places.data(), places.size() * sizeof(place));
       }
     } else {
       sockets[0] = connect_to(resolve(), port_);
+      const socket_owner listening = listen_at(own_address(sockets[0]), 0);
       send_all(sockets[0].get(), &mine_, sizeof(mine_));
       SPTRSV_EXPECTS(receive_all(sockets[0].get(), places.data(), places.size() * sizeof(place)),
                      errc::unsupported, "process 0 does not answer");
       for (int r = 1; r < rank_; ++r) {
+        SPTRSV_EXPECTS(places[at(r)].port > 0 && places[at(r)].port <= largest_port, errc::unsupported,
+                       "process 0 says that process " + std::to_string(r) + " listens at no port");
         sockets[at(r)] = connect_to(places[at(r)].address, places[at(r)].port);
         send_all(sockets[at(r)].get(), &mine_, sizeof(mine_));
       }
@@ -101,9 +110,20 @@ class rendezvous {
   };
   /// The first bytes that a process sends to another one.
   struct greeting {
-    char key[64] = {};
+    char token[64] = {};
     std::int32_t rank = 0;
     std::int32_t port = 0;  ///< at which it listens
+  };
+
+  static constexpr int largest_port = 65535;
+  static constexpr std::size_t shortest_token = 16;
+
+  /// A connection whose greeting has not come completely.
+  struct visitor {
+    socket_owner socket;
+    std::uint32_t address = 0;
+    greeting said;
+    std::size_t bytes = 0;  ///< of the greeting that have come
   };
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -115,21 +135,22 @@ class rendezvous {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until_ - clock::now()).count();
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
   }
-  void wait(int socket, short events, const std::string& for_what) const {
-    pollfd waits{socket, events, 0};
+  void wait(std::vector<pollfd>& sockets, const std::string& for_what) const {
     int found = -1;
-    while ((found = ::poll(&waits, 1, milliseconds_left())) < 0 && errno == EINTR) {
+    while ((found = ::poll(sockets.data(), static_cast<nfds_t>(sockets.size()), milliseconds_left())) < 0 &&
+           errno == EINTR) {
     }
     SPTRSV_EXPECTS(found > 0, errc::unsupported, for_what + " within the time limit");
   }
 
-  [[nodiscard]] socket_owner listen_at(int port) {
-    socket_owner made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  /// Listens at a port of one interface; port 0: at any free one.
+  [[nodiscard]] socket_owner listen_at(std::uint32_t interface, int port) {
+    socket_owner made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     const int yes = 1;
     ::setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_addr.s_addr = rank_ == 0 ? resolve() : htonl(INADDR_ANY);
+    address.sin_addr.s_addr = interface;
     address.sin_port = htons(static_cast<std::uint16_t>(port));
     socklen_t length = sizeof(address);
     if (made.get() < 0 || ::bind(made.get(), reinterpret_cast<sockaddr*>(&address), length) != 0 ||
@@ -140,31 +161,84 @@ class rendezvous {
     mine_.port = ntohs(address.sin_port);
     return made;
   }
+  /// Returns the address of this process on a connection.
+  [[nodiscard]] static std::uint32_t own_address(const socket_owner& connected) {
+    sockaddr_in address{};
+    socklen_t length = sizeof(address);
+    if (::getsockname(connected.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0) {
+      fail("a connection has no address");
+    }
+    return address.sin_addr.s_addr;
+  }
+
   /// Takes connections until those of all processes from `first` on are there. `places`: gets where they
   /// listen.
   void accept_others(const socket_owner& listening, int first, std::vector<socket_owner>& sockets,
                      std::vector<place>* places) const {
+    std::vector<visitor> visitors;
     for (int missing = size_ - first; missing > 0;) {
       const auto next = std::find_if(sockets.begin() + first, sockets.end(),
                                      [](const socket_owner& s) { return s.get() < 0; });
-      wait(listening.get(), POLLIN, "process " + std::to_string(next - sockets.begin()) + " did not connect");
-      sockaddr_in from{};
-      socklen_t length = sizeof(from);
-      socket_owner made(
-          ::accept4(listening.get(), reinterpret_cast<sockaddr*>(&from), &length, SOCK_CLOEXEC));
-      greeting theirs;
-      if (made.get() < 0 || !receive_all(made.get(), &theirs, sizeof(theirs)) ||
-          std::memcmp(theirs.key, mine_.key, sizeof(theirs.key)) != 0 || theirs.rank < first ||
-          theirs.rank >= size_ || sockets[at(theirs.rank)].get() >= 0) {
-        continue;  // somebody else
+      std::vector<pollfd> waits{{listening.get(), POLLIN, 0}};
+      for (const visitor& v : visitors) {
+        waits.push_back({v.socket.get(), POLLIN, 0});
       }
-      send_at_once(made);
-      if (places != nullptr) {
-        (*places)[at(theirs.rank)] = {from.sin_addr.s_addr, theirs.port};
+      wait(waits, "process " + std::to_string(next - sockets.begin()) + " did not connect");
+      for (std::size_t i = visitors.size(); i-- > 0;) {
+        if (waits[i + 1].revents == 0 || is_still_talking(visitors[i])) {
+          continue;
+        }
+        visitor& v = visitors[i];
+        if (is_welcome(v, first) && sockets[at(v.said.rank)].get() < 0) {
+          send_at_once(v.socket);
+          if (places != nullptr) {
+            (*places)[at(v.said.rank)] = {v.address, v.said.port};
+          }
+          sockets[at(v.said.rank)] = std::move(v.socket);
+          --missing;
+        }
+        visitors.erase(visitors.begin() + static_cast<std::ptrdiff_t>(i));  // a stranger is dropped
       }
-      sockets[at(theirs.rank)] = std::move(made);
-      --missing;
+      if (waits[0].revents != 0) {
+        accept_visitor(listening, visitors);
+      }
     }
+  }
+  /// Takes a connection. If very many have said nothing, the oldest one is dropped.
+  void accept_visitor(const socket_owner& listening, std::vector<visitor>& visitors) const {
+    sockaddr_in from{};
+    socklen_t length = sizeof(from);
+    visitor made;
+    made.socket =
+        socket_owner(::accept4(listening.get(), reinterpret_cast<sockaddr*>(&from), &length, SOCK_CLOEXEC));
+    if (made.socket.get() < 0) {
+      return;  // it has gone
+    }
+    made.address = from.sin_addr.s_addr;
+    if (visitors.size() >= at(size_) + 256) {
+      visitors.erase(visitors.begin());
+    }
+    visitors.push_back(std::move(made));
+  }
+  /// Reads what has come of the greeting. Returns whether more is to come.
+  [[nodiscard]] static bool is_still_talking(visitor& v) {
+    const ssize_t got = ::recv(v.socket.get(), reinterpret_cast<char*>(&v.said) + v.bytes,
+                               sizeof(v.said) - v.bytes, MSG_DONTWAIT);
+    if (got < 0) {
+      return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+    }
+    v.bytes += static_cast<std::size_t>(got);
+    return got > 0 && v.bytes < sizeof(v.said);
+  }
+  /// Returns whether the visitor has said the token, in a time that does not depend on where it differs, and
+  /// is a process from `first` on.
+  [[nodiscard]] bool is_welcome(const visitor& v, int first) const {
+    volatile unsigned char different = 0;
+    for (std::size_t i = 0; i < sizeof(mine_.token); ++i) {
+      different = static_cast<unsigned char>(different | (mine_.token[i] ^ v.said.token[i]));
+    }
+    return v.bytes == sizeof(v.said) && different == 0 && v.said.rank >= first && v.said.rank < size_ &&
+           v.said.port > 0 && v.said.port <= largest_port;
   }
   /// Connects to a process. It may not listen yet.
   [[nodiscard]] socket_owner connect_to(std::uint32_t address, int port) const {
@@ -213,7 +287,8 @@ class rendezvous {
   /// Returns false if the other side has closed the socket.
   [[nodiscard]] bool receive_all(int socket, void* to, std::size_t bytes) const {
     for (std::size_t done = 0; done < bytes;) {
-      wait(socket, POLLIN, "a process that has connected did not send");
+      std::vector<pollfd> waits{{socket, POLLIN, 0}};
+      wait(waits, "a process that has connected did not send");
       const ssize_t got = ::recv(socket, static_cast<char*>(to) + done, bytes - done, 0);
       if (got == 0 || (got < 0 && errno != EINTR)) {
         return false;

@@ -29,6 +29,8 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
   struct workspace {
     std::unique_ptr<host_progress[]> progress;  ///< by worker
     std::int64_t first_nonfinite = -1;
+
+    void reset(const host_executor&) {}
   };
 
   engine(const policy::host_parallel& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,

@@ -14,6 +14,8 @@ class engine<policy::host_serial, Scalar, Index, Offset, host_executor> {
  public:
   struct workspace {
     std::int64_t first_nonfinite = -1;
+
+    void reset(const host_executor&) {}
   };
 
   engine(const policy::host_serial&, const pattern_view<Index, Offset>& a, const triangle_form& form,

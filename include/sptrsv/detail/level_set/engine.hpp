@@ -29,6 +29,8 @@ class engine<policy::basic_level_set<Tuning>, Scalar, Index, Offset, Executor> {
     buffer<solve_state> state;
     graph one_rhs;
     graph many_rhs;
+
+    void reset(const Executor&) {}  // each solve begins by setting x and the state
   };
 
   engine(const policy::basic_level_set<Tuning>& policy, const pattern_view<Index, Offset>& a,

@@ -32,6 +32,12 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
     double_buffer_storage<Scalar> buffers;  ///< no right-hand sides if values are not their own flags
     fenced_storage<Scalar> fenced;
     buffer<assignment_state> assignments;  ///< by launch; empty if groups are not assigned
+
+    void reset(const Executor& on) {
+      buffers.reset(on);
+      fenced.reset(on);
+      on.fill_bytes(assignments.data(), 0, assignments.bytes());
+    }
   };
 
   engine(const policy::basic_scheme<Tuning>& policy, const pattern_view<Index, Offset>& a,
@@ -64,7 +70,8 @@ class engine<policy::basic_scheme<Tuning>, Scalar, Index, Offset, Executor>
       if (is_fenced()) {
         const bool signals = launches_[i].what.signals;
         enqueue(i,
-                this->system(alpha, b, x, scratch.fenced.buffers(scratch.buffers.buffers().state, signals)),
+                this->system(alpha, b, x,
+                             scratch.fenced.buffers(scratch.buffers.buffers().state, x.columns, signals)),
                 scratch, on);
       } else {
         enqueue(i, this->system(alpha, b, x, scratch.buffers.buffers()), scratch, on);

@@ -27,15 +27,12 @@
 //   void* dynamic_shared() const;        // dynamic shared memory of the launch, 16-byte aligned
 //   tile<Lanes> group<Lanes>() const;    // aligned lanes of a warp, Lanes = 1, 2, 4, ..., 32
 //   void barrier();                      // all threads of the block; orders memory within the block
-//   void barrier<Threads>();             // the first Threads threads of the block, whole warps; orders
-//                                        // memory among them; each size is a barrier of its own; all these
-//                                        // threads call it at the same place of the program
 //   void barrier_wait<Threads>(int id);
 //   void barrier_arrive<Threads>(int id);
-//       id = 1 ... 15; not to be used together with barrier<>. The barrier opens when Threads threads, whole
-//       warps, wait or have arrived. Threads that wait then see what all of them have done. All threads that
-//       wait for one opening call barrier_wait at the same place of the program. The lanes of a warp call it
-//       together, after a collective of the warp.
+//       id = 1 ... 15. The barrier opens when Threads threads, whole warps, wait or have arrived. Threads
+//       that wait then see what all of them have done. All threads that wait for one opening call
+//       barrier_wait at the same place of the program. The lanes of a warp call it together, after a
+//       collective of the warp.
 //
 // Memory:
 //   T load_constant(const T* p);         // *p is not written during the launch
@@ -50,7 +47,6 @@
 //       The same for Count consecutive words of at most 16 bytes, aligned to their total size. Each word is
 //       atomic by itself. `to` and `words` belong to the thread.
 //   T load_acquire(const T* p);          // device scope
-//   void store_release(T* p, T v);       // device scope
 //   T atomic_add / atomic_sub / atomic_min / atomic_max / atomic_exchange(T* p, T v);  // relaxed; old value
 //   void reduce_add(T* p, T v);          // atomic_add without a result: other threads may see it late, as a
 //                                        // store; the order of floating-point additions is not fixed
@@ -96,7 +92,7 @@
 //
 // Tiles:
 //   tile<Lanes>: static int lanes; int rank() const; int index() const (of the tile in its block);
-//     T shuffle(T v, int source); T shuffle_down(T v, int delta); T shuffle_xor(T v, int mask);
+//     T shuffle(T v, int source); T shuffle_xor(T v, int mask);
 //     std::uint32_t ballot(bool); bool any(bool); bool all(bool);
 //     void sync();                       // orders memory among the lanes; the other calls do not
 //   All lanes of the tile call them together; 0 <= source, mask < Lanes.

@@ -31,14 +31,7 @@ class cuda_context : public cuda_copies, public cuda_flags<cuda_scope::gpu> {
     return {};
   }
   __device__ __forceinline__ void barrier() const { __syncthreads(); }
-  /// A block has 16 hardware barriers, and __syncthreads uses number 0. The others are assigned by the number
-  /// of warps, modulo 15.
-  template <int Threads>
-  __device__ __forceinline__ void barrier() const {
-    static_assert(Threads % 32 == 0);
-    __syncwarp();  // bar.sync needs converged warps; barrier.sync does not, and costs about 130 ns more
-    asm volatile("bar.sync %0, %1;" ::"n"(1 + Threads / 32 % 15), "n"(Threads) : "memory");
-  }
+  // A block has 16 hardware barriers, and __syncthreads uses number 0.
   template <int Threads>
   __device__ __forceinline__ void barrier_wait(int id) const {
     static_assert(Threads % 32 == 0);

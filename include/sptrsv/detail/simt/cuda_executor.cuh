@@ -185,26 +185,26 @@ class cuda_executor {
     cudaPointerAttributes found = ask_for(p);
     int device = 0;
     // In a thread that has not used the device yet, the runtime recognises the memory but reports no address.
-    if (found.devicePointer == nullptr && cudaGetDevice(&device) == cudaSuccess &&
-        cudaSetDevice(device) == cudaSuccess) {
+    if (found.devicePointer == nullptr && forget_failure(cudaGetDevice(&device)) == cudaSuccess &&
+        forget_failure(cudaSetDevice(device)) == cudaSuccess) {
       found = ask_for(p);
     }
-    static_cast<void>(cudaGetLastError());
     return found;
   }
   /// Asks the runtime once; returns zeros on an error.
   static cudaPointerAttributes ask_for(const void* p) {
     cudaPointerAttributes found{};
-    return cudaPointerGetAttributes(&found, p) == cudaSuccess ? found : cudaPointerAttributes{};
+    return forget_failure(cudaPointerGetAttributes(&found, p)) == cudaSuccess ? found
+                                                                              : cudaPointerAttributes{};
   }
 
   /// Makes the two calls of a CUB function: it asks for the size of its scratch memory, then works.
   template <class Call>
   void with_scratch(memory_resource& resource, Call call) const {
     std::size_t bytes = 0;
-    SPTRSV_CUDA_CHECK(call(nullptr, bytes));
+    check_status(call_apart([&] { return call(nullptr, bytes); }), "CUB");
     const buffer<unsigned char> scratch(bytes == 0 ? 1 : bytes, resource, stream_);
-    SPTRSV_CUDA_CHECK(call(scratch.data(), bytes));
+    check_status(call_apart([&] { return call(scratch.data(), bytes); }), "CUB");
   }
 
   cudaStream_t stream_;

@@ -152,21 +152,6 @@ class cuda_flags {
                         : "memory");
     }
   }
-  template <class T>
-  __device__ __forceinline__ void store_release(T* p, T value) const {
-    const auto v = bit_cast<cuda_memory::bits_of<T>>(value);
-    if constexpr (cuda_memory::is_wide<T>) {
-      SPTRSV_SCOPED_ASM("st.release", ".global.u64 [%0], %1;",
-                        :
-                        : "l"(__cvta_generic_to_global(p)), "l"(v)
-                        : "memory");
-    } else {
-      SPTRSV_SCOPED_ASM("st.release", ".global.u32 [%0], %1;",
-                        :
-                        : "l"(__cvta_generic_to_global(p)), "r"(v)
-                        : "memory");
-    }
-  }
 
   __device__ __forceinline__ void fence() const { SPTRSV_SCOPED_ASM("fence.acq_rel", ";", : : : "memory"); }
 

@@ -24,7 +24,7 @@ class cuda_graph {
   }
   ~cuda_graph() {
     if (executable_ != nullptr) {
-      static_cast<void>(cudaGraphExecDestroy(executable_));
+      forget_failure(cudaGraphExecDestroy(executable_));
     }
   }
   [[nodiscard]] cudaGraphExec_t get() const noexcept { return executable_; }
@@ -39,7 +39,7 @@ class cuda_graph {
 class graph_recorder {
  public:
   graph_recorder() { SPTRSV_CUDA_CHECK(cudaGraphCreate(&graph_, 0)); }
-  ~graph_recorder() { static_cast<void>(cudaGraphDestroy(graph_)); }
+  ~graph_recorder() { forget_failure(cudaGraphDestroy(graph_)); }
   graph_recorder(const graph_recorder&) = delete;  // owns the graph
   graph_recorder& operator=(const graph_recorder&) = delete;
 

@@ -50,10 +50,6 @@ class cuda_tile {
     return exchange(v, [&](auto part) { return __shfl_sync(mask(), part, source, Lanes); });
   }
   template <class T>
-  __device__ __forceinline__ T shuffle_down(T v, int delta) const {
-    return exchange(v, [&](auto part) { return __shfl_down_sync(mask(), part, delta, Lanes); });
-  }
-  template <class T>
   __device__ __forceinline__ T shuffle_xor(T v, int lane_mask) const {
     return exchange(v, [&](auto part) { return __shfl_xor_sync(mask(), part, lane_mask, Lanes); });
   }

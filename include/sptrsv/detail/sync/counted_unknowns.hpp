@@ -71,8 +71,14 @@ class counted_storage {
         counts_(make_buffer<Index>(size, on, resource)),
         values_(make_buffer<Scalar>(checked_product(size, max_columns), on, resource)),
         state_(on, resource) {
-    on.fill_bytes(counts_.data(), 0, counts_.bytes());
-    on.fill_bytes(values_.data(), 0, values_.bytes());
+    reset_values(on);
+  }
+
+  /// Enqueues the state before the first solve.
+  template <class Executor>
+  void reset(const Executor& on) {
+    reset_values(on);
+    state_.reset(on);
   }
 
   /// Returns the arrays for the parameters of a kernel.
@@ -97,6 +103,12 @@ class counted_storage {
   }
 
  private:
+  template <class Executor>
+  void reset_values(const Executor& on) {
+    on.fill_bytes(counts_.data(), 0, counts_.bytes());
+    on.fill_bytes(values_.data(), 0, values_.bytes());
+  }
+
   std::int64_t stride_;
   buffer<Index> counts_;
   buffer<Scalar> values_;

@@ -119,6 +119,13 @@ class double_buffer_storage {
     on.fill_bytes(solved_.data(), 0xff, solved_.bytes());
   }
 
+  /// Enqueues the state before the first solve.
+  template <class Executor>
+  void reset(const Executor& on) {
+    on.fill_bytes(solved_.data(), 0xff, solved_.bytes());
+    state_.reset(on);
+  }
+
   /// Returns the buffers for the parameters of a kernel.
   [[nodiscard]] double_buffer<Scalar> buffers() const {
     return {{solved_.data(), solved_.data() + buffer_words_}, state_.data(), size_};

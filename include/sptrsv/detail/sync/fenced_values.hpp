@@ -1,8 +1,8 @@
 // The classical hand-off: the producer stores the value, then a fence, then a flag. A consumer polls the flag
 // and reads the value after an acquire fence.
 //
-// A flag holds the number of the solve that set it. So no flag needs to be reset, and no launch prepares a
-// solve.
+// Before a solve, the flags of the right-hand sides that the solve before had hold its parity, and all others
+// are 0: a solve sets those to 0 that it does not use itself. So no launch prepares a solve.
 #pragma once
 
 #include <cstddef>
@@ -88,12 +88,12 @@ struct fenced_values {
   typename flag::word* flags;
   solve_state* state;
   std::int64_t size;
-  bool signals = true;  ///< false if no row of this launch polls; later launches need no flags
+  std::int64_t columns;  ///< right-hand sides of the solve
+  bool signals = true;   ///< false if no row of this launch polls; later launches need no flags
 
-  /// Returns the number that the flags of a solve hold: even if `solve` is even, and not 0 for the first
-  /// solves, because flags start at 0.
+  /// Returns what the flags of a solve hold: even if `solve` is even, and not 0.
   SPTRSV_DEVICE static std::uint32_t half_of(unsigned long long solve) {
-    return static_cast<std::uint32_t>(solve) + 2;
+    return static_cast<std::uint32_t>(solve % 2) + 2;
   }
 
   /// Returns the address of a component.
@@ -103,9 +103,15 @@ struct fenced_values {
     return {values + at, signals ? flags + at : nullptr, half};
   }
 
-  /// Does nothing: flags are not reset.
+  /// Resets the flags at `solve_index` of right-hand sides that only the solve before had, of `used` in all.
+  /// `lanes` threads share the work; this is thread `rank` of them.
   template <class Context>
-  SPTRSV_DEVICE void reset(Context&, std::uint32_t, std::int64_t, std::int64_t, int, int) const {}
+  SPTRSV_DEVICE void reset(Context& ctx, std::uint32_t, std::int64_t solve_index, std::int64_t used, int rank,
+                           int lanes) const {
+    for (std::int64_t k = columns + rank; k < used; k += lanes) {
+      ctx.store_relaxed(flags + k * size + solve_index, typename flag::word{0});
+    }
+  }
 
   /// Records that the component at `substitution_index` is not finite.
   template <class Context>
@@ -126,12 +132,19 @@ class fenced_storage {
       : size_(size),
         values_(make_buffer<Scalar>(checked_product(size, max_columns), on, resource)),
         flags_(make_buffer<word>(checked_product(size, max_columns), on, resource)) {
+    reset(on);
+  }
+
+  /// Enqueues the state before the first solve.
+  template <class Executor>
+  void reset(const Executor& on) {
     on.fill_bytes(flags_.data(), 0, flags_.bytes());
   }
 
-  /// Returns the arrays for the parameters of a kernel. `state`: of the workspace.
-  [[nodiscard]] fenced_values<Scalar> buffers(solve_state* state, bool signals) const {
-    return {values_.data(), flags_.data(), state, size_, signals};
+  /// Returns the arrays for the parameters of a kernel. `state`: of the workspace. `columns`: right-hand
+  /// sides.
+  [[nodiscard]] fenced_values<Scalar> buffers(solve_state* state, std::int64_t columns, bool signals) const {
+    return {values_.data(), flags_.data(), state, size_, columns, signals};
   }
 
   /// Returns the size in memory.

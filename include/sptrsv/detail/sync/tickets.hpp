@@ -116,6 +116,12 @@ class solve_state_storage {
   template <class Executor>
   solve_state_storage(const Executor& on, memory_resource& resource)
       : state_(make_buffer<solve_state>(1, on, resource)) {
+    reset(on);
+  }
+
+  /// Enqueues the state before the first solve.
+  template <class Executor>
+  void reset(const Executor& on) {
     const solve_state start{0, {0, 0}, {all_finite, all_finite}, 0};
     on.upload(state_.data(), &start, sizeof(start));
   }

@@ -22,6 +22,12 @@ class scratch {
   template <class Executor>
   scratch(std::int64_t max_columns, const Executor& on, memory_resource& resource)
       : words_(make_buffer<std::int64_t>(1 + max_columns, on, resource)) {
+    reset(on);
+  }
+
+  /// Enqueues the state before the first solve.
+  template <class Executor>
+  void reset(const Executor& on) {
     on.fill_bytes(words_.data(), 0, words_.bytes());
   }
 

@@ -31,6 +31,13 @@ class pack_storage {
     on.fill_bytes(found_tickets_.data(), 0xff, found_tickets_.bytes());
   }
 
+  /// Enqueues the state before the first solve.
+  template <class Executor>
+  void reset(const Executor& on) {
+    buffers_.reset(on);
+    on.fill_bytes(found_tickets_.data(), 0xff, found_tickets_.bytes());
+  }
+
   /// Sets what is in this memory in the parameters of a solve.
   template <class Index, class Offset>
   void set(pack_params<Scalar, Index, Offset>& p) const {
@@ -87,6 +94,15 @@ class solve_storage {
   solve_storage(std::int64_t values, std::int64_t rhs, const task_list& list, std::int64_t pack_values,
                 std::int64_t max_rhs, const Executor& on, memory_resource& resource)
       : sweep_(values, rhs, on, resource), packs_(std::in_place, list, pack_values, max_rhs, on, resource) {}
+
+  /// Enqueues the state before the first solve.
+  template <class Executor>
+  void reset(const Executor& on) {
+    sweep_.reset(on);
+    if (packs_) {
+      packs_->reset(on);
+    }
+  }
 
   /// Returns the buffers of solves in one sweep.
   [[nodiscard]] double_buffer<Scalar> sweep() const { return sweep_.buffers(); }

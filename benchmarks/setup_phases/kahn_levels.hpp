@@ -8,15 +8,58 @@
 // run to run.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "sptrsv/detail/analysis/device_columns.hpp"
-#include "sptrsv/detail/analysis/host_columns.hpp"
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/levels/device_levels.hpp"
 
-namespace sptrsv::detail {
+namespace sptrsv_benchmarks::setup_phases {
+
+using namespace sptrsv::detail;
+
+/// The strictly lower triangle by columns, rows ascending.
+template <class Index, class Offset>
+struct host_columns {
+  std::vector<Offset> column_offsets;  ///< by column, size + 1
+  std::vector<Index> rows;             ///< by entry: its row
+};
+
+/// Transposes the pattern of a triangle that is stored by rows. A counting sort, linear time.
+template <class Index, class Offset>
+host_columns<Index, Offset> columns_on_host(const std::vector<Offset>& row_offsets,
+                                            const std::vector<Index>& columns) {
+  const std::size_t size = row_offsets.size() - 1;
+  host_columns<Index, Offset> made;
+  made.column_offsets.assign(size + 1, Offset{0});
+  made.rows.resize(columns.size());
+  for (const Index column : columns) {
+    ++made.column_offsets[static_cast<std::size_t>(column) + 1];
+  }
+  for (std::size_t c = 0; c < size; ++c) {
+    made.column_offsets[c + 1] += made.column_offsets[c];
+  }
+  std::vector<Offset> cursor(made.column_offsets.begin(), made.column_offsets.end() - 1);
+  for (std::size_t r = 0; r < size; ++r) {
+    for (Offset e = row_offsets[r]; e < row_offsets[r + 1]; ++e) {
+      const auto column = static_cast<std::size_t>(columns[static_cast<std::size_t>(e)]);
+      made.rows[static_cast<std::size_t>(cursor[column]++)] = static_cast<Index>(r);
+    }
+  }
+  return made;
+}
+
+/// Returns the number of entries of each row, that is, of the unknowns that the row waits for.
+template <class Index, class Offset>
+std::vector<Index> in_degrees_on_host(const host_columns<Index, Offset>& c) {
+  std::vector<Index> degrees(c.column_offsets.size() - 1, Index{0});
+  for (const Index row : c.rows) {
+    ++degrees[static_cast<std::size_t>(row)];
+  }
+  return degrees;
+}
 
 namespace kahn {
 
@@ -76,13 +119,13 @@ struct find_level {
 template <class Index, class Offset, class Executor>
 device_levels<Index> kahn_levels_on_device(const device_columns<Index, Offset>& c,
                                            const in_degrees<Index>& degrees, const Executor& on,
-                                           memory_resource& resource) {
+                                           sptrsv::memory_resource& resource) {
   using agent = kahn::find_level<Index, Offset>;
   const auto size = static_cast<std::size_t>(c.size);
   device_levels<Index> result;
-  result.rows = buffer<Index>(size, resource, on.stream());
-  const buffer<Index> dp(size, resource, on.stream());
-  const buffer<Index> last(1, resource, on.stream());
+  result.rows = sptrsv::buffer<Index>(size, resource, on.stream());
+  const sptrsv::buffer<Index> dp(size, resource, on.stream());
+  const sptrsv::buffer<Index> last(1, resource, on.stream());
   on.copy(dp.data(), degrees.total.data(), dp.bytes());
   on.fill_bytes(last.data(), 0, last.bytes());
   simt::for_each(on, c.size,
@@ -100,7 +143,7 @@ device_levels<Index> kahn_levels_on_device(const device_columns<Index, Offset>& 
     on.download(&h_last, last.data(), sizeof(h_last));
   }
   result.count = static_cast<std::int64_t>(offsets.size()) - 1;
-  result.level_offsets = buffer<Index>(offsets.size(), resource, on.stream());
+  result.level_offsets = sptrsv::buffer<Index>(offsets.size(), resource, on.stream());
   on.upload(result.level_offsets.data(), offsets.data(), result.level_offsets.bytes());
   return result;
 }
@@ -136,4 +179,4 @@ host_levels<Index> kahn_levels_on_host(const host_columns<Index, Offset>& c, std
   return levels;
 }
 
-}  // namespace sptrsv::detail
+}  // namespace sptrsv_benchmarks::setup_phases
