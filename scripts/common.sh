@@ -14,7 +14,7 @@ has_gpu() { "$root/tests/run_if_gpu.sh" true > /dev/null; }
 has_header() { echo "#include <$1>" | "${CXX:-c++}" -E -x c++ - > /dev/null 2>&1; }
 
 # install_missing WHAT...: installs the Debian packages of those of WHAT that this machine lacks. WHAT is among
-# build, gtest, benchmark, zlib, suitesparse, superlu, eigen, cli11, python, matplotlib, scipy, venv, shellcheck, clang,
+# build, gtest, benchmark, zlib, suitesparse, superlu, eigen, cli11, pkg-config, python, matplotlib, scipy, venv, shellcheck, clang,
 # clang-format, clang-tidy, doxygen.
 install_missing() {
   local what packages=()
@@ -48,7 +48,7 @@ install_missing() {
         ;;
       clang-format) has_command clang-format || has_command clang-format-14 || packages+=(clang-format) ;;
       clang-tidy) has_command clang-tidy || has_command clang-tidy-14 || packages+=(clang-tidy) ;;
-      doxygen | shellcheck) has_command "$what" || packages+=("$what") ;;
+      doxygen | pkg-config | shellcheck) has_command "$what" || packages+=("$what") ;;
       *)
         echo "install_missing: unknown: $what" >&2
         return 2

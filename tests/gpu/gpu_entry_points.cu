@@ -1,5 +1,5 @@
-// Every public analysis with every policy of the device that takes it: that all of them compile with nvcc, and solve a
-// small system.
+// Every public analysis with every policy of the device that takes it: that all of them compile with nvcc,
+// and solve a small system.
 #include <gtest/gtest.h>
 
 #include <complex>

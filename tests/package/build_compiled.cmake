@@ -22,4 +22,17 @@ foreach(shared OFF ON)  # the second build compiles little anew
   run("${CMAKE_COMMAND}" --build "${SCRATCH_DIR}/users_${shared}" --parallel ${CORES})
   run("${SCRATCH_DIR}/users_${shared}/user_cpp")
   run("${SCRATCH_DIR}/users_${shared}/user_c")
+
+  # A project in C alone, and one without CMake.
+  run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/compiled_c" -B "${SCRATCH_DIR}/user_in_c_${shared}"
+    -G "${GENERATOR}" -D "CMAKE_PREFIX_PATH=${SCRATCH_DIR}/moved_${shared}")
+  run("${CMAKE_COMMAND}" --build "${SCRATCH_DIR}/user_in_c_${shared}")
+  run("${SCRATCH_DIR}/user_in_c_${shared}/user_c")
+  execute_process(COMMAND "${CMAKE_COMMAND}" -E env "PKG_CONFIG_PATH=${SCRATCH_DIR}/moved_${shared}/lib/pkgconfig"
+    pkg-config --cflags --libs sptrsv OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE
+    COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  run(cc -std=c99 "${CMAKE_CURRENT_LIST_DIR}/compiled/user.c" ${flags}
+    "-Wl,-rpath,${SCRATCH_DIR}/moved_${shared}/lib" -o "${SCRATCH_DIR}/user_of_pkg_config_${shared}")
+  run("${SCRATCH_DIR}/user_of_pkg_config_${shared}")
 endforeach()
