@@ -153,7 +153,7 @@ class incomplete_factorization {
     SPTRSV_EXPECTS(static_cast<std::int64_t>(values.size()) == entries_, errc::size_mismatch,
                    "factorize got " + std::to_string(values.size()) + " values for a matrix of " +
                        std::to_string(entries_) + " entries");
-    check_space(values.data(), values.size(), "the array of values");
+    check_values(values.data());
     SPTRSV_EXPECTS(entries_ == 0 || values.data() != this->values().data(), errc::invalid_argument,
                    "factorize got the array of the factors, which it overwrites");
     analysed_->factorize(detail::as_scalar(values.data()), rule_of(pivots), executor(stream));
@@ -235,10 +235,9 @@ class incomplete_factorization {
   incomplete_factorization(const View& view, const Pattern& pattern, const incomplete_options& options,
                            const executor& on, memory_resource* resource)
       : size_(view.rows), entries_(pattern.entries), options_(options) {
-    detail::check_shape(view.rows, view.columns, pattern, view.values, system_options{});
-    check_space(pattern.offsets, static_cast<std::size_t>(pattern.size), "the array of offsets");
-    check_space(pattern.indices, static_cast<std::size_t>(entries_), "the array of indices");
-    check_space(view.values, static_cast<std::size_t>(entries_), "the array of values");
+    detail::check_shape<Value>(view.rows, view.columns, pattern, system_options{});
+    detail::check_spaces<executor>(pattern, detail::incomplete::name<Method>);
+    check_values(view.values);
     SPTRSV_EXPECTS(options.fill_level >= 0, errc::invalid_argument, "fill_level is negative");
     const rule checked = rule_of(options.pivots);
     analysed_ = std::make_unique<analysed_pattern>(pattern, options.fill_level, on,
@@ -281,13 +280,8 @@ class incomplete_factorization {
             static_cast<real>(pivots.boost_to)};
   }
 
-  static void check_space(const void* p, std::size_t size, const char* what) {
-    SPTRSV_EXPECTS(size == 0 || p != nullptr, errc::invalid_argument,
-                   std::string(what) + " is a null pointer");
-    SPTRSV_EXPECTS(
-        size == 0 || executor::can_access(p), errc::wrong_memory_space,
-        std::string(what) + " lies where " + detail::incomplete::name<Method> +
-            " cannot reach it: " + "on a CUDA stream it takes device memory, on a host_stream host memory");
+  void check_values(const Value* values) const {
+    detail::check_space<executor>(values, entries_, "the array of values", detail::incomplete::name<Method>);
   }
   void expect_not_moved_from() const {
     SPTRSV_EXPECTS(analysed_ != nullptr, errc::invalid_argument, "the factorisation was moved from");

@@ -71,10 +71,7 @@ class host_batch {
  private:
   void check(span<const Value> values) const {
     const std::int64_t needed = check_values(values.size(), systems_, entries_, value_stride_);
-    SPTRSV_EXPECTS(needed == 0 || values.data() != nullptr, errc::invalid_argument,
-                   "the array of values is a null pointer");
-    SPTRSV_EXPECTS(needed == 0 || executor_t<host_stream>::can_access(values.data()),
-                   errc::wrong_memory_space, "the array of values lies where the host cannot reach it");
+    check_space<host_executor>(values.data(), needed, "the array of values", "a batch");
   }
   /// Checks the options, and returns the matrix of the first system; without systems its values are zeros.
   template <class View>

@@ -59,10 +59,8 @@ class row_transform {
                      errc::size_mismatch,
                      name + " has " + std::to_string(array.size()) + " elements, the system has " +
                          std::to_string(rows) + " rows");
-      SPTRSV_EXPECTS(array.size() == 0 || array.data() != nullptr, errc::invalid_argument,
-                     name + " is a null pointer");
-      SPTRSV_EXPECTS(array.size() == 0 || Executor::can_access(array.data()), errc::wrong_memory_space,
-                     name + " lies in another memory space than the matrix");
+      check_space<Executor>(array.data(), static_cast<std::int64_t>(array.size()), name.c_str(),
+                            "the analysis");
     };
     const std::string order_name = std::string(side) + "_order";
     check_array(order, order_name);
