@@ -154,7 +154,10 @@ class incomplete_factorization {
                    "factorize got " + std::to_string(values.size()) + " values for a matrix of " +
                        std::to_string(entries_) + " entries");
     check_values(values.data());
-    SPTRSV_EXPECTS(entries_ == 0 || values.data() != this->values().data(), errc::invalid_argument,
+    const auto range = [](span<const Value> v) {
+      return detail::address_range(v.data(), v.size() * sizeof(Value));
+    };
+    SPTRSV_EXPECTS(entries_ == 0 || !range(values).meets(range(this->values())), errc::invalid_argument,
                    "factorize got the array of the factors, which it overwrites");
     analysed_->factorize(detail::as_scalar(values.data()), rule_of(pivots), executor(stream));
   }
@@ -183,12 +186,17 @@ class incomplete_factorization {
   ///
   /// @param a the matrix that was analysed, or another one with the same arrays; without fill-in they must
   ///   outlive the view.
-  /// @throws error errc::size_mismatch if `a` has another size.
+  /// @throws error errc::size_mismatch if `a` has another size; errc::invalid_argument if it is stored by
+  /// rows
+  ///   and the analysed matrix by columns, or the reverse.
   template <class Matrix>
   [[nodiscard]] auto view(const Matrix& a) const {
     auto result = detail::view_of(a);
     SPTRSV_EXPECTS(result.rows == size_ && result.entries == entries_, errc::size_mismatch,
                    "the matrix is not the one that was analysed");
+    SPTRSV_EXPECTS(detail::pattern_of(result).by_columns == by_columns_, errc::invalid_argument,
+                   std::string("the matrix that was analysed is stored by ") +
+                       (by_columns_ ? "columns" : "rows") + ", and this one is not");
     result.values = values().data();
     if (analysed_->fill) {
       detail::incomplete::set_pattern(result, analysed_->fill->pattern());
@@ -234,7 +242,7 @@ class incomplete_factorization {
   template <class View, class Pattern>
   incomplete_factorization(const View& view, const Pattern& pattern, const incomplete_options& options,
                            const executor& on, memory_resource* resource)
-      : size_(view.rows), entries_(pattern.entries), options_(options) {
+      : size_(view.rows), entries_(pattern.entries), by_columns_(pattern.by_columns), options_(options) {
     detail::check_shape<Value>(view.rows, view.columns, pattern, system_options{});
     detail::check_spaces<executor>(pattern, detail::incomplete::name<Method>);
     check_values(view.values);
@@ -267,14 +275,15 @@ class incomplete_factorization {
     return analysed_->fill ? analysed_->fill->pattern().entries : entries_;
   }
   static rule rule_of(const pivot_options& pivots) {
+    using real = detail::real_t<scalar>;
     const auto check = [](double value, const char* what) {
-      SPTRSV_EXPECTS(value >= 0 && value <= std::numeric_limits<double>::max(), errc::invalid_argument,
-                     std::string("pivot_options: ") + what + " is negative or not finite");
+      SPTRSV_EXPECTS(value >= 0 && value <= static_cast<double>(std::numeric_limits<real>::max()),
+                     errc::invalid_argument,
+                     std::string("pivot_options: ") + what + " is negative or not finite in this precision");
     };
     check(pivots.diagonal_shift, "diagonal_shift");
     check(pivots.boost_below, "boost_below");
     check(pivots.boost_to, "boost_to");
-    using real = detail::real_t<scalar>;
     return {static_cast<real>(1 + pivots.diagonal_shift),
             static_cast<real>(pivots.boost_to > 0 ? pivots.boost_below : -1.0),
             static_cast<real>(pivots.boost_to)};
@@ -289,6 +298,7 @@ class incomplete_factorization {
 
   std::int64_t size_;
   std::int64_t entries_;
+  bool by_columns_;  ///< how the matrix is stored
   incomplete_options options_;
   std::unique_ptr<analysed_pattern> analysed_;
 };

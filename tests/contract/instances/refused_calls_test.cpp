@@ -384,8 +384,8 @@ TYPED_TEST(table, sweeps) {
     }
     for (const sweep_direction direction :
          {sweep_direction::forward, sweep_direction::backward, sweep_direction::symmetric}) {
-      this->add_operands(of_sweeps, "relax", [&, direction](vectors from, vectors to) {
-        s.relax(direction, from, to, 2, this->stream());
+      this->add_operands(of_sweeps, "relax", [&, direction](vectors from, vectors result) {
+        s.relax(direction, from, result, 2, this->stream());
       });
       for (const int count : {-1, std::numeric_limits<int>::min()}) {
         add("relax, negative count",

@@ -37,14 +37,19 @@ class host_batch {
   void update_values(span<const Value> values, host_stream = {}) {
     check(values);
     values_.resize(static_cast<std::size_t>(systems_ * entries_));
-    for (std::int64_t s = 0; s < systems_; ++s) {
+    for (std::int64_t s = 0; s < (entries_ > 0 ? systems_ : 0); ++s) {
       std::copy_n(values.data() + s * value_stride_, entries_, values_.data() + s * entries_);
     }
   }
 
   void solve(batch_view<const Value> b, batch_view<Value> x, Value alpha, host_stream = {}) {
+    const bool has_work = check_operands(b, x, {systems_, one_.rows(), one_.max_rhs()});
+    if (has_work) {
+      check_space<host_executor>(b.data, 1, "b", "a batch");
+      check_space<host_executor>(x.data, 1, "x", "a batch");
+    }
     status_ = {};
-    if (!check_operands(b, x, {systems_, one_.rows(), one_.max_rhs()})) {
+    if (!has_work) {
       return;
     }
     for (std::int64_t s = 0; s < systems_; ++s) {
