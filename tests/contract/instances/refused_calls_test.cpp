@@ -3,6 +3,7 @@
 // before.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -82,8 +83,8 @@ class table : public ::testing::Test {
   array b = where.upload(std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8});
   array nan_b = where.upload(std::vector<double>{1, std::nan(""), 3, 4, 5, 6, 7, 8});
   array x = where.upload(std::vector<double>(12, 0.5));
-  array other_values = where.upload(std::vector<double>(entries, 3.0));
-  std::vector<double> far = std::vector<double>(12, 1.0);  ///< host memory
+  array other_values = where.upload(std::vector<double>(2 * entries, 3.0));
+  std::vector<double> far = std::vector<double>(2 * entries, 1.0);  ///< host memory
 
   stream_type stream() { return where.stream(); }
   policy_type chosen;
@@ -121,15 +122,16 @@ class table : public ::testing::Test {
     }
   }
   /// Adds a refused call for each array of values that does not fit.
-  void add_values(subject& to, const std::string& name, const std::function<void(span<const double>)>& call) {
+  void add_values(subject& to, const std::string& name, const std::function<void(span<const double>)>& call,
+                  std::size_t count = entries) {
     const auto add = [&](const char* why, errc code, const double* p, std::size_t size) {
       to.calls.push_back({name + ", " + why, code, [=] { call({p, size}); }});
     };
-    add("few values", errc::size_mismatch, other_values.data(), entries - 1);
+    add("few values", errc::size_mismatch, other_values.data(), count - 1);
     add("no values", errc::size_mismatch, nullptr, 0);
-    add("null values", errc::invalid_argument, nullptr, entries);
+    add("null values", errc::invalid_argument, nullptr, count);
     if (!is_on_host) {
-      add("values on the host", errc::wrong_memory_space, far.data(), entries);
+      add("values on the host", errc::wrong_memory_space, far.data(), count);
     }
   }
 
@@ -210,7 +212,7 @@ class table : public ::testing::Test {
       return solved([&](view from, view to) { f.apply_transpose(from, to, stream()); },
                     solved([&](view from, view to) { f.apply(from, to, stream()); }));
     };
-    const span<const double> good = other_values;
+    const span<const double> good(other_values.data(), entries);
     add_values(s, "first values", [=, &f](span<const double> v) { f.update_values(v, good, stream()); });
     add_values(s, "second values", [=, &f](span<const double> v) { f.update_values(good, v, stream()); });
     if (in_one_matrix) {
@@ -258,7 +260,7 @@ class table : public ::testing::Test {
     });
     for (const pivot_options& bad : {pivot_options{-1, 0, 0}, pivot_options{0, std::nan(""), 0},
                                      pivot_options{0, 0, std::numeric_limits<double>::infinity()}}) {
-      add("pivots", [&f, bad, this] { f.factorize(other_values, bad, stream()); });
+      add("pivots", [&f, bad, this] { f.factorize({other_values.data(), entries}, bad, stream()); });
     }
     s.calls.push_back(
         {"view of a smaller matrix", errc::size_mismatch, [&] { static_cast<void>(f.view(smaller)); }});
@@ -297,7 +299,8 @@ class table : public ::testing::Test {
                     stream());
       });
     };
-    add_values(s, "update_values", [&](span<const double> v) { batch.update_values(v, stream()); });
+    add_values(
+        s, "update_values", [&](span<const double> v) { batch.update_values(v, stream()); }, 2 * entries);
     const auto add = [&](const char* why, errc code, const batch_of& from, const batch_of& to) {
       s.calls.push_back({why, code, [&batch, from, to, this] { batch.solve(from, to, 1.0, stream()); }});
     };
@@ -484,6 +487,21 @@ TYPED_TEST(table, analyses_of_factors) {
   refused("a short scaling", errc::size_mismatch, options, good);
   options.column_scale = span<const double>(nullptr, rows);
   refused("a null scaling", errc::invalid_argument, options, good);
+}
+
+/// A NaN, an infinity or a zero in D names the diagonal, not the factor that is solved after it.
+TYPED_TEST(table, diagonals_are_named) {
+  auto f = analyze_factors(this->chosen, this->a, factors_options<double>::ldl(), this->stream());
+  for (const double bad : {std::nan(""), 0.0}) {
+    std::vector<double> changed = this->on_host.values;
+    changed[6] = bad;  // entry (2, 2)
+    f.update_values(this->where.upload(changed), this->stream());
+    f.apply(this->of(this->b, rows, 1), this->of(this->x, rows, 1), this->stream());
+    const factors_status met = f.status(this->stream());
+    EXPECT_EQ(met.code, bad == 0 ? solve_status::kind::zero_pivot : solve_status::kind::non_finite);
+    EXPECT_EQ(met.part, factor_part::diagonal);
+    EXPECT_EQ(met.row, 2);
+  }
 }
 
 /// A batch without systems has no values. Without entries, any number of systems is analysed at once.
