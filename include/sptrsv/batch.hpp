@@ -56,7 +56,9 @@ struct batch_view {
   /// Returns a view without gaps: column after column of a system, system after system.
   static constexpr batch_view contiguous(T* data, std::int64_t systems, std::int64_t rows,
                                          std::int64_t columns = 1) noexcept {
-    return {data, systems, rows, columns, 1, rows, rows * columns};
+    // Wraps for sizes that no batch has: the functions that take a view compare the sizes first.
+    const auto stride = static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns);
+    return {data, systems, rows, columns, 1, rows, static_cast<std::int64_t>(stride)};
   }
 };
 

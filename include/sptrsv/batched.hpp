@@ -155,10 +155,9 @@ class batched_solver {
         value_stride_(batch.value_stride == 0 ? a.entries : batch.value_stride),
         max_rhs_(options.max_rhs) {
     const auto pattern = detail::pattern_of(a);
-    detail::check_shape(a.rows, a.columns, pattern, values.data(), options);
+    detail::check_shape<Value>(a.rows, a.columns, pattern, options);
     detail::batched::check_options(batch, entries_, sizeof(Value));
-    check_space(pattern.offsets, pattern.size, "the array of offsets");
-    check_space(pattern.indices, pattern.entries, "the array of indices");
+    detail::check_spaces<executor>(pattern, taker);
     check_values(values);
     const detail::triangle_form form(options, pattern.by_columns);
     reversed_ = form.reversed;
@@ -170,17 +169,10 @@ class batched_solver {
   void expect_not_moved_from() const {
     SPTRSV_EXPECTS(engine_ != nullptr, errc::invalid_argument, "the solver was moved from");
   }
-  static void check_space(const void* p, std::int64_t size, const char* what) {
-    SPTRSV_EXPECTS(size == 0 || p != nullptr, errc::invalid_argument,
-                   std::string(what) + " is a null pointer");
-    SPTRSV_EXPECTS(
-        size == 0 || executor::can_access(p), errc::wrong_memory_space,
-        std::string(what) + " lies where the GPU cannot reach it: batches are solved in device memory");
-  }
   void check_values(span<const Value> values) const {
     const std::int64_t needed =
         detail::batched::check_values(values.size(), systems_, entries_, value_stride_);
-    check_space(values.data(), needed, "the array of values");
+    detail::check_space<executor>(values.data(), needed, "the array of values", taker);
   }
 
   /// Checks the operands of a solve. Returns whether they have elements.
@@ -188,10 +180,12 @@ class batched_solver {
     if (!detail::batched::check_operands(b, x, {systems_, size_, max_rhs_})) {
       return false;
     }
-    check_space(b.data, 1, "b");
-    check_space(x.data, 1, "x");
+    detail::check_space<executor>(b.data, 1, "b", taker);
+    detail::check_space<executor>(x.data, 1, "x", taker);
     return true;
   }
+
+  static constexpr const char* taker = "a batch";  ///< see detail::check_space
 
   std::int64_t systems_;
   std::int64_t size_;

@@ -27,7 +27,8 @@ struct device_colouring {
 /// @param a csr_view, csc_view or owning matrix in device memory whose pattern is symmetric.
 /// @param stream the stream that the work is enqueued on.
 /// @param resource source of memory; null: the default of the stream's device. It must outlive the result.
-/// @throws error errc::not_square, errc::offsets_not_monotone, errc::index_out_of_range; errc::unsupported
+/// @throws error errc::not_square, errc::offsets_not_monotone, errc::index_out_of_range;
+///   errc::invalid_argument, errc::wrong_memory_space; errc::unsupported
 ///   with a row if the pattern is found not to be symmetric; errc::out_of_memory, errc::cuda_error.
 template <class Matrix, class Stream = stream_handle>
 auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* resource = nullptr) {
@@ -36,7 +37,9 @@ auto colour_on_device(const Matrix& a, Stream stream = {}, memory_resource* reso
   const auto pattern = detail::pattern_of(view);
   using index = typename Matrix::view_type::index_type;
   using offset = typename Matrix::view_type::offset_type;
-  detail::check_shape(view.rows, view.columns, pattern, view.values, system_options{});
+  using value = typename Matrix::view_type::value_type;
+  detail::check_shape<value>(view.rows, view.columns, pattern, system_options{});
+  detail::check_spaces<detail::executor_t<Stream>>(pattern, "colour_on_device");
   const detail::executor_t<Stream> on(stream);
   memory_resource& from = detail::resource_or_default(resource, on);
   device_colouring<index> made;

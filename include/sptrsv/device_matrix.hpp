@@ -3,7 +3,9 @@
 // `Stream` is cudaStream_t in a translation unit that nvcc compiles. Every function allocates from
 // `resource`, which must outlive the result (null: the default of the stream's device). Arrays are given back
 // on the stream that they were allocated on, which must still exist then. All functions throw `error` with
-// errc::out_of_memory or errc::cuda_error.
+// errc::out_of_memory or errc::cuda_error; those that take a matrix also with errc::invalid_argument for
+// sizes that are negative or do not fit the types and for null pointers, errc::size_mismatch and
+// errc::wrong_memory_space.
 #pragma once
 
 #include <cstdint>
@@ -135,6 +137,7 @@ void recompress_on_device(std::int64_t majors, std::int64_t minors, std::int64_t
 template <class Value, class Index, class Offset, class Stream = stream_handle>
 device_csr_matrix<Value, Index, Offset> to_device(const csr_view<Value, Index, Offset>& a, Stream stream = {},
                                                   memory_resource* resource = nullptr) {
+  detail::check_arrays<detail::host_executor>(a, "to_device");
   const detail::executor_t<Stream> on(stream);
   memory_resource& from = detail::resource_or_default(resource, on);
   return {a.rows, a.columns,
@@ -146,6 +149,7 @@ device_csr_matrix<Value, Index, Offset> to_device(const csr_view<Value, Index, O
 template <class Value, class Index, class Offset, class Stream = stream_handle>
 device_csc_matrix<Value, Index, Offset> to_device(const csc_view<Value, Index, Offset>& a, Stream stream = {},
                                                   memory_resource* resource = nullptr) {
+  detail::check_arrays<detail::host_executor>(a, "to_device");
   const detail::executor_t<Stream> on(stream);
   memory_resource& from = detail::resource_or_default(resource, on);
   return {a.rows, a.columns,
@@ -158,6 +162,10 @@ template <class Value, class Index, class Offset, class Stream = stream_handle>
 device_supernodal_matrix<Value, Index, Offset> to_device(const supernodal_view<Value, Index, Offset>& a,
                                                          Stream stream = {},
                                                          memory_resource* resource = nullptr) {
+  const auto pattern = detail::pattern_of(a);
+  detail::check_shape<Value>(a.rows, a.columns, pattern, system_options{});
+  detail::check_spaces<detail::host_executor>(pattern, "to_device");
+  detail::check_space<detail::host_executor>(a.values, a.entries, "the array of values", "to_device");
   const detail::executor_t<Stream> on(stream);
   memory_resource& from = detail::resource_or_default(resource, on);
   const std::int64_t offsets = detail::offset_count(a.supernodes, a.first_columns);
@@ -234,6 +242,7 @@ device_csc_matrix<Value, Index, Offset> to_csc(const device_csr_matrix<Value, In
                                                Stream stream = {}, memory_resource* resource = nullptr) {
   const detail::executor_t<Stream> on(stream);
   const auto v = a.view();
+  detail::check_arrays<detail::executor_t<Stream>>(v, "to_csc");
   device_csc_matrix<Value, Index, Offset> made{v.rows, v.columns, {}, {}, {}};
   detail::recompress_on_device(v.rows, v.columns, v.entries, v.row_offsets, v.column_indices, v.values,
                                made.column_offsets, made.row_indices, made.values, on,
@@ -248,6 +257,7 @@ device_csr_matrix<Value, Index, Offset> to_csr(const device_csc_matrix<Value, In
                                                Stream stream = {}, memory_resource* resource = nullptr) {
   const detail::executor_t<Stream> on(stream);
   const auto v = a.view();
+  detail::check_arrays<detail::executor_t<Stream>>(v, "to_csr");
   device_csr_matrix<Value, Index, Offset> made{v.rows, v.columns, {}, {}, {}};
   detail::recompress_on_device(v.columns, v.rows, v.entries, v.column_offsets, v.row_indices, v.values,
                                made.row_offsets, made.column_indices, made.values, on,

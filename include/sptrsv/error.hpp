@@ -20,11 +20,12 @@ enum class errc {
   size_mismatch,         ///< the size of b, x or the values does not match the system, or the sizes of the
                          ///< arrays of a matrix do not match each other
   too_many_rhs,          ///< more right-hand sides than `system_options::max_rhs`
-  wrong_memory_space,    ///< a host pointer where a device pointer is needed, or the reverse
+  wrong_memory_space,    ///< a host pointer where a device pointer is needed, the reverse, or memory
+                         ///< of another GPU than the current one
   unsupported,           ///< a combination that the policy, the format or the build does not support
   out_of_memory,         ///< a memory resource could not serve a request
   parse_error,           ///< malformed input text; see the class parse_error
-  io_error,              ///< a file could not be opened, read or written
+  io_error,              ///< a file could not be opened, read or written, or another process has ended
   cuda_error             ///< a call of the CUDA runtime failed
 };
 

@@ -97,8 +97,16 @@ class factors {
   /// @param first_values the values of the matrix of F_1.
   /// @param second_values the values of the matrix of F_2.
   /// @param stream the stream that the work is enqueued on.
+  /// @throws error as solver::update_values, for either array before anything is enqueued;
+  ///   errc::invalid_argument for different arrays if one set of values serves both factors
+  ///   (policy::supernodal, factors in one matrix).
   void update_values(span<const Value> first_values, span<const Value> second_values,
                      stream_type stream = {}) {
+    forward_.first->check_values(first_values);
+    forward_.second->check_values(second_values);
+    SPTRSV_EXPECTS(!forward_.second_shares || first_values.data() == second_values.data(),
+                   errc::invalid_argument,
+                   "update_values got two arrays: both factors have the same values with this policy");
     const auto update = [&](pair& of, span<const Value> first, span<const Value> second) {
       if (of.has_own_values) {
         of.first->update_values(first, stream);
@@ -118,8 +126,7 @@ class factors {
 
   /// Solves A x = b on the object's own workspace; otherwise as the other overload.
   void apply(dense_view<const Value> b, dense_view<Value> x, stream_type stream = {}) {
-    own_.was_transposed_ = false;
-    run(forward_, own_scratch(forward_), rows_, columns_, false, own_.vector_.data(), b, x, stream);
+    run(false, own_, own_scratch(forward_), b, x, stream);
   }
   /// Solves A x = b for one or several right-hand sides. Only enqueues: the function does not allocate and
   /// does not synchronise, and it may be captured into a CUDA graph.
@@ -131,8 +138,7 @@ class factors {
   /// @throws error as solver::solve.
   void apply(dense_view<const Value> b, dense_view<Value> x, workspace& scratch,
              stream_type stream = {}) const {
-    scratch.was_transposed_ = false;
-    run(forward_, scratch_of(scratch.forward_), rows_, columns_, false, scratch.vector_.data(), b, x, stream);
+    run(false, scratch, scratch_of(scratch.forward_), b, x, stream);
   }
 
   /// Solves op(A) x = b on the object's own workspace, where op is factors_options::transposed; otherwise as
@@ -141,17 +147,13 @@ class factors {
   /// @throws error errc::invalid_argument if the option is op::none.
   void apply_transpose(dense_view<const Value> b, dense_view<Value> x, stream_type stream = {}) {
     expect_transposed();
-    own_.was_transposed_ = true;
-    run(transposed(), own_scratch(transposed()), columns_, rows_, conjugates(), own_.vector_.data(), b, x,
-        stream);
+    run(true, own_, own_scratch(transposed()), b, x, stream);
   }
   /// Solves op(A) x = b; see the other overloads.
   void apply_transpose(dense_view<const Value> b, dense_view<Value> x, workspace& scratch,
                        stream_type stream = {}) const {
     expect_transposed();
-    scratch.was_transposed_ = true;
-    run(transposed(), scratch_of(transposed_ ? scratch.transposed_ : scratch.forward_), columns_, rows_,
-        conjugates(), scratch.vector_.data(), b, x, stream);
+    run(true, scratch, scratch_of(transposed_ ? scratch.transposed_ : scratch.forward_), b, x, stream);
   }
 
   /// Returns scratch memory for one more application in flight; see solver::make_workspace.
@@ -236,7 +238,7 @@ class factors {
   template <class First, class Second>
   factors(const Policy& policy, const First& first, const Second& second, bool in_one_matrix,
           const options_type& options, Stream stream, const executor& on, memory_resource& resource)
-      : transposed_operation_(options.transposed),
+      : transposed_operation_(checked(first, second, options).transposed),
         in_one_matrix_(in_one_matrix),
         resource_(&resource),
         rows_(as_scalars(options.row_order), as_scalars(options.row_scale), first.rows, "row", on, resource),
@@ -244,12 +246,7 @@ class factors {
                  resource),
         forward_(
             analyze_both(policy, first, options.first, second, options.second, options.max_rhs, stream)) {
-    SPTRSV_EXPECTS(first.rows == second.rows, errc::size_mismatch,
-                   "the matrix of the first factor has " + std::to_string(first.rows) +
-                       " rows, that of the second " + std::to_string(second.rows));
     if (options.has_diagonal) {
-      SPTRSV_EXPECTS(options.first.diagonal == diag::unit && options.second.diagonal == diag::unit,
-                     errc::invalid_argument, "factors with a stored diagonal between them must be unit");
       diagonal_ = diagonal(detail::pattern_of(first), on, resource);
       diagonal_.update_values(detail::as_scalar(first.values), on);
     }
@@ -262,6 +259,34 @@ class factors {
       }
     }
     own_.vector_ = make_vector(on, resource);
+  }
+
+  /// Checks all that needs no kernel, before anything is enqueued, and returns the options.
+  template <class First, class Second>
+  static const options_type& checked(const First& first, const Second& second, const options_type& options) {
+    const auto check = [&](const auto& a, const triangular_factor& f) {
+      const auto pattern = detail::pattern_of(a);
+      detail::check_shape<Value>(a.rows, a.columns, pattern,
+                                 {f.part, f.diagonal, f.operation, options.max_rhs});
+      detail::check_spaces<executor>(pattern, Policy::name);
+      one_solver::check_space(a.values, a.entries, "the array of values");
+    };
+    check(first, options.first);
+    check(second, options.second);
+    SPTRSV_EXPECTS(first.rows == second.rows, errc::size_mismatch,
+                   "the matrix of the first factor has " + std::to_string(first.rows) +
+                       " rows, that of the second " + std::to_string(second.rows));
+    SPTRSV_EXPECTS(!options.has_diagonal ||
+                       (options.first.diagonal == diag::unit && options.second.diagonal == diag::unit),
+                   errc::invalid_argument, "factors with a stored diagonal between them must be unit");
+    if (options.transposed != op::none) {  // throws if a factor has no transpose
+      static_cast<void>(detail::factors::transpose_of<scalar>(options.second, options.transposed));
+      static_cast<void>(detail::factors::transpose_of<scalar>(options.first, options.transposed));
+    }
+    transform::check(as_scalars(options.row_order), as_scalars(options.row_scale), first.rows, "row");
+    transform::check(as_scalars(options.column_order), as_scalars(options.column_scale), first.rows,
+                     "column");
+    return options;
   }
 
   template <class First, class Second>
@@ -317,7 +342,6 @@ class factors {
     SPTRSV_EXPECTS(transposed_operation_ != op::none, errc::invalid_argument,
                    "apply_transpose needs factors_options::transposed");
   }
-  [[nodiscard]] bool conjugates() const { return transposed_operation_ == op::conj_transpose; }
   [[nodiscard]] const pair& transposed() const { return transposed_ ? *transposed_ : forward_; }
   [[nodiscard]] pair& transposed() { return transposed_ ? *transposed_ : forward_; }
 
@@ -334,15 +358,25 @@ class factors {
     return detail::make_buffer<scalar>(is_needed ? rows() * max_rhs() : 0, on, resource);
   }
 
-  /// Solves with both solvers of `with`. `in`, `out`: the transformations of b and x.
-  void run(const pair& with, scratch_pair scratch, const transform& in, const transform& out, bool conjugated,
-           scalar* vector, dense_view<const Value> b, dense_view<Value> x, Stream stream) const {
+  /// Checks the arguments and solves with A, or with op(A) if `is_transposed`. `scratch`: the workspaces of
+  /// the solvers that belong to `in_use`.
+  void run(bool is_transposed, workspace& in_use, scratch_pair scratch, dense_view<const Value> b,
+           dense_view<Value> x, Stream stream) const {
+    const pair& with = is_transposed ? transposed() : forward_;
     with.first->check_workspace(scratch.first);
     with.second->check_workspace(scratch.second);
-    if (!with.first->has_work(b, x)) {
+    const bool has_work = with.first->has_work(b, x);
+    if (has_work) {
+      last_update_.expect_whole("update_values", "call it again");
+    }
+    in_use.was_transposed_ = is_transposed;
+    if (!has_work) {
       return;
     }
-    last_update_.expect_whole("update_values", "call it again");
+    const transform& in = is_transposed ? columns_ : rows_;
+    const transform& out = is_transposed ? rows_ : columns_;
+    const bool conjugated = is_transposed && transposed_operation_ == op::conj_transpose;
+    scalar* const vector = in_use.vector_.data();
     const executor on(stream);
     const auto permuted = dense_view<scalar>::column_major(vector, x.rows, x.columns, x.rows);
     const auto as_values =
@@ -376,8 +410,12 @@ class factors {
     if (met.ok()) {
       return {};
     }
-    if (!in_first && !is_finite(met) && diagonal_.is_zero(*met.row, executor(stream))) {
-      return {solve_status::kind::zero_pivot, factor_part::diagonal, met.row};
+    if (!in_first && !is_finite(met) && !diagonal_.is_identity()) {
+      const scalar pivot = diagonal_.entry(*met.row, executor(stream));
+      if (pivot == scalar{} || !detail::is_finite(pivot)) {
+        return {pivot == scalar{} ? solve_status::kind::zero_pivot : solve_status::kind::non_finite,
+                factor_part::diagonal, met.row};
+      }
     }
     return {met.code, in_first != was_transposed ? factor_part::first : factor_part::second, met.row};
   }

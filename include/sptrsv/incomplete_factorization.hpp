@@ -153,8 +153,11 @@ class incomplete_factorization {
     SPTRSV_EXPECTS(static_cast<std::int64_t>(values.size()) == entries_, errc::size_mismatch,
                    "factorize got " + std::to_string(values.size()) + " values for a matrix of " +
                        std::to_string(entries_) + " entries");
-    check_space(values.data(), values.size(), "the array of values");
-    SPTRSV_EXPECTS(entries_ == 0 || values.data() != this->values().data(), errc::invalid_argument,
+    check_values(values.data());
+    const auto range = [](span<const Value> v) {
+      return detail::address_range(v.data(), v.size() * sizeof(Value));
+    };
+    SPTRSV_EXPECTS(entries_ == 0 || !range(values).meets(range(this->values())), errc::invalid_argument,
                    "factorize got the array of the factors, which it overwrites");
     const rule checked = rule_of(pivots);
     analysed_->last.run(
@@ -185,12 +188,17 @@ class incomplete_factorization {
   ///
   /// @param a the matrix that was analysed, or another one with the same arrays; without fill-in they must
   ///   outlive the view.
-  /// @throws error errc::size_mismatch if `a` has another size.
+  /// @throws error errc::size_mismatch if `a` has another size; errc::invalid_argument if it is stored by
+  /// rows
+  ///   and the analysed matrix by columns, or the reverse.
   template <class Matrix>
   [[nodiscard]] auto view(const Matrix& a) const {
     auto result = detail::view_of(a);
     SPTRSV_EXPECTS(result.rows == size_ && result.entries == entries_, errc::size_mismatch,
                    "the matrix is not the one that was analysed");
+    SPTRSV_EXPECTS(detail::pattern_of(result).by_columns == by_columns_, errc::invalid_argument,
+                   std::string("the matrix that was analysed is stored by ") +
+                       (by_columns_ ? "columns" : "rows") + ", and this one is not");
     expect_factors();
     result.values = values().data();
     if (analysed_->fill) {
@@ -238,11 +246,10 @@ class incomplete_factorization {
   template <class View, class Pattern>
   incomplete_factorization(const View& view, const Pattern& pattern, const incomplete_options& options,
                            const executor& on, memory_resource* resource)
-      : size_(view.rows), entries_(pattern.entries), options_(options) {
-    detail::check_shape(view.rows, view.columns, pattern, view.values, system_options{});
-    check_space(pattern.offsets, static_cast<std::size_t>(pattern.size), "the array of offsets");
-    check_space(pattern.indices, static_cast<std::size_t>(entries_), "the array of indices");
-    check_space(view.values, static_cast<std::size_t>(entries_), "the array of values");
+      : size_(view.rows), entries_(pattern.entries), by_columns_(pattern.by_columns), options_(options) {
+    detail::check_shape<Value>(view.rows, view.columns, pattern, system_options{});
+    detail::check_spaces<executor>(pattern, detail::incomplete::name<Method>);
+    check_values(view.values);
     SPTRSV_EXPECTS(options.fill_level >= 0, errc::invalid_argument, "fill_level is negative");
     const rule checked = rule_of(options.pivots);
     analysed_ = std::make_unique<analysed_pattern>(pattern, options.fill_level, on,
@@ -276,26 +283,22 @@ class incomplete_factorization {
     return analysed_->fill ? analysed_->fill->pattern().entries : entries_;
   }
   static rule rule_of(const pivot_options& pivots) {
+    using real = detail::real_t<scalar>;
     const auto check = [](double value, const char* what) {
-      SPTRSV_EXPECTS(value >= 0 && value <= std::numeric_limits<double>::max(), errc::invalid_argument,
-                     std::string("pivot_options: ") + what + " is negative or not finite");
+      SPTRSV_EXPECTS(value >= 0 && value <= static_cast<double>(std::numeric_limits<real>::max()),
+                     errc::invalid_argument,
+                     std::string("pivot_options: ") + what + " is negative or not finite in this precision");
     };
     check(pivots.diagonal_shift, "diagonal_shift");
     check(pivots.boost_below, "boost_below");
     check(pivots.boost_to, "boost_to");
-    using real = detail::real_t<scalar>;
     return {static_cast<real>(1 + pivots.diagonal_shift),
             static_cast<real>(pivots.boost_to > 0 ? pivots.boost_below : -1.0),
             static_cast<real>(pivots.boost_to)};
   }
 
-  static void check_space(const void* p, std::size_t size, const char* what) {
-    SPTRSV_EXPECTS(size == 0 || p != nullptr, errc::invalid_argument,
-                   std::string(what) + " is a null pointer");
-    SPTRSV_EXPECTS(
-        size == 0 || executor::can_access(p), errc::wrong_memory_space,
-        std::string(what) + " lies where " + detail::incomplete::name<Method> +
-            " cannot reach it: " + "on a CUDA stream it takes device memory, on a host_stream host memory");
+  void check_values(const Value* values) const {
+    detail::check_space<executor>(values, entries_, "the array of values", detail::incomplete::name<Method>);
   }
   void expect_not_moved_from() const {
     SPTRSV_EXPECTS(analysed_ != nullptr, errc::invalid_argument, "the factorisation was moved from");
@@ -303,6 +306,7 @@ class incomplete_factorization {
 
   std::int64_t size_;
   std::int64_t entries_;
+  bool by_columns_;  ///< how the matrix is stored
   incomplete_options options_;
   std::unique_ptr<analysed_pattern> analysed_;
 };

@@ -11,11 +11,14 @@
 #include <cstdint>
 #include <limits>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "sptrsv/detail/analysis/pattern.hpp"
 #include "sptrsv/error.hpp"
+#include "sptrsv/host/executor.hpp"
 #include "sptrsv/types.hpp"
 
 namespace sptrsv {
@@ -152,6 +155,44 @@ struct csc_matrix {
 
 namespace detail {
 
+template <class Value, class Index, class Offset>
+pattern_view<Index, Offset> pattern_of(const csr_view<Value, Index, Offset>& a) {
+  return {a.rows, a.entries, a.row_offsets, a.column_indices, false};
+}
+template <class Value, class Index, class Offset>
+pattern_view<Index, Offset> pattern_of(const csc_view<Value, Index, Offset>& a) {
+  return {a.columns, a.entries, a.column_offsets, a.row_indices, true};
+}
+
+/// Checks the sizes of a matrix, and that its arrays are where the executor computes. `taker`: see
+/// check_space.
+template <class Executor, class View>
+void check_arrays(const View& a, const char* taker) {
+  check_counts<typename View::index_type, typename View::offset_type>(a.rows, a.columns, a.entries);
+  check_spaces<Executor>(pattern_of(a), taker);
+  check_space<Executor>(a.values, a.entries, "the array of values", taker);
+}
+
+/// Checks a matrix that is read on the host, its offsets and indices included. `taker`: see check_space.
+template <class View>
+void check_on_host(const View& a, const char* taker) {
+  check_arrays<host_executor>(a, taker);
+  const auto pattern = pattern_of(a);
+  validate_storage_on_host(pattern, pattern.by_columns ? a.rows : a.columns);
+}
+
+/// Returns what `make` returns, and throws errc::out_of_memory with the message if the heap has no room.
+template <class Make>
+auto in_host_memory(const std::string& message, const Make& make) {
+  try {
+    return make();
+  } catch (const std::bad_alloc&) {
+    throw error(errc::out_of_memory, message);
+  } catch (const std::length_error&) {  // more elements than an address space has
+    throw error(errc::out_of_memory, message);
+  }
+}
+
 /// Sorts entries by a key in [0, groups) with a stable counting sort. Writes the offsets of the groups, and
 /// returns the entries in the sorted order.
 template <class Offset, class Index>
@@ -172,21 +213,20 @@ std::vector<Offset> group_entries(const Index* keys, std::size_t entries, std::i
   return order;
 }
 
-/// Compresses the same entries by the other dimension: `major_count` + 1 offsets in, `minor_count` + 1
-/// offsets out. The entries of each new group ascend. The input must be valid: offsets as analyze() requires
-/// them, and indices in range.
+/// Compresses the entries of a pattern by the other dimension: `minors` + 1 offsets out. The entries of each
+/// new group ascend. The pattern is valid.
 template <class Value, class Index, class Offset>
-void recompress(std::int64_t major_count, std::int64_t minor_count, const Offset* offsets,
-                const Index* indices, const Value* values, std::vector<Offset>& new_offsets,
-                std::vector<Index>& new_indices, std::vector<Value>& new_values) {
-  const auto entries = static_cast<std::size_t>(offsets[major_count]);
+void recompress(const pattern_view<Index, Offset>& a, std::int64_t minors, const Value* values,
+                std::vector<Offset>& new_offsets, std::vector<Index>& new_indices,
+                std::vector<Value>& new_values) {
+  const auto entries = static_cast<std::size_t>(a.entries);
   std::vector<Index> major(entries);
-  for (std::int64_t m = 0; m < major_count; ++m) {
-    for (Offset e = offsets[m]; e < offsets[m + 1]; ++e) {
+  for (std::int64_t m = 0; m < a.size; ++m) {
+    for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
       major[static_cast<std::size_t>(e)] = static_cast<Index>(m);
     }
   }
-  const std::vector<Offset> order = group_entries(indices, entries, minor_count, new_offsets);
+  const std::vector<Offset> order = group_entries(a.indices, entries, minors, new_offsets);
   new_indices.resize(entries);
   new_values.resize(entries);
   for (std::size_t e = 0; e < entries; ++e) {
@@ -197,15 +237,22 @@ void recompress(std::int64_t major_count, std::int64_t minor_count, const Offset
 
 }  // namespace detail
 
-/// Returns the matrix by columns; the entries of a column are in the order of rows. Host memory, one core.
-/// The matrix must be valid: offsets from 0 to the number of entries that never decrease, and indices in
-/// range.
+/// Returns the matrix by columns; the entries of a column are in the order of rows. Host memory, one core. A
+/// matrix without rows needs no offsets.
+///
+/// @throws error errc::invalid_argument for sizes that are negative or do not fit the types, and for null
+///   pointers; errc::size_mismatch for arrays of wrong lengths; errc::offsets_not_monotone and
+///   errc::index_out_of_range with the row (column, for to_csr); errc::wrong_memory_space;
+///   errc::out_of_memory.
 template <class Value, class Index, class Offset>
 csc_matrix<Value, Index, Offset> to_csc(const csr_view<Value, Index, Offset>& a) {
-  csc_matrix<Value, Index, Offset> result{a.rows, a.columns, {}, {}, {}};
-  detail::recompress(a.rows, a.columns, a.row_offsets, a.column_indices, a.values, result.column_offsets,
-                     result.row_indices, result.values);
-  return result;
+  detail::check_on_host(a, "to_csc");
+  return detail::in_host_memory("no memory for the matrix by columns", [&] {
+    csc_matrix<Value, Index, Offset> result{a.rows, a.columns, {}, {}, {}};
+    detail::recompress(detail::pattern_of(a), a.columns, a.values, result.column_offsets, result.row_indices,
+                       result.values);
+    return result;
+  });
 }
 /// Returns the matrix by columns; see the overload for views.
 template <class Value, class Index, class Offset>
@@ -216,10 +263,13 @@ csc_matrix<Value, Index, Offset> to_csc(const csr_matrix<Value, Index, Offset>& 
 /// Returns the matrix by rows; the entries of a row are in the order of columns. Otherwise as to_csc.
 template <class Value, class Index, class Offset>
 csr_matrix<Value, Index, Offset> to_csr(const csc_view<Value, Index, Offset>& a) {
-  csr_matrix<Value, Index, Offset> result{a.rows, a.columns, {}, {}, {}};
-  detail::recompress(a.columns, a.rows, a.column_offsets, a.row_indices, a.values, result.row_offsets,
-                     result.column_indices, result.values);
-  return result;
+  detail::check_on_host(a, "to_csr");
+  return detail::in_host_memory("no memory for the matrix by rows", [&] {
+    csr_matrix<Value, Index, Offset> result{a.rows, a.columns, {}, {}, {}};
+    detail::recompress(detail::pattern_of(a), a.rows, a.values, result.row_offsets, result.column_indices,
+                       result.values);
+    return result;
+  });
 }
 /// Returns the matrix by rows; see the overload for views.
 template <class Value, class Index, class Offset>
@@ -265,10 +315,10 @@ csr_matrix<Value, Index, Offset> make_csr(std::int64_t rows, std::int64_t column
                  ? ": the indices seem to count from 1, and must count from 0"
                  : ""));
   }
-  const auto no_memory = "no memory for the offsets of " + std::to_string(rows) + " rows";
+  const std::string no_memory = "no memory for the offsets of " + std::to_string(rows) + " rows";
   SPTRSV_EXPECTS(rows < PTRDIFF_MAX / static_cast<std::int64_t>(sizeof(Offset)), errc::out_of_memory,
                  no_memory);
-  try {
+  return detail::in_host_memory(no_memory, [&] {
     csr_matrix<Value, Index, Offset> result{rows, columns, {}, {}, {}};
     const std::vector<Offset> order =
         detail::group_entries(row_indices.data(), entries, rows, result.row_offsets);
@@ -279,9 +329,7 @@ csr_matrix<Value, Index, Offset> make_csr(std::int64_t rows, std::int64_t column
       result.values.push_back(values[static_cast<std::size_t>(e)]);
     }
     return result;
-  } catch (const std::bad_alloc&) {
-    throw error(errc::out_of_memory, no_memory);
-  }
+  });
 }
 
 /// Returns a complex view as a real one with twice as many columns: the real and the imaginary part of column
@@ -291,7 +339,8 @@ csr_matrix<Value, Index, Offset> make_csr(std::int64_t rows, std::int64_t column
 ///
 /// @tparam Complex std::complex, cuda::std::complex or thrust::complex, or a constant one.
 /// @param of a view of one column, or one whose columns lie side by side (column_stride 1).
-/// @throws error errc::invalid_argument for another view.
+/// @throws error errc::invalid_argument for another view, for negative sizes, and if twice a size or a stride
+///   exceeds 64 bits.
 template <class Complex>
 auto real_view(const dense_view<Complex>& of) {
   using real = typename std::remove_const_t<Complex>::value_type;
@@ -299,6 +348,13 @@ auto real_view(const dense_view<Complex>& of) {
   static_assert(sizeof(Complex) == 2 * sizeof(real), "not a complex number");
   SPTRSV_EXPECTS(of.columns <= 1 || of.column_stride == 1, errc::invalid_argument,
                  "real_view: the columns do not lie side by side");
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;
+  SPTRSV_EXPECTS(of.rows >= 0 && of.columns >= 0 && of.columns <= most && of.row_stride >= -most &&
+                     of.row_stride <= most,
+                 errc::invalid_argument,
+                 "real_view: " + std::to_string(of.rows) + " rows, " + std::to_string(of.columns) +
+                     " columns and the row stride " + std::to_string(of.row_stride) +
+                     " are negative or too large");
   return dense_view<element>(reinterpret_cast<element*>(of.data), of.rows, 2 * of.columns, 2 * of.row_stride,
                              1);
 }

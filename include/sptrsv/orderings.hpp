@@ -3,8 +3,8 @@
 // becomes row and column k. factors_options::order_by takes it.
 //
 // The functions of this header read the pattern of a square matrix in host memory. They work on the pattern
-// of A + A^T; values may be anything. All of them are deterministic. They throw error with errc::not_square,
-// errc::offsets_not_monotone or errc::index_out_of_range for a malformed matrix.
+// of A + A^T; values may be anything. All of them are deterministic. For a malformed matrix they throw error
+// as structure_of does; errc::unsupported if the offset type cannot count twice the entries.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,14 @@ struct colouring {
   std::vector<Index> colour_of_row;  ///< by row, from 0
   std::int64_t colours = 0;          ///< number of colours
 
-  /// Returns the rows sorted by colour; rows of one colour keep their order.
+  /// Returns the rows sorted by colour; rows of one colour keep their order. Throws errc::invalid_argument if
+  /// a colour is not below `colours`, or if there are more colours than rows.
   [[nodiscard]] std::vector<Index> order() const {
+    SPTRSV_EXPECTS(colours >= 0 && colours <= static_cast<std::int64_t>(colour_of_row.size()) &&
+                       std::all_of(colour_of_row.begin(), colour_of_row.end(),
+                                   [&](Index c) { return c >= 0 && c < colours; }),
+                   errc::invalid_argument,
+                   "a row has a colour that is not below the number of colours, " + std::to_string(colours));
     std::vector<Index> offsets;
     return detail::group_entries(colour_of_row.data(), colour_of_row.size(), colours, offsets);
   }
@@ -41,7 +47,7 @@ struct colouring {
 template <class Matrix>
 auto reverse_cuthill_mckee(const Matrix& a) {
   using index = typename Matrix::view_type::index_type;
-  const detail::orderings::graph_of<Matrix> g(a);
+  const detail::orderings::graph_of<Matrix> g(a, "reverse_cuthill_mckee");
   std::vector<index> order;
   std::vector<index> depth(static_cast<std::size_t>(g.size()), index{-1});  // -1: not seen
   order.reserve(depth.size());
@@ -95,7 +101,7 @@ auto reverse_cuthill_mckee(const Matrix& a) {
 template <class Matrix>
 auto greedy_colouring(const Matrix& a) {
   using index = typename Matrix::view_type::index_type;
-  const detail::orderings::graph_of<Matrix> g(a);
+  const detail::orderings::graph_of<Matrix> g(a, "greedy_colouring");
   const auto size = static_cast<std::size_t>(g.size());
   colouring<index> made;
   made.colour_of_row.assign(size, index{-1});
@@ -149,10 +155,18 @@ struct reordered_matrix {
   std::vector<Offset> sources;              ///< by entry: its index in the values of the original matrix
 
   /// Replaces the values by those of the original matrix, in its order.
+  ///
+  /// @throws error errc::size_mismatch if the number of values is another one, or if `matrix` was moved from;
+  ///   errc::invalid_argument for a null pointer; errc::wrong_memory_space.
   void update_values(span<const Value> original) {
     SPTRSV_EXPECTS(original.size() == sources.size(), errc::size_mismatch,
                    "update_values got " + std::to_string(original.size()) + " values for a matrix of " +
                        std::to_string(sources.size()) + " entries");
+    SPTRSV_EXPECTS(matrix.values.size() == sources.size(), errc::size_mismatch,
+                   "the reordered matrix has " + std::to_string(matrix.values.size()) + " values and " +
+                       std::to_string(sources.size()) + " sources: it was moved from or changed");
+    detail::check_space<detail::host_executor>(original.data(), static_cast<std::int64_t>(sources.size()),
+                                               "the array of values", "update_values");
     for (std::size_t e = 0; e < sources.size(); ++e) {
       matrix.values[e] = original[static_cast<std::size_t>(sources[e])];
     }
@@ -161,9 +175,10 @@ struct reordered_matrix {
 
 /// Returns the matrix in a new order: entry (k, l) is entry (order[k], order[l]) of `a`. Host memory.
 ///
-/// @param a a valid square matrix by rows.
+/// @param a a square matrix by rows.
 /// @param order the row of `a` for each row of the result.
-/// @throws error errc::size_mismatch if the order has another size; see inverse_order.
+/// @throws error errc::size_mismatch if the order or an array of `a` has another size; as to_csc for a
+///   malformed matrix; see inverse_order.
 template <class Value, class Index, class Offset>
 reordered_matrix<Value, Index, Offset> reordered(const csr_matrix<Value, Index, Offset>& a,
                                                  const std::vector<Index>& order) {
@@ -171,6 +186,7 @@ reordered_matrix<Value, Index, Offset> reordered(const csr_matrix<Value, Index, 
                  errc::size_mismatch,
                  "an order of " + std::to_string(order.size()) + " rows for a matrix of " +
                      std::to_string(a.rows) + " x " + std::to_string(a.columns));
+  detail::check_on_host(a.view(), "reordered");
   const std::vector<Index> place = inverse_order(order);
   reordered_matrix<Value, Index, Offset> made;
   made.matrix.rows = made.matrix.columns = a.rows;

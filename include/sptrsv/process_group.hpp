@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,8 +81,10 @@ class process_group {
   ///   hosts; then only all[rank] need be filled.
   /// @param rank the number of this process.
   /// @param limit_s how many seconds a process waits for another one in a collective function.
+  /// @throws error errc::invalid_argument if there is no process `rank`, if all[rank] has another size than
+  ///   `all`, or if the limit is negative or NaN. The sockets stay open then.
   process_group(const descriptors& all, int rank, double limit_s = 600)
-      : sockets_(all[static_cast<std::size_t>(rank)]), rank_(rank), limit_s_(limit_s) {
+      : sockets_(checked(all, rank, limit_s)), rank_(rank), limit_s_(limit_s) {
     descriptors others = all;
     others[static_cast<std::size_t>(rank)].clear();
     close_all(others);
@@ -117,8 +118,12 @@ class process_group {
 
   /// Sends to[r] to process r, and returns what each process has sent to this one. Collective.
   ///
-  /// @throws std::runtime_error if a process has ended or has not come within the time limit.
+  /// @throws error errc::size_mismatch if there are not as many messages as processes; errc::io_error if a
+  ///   process has ended or has not come within the time limit.
   std::vector<std::vector<std::byte>> exchange(std::vector<std::vector<std::byte>> to) {
+    SPTRSV_EXPECTS(to.size() == sockets_.size(), errc::size_mismatch,
+                   "exchange got " + std::to_string(to.size()) + " messages for " +
+                       std::to_string(sockets_.size()) + " processes");
     std::vector<transfer> with(sockets_.size());
     for (std::size_t r = 0; r < with.size(); ++r) {
       with[r].length_to = to[r].size();
@@ -144,8 +149,8 @@ class process_group {
       }
       const std::chrono::duration<double> waited = clock::now() - last_progress;
       if (waited.count() >= limit_s_) {
-        throw std::runtime_error("PE " + std::to_string(peers.front()) + " did not come within " +
-                                 detail::distributed::seconds_text(limit_s_));
+        throw error(errc::io_error, "PE " + std::to_string(peers.front()) + " did not come within " +
+                                        detail::distributed::seconds_text(limit_s_));
       }
       const double left_ms = std::min((limit_s_ - waited.count()) * 1000, 1e6);
       if (::poll(waits.data(), static_cast<nfds_t>(waits.size()), static_cast<int>(left_ms) + 1) <= 0) {
@@ -168,6 +173,18 @@ class process_group {
 
  private:
   using clock = std::chrono::steady_clock;
+
+  /// Returns the sockets of a process.
+  static const std::vector<int>& checked(const descriptors& all, int rank, double limit_s) {
+    SPTRSV_EXPECTS(rank >= 0 && static_cast<std::size_t>(rank) < all.size(), errc::invalid_argument,
+                   "process " + std::to_string(rank) + " of a group of " + std::to_string(all.size()));
+    const std::vector<int>& own = all[static_cast<std::size_t>(rank)];
+    SPTRSV_EXPECTS(own.size() == all.size(), errc::invalid_argument,
+                   "process " + std::to_string(rank) + " has " + std::to_string(own.size()) +
+                       " sockets in a group of " + std::to_string(all.size()));
+    SPTRSV_EXPECTS(limit_s >= 0, errc::invalid_argument, "the time limit is negative or not a number");
+    return own;
+  }
 
   /// The messages to and from one process: each is a length of eight bytes, and as many bytes.
   struct transfer {

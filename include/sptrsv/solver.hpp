@@ -17,10 +17,10 @@
 
 #include "sptrsv/detail/analysis/panel_pattern.hpp"
 #include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/detail/base/check_space.hpp"
 #include "sptrsv/detail/base/nvtx_range.hpp"
 #include "sptrsv/detail/base/peak_resource.hpp"
 #include "sptrsv/detail/base/scalar.hpp"
-#include "sptrsv/detail/base/strides.hpp"
 #include "sptrsv/detail/base/whole_call.hpp"
 #include "sptrsv/host/executor.hpp"
 #include "sptrsv/matrix.hpp"
@@ -368,8 +368,8 @@ class solver {
   static std::shared_ptr<counted_engine> checked_engine(const Policy& policy, const Pattern& pattern,
                                                         const Value* values, const system_options& options,
                                                         const executor& on, memory_resource& resource) {
-    check_spaces(pattern);
-    check_space(values, static_cast<std::size_t>(pattern.entries), "the array of values");
+    detail::check_spaces<executor>(pattern, Policy::name);
+    check_space(values, pattern.entries, "the array of values");
     const auto with_values = detail::with_values(pattern, detail::as_scalar(values));
     static_assert(std::is_constructible_v<engine, const Policy&, decltype(with_values), detail::triangle_form,
                                           std::int64_t, const executor&, memory_resource&>,
@@ -379,23 +379,8 @@ class solver {
                                             options.max_rhs, on, resource);
   }
 
-  static void check_spaces(const detail::pattern_view<Index, Offset>& a) {
-    check_space(a.offsets, static_cast<std::size_t>(a.size), "the array of offsets");
-    check_space(a.indices, static_cast<std::size_t>(a.entries), "the array of indices");
-  }
-  static void check_spaces(const detail::panel_pattern<Index, Offset>& a) {
-    check_space(a.first_columns, static_cast<std::size_t>(a.supernodes), "the array of first columns");
-    check_space(a.row_offsets, static_cast<std::size_t>(a.supernodes), "the array of row offsets");
-    check_space(a.row_indices, static_cast<std::size_t>(a.panel_rows), "the array of row indices");
-    check_space(a.value_offsets, static_cast<std::size_t>(a.supernodes), "the array of value offsets");
-  }
-  static void check_space(const void* p, std::size_t size, const char* what) {
-    SPTRSV_EXPECTS(size == 0 || p != nullptr, errc::invalid_argument,
-                   std::string(what) + " is a null pointer");
-    SPTRSV_EXPECTS(size == 0 || executor::can_access(p), errc::wrong_memory_space,
-                   std::string(what) + " lies where " + Policy::name +
-                       " cannot reach it: the GPU policies take " +
-                       "device memory, the host policies host memory");
+  static void check_space(const void* p, std::int64_t size, const char* array) {
+    detail::check_space<executor>(p, size, array, Policy::name);
   }
 
   void expect_not_moved_from() const {
@@ -426,45 +411,11 @@ class solver {
     SPTRSV_EXPECTS(static_cast<std::int64_t>(values.size()) == entries_, errc::size_mismatch,
                    "update_values got " + std::to_string(values.size()) + " values for a matrix of " +
                        std::to_string(entries_) + " entries");
-    check_space(values.data(), values.size(), "the array of values");
+    check_space(values.data(), entries_, "the array of values");
   }
   /// Checks the operands of a solve. Returns whether they have elements.
   [[nodiscard]] bool has_work(const dense_view<const Value>& b, const dense_view<Value>& x) const {
-    check_operand(b, "b");
-    check_operand(x, "x");
-    SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
-                   "b has " + std::to_string(b.columns) + " columns and x has " + std::to_string(x.columns));
-    SPTRSV_EXPECTS(
-        x.columns <= max_rhs_, errc::too_many_rhs,
-        std::to_string(x.columns) + " right-hand sides exceed max_rhs = " + std::to_string(max_rhs_));
-    if (size_ == 0 || x.columns == 0) {
-      return false;
-    }
-    check_elements(b, "b", true);
-    check_elements(x, "x", false);
-    return true;
-  }
-  template <class T>
-  void check_operand(const dense_view<T>& v, const char* name) const {
-    SPTRSV_EXPECTS(v.rows == size_, errc::size_mismatch,
-                   std::string(name) + " has " + std::to_string(v.rows) + " rows, the system has " +
-                       std::to_string(size_));
-    SPTRSV_EXPECTS(v.columns >= 0, errc::size_mismatch,
-                   std::string(name) + " has a negative number of columns");
-    check_space(v.data, v.rows > 0 && v.columns > 0 ? 1 : 0, name);
-  }
-  /// Checks the strides of an operand that has elements. `repeats`: whether strides may be 0.
-  template <class T>
-  static void check_elements(const dense_view<T>& v, const char* name, bool repeats) {
-    const auto strides = [&] {
-      return std::string(name) + " of " + std::to_string(v.rows) + " rows and " + std::to_string(v.columns) +
-             " columns, with row stride " + std::to_string(v.row_stride) + " and column stride " +
-             std::to_string(v.column_stride);
-    };
-    SPTRSV_EXPECTS(detail::fits_address_space(v), errc::invalid_argument,
-                   strides() + ", exceeds the address space");
-    SPTRSV_EXPECTS(!detail::elements_overlap(v, repeats), errc::invalid_argument,
-                   strides() + ", has elements that overlap: the leading dimension is too small");
+    return detail::check_operands<executor>(b, x, size_, max_rhs_, Policy::name);
   }
 
   std::int64_t size_;
@@ -517,15 +468,6 @@ auto analyze(const Policy& policy, const Matrix& a, const system_options& option
 namespace detail {
 
 template <class Value, class Index, class Offset>
-pattern_view<Index, Offset> pattern_of(const csr_view<Value, Index, Offset>& a) {
-  return {a.rows, a.entries, a.row_offsets, a.column_indices, false};
-}
-template <class Value, class Index, class Offset>
-pattern_view<Index, Offset> pattern_of(const csc_view<Value, Index, Offset>& a) {
-  return {a.columns, a.entries, a.column_offsets, a.row_indices, true};
-}
-
-template <class Value, class Index, class Offset>
 panel_pattern<Index, Offset> pattern_of(const supernodal_view<Value, Index, Offset>& a) {
   return {a.rows,          a.supernodes,  a.panel_rows,  a.entries,
           a.first_columns, a.row_offsets, a.row_indices, a.value_offsets};
@@ -557,7 +499,7 @@ auto analyze(const Policy& policy, const Matrix& a, const system_options& option
   const auto view = detail::view_of(a);
   using view_type = std::remove_const_t<decltype(view)>;
   const auto pattern = detail::pattern_of(view);
-  detail::check_shape(view.rows, view.columns, pattern, view.values, options);
+  detail::check_shape<typename view_type::value_type>(view.rows, view.columns, pattern, options);
   const detail::executor_t<Stream> on(stream);
   return solver<Policy, typename view_type::value_type, typename view_type::index_type,
                 typename view_type::offset_type, Stream>(

@@ -59,7 +59,8 @@ struct supernodal_matrix {
   typename Storage::template array<Value> values;          ///< see supernodal_view
 
   /// Returns a view of the arrays, valid as long as they are. Throws error with errc::size_mismatch if there
-  /// are not as many row offsets and value offsets as first columns.
+  /// are not as many row offsets and value offsets as first columns, or if there are rows and no first
+  /// columns.
   [[nodiscard]] view_type view() const {
     SPTRSV_EXPECTS(row_offsets.size() == first_columns.size() && value_offsets.size() == first_columns.size(),
                    errc::size_mismatch,
@@ -67,6 +68,8 @@ struct supernodal_matrix {
                        std::to_string(row_offsets.size()) + " row offsets and " +
                        std::to_string(value_offsets.size()) +
                        " value offsets: there must be one more of each than supernodes");
+    SPTRSV_EXPECTS(rows == 0 || first_columns.size() > 0, errc::size_mismatch,
+                   "the matrix has " + std::to_string(rows) + " rows and no first columns");
     const auto supernodes = static_cast<std::int64_t>(first_columns.size());
     return {rows,
             rows,

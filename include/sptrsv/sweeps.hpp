@@ -95,14 +95,20 @@ class sweeps {
   /// @param x the iterates, which are replaced; x must not overlap b.
   /// @param count number of sweeps; a symmetric one is a forward and a backward sweep.
   /// @param stream the stream that the work is enqueued on.
-  /// @throws error as solver::solve; errc::invalid_argument if sweep_options::is_smoother is false.
+  /// @throws error as solver::solve; errc::invalid_argument if sweep_options::is_smoother is false, for a
+  ///   negative count, and if x overlaps b. Views of different strides that lie within each other count as
+  ///   overlapping.
   void relax(sweep_direction direction, dense_view<const Value> b, dense_view<Value> x, int count = 1,
              stream_type stream = {}) {
     SPTRSV_EXPECTS(is_smoother_, errc::invalid_argument, "relax needs sweep_options::is_smoother");
+    SPTRSV_EXPECTS(count >= 0, errc::invalid_argument,
+                   "relax got " + std::to_string(count) + " as the number of sweeps");
     lower_->check_workspace(lower_->own_);
     if (!lower_->has_work(b, x)) {
       return;
     }
+    SPTRSV_EXPECTS(!detail::views_overlap(b, x), errc::invalid_argument,
+                   "relax got vectors x and b that overlap: each sweep reads b after x has changed");
     expect_values();
     const executor on(stream);
     for (int k = 0; k < count; ++k) {

@@ -488,7 +488,7 @@ TYPED_TEST_P(factors_suite, say_what_they_met) {
   expect(TestFixture::options_type::cholesky(), 12, kind::zero_pivot, factor_part::first, 0, op::none,
          "LL^H");
   expect(TestFixture::options_type::ldl(), 12, kind::zero_pivot, factor_part::diagonal, 0, op::none, "LDL^H");
-  expect(TestFixture::options_type::ldl(), 12, kind::non_finite, factor_part::second,
+  expect(TestFixture::options_type::ldl(), 12, kind::non_finite, factor_part::diagonal,
          typename TestFixture::value_type(std::numeric_limits<typename TestFixture::real>::quiet_NaN()),
          op::none, "NaN in D");
   auto transposed = TestFixture::options_type::lu();

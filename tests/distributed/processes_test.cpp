@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <climits>
+#include <cmath>
 #include <csignal>
+#include <cstddef>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -92,6 +96,31 @@ TEST(Processes, APeThatDoesNotComeIsNamed) {
     EXPECT_EQ(std::string(e.what()), "PE 1 did not come within 0.01 s");
   }
   process_group::close_all({others});
+}
+
+TEST(Processes, RanksAndSizesThatDoNotFitAreRefused) {
+  const auto code = [](const auto& call) -> std::optional<errc> {
+    try {
+      call();
+    } catch (const error& e) {
+      return e.code();
+    }
+    return std::nullopt;
+  };
+  auto sockets = process_group::connect_pairs(2);
+  for (const int rank : {-1, 2, INT_MAX, INT_MIN}) {
+    EXPECT_EQ(code([&] { process_group(sockets, rank); }), errc::invalid_argument) << rank;
+  }
+  EXPECT_EQ(code([&] { process_group({}, 0); }), errc::invalid_argument);
+  EXPECT_EQ(code([&] { process_group({{}, {}}, 0); }), errc::invalid_argument);
+  EXPECT_EQ(code([&] { process_group({{-1}, {}}, 0); }), errc::invalid_argument);
+  EXPECT_EQ(code([&] { process_group(sockets, 0, -1); }), errc::invalid_argument);
+  EXPECT_EQ(code([&] { process_group(sockets, 0, std::nan("")); }), errc::invalid_argument);
+  EXPECT_EQ(code([&] { process_group::connect_pairs(0); }), errc::invalid_argument);
+  process_group group(sockets, 0, 0.01);
+  EXPECT_EQ(code([&] { group.exchange({}); }), errc::size_mismatch);
+  EXPECT_EQ(code([&] { group.exchange(std::vector<std::vector<std::byte>>(3)); }), errc::size_mismatch);
+  EXPECT_EQ(code([&] { group.meet(); }), errc::io_error);  // the sockets of PE 1 are closed here
 }
 
 TEST(Processes, PesThatDoNotEndAreEnded) {

@@ -11,9 +11,10 @@
 
 namespace sptrsv::emulator {
 
-bool executor::can_access(const void* p) {
+std::string executor::why_unreachable(const void* p) {
   const guard lock(space().mutex());
-  return space().find(address_of(p)) != nullptr;
+  return space().find(address_of(p)) != nullptr ? std::string()
+                                                : "it is host memory, and the emulator takes device memory";
 }
 
 void executor::launch_kernel(const kernel& k) const {

@@ -50,7 +50,7 @@ class executor {
   [[nodiscard]] stream_handle stream() const { return nullptr; }
   [[nodiscard]] memory_resource& default_resource() const { return device_->resource(); }
   [[nodiscard]] static std::string device_name() { return "emulator"; }
-  [[nodiscard]] static bool can_access(const void* p);
+  [[nodiscard]] static std::string why_unreachable(const void* p);
   [[nodiscard]] bool is_capturing() const { return device_->capturing; }
 
   template <class Agent>

@@ -31,11 +31,13 @@ struct backward_error_result {
 /// Computes the backward error of the solution `x`. All arrays are in host memory. The residual is computed
 /// in a wider type: double for float, long double for double.
 ///
-/// @param a csr_view, csc_view or owning matrix, valid as for analyze.
+/// @param a csr_view, csc_view or owning matrix.
 /// @param options the system; `max_rhs` is not used.
 /// @param b right-hand sides.
 /// @param x solutions, as many as right-hand sides.
 /// @param alpha factor of b.
+/// @throws error as structure_of for the matrix; as solver::solve for b and x, both of which may repeat
+///   elements by a stride of 0.
 template <class Matrix, class Value = typename Matrix::view_type::value_type>
 backward_error_result backward_error(const Matrix& a, const system_options& options,
                                      dense_view<const detail::identity_t<Value>> b,
@@ -80,6 +82,18 @@ backward_error_result backward_error(const Matrix& a, const system_options& opti
   using wide = detail::wide_parts<real>;
   const auto view = detail::view_of(a);
   const auto pattern = detail::pattern_of(view);
+  const auto taker = "backward_error";
+  detail::check_shape<Value>(view.rows, view.columns, pattern,
+                             {options.part, options.diagonal, options.operation, 1});
+  detail::check_on_host(view, taker);
+  detail::check_operand<detail::host_executor>(b, view.rows, "b", taker);
+  detail::check_operand<detail::host_executor>(x, view.rows, "x", taker);
+  SPTRSV_EXPECTS(b.columns == x.columns, errc::size_mismatch,
+                 "b has " + std::to_string(b.columns) + " columns and x has " + std::to_string(x.columns));
+  if (view.rows > 0 && x.columns > 0) {
+    detail::check_elements(b, "b", true);
+    detail::check_elements(x, "x", true);
+  }
   const detail::triangle_form form(options, pattern.by_columns);
   const auto scalar = [](const Value& v) { return detail::load_scalar(detail::as_scalar(&v)); };
   const auto row_of = [&](std::int64_t substitution_index) {

@@ -53,8 +53,10 @@ class host_executor {
     static host_memory_resource resource;
     return resource;
   }
-  [[nodiscard]] static bool can_access(const void* p) {
-    return is_device_only == nullptr || !is_device_only(p);
+  [[nodiscard]] static std::string why_unreachable(const void* p) {
+    return is_device_only != nullptr && is_device_only(p)
+               ? "it is device memory, and host policies and functions take host memory"
+               : std::string();
   }
   [[nodiscard]] static std::string device_name() { return "host"; }
 };

@@ -30,7 +30,8 @@ triangle_structure structure_of(const Matrix& a, const system_options& options =
   const auto view = detail::view_of(a);
   const auto pattern = detail::pattern_of(view);
   using index = typename decltype(view)::index_type;
-  detail::check_shape(view.rows, view.columns, pattern, view.values, options);
+  detail::check_shape<typename decltype(view)::value_type>(view.rows, view.columns, pattern, options);
+  detail::check_on_host(view, "structure_of");
   const detail::triangle_form form(options, pattern.by_columns);
   detail::validate_on_host(pattern, form);
   const auto triangle = detail::build_on_host(pattern, form);

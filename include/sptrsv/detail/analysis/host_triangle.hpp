@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sptrsv/detail/analysis/pattern.hpp"
+#include "sptrsv/matrix.hpp"
 
 namespace sptrsv::detail {
 
@@ -33,32 +34,11 @@ void for_each_triangle_entry(const pattern_view<Index, Offset>& a, const triangl
   }
 }
 
-/// Throws for the first row (column) of the storage with wrong offsets, or else with an index out of range.
-template <class Index, class Offset>
-void validate_storage_on_host(const pattern_view<Index, Offset>& a) {
-  for (std::int64_t m = 0; m < a.size; ++m) {
-    if ((m == 0 && a.offsets[0] != 0) || a.offsets[m] > a.offsets[m + 1] ||
-        (m == a.size - 1 && a.offsets[a.size] != a.entries)) {
-      throw_pattern_fault(pattern_fault::offsets, m, a.by_columns,
-                          a.offsets[0] == 1 && a.offsets[a.size] == a.entries + 1);
-    }
-  }
-  for (std::int64_t m = 0; m < a.size; ++m) {
-    for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
-      if (a.indices[e] < 0 || a.indices[e] >= a.size) {
-        throw_pattern_fault(
-            pattern_fault::index, m, a.by_columns,
-            std::all_of(a.indices, a.indices + a.entries, [&](Index i) { return i >= 1 && i <= a.size; }));
-      }
-    }
-  }
-}
-
 /// Throws for the first row (column) of the storage with a fault. The faults are checked in this order: wrong
 /// offsets, indices out of range, entries of the triangle that are stored twice, missing diagonal entries.
 template <class Index, class Offset>
 void validate_on_host(const pattern_view<Index, Offset>& a, const triangle_form& form) {
-  validate_storage_on_host(a);
+  validate_storage_on_host(a, a.size);
   std::vector<Index> seen_by(static_cast<std::size_t>(a.size),
                              // By minor index: the last major index with an entry there.
                              Index{-1});

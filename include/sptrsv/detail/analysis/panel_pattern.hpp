@@ -68,10 +68,10 @@ enum class panel_fault { columns, rows, values, index, order };
   }
 }
 
-/// Checks the arguments that can be checked without reading the arrays.
+/// Checks the dimensions of a system whose matrix is a triangle in panels.
 template <class Value, class Index, class Offset>
 void check_shape(std::int64_t rows, std::int64_t columns, const panel_pattern<Index, Offset>& a,
-                 const Value* values, const system_options& options) {
+                 const system_options& options) {
   check_dimensions<Value, Index, Offset>(rows, columns, a.entries, options);
   SPTRSV_EXPECTS(a.supernodes >= 0 && a.panel_rows >= 0, errc::invalid_argument,
                  "the matrix has a negative number of supernodes or rows of panels");
@@ -80,13 +80,17 @@ void check_shape(std::int64_t rows, std::int64_t columns, const panel_pattern<In
   SPTRSV_EXPECTS(
       (a.supernodes == 0) == (rows == 0) && a.supernodes <= rows, errc::offsets_not_monotone,
       std::to_string(a.supernodes) + " supernodes cannot have " + std::to_string(rows) + " columns");
-  SPTRSV_EXPECTS(
-      (a.first_columns != nullptr && a.row_offsets != nullptr && a.value_offsets != nullptr) || rows == 0,
-      errc::invalid_argument, "an array of offsets is a null pointer");
-  SPTRSV_EXPECTS((a.row_indices != nullptr || a.panel_rows == 0) && (values != nullptr || a.entries == 0),
-                 errc::invalid_argument, "the indices or the values are a null pointer");
   SPTRSV_EXPECTS(rows > 0 || a.entries == 0, errc::offsets_not_monotone,
                  "a matrix of size 0 cannot have entries");
+}
+
+/// Checks that the arrays of a pattern are where the executor computes. `taker`: see check_space.
+template <class Executor, class Index, class Offset>
+void check_spaces(const panel_pattern<Index, Offset>& a, const char* taker) {
+  check_space<Executor>(a.first_columns, a.supernodes, "the array of first columns", taker);
+  check_space<Executor>(a.row_offsets, a.supernodes, "the array of row offsets", taker);
+  check_space<Executor>(a.row_indices, a.panel_rows, "the array of row indices", taker);
+  check_space<Executor>(a.value_offsets, a.supernodes, "the array of value offsets", taker);
 }
 
 }  // namespace sptrsv::detail

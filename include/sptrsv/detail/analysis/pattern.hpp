@@ -7,7 +7,8 @@
 #include <limits>
 #include <string>
 
-#include "sptrsv/matrix.hpp"
+#include "sptrsv/detail/base/check_space.hpp"
+#include "sptrsv/error.hpp"
 #include "sptrsv/options.hpp"
 
 namespace sptrsv::detail {
@@ -94,19 +95,27 @@ template <class Count>
 inline constexpr std::int64_t max_count = static_cast<std::int64_t>(std::numeric_limits<Count>::max()) -
                                           (sizeof(Count) >= 4 ? 65536 : 0);
 
-/// Checks the dimensions of a matrix and of the right-hand sides.
+/// Checks the dimensions of a matrix.
+template <class Index, class Offset>
+void check_counts(std::int64_t rows, std::int64_t columns, std::int64_t entries) {
+  SPTRSV_EXPECTS(rows >= 0 && columns >= 0 && entries >= 0, errc::invalid_argument,
+                 "the matrix has a negative dimension or number of entries");
+  SPTRSV_EXPECTS(rows <= max_count<Index>, errc::invalid_argument,
+                 std::to_string(rows) + " rows do not fit the index type");
+  SPTRSV_EXPECTS(columns <= max_count<Index>, errc::invalid_argument,
+                 std::to_string(columns) + " columns do not fit the index type");
+  SPTRSV_EXPECTS(entries <= max_count<Offset>, errc::invalid_argument,
+                 std::to_string(entries) + " entries do not fit the offset type");
+}
+
+/// Checks the dimensions of the matrix of a system and of the right-hand sides.
 template <class Value, class Index, class Offset>
 void check_dimensions(std::int64_t rows, std::int64_t columns, std::int64_t entries,
                       const system_options& options) {
-  SPTRSV_EXPECTS(rows >= 0 && columns >= 0 && entries >= 0, errc::invalid_argument,
-                 "the matrix has a negative dimension or number of entries");
-  SPTRSV_EXPECTS(rows == columns, errc::not_square,
+  SPTRSV_EXPECTS(rows < 0 || columns < 0 || rows == columns, errc::not_square,
                  "a triangular solve needs a square matrix, this one is " + std::to_string(rows) + " x " +
                      std::to_string(columns));
-  SPTRSV_EXPECTS(rows <= max_count<Index>, errc::invalid_argument,
-                 std::to_string(rows) + " rows do not fit the index type");
-  SPTRSV_EXPECTS(entries <= max_count<Offset>, errc::invalid_argument,
-                 std::to_string(entries) + " entries do not fit the offset type");
+  check_counts<Index, Offset>(rows, columns, entries);
   SPTRSV_EXPECTS(options.max_rhs >= 1, errc::invalid_argument, "max_rhs must be at least 1");
   SPTRSV_EXPECTS(options.max_rhs <=
                      PTRDIFF_MAX / static_cast<std::int64_t>(sizeof(Value)) / std::max<std::int64_t>(rows, 1),
@@ -115,16 +124,42 @@ void check_dimensions(std::int64_t rows, std::int64_t columns, std::int64_t entr
                      std::to_string(rows) + " rows exceed the address space");
 }
 
-/// Checks the arguments that can be checked without reading the arrays.
+/// Checks the dimensions of a system whose matrix is compressed.
 template <class Value, class Index, class Offset>
 void check_shape(std::int64_t rows, std::int64_t columns, const pattern_view<Index, Offset>& a,
-                 const Value* values, const system_options& options) {
+                 const system_options& options) {
   check_dimensions<Value, Index, Offset>(rows, columns, a.entries, options);
-  SPTRSV_EXPECTS(a.offsets != nullptr || rows == 0, errc::invalid_argument, "the offsets are a null pointer");
-  SPTRSV_EXPECTS((a.indices != nullptr && values != nullptr) || a.entries == 0, errc::invalid_argument,
-                 "the indices or the values are a null pointer");
-  SPTRSV_EXPECTS(rows > 0 || a.entries == 0, errc::offsets_not_monotone,
+}
+
+/// Checks that the arrays of a pattern are where the executor computes. `taker`: see check_space.
+template <class Executor, class Index, class Offset>
+void check_spaces(const pattern_view<Index, Offset>& a, const char* taker) {
+  SPTRSV_EXPECTS(a.size > 0 || a.entries == 0, errc::offsets_not_monotone,
                  "a matrix of size 0 cannot have entries");
+  check_space<Executor>(a.offsets, a.size, "the array of offsets", taker);
+  check_space<Executor>(a.indices, a.entries, "the array of indices", taker);
+}
+
+/// Throws for the first row (column) of the storage with wrong offsets, or else with an index that is not
+/// below `minors`.
+template <class Index, class Offset>
+void validate_storage_on_host(const pattern_view<Index, Offset>& a, std::int64_t minors) {
+  for (std::int64_t m = 0; m < a.size; ++m) {
+    if ((m == 0 && a.offsets[0] != 0) || a.offsets[m] > a.offsets[m + 1] ||
+        (m == a.size - 1 && a.offsets[a.size] != a.entries)) {
+      throw_pattern_fault(pattern_fault::offsets, m, a.by_columns,
+                          a.offsets[0] == 1 && a.offsets[a.size] == a.entries + 1);
+    }
+  }
+  for (std::int64_t m = 0; m < a.size; ++m) {
+    for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {
+      if (a.indices[e] < 0 || a.indices[e] >= minors) {
+        throw_pattern_fault(
+            pattern_fault::index, m, a.by_columns,
+            std::all_of(a.indices, a.indices + a.entries, [&](Index i) { return i >= 1 && i <= minors; }));
+      }
+    }
+  }
 }
 
 }  // namespace sptrsv::detail

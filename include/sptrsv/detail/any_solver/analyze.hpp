@@ -22,7 +22,9 @@ namespace sptrsv::detail {
 template <class Build>
 bool is_on_device([[maybe_unused]] const void* offsets) {
 #ifdef __CUDACC__
-  return cuda_executor::can_access(offsets);
+  // Memory of another GPU, too: then the analysis says so.
+  return offsets != nullptr &&
+         (cuda_executor::is_device_only_memory(offsets) || cuda_executor::why_unreachable(offsets).empty());
 #else
   return false;
 #endif

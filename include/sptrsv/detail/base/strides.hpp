@@ -1,6 +1,7 @@
 // Checks of the strides of a dense view.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <numeric>
 
@@ -46,6 +47,53 @@ constexpr bool elements_overlap(const dense_view<T>& v, bool repeats) {
   const std::uint64_t divisor = std::gcd(row, column);
   return column / divisor < static_cast<std::uint64_t>(v.rows) &&
          row / divisor < static_cast<std::uint64_t>(v.columns);
+}
+
+/// The addresses of the elements of a view, which fit an address space: from `begin` to before `end`.
+struct address_range {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+
+  template <class T>
+  explicit address_range(const dense_view<T>& v) : address_range(v.data, 0) {
+    const auto extend = [&](std::int64_t bytes) {
+      (bytes < 0 ? begin : end) += static_cast<std::uintptr_t>(bytes);
+    };
+    constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+    end += sizeof(T);
+    extend(v.rows > 1 ? (v.rows - 1) * v.row_stride * size : 0);
+    extend(v.columns > 1 ? (v.columns - 1) * v.column_stride * size : 0);
+  }
+  address_range(const void* p, std::size_t bytes)
+      : begin(reinterpret_cast<std::uintptr_t>(p)), end(begin + bytes) {}
+  [[nodiscard]] bool meets(const address_range& other) const {
+    return begin < other.end && other.begin < end;
+  }
+};
+
+/// Returns whether views of the same size, which have elements, may have an element in common. The answer is
+/// exact if their strides are equal; otherwise views that lie within each other count as overlapping.
+template <class T>
+bool views_overlap(const dense_view<const T>& b, const dense_view<T>& x) {
+  const address_range of_b(b);
+  const address_range of_x(x);
+  if (!of_b.meets(of_x)) {
+    return false;
+  }
+  const auto distance = static_cast<std::int64_t>(of_x.begin - of_b.begin);
+  if ((x.rows > 1 && b.row_stride != x.row_stride) || (x.columns > 1 && b.column_stride != x.column_stride) ||
+      distance % static_cast<std::int64_t>(sizeof(T)) != 0) {
+    return true;
+  }
+  const std::int64_t apart = distance / static_cast<std::int64_t>(sizeof(T));
+  for (std::int64_t step = 1 - x.columns; step < x.columns; ++step) {
+    const std::int64_t rest = apart - (step == 0 ? 0 : step * x.column_stride);
+    if (rest == 0 || (x.rows > 1 && rest % x.row_stride == 0 &&
+                      magnitude(rest / x.row_stride) < static_cast<std::uint64_t>(x.rows))) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace sptrsv::detail

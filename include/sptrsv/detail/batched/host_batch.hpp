@@ -37,14 +37,19 @@ class host_batch {
   void update_values(span<const Value> values, host_stream = {}) {
     check(values);
     values_.resize(static_cast<std::size_t>(systems_ * entries_));
-    for (std::int64_t s = 0; s < systems_; ++s) {
+    for (std::int64_t s = 0; s < (entries_ > 0 ? systems_ : 0); ++s) {
       std::copy_n(values.data() + s * value_stride_, entries_, values_.data() + s * entries_);
     }
   }
 
   void solve(batch_view<const Value> b, batch_view<Value> x, Value alpha, host_stream = {}) {
+    const bool has_work = check_operands(b, x, {systems_, one_.rows(), one_.max_rhs()});
+    if (has_work) {
+      check_space<host_executor>(b.data, 1, "b", "a batch");
+      check_space<host_executor>(x.data, 1, "x", "a batch");
+    }
     status_ = {};
-    if (!check_operands(b, x, {systems_, one_.rows(), one_.max_rhs()})) {
+    if (!has_work) {
       return;
     }
     for (std::int64_t s = 0; s < systems_; ++s) {
@@ -71,10 +76,7 @@ class host_batch {
  private:
   void check(span<const Value> values) const {
     const std::int64_t needed = check_values(values.size(), systems_, entries_, value_stride_);
-    SPTRSV_EXPECTS(needed == 0 || values.data() != nullptr, errc::invalid_argument,
-                   "the array of values is a null pointer");
-    SPTRSV_EXPECTS(needed == 0 || executor_t<host_stream>::can_access(values.data()),
-                   errc::wrong_memory_space, "the array of values lies where the host cannot reach it");
+    check_space<host_executor>(values.data(), needed, "the array of values", "a batch");
   }
   /// Checks the options, and returns the matrix of the first system; without systems its values are zeros.
   template <class View>

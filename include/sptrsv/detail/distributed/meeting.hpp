@@ -4,17 +4,18 @@
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "sptrsv/error.hpp"
+
 namespace sptrsv::detail::distributed {
 
 /// The exception of a PE that waits for one that has left.
-class pe_has_left : public std::runtime_error {
+class pe_has_left : public error {
  public:
-  explicit pe_has_left(int pe) : std::runtime_error("PE " + std::to_string(pe) + " has left the team") {}
+  explicit pe_has_left(int pe) : error(errc::io_error, "PE " + std::to_string(pe) + " has left the team") {}
 };
 
 /// A barrier of `size` threads, and what they exchange at it. Threads do not wait for one that has left: they

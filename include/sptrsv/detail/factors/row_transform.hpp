@@ -50,23 +50,26 @@ order_faults check_order(const Index* order, std::int64_t rows, const Executor& 
 template <class Scalar, class Index, class Executor>
 class row_transform {
  public:
-  /// Checks and copies the arrays. `side`: "row" or "column", for messages. Synchronises if there is a
-  /// permutation.
-  row_transform(span<const Index> order, span<const Scalar> scale, std::int64_t rows, const char* side,
-                const Executor& on, memory_resource& resource) {
+  /// Checks the sizes and the places of the arrays. `side`: "row" or "column", for messages.
+  static void check(span<const Index> order, span<const Scalar> scale, std::int64_t rows,
+                    const std::string& side) {
     const auto check_array = [&](const auto& array, const std::string& name) {
       SPTRSV_EXPECTS(static_cast<std::int64_t>(array.size()) == rows || array.size() == 0,
                      errc::size_mismatch,
                      name + " has " + std::to_string(array.size()) + " elements, the system has " +
                          std::to_string(rows) + " rows");
-      SPTRSV_EXPECTS(array.size() == 0 || array.data() != nullptr, errc::invalid_argument,
-                     name + " is a null pointer");
-      SPTRSV_EXPECTS(array.size() == 0 || Executor::can_access(array.data()), errc::wrong_memory_space,
-                     name + " lies in another memory space than the matrix");
+      check_space<Executor>(array.data(), static_cast<std::int64_t>(array.size()), name.c_str(),
+                            "the analysis");
     };
+    check_array(order, side + "_order");
+    check_array(scale, side + "_scale");
+  }
+
+  /// Checks the permutation, and copies the arrays, which check() has accepted. Synchronises if there is a
+  /// permutation.
+  row_transform(span<const Index> order, span<const Scalar> scale, std::int64_t rows, const char* side,
+                const Executor& on, memory_resource& resource) {
     const std::string order_name = std::string(side) + "_order";
-    check_array(order, order_name);
-    check_array(scale, std::string(side) + "_scale");
     if (order.size() > 0) {
       const order_faults found = check_order(order.data(), rows, on, resource);
       if (found.entry < rows) {

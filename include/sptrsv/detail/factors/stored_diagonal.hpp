@@ -62,9 +62,10 @@ class stored_diagonal {
     for_each(on, static_cast<std::int64_t>(values_.size()),
              divide_rows<Scalar>{values_.data(), conjugated, x});
   }
-  /// Returns whether an entry is zero. Synchronises.
-  [[nodiscard]] bool is_zero(std::int64_t row, const Executor& on) const {
-    return values_.size() > 0 && element_at(on, values_.data() + row) == Scalar{};
+  [[nodiscard]] bool is_identity() const { return values_.size() == 0; }
+  /// Returns an entry of a diagonal that is not the identity. Synchronises.
+  [[nodiscard]] Scalar entry(std::int64_t row, const Executor& on) const {
+    return element_at(on, values_.data() + row);
   }
   /// By row: the index of the entry in the stored matrix, and its value.
   [[nodiscard]] const Offset* sources() const { return sources_.data(); }

@@ -210,7 +210,7 @@ class fill_in {
   /// `a` is in host memory. Throws for the first offending row as `analyze` does, for LU for both triangles,
   /// and errc::invalid_argument if the entries exceed the offset type.
   static filled_pattern<Index, Offset> of(const pattern_view<Index, Offset>& a, std::int64_t fill_level) {
-    validate_storage_on_host(a);
+    validate_storage_on_host(a, a.size);
     const fill_in found(a, fill_level);
     filled_pattern<Index, Offset> made;
     if (!found.merge_into(made)) {  // a diagonal entry is missing, or an entry is stored twice

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
@@ -14,9 +15,9 @@ namespace sptrsv::detail::orderings {
 template <class Index, class Offset>
 class graph {
  public:
-  /// Reads the pattern of a square matrix, which is checked.
+  /// Reads the pattern of a square matrix, which is checked. `taker`: see check_space.
   template <class Matrix>
-  explicit graph(const Matrix& a) : graph(view_of(a), pattern_of(view_of(a))) {}
+  graph(const Matrix& a, const char* taker) : graph(view_of(a), pattern_of(view_of(a)), taker) {}
 
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(offsets_.size()) - 1; }
   [[nodiscard]] Offset degree(Index v) const {
@@ -29,10 +30,12 @@ class graph {
 
  private:
   template <class View>
-  graph(const View& view, const pattern_view<Index, Offset>& a)
-      : offsets_(static_cast<std::size_t>(std::max<std::int64_t>(a.size, 0)) + 1, Offset{0}) {
-    check_shape(view.rows, view.columns, a, view.values, system_options{});
-    validate_storage_on_host(a);
+  graph(const View& view, const pattern_view<Index, Offset>& a, const char* taker) {
+    check_shape<typename View::value_type>(view.rows, view.columns, a, system_options{});
+    check_on_host(view, taker);
+    SPTRSV_EXPECTS(a.entries <= max_count<Offset> / 2, errc::unsupported,
+                   std::to_string(a.entries) + " entries: the offset type cannot count those of A + A^T");
+    offsets_.assign(static_cast<std::size_t>(a.size) + 1, Offset{0});
     const auto visit = [&](const auto& add) {
       for (std::int64_t m = 0; m < a.size; ++m) {
         for (Offset e = a.offsets[m]; e < a.offsets[m + 1]; ++e) {

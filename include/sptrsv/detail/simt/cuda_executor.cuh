@@ -33,10 +33,14 @@ class cuda_executor {
   [[nodiscard]] stream_handle stream() const { return stream_; }
   [[nodiscard]] memory_resource& default_resource() const { return default_device_resource(); }
 
-  /// Returns whether a kernel may dereference `p`: true for device and managed memory and for host memory
-  /// that is mapped at the same address; false for pageable host memory.
-  [[nodiscard]] static bool can_access(const void* p) {
-    return p != nullptr && attributes_of(p).devicePointer == p;
+  /// Returns why kernels may not dereference `p`, which is not null: they take memory of the current device,
+  /// managed memory, and host memory that is mapped at the same address.
+  [[nodiscard]] static std::string why_unreachable(const void* p) {
+    const cudaPointerAttributes found = attributes_of(p);
+    int current = 0;
+    static_cast<void>(cudaGetDevice(&current));
+    return simt::why_unreachable(
+        {found.devicePointer == p, found.type == cudaMemoryTypeDevice ? found.device : -1}, current);
   }
   /// Returns whether `p` is device memory, which the host cannot access.
   [[nodiscard]] static bool is_device_only_memory(const void* p) {

@@ -8,7 +8,8 @@
 //   stream_handle stream() const;                  // for memory resources
 //   memory_resource& default_resource() const;     // device memory
 //   std::string device_name() const;
-//   static bool can_access(const void* p);         // whether a kernel may dereference p
+//   static std::string why_unreachable(const void* p);
+//                                                 // why kernels may not dereference p; empty if they may
 //   bool is_capturing() const;                     // whether the stream records a graph of the user
 //
 //   template <class Agent> void launch(std::uint32_t blocks, const typename Agent::params&,
@@ -57,11 +58,29 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 #include "sptrsv/detail/simt/context.hpp"
 #include "sptrsv/memory_resource.hpp"
 
 namespace sptrsv::detail::simt {
+
+/// Where memory lies, as the CUDA runtime says.
+struct memory_place {
+  bool is_mapped = false;  ///< whether kernels can use the address at all
+  int device = -1;         ///< the GPU whose memory it is; -1: host or managed memory
+};
+
+/// Returns why kernels on GPU `current` may not use memory at this place; empty if they may. Memory of
+/// another GPU is refused even if the user has enabled the access of peers: the policies hand values over by
+/// caches and atomics of one GPU.
+inline std::string why_unreachable(const memory_place& place, int current) {
+  if (place.device >= 0 && place.device != current) {
+    return "it is memory of GPU " + std::to_string(place.device) + ", and GPU " + std::to_string(current) +
+           " is the current one";
+  }
+  return place.is_mapped ? std::string() : "it is host memory, and the GPU takes device memory";
+}
 
 /// The static shared memory of a block of an agent, in bytes, as far as where its dynamic shared memory may
 /// begin, which is aligned to 16 bytes.
