@@ -34,7 +34,7 @@ class Info(NamedTuple):
     @classmethod
     def of(cls, found: _library.InfoStruct) -> Info:
         """Return the description of a solver that the C interface wrote."""
-        fields = {name: getattr(found, name) for name, _ in found._fields_}
+        fields = {name: getattr(found, name) for name, _ in found._fields_[1:]}
         texts = {name: value.decode() for name, value in fields.items() if isinstance(value, bytes)}
         return cls(**(fields | texts | {"bit_reproducible": bool(found.bit_reproducible)}))
 
