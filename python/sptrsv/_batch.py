@@ -160,6 +160,8 @@ class BatchSolver(System):
     def _stored(self, values: Any) -> Array:
         """Return the values of all systems, one system after the other."""
         stored = self._convert(values, "values")
+        if self._order is not None:
+            stored = describe(self._order.apply(stored.owner))
         if len(stored.shape) != 2 or stored.shape[0] != self.batch:
             raise ValueError(f"values must have the shape ({self.batch}, entries of the matrix)")
         follow = stored.strides == (stored.shape[1], 1) or 0 in stored.shape

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _library
-from ._arrays import Array, describe, stored_as
+from ._arrays import Array, describe
 from ._system import Info, Matrix, System, as_contiguous, of_type, operation, policy_text, stream_of, vectors
 
 _PARTS = ("first", "diagonal", "second")
@@ -79,10 +79,14 @@ class Factors(System):
         matrix = Matrix(first)
         other = None
         if second is not None:
-            other = Matrix(stored_as(second, first))
+            other = Matrix(second, None, matrix.by_columns)
             if matrix.index_type != other.index_type:
-                matrix, other = (Matrix(matrix.source, np.dtype(np.int64)), Matrix(other.source, np.dtype(np.int64)))
+                matrix, other = (
+                    Matrix(matrix.source, np.dtype(np.int64)),
+                    Matrix(other.source, np.dtype(np.int64), matrix.by_columns),
+                )
         super().__init__(matrix, max_rhs)
+        self._second_order = other.order if other is not None else None
         rows = self.shape[0]
         row_order, column_order = (_per_row(order, "order", matrix.index_type, rows) for order in orders)
         row_scale, column_scale = (_per_row(scale, "scale", matrix.dtype, rows) for scale in scales)
@@ -154,8 +158,8 @@ class Factors(System):
         second : array of shape (entries,), optional
             The values of the second matrix, if there is one.
         """
-        of_first = self._values(first, "first")
-        of_second = self._values(second, "second") if second is not None else None
+        of_first = self._values(first, "first", self._order)
+        of_second = self._values(second, "second", self._second_order) if second is not None else None
         _library.check(
             _library.library.sptrsv_update_factors(
                 self._handle,

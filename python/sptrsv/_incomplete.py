@@ -101,7 +101,7 @@ class IncompleteFactors(Factors):
             The values of all stored entries of the matrix, in its order. In device memory it must not be changed
             before the work that is enqueued is complete.
         """
-        values = self._values(data, "data")
+        values = self._values(data, "data", self._order)
         stream = stream_of(values)
         _library.check(
             _library.library.sptrsv_factorize(self._incomplete, values.address or None, values.shape[0], stream)

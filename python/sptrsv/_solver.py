@@ -116,7 +116,7 @@ class Solver(System):
             The values of all stored entries, in the order of the matrix. In device memory it must not be changed
             before the work that is enqueued is complete.
         """
-        values = self._values(data, "data")
+        values = self._values(data, "data", self._order)
         _library.check(
             _library.library.sptrsv_update_values(
                 self._handle, values.address or None, values.shape[0], stream_of(values)

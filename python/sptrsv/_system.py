@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _library
-from ._arrays import VALUE_TYPES, Array, contiguous, convert, current_stream, describe, empty_like, sparse_arrays
+from ._arrays import VALUE_TYPES, Array, Order, contiguous, convert, current_stream, describe, empty_like, sparse_arrays
 
 OPERATIONS = {"N": 0, "T": 1, "H": 2}
 INDEX_TYPES = {np.dtype(np.int32): 0, np.dtype(np.int64): 1}
@@ -45,10 +45,11 @@ class Matrix:
     `index_type`: the type that offsets and indices are converted to; by default only if it is none of the library's.
     """
 
-    def __init__(self, a: Any, index_type: np.dtype | None = None) -> None:
+    def __init__(self, a: Any, index_type: np.dtype | None = None, by_columns: bool | None = None) -> None:
         self.source = a
-        matrix = sparse_arrays(a)
-        offsets, indices, values = (describe(array) for array in matrix[2:])
+        matrix = sparse_arrays(a, by_columns)
+        self.by_columns, self.order = matrix.by_columns, matrix.order
+        offsets, indices, values = (describe(array) for array in matrix[2:5])
         if index_type is None:
             same = offsets.dtype == indices.dtype and offsets.dtype in INDEX_TYPES
             index_type = offsets.dtype if same else np.dtype(np.int64)
@@ -83,6 +84,14 @@ class System:
         self.dtype: np.dtype = matrix.dtype
         self.max_rhs = max_rhs
         self._on_device = matrix.on_device
+        self._order = matrix.order
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Refuse copies and pickles: two objects would free the same memory."""
+        raise TypeError(
+            f"{type(self).__name__} holds memory of the library and cannot be copied or pickled: "
+            "copy the matrix and analyse it"
+        )
 
     def as_linear_operator(self) -> Any:
         """Return the solve as a ``LinearOperator`` of SciPy, or of CuPy if the matrix is in device memory.
@@ -121,9 +130,11 @@ class System:
             found = of_type(found, self.dtype)
         return found
 
-    def _values(self, data: Any, name: str) -> Array:
-        """Return the values of a matrix as a contiguous array."""
+    def _values(self, data: Any, name: str, order: Order | None) -> Array:
+        """Return the values of a matrix as a contiguous array, in the order of the matrix that was analysed."""
         values = self._convert(data, name)
+        if order is not None:
+            return describe(order.apply(values.owner))
         if len(values.shape) != 1:
             raise ValueError(f"{name} must have one dimension")
         return as_contiguous(values)

@@ -39,8 +39,11 @@ class TriangularSolve:
         policy: str | None = None,
     ) -> None:
         A = A.detach()
-        if A.layout not in (torch.sparse_csr, torch.sparse_csc):
-            A = A.to_sparse_csr()
+        stored = sparse_arrays(A)
+        self.values = A._values() if A.layout == torch.sparse_coo else A.values()
+        self._order = stored.order
+        if stored.order is not None:
+            A = torch.sparse_csr_tensor(stored.offsets, stored.indices, stored.values, size=stored.shape)
         common: dict[str, Any] = {"max_rhs": max_rhs, "policy": policy}
         self._solver = analyze(A, lower, unit_diagonal, transpose, **common)
         self._is_transposed = transpose != "N"
@@ -48,8 +51,6 @@ class TriangularSolve:
         # The adjoint of the transpose is the conjugate, and conj(T) y = g is T conj(y) = conj(g).
         self._conjugates = transpose == "T"
         self._adjoint = analyze(A, lower, unit_diagonal, _ADJOINT[transpose], **common)
-        self.values = A.values()
-        stored = sparse_arrays(A)
         offsets, indices = stored.offsets.long(), stored.indices.long()
         lines = torch.arange(len(offsets) - 1, device=A.device).repeat_interleave(offsets.diff())
         self._rows, self._columns = (indices, lines) if stored.by_columns else (lines, indices)
@@ -63,7 +64,7 @@ class TriangularSolve:
             values = self.values
         else:
             self.values = values.detach()
-        return _Solve.apply(self, b, values)
+        return _Solve.apply(self, b, values if self._order is None else self._order.apply(values))
 
     def solve(self, b: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         """Solve without gradients."""
