@@ -182,6 +182,11 @@ def arange_like(array: Any) -> Any:
     return (sys.modules["cupy"] if _module(array) == "cupy" else np).arange(len(array), dtype=array.dtype)
 
 
+def copied(array: Any) -> Any:
+    """Return a copy of the array."""
+    return array.clone() if _module(array) == "torch" else array.copy()
+
+
 def contiguous(array: Any) -> Any:
     """Return a copy of the array whose elements are contiguous."""
     return array.contiguous() if _module(array) == "torch" else array.copy()

@@ -111,7 +111,7 @@ class BatchSolver(System):
                 f"b is of shape {right.shape}, not of ({self.batch}, {self.shape[0]}) or ({self.batch}, "
                 f"{self.shape[0]}, k)"
             )
-        solution, result = self._solution(right, out)
+        right, solution, result = self._solution(right, out)
         _library.check(
             _library.library.sptrsv_solve_batch(
                 self._handle,

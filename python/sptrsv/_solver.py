@@ -86,7 +86,10 @@ class Solver(System):
         if alpha == 1 and self._on_device and (right_address := device_address(b, self._vector)) is not None:
             result = empty_like(b) if out is None else out
             address = device_address(result, self._vector)
-            if address is not None:
+            apart = (
+                address is not None and abs(address - right_address) >= self._vector.shape[0] * self._vector.strides[0]
+            )
+            if apart or address == right_address:
                 stream = current_stream(b) or None
                 _library.check(_library.library.sptrsv_solve(self._handle, right_address, address, stream))
                 return result

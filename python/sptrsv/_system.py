@@ -8,7 +8,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _library
-from ._arrays import VALUE_TYPES, Array, Order, contiguous, convert, current_stream, describe, empty_like, sparse_arrays
+from ._arrays import (
+    VALUE_TYPES,
+    Array,
+    Order,
+    contiguous,
+    convert,
+    copied,
+    current_stream,
+    describe,
+    empty_like,
+    sparse_arrays,
+)
 
 OPERATIONS = {"N": 0, "T": 1, "H": 2}
 INDEX_TYPES = {np.dtype(np.int32): 0, np.dtype(np.int64): 1}
@@ -146,10 +157,11 @@ class System:
             raise ValueError("b must have one or two dimensions")
         if right.shape[0] != self.shape[0]:
             raise ValueError(f"b has {right.shape[0]} rows, the system has {self.shape[0]}")
-        return right, *self._solution(right, out)
+        return self._solution(right, out)
 
-    def _solution(self, right: Array, out: Any) -> tuple[Array, Any]:
-        """Return the solutions for these right-hand sides, and their array, which is `out` or new."""
+    def _solution(self, right: Array, out: Any) -> tuple[Array, Array, Any]:
+        """Return the right-hand sides, copied if `out` overlaps them in part, the solutions, and their array, which is
+        `out` or new."""
         result = empty_like(right.owner) if out is None else out
         solution = describe(result)
         if solution.owner is not result or not solution.writable:
@@ -160,7 +172,24 @@ class System:
             )
         if solution.on_device != right.on_device:
             raise ValueError("b and out are in different memories")
-        return solution, result
+        if overlap_in_part(right, solution):
+            right = describe(copied(right.owner))
+        return right, solution, result
+
+
+def overlap_in_part(a: Array, b: Array) -> bool:
+    """Return whether the ranges of two arrays meet, unless both are the same array."""
+    if (a.address, a.strides) == (b.address, b.strides) or 0 in a.shape:
+        return False
+    ranges = []
+    for array in (a, b):
+        steps = [
+            (count - 1) * stride * array.dtype.itemsize
+            for count, stride in zip(array.shape, array.strides, strict=True)
+        ]
+        ranges.append((array.address + sum(s for s in steps if s < 0), array.address + sum(s for s in steps if s > 0)))
+    size = a.dtype.itemsize
+    return ranges[0][0] < ranges[1][1] + size and ranges[1][0] < ranges[0][1] + size
 
 
 def scalar(number: complex, dtype: np.dtype) -> Any:

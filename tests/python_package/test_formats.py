@@ -6,6 +6,7 @@ import unittest
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import splu
 
 import sptrsv
 
@@ -104,6 +105,37 @@ class Formats(unittest.TestCase):
                 values = (factor * data).clone().requires_grad_()
                 np.testing.assert_allclose((factor * dense.tril()) @ solve(b, values).detach(), b)
                 self.assertTrue(torch.autograd.gradcheck(lambda v, s=solve: s(b, v), (values,)))
+
+    def test_solutions_may_overlap_right_hand_sides_in_any_way(self):
+        a = matrix("csr")
+        wide = np.empty((2, 2 * SIZE * SIZE))
+        one, square = wide[0], wide[1][: SIZE * SIZE].reshape(SIZE, SIZE)
+        shifted = wide[1][1 : SIZE * SIZE + 1].reshape(SIZE, SIZE)
+        pairs = [
+            (one[:SIZE], one[first : first + SIZE * abs(step)][::step])
+            for first in (0, 1, SIZE - 1)
+            for step in (1, -1, 2)
+        ]
+        pairs += [(square, out) for out in (square, square.T, square[::-1], square[:, ::-1], shifted, shifted.T)]
+        calls = {
+            "analyze": sptrsv.analyze(a, max_rhs=SIZE).solve,
+            "factors": sptrsv.factors(a, max_rhs=SIZE).solve,
+            "transposed": sptrsv.factors(a, max_rhs=SIZE, transposed="T").solve_transposed,
+            "ilu": sptrsv.ilu(a, max_rhs=SIZE).solve,
+            "from_splu": sptrsv.from_splu(splu(a.tocsc()), max_rhs=SIZE).solve,
+            "batch": lambda b, out: batch.solve(
+                b.T[None] if b.ndim == 2 else b[None], out=out.T[None] if b.ndim == 2 else out[None]
+            ),
+        }
+        batch = sptrsv.analyze_batch(a, a.data[None], max_rhs=SIZE)
+        for name, call in calls.items():
+            for number, (b, out) in enumerate(pairs):
+                with self.subTest(name, pair=number):
+                    wide[:] = RANDOM.uniform(-1, 1, wide.shape)
+                    apart = np.empty_like(b)
+                    call(b.copy(), out=apart)
+                    call(b, out=out)
+                    np.testing.assert_array_equal(out, apart)
 
     def test_copies_are_refused(self):
         a = matrix("csr")
