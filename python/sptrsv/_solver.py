@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from . import _library
 from ._arrays import Vector, current_stream, device_address, empty_like
-from ._system import Info, Matrix, System, operation, policy_text, scalar, stream_of, vectors
+from ._system import Info, Matrix, System, locked, operation, policy_text, scalar, stream_of, vectors
 
 
 class Status(NamedTuple):
@@ -33,7 +33,8 @@ class Status(NamedTuple):
 class Solver(System):
     """A triangular system ``op(T) x = alpha b`` that is analysed; made by `analyze`.
 
-    One thread may use a solver at a time. Work for arrays in device memory is enqueued on the current stream of the
+    Several threads may use an object; their calls follow each other.
+    Work for arrays in device memory is enqueued on the current stream of the
     library that the arrays belong to.
     """
 
@@ -65,6 +66,7 @@ class Solver(System):
         if handle:
             _library.library.sptrsv_destroy(handle)
 
+    @locked
     def solve(self, b: Any, out: Any = None, alpha: complex = 1) -> Any:
         """Solve ``op(T) x = alpha b``.
 
@@ -110,6 +112,7 @@ class Solver(System):
         )
         return result
 
+    @locked
     def update_values(self, data: Any) -> None:
         """Replace the values of the matrix; the pattern stays the same.
 
@@ -126,6 +129,7 @@ class Solver(System):
             )
         )
 
+    @locked
     def status(self, stream: int = 0) -> Status:
         """Return what the last solve met. Synchronises `stream`, the address of the stream of that solve."""
         kind = ctypes.c_int()
@@ -138,6 +142,7 @@ class Solver(System):
         return Status(_library.STATUS_NAMES[kind.value], row.value if row.value >= 0 else None)
 
     @property
+    @locked
     def info(self) -> Info:
         """What the analysis decided, and how much memory the solver holds."""
         found = _library.InfoStruct()

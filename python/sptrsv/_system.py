@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import functools
+import threading
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,7 +69,8 @@ class Matrix:
             index_type = offsets.dtype if same else np.dtype(np.int64)
         offsets, indices = (as_contiguous(of_type(array, index_type)) for array in (offsets, indices))
         if values.dtype not in VALUE_TYPES:
-            values = of_type(values, np.dtype(np.float64))
+            native = values.dtype.newbyteorder("=")
+            values = of_type(values, native if native in VALUE_TYPES else np.dtype(np.float64), "the matrix")
         values = as_contiguous(values)
         self.shape: tuple[int, int] = matrix.shape
         self.dtype: np.dtype = values.dtype
@@ -87,6 +91,17 @@ class Matrix:
         )
 
 
+def locked(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let one thread at a time call the methods of an object: they share its memory."""
+
+    @functools.wraps(method)
+    def call(self: Any, *arguments: Any, **by_name: Any) -> Any:
+        with self._lock:
+            return method(self, *arguments, **by_name)
+
+    return call
+
+
 class System:
     """A system of linear equations that is analysed: its shape and types, and the arrays that it takes."""
 
@@ -96,6 +111,7 @@ class System:
         self.max_rhs = max_rhs
         self._on_device = matrix.on_device
         self._order = matrix.order
+        self._lock = threading.RLock()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Refuse copies and pickles: two objects would free the same memory."""
@@ -217,9 +233,17 @@ def policy_text(policy: str | None) -> bytes | None:
     return policy.encode() if policy is not None else None
 
 
-def of_type(array: Array, dtype: np.dtype) -> Array:
-    """Return the array, converted if it has another type."""
-    return array if array.dtype == dtype else describe(convert(array.owner, dtype))
+def of_type(array: Array, dtype: np.dtype, name: str = "an array") -> Array:
+    """Return the array, converted if it has another type that `dtype` can hold: integers are compared."""
+    if array.dtype == dtype:
+        return array
+    is_integer = dtype.kind == "i" and array.dtype.kind in "iu"
+    if not is_integer and 0 not in array.shape and not np.can_cast(array.dtype, dtype, "safe"):
+        raise TypeError(f"{name} is of {array.dtype}, which {dtype} cannot hold")
+    converted = convert(array.owner, dtype)
+    if is_integer and not bool(((converted == array.owner) & ((converted < 0) == (array.owner < 0))).all()):
+        raise ValueError(f"{name} has a number that {dtype} cannot hold")
+    return describe(converted)
 
 
 def as_contiguous(array: Array) -> Array:

@@ -68,15 +68,17 @@ class TriangularSolve:
 
     def solve(self, b: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         """Solve without gradients."""
-        self._solver.update_values(values)
-        return self._solver.solve(b)
+        with self._solver._lock:
+            self._solver.update_values(values)
+            return self._solver.solve(b)
 
     def solve_adjoint(self, g: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         """Solve with the conjugate transpose of op(T), without gradients."""
-        self._adjoint.update_values(values)
-        if self._conjugates:
-            return self._adjoint.solve(g.conj().resolve_conj()).conj().resolve_conj()
-        return self._adjoint.solve(g)
+        with self._adjoint._lock:
+            self._adjoint.update_values(values)
+            if self._conjugates:
+                return self._adjoint.solve(g.conj().resolve_conj()).conj().resolve_conj()
+            return self._adjoint.solve(g)
 
     def gradient_of_values(self, g: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         """Return the gradient by the values for the gradient `g` by the right-hand sides and the solutions `x`."""
@@ -100,6 +102,6 @@ class _Solve(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[None, torch.Tensor, torch.Tensor | None]:
         values, x = ctx.saved_tensors
-        of_b = ctx.solve.solve_adjoint(gradient.contiguous(), values.detach())
+        of_b = ctx.solve.solve_adjoint(gradient.detach().contiguous(), values.detach())
         of_values = ctx.solve.gradient_of_values(of_b, x) if ctx.needs_input_grad[2] else None
         return None, of_b, of_values
