@@ -2,10 +2,16 @@
  *
  * Every function that may fail returns a code, 0 for success. The text of the error and the row that it
  * concerns are kept for each thread: sptrsv_last_error() and sptrsv_last_error_row(). The rules for memory,
- * streams and threads are those of the C++ interface (sptrsv/solver.hpp). */
+ * streams and threads are those of the C++ interface (sptrsv/solver.hpp).
+ *
+ * Structures that may get further members begin with their size, which the caller sets: `sizeof` of the
+ * structure. The library takes a smaller size of an earlier version, too: members that the caller does not
+ * know are 0. It refuses another size with SPTRSV_INVALID_ARGUMENT. The other structures never change;
+ * sptrsv_size_of() tells the size of each. */
 #ifndef SPTRSV_H
 #define SPTRSV_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sptrsv/version.hpp"
@@ -82,9 +88,10 @@ typedef struct sptrsv_matrix {
   const void* values;           /**< value of each entry */
 } sptrsv_matrix;
 
-/** Options of an analysis. All zero but `max_rhs`: the lower triangle as it is stored, with the default
- * policy. */
+/** Options of an analysis. All zero but `size` and `max_rhs`: the lower triangle as it is stored, with the
+ * default policy. */
 typedef struct sptrsv_options {
+  size_t size;                /**< sizeof(sptrsv_options) */
   sptrsv_part part;           /**< the triangle */
   sptrsv_diagonal diagonal;   /**< its diagonal */
   sptrsv_operation operation; /**< the operation on it */
@@ -102,9 +109,11 @@ typedef struct sptrsv_vectors {
   int64_t column_stride; /**< distance in elements from vector to vector */
 } sptrsv_vectors;
 
-/** What the analysis decided, as sptrsv::solver_info. Texts belong to the solver: they are valid until the
- * next call of sptrsv_get_info for it, and until it is destroyed. */
+/** What the analysis decided, as sptrsv::solver_info. The caller sets `size`, the functions write the rest.
+ * Texts belong to the solver: they are valid until the next call of sptrsv_get_info for it, and until it is
+ * destroyed. */
 typedef struct sptrsv_info {
+  size_t size;                  /**< sizeof(sptrsv_info) */
   const char* policy;           /**< name of the policy */
   const char* device;           /**< name of the device */
   const char* chosen;           /**< name of the policy that `automatic` chose; otherwise empty */
@@ -135,6 +144,7 @@ typedef struct sptrsv_factor {
 /** Options of the system A x = b whose factors are known: P_r R A C P_c = F_1 D F_2, as
  * sptrsv::factors_options. The arrays are in the memory of the matrices and have one element for each row. */
 typedef struct sptrsv_factors_options {
+  size_t size;          /**< sizeof(sptrsv_factors_options) */
   sptrsv_factor first;  /**< F_1, which is solved first */
   sptrsv_factor second; /**< F_2 */
   int has_diagonal;     /**< whether D is the stored diagonal of the matrix of F_1; otherwise D is one */
@@ -160,8 +170,10 @@ typedef enum sptrsv_incomplete_method {
   SPTRSV_INCOMPLETE_CHOLESKY
 } sptrsv_incomplete_method;
 
-/** Options of an incomplete factorisation, as sptrsv::incomplete_options. All zero: LU without fill-in. */
+/** Options of an incomplete factorisation, as sptrsv::incomplete_options. All zero but `size`: LU without
+ * fill-in. */
 typedef struct sptrsv_incomplete_options {
+  size_t size;                     /**< sizeof(sptrsv_incomplete_options) */
   sptrsv_incomplete_method method; /**< LU or Cholesky */
   int64_t fill_level;              /**< largest level of fill of an entry of the factors */
   double diagonal_shift;           /**< diagonal entries are multiplied by 1 + diagonal_shift */
@@ -174,6 +186,7 @@ typedef struct sptrsv_incomplete sptrsv_incomplete;
 
 /** Options of a batch, as sptrsv::batch_options: many systems with one pattern. */
 typedef struct sptrsv_batch_options {
+  size_t size;          /**< sizeof(sptrsv_batch_options) */
   int64_t systems;      /**< number of systems, at least 0 */
   int64_t value_stride; /**< distance between the values of consecutive systems; 0: the number of entries */
   int lanes;            /**< threads that share a system on the device: 4, 8, 16 or 32; 0: chosen */
@@ -194,6 +207,9 @@ typedef struct sptrsv_batch sptrsv_batch;
 
 /** Returns the version of the library as one number, as SPTRSV_VERSION. */
 int sptrsv_version(void);
+/** Returns the size in bytes of a structure of this interface in the library, by its name, for example
+ * "sptrsv_options"; 0: there is no such structure. A binding compares it with its own. */
+size_t sptrsv_size_of(const char* structure);
 /** Returns the text of this thread's last error; empty if there was none. */
 const char* sptrsv_last_error(void);
 /** Returns the row of the matrix that this thread's last error concerns, counted from 0; -1 if there is none.
@@ -233,7 +249,23 @@ sptrsv_code sptrsv_get_info(sptrsv_solver* solver, sptrsv_info* info);
 
 /** Returns the options of L U: L is unit lower, U is upper, one right-hand side, and nothing is permuted or
  * scaled. */
-sptrsv_factors_options sptrsv_lu_options(void);
+static inline sptrsv_factors_options sptrsv_lu_options(void) {
+  const sptrsv_factor lower = {SPTRSV_LOWER, SPTRSV_UNIT, SPTRSV_NONE};
+  const sptrsv_factor upper = {SPTRSV_UPPER, SPTRSV_NON_UNIT, SPTRSV_NONE};
+  sptrsv_factors_options options;
+  options.size = sizeof options;
+  options.first = lower;
+  options.second = upper;
+  options.has_diagonal = 0;
+  options.transposed = SPTRSV_NONE;
+  options.max_rhs = 1;
+  options.row_order = NULL;
+  options.column_order = NULL;
+  options.row_scale = NULL;
+  options.column_scale = NULL;
+  options.policy = NULL;
+  return options;
+}
 /** Analyses the factors of a matrix and writes the result to `*factors`, which the caller destroys. On an
  * error
  * `*factors` is null. `second`: the matrix of F_2, of the same types and storage; null: `first` holds both

@@ -1,7 +1,9 @@
 // The C interface on top of any_solver, any_factors, any_incomplete and any_batch.
 #include <algorithm>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
@@ -74,7 +76,8 @@ static_assert(static_cast<int>(sptrsv::errc::cuda_error) + 1 == SPTRSV_CUDA_ERRO
 static_assert(static_cast<int>(sptrsv::errc::size_mismatch) + 1 == SPTRSV_SIZE_MISMATCH);
 static_assert(static_cast<int>(sptrsv::solve_status::kind::growth) == SPTRSV_GROWTH);
 
-constexpr sptrsv_options default_options{SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, nullptr};
+constexpr sptrsv_options default_options{
+    sizeof(sptrsv_options), SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, nullptr};
 
 struct last_error {
   std::string text;
@@ -112,6 +115,44 @@ sptrsv_code guarded(const Call& call) noexcept {
 void expect_not_null(const void* argument, const char* name) {
   SPTRSV_EXPECTS(argument != nullptr, sptrsv::errc::invalid_argument,
                  std::string(name) + " is a null pointer");
+}
+
+/// A structure that begins with its size: its name, and its size in the first version, up to the last member.
+template <class Structure>
+struct sized;
+#define SPTRSV_SIZED(structure, last)                                       \
+  template <>                                                               \
+  struct sized<structure> {                                                 \
+    static constexpr const char* name = #structure;                         \
+    static constexpr std::size_t first_size =                               \
+        offsetof(structure, last) + sizeof(std::declval<structure>().last); \
+  }
+SPTRSV_SIZED(sptrsv_options, policy);
+SPTRSV_SIZED(sptrsv_info, analysis_peak_bytes);
+SPTRSV_SIZED(sptrsv_factors_options, policy);
+SPTRSV_SIZED(sptrsv_incomplete_options, boost_to);
+SPTRSV_SIZED(sptrsv_batch_options, lanes);
+#undef SPTRSV_SIZED
+
+/// Checks the size that the caller set.
+template <class Structure>
+void expect_size(const Structure& given) {
+  SPTRSV_EXPECTS(given.size >= sized<Structure>::first_size && given.size <= sizeof(Structure),
+                 sptrsv::errc::invalid_argument,
+                 std::string("the member size of ") + sized<Structure>::name + " is " +
+                     std::to_string(given.size) + ", not sizeof(" + sized<Structure>::name + "), which is " +
+                     std::to_string(sizeof(Structure)) + " in this version of the library");
+}
+/// Returns options of the caller, or `defaults` for null; members that the caller does not know are 0.
+template <class Options>
+Options options_of(const Options* given, const Options& defaults) {
+  if (given == nullptr) {
+    return defaults;
+  }
+  expect_size(*given);
+  Options all{};
+  std::memcpy(&all, given, given->size);
+  return all;
 }
 
 template <class Enum>
@@ -421,21 +462,23 @@ std::unique_ptr<sptrsv_batch> analyze_any(const sptrsv_matrix& a, const sptrsv_b
   });
 }
 
-/// Copies a description for C; its texts stay those of `from`.
+/// Copies a description for C, as much as the caller knows; its texts stay those of `from`.
 void describe(const sptrsv::solver_info& from, sptrsv_info& to) {
-  to = {from.policy.c_str(),
-        from.device.c_str(),
-        from.chosen.c_str(),
-        from.path.c_str(),
-        from.plan.c_str(),
-        from.bit_reproducible ? 1 : 0,
-        from.rows,
-        from.entries,
-        from.ignored_entries,
-        from.levels,
-        from.solver_bytes,
-        from.workspace_bytes,
-        from.analysis_peak_bytes};
+  const sptrsv_info all{to.size,
+                        from.policy.c_str(),
+                        from.device.c_str(),
+                        from.chosen.c_str(),
+                        from.path.c_str(),
+                        from.plan.c_str(),
+                        from.bit_reproducible ? 1 : 0,
+                        from.rows,
+                        from.entries,
+                        from.ignored_entries,
+                        from.levels,
+                        from.solver_bytes,
+                        from.workspace_bytes,
+                        from.analysis_peak_bytes};
+  std::memcpy(&to, &all, to.size);
 }
 
 sptrsv_code apply(bool transposed, sptrsv_factors* factors, const sptrsv_vectors* b, const sptrsv_vectors* x,
@@ -451,6 +494,31 @@ sptrsv_code apply(bool transposed, sptrsv_factors* factors, const sptrsv_vectors
 }  // namespace
 
 int sptrsv_version(void) { return SPTRSV_VERSION; }
+
+size_t sptrsv_size_of(const char* structure) {
+#define SPTRSV_STRUCTURE(name) \
+  { #name, sizeof(name) }
+  static constexpr struct {
+    const char* name;
+    std::size_t size;
+  } structures[] = {SPTRSV_STRUCTURE(sptrsv_matrix),
+                    SPTRSV_STRUCTURE(sptrsv_options),
+                    SPTRSV_STRUCTURE(sptrsv_vectors),
+                    SPTRSV_STRUCTURE(sptrsv_info),
+                    SPTRSV_STRUCTURE(sptrsv_factor),
+                    SPTRSV_STRUCTURE(sptrsv_factors_options),
+                    SPTRSV_STRUCTURE(sptrsv_incomplete_options),
+                    SPTRSV_STRUCTURE(sptrsv_batch_options),
+                    SPTRSV_STRUCTURE(sptrsv_batch_vectors)};
+#undef SPTRSV_STRUCTURE
+  for (const auto& s : structures) {
+    if (structure != nullptr && std::strcmp(structure, s.name) == 0) {
+      return s.size;
+    }
+  }
+  return 0;
+}
+
 const char* sptrsv_last_error(void) { return error_of_this_thread.text.c_str(); }
 int64_t sptrsv_last_error_row(void) { return error_of_this_thread.row; }
 
@@ -471,7 +539,7 @@ sptrsv_code sptrsv_analyze(const sptrsv_matrix* matrix, const sptrsv_options* op
     expect_not_null(solver, "solver");
     *solver = nullptr;
     expect_not_null(matrix, "matrix");
-    *solver = analyze_any(*matrix, options != nullptr ? *options : default_options, stream).release();
+    *solver = analyze_any(*matrix, options_of(options, default_options), stream).release();
   });
 }
 void sptrsv_destroy(sptrsv_solver* solver) { delete solver; }
@@ -525,23 +593,12 @@ sptrsv_code sptrsv_get_info(sptrsv_solver* solver, sptrsv_info* info) {
   return guarded([&] {
     expect_not_null(solver, "solver");
     expect_not_null(info, "info");
+    expect_size(*info);
     solver->described = solver->info();
     describe(solver->described, *info);
   });
 }
 
-sptrsv_factors_options sptrsv_lu_options(void) {
-  return {{SPTRSV_LOWER, SPTRSV_UNIT, SPTRSV_NONE},
-          {SPTRSV_UPPER, SPTRSV_NON_UNIT, SPTRSV_NONE},
-          0,
-          SPTRSV_NONE,
-          1,
-          nullptr,
-          nullptr,
-          nullptr,
-          nullptr,
-          nullptr};
-}
 sptrsv_code sptrsv_analyze_factors(const sptrsv_matrix* first, const sptrsv_matrix* second,
                                    const sptrsv_factors_options* options, void* stream,
                                    sptrsv_factors** factors) {
@@ -549,8 +606,7 @@ sptrsv_code sptrsv_analyze_factors(const sptrsv_matrix* first, const sptrsv_matr
     expect_not_null(factors, "factors");
     *factors = nullptr;
     expect_not_null(first, "first");
-    *factors =
-        analyze_any(*first, second, options != nullptr ? *options : sptrsv_lu_options(), stream).release();
+    *factors = analyze_any(*first, second, options_of(options, sptrsv_lu_options()), stream).release();
   });
 }
 void sptrsv_destroy_factors(sptrsv_factors* factors) { delete factors; }
@@ -602,6 +658,7 @@ sptrsv_code sptrsv_get_factors_info(sptrsv_factors* factors, int number, sptrsv_
   return guarded([&] {
     expect_not_null(factors, "factors");
     expect_not_null(info, "info");
+    expect_size(*info);
     factors->described = factors->info();
     const auto solvers = static_cast<int>(factors->described.solvers.size());
     SPTRSV_EXPECTS(
@@ -617,8 +674,7 @@ sptrsv_code sptrsv_analyze_incomplete(const sptrsv_matrix* matrix, const sptrsv_
     expect_not_null(incomplete, "incomplete");
     *incomplete = nullptr;
     expect_not_null(matrix, "matrix");
-    *incomplete =
-        analyze_any(*matrix, options != nullptr ? *options : sptrsv_incomplete_options{}, stream).release();
+    *incomplete = analyze_any(*matrix, options_of(options, sptrsv_incomplete_options{}), stream).release();
   });
 }
 void sptrsv_destroy_incomplete(sptrsv_incomplete* incomplete) { delete incomplete; }
@@ -665,7 +721,7 @@ sptrsv_code sptrsv_analyze_batch(const sptrsv_matrix* matrix, const sptrsv_batch
     expect_not_null(matrix, "matrix");
     expect_not_null(systems, "systems");
     *batch =
-        analyze_any(*matrix, *systems, options != nullptr ? *options : default_options, stream).release();
+        analyze_any(*matrix, options_of(systems, {}), options_of(options, default_options), stream).release();
   });
 }
 void sptrsv_destroy_batch(sptrsv_batch* batch) { delete batch; }
@@ -707,6 +763,7 @@ sptrsv_code sptrsv_get_batch_info(sptrsv_batch* batch, sptrsv_info* info) {
   return guarded([&] {
     expect_not_null(batch, "batch");
     expect_not_null(info, "info");
+    expect_size(*info);
     batch->described = batch->info();
     describe(batch->described, *info);
   });

@@ -182,39 +182,109 @@ def arange_like(array: Any) -> Any:
     return (sys.modules["cupy"] if _module(array) == "cupy" else np).arange(len(array), dtype=array.dtype)
 
 
+def copied(array: Any) -> Any:
+    """Return a copy of the array."""
+    return array.clone() if _module(array) == "torch" else array.copy()
+
+
 def contiguous(array: Any) -> Any:
     """Return a copy of the array whose elements are contiguous."""
     return array.contiguous() if _module(array) == "torch" else array.copy()
 
 
+class Order(NamedTuple):
+    """Where the values of a converted matrix come from: duplicate entries are summed."""
+
+    shape: tuple[int, ...]  # of the values in the user's format
+    first: Any  # by entry of the converted matrix: an entry of the user's values
+    rounds: list[tuple[Any, Any]]  # further entries that are added: to which, and which
+
+    def apply(self, data: Any) -> Any:
+        """Return the values by rows (columns) for values in the user's format, and for all systems before it."""
+        leading = len(data.shape) - len(self.shape)
+        if leading < 0 or tuple(data.shape[leading:]) != self.shape:
+            raise ValueError(f"the values have the shape {tuple(data.shape)}, those of the matrix {self.shape}")
+        flat = data.reshape(*data.shape[:leading], -1)
+        values = flat[..., self.first]
+        for positions, entries in self.rounds:
+            values[..., positions] += flat[..., entries]
+        return values
+
+
 class SparseMatrix(NamedTuple):
-    """The arrays of a sparse matrix by rows or by columns."""
+    """The arrays of a sparse matrix by rows or by columns; `order`: None if they are the user's own."""
 
     by_columns: bool
     shape: tuple[int, int]
     offsets: Any
     indices: Any
     values: Any
+    order: Order | None = None
 
 
-def sparse_arrays(a: Any) -> SparseMatrix:
-    """Return the arrays of a matrix of SciPy, CuPy or PyTorch; other formats are converted to CSR."""
+def sparse_arrays(a: Any, by_columns: bool | None = None) -> SparseMatrix:
+    """Return the arrays of a matrix of SciPy, CuPy or PyTorch; other formats are converted, to CSR by default."""
+    shape = tuple(a.shape) if hasattr(a, "shape") else ()
     if _module(a) == "torch":
-        layout = str(a.layout)
-        if layout == "torch.sparse_csc":
-            return SparseMatrix(True, tuple(a.shape), a.ccol_indices(), a.row_indices(), a.values())
-        if layout != "torch.sparse_csr":
-            a = a.to_sparse_csr()
-        return SparseMatrix(False, tuple(a.shape), a.crow_indices(), a.col_indices(), a.values())
-    if not hasattr(a, "format"):
+        layout = str(a.layout).rpartition("_")[2]
+        if layout == "csc" and by_columns is not False:
+            return SparseMatrix(True, shape, a.ccol_indices(), a.row_indices(), a.values())
+        if layout == "csr" and not by_columns:
+            return SparseMatrix(False, shape, a.crow_indices(), a.col_indices(), a.values())
+    elif not hasattr(a, "format"):
         raise TypeError(f"a sparse matrix of SciPy, CuPy or PyTorch is needed, not {type(a).__name__}")
-    if a.format not in ("csr", "csc"):
-        a = a.tocsr()
-    return SparseMatrix(a.format == "csc", tuple(a.shape), a.indptr, a.indices, a.data)
+    elif a.format in ("csr", "csc") and by_columns in (None, a.format == "csc"):
+        return SparseMatrix(a.format == "csc", shape, a.indptr, a.indices, a.data)
+    if len(shape) != 2:
+        raise ValueError(f"a matrix has two dimensions, not {len(shape)}")
+    data, rows, columns, labels, like = _entries(a)
+    lines, others = (columns, rows) if by_columns else (rows, columns)
+    by_place = np.lexsort((others, lines))
+    lines, others, labels = lines[by_place], others[by_place], labels[by_place]
+    is_new = np.ones(len(lines), bool)
+    is_new[1:] = (lines[1:] != lines[:-1]) | (others[1:] != others[:-1])
+    entry = np.cumsum(is_new) - 1
+    repeats = np.arange(len(lines)) - np.flatnonzero(is_new)[entry]
+    rounds = [
+        (like(entry[repeats == again]), like(labels[repeats == again]))
+        for again in range(1, int(repeats.max(initial=0)) + 1)
+    ]
+    order = Order(tuple(data.shape), like(labels[is_new]), rounds)
+    count = np.bincount(lines[is_new], minlength=shape[1 if by_columns else 0])
+    offsets = like(np.concatenate(([0], np.cumsum(count))).astype(np.int64))
+    return SparseMatrix(
+        bool(by_columns), shape, offsets, like(others[is_new].astype(np.int64)), order.apply(data), order
+    )
 
 
-def stored_as(a: Any, other: Any) -> Any:
-    """Return a matrix by columns if `other` is stored so, and by rows otherwise."""
+def _entries(a: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, Any]:
+    """Return the values of a matrix in its own format, the row, the column and the place in the values of each entry,
+    and a function that copies an array to the memory of the matrix."""
     if _module(a) == "torch":
-        return a.to_sparse_csc() if str(other.layout) == "torch.sparse_csc" else a.to_sparse_csr()
-    return a.asformat("csc" if other.format == "csc" else "csr")
+        torch = sys.modules["torch"]
+        data = a._values() if a.layout == torch.sparse_coo else a.values()
+        labels = torch.arange(data.numel(), device=data.device, dtype=torch.int64).reshape(data.shape)
+        if a.layout == torch.sparse_coo:
+            where = a._indices()
+        else:  # labels from 1 on: none is dropped as a zero
+            parts = (
+                (a.crow_indices(), a.col_indices())
+                if "sparse_csr" in str(a.layout) or "bsr" in str(a.layout)
+                else (a.ccol_indices(), a.row_indices())
+            )
+            placed = torch.sparse_compressed_tensor(*parts, labels + 1, size=a.shape, layout=a.layout).to_sparse_coo()
+            where, labels = placed._indices(), placed._values() - 1
+        found = (array.cpu().numpy().reshape(-1) for array in (where[0], where[1], labels))
+        return data, *found, lambda array: torch.as_tensor(array, device=data.device)
+    if not hasattr(a, "data") or a.format in ("lil", "dok"):
+        a = a.tocoo()  # these have no array of values: they are taken row by row, or as their dictionary has them
+    placed = a.copy()
+    placed.data = (
+        (sys.modules["cupy"] if _module(a).startswith("cupy") else np).arange(1, a.data.size + 1).reshape(a.data.shape)
+    )
+    placed = placed.tocoo()
+    arrays = (placed.row, placed.col, placed.data - 1)
+    if isinstance(a.data, np.ndarray):
+        return a.data, *arrays, lambda array: array
+    cupy = sys.modules["cupy"]
+    return a.data, *(cupy.asnumpy(array) for array in arrays), cupy.asarray

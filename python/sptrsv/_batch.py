@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from . import _library
 from ._arrays import VALUE_TYPES, Array, contiguous, describe
-from ._system import Info, Matrix, System, operation, scalar, stream_of
+from ._system import Info, Matrix, System, locked, operation, scalar, stream_of
 
 
 class BatchStatus(NamedTuple):
@@ -36,7 +36,8 @@ class BatchStatus(NamedTuple):
 class BatchSolver(System):
     """Triangular systems ``op(T_s) x_s = alpha b_s`` with one pattern; made by `analyze_batch`.
 
-    One thread may use a solver at a time. Work for arrays in device memory is enqueued on the current stream of the
+    Several threads may use an object; their calls follow each other.
+    Work for arrays in device memory is enqueued on the current stream of the
     library that the arrays belong to.
 
     Attributes
@@ -87,6 +88,7 @@ class BatchSolver(System):
         if handle:
             _library.library.sptrsv_destroy_batch(handle)
 
+    @locked
     def solve(self, b: Any, out: Any = None, alpha: complex = 1) -> Any:
         """Solve all systems.
 
@@ -111,7 +113,7 @@ class BatchSolver(System):
                 f"b is of shape {right.shape}, not of ({self.batch}, {self.shape[0]}) or ({self.batch}, "
                 f"{self.shape[0]}, k)"
             )
-        solution, result = self._solution(right, out)
+        right, solution, result = self._solution(right, out)
         _library.check(
             _library.library.sptrsv_solve_batch(
                 self._handle,
@@ -123,6 +125,7 @@ class BatchSolver(System):
         )
         return result
 
+    @locked
     def update_values(self, values: Any) -> None:
         """Replace the values of all systems; the pattern stays the same.
 
@@ -139,6 +142,7 @@ class BatchSolver(System):
             )
         )
 
+    @locked
     def status(self, stream: int = 0) -> BatchStatus:
         """Return what the last solve met. Synchronises `stream`, the address of the stream of that solve."""
         kind, system, row = ctypes.c_int(), ctypes.c_int64(), ctypes.c_int64()
@@ -151,6 +155,7 @@ class BatchSolver(System):
         return BatchStatus(_library.STATUS_NAMES[kind.value], *found)
 
     @property
+    @locked
     def info(self) -> Info:
         """What the analysis decided, and how much memory the solver holds; sizes are those of one system."""
         found = _library.InfoStruct()
@@ -160,6 +165,8 @@ class BatchSolver(System):
     def _stored(self, values: Any) -> Array:
         """Return the values of all systems, one system after the other."""
         stored = self._convert(values, "values")
+        if self._order is not None:
+            stored = describe(self._order.apply(stored.owner))
         if len(stored.shape) != 2 or stored.shape[0] != self.batch:
             raise ValueError(f"values must have the shape ({self.batch}, entries of the matrix)")
         follow = stored.strides == (stored.shape[1], 1) or 0 in stored.shape

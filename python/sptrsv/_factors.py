@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _library
-from ._arrays import Array, describe, stored_as
-from ._system import Info, Matrix, System, as_contiguous, of_type, operation, policy_text, stream_of, vectors
+from ._arrays import Array, describe
+from ._system import Info, Matrix, System, as_contiguous, locked, of_type, operation, policy_text, stream_of, vectors
 
 _PARTS = ("first", "diagonal", "second")
 
@@ -59,7 +59,8 @@ KINDS = {
 class Factors(System):
     """A system ``A x = b`` whose factors are known; made by `factors`.
 
-    One thread may use an object at a time. Work for arrays in device memory is enqueued on the current stream of the
+    Several threads may use an object; their calls follow each other.
+    Work for arrays in device memory is enqueued on the current stream of the
     library that the arrays belong to.
     """
 
@@ -79,10 +80,14 @@ class Factors(System):
         matrix = Matrix(first)
         other = None
         if second is not None:
-            other = Matrix(stored_as(second, first))
+            other = Matrix(second, None, matrix.by_columns)
             if matrix.index_type != other.index_type:
-                matrix, other = (Matrix(matrix.source, np.dtype(np.int64)), Matrix(other.source, np.dtype(np.int64)))
+                matrix, other = (
+                    Matrix(matrix.source, np.dtype(np.int64)),
+                    Matrix(other.source, np.dtype(np.int64), matrix.by_columns),
+                )
         super().__init__(matrix, max_rhs)
+        self._second_order = other.order if other is not None else None
         rows = self.shape[0]
         row_order, column_order = (_per_row(order, "order", matrix.index_type, rows) for order in orders)
         row_scale, column_scale = (_per_row(scale, "scale", matrix.dtype, rows) for scale in scales)
@@ -121,6 +126,7 @@ class Factors(System):
         if handle:
             _library.library.sptrsv_destroy_factors(handle)
 
+    @locked
     def solve(self, b: Any, out: Any = None) -> Any:
         """Solve ``A x = b``.
 
@@ -139,10 +145,12 @@ class Factors(System):
         """
         return self._apply(_library.library.sptrsv_apply, b, out)
 
+    @locked
     def solve_transposed(self, b: Any, out: Any = None) -> Any:
         """Solve ``op(A) x = b`` with the operation `transposed` of `factors`; otherwise as `solve`."""
         return self._apply(_library.library.sptrsv_apply_transpose, b, out)
 
+    @locked
     def update_values(self, first: Any, second: Any = None) -> None:
         """Replace the values of both factors; the patterns stay the same.
 
@@ -154,8 +162,8 @@ class Factors(System):
         second : array of shape (entries,), optional
             The values of the second matrix, if there is one.
         """
-        of_first = self._values(first, "first")
-        of_second = self._values(second, "second") if second is not None else None
+        of_first = self._values(first, "first", self._order)
+        of_second = self._values(second, "second", self._second_order) if second is not None else None
         _library.check(
             _library.library.sptrsv_update_factors(
                 self._handle,
@@ -167,6 +175,7 @@ class Factors(System):
             )
         )
 
+    @locked
     def status(self, stream: int = 0) -> FactorsStatus:
         """Return what the last application met. Synchronises `stream`, the address of its stream."""
         kind, part, row = ctypes.c_int(), ctypes.c_int(), ctypes.c_int64()
@@ -179,6 +188,7 @@ class Factors(System):
         return FactorsStatus(name, _PARTS[part.value] if name != "ok" else None, row.value if row.value >= 0 else None)
 
     @property
+    @locked
     def info(self) -> tuple[Info, Info]:
         """What the analysis decided for the first and for the second factor."""
         found = _library.InfoStruct()
@@ -274,7 +284,9 @@ def _per_row(array: Any, name: str, dtype: np.dtype, rows: int) -> Array | None:
     """Return an order or a scaling as a contiguous array; None stands for the identity."""
     if array is None:
         return None
-    found = as_contiguous(of_type(describe(array), dtype))
+    if dtype.kind == "i" and describe(array).dtype.kind not in "iu" and len(array):
+        raise TypeError(f"the {name} is of {describe(array).dtype}, not of integers")
+    found = as_contiguous(of_type(describe(array), dtype, f"the {name}"))
     if found.shape != (rows,):
         raise ValueError(f"the {name} has the shape {found.shape}, not ({rows},)")
     return found

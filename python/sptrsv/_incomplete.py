@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from . import _library
 from ._factors import KINDS, Factors
-from ._system import Matrix, System, operation, policy_text, stream_of
+from ._system import Matrix, System, locked, operation, policy_text, stream_of
 
 
 class FactorizationStatus(NamedTuple):
@@ -36,7 +36,8 @@ class FactorizationStatus(NamedTuple):
 class IncompleteFactors(Factors):
     """The system ``M x = b``, where M is the product of incomplete factors of A; made by `ilu` or `ic`.
 
-    One thread may use an object at a time. Work for arrays in device memory is enqueued on the current stream of the
+    Several threads may use an object; their calls follow each other.
+    Work for arrays in device memory is enqueued on the current stream of the
     library that the arrays belong to.
     """
 
@@ -92,6 +93,7 @@ class IncompleteFactors(Factors):
         """The number of entries of both factors, stored in one matrix."""
         return int(self._product.entries)
 
+    @locked
     def update_values(self, data: Any) -> None:
         """Factorise for new values of the matrix; the pattern stays the same.
 
@@ -101,7 +103,7 @@ class IncompleteFactors(Factors):
             The values of all stored entries of the matrix, in its order. In device memory it must not be changed
             before the work that is enqueued is complete.
         """
-        values = self._values(data, "data")
+        values = self._values(data, "data", self._order)
         stream = stream_of(values)
         _library.check(
             _library.library.sptrsv_factorize(self._incomplete, values.address or None, values.shape[0], stream)
@@ -112,6 +114,7 @@ class IncompleteFactors(Factors):
             )
         )
 
+    @locked
     def factorization_status(self, stream: int = 0) -> FactorizationStatus:
         """Return what the last factorisation met. Synchronises `stream`, the address of its stream."""
         kind, row, boosted = ctypes.c_int(), ctypes.c_int64(), ctypes.c_int64()

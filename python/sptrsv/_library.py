@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_int64, c_uint64, c_void_p
+from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p, sizeof
 from pathlib import Path
 
 from ._errors import CudaError, Error, InputError, OutOfMemoryError
@@ -37,6 +37,13 @@ _CLASSES: dict[str, type[Error]] = {
 STATUS_NAMES = ("ok", "zero_pivot", "non_finite", "growth")
 
 
+class Sized(Structure):
+    """A structure that begins with its size, which its constructor sets."""
+
+    def __init__(self, *members: object, **by_name: object) -> None:
+        super().__init__(sizeof(self), *members, **by_name)
+
+
 class Matrix(Structure):
     """``sptrsv_matrix``."""
 
@@ -53,10 +60,11 @@ class Matrix(Structure):
     )
 
 
-class Options(Structure):
+class Options(Sized):
     """``sptrsv_options``."""
 
     _fields_ = (
+        ("size", c_size_t),
         ("part", c_int),
         ("diagonal", c_int),
         ("operation", c_int),
@@ -82,10 +90,11 @@ class Factor(Structure):
     _fields_ = (("part", c_int), ("diagonal", c_int), ("operation", c_int))
 
 
-class FactorsOptions(Structure):
+class FactorsOptions(Sized):
     """``sptrsv_factors_options``."""
 
     _fields_ = (
+        ("size", c_size_t),
         ("first", Factor),
         ("second", Factor),
         ("has_diagonal", c_int),
@@ -99,10 +108,11 @@ class FactorsOptions(Structure):
     )
 
 
-class IncompleteOptions(Structure):
+class IncompleteOptions(Sized):
     """``sptrsv_incomplete_options``."""
 
     _fields_ = (
+        ("size", c_size_t),
         ("method", c_int),
         ("fill_level", c_int64),
         ("diagonal_shift", c_double),
@@ -111,10 +121,10 @@ class IncompleteOptions(Structure):
     )
 
 
-class BatchOptions(Structure):
+class BatchOptions(Sized):
     """``sptrsv_batch_options``."""
 
-    _fields_ = (("systems", c_int64), ("value_stride", c_int64), ("lanes", c_int))
+    _fields_ = (("size", c_size_t), ("systems", c_int64), ("value_stride", c_int64), ("lanes", c_int))
 
 
 class BatchVectors(Structure):
@@ -129,10 +139,11 @@ class BatchVectors(Structure):
     )
 
 
-class InfoStruct(Structure):
+class InfoStruct(Sized):
     """``sptrsv_info``."""
 
     _fields_ = (
+        ("size", c_size_t),
         ("policy", c_char_p),
         ("device", c_char_p),
         ("chosen", c_char_p),
@@ -147,6 +158,19 @@ class InfoStruct(Structure):
         ("workspace_bytes", c_uint64),
         ("analysis_peak_bytes", c_uint64),
     )
+
+
+STRUCTURES: dict[str, type[Structure]] = {
+    "sptrsv_matrix": Matrix,
+    "sptrsv_options": Options,
+    "sptrsv_vectors": Vectors,
+    "sptrsv_info": InfoStruct,
+    "sptrsv_factor": Factor,
+    "sptrsv_factors_options": FactorsOptions,
+    "sptrsv_incomplete_options": IncompleteOptions,
+    "sptrsv_batch_options": BatchOptions,
+    "sptrsv_batch_vectors": BatchVectors,
+}
 
 
 def _load() -> ctypes.CDLL:
@@ -200,11 +224,21 @@ def _load() -> ctypes.CDLL:
         "sptrsv_last_error_row": (c_int64, ()),
         "sptrsv_policy_names": (c_char_p, ()),
         "sptrsv_version": (c_int, ()),
+        "sptrsv_size_of": (c_size_t, (c_char_p,)),
     }
     for name, (result, arguments) in signatures.items():
-        function = getattr(library, name)
+        function = getattr(library, name, None)
+        if function is None:
+            raise ImportError(f"{path} has no function {name}: it is of another version than this package")
         function.restype = result
         function.argtypes = arguments
+    for name, structure in STRUCTURES.items():
+        size = library.sptrsv_size_of(name.encode())
+        if size != sizeof(structure):
+            raise ImportError(
+                f"{name} has {size} bytes in {path}, and {sizeof(structure)} in this package: they are of different "
+                "versions"
+            )
     return library
 
 
@@ -215,7 +249,7 @@ def check(code: int) -> None:
     """Raise the exception of a code that is not 0."""
     if code == 0:
         return
-    name = _CODES[code]
+    name = _CODES[code] if code < len(_CODES) else "internal_error"
     row = library.sptrsv_last_error_row()
     message = library.sptrsv_last_error().decode()
     raise _CLASSES.get(name, InputError)(message, name, row if row >= 0 else None)

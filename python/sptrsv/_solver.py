@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from . import _library
 from ._arrays import Vector, current_stream, device_address, empty_like
-from ._system import Info, Matrix, System, operation, policy_text, scalar, stream_of, vectors
+from ._system import Info, Matrix, System, locked, operation, policy_text, scalar, stream_of, vectors
 
 
 class Status(NamedTuple):
@@ -33,7 +33,8 @@ class Status(NamedTuple):
 class Solver(System):
     """A triangular system ``op(T) x = alpha b`` that is analysed; made by `analyze`.
 
-    One thread may use a solver at a time. Work for arrays in device memory is enqueued on the current stream of the
+    Several threads may use an object; their calls follow each other.
+    Work for arrays in device memory is enqueued on the current stream of the
     library that the arrays belong to.
     """
 
@@ -65,6 +66,7 @@ class Solver(System):
         if handle:
             _library.library.sptrsv_destroy(handle)
 
+    @locked
     def solve(self, b: Any, out: Any = None, alpha: complex = 1) -> Any:
         """Solve ``op(T) x = alpha b``.
 
@@ -86,7 +88,10 @@ class Solver(System):
         if alpha == 1 and self._on_device and (right_address := device_address(b, self._vector)) is not None:
             result = empty_like(b) if out is None else out
             address = device_address(result, self._vector)
-            if address is not None:
+            apart = (
+                address is not None and abs(address - right_address) >= self._vector.shape[0] * self._vector.strides[0]
+            )
+            if apart or address == right_address:
                 stream = current_stream(b) or None
                 _library.check(_library.library.sptrsv_solve(self._handle, right_address, address, stream))
                 return result
@@ -107,6 +112,7 @@ class Solver(System):
         )
         return result
 
+    @locked
     def update_values(self, data: Any) -> None:
         """Replace the values of the matrix; the pattern stays the same.
 
@@ -116,13 +122,14 @@ class Solver(System):
             The values of all stored entries, in the order of the matrix. In device memory it must not be changed
             before the work that is enqueued is complete.
         """
-        values = self._values(data, "data")
+        values = self._values(data, "data", self._order)
         _library.check(
             _library.library.sptrsv_update_values(
                 self._handle, values.address or None, values.shape[0], stream_of(values)
             )
         )
 
+    @locked
     def status(self, stream: int = 0) -> Status:
         """Return what the last solve met. Synchronises `stream`, the address of the stream of that solve."""
         kind = ctypes.c_int()
@@ -135,6 +142,7 @@ class Solver(System):
         return Status(_library.STATUS_NAMES[kind.value], row.value if row.value >= 0 else None)
 
     @property
+    @locked
     def info(self) -> Info:
         """What the analysis decided, and how much memory the solver holds."""
         found = _library.InfoStruct()

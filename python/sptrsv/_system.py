@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import ctypes
+import functools
+import threading
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _library
-from ._arrays import VALUE_TYPES, Array, contiguous, convert, current_stream, describe, empty_like, sparse_arrays
+from ._arrays import (
+    VALUE_TYPES,
+    Array,
+    Order,
+    contiguous,
+    convert,
+    copied,
+    current_stream,
+    describe,
+    empty_like,
+    sparse_arrays,
+)
 
 OPERATIONS = {"N": 0, "T": 1, "H": 2}
 INDEX_TYPES = {np.dtype(np.int32): 0, np.dtype(np.int64): 1}
@@ -34,7 +48,7 @@ class Info(NamedTuple):
     @classmethod
     def of(cls, found: _library.InfoStruct) -> Info:
         """Return the description of a solver that the C interface wrote."""
-        fields = {name: getattr(found, name) for name, _ in found._fields_}
+        fields = {name: getattr(found, name) for name, _ in found._fields_[1:]}
         texts = {name: value.decode() for name, value in fields.items() if isinstance(value, bytes)}
         return cls(**(fields | texts | {"bit_reproducible": bool(found.bit_reproducible)}))
 
@@ -45,16 +59,18 @@ class Matrix:
     `index_type`: the type that offsets and indices are converted to; by default only if it is none of the library's.
     """
 
-    def __init__(self, a: Any, index_type: np.dtype | None = None) -> None:
+    def __init__(self, a: Any, index_type: np.dtype | None = None, by_columns: bool | None = None) -> None:
         self.source = a
-        matrix = sparse_arrays(a)
-        offsets, indices, values = (describe(array) for array in matrix[2:])
+        matrix = sparse_arrays(a, by_columns)
+        self.by_columns, self.order = matrix.by_columns, matrix.order
+        offsets, indices, values = (describe(array) for array in matrix[2:5])
         if index_type is None:
             same = offsets.dtype == indices.dtype and offsets.dtype in INDEX_TYPES
             index_type = offsets.dtype if same else np.dtype(np.int64)
         offsets, indices = (as_contiguous(of_type(array, index_type)) for array in (offsets, indices))
         if values.dtype not in VALUE_TYPES:
-            values = of_type(values, np.dtype(np.float64))
+            native = values.dtype.newbyteorder("=")
+            values = of_type(values, native if native in VALUE_TYPES else np.dtype(np.float64), "the matrix")
         values = as_contiguous(values)
         self.shape: tuple[int, int] = matrix.shape
         self.dtype: np.dtype = values.dtype
@@ -75,6 +91,17 @@ class Matrix:
         )
 
 
+def locked(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let one thread at a time call the methods of an object: they share its memory."""
+
+    @functools.wraps(method)
+    def call(self: Any, *arguments: Any, **by_name: Any) -> Any:
+        with self._lock:
+            return method(self, *arguments, **by_name)
+
+    return call
+
+
 class System:
     """A system of linear equations that is analysed: its shape and types, and the arrays that it takes."""
 
@@ -83,6 +110,15 @@ class System:
         self.dtype: np.dtype = matrix.dtype
         self.max_rhs = max_rhs
         self._on_device = matrix.on_device
+        self._order = matrix.order
+        self._lock = threading.RLock()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Refuse copies and pickles: two objects would free the same memory."""
+        raise TypeError(
+            f"{type(self).__name__} holds memory of the library and cannot be copied or pickled: "
+            "copy the matrix and analyse it"
+        )
 
     def as_linear_operator(self) -> Any:
         """Return the solve as a ``LinearOperator`` of SciPy, or of CuPy if the matrix is in device memory.
@@ -121,9 +157,11 @@ class System:
             found = of_type(found, self.dtype)
         return found
 
-    def _values(self, data: Any, name: str) -> Array:
-        """Return the values of a matrix as a contiguous array."""
+    def _values(self, data: Any, name: str, order: Order | None) -> Array:
+        """Return the values of a matrix as a contiguous array, in the order of the matrix that was analysed."""
         values = self._convert(data, name)
+        if order is not None:
+            return describe(order.apply(values.owner))
         if len(values.shape) != 1:
             raise ValueError(f"{name} must have one dimension")
         return as_contiguous(values)
@@ -135,10 +173,11 @@ class System:
             raise ValueError("b must have one or two dimensions")
         if right.shape[0] != self.shape[0]:
             raise ValueError(f"b has {right.shape[0]} rows, the system has {self.shape[0]}")
-        return right, *self._solution(right, out)
+        return self._solution(right, out)
 
-    def _solution(self, right: Array, out: Any) -> tuple[Array, Any]:
-        """Return the solutions for these right-hand sides, and their array, which is `out` or new."""
+    def _solution(self, right: Array, out: Any) -> tuple[Array, Array, Any]:
+        """Return the right-hand sides, copied if `out` overlaps them in part, the solutions, and their array, which is
+        `out` or new."""
         result = empty_like(right.owner) if out is None else out
         solution = describe(result)
         if solution.owner is not result or not solution.writable:
@@ -149,7 +188,24 @@ class System:
             )
         if solution.on_device != right.on_device:
             raise ValueError("b and out are in different memories")
-        return solution, result
+        if overlap_in_part(right, solution):
+            right = describe(copied(right.owner))
+        return right, solution, result
+
+
+def overlap_in_part(a: Array, b: Array) -> bool:
+    """Return whether the ranges of two arrays meet, unless both are the same array."""
+    if (a.address, a.strides) == (b.address, b.strides) or 0 in a.shape:
+        return False
+    ranges = []
+    for array in (a, b):
+        steps = [
+            (count - 1) * stride * array.dtype.itemsize
+            for count, stride in zip(array.shape, array.strides, strict=True)
+        ]
+        ranges.append((array.address + sum(s for s in steps if s < 0), array.address + sum(s for s in steps if s > 0)))
+    size = a.dtype.itemsize
+    return ranges[0][0] < ranges[1][1] + size and ranges[1][0] < ranges[0][1] + size
 
 
 def scalar(number: complex, dtype: np.dtype) -> Any:
@@ -177,9 +233,17 @@ def policy_text(policy: str | None) -> bytes | None:
     return policy.encode() if policy is not None else None
 
 
-def of_type(array: Array, dtype: np.dtype) -> Array:
-    """Return the array, converted if it has another type."""
-    return array if array.dtype == dtype else describe(convert(array.owner, dtype))
+def of_type(array: Array, dtype: np.dtype, name: str = "an array") -> Array:
+    """Return the array, converted if it has another type that `dtype` can hold: integers are compared."""
+    if array.dtype == dtype:
+        return array
+    is_integer = dtype.kind == "i" and array.dtype.kind in "iu"
+    if not is_integer and 0 not in array.shape and not np.can_cast(array.dtype, dtype, "safe"):
+        raise TypeError(f"{name} is of {array.dtype}, which {dtype} cannot hold")
+    converted = convert(array.owner, dtype)
+    if is_integer and not bool(((converted == array.owner) & ((converted < 0) == (array.owner < 0))).all()):
+        raise ValueError(f"{name} has a number that {dtype} cannot hold")
+    return describe(converted)
 
 
 def as_contiguous(array: Array) -> Array:

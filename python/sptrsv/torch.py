@@ -39,8 +39,11 @@ class TriangularSolve:
         policy: str | None = None,
     ) -> None:
         A = A.detach()
-        if A.layout not in (torch.sparse_csr, torch.sparse_csc):
-            A = A.to_sparse_csr()
+        stored = sparse_arrays(A)
+        self.values = A._values() if A.layout == torch.sparse_coo else A.values()
+        self._order = stored.order
+        if stored.order is not None:
+            A = torch.sparse_csr_tensor(stored.offsets, stored.indices, stored.values, size=stored.shape)
         common: dict[str, Any] = {"max_rhs": max_rhs, "policy": policy}
         self._solver = analyze(A, lower, unit_diagonal, transpose, **common)
         self._is_transposed = transpose != "N"
@@ -48,8 +51,6 @@ class TriangularSolve:
         # The adjoint of the transpose is the conjugate, and conj(T) y = g is T conj(y) = conj(g).
         self._conjugates = transpose == "T"
         self._adjoint = analyze(A, lower, unit_diagonal, _ADJOINT[transpose], **common)
-        self.values = A.values()
-        stored = sparse_arrays(A)
         offsets, indices = stored.offsets.long(), stored.indices.long()
         lines = torch.arange(len(offsets) - 1, device=A.device).repeat_interleave(offsets.diff())
         self._rows, self._columns = (indices, lines) if stored.by_columns else (lines, indices)
@@ -63,19 +64,21 @@ class TriangularSolve:
             values = self.values
         else:
             self.values = values.detach()
-        return _Solve.apply(self, b, values)
+        return _Solve.apply(self, b, values if self._order is None else self._order.apply(values))
 
     def solve(self, b: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         """Solve without gradients."""
-        self._solver.update_values(values)
-        return self._solver.solve(b)
+        with self._solver._lock:
+            self._solver.update_values(values)
+            return self._solver.solve(b)
 
     def solve_adjoint(self, g: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         """Solve with the conjugate transpose of op(T), without gradients."""
-        self._adjoint.update_values(values)
-        if self._conjugates:
-            return self._adjoint.solve(g.conj().resolve_conj()).conj().resolve_conj()
-        return self._adjoint.solve(g)
+        with self._adjoint._lock:
+            self._adjoint.update_values(values)
+            if self._conjugates:
+                return self._adjoint.solve(g.conj().resolve_conj()).conj().resolve_conj()
+            return self._adjoint.solve(g)
 
     def gradient_of_values(self, g: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         """Return the gradient by the values for the gradient `g` by the right-hand sides and the solutions `x`."""
@@ -99,6 +102,6 @@ class _Solve(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[None, torch.Tensor, torch.Tensor | None]:
         values, x = ctx.saved_tensors
-        of_b = ctx.solve.solve_adjoint(gradient.contiguous(), values.detach())
+        of_b = ctx.solve.solve_adjoint(gradient.detach().contiguous(), values.detach())
         of_values = ctx.solve.gradient_of_values(of_b, x) if ctx.needs_input_grad[2] else None
         return None, of_b, of_values

@@ -66,8 +66,10 @@ TEST(AnyPolicy, IsThatOfTheHostForMatricesOfTheHost) {
 }
 
 TEST(AnyPolicy, RefusesUnknownNamesAndOptions) {
-  EXPECT_EQ(refusal("fast"),
-            invalid("there is no policy 'fast'; the policies are host_parallel, host_serial"));
+  EXPECT_EQ(
+      refusal("fast"),
+      invalid("there is no policy 'fast'; the policies are host_parallel, host_serial; this build has no "
+              "CUDA, which those of the GPU need"));
   EXPECT_EQ(refusal("host_parallel threads=2"),
             invalid("the policy host_parallel has no option 'threads'; it has workers"));
   EXPECT_EQ(refusal("host_serial workers=2"),
@@ -221,8 +223,10 @@ TEST(AnyFactors, RefuseWorkspacesOfOthersAndUseAfterAMove) {
   any_factors<double> taken = std::move(held);
   EXPECT_EQ(refusal([&] { static_cast<void>(held.rows()); }), invalid("the factors were moved from"));
   EXPECT_EQ(taken.rows(), 2);
-  EXPECT_EQ(refusal([&] { static_cast<void>(analyze_factors("fast", lu())); }),
-            invalid("there is no policy 'fast'; the policies are host_parallel, host_serial"));
+  EXPECT_EQ(
+      refusal([&] { static_cast<void>(analyze_factors("fast", lu())); }),
+      invalid("there is no policy 'fast'; the policies are host_parallel, host_serial; this build has no "
+              "CUDA, which those of the GPU need"));
 }
 
 TEST(AnyIncomplete, IsAnalysedByEachMethod) {

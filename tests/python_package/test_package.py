@@ -322,9 +322,10 @@ class SciPy(unittest.TestCase):
         a = np.empty((40, 40))
         a[np.ix_(rows, columns)] = product
         a /= row_scale[:, np.newaxis] * column_scale
+        by_columns = upper.tocsc()
         f = sptrsv.factors(
             lower,
-            upper.tocsc(),  # converted: the first factor is stored by rows
+            by_columns,  # converted: the first factor is stored by rows
             row_order=rows,
             column_order=columns,
             row_scale=row_scale,
@@ -335,11 +336,11 @@ class SciPy(unittest.TestCase):
         x = f.solve(b)
         np.testing.assert_allclose(a @ x, b)
         self.assertEqual([i.policy for i in f.info], ["host_serial"] * 2)
-        f.update_values(lower.data, 2 * upper.data)
+        f.update_values(lower.data, 2 * by_columns.data)
         self.assertIs(f.solve(b, out=b), b)
         np.testing.assert_allclose(b, x / 2)
-        values = upper.data.copy()
-        values[upper.indptr[7]] = 0  # the diagonal of row 7 is its first entry
+        values = by_columns.data.copy()
+        values[by_columns.indptr[8] - 1] = 0  # the diagonal of column 7 is its last entry
         f.update_values(lower.data, values)
         f.solve(random_values(40, np.float64))
         self.assertEqual(f.status(), ("zero_pivot", "second", 7))

@@ -1,5 +1,6 @@
 /* The C interface: all types, both storages, options, several right-hand sides, workspaces, status and
  * errors. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,8 +65,8 @@ static void solves_in_all_types(void) {
 static void takes_options_and_several_right_hand_sides(void) {
   /* The arrays by columns are the upper triangle; its transpose is the lower one. */
   sptrsv_matrix a = lower_of(SPTRSV_DOUBLE, SPTRSV_INT32, values);
-  const sptrsv_options options = {SPTRSV_UPPER, SPTRSV_NON_UNIT, SPTRSV_TRANSPOSE, 2,
-                                  "host_parallel workers=2"};
+  const sptrsv_options options = {
+      sizeof options, SPTRSV_UPPER, SPTRSV_NON_UNIT, SPTRSV_TRANSPOSE, 2, "host_parallel workers=2"};
   const double alpha = 2;
   double b[] = {2, 4, 9, 18}; /* two vectors, row by row */
   double x[] = {0, 0, 0, 0};  /* two vectors, one after the other */
@@ -78,6 +79,7 @@ static void takes_options_and_several_right_hand_sides(void) {
   sptrsv_solve_status status;
   int64_t row;
   a.storage = SPTRSV_CSC;
+  info.size = sizeof info;
   CHECK(sptrsv_analyze(&a, &options, NULL, &solver) == SPTRSV_SUCCESS);
   CHECK(sptrsv_make_workspace(solver, NULL, &workspace) == SPTRSV_SUCCESS);
   CHECK(sptrsv_solve_many(solver, &alpha, &from, &to, workspace, NULL) == SPTRSV_SUCCESS);
@@ -145,6 +147,7 @@ static void applies_factors_of_two_matrices_with_orders(void) {
   options.row_order = order;
   options.transposed = SPTRSV_TRANSPOSE;
   options.policy = "host_serial";
+  info.size = sizeof info;
   CHECK(sptrsv_analyze_factors(&first, &second, &options, NULL, &factors) == SPTRSV_SUCCESS);
   CHECK(sptrsv_apply(factors, &from, &to, NULL, NULL) == SPTRSV_SUCCESS);
   CHECK(x[0] == 1 && x[1] == 1);
@@ -182,7 +185,7 @@ static void factorises_incompletely(void) {
   static const int32_t offsets[] = {0, 2, 4}, indices[] = {0, 1, 0, 1};
   static const double a_values[] = {4, 2, 2, 5}, twice[] = {8, 4, 4, 10}, singular[] = {0, 2, 2, 5};
   const sptrsv_matrix a = {SPTRSV_CSR, SPTRSV_DOUBLE, SPTRSV_INT32, 2, 2, 4, offsets, indices, a_values};
-  sptrsv_incomplete_options cholesky = {SPTRSV_INCOMPLETE_CHOLESKY, 1, 0, 0, 0};
+  sptrsv_incomplete_options cholesky = {sizeof cholesky, SPTRSV_INCOMPLETE_CHOLESKY, 1, 0, 0, 0};
   double b[] = {6, 7}, x[] = {0, 0};
   const sptrsv_vectors from = {b, 1, 1, 2}, to = {x, 1, 1, 2};
   sptrsv_incomplete* lu;
@@ -226,9 +229,10 @@ static void solves_batches(void) {
   const double b[] = {2, 9, 4, 18, 1, 1};
   const double alpha = 2;
   double x[6];
-  const sptrsv_batch_options systems = {3, 0, 0};
-  sptrsv_batch_options two = {2, 3, 0};
-  const sptrsv_options options = {SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, "host_serial"};
+  const sptrsv_batch_options systems = {sizeof systems, 3, 0, 0};
+  sptrsv_batch_options two = {sizeof two, 2, 3, 0};
+  const sptrsv_options options = {sizeof options, SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1,
+                                  "host_serial"};
   const sptrsv_batch_vectors from = {(void*)b, 1, 1, 0, 2};
   const sptrsv_batch_vectors to = {x, 1, 1, 0, 2};
   sptrsv_matrix a = lower_of(SPTRSV_DOUBLE, SPTRSV_INT32, all);
@@ -237,6 +241,7 @@ static void solves_batches(void) {
   sptrsv_info info;
   int64_t system = 0;
   int64_t row = 0;
+  info.size = sizeof info;
   CHECK(sptrsv_analyze_batch(&a, &systems, NULL, NULL, &batch) == SPTRSV_SUCCESS);
   CHECK(sptrsv_solve_batch(batch, NULL, &from, &to, NULL) == SPTRSV_SUCCESS);
   CHECK(x[0] == 1 && x[1] == 2 && x[2] == 1 && x[3] == 2);
@@ -266,7 +271,7 @@ static void solves_batches(void) {
 static void refuses_bad_input_with_a_text(void) {
   const int32_t no_diagonal[] = {0, 0, 0};
   sptrsv_matrix a = lower_of(SPTRSV_DOUBLE, SPTRSV_INT32, values);
-  sptrsv_options options = {SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, "fast"};
+  sptrsv_options options = {sizeof options, SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, "fast"};
   sptrsv_solver* solver;
   CHECK(sptrsv_analyze(&a, &options, NULL, &solver) == SPTRSV_INVALID_ARGUMENT);
   CHECK(solver == NULL);
@@ -282,6 +287,75 @@ static void refuses_bad_input_with_a_text(void) {
   CHECK(sptrsv_analyze(NULL, NULL, NULL, &solver) == SPTRSV_INVALID_ARGUMENT);
 }
 
+/* Every structure that begins with its size: 0, too small and too large are refused, and that of the first
+ * version, which ends with its last member, is taken. */
+static void checks_sizes_of_structures(void) {
+  static const int32_t offsets[] = {0, 2, 4}, indices[] = {0, 1, 0, 1};
+  static const double entries[] = {4, 2, 2, 5};
+  const sptrsv_matrix a = {SPTRSV_CSR, SPTRSV_DOUBLE, SPTRSV_INT32, 2, 2, 4, offsets, indices, entries};
+  sptrsv_options options = {0, SPTRSV_LOWER, SPTRSV_NON_UNIT, SPTRSV_NONE, 1, NULL};
+  sptrsv_factors_options of_factors = sptrsv_lu_options();
+  sptrsv_incomplete_options of_incomplete = {0, SPTRSV_INCOMPLETE_LU, 0, 0, 0, 0};
+  sptrsv_batch_options systems = {0, 1, 0, 0};
+  sptrsv_info info;
+  const struct {
+    const char* name;
+    size_t* size;
+    size_t first_size;
+    size_t last_size;
+  } structures[] = {
+      {"sptrsv_options", &options.size, offsetof(sptrsv_options, policy) + sizeof options.policy,
+       sizeof options},
+      {"sptrsv_factors_options", &of_factors.size,
+       offsetof(sptrsv_factors_options, policy) + sizeof of_factors.policy, sizeof of_factors},
+      {"sptrsv_incomplete_options", &of_incomplete.size,
+       offsetof(sptrsv_incomplete_options, boost_to) + sizeof of_incomplete.boost_to, sizeof of_incomplete},
+      {"sptrsv_batch_options", &systems.size, offsetof(sptrsv_batch_options, lanes) + sizeof systems.lanes,
+       sizeof systems},
+      {"sptrsv_info", &info.size,
+       offsetof(sptrsv_info, analysis_peak_bytes) + sizeof info.analysis_peak_bytes, sizeof info}};
+  size_t s;
+  size_t size;
+  for (s = 0; s < sizeof structures / sizeof structures[0]; ++s) {
+    CHECK(sptrsv_size_of(structures[s].name) == structures[s].last_size);
+    for (size = 0; size <= structures[s].last_size + 8; ++size) {
+      const int is_right = size >= structures[s].first_size && size <= structures[s].last_size;
+      const sptrsv_code expected = is_right ? SPTRSV_SUCCESS : SPTRSV_INVALID_ARGUMENT;
+      sptrsv_solver* solver = NULL;
+      sptrsv_factors* factors = NULL;
+      sptrsv_incomplete* incomplete = NULL;
+      sptrsv_batch* batch = NULL;
+      *structures[s].size = size;
+      switch (s) {
+        case 0:
+          CHECK(sptrsv_analyze(&a, &options, NULL, &solver) == expected);
+          break;
+        case 1:
+          CHECK(sptrsv_analyze_factors(&a, NULL, &of_factors, NULL, &factors) == expected);
+          break;
+        case 2:
+          CHECK(sptrsv_analyze_incomplete(&a, &of_incomplete, NULL, &incomplete) == expected);
+          break;
+        case 3:
+          CHECK(sptrsv_analyze_batch(&a, &systems, NULL, NULL, &batch) == expected);
+          break;
+        default:
+          CHECK(sptrsv_analyze(&a, NULL, NULL, &solver) == SPTRSV_SUCCESS);
+          CHECK(sptrsv_get_info(solver, &info) == expected);
+      }
+      if (!is_right) {
+        CHECK(strstr(sptrsv_last_error(), structures[s].name) != NULL);
+      }
+      sptrsv_destroy(solver);
+      sptrsv_destroy_factors(factors);
+      sptrsv_destroy_incomplete(incomplete);
+      sptrsv_destroy_batch(batch);
+    }
+  }
+  CHECK(sptrsv_size_of("sptrsv_matrix") == sizeof(sptrsv_matrix));
+  CHECK(sptrsv_size_of("matrix") == 0 && sptrsv_size_of(NULL) == 0);
+}
+
 int main(void) {
   CHECK(sptrsv_version() == SPTRSV_VERSION);
   CHECK(strstr(sptrsv_policy_names(), "host_serial") != NULL);
@@ -292,6 +366,7 @@ int main(void) {
   factorises_incompletely();
   solves_batches();
   refuses_bad_input_with_a_text();
+  checks_sizes_of_structures();
   sptrsv_destroy(NULL);
   sptrsv_destroy_workspace(NULL);
   puts(failures == 0 ? "right" : "wrong");

@@ -48,6 +48,13 @@ std::vector<std::string> any_policy_names() {
   return names;
 }
 
+/// What a message about missing policies adds in a build that has none of the GPU.
+#ifdef __CUDACC__
+inline constexpr const char* without_cuda = "";
+#else
+inline constexpr const char* without_cuda = "; this build has no CUDA, which those of the GPU need";
+#endif
+
 /// Calls `visit(policy)` with the policy that the text names, its options set. `offsets`: of the matrix,
 /// whose memory decides if the text names none.
 template <class Build, class Visit>
@@ -56,8 +63,9 @@ void visit_policy(const any_policy& policy, const void* offsets, const Visit& vi
   if (text.name.empty()) {
     text.name = default_name<Build>(offsets);
   }
-  SPTRSV_EXPECTS(has_name(all_policies{}, text.name), errc::invalid_argument,
-                 "there is no policy '" + text.name + "'; the policies are " + names_of(all_policies{}));
+  SPTRSV_EXPECTS(
+      has_name(all_policies{}, text.name), errc::invalid_argument,
+      "there is no policy '" + text.name + "'; the policies are " + names_of(all_policies{}) + without_cuda);
   for_each_policy(all_policies{}, [&](auto chosen) {
     if (text.name == decltype(chosen)::name) {
       set_options(chosen, text.settings);

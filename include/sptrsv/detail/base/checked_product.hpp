@@ -17,7 +17,7 @@ std::int64_t checked_product(Sizes... sizes) {
     SPTRSV_EXPECTS(
         size <= 0 || product <= std::numeric_limits<std::int64_t>::max() / size, errc::out_of_memory,
         std::to_string(product) + " times " + std::to_string(size) +
-            " elements exceed the address space: fewer right-hand sides (max_rhs) need less memory");
+            " elements exceed the address space: a smaller max_rhs, or fewer systems of a batch, need less");
     product *= size;
   };
   (multiply(static_cast<std::int64_t>(sizes)), ...);

@@ -1,0 +1,137 @@
+"""The structures, codes and functions of ctypes are those of sptrsv.h, which this test reads."""
+
+import ctypes
+import re
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from sptrsv import _errors, _factors, _library, _system
+
+HEADER = Path(__file__).parents[2] / "include" / "sptrsv.h"
+TYPES = {
+    "size_t": ctypes.c_size_t,
+    "int": ctypes.c_int,
+    "int64_t": ctypes.c_int64,
+    "uint64_t": ctypes.c_uint64,
+    "double": ctypes.c_double,
+    "const void*": ctypes.c_void_p,
+    "void*": ctypes.c_void_p,
+    "const char*": ctypes.c_char_p,
+}
+
+
+def in_header():
+    """Return the enumerations, the structures and the functions of the header."""
+    text = re.sub(r"/\*.*?\*/", " ", HEADER.read_text(), flags=re.S)
+    text = " ".join(line for line in text.split("\n") if not line.startswith("#"))
+    text = re.sub(r"static inline [^{]*\{[^}]*\}", " ", re.sub(r"= \{[^}]*\}", "", text))
+    text = re.sub(r"\s+", " ", text)
+    enums = {
+        name: [member.strip() for member in members.split(",")]
+        for members, name in re.findall(r"typedef enum \w+ \{([^}]*)\} (\w+);", text)
+    }
+    structures = {
+        name: [member.strip().rpartition(" ")[::2] for member in members.split(";") if member.strip()]
+        for members, name in re.findall(r"typedef struct \w+ \{([^}]*)\} (\w+);", text)
+    }
+    plain = re.sub(r"typedef (enum|struct) \w+ (\{[^}]*\} )?\w+;", " ", text)
+    functions = {
+        name: (result.strip(), [] if arguments == "void" else [a.strip() for a in arguments.split(",")])
+        for result, name, arguments in re.findall(r"([\w ]+\*?) ?\b(sptrsv_\w+)\(([^)]*)\);", plain)
+    }
+    return enums, structures, functions
+
+
+class Interface(unittest.TestCase):
+    def setUp(self):
+        self.enums, self.structures, self.functions = in_header()
+
+    def type_of(self, name):
+        """Return what ctypes has for a type of the header."""
+        if name in self.enums:
+            return ctypes.c_int
+        return TYPES[name] if name in TYPES else _library.STRUCTURES[name]
+
+    def test_structures_have_the_same_members(self):
+        self.assertEqual(set(self.structures), set(_library.STRUCTURES))
+        for name, members in self.structures.items():
+            with self.subTest(name):
+                expected = [(member, self.type_of(kind)) for kind, member in members]
+                self.assertEqual(list(_library.STRUCTURES[name]._fields_), expected)
+
+    def test_codes_have_the_same_order(self):
+        lists = {
+            "sptrsv_code": (_library._CODES, "SPTRSV_"),
+            "sptrsv_solve_status": (_library.STATUS_NAMES, "SPTRSV_"),
+            "sptrsv_factor_part": (_factors._PARTS, "SPTRSV_"),
+            "sptrsv_storage": (("csr", "csc"), "SPTRSV_"),
+            "sptrsv_part": (("lower", "upper"), "SPTRSV_"),
+            "sptrsv_diagonal": (("non_unit", "unit"), "SPTRSV_"),
+            "sptrsv_incomplete_method": (("lu", "cholesky"), "SPTRSV_INCOMPLETE_"),
+        }
+        for name, (words, prefix) in lists.items():
+            with self.subTest(name):
+                self.assertEqual(self.enums[name], [prefix + word.upper() for word in words])
+        numbered = {
+            "sptrsv_value_type": ({str(t): n for t, n in _system.VALUE_TYPES.items()}, {
+                "float32": "SPTRSV_FLOAT",
+                "float64": "SPTRSV_DOUBLE",
+                "complex64": "SPTRSV_COMPLEX_FLOAT",
+                "complex128": "SPTRSV_COMPLEX_DOUBLE",
+            }),
+            "sptrsv_index_type": ({str(t): n for t, n in _system.INDEX_TYPES.items()}, {
+                "int32": "SPTRSV_INT32",
+                "int64": "SPTRSV_INT64",
+            }),
+            "sptrsv_operation": (_system.OPERATIONS, {
+                "N": "SPTRSV_NONE",
+                "T": "SPTRSV_TRANSPOSE",
+                "H": "SPTRSV_CONJ_TRANSPOSE",
+            }),
+        }  # fmt: skip
+        for name, (numbers, names) in numbered.items():
+            with self.subTest(name):
+                self.assertEqual({names[key]: number for key, number in numbers.items()},
+                                 {member: number for number, member in enumerate(self.enums[name])})  # fmt: skip
+        self.assertEqual(set(self.enums), set(lists) | set(numbered))
+
+    def test_functions_take_the_same_types(self):
+        used = {name for name in self.functions if name in _library.library.__dict__}
+        self.assertLessEqual({"sptrsv_solve", "sptrsv_apply", "sptrsv_solve_batch", "sptrsv_size_of"}, used)
+        for name in used:
+            result, arguments = self.functions[name]
+            function = getattr(_library.library, name)
+            with self.subTest(name):
+                self.assertEqual(function.restype, None if result == "void" else self.type_of(result))
+                self.assertEqual(len(function.argtypes), len(arguments))
+                for given, argument in zip(function.argtypes, arguments, strict=True):
+                    kind = argument.rpartition(" ")[0].removeprefix("const ")
+                    if kind in ("int64_t", "int", "char*"):
+                        self.assertEqual(given, TYPES.get(kind, ctypes.c_char_p))
+                    elif kind.endswith("**"):
+                        self.assertEqual(given, ctypes.POINTER(ctypes.c_void_p))
+                    elif kind[:-1] in _library.STRUCTURES or kind[:-1] in self.enums or kind == "int64_t*":
+                        target = ctypes.c_int64 if kind == "int64_t*" else self.type_of(kind[:-1])
+                        self.assertEqual(given, ctypes.POINTER(target))
+                    else:
+                        self.assertEqual(given, ctypes.c_void_p)
+
+    def test_a_library_of_another_version_is_refused(self):
+        for name, structure in _library.STRUCTURES.items():
+            longer = type("Longer", (structure,), {"_fields_": (("appended", ctypes.c_int64),)})
+            with (
+                self.subTest(name),
+                mock.patch.dict(_library.STRUCTURES, {name: longer}),
+                self.assertRaisesRegex(ImportError, f"{name} has .* different versions"),
+            ):
+                _library._load()
+
+    def test_every_code_has_an_exception(self):
+        for code in range(1, len(_library._CODES) + 1):  # one more than this package knows
+            with self.subTest(code), self.assertRaises(_errors.Error):
+                _library.check(code)
+
+
+if __name__ == "__main__":
+    unittest.main()
