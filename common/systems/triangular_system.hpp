@@ -175,12 +175,12 @@ std::int64_t sort_and_merge_rows(sptrsv::csr_matrix<Value, Index, Offset>& a) {
   return static_cast<std::int64_t>(before - kept);
 }
 
-/// Makes a system of the `part` triangle of a file. The values are seeded if the file has none or if
-/// substitution with them does not stay finite.
+/// Makes a system of the `part` triangle of a file. The values are seeded if the file has none, and, if
+/// `seed_unless_finite`, if substitution with them does not stay finite.
 template <class Value, class Index, class Offset = Index>
 triangular_system<Value, Index, Offset> make_triangular_system(
     const sptrsv::coordinate_matrix<Value, Index>& file, const sptrsv::matrix_market_header& header,
-    sptrsv::uplo part) {
+    sptrsv::uplo part, bool seed_unless_finite = true) {
   SPTRSV_EXPECTS(file.rows == file.cols, sptrsv::errc::not_square,
                  "a triangular system needs a square matrix, this one is " + std::to_string(file.rows) +
                      " x " + std::to_string(file.cols));
@@ -191,7 +191,7 @@ triangular_system<Value, Index, Offset> make_triangular_system(
   made.matrix = sptrsv::make_csr<Offset>(triangle.rows, triangle.cols, triangle.row_indices,
                                          triangle.column_indices, triangle.values);
   made.merged_entries = sort_and_merge_rows(made.matrix);
-  if (header.field == sptrsv::mm_field::pattern || !has_finite_solution(made)) {
+  if (header.field == sptrsv::mm_field::pattern || (seed_unless_finite && !has_finite_solution(made))) {
     seed_values(made);
   }
   return made;

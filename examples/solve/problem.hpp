@@ -72,7 +72,7 @@ problem<Value> make_file_problem(const std::string& path, sptrsv::uplo part,
   options.progress = [&](std::int64_t done, std::int64_t total) { progress.update(done, total); };
   const auto file = sptrsv::read_matrix_market<Value>(path, &header, options);
   progress.begin("forming the triangular system");
-  auto system = common::make_triangular_system(file, header, part);
+  auto system = common::make_triangular_system(file, header, part, false);
 
   problem<Value> made;
   const bool lower = part == sptrsv::uplo::lower;
@@ -91,10 +91,7 @@ problem<Value> make_file_problem(const std::string& path, sptrsv::uplo part,
                          common::grouped(system.merged_entries));
   }
   if (system.seeded) {
-    made.notes.push_back(
-        header.field == sptrsv::mm_field::pattern
-            ? "the file has no values: pseudo-random values are used"
-            : "substitution with the values of the file does not stay finite: pseudo-random values are used");
+    made.notes.push_back("the file has no values: pseudo-random values are used");
   }
   made.matrix = std::move(system.matrix);
   made.steps = {{lower ? "L x = b" : "U x = b", {}}};

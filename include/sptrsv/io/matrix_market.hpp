@@ -1,4 +1,4 @@
-// Reads and writes sparse matrices in the Matrix Market coordinate format, plain or compressed with gzip.
+// Reads and writes matrices and vectors in the Matrix Market formats, plain or compressed with gzip.
 //
 // Gzip needs zlib: define SPTRSV_WITH_ZLIB in every translation unit and link zlib (the CMake target does
 // both if CMake finds zlib).
@@ -21,6 +21,7 @@
 #include "sptrsv/io/detail/matrix_market_header_parser.hpp"
 #include "sptrsv/io/detail/matrix_market_text.hpp"
 #include "sptrsv/io/matrix_market_types.hpp"
+#include "sptrsv/types.hpp"
 
 namespace sptrsv {
 
@@ -55,24 +56,26 @@ inline matrix_market_header read_matrix_market_header(std::unique_ptr<byte_sourc
 
 }  // namespace detail
 
-/// Reads a coordinate file up to its end.
+/// Reads a file up to its end. Each value of an array file is an entry, also a zero; a vector has one column.
 ///
 /// Values of integer files are converted; values of pattern files are 1; real values that are read into a
 /// complex type have no imaginary part. Numbers are rounded correctly to `Value`; a number that is too small
 /// for it becomes zero. The reader tolerates more than the format allows: blank lines and comments anywhere
-/// after the banner, CRLF, tabs, a leading '+', Fortran's exponents ('1D+03'), inf and nan, "double" for
-/// "real", and "hermitian" for a file that is not complex (it means "symmetric"). The size line is not
-/// trusted: memory is allocated for entries that are in the file.
+/// after the banner, also at the end of a line, a byte order mark of UTF-8, lines that end with CR or CRLF,
+/// tabs, Ctrl-Z and null characters after the last entry, a leading '+', Fortran's exponents ('1D+03'), inf
+/// and nan, "double" for "real", and "hermitian" for a file that is not complex (it means "symmetric"). The
+/// size line is not trusted: memory is allocated for entries that are in the file.
 ///
 /// @tparam Value float, double, or std::complex of one of them.
 /// @tparam Index signed integer type of the indices.
 /// @param stream the text, plain or compressed with gzip.
 /// @param header if not null, it is set as soon as the header is read.
 /// @param options options of the reader.
-/// @throws parse_error, which names the line, if the text is malformed, if a value is too large for `Value`,
-///   or if the format is not "coordinate".
+/// @throws parse_error, which names the line, if the text is malformed or if a value is too large for
+/// `Value`.
 /// @throws error errc::unsupported if the values are complex and `Value` is real, if the dimensions do not
-///   fit `Index`, or if the input is compressed and the build has no zlib; errc::io_error if the input cannot
+///   fit `Index`, or if the input is compressed and the build has no zlib, or in another way than by gzip;
+///   errc::io_error if the input cannot
 ///   be read or its compressed data is damaged.
 template <class Value, class Index = std::int32_t>
 coordinate_matrix<Value, Index> read_matrix_market(std::istream& stream,
@@ -136,6 +139,24 @@ void write_matrix_market(const std::string& path, const coordinate_matrix<Value,
   formatter.check();
   const auto sink = detail::open_sink(path);
   formatter.write(*sink);
+}
+
+/// Writes a dense matrix in host memory, or a vector, as an array file. Numbers are written as in coordinate
+/// files. Throws `error` with errc::io_error if writing fails.
+template <class Value>
+void write_matrix_market(std::ostream& stream, dense_view<const Value> matrix) {
+  static_assert(detail::is_matrix_market_value<Value>,
+                "Value is float, double or std::complex of one of them");
+  detail::stream_sink sink(stream);
+  detail::write_matrix_market_array(sink, matrix);
+}
+
+/// Writes a dense matrix in host memory, or a vector, to the file `path`; otherwise as the overloads above.
+template <class Value>
+void write_matrix_market(const std::string& path, dense_view<const Value> matrix) {
+  static_assert(detail::is_matrix_market_value<Value>,
+                "Value is float, double or std::complex of one of them");
+  detail::write_matrix_market_array(*detail::open_sink(path), matrix);
 }
 
 }  // namespace sptrsv

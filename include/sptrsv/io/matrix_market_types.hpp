@@ -9,10 +9,16 @@
 
 namespace sptrsv {
 
+/// The format of a Matrix Market file.
+enum class mm_format {
+  coordinate,  ///< one line per entry: row, column, value
+  array        ///< all values, one per line, column by column; a vector has one column
+};
+
 /// The field of a Matrix Market file: the type of its values.
 enum class mm_field {
   real,     ///< real numbers
-  integer,  ///< integers
+  integer,  ///< integers, also "unsigned-integer"
   complex,  ///< complex numbers
   pattern   ///< no values
 };
@@ -27,6 +33,7 @@ enum class mm_symmetry {
 
 /// The header of a Matrix Market file: banner and size line.
 struct matrix_market_header {
+  mm_format format = mm_format::coordinate;     ///< how the entries are stored
   mm_field field = mm_field::real;              ///< type of the values
   mm_symmetry symmetry = mm_symmetry::general;  ///< which entries are stored
   std::int64_t rows = 0;                        ///< number of rows

@@ -29,6 +29,7 @@ using namespace std::string_literals;
 using sptrsv::coordinate_matrix;
 using sptrsv::errc;
 using sptrsv::mm_field;
+using sptrsv::mm_format;
 using sptrsv::mm_symmetry;
 
 const std::string real_general = "%%MatrixMarket matrix coordinate real general\n";
@@ -211,6 +212,25 @@ TEST(MatrixMarketNumber, ReadsNonFiniteValues) {
 
 // ---- reading
 
+struct malformed_text {
+  std::string text;
+  std::int64_t line;
+  std::string message;  // a part of it
+};
+
+void expect_parse_errors(const std::vector<malformed_text>& cases) {
+  for (const auto& [text, line, message] : cases) {
+    try {
+      read_text(text);
+      ADD_FAILURE() << "accepted: " << text;
+    } catch (const sptrsv::parse_error& failure) {
+      EXPECT_EQ(failure.line(), line) << text;
+      EXPECT_NE(std::string(failure.what()).find(message), std::string::npos)
+          << text << "\n  says: " << failure.what() << "\n  without: " << message;
+    }
+  }
+}
+
 TEST(MatrixMarketReader, ReadsARealGeneralFile) {
   sptrsv::matrix_market_header header;
   const auto matrix = read_text(real_general + "% a comment\n3 4 3\n1 1 1.5\n3 4 -2e3\n2 1 7\n", &header);
@@ -241,10 +261,97 @@ TEST(MatrixMarketReader, ToleratesWhatFilesContain) {
   }
 }
 
+TEST(MatrixMarketReader, ReadsWhatToolsWriteAroundTheText) {
+  const std::string expected = write_text(read_text(real_general + "2 2 2\n1 1 1000\n2 2 0.5\n"));
+  const std::string plain = real_general + "%\n2 2 2\n1 1 1000\n\n2 2 0.5\n";
+  std::string with_cr = plain;
+  std::replace(with_cr.begin(), with_cr.end(), '\n', '\r');
+  for (const std::string& text :
+       {"\xEF\xBB\xBF" + plain, "  " + plain, with_cr, with_cr.substr(0, with_cr.size() - 1), plain + "\x1a",
+        plain + "\x1a\n\n", plain + std::string(512, '\0'), plain + "\n% end of the file"s + "\n\0\n"s,
+        "%%MatrixMarket matrix coordinate real general % by a tool\n2 2 2 % sizes\n1 1 1000 % pivot\n"
+        "2 2 0.5\t%\n"s}) {
+    EXPECT_EQ(write_text(read_text(text)), expected) << text;
+  }
+}
+
+TEST(MatrixMarketReader, CountsLinesThatEndInCr) {
+  expect_parse_errors({{"%%MatrixMarket matrix coordinate real general\r%\r1 1 1\r1 1 x\r", 4, "'x'"}});
+}
+
+TEST(MatrixMarketReader, ReadsArrayFilesByColumns) {
+  sptrsv::matrix_market_header header;
+  const auto matrix =
+      read_text("%%MatrixMarket matrix array real general\n%\n2 3\n1\n2\n\n0\n-4e1\n% x\n5\n6\n", &header);
+  EXPECT_EQ(matrix.rows, 2);
+  EXPECT_EQ(matrix.cols, 3);
+  EXPECT_EQ(matrix.row_indices, (std::vector<std::int32_t>{0, 1, 0, 1, 0, 1}));
+  EXPECT_EQ(matrix.column_indices, (std::vector<std::int32_t>{0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(matrix.values, (std::vector<double>{1, 2, 0, -40, 5, 6}));
+  EXPECT_EQ(header.format, mm_format::array);
+  EXPECT_EQ(header.entries, 6);
+  EXPECT_EQ(read_text("%%MatrixMarket matrix array real general\n0 3\n", &header).values.size(), 0U);
+  EXPECT_EQ(
+      read_text<std::complex<double>>("%%MatrixMarket matrix array complex general\n1 1\n3 -4\n").values,
+      (std::vector<std::complex<double>>{{3, -4}}));
+}
+
+TEST(MatrixMarketReader, ReadsVectors) {
+  for (const std::string banner : {"%%MatrixMarket vector array real general\n3\n",
+                                   "%%MatrixMarket matrix array unsigned-integer general\n%\n3 1\n"}) {
+    const auto vector = read_text(banner + "1\n2\n3\n");
+    EXPECT_EQ(vector.rows, 3);
+    EXPECT_EQ(vector.cols, 1);
+    EXPECT_EQ(vector.values, (std::vector<double>{1, 2, 3}));
+  }
+}
+
+TEST(MatrixMarketReader, ReadsTheStoredTriangleOfSymmetricArrayFiles) {
+  const auto text = [](const std::string& symmetry) {
+    return "%%MatrixMarket matrix array real " + symmetry + "\n3 3\n";
+  };
+  const auto symmetric = read_text(text("symmetric") + "1\n2\n3\n4\n5\n6\n");
+  EXPECT_EQ(symmetric.row_indices, (std::vector<std::int32_t>{0, 1, 0, 2, 0, 1, 2, 1, 2}));
+  EXPECT_EQ(symmetric.column_indices, (std::vector<std::int32_t>{0, 0, 1, 0, 2, 1, 1, 2, 2}));
+  EXPECT_EQ(symmetric.values, (std::vector<double>{1, 2, 2, 3, 3, 4, 5, 5, 6}));
+  const auto skew = read_text(text("skew-symmetric") + "1\n2\n3\n");
+  EXPECT_EQ(skew.row_indices, (std::vector<std::int32_t>{1, 0, 2, 0, 2, 1}));
+  EXPECT_EQ(skew.column_indices, (std::vector<std::int32_t>{0, 1, 0, 2, 1, 2}));
+  EXPECT_EQ(skew.values, (std::vector<double>{1, -1, 2, -2, 3, -3}));
+}
+
+TEST(MatrixMarketReader, NamesWhatTheInputIsInstead) {
+  const auto message_of = [](const std::string& text) -> std::string {
+    const temporary_file file(".mtx");
+    file.assign(text);
+    try {
+      sptrsv::read_matrix_market<double>(file.path());
+    } catch (const sptrsv::error& failure) {
+      EXPECT_NE(std::string(failure.what()).find(file.path()), std::string::npos) << failure.what();
+      return failure.what();
+    }
+    return "accepted";
+  };
+  std::string tar =
+      "matrix/matrix.mtx" + std::string(240, '\0') + "ustar" + std::string(300, '\0') + real_general;
+  for (const auto& [text, part] :
+       std::vector<std::pair<std::string, std::string>>{{"\xFD" + "7zXZ\0rest"s, "xz -d"},
+                                                        {"BZh91AY&SY", "bzip2 -d"},
+                                                        {"\x28\xB5\x2F\xFDrest", "zstd -d"},
+                                                        {"PK\x03\x04rest", "unzip"},
+                                                        {tar, "tar archive"},
+                                                        {"\xFF\xFE%\0%\0"s, "UTF-8"},
+                                                        {"\xFE\xFF\0%\0%"s, "UTF-8"}}) {
+    EXPECT_NE(message_of(text).find(part), std::string::npos) << message_of(text);
+  }
+}
+
 TEST(MatrixMarketReader, ReadsIntegerFiles) {
   const std::string text =
       "%%MatrixMarket matrix coordinate integer general\n1 1 4\n1 1 +12\n1 1 -3\n1 1 9007199254740993\n"
       "1 1 100000000000000000000\n";
+  EXPECT_EQ(read_text("%%MatrixMarket matrix coordinate unsigned-integer general\n1 1 1\n1 1 7\n").values,
+            (std::vector<double>{7}));
   EXPECT_EQ(read_text(text).values, (std::vector<double>{12, -3, 9007199254740992, 1e20}));
   EXPECT_EQ(read_text<std::complex<float>>(text).values[1], std::complex<float>(-3));
 }
@@ -442,25 +549,6 @@ TEST(MatrixMarketReader, SaysWhenTheInputCannotBeRead) {
 
 // ---- malformed text
 
-struct malformed_text {
-  std::string text;
-  std::int64_t line;
-  std::string message;  // a part of it
-};
-
-void expect_parse_errors(const std::vector<malformed_text>& cases) {
-  for (const auto& [text, line, message] : cases) {
-    try {
-      read_text(text);
-      ADD_FAILURE() << "accepted: " << text;
-    } catch (const sptrsv::parse_error& failure) {
-      EXPECT_EQ(failure.line(), line) << text;
-      EXPECT_NE(std::string(failure.what()).find(message), std::string::npos)
-          << text << "\n  says: " << failure.what() << "\n  without: " << message;
-    }
-  }
-}
-
 TEST(MatrixMarketErrors, Banner) {
   const std::string start = "%%MatrixMarket ";
   expect_parse_errors({
@@ -469,8 +557,13 @@ TEST(MatrixMarketErrors, Banner) {
       {"%MatrixMarket matrix coordinate real general\n1 1 0\n", 1, "starts with"},
       {"1 1 0\n", 1, "starts with"},
       {start, 1, "banner ends before the object"},
-      {start + "vector coordinate real general\n", 1, "object 'vector' is not supported; supported: matrix"},
-      {start + "matrix array real general\n2 2\n", 1, "format 'array' is not supported"},
+      {start + "vector coordinate real general\n", 1,
+       "format 'coordinate' is not supported; supported: array"},
+      {start + "tensor array real general\n", 1,
+       "object 'tensor' is not supported; supported: matrix, vector"},
+      {start + "matrix dense real general\n2 2\n", 1, "format 'dense' is not supported"},
+      {start + "matrix array pattern general\n2 2\n", 1, "a pattern has no values, so it cannot be an array"},
+      {start + "vector array real symmetric\n1\n", 2, "a vector cannot be symmetric"},
       {start + "matrix coordinate\r\n", 1, "banner ends before the field"},
       {start + "matrix coordinate quaternion general\n", 1,
        "field 'quaternion' is not supported; supported: real"},
@@ -490,7 +583,8 @@ TEST(MatrixMarketErrors, SizeLine) {
       {real_general + "2\n", 2, "ends before the number of columns"},
       {real_general + "%\n2 2\r\n", 3, "ends before the number of entries"},
       {real_general + "2 2 1 1\n", 2, "unexpected '1'"},
-      {real_general + "2 2 1 % x\n", 2, "unexpected '%'"},
+      {"%%MatrixMarket matrix array real general\n2 2 4\n", 2, "unexpected '4'"},
+      {"%%MatrixMarket matrix array real general\n4294967296 4294967296\n", 2, "does not fit 64 bits"},
       {real_general + "-2 2 1\n", 2, "number of rows '-2' is negative"},
       {real_general + "2 -2 1\n", 2, "number of columns '-2' is negative"},
       {real_general + "2 2 -99999999999999999999\n", 2, "is negative"},
@@ -538,7 +632,7 @@ TEST(MatrixMarketErrors, Values) {
       {start + "1 1 1e400\n", 3, "value '1e400' is too large"},
       {start + "1 1 1\0\n"s, 3, "value '1?' is not a number"},
       {start + "1 1 1 2\n", 3, "unexpected '2' at the end of the line"},
-      {start + "1 1 1 % c\n", 3, "unexpected '%' at the end of the line"},
+      {start + "1 1 1 c % d\n", 3, "unexpected 'c' at the end of the line"},
       {integer + "1 1 1.5\n", 3, "value '1.5' is not an integer"},
       {integer + "1 1\n", 3, "value is missing"},
       {integer + "1 1 nan\n", 3, "value 'nan' is not an integer"},
@@ -558,7 +652,8 @@ TEST(MatrixMarketErrors, NumberOfEntries) {
       {real_general + "2 2 2\n1 1 1", 4, "the file ends after 1 of 2 entries"},
       {real_general + "2 2 1\n1 1 1\n\n2 2 2\n", 5, "goes on after its 1 entries"},
       {real_general + "2 2 0\n% fine\njunk\n", 4, "goes on after its 0 entries"},
-      {real_general + "2 2 1\n1 1 1\n\0\n"s, 4, "goes on after its 1 entries"},
+      {real_general + "2 2 1\n1 1 1\n\0 2\n"s, 4, "goes on after its 1 entries"},
+      {"%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", 6, "the file ends after 3 of 4 entries"},
   });
 }
 
@@ -570,6 +665,7 @@ TEST(MatrixMarketErrors, Symmetry) {
       {skew + "2 2 1\n2 2 1\n", 3, "diagonal entry 2 of a skew-symmetric matrix is not zero"},
       {skew + "2 2 1\n2 2 nan\n", 3, "diagonal entry 2 of a skew-symmetric matrix is not zero"},
   });
+  expect_parse_errors({{"%%MatrixMarket matrix array real hermitian\n1 2\n1\n", 2, "not square"}});
   const std::string hermitian = "%%MatrixMarket matrix coordinate complex hermitian\n2 2 1\n1 1 2 ";
   EXPECT_EQ(read_text<std::complex<double>>(hermitian + "0\n").values[0], 2.0);
   EXPECT_EQ(code_of([&] { read_text<std::complex<double>>(hermitian + "1e-300\n"); }), errc::parse_error);
@@ -716,6 +812,22 @@ TEST(MatrixMarketWriter, WritesShortText) {
             "%%MatrixMarket matrix coordinate complex symmetric\n1 1 1\n1 1 0.5 -1\n");
 }
 
+TEST(MatrixMarketWriter, WritesVectorsAsArrayFiles) {
+  const std::vector<double> columns{1, 2.5, -3, 4};
+  std::ostringstream stream;
+  sptrsv::write_matrix_market(stream, sptrsv::dense_view<const double>(columns));
+  EXPECT_EQ(stream.str(), "%%MatrixMarket matrix array real general\n4 1\n1\n2.5\n-3\n4\n");
+  stream.str("");
+  sptrsv::write_matrix_market(stream, sptrsv::dense_view<const double>::row_major(columns.data(), 2, 2, 2));
+  EXPECT_EQ(stream.str(), "%%MatrixMarket matrix array real general\n2 2\n1\n-3\n2.5\n4\n");
+
+  const std::vector<std::complex<float>> values{{1, -2}, {0.1F, 0}};
+  const temporary_file file(".mtx");
+  sptrsv::write_matrix_market(file.path(), sptrsv::dense_view<const std::complex<float>>(values));
+  EXPECT_EQ(file.bytes(), "%%MatrixMarket matrix array complex general\n2 1\n1 -2\n0.1 0\n");
+  EXPECT_EQ(sptrsv::read_matrix_market<std::complex<float>>(file.path()).values, values);
+}
+
 TEST(MatrixMarketWriter, DoesNotUseTheLocale) {
   struct comma : std::numpunct<char> {
     char do_decimal_point() const override { return ','; }
@@ -829,6 +941,22 @@ TEST(MatrixMarketGzip, RefusesDamagedStreams) {
   std::string wrong_method = packed;
   wrong_method[2] = 7;
   EXPECT_EQ(code_of([&] { read_text(wrong_method); }), errc::io_error);
+}
+
+TEST(MatrixMarketGzip, NamesTheDamagedFile) {
+  const std::string packed = gzip(write_text(small_matrix()));
+  const temporary_file file(".mtx.gz");
+  std::string wrong_method = packed;
+  wrong_method[2] = 7;
+  for (const std::string& bytes : {packed.substr(0, packed.size() / 2), packed + "x", wrong_method}) {
+    file.assign(bytes);
+    try {
+      sptrsv::read_matrix_market<double>(file.path());
+      FAIL();
+    } catch (const sptrsv::error& failure) {
+      EXPECT_NE(std::string(failure.what()).find(file.path()), std::string::npos) << failure.what();
+    }
+  }
 }
 
 TEST(MatrixMarketGzip, SaysWhenTheOutputCannotBeWritten) {

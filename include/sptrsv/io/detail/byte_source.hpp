@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -129,8 +130,9 @@ class unread_source final : public byte_source {
 /// Decompresses a gzip file of one or more members (RFC 1952). zlib checks lengths and checksums.
 class gzip_source final : public byte_source {
  public:
-  explicit gzip_source(std::unique_ptr<byte_source> compressed)
-      : compressed_(std::move(compressed)), input_(std::size_t{1} << 16) {
+  /// `name`: the input in messages.
+  gzip_source(std::unique_ptr<byte_source> compressed, std::string name)
+      : compressed_(std::move(compressed)), name_(std::move(name)), input_(std::size_t{1} << 16) {
     constexpr int window_bits_gzip_only = 15 + 16;
     SPTRSV_EXPECTS(inflateInit2(&zlib_, window_bits_gzip_only) == Z_OK, errc::out_of_memory,
                    "zlib could not be initialised");
@@ -141,14 +143,14 @@ class gzip_source final : public byte_source {
     zlib_.next_out = reinterpret_cast<Bytef*>(to);
     zlib_.avail_out = static_cast<uInt>(capacity);
     while (zlib_.avail_out > 0 && (has_input() || !between_members_)) {
-      SPTRSV_EXPECTS(zlib_.avail_in > 0, errc::io_error, "the gzip stream is cut short");
+      SPTRSV_EXPECTS(zlib_.avail_in > 0, errc::io_error, name_ + " is cut short: its gzip stream has no end");
       if (between_members_) {
         inflateReset(&zlib_);
       }
       const int result = inflate(&zlib_, Z_NO_FLUSH);
       SPTRSV_EXPECTS(
           result == Z_OK || result == Z_STREAM_END, errc::io_error,
-          std::string("the gzip stream is corrupt: ") + (zlib_.msg != nullptr ? zlib_.msg : zError(result)));
+          name_ + " is a corrupt gzip stream: " + (zlib_.msg != nullptr ? zlib_.msg : zError(result)));
       between_members_ = result == Z_STREAM_END;
     }
     return capacity - zlib_.avail_out;
@@ -170,6 +172,7 @@ class gzip_source final : public byte_source {
   }
 
   std::unique_ptr<byte_source> compressed_;
+  std::string name_;
   std::vector<char> input_;
   z_stream zlib_{};
   bool between_members_ = false;  // the input may end only between members
@@ -177,19 +180,33 @@ class gzip_source final : public byte_source {
 
 #endif
 
-/// Returns the source, or its decompressed text if it starts with the magic bytes of gzip. `name`: for
-/// messages.
+/// Returns the source, or its decompressed text if it starts with the magic bytes of gzip. Throws `error`
+/// with errc::unsupported for other archives. `name`: the input in messages.
 inline std::unique_ptr<byte_source> unpacked(std::unique_ptr<byte_source> source, const std::string& name) {
-  char magic[2] = {};
-  const std::size_t count = source->read(magic, sizeof magic);
-  const bool is_gzip = count == 2 && magic[0] == '\x1f' && magic[1] == '\x8b';
-  source = std::make_unique<unread_source>(std::move(source), std::string(magic, count));
-  if (!is_gzip) {
+  struct archive {
+    std::string_view magic;
+    const char* format;
+    const char* command;
+  };
+  constexpr archive others[] = {{"\xFD"
+                                 "7zXZ",
+                                 "xz", "xz -d"},
+                                {"BZh", "bzip2", "bzip2 -d"},
+                                {"\x28\xB5\x2F\xFD", "zstd", "zstd -d"},
+                                {"PK\x03\x04", "zip", "unzip"}};
+  char bytes[5] = {};
+  const std::string_view front(bytes, source->read(bytes, sizeof bytes));
+  for (const archive& other : others) {
+    SPTRSV_EXPECTS(front.substr(0, other.magic.size()) != other.magic, errc::unsupported,
+                   name + " is compressed with " + other.format +
+                       ", which is not supported: decompress it with '" + other.command + "' first");
+  }
+  source = std::make_unique<unread_source>(std::move(source), std::string(front));
+  if (front.substr(0, 2) != "\x1F\x8B") {
     return source;
   }
 #ifdef SPTRSV_WITH_ZLIB
-  static_cast<void>(name);
-  return std::make_unique<gzip_source>(std::move(source));
+  return std::make_unique<gzip_source>(std::move(source), name);
 #else
   throw error(errc::unsupported, name + " is compressed with gzip, which needs a build with zlib");
 #endif

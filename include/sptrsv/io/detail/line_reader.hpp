@@ -1,4 +1,6 @@
-// Reads a text line by line, in blocks of a fixed size: the memory does not grow with the text.
+// Reads a text line by line, in blocks of a fixed size: the memory does not grow with the text. Lines end
+// with
+// '\n', or with '\r' if the first block holds no '\n'.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +28,7 @@ class line_reader {
   /// '\n', also the last one if the text does not end with it, so that a parser needs no other bound. Throws
   /// `parse_error` if the line is too long.
   const char* next_line() {
-    const char* line_end = find_line_end();
+    char* line_end = find_line_end();
     if (line_end == nullptr && refill()) {
       line_end = find_line_end();
     }
@@ -34,6 +36,7 @@ class line_reader {
     if (line_end == nullptr) {
       return last_line();
     }
+    *line_end = '\n';
     const char* const line = next_;
     next_ = line_end + 1;
     return line;
@@ -43,8 +46,9 @@ class line_reader {
   [[nodiscard]] std::int64_t number() const noexcept { return number_; }
 
  private:
-  [[nodiscard]] const char* find_line_end() const {
-    return static_cast<const char*>(std::memchr(next_, '\n', static_cast<std::size_t>(end_ - next_)));
+  [[nodiscard]] char* find_line_end() const { return find(line_end_); }
+  [[nodiscard]] char* find(char c) const {
+    return static_cast<char*>(std::memchr(next_, c, static_cast<std::size_t>(end_ - next_)));
   }
 
   // Moves the beginning of a line to the front of the block and fills the rest of the block.
@@ -54,6 +58,9 @@ class line_reader {
     const std::size_t count = source_.read(block_.get() + carried, block_bytes - carried);
     next_ = block_.get();
     end_ = block_.get() + carried + count;
+    if (number_ == 0 && find('\n') == nullptr) {
+      line_end_ = '\r';
+    }
     return count > 0;
   }
 
@@ -72,9 +79,10 @@ class line_reader {
 
   byte_source& source_;
   std::unique_ptr<char[]> block_;
-  const char* next_;  // the first byte after the latest line
+  char* next_;  // the first byte after the latest line
   char* end_;
   std::int64_t number_ = 0;
+  char line_end_ = '\n';
 };
 
 }  // namespace sptrsv::detail

@@ -1,4 +1,4 @@
-// The entries of Matrix Market coordinate files.
+// The entries of Matrix Market files.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +28,7 @@ class matrix_market_entry_parser {
         mirror_(options.expand_symmetry && header.symmetry != mm_symmetry::general) {
     matrix_.rows = header.rows;
     matrix_.cols = header.cols;
+    array_row_ = first_row_of(0);
   }
 
   /// Returns the matrix; called once. Parses the text up to its end. Throws `parse_error`, and `error` with
@@ -78,14 +79,14 @@ class matrix_market_entry_parser {
         options_.progress(done, header_.entries);
       }
     } while (done < header_.entries);
-    if (text_.next_content() != nullptr) {
+    if (!text_.ends_here()) {
       text_.fail("the file goes on after its " + std::to_string(header_.entries) + " entries");
     }
   }
 
   // Reserves memory for the entries of the size line, but not for more than the size of the text allows.
   void reserve() {
-    constexpr std::uint64_t shortest_entry = 4;  // "1 1\n"
+    const std::uint64_t shortest_entry = header_.format == mm_format::array ? 2 : 4;  // "1\n", "1 1\n"
     constexpr std::uint64_t without_hint = std::uint64_t{1} << 16;
     const std::uint64_t possible = text_.size_hint() ? *text_.size_hint() / shortest_entry + 1 : without_hint;
     const std::uint64_t stored = std::min(static_cast<std::uint64_t>(header_.entries), possible);
@@ -102,8 +103,14 @@ class matrix_market_entry_parser {
       text_.fail("the file ends after " + std::to_string(done) + " of " + std::to_string(header_.entries) +
                  " entries");
     }
-    const std::int64_t row = parse_index(text, header_.rows, "row");
-    const std::int64_t column = parse_index(text, header_.cols, "column");
+    std::int64_t row = array_row_;
+    std::int64_t column = array_column_;
+    if (header_.format == mm_format::coordinate) {
+      row = parse_index(text, header_.rows, "row");
+      column = parse_index(text, header_.cols, "column");
+    } else if (++array_row_ == header_.rows) {
+      array_row_ = first_row_of(++array_column_);
+    }
     const Value value = parse_value<Field>(text);
     text_.expect_end(text);
     append(row, column, value);
@@ -113,6 +120,13 @@ class matrix_market_entry_parser {
         append(column, row, mirrored(value, header_.symmetry));
       }
     }
+  }
+
+  /// Returns the first row of a column of an array file.
+  [[nodiscard]] std::int64_t first_row_of(std::int64_t column) const {
+    return header_.symmetry == mm_symmetry::general          ? 0
+           : header_.symmetry == mm_symmetry::skew_symmetric ? column + 1
+                                                             : column;
   }
 
   void append(std::int64_t row, std::int64_t column, const Value& value) {
@@ -206,6 +220,8 @@ class matrix_market_entry_parser {
   const matrix_market_header& header_;
   const matrix_market_options& options_;
   bool mirror_;
+  std::int64_t array_row_ = 0;  // of the next value of an array file
+  std::int64_t array_column_ = 0;
   coordinate_matrix<Value, Index> matrix_;
 };
 

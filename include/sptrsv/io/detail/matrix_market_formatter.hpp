@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "sptrsv/error.hpp"
 #include "sptrsv/io/detail/byte_sink.hpp"
 #include "sptrsv/io/matrix_market_types.hpp"
+#include "sptrsv/types.hpp"
 
 namespace sptrsv::detail {
 
@@ -26,6 +28,65 @@ bool same_value(const Value& a, const Value& b) {
   } else {
     return a == b || (std::isnan(a) && std::isnan(b));
   }
+}
+
+/// Collects Matrix Market text in blocks and passes them to a sink.
+class matrix_market_output {
+ public:
+  explicit matrix_market_output(byte_sink& sink) : sink_(sink) {}
+
+  void append(std::string_view text) { text_ += text; }
+
+  /// Appends the shortest decimal text of a number, or of the two parts of a complex number, and a separator.
+  template <class Number>
+  void append(const Number& number, char separator) {
+    if constexpr (is_complex<Number>::value) {
+      append(number.real(), ' ');
+      append(number.imag(), separator);
+    } else {
+      char digits[32];  // at most 24 for a double, 20 for an integer
+      const auto result = std::to_chars(digits, digits + sizeof digits, number);
+      text_.append(digits, result.ptr);
+      text_ += separator;
+    }
+  }
+
+  /// Passes the text on if a block is full; called between lines.
+  void end_line() {
+    if (text_.size() >= block_bytes) {
+      sink_.write(text_);
+      text_.clear();
+    }
+  }
+
+  /// Passes the rest on; called once.
+  void finish() {
+    sink_.write(text_);
+    sink_.finish();
+  }
+
+ private:
+  static constexpr std::size_t block_bytes = std::size_t{1} << 16;
+
+  byte_sink& sink_;
+  std::string text_;
+};
+
+/// Writes a dense matrix as an array file.
+template <class Value>
+void write_matrix_market_array(byte_sink& sink, dense_view<const Value> matrix) {
+  matrix_market_output to(sink);
+  to.append("%%MatrixMarket matrix array ");
+  to.append(is_complex<Value>::value ? "complex general\n" : "real general\n");
+  to.append(matrix.rows, ' ');
+  to.append(matrix.columns, '\n');
+  for (std::int64_t column = 0; column < matrix.columns; ++column) {
+    for (std::int64_t row = 0; row < matrix.rows; ++row) {
+      to.append(matrix.data[row * matrix.row_stride + column * matrix.column_stride], '\n');
+      to.end_line();
+    }
+  }
+  to.finish();
 }
 
 /// Writes a coordinate matrix as Matrix Market text.
@@ -47,24 +108,21 @@ class matrix_market_formatter {
   }
 
   /// Writes the text.
-  void write(byte_sink& sink) {
-    write_header();
+  void write(byte_sink& sink) const {
+    matrix_market_output to(sink);
+    write_header(to);
     for (std::size_t k = 0; k < matrix_.values.size(); ++k) {
       if (is_stored(k)) {
-        write_entry(k);
-      }
-      if (text_.size() >= block_bytes) {
-        sink.write(text_);
-        text_.clear();
+        to.append(std::int64_t{matrix_.row_indices[k]} + 1, ' ');
+        to.append(std::int64_t{matrix_.column_indices[k]} + 1, ' ');
+        to.append(matrix_.values[k], '\n');
+        to.end_line();
       }
     }
-    sink.write(text_);
-    sink.finish();
+    to.finish();
   }
 
  private:
-  static constexpr std::size_t block_bytes = std::size_t{1} << 16;
-
   [[nodiscard]] bool is_stored(std::size_t k) const {
     return symmetry_ == mm_symmetry::general || matrix_.row_indices[k] >= matrix_.column_indices[k];
   }
@@ -137,55 +195,36 @@ class matrix_market_formatter {
     }
   }
 
-  void write_header() {
-    text_ = "%%MatrixMarket matrix coordinate ";
-    text_ += is_complex<Value>::value ? "complex " : "real ";
+  [[nodiscard]] const char* name_of_symmetry() const {
     switch (symmetry_) {
       case mm_symmetry::general:
-        text_ += "general";
-        break;
+        return "general";
       case mm_symmetry::skew_symmetric:
-        text_ += "skew-symmetric";
-        break;
-      case mm_symmetry::symmetric:
-        text_ += "symmetric";
-        break;
+        return "skew-symmetric";
       case mm_symmetry::hermitian:  // the format has no real hermitian matrices
-        text_ += is_complex<Value>::value ? "hermitian" : "symmetric";
+        return is_complex<Value>::value ? "hermitian" : "symmetric";
+      case mm_symmetry::symmetric:
         break;
     }
+    return "symmetric";
+  }
+
+  void write_header(matrix_market_output& to) const {
     std::int64_t entries = 0;
     for (std::size_t k = 0; k < matrix_.values.size(); ++k) {
       entries += is_stored(k) ? 1 : 0;
     }
-    text_ += "\n";
-    append(matrix_.rows, ' ');
-    append(matrix_.cols, ' ');
-    append(entries, '\n');
-  }
-
-  void write_entry(std::size_t k) {
-    append(std::int64_t{matrix_.row_indices[k]} + 1, ' ');
-    append(std::int64_t{matrix_.column_indices[k]} + 1, ' ');
-    if constexpr (is_complex<Value>::value) {
-      append(matrix_.values[k].real(), ' ');
-      append(matrix_.values[k].imag(), '\n');
-    } else {
-      append(matrix_.values[k], '\n');
-    }
-  }
-
-  template <class Number>
-  void append(Number number, char separator) {
-    char digits[32];  // at most 24 for a double, 20 for an integer
-    const auto result = std::to_chars(digits, digits + sizeof digits, number);
-    text_.append(digits, result.ptr);
-    text_ += separator;
+    to.append("%%MatrixMarket matrix coordinate ");
+    to.append(is_complex<Value>::value ? "complex " : "real ");
+    to.append(name_of_symmetry());
+    to.append("\n");
+    to.append(matrix_.rows, ' ');
+    to.append(matrix_.cols, ' ');
+    to.append(entries, '\n');
   }
 
   const coordinate_matrix<Value, Index>& matrix_;
   mm_symmetry symmetry_;
-  std::string text_;
 };
 
 }  // namespace sptrsv::detail

@@ -1,9 +1,12 @@
-// The first lines of Matrix Market coordinate files: banner, comments and size line.
+// The first lines of Matrix Market files: banner, comments and size line.
 // Boisvert, Pozo, Remington: "The Matrix Market exchange formats: initial design", NISTIR 5935, 1996.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -55,17 +58,43 @@ class matrix_market_header_parser {
                                   " is not supported; supported: " + names);
   }
 
+  /// Throws `parse_error`, which names what the text seems to be.
+  [[noreturn]] void fail_banner(std::string_view line) const {
+    const std::string_view mark = line.substr(0, 2);
+    if (mark == "\xFF\xFE" || mark == "\xFE\xFF") {
+      text_.fail("the text is UTF-16; a Matrix Market file is ASCII or UTF-8");
+    }
+    if (line.size() > 262 && line.substr(257, 5) == "ustar") {
+      text_.fail("this is a tar archive; extract the Matrix Market file first");
+    }
+    text_.fail("a Matrix Market file starts with '%%MatrixMarket'");
+  }
+
+  /// Parses the first line, which may start with the byte order mark of UTF-8.
   void parse_banner() {
     const char* text = text_.next_line();
-    if (text == nullptr || next_word(text) != "%%matrixmarket") {
-      text_.fail("a Matrix Market file starts with '%%MatrixMarket'");
+    if (text == nullptr) {
+      fail_banner({});
     }
-    choose<int>(text, "object", {{"matrix", 0}});
-    choose<int>(text, "format", {{"coordinate", 0}});
+    const char* end = text;
+    while (*end != '\n') {
+      ++end;
+    }
+    const std::string_view line(text, static_cast<std::size_t>(end - text));
+    text += line.substr(0, 3) == "\xEF\xBB\xBF" ? 3 : 0;
+    if (next_word(text) != "%%matrixmarket") {
+      fail_banner(line);
+    }
+    is_vector_ = choose<bool>(text, "object", {{"matrix", false}, {"vector", true}});
+    header_.format =
+        is_vector_ ? choose<mm_format>(text, "format", {{"array", mm_format::array}})
+                   : choose<mm_format>(text, "format",
+                                       {{"coordinate", mm_format::coordinate}, {"array", mm_format::array}});
     header_.field = choose<mm_field>(text, "field",
                                      {{"real", mm_field::real},
                                       {"double", mm_field::real},
                                       {"integer", mm_field::integer},
+                                      {"unsigned-integer", mm_field::integer},
                                       {"complex", mm_field::complex},
                                       {"pattern", mm_field::pattern}});
     header_.symmetry = choose<mm_symmetry>(text, "symmetry",
@@ -77,6 +106,9 @@ class matrix_market_header_parser {
     if (header_.field == mm_field::pattern && header_.symmetry == mm_symmetry::skew_symmetric) {
       text_.fail("a pattern has no values, so it cannot be skew-symmetric");
     }
+    if (header_.field == mm_field::pattern && header_.format == mm_format::array) {
+      text_.fail("a pattern has no values, so it cannot be an array");
+    }
   }
 
   void parse_size_line() {
@@ -85,12 +117,34 @@ class matrix_market_header_parser {
       text_.fail("the file ends before the size line");
     }
     header_.rows = parse_count(text, "number of rows");
-    header_.cols = parse_count(text, "number of columns");
-    header_.entries = parse_count(text, "number of entries");
+    header_.cols = is_vector_ ? 1 : parse_count(text, "number of columns");
+    header_.entries =
+        header_.format == mm_format::array ? count_of_array() : parse_count(text, "number of entries");
     text_.expect_end(text);
+    if (header_.symmetry != mm_symmetry::general && is_vector_) {
+      text_.fail("a vector cannot be symmetric, skew-symmetric or hermitian");
+    }
     if (header_.symmetry != mm_symmetry::general && header_.rows != header_.cols) {
       text_.fail("a matrix of " + std::to_string(header_.rows) + " x " + std::to_string(header_.cols) +
                  " is not square and cannot be symmetric, skew-symmetric or hermitian");
+    }
+  }
+
+  /// Returns the number of values of an array file, which leaves out those above the diagonal of a symmetric
+  /// matrix, and the diagonal of a skew-symmetric one.
+  [[nodiscard]] std::int64_t count_of_array() const {
+    const std::int64_t rows = header_.rows;
+    if (header_.cols > 0 && rows > std::numeric_limits<std::int64_t>::max() / header_.cols) {
+      text_.fail("the number of values of an array of " + std::to_string(rows) + " x " +
+                 std::to_string(header_.cols) + " does not fit 64 bits");
+    }
+    switch (header_.symmetry) {
+      case mm_symmetry::general:
+        return rows * header_.cols;
+      case mm_symmetry::skew_symmetric:
+        return rows * header_.cols / 2 - rows / 2;
+      default:
+        return rows * header_.cols / 2 + (rows + 1) / 2;
     }
   }
 
@@ -115,6 +169,7 @@ class matrix_market_header_parser {
 
   matrix_market_text& text_;
   matrix_market_header header_;
+  bool is_vector_ = false;
 };
 
 }  // namespace sptrsv::detail

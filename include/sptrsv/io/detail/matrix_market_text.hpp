@@ -26,12 +26,12 @@ inline const char* skip_blanks(const char* text) noexcept {
   return text;
 }
 
-/// Returns whether the rest of the line is white space.
+/// Returns whether the rest of the line is white space or a comment.
 inline bool is_end(const char* text) noexcept {
   while (*text != '\n' && ends_word(*text)) {
     ++text;
   }
-  return *text == '\n';
+  return *text == '\n' || *text == '%';
 }
 
 /// Returns the word at `text` in quotes for a message, printable and shortened.
@@ -60,7 +60,7 @@ class matrix_market_text {
     const char* line = reader_.next_line();
     while (line != nullptr) {
       line = skip_blanks(line);
-      if (*line != '%' && !is_end(line)) {
+      if (!is_end(line)) {
         break;
       }
       line = reader_.next_line();
@@ -68,7 +68,23 @@ class matrix_market_text {
     return line;
   }
 
-  /// Throws `parse_error` if the rest of the line is not white space.
+  /// Returns whether nothing follows but comments, white space, and what fills the last block of a file in
+  /// old systems: Ctrl-Z and null characters.
+  bool ends_here() {
+    const char* text = next_content();
+    while (text != nullptr) {
+      while (*text == '\0' || *text == '\x1A') {
+        ++text;
+      }
+      if (!is_end(text)) {
+        return false;
+      }
+      text = next_content();
+    }
+    return true;
+  }
+
+  /// Throws `parse_error` if the rest of the line is neither white space nor a comment.
   void expect_end(const char* text) const {
     if (!is_end(text)) {
       fail("unexpected " + quoted(skip_blanks(text)) + " at the end of the line");
