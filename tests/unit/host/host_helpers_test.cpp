@@ -1,5 +1,5 @@
-// The contract of the functions that read matrices and vectors on the host: sizes, empty systems, objects that
-// were moved from and memory of a device. What they cannot take is refused before anything is read.
+// The contract of the functions that read matrices and vectors on the host: sizes, empty systems, objects
+// that were moved from and memory of a device. What they cannot take is refused before anything is read.
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -24,7 +24,7 @@ namespace {
 using rows_matrix = csr_matrix<double>;
 using columns_matrix = csc_matrix<double>;
 using rows_view = csr_view<double>;
-constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t largest_size = std::numeric_limits<std::int64_t>::max();
 
 rows_matrix chain() { return {3, 3, {0, 1, 3, 5}, {0, 0, 1, 1, 2}, {2, 1, 2, 1, 2}}; }
 
@@ -78,7 +78,8 @@ TEST(HostHelpers, TakeEmptyMatrices) {
 TEST(HostHelpers, RefuseSizesThatAreNegativeOrDoNotFit) {
   const rows_matrix a = chain();
   for (const reader& f : readers()) {
-    for (const std::int64_t bad : {std::int64_t{-1}, -most - 1, most, std::int64_t{1} << 31}) {
+    for (const std::int64_t bad :
+         {std::int64_t{-1}, -largest_size - 1, largest_size, std::int64_t{1} << 31}) {
       rows_view v = a;
       v.rows = v.columns = bad;
       expect_refused(f.name, errc::invalid_argument, "", [&] { f.read(v); });
@@ -144,15 +145,16 @@ TEST(HostHelpers, RefuseWhatWasMovedFrom) {
   expect_refused("reverse_cuthill_mckee", errc::size_mismatch, "row offsets",
                  [&] { reverse_cuthill_mckee(a); });
   expect_refused("greedy_colouring", errc::size_mismatch, "row offsets", [&] { greedy_colouring(a); });
-  expect_refused("reordered", errc::size_mismatch, "row offsets",
-                 [&] { reordered(a, std::vector<std::int32_t>{0, 1, 2}); });
+  expect_refused("reordered", errc::size_mismatch, "row offsets", [&] {
+    reordered(a, std::vector<std::int32_t>{0, 1, 2});
+  });
   columns_matrix by_columns = to_csc(taken);
   const columns_matrix also_taken = std::move(by_columns);
   by_columns.rows = by_columns.columns = also_taken.columns;
   expect_refused("to_csr", errc::size_mismatch, "column offsets", [&] { to_csr(by_columns); });
 
   auto made = reordered(taken, std::vector<std::int32_t>{2, 0, 1});
-  const rows_matrix matrix = std::move(made.matrix);
+  const rows_matrix moved_out = std::move(made.matrix);
   expect_refused("update_values", errc::size_mismatch, "0", [&] { made.update_values(taken.values); });
   expect_refused("update_values", errc::invalid_argument, "null", [&] {
     reordered(taken, std::vector<std::int32_t>{2, 0, 1}).update_values(span<const double>(nullptr, 5));
@@ -171,7 +173,9 @@ TEST(HostHelpers, RefuseOrdersAndColoursThatDoNotFit) {
   expect_refused("order", errc::invalid_argument, "colour", [] { return colours{{0, 2, 1}, 2}.order(); });
   expect_refused("order", errc::invalid_argument, "colour", [] { return colours{{0, -1, 1}, 2}.order(); });
   expect_refused("order", errc::invalid_argument, "colour", [] { return colours{{0, 0}, -1}.order(); });
-  expect_refused("order", errc::invalid_argument, "colour", [] { return colours{{0, 0}, most}.order(); });
+  expect_refused("order", errc::invalid_argument, "colour", [] {
+    return colours{{0, 0}, largest_size}.order();
+  });
 }
 
 /// The graph of A + A^T may have twice as many entries as A, more than the offsets of A can count.
@@ -199,7 +203,8 @@ TEST(HostHelpers, BackwardErrorComparesBAndXWithTheMatrix) {
   const auto sized = [&](std::int64_t rows, std::int64_t columns) {
     return view::column_major(memory.data(), rows, columns, rows);
   };
-  for (const std::int64_t rows : {std::int64_t{0}, std::int64_t{2}, std::int64_t{4}, std::int64_t{-1}, most}) {
+  for (const std::int64_t rows :
+       {std::int64_t{0}, std::int64_t{2}, std::int64_t{4}, std::int64_t{-1}, largest_size}) {
     refused("b has", errc::size_mismatch, sized(rows, 1), sized(3, 1));
     refused("x has", errc::size_mismatch, sized(3, 1), sized(rows, 1));
   }
@@ -207,8 +212,8 @@ TEST(HostHelpers, BackwardErrorComparesBAndXWithTheMatrix) {
   refused("columns", errc::size_mismatch, sized(3, -1), sized(3, -1));
   refused("null", errc::invalid_argument, view(nullptr, 3, 1, 1, 3), sized(3, 1));
   refused("null", errc::invalid_argument, sized(3, 1), view(nullptr, 3, 1, 1, 3));
-  refused("address space", errc::invalid_argument, view(memory.data(), 3, 2, 1, most), sized(3, 2));
-  refused("address space", errc::invalid_argument, sized(3, most), sized(3, most));
+  refused("address space", errc::invalid_argument, view(memory.data(), 3, 2, 1, largest_size), sized(3, 2));
+  refused("address space", errc::invalid_argument, sized(3, largest_size), sized(3, largest_size));
   EXPECT_TRUE(backward_error(a, {}, sized(3, 0), sized(3, 0)).ok());
   EXPECT_NO_THROW(backward_error(a, {}, view(memory.data(), 3, 2, 0, 0), sized(3, 2)));
 }
@@ -218,7 +223,8 @@ TEST(HostHelpers, RealViewsDoNotOverflow) {
   using view = dense_view<complex>;
   std::vector<complex> memory(6);
   EXPECT_EQ(real_view(view(memory.data(), 3, 2, 2, 1)).columns, 4);
-  for (const std::int64_t far : {most, most / 2 + 1, -most - 1, -most / 2 - 2}) {
+  for (const std::int64_t far :
+       {largest_size, largest_size / 2 + 1, -largest_size - 1, -largest_size / 2 - 2}) {
     expect_refused("real_view", errc::invalid_argument, "real_view",
                    [&] { real_view(view(memory.data(), 3, 2, far, 1)); });
     expect_refused("real_view", errc::invalid_argument, "real_view",
@@ -235,9 +241,9 @@ TEST(HostHelpers, RefuseDeviceMemory) {
   const std::vector<double> ones(3, 1.0);
   auto* const before = std::exchange(detail::is_device_only, &lies_on_device);
   for (const reader& f : readers()) {
-    for (const void* const array : {static_cast<const void*>(a.row_offsets.data()),
-                                    static_cast<const void*>(a.column_indices.data()),
-                                    static_cast<const void*>(a.values.data())}) {
+    for (const void* const array :
+         {static_cast<const void*>(a.row_offsets.data()), static_cast<const void*>(a.column_indices.data()),
+          static_cast<const void*>(a.values.data())}) {
       first_of_device = array;
       expect_refused(f.name, errc::wrong_memory_space, f.name, [&] { f.read(a); });
     }
