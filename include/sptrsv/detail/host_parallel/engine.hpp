@@ -1,7 +1,6 @@
 // The engine of host_parallel: chooses a plan, by predictions and by a trial, and runs its tasks.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>

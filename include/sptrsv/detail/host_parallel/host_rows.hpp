@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -131,7 +130,7 @@ class host_rows {
     auto e = static_cast<std::int64_t>(row_offsets[first]);
     for (auto p = static_cast<std::int64_t>(first); p < static_cast<std::int64_t>(end); ++p) {
       const auto row = static_cast<std::int64_t>(rows[p]);
-      std::array<Scalar, Columns> sum;
+      Scalar sum[static_cast<std::size_t>(Columns)];
       for (int k = 0; k < Columns; ++k) {
         sum[k] = alpha * load_scalar(from + row * b_stride + k * b_column_stride);
       }
