@@ -5,8 +5,10 @@
 
 namespace sptrsv::policy {
 
-/// Substitution on the cores of the host, by one or several OpenMP threads that wait for one another point to
-/// point. In a translation unit that is built without OpenMP, one thread does the work of all workers.
+/// Substitution on the cores of the host, by the calling thread and by threads of the library that help it.
+/// There are as many as OpenMP would start: OMP_NUM_THREADS, omp_set_num_threads and OMP_THREAD_LIMIT hold.
+/// One thread does the work of all workers in a translation unit that is built without OpenMP, in a child
+/// process of fork, and while the helpers serve another caller.
 ///
 /// The analysis predicts the time of four paths by a model of a core and takes the fastest one; info().path
 /// names it, and info().predictions has the times:
@@ -17,6 +19,9 @@ namespace sptrsv::policy {
 /// - pipeline: the same windows, which the workers take round-robin.
 /// - levels: level order; all workers share each level.
 ///
+/// Several workers must also gain in a trial of a few solves at the end of the analysis. If they take longer
+/// than one worker in later solves, because other processes use the cores, one worker solves for a while.
+///
 /// The solution has the bits of host_serial, with any path and number of workers.
 struct host_parallel {
   /// Name of the policy in solver_info and in messages.
@@ -24,9 +29,9 @@ struct host_parallel {
   /// Stream type of the solver: calls are complete when they return.
   using default_stream = host_stream;
 
-  /// Number of workers. 0: as many as the analysis predicts to be busy, at most as many as OpenMP would
-  /// start; one if several are not predicted to be clearly faster. Negative: analyze throws
-  /// errc::invalid_argument.
+  /// Number of workers. 0: as many as the analysis predicts to be busy, at most as many as threads are
+  /// allowed; one if several are not clearly faster. Another number is taken without a trial, and its workers
+  /// share the threads that are allowed. Negative or above 1024: analyze throws errc::invalid_argument.
   int workers = 0;
 };
 

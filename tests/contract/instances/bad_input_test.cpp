@@ -13,4 +13,11 @@ TEST(HostParallel, RefusesANegativeNumberOfWorkers) {
   bad_input<negative_workers::types>::expect(seen, errc::invalid_argument, "workers", "-1 workers");
 }
 
+TEST(HostParallel, RefusesMoreWorkersThanItsTablesHold) {
+  const auto a = make_matrix<double>(patterns::chain(3), {});
+  const auto seen = failure::of([&] { analyze(policy::host_parallel{100000}, a.by_rows); });
+  bad_input<negative_workers::types>::expect(seen, errc::invalid_argument, "100000 workers",
+                                             "100000 workers");
+}
+
 }  // namespace sptrsv::testing

@@ -21,7 +21,13 @@ detail::host_plan<std::int32_t> plan_of(const pattern& p, int asked, int availab
                                                detail::triangle_form(system_options{}, false));
   std::vector<std::int32_t> level_of_row;
   const std::int64_t levels = detail::find_levels(t.row_offsets, t.columns, level_of_row);
-  return detail::host_planner<std::int32_t, std::int32_t>(t, levels).plan(asked, available);
+  detail::host_planner<std::int32_t, std::int32_t> planner(t, levels);
+  if (asked > 1) {
+    return planner.plan_workers(asked);
+  }
+  auto one_worker = planner.plan_one_worker();
+  auto several = planner.plan_busy_workers(one_worker.nanoseconds, asked == 0 ? available : 1);
+  return several ? *several : one_worker;
 }
 
 void expect_choice(const pattern& p, int available, host_path path, int workers) {

@@ -4,11 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "sptrsv/detail/host_parallel/task_board.hpp"
 #include "sptrsv/solver.hpp"
 #include "support/matrices.hpp"
 
@@ -112,6 +113,14 @@ void expect_sound(const triangle& t, const thread_schedule& s) {
   ASSERT_EQ(s.task_offsets.front(), 0);
   ASSERT_EQ(at(s.task_offsets.back()), n);
   ASSERT_EQ(s.wait_offsets.back(), s.waits.size());
+  ASSERT_EQ(s.list_offsets.size(), workers + 1);
+  ASSERT_EQ(s.list_tasks.size(), s.tasks());
+  for (std::size_t w = 0; w < workers; ++w) {
+    for (std::size_t i = s.list_offsets[w]; i < s.list_offsets[w + 1]; ++i) {
+      EXPECT_EQ(at(s.task_workers[at(s.list_tasks[i])]), w);
+      EXPECT_TRUE(i == s.list_offsets[w] || s.list_tasks[i - 1] < s.list_tasks[i]);
+    }
+  }
   std::vector<int> worker_of(n, -1);
   std::vector<std::int64_t> task_of(n, 0);  // counted from 1 among the tasks of its worker
   std::vector<std::int64_t> finished(workers, 0);
@@ -170,11 +179,11 @@ TEST(HostSchedule, IsSoundForEveryPatternAndNumberOfWorkers) {
 TEST(HostSchedule, OrdersRowsOfThreads) {
   for_each_schedule([](const triangle& t, const thread_schedule& s) {
     const auto levels = detail::levels_on_host<std::int32_t>(t.row_offsets, t.columns);
-    for (const int threads : {s.workers, (s.workers + 1) / 2}) {
+    for (const int threads : {s.workers, (s.workers + 1) / 2, 1}) {
       std::vector<std::int32_t> level(s.rows.size(), -1);
-      const auto progress = std::make_unique<detail::host_progress[]>(at(s.workers));
+      detail::task_board board(s.workers);
       const auto run = [&](int thread) {
-        detail::run_tasks(s, progress.get(), thread, threads, [&](std::int32_t first, std::int32_t end) {
+        board.work(s, thread, [&](std::int32_t first, std::int32_t end) {
           for (std::int32_t p = first; p < end; ++p) {
             const std::size_t row = at(s.rows[at(p)]);
             std::int32_t found = 0;
@@ -196,6 +205,56 @@ TEST(HostSchedule, OrdersRowsOfThreads) {
       EXPECT_EQ(level, levels.level_of_row) << threads << " threads";
     }
   });
+}
+
+/// A thread that is held inside a task holds back its list only: another thread runs all that does not need
+/// it, and then sleeps. The thread that is held waits for this, so the test hangs if a list belongs to a
+/// thread.
+TEST(TaskBoard, AHeldThreadHoldsBackOnlyTheTaskThatItRuns) {
+  const triangle t = triangle_of(patterns::diagonal(100));
+  const thread_schedule s = detail::deal_windows(detail::window_order(t, 10, true), t, 5);
+  detail::task_board board(s.workers);
+  std::atomic<int> others{0};
+  std::atomic<bool> has_begun{false};
+  std::thread held([&] {
+    bool first = true;
+    board.work(s, 1, [&](std::int32_t, std::int32_t) {
+      if (std::exchange(first, false)) {
+        has_begun = true;
+        while (others < 8) {  // two tasks of each of the four other lists
+          std::this_thread::yield();
+        }
+      }
+    });
+  });
+  while (!has_begun) {
+    std::this_thread::yield();
+  }
+  board.work(s, 0, [&](std::int32_t, std::int32_t) { ++others; });
+  held.join();
+  EXPECT_GE(others, 8);
+}
+
+/// A thread that waits for a task sleeps: the task ends only when a thread sleeps for it.
+TEST(TaskBoard, AThreadThatWaitsForATaskSleeps) {
+  const triangle t = triangle_of(patterns::chain(20));
+  const thread_schedule s = detail::deal_windows(detail::window_order(t, 10, true), t, 2);
+  detail::task_board board(s.workers);
+  std::atomic<bool> has_begun{false};
+  std::thread first([&] {
+    board.work(s, 0, [&](std::int32_t begin, std::int32_t) {
+      has_begun = true;
+      while (begin == 0 && board.sleepers() == 0) {
+        std::this_thread::yield();
+      }
+    });
+  });
+  while (!has_begun) {
+    std::this_thread::yield();
+  }
+  board.work(s, 1, [](std::int32_t, std::int32_t) {});
+  first.join();
+  EXPECT_EQ(board.sleepers(), 0);
 }
 
 TEST(HostSchedule, SharesAWideLevelEvenly) {

@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include "sptrsv/detail/base/peak_resource.hpp"
-#include "sptrsv/detail/base/run_both.hpp"
 #include "sptrsv/detail/factors/for_each.hpp"
 #include "sptrsv/options.hpp"
 #include "sptrsv/solver.hpp"
@@ -72,10 +71,9 @@ class pair_analysis {
         return shared;
       }
     }
-    run_both(
-        !has_kernels<executor> && first.matrix.entries + second.matrix.entries >= many_entries,
-        [&] { of_first.emplace(analyze(policy_, first.matrix, first.options, stream_, &resource_)); },
-        [&] { of_second.emplace(analyze(policy_, second.matrix, second.options, stream_, &resource_)); });
+    // One after the other: an analysis on the host measures times.
+    of_first.emplace(analyze(policy_, first.matrix, first.options, stream_, &resource_));
+    of_second.emplace(analyze(policy_, second.matrix, second.options, stream_, &resource_));
     return shared;
   }
 

@@ -1,23 +1,21 @@
-// The engine of host_parallel: keeps the triangle in the order in which rows are solved, and runs the tasks
-// of the schedule.
+// The engine of host_parallel: chooses a plan, by predictions and by a trial, and runs its tasks.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "sptrsv/detail/base/plan_text.hpp"
 #include "sptrsv/detail/host_parallel/choice.hpp"
+#include "sptrsv/detail/host_parallel/host_rows.hpp"
+#include "sptrsv/detail/host_parallel/task_board.hpp"
+#include "sptrsv/detail/host_parallel/worker_record.hpp"
 #include "sptrsv/policy/host_parallel.hpp"
 #include "sptrsv/solver.hpp"
 
@@ -27,7 +25,8 @@ template <class Scalar, class Index, class Offset>
 class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
  public:
   struct workspace {
-    std::unique_ptr<host_progress[]> progress;  ///< by worker
+    std::unique_ptr<task_board> board;
+    worker_record record;
     std::int64_t first_nonfinite = -1;
 
     void reset(const host_executor&) {}
@@ -35,60 +34,57 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
 
   engine(const policy::host_parallel& policy, const pattern_view<Index, Offset>& a, const triangle_form& form,
          std::int64_t, const host_executor&, memory_resource&)
-      : form_(form) {
+      : are_asked_(policy.workers > 1), rows_(form) {
     SPTRSV_EXPECTS(policy.workers >= 0, errc::invalid_argument,
                    "host_parallel: a negative number of workers");
+    SPTRSV_EXPECTS(policy.workers <= max_workers, errc::invalid_argument,
+                   "host_parallel: " + std::to_string(policy.workers) + " workers; at most " +
+                       std::to_string(max_workers) + " are possible");
     validate_on_host(a, form);
     const host_triangle<Index, Offset> t = build_in_serial_order(a, form);
     std::vector<Index> level_of_row;
     levels_ = find_levels(t.row_offsets, t.columns, level_of_row);
     longest_row_ = t.longest_row();
-    plan_ = host_planner<Index, Offset>(t, levels_).plan(policy.workers, available_workers());
-    store_in_solve_order(t);
+    host_planner<Index, Offset> planner(t, levels_);
+    plan_ = are_asked_ ? planner.plan_workers(policy.workers) : planner.plan_one_worker();
+    std::optional<plan> several;
+    std::optional<rows> in_their_order;
+    if (policy.workers == 0) {
+      several = planner.plan_busy_workers(plan_.nanoseconds, host_team::allowed_threads());
+    }
+    if (several && several->schedule.rows != plan_.schedule.rows) {
+      in_their_order.emplace(form, t, std::move(several->schedule.rows));
+    }
+    rows_ = {form, t, std::move(plan_.schedule.rows)};
+    if (several) {
+      try_workers(std::move(*several), std::move(in_their_order));
+    }
+    predictions_ = planner.predictions();
   }
 
-  void update_values(const Scalar* values, const host_executor&) {
-    const auto gather = [&](const std::vector<Offset>& sources, std::vector<Scalar>& to) {
-      for (std::size_t e = 0; e < sources.size(); ++e) {
-        const Scalar v = load_scalar(values + sources[e]);
-        to[e] = form_.conjugated ? conjugate(v) : v;
-      }
-    };
-    gather(sources_, values_);
-    gather(diagonal_sources_, diagonal_);
-  }
+  void update_values(const Scalar* values, const host_executor&) { rows_.update_values(values); }
 
   workspace make_workspace(const host_executor&, memory_resource&) const {
-    return {std::make_unique<host_progress[]>(static_cast<std::size_t>(schedule().workers)), -1};
+    return {std::make_unique<task_board>(schedule().workers),
+            trial_.empty() ? worker_record() : worker_record(trial_.front().nanoseconds), -1};
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
              const host_executor&) const {
-    for (int w = 0; w < schedule().workers; ++w) {
-      scratch.progress[w].tasks.store(0, std::memory_order_relaxed);
-    }
-    std::atomic<std::int64_t> first_nonfinite{no_row};
-    const auto run = [&](int thread, int threads) {
-      run_tasks(schedule(), scratch.progress.get(), thread, threads, [&](Index first, Index end) {
-        const std::int64_t seen = solve_rows(first, end, alpha, b, x);
-        std::int64_t before = first_nonfinite.load(std::memory_order_relaxed);
-        while (seen < before && !first_nonfinite.compare_exchange_weak(before, seen)) {
-        }
-      });
-    };
-#ifdef _OPENMP
-    if (schedule().workers > 1) {
-      // OpenMP may start fewer threads than requested.
-#pragma omp parallel num_threads(schedule().workers)
-      run(omp_get_thread_num(), omp_get_num_threads());
+    std::int64_t first = rows::no_row;
+    if (schedule().workers == 1) {
+      first = solve_alone(schedule(), rows_, alpha, b, x);
+    } else if (are_asked_) {
+      first = solve_together(schedule(), rows_, alpha, b, x, *scratch.board);
     } else {
-      run(0, 1);
+      const bool several = scratch.record.takes_several(x.columns);
+      const double nanoseconds = time_of([&] {
+        first = several ? solve_together(schedule(), rows_, alpha, b, x, *scratch.board)
+                        : solve_alone(schedule(), rows_, alpha, b, x);
+      });
+      scratch.record.add(several, x.columns, nanoseconds);
     }
-#else
-    run(0, 1);
-#endif
-    const std::int64_t first = first_nonfinite.load();
-    scratch.first_nonfinite = first == no_row ? -1 : first;
+    scratch.first_nonfinite = first == rows::no_row ? -1 : first;
   }
 
   std::int64_t first_nonfinite_index(const workspace& scratch, const host_executor&) const {
@@ -96,12 +92,7 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
   }
 
   bool is_zero_pivot(std::int64_t substitution_index, const workspace&, const host_executor&) const {
-    if (form_.unit) {
-      return false;
-    }
-    const auto row = static_cast<Index>(stored_row(substitution_index));
-    return diagonal_[static_cast<std::size_t>(std::find(rows_.begin(), rows_.end(), row) - rows_.begin())] ==
-           Scalar{};
+    return rows_.is_zero_pivot(substitution_index);
   }
 
   void describe(solver_info& info, const host_executor& on) const {
@@ -123,164 +114,116 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     info.device = on.device_name() + ", " + std::to_string(schedule().workers) +
                   (schedule().workers == 1 ? " worker" : " workers");
     info.path = name_of(plan_.path);
-    info.predictions = plan_.predictions;
-    info.plan = info.path + ", by the predicted time of a solve: " + to_text(plan_.predictions);
-    info.entries = static_cast<std::int64_t>(values_.size() + diagonal_.size());
+    info.predictions = predictions_;
+    info.plan = info.path + ", by the predicted time of a solve: " + to_text(predictions_);
+    if (!trial_.empty()) {
+      info.plan += "; in a trial: " + to_text(trial_);
+    }
+    info.entries = rows_.entries();
     info.levels = levels_;
     info.longest_row = longest_row_;
-    info.solver_bytes = bytes(rows_) + bytes(row_offsets_) + bytes(columns_) + bytes(sources_) +
-                        bytes(diagonal_sources_) + bytes(values_) + bytes(diagonal_) +
-                        bytes(schedule().task_offsets) + bytes(schedule().task_workers) +
-                        bytes(schedule().wait_offsets) + bytes(schedule().waits);
-    info.workspace_bytes = static_cast<std::size_t>(schedule().workers) * sizeof(host_progress);
+    info.solver_bytes = rows_.bytes() + bytes(schedule().task_offsets) + bytes(schedule().task_workers) +
+                        bytes(schedule().wait_offsets) + bytes(schedule().waits) +
+                        bytes(schedule().list_offsets) + bytes(schedule().list_tasks);
+    info.workspace_bytes = task_board(schedule().workers).bytes();
   }
 
  private:
-  static constexpr std::int64_t no_row = std::numeric_limits<std::int64_t>::max();
+  using rows = host_rows<Scalar, Index, Offset>;
+  using plan = host_plan<Index>;
+
+  /// More would need much memory for the waits of each for each.
+  static constexpr int max_workers = 1024;
+  /// Several workers are taken if they need less than this part of the time of one in the trial,
+  static constexpr double trial_gain = 0.9;
+  /// and if one worker, which solves when they lose, needs less than this multiple in their order of rows.
+  static constexpr double order_loss = 1.15;
+  static constexpr int trial_solves = 4;  ///< of each; the first one loads the caches and is not counted
 
   template <class T>
   static std::size_t bytes(const std::vector<T>& v) {
     return v.size() * sizeof(T);
   }
 
-  /// Returns how many threads OpenMP would start.
-  static int available_workers() {
-#ifdef _OPENMP
-    return omp_get_max_threads();
-#else
-    return 1;
-#endif
+  /// Returns the time of a call in nanoseconds.
+  template <class Call>
+  static double time_of(const Call& call) {
+    const auto begin = std::chrono::steady_clock::now();
+    call();
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
   }
 
   [[nodiscard]] const host_schedule<Index>& schedule() const { return plan_.schedule; }
 
-  /// Returns the row (column) of the stored matrix with a substitution index, and the other way round.
-  [[nodiscard]] std::int64_t stored_row(std::int64_t substitution_index) const {
-    return form_.reversed ? size_ - 1 - substitution_index : substitution_index;
+  /// Solves all rows by this thread. Returns the first substitution index with a component that is not
+  /// finite, or no_row.
+  static std::int64_t solve_alone(const host_schedule<Index>& s, const rows& of, Scalar alpha,
+                                  const dense_view<const Scalar>& b, const dense_view<Scalar>& x) {
+    std::int64_t first = rows::no_row;
+    for (std::size_t task = 0; task < s.tasks(); ++task) {
+      first = std::min(first, of.solve_rows(s.task_offsets[task], s.task_offsets[task + 1], alpha, b, x));
+    }
+    return first;
   }
 
-  void store_in_solve_order(const host_triangle<Index, Offset>& t) {
-    rows_ = std::move(plan_.schedule.rows);
-    size_ = static_cast<std::int64_t>(rows_.size());
-    row_offsets_.resize(rows_.size() + 1);
-    columns_.resize(t.columns.size());
-    sources_.resize(t.sources.size());
-    diagonal_sources_.resize(t.diagonal_sources.size());
-    std::size_t next = 0;
-    for (std::size_t p = 0; p < rows_.size(); ++p) {
-      const auto row = static_cast<std::size_t>(rows_[p]);
-      for (auto e = static_cast<std::size_t>(t.row_offsets[row]);
-           e < static_cast<std::size_t>(t.row_offsets[row + 1]); ++e, ++next) {
-        columns_[next] = static_cast<Index>(stored_row(t.columns[e]));
-        sources_[next] = t.sources[e];
-      }
-      row_offsets_[p + 1] = static_cast<Offset>(next);
-      if (!form_.unit) {
-        diagonal_sources_[p] = t.diagonal_sources[row];
-      }
-      rows_[p] = static_cast<Index>(stored_row(rows_[p]));
-    }
-    values_.resize(columns_.size());
-    diagonal_.resize(diagonal_sources_.size());
-  }
-
-  /// Calls the solve_rows for these strides and diagonal.
-  std::int64_t solve_rows(Index first, Index end, Scalar alpha, const dense_view<const Scalar>& b,
-                          const dense_view<Scalar>& x) const {
-    const bool unit_stride = b.row_stride == 1 && x.row_stride == 1;
-    if (form_.unit) {
-      return unit_stride ? solve_rows<true, true>(first, end, alpha, b, x)
-                         : solve_rows<false, true>(first, end, alpha, b, x);
-    }
-    return unit_stride ? solve_rows<true, false>(first, end, alpha, b, x)
-                       : solve_rows<false, false>(first, end, alpha, b, x);
-  }
-
-  /// Solves the rows with solve indices first ... end - 1 for all right-hand sides, four at a time. Returns
-  /// the smallest substitution index of a row whose component is not finite, or no_row.
-  template <bool UnitStride, bool UnitDiagonal>
-  std::int64_t solve_rows(Index first, Index end, Scalar alpha, const dense_view<const Scalar>& b,
-                          const dense_view<Scalar>& x) const {
-    bool is_finite_so_far = true;
-    std::int64_t column = 0;
-    for (; column + 4 <= x.columns; column += 4) {
-      is_finite_so_far &= solve_columns<UnitStride, UnitDiagonal, 4>(first, end, column, alpha, b, x);
-    }
-    for (; column < x.columns; ++column) {
-      is_finite_so_far &= solve_columns<UnitStride, UnitDiagonal, 1>(first, end, column, alpha, b, x);
-    }
-    return is_finite_so_far ? no_row : first_nonfinite(first, end, x);
-  }
-
-  /// Does the same for right-hand sides column ... column + Columns - 1. Returns whether all components are
-  /// finite. The loop over the rows is short, so that a core works on many rows at once.
-  template <bool UnitStride, bool UnitDiagonal, int Columns>
-  bool solve_columns(Index first, Index end, std::int64_t column, Scalar alpha,
-                     const dense_view<const Scalar>& b, const dense_view<Scalar>& x) const {
-    const Index* const rows = rows_.data();
-    const Offset* const row_offsets = row_offsets_.data();
-    const Index* const columns = columns_.data();
-    const Scalar* const values = values_.data();
-    const Scalar* const diagonal = diagonal_.data();
-    const std::int64_t b_stride = UnitStride ? 1 : b.row_stride;
-    const std::int64_t x_stride = UnitStride ? 1 : x.row_stride;
-    const std::int64_t b_column_stride = b.column_stride;
-    const std::int64_t x_column_stride = x.column_stride;
-    const Scalar* const from = b.data + column * b_column_stride;
-    Scalar* const to = x.data + column * x_column_stride;
-    bool is_finite_so_far = true;
-    auto e = static_cast<std::int64_t>(row_offsets[first]);
-    for (auto p = static_cast<std::int64_t>(first); p < static_cast<std::int64_t>(end); ++p) {
-      const auto row = static_cast<std::int64_t>(rows[p]);
-      std::array<Scalar, Columns> sum;
-      for (int k = 0; k < Columns; ++k) {
-        sum[k] = alpha * load_scalar(from + row * b_stride + k * b_column_stride);
-      }
-      for (const auto row_end = static_cast<std::int64_t>(row_offsets[p + 1]); e < row_end; ++e) {
-        const Scalar value = values[e];
-        const Scalar* const solved = to + columns[e] * x_stride;
-        for (int k = 0; k < Columns; ++k) {
-          sum[k] = sum[k] - value * load_scalar(solved + k * x_column_stride);
+  /// Does the same by all workers that come.
+  static std::int64_t solve_together(const host_schedule<Index>& s, const rows& of, Scalar alpha,
+                                     const dense_view<const Scalar>& b, const dense_view<Scalar>& x,
+                                     task_board& board) {
+    std::atomic<std::int64_t> first{rows::no_row};
+    board.reset();
+    host_team::instance().run(s.workers, [&](int thread) {
+      board.work(s, thread, [&](Index begin, Index end) {
+        const std::int64_t seen = of.solve_rows(begin, end, alpha, b, x);
+        std::int64_t before = first.load(std::memory_order_relaxed);
+        while (seen < before && !first.compare_exchange_weak(before, seen)) {
         }
-      }
-      for (int k = 0; k < Columns; ++k) {
-        const Scalar solved = UnitDiagonal ? sum[k] : divide(sum[k], diagonal[p]);
-        store_scalar(to + row * x_stride + k * x_column_stride, solved);
-        if (!is_finite(solved)) {
-          is_finite_so_far = false;
-        }
-      }
-    }
-    return is_finite_so_far;
+      });
+    });
+    return first;
   }
 
-  /// Returns the smallest substitution index of the rows with solve indices first ... end - 1 that have a
-  /// component which is not finite, or no_row.
-  std::int64_t first_nonfinite(Index first, Index end, const dense_view<Scalar>& x) const {
-    std::int64_t found = no_row;
-    for (Index p = first; p < end; ++p) {
-      const auto row = static_cast<std::int64_t>(rows_[static_cast<std::size_t>(p)]);
-      for (std::int64_t k = 0; k < x.columns; ++k) {
-        if (!is_finite(load_scalar(x.data + row * x.row_stride + k * x.column_stride))) {
-          found = std::min(found, stored_row(row));
-        }
+  /// Compares the plan with the plan `several`, by solves in turns: by one worker, by one in the order of
+  /// `several`, and by several workers. Takes `several` if it gains.
+  ///
+  /// @param in_their_order the rows in the order of `several`; without a value: it is that of the plan.
+  void try_workers(plan several, std::optional<rows> in_their_order) {
+    const auto size = static_cast<std::size_t>(rows_.size());
+    const std::vector<Scalar> b(size, Scalar{1});
+    std::vector<Scalar> x(size);
+    const auto from = dense_view<const Scalar>::column_major(b.data(), rows_.size(), 1, rows_.size());
+    const auto to = dense_view<Scalar>::column_major(x.data(), rows_.size(), 1, rows_.size());
+    const rows& theirs = in_their_order ? *in_their_order : rows_;
+    task_board board(several.schedule.workers);
+    double one_worker = 0;
+    double one_in_their_order = 0;
+    double together = 0;
+    for (int solve = 0; solve < trial_solves; ++solve) {
+      const double weight = solve == 0 ? 0 : 1.0 / (trial_solves - 1);
+      one_worker += weight * time_of([&] { solve_alone(schedule(), rows_, Scalar{1}, from, to); });
+      together +=
+          weight * time_of([&] { solve_together(several.schedule, theirs, Scalar{1}, from, to, board); });
+      if (in_their_order) {
+        one_in_their_order +=
+            weight * time_of([&] { solve_alone(several.schedule, theirs, Scalar{1}, from, to); });
       }
     }
-    return found;
+    trial_ = {{"one worker", one_worker}, {std::to_string(several.schedule.workers) + " workers", together}};
+    if (together < trial_gain * one_worker && one_in_their_order < order_loss * one_worker) {
+      plan_ = std::move(several);
+      if (in_their_order) {
+        rows_ = std::move(*in_their_order);
+      }
+    }
   }
 
-  triangle_form form_;
-  std::int64_t size_ = 0;
+  bool are_asked_;  ///< whether the number of workers is the user's
   std::int64_t levels_ = 0;
   std::int64_t longest_row_ = 0;
-  host_plan<Index> plan_;                 ///< its rows are moved to rows_
-  std::vector<Index> rows_;               ///< by solve index: the row of x
-  std::vector<Offset> row_offsets_;       ///< by solve index, size + 1
-  std::vector<Index> columns_;            ///< by entry: the row of x that it multiplies
-  std::vector<Offset> sources_;           ///< by entry: its index in the stored matrix
-  std::vector<Offset> diagonal_sources_;  ///< by solve index; empty if the diagonal is unit
-  std::vector<Scalar> values_;            ///< by entry
-  std::vector<Scalar> diagonal_;          ///< by solve index; empty if the diagonal is unit
+  plan plan_;  ///< its rows are moved to rows_
+  rows rows_;
+  std::vector<predicted_time> predictions_;
+  std::vector<predicted_time> trial_;  ///< measured times; empty without a trial
 };
 
 }  // namespace sptrsv::detail

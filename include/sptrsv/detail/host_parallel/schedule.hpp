@@ -1,15 +1,15 @@
-// The schedule of host_parallel: which worker solves which rows, and for which workers it waits before.
+// The schedule of host_parallel: the lists of tasks of the workers, and which tasks of other lists a task
+// waits for.
 //
 // Park, Smelyanskiy, Sundaram, Dubey: Sparsifying Synchronization for High-Performance Shared-Memory Sparse
-// Triangular Solver, ISC 2014. There is no barrier after a level: a worker waits for the workers that it
-// depends on, and only if an earlier wait does not imply this one.
+// Triangular Solver, ISC 2014. There is no barrier after a level: a task waits for the lists that it depends
+// on, and only if an earlier wait of its list does not imply this one.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <thread>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -17,14 +17,14 @@
 
 namespace sptrsv::detail {
 
-/// A wait: until `worker` has finished its first `tasks` tasks.
+/// A wait: until the first `tasks` tasks of the list of `worker` are finished.
 struct host_wait {
   int worker;
   std::int64_t tasks;
 };
 
-/// The tasks and the waits of all workers. A task needs earlier tasks only. Each worker takes its tasks in
-/// ascending order.
+/// The tasks and the waits of all workers. A task needs earlier tasks only. The tasks of a worker, its list,
+/// are solved one after the other in ascending order.
 template <class Index>
 struct host_schedule {
   int workers = 1;
@@ -35,6 +35,9 @@ struct host_schedule {
   /// Task t first waits for waits[wait_offsets[t]] ... waits[wait_offsets[t + 1] - 1].
   std::vector<std::size_t> wait_offsets{0};
   std::vector<host_wait> waits;
+  /// The list of worker w: tasks list_tasks[list_offsets[w]] ... list_tasks[list_offsets[w + 1] - 1].
+  std::vector<std::size_t> list_offsets;
+  std::vector<Index> list_tasks;
 
   [[nodiscard]] std::size_t tasks() const { return task_workers.size(); }
 };
@@ -43,8 +46,23 @@ struct host_schedule {
 /// cache for further right-hand sides.
 inline constexpr std::int64_t host_task_entries = 1000;
 
-/// Appends the waits to a schedule that has all tasks. A wait is left out if an earlier wait of the same
-/// worker implies it.
+/// Adds the lists of the workers to a schedule that has all tasks.
+template <class Index>
+void append_lists(host_schedule<Index>& s) {
+  s.list_offsets.assign(static_cast<std::size_t>(s.workers) + 1, 0);
+  for (const int worker : s.task_workers) {
+    ++s.list_offsets[static_cast<std::size_t>(worker) + 1];
+  }
+  std::partial_sum(s.list_offsets.begin(), s.list_offsets.end(), s.list_offsets.begin());
+  std::vector<std::size_t> next(s.list_offsets.begin(), s.list_offsets.end() - 1);
+  s.list_tasks.resize(s.tasks());
+  for (std::size_t task = 0; task < s.tasks(); ++task) {
+    s.list_tasks[next[static_cast<std::size_t>(s.task_workers[task])]++] = static_cast<Index>(task);
+  }
+}
+
+/// Adds the waits to a schedule that has all tasks. A wait is left out if an earlier wait of the same list
+/// implies it.
 template <class Index, class Offset>
 void append_waits(host_schedule<Index>& s, const host_triangle<Index, Offset>& t) {
   if (s.workers == 1) {
@@ -109,6 +127,7 @@ host_schedule<Index> deal_windows(const host_order<Index>& order, const host_tri
       }
     }
   }
+  append_lists(s);
   append_waits(s, t);
   return s;
 }
@@ -147,40 +166,9 @@ host_schedule<Index> share_steps(const host_order<Index>& order, const host_tria
       s.task_workers.push_back(w);
     }
   }
+  append_lists(s);
   append_waits(s, t);
   return s;
-}
-
-/// The number of tasks that a worker has finished. Padded, because one core writes it and others poll it.
-struct alignas(64) host_progress {
-  std::atomic<std::int64_t> tasks{0};
-};
-
-/// Runs the tasks of the workers thread, thread + threads, thread + 2 * threads, ... by calls of
-/// solve_rows(first, end) with solve indices. A thread runs the tasks of its workers in ascending order and
-/// waits for earlier tasks only. So any number of threads makes progress, also a single one.
-///
-/// @param progress by worker; all zero before the first thread calls the function.
-template <class Index, class SolveRows>
-void run_tasks(const host_schedule<Index>& s, host_progress* progress, int thread, int threads,
-               SolveRows solve_rows) {
-  for (std::size_t task = 0; task < s.tasks(); ++task) {
-    const int worker = s.task_workers[task];
-    if (worker % threads != thread) {
-      continue;
-    }
-    for (std::size_t i = s.wait_offsets[task]; i < s.wait_offsets[task + 1]; ++i) {
-      const host_wait& wait = s.waits[i];
-      for (int polls = 1; progress[wait.worker].tasks.load(std::memory_order_acquire) < wait.tasks; ++polls) {
-        if (polls % 256 == 0) {
-          std::this_thread::yield();  // there may be more threads than cores
-        }
-      }
-    }
-    solve_rows(s.task_offsets[task], s.task_offsets[task + 1]);
-    std::atomic<std::int64_t>& finished = progress[worker].tasks;
-    finished.store(finished.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  }
 }
 
 }  // namespace sptrsv::detail

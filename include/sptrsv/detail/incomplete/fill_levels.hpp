@@ -1,20 +1,16 @@
 // The symbolic part of an incomplete factorisation with fill-in: which entries the factors have, by their
-// level of fill. It runs on the host, in parallel where OpenMP has threads.
+// level of fill. It runs on the host, by several threads if A is large.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "sptrsv/detail/analysis/host_triangle.hpp"
+#include "sptrsv/detail/base/host_team.hpp"
 #include "sptrsv/detail/incomplete/method.hpp"
 
 namespace sptrsv::detail::incomplete {
@@ -113,51 +109,19 @@ class fill_search {
 /// together, also on a machine whose cores are busy.
 inline constexpr std::int64_t many_filled_entries = 200'000;
 
-/// Returns how many threads search at the same time.
-inline int fill_threads() {
-#ifdef _OPENMP
-  return omp_get_max_threads();
-#else
-  return 1;
-#endif
-}
-/// Calls `work(k, thread)` for k in [0, count), by the threads of OpenMP if there are some; `thread` is less
-/// than fill_threads(). Passes on one of the exceptions. `entries`: of the matrix.
-template <class Work>
-void for_each_in_parallel(std::int64_t count, [[maybe_unused]] std::int64_t entries, const Work& work) {
-#ifdef _OPENMP
-  if (count > 1 && entries >= many_filled_entries) {
-    std::vector<std::exception_ptr> failures(static_cast<std::size_t>(fill_threads()));
-#pragma omp parallel for num_threads(fill_threads()) schedule(dynamic, 1)
-    for (std::int64_t k = 0; k < count; ++k) {
-      const auto thread = static_cast<std::size_t>(omp_get_thread_num());
-      try {
-        work(k, thread);
-      } catch (...) {
-        failures[thread] = std::current_exception();
-      }
-    }
-    for (const std::exception_ptr& failure : failures) {
-      if (failure) {
-        std::rethrow_exception(failure);
-      }
-    }
-    return;
-  }
-#endif
-  for (std::int64_t k = 0; k < count; ++k) {
-    work(k, std::size_t{0});
-  }
+/// Returns how many threads search at the same time for a matrix with so many entries.
+inline int fill_threads(std::int64_t entries) {
+  return entries >= many_filled_entries ? host_team::allowed_threads() : 1;
 }
 
 /// Rows that a thread takes at a time.
 inline constexpr std::int64_t chunk_rows = 4096;
 inline std::int64_t chunks_of(std::int64_t rows) { return (rows + chunk_rows - 1) / chunk_rows; }
 
-/// Calls `work(row, thread)` for all rows, by chunks; otherwise as for_each_in_parallel.
+/// Calls `work(row, thread)` for all rows, by chunks; otherwise as for_each_taken.
 template <class Work>
-void for_each_row_in_parallel(std::int64_t rows, std::int64_t entries, const Work& work) {
-  for_each_in_parallel(chunks_of(rows), entries, [&](std::int64_t chunk, std::size_t thread) {
+void for_each_row_taken(std::int64_t rows, int threads, const Work& work) {
+  for_each_taken(chunks_of(rows), threads, [&](std::int64_t chunk, std::size_t thread) {
     for (std::int64_t row = chunk * chunk_rows; row < std::min(rows, (chunk + 1) * chunk_rows); ++row) {
       work(row, thread);
     }
@@ -169,13 +133,13 @@ template <class Index, class Edges>
 vertex_lists<Index> fill_above(const Edges& edges, std::int64_t fill_level) {
   const std::int64_t size = edges.size();
   const std::int64_t chunks = chunks_of(size);
-  const std::int64_t entries = size > 0 ? edges.end(size - 1) - edges.begin(0) : 0;
+  const int threads =
+      chunks > 1 ? fill_threads(static_cast<std::int64_t>(edges.end(size - 1) - edges.begin(0))) : 1;
   vertex_lists<Index> made;
   made.offsets.assign(static_cast<std::size_t>(size) + 1, 0);
   std::vector<std::vector<Index>> found(static_cast<std::size_t>(chunks));
-  std::vector<fill_search<Index>> searches(static_cast<std::size_t>(chunks > 1 ? fill_threads() : 1),
-                                           fill_search<Index>(size));
-  for_each_row_in_parallel(size, entries, [&](std::int64_t i, std::size_t thread) {
+  std::vector<fill_search<Index>> searches(static_cast<std::size_t>(threads), fill_search<Index>(size));
+  for_each_row_taken(size, threads, [&](std::int64_t i, std::size_t thread) {
     auto& of_chunk = found[static_cast<std::size_t>(i / chunk_rows)];
     const std::size_t before = of_chunk.size();
     searches[thread].search(edges, static_cast<Index>(i), fill_level, of_chunk);
@@ -185,7 +149,7 @@ vertex_lists<Index> fill_above(const Edges& edges, std::int64_t fill_level) {
     made.offsets[i] += made.offsets[i - 1];
   }
   made.vertices.resize(static_cast<std::size_t>(made.offsets.back()));
-  for_each_in_parallel(chunks, entries, [&](std::int64_t chunk, std::size_t) {
+  for_each_taken(chunks, threads, [&](std::int64_t chunk, std::size_t) {
     const auto& of_chunk = found[static_cast<std::size_t>(chunk)];
     const auto begin = made.offsets[static_cast<std::size_t>(chunk * chunk_rows)];
     std::copy(of_chunk.begin(), of_chunk.end(), made.vertices.begin() + begin);
@@ -270,8 +234,9 @@ class fill_in {
     made.indices.resize(static_cast<std::size_t>(entries));
     made.sources.resize(static_cast<std::size_t>(entries));
     made.offsets.back() = static_cast<Offset>(entries);
-    std::vector<char> is_valid(static_cast<std::size_t>(fill_threads()), 1);
-    for_each_row_in_parallel(a_.size, a_.entries, [&](std::int64_t m, std::size_t thread) {
+    const int threads = fill_threads(a_.entries);
+    std::vector<char> is_valid(static_cast<std::size_t>(threads), 1);
+    for_each_row_taken(a_.size, threads, [&](std::int64_t m, std::size_t thread) {
       const auto begin = static_cast<std::size_t>(offset_of(m));
       made.offsets[static_cast<std::size_t>(m)] = static_cast<Offset>(begin);
       auto end = made.indices.begin() + static_cast<std::ptrdiff_t>(begin);

@@ -9,6 +9,7 @@
 
 #include "sptrsv/detail/analysis/host_triangle.hpp"
 #include "sptrsv/detail/incomplete/engine.hpp"
+#include "sptrsv/detail/incomplete/shared_columns.hpp"
 #include "sptrsv/host/executor.hpp"
 
 namespace sptrsv::detail::incomplete {
@@ -97,18 +98,34 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
     visit_upper(row, add);
   }
 
+  /// Calls visit(value, p) for the entries of row_ in the slots first ... last - 1 whose column is one of the
+  /// `length` ascending columns column_at(p) of another row.
+  template <class ColumnAt, class Visit>
+  void for_each_shared(std::size_t first, std::size_t last, Offset length, const ColumnAt& column_at,
+                       const Visit& visit) {
+    const auto entry_of = [&](std::int64_t slot) -> entry& { return row_[static_cast<std::size_t>(slot)]; };
+    for_each_shared_column(
+        static_cast<std::int64_t>(first), static_cast<std::int64_t>(last),
+        [&](std::int64_t slot) { return std::int64_t{entry_of(slot).column}; },
+        [&](std::int64_t column) { return std::int64_t{slot_of_column_[static_cast<std::size_t>(column)]}; },
+        std::int64_t{length}, column_at,
+        [&](std::int64_t slot, std::int64_t p) { visit(entry_of(slot).value, p); });
+  }
+
   /// LU: a_ij -= l_ik u_kj for each k.
   void eliminate() {
     for (std::size_t step = 0; step < below_; ++step) {
       const Scalar multiplier = pivot(row_[step].column)(row_[step].value);
       row_[step].value = multiplier;
-      visit_upper(row_[step].column, [&](Index column, Offset source) {
-        const Index slot = slot_of_column_[static_cast<std::size_t>(column)];
-        if (slot >= 0) {
-          Scalar& value = row_[static_cast<std::size_t>(slot)].value;
-          value = value - multiplier * factor(source);
-        }
-      });
+      // The upper rows count rows, and columns in descending order, from the last one.
+      const auto k = static_cast<std::size_t>(size_ - 1 - row_[step].column);
+      const auto end = static_cast<std::size_t>(upper_.row_offsets[k + 1]) - 1;
+      for_each_shared(
+          step + 1, row_.size(), upper_.row_offsets[k + 1] - upper_.row_offsets[k],
+          [&](std::int64_t p) { return size_ - 1 - upper_.columns[end - static_cast<std::size_t>(p)]; },
+          [&](Scalar& value, std::int64_t p) {
+            value = value - multiplier * factor(upper_.sources[end - static_cast<std::size_t>(p)]);
+          });
     }
   }
 
@@ -117,12 +134,15 @@ class engine<Tuning, Method, Scalar, Index, Offset, host_executor> {
     real square_sum{};
     for (std::size_t step = 0; step < below_; ++step) {
       Scalar sum{};
-      visit_lower(row_[step].column, [&](Index column, Offset source) {
-        const Index slot = slot_of_column_[static_cast<std::size_t>(column)];
-        if (slot >= 0) {
-          sum = sum + row_[static_cast<std::size_t>(slot)].value * conjugate(factor(source));
-        }
-      });
+      const auto k = static_cast<std::size_t>(row_[step].column);
+      const auto begin = static_cast<std::size_t>(lower_.row_offsets[k]);
+      for_each_shared(
+          0, step, lower_.row_offsets[k + 1] - lower_.row_offsets[k],
+          [&](std::int64_t p) { return std::int64_t{lower_.columns[begin + static_cast<std::size_t>(p)]}; },
+          [&](const Scalar& value, std::int64_t p) {
+            const Offset source = lower_.sources[begin + static_cast<std::size_t>(p)];
+            sum = sum + value * conjugate(factor(source));
+          });
       row_[step].value = pivot(row_[step].column)(row_[step].value - sum);
       square_sum += squared(row_[step].value);
     }

@@ -1,0 +1,201 @@
+// Threads of the host that help the thread that calls the library.
+//
+// A parallel region of OpenMP ends when its last thread has been scheduled. If another process uses a core,
+// that takes as long as a time slice of the operating system, many times as long as a solve. So the library
+// has threads of its own: a caller never waits for a helper that has not begun, because it does the work
+// itself. OpenMP says how many threads there may be.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+#include <pthread.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace sptrsv::detail {
+
+/// How long a thread polls for another one before it blocks. It is about what a sleep and a wake-up cost.
+inline constexpr std::chrono::microseconds spin_time{5};
+
+/// Polls until `ready()` holds, for spin_time at most. Returns whether it holds.
+template <class Ready>
+bool spin_until(const Ready& ready) {
+  if (ready()) {
+    return true;
+  }
+  const auto end = std::chrono::steady_clock::now() + spin_time;
+  do {
+    for (int polls = 0; polls < 16; ++polls) {
+      if (ready()) {
+        return true;
+      }
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
+/// Threads that sleep until a caller has work. They serve one caller at a time.
+class host_team {
+ public:
+  /// Returns the team of the process. It is never destroyed: at the end of the program its threads sleep.
+  static host_team& instance() {
+    static host_team* const team = new host_team;
+    return *team;
+  }
+
+  /// Returns how many threads a call may use: as many as OpenMP would start here, 1 without OpenMP, and 1 in
+  /// a child process of fork, which has only the thread that called fork.
+  static int allowed_threads() {
+#ifdef _OPENMP
+    if (!is_forked() && omp_get_active_level() < omp_get_max_active_levels()) {
+      return std::max(1, std::min(omp_get_max_threads(), omp_get_thread_limit()));
+    }
+#endif
+    return 1;
+  }
+
+  /// Calls body(0), and at the same time body(1), body(2), ... on helpers: on at most threads - 1, on no more
+  /// than are allowed, and only on those that come before body(0) returns. On none if the team serves
+  /// another caller. Returns when all calls have returned.
+  ///
+  /// @param body does all work that is left, however many threads call it. It must not throw.
+  template <class Body>
+  void run(int threads, const Body& body) {
+    const int helpers = std::min(threads, allowed_threads()) - 1;
+    if (helpers < 1 || is_in_use_.exchange(true, std::memory_order_acquire)) {
+      body(0);
+      return;
+    }
+    start_helpers(helpers);
+    open({[](const void* of, int thread) { (*static_cast<const Body*>(of))(thread); }, &body},
+         std::min(helpers, helpers_));
+    body(0);
+    close();
+    is_in_use_.store(false, std::memory_order_release);
+  }
+
+ private:
+  struct work {
+    void (*call)(const void* body, int thread) = nullptr;
+    const void* body = nullptr;
+  };
+
+  host_team() = default;
+
+  static std::atomic<bool>& is_forked() {
+    static std::atomic<bool> forked{false};
+    return forked;
+  }
+
+  /// Starts threads until there are `wanted`, or as many as the system gives.
+  void start_helpers(int wanted) {
+    if (helpers_ == 0 && pthread_atfork(nullptr, nullptr, [] { is_forked() = true; }) != 0) {
+      return;
+    }
+    try {
+      for (; helpers_ < wanted; ++helpers_) {
+        std::thread([this] { help(); }).detach();
+      }
+    } catch (const std::system_error&) {  // no further thread: those that run are enough
+    }
+  }
+
+  void open(work now, int places) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      work_ = now;
+      places_ = places;
+      entered_ = 0;
+      number_.fetch_add(1, std::memory_order_release);
+    }
+    for (int helper = 0; helper < places; ++helper) {
+      opened_.notify_one();
+    }
+  }
+
+  /// Lets no further helper enter, and waits for those inside.
+  void close() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    places_ = 0;
+    lock.unlock();
+    const auto is_empty = [&] { return inside_.load(std::memory_order_acquire) == 0; };
+    if (!spin_until(is_empty)) {
+      lock.lock();
+      left_.wait(lock, is_empty);
+    }
+  }
+
+  /// The life of a helper.
+  [[noreturn]] void help() {
+    std::uint64_t seen = 0;
+    const auto is_opened = [&] { return number_.load(std::memory_order_acquire) != seen; };
+    for (;;) {
+      spin_until(is_opened);
+      std::unique_lock<std::mutex> lock(mutex_);
+      opened_.wait(lock, is_opened);
+      seen = number_.load(std::memory_order_relaxed);
+      if (entered_ >= places_) {
+        continue;
+      }
+      const work now = work_;
+      const int thread = ++entered_;
+      inside_.fetch_add(1, std::memory_order_relaxed);
+      lock.unlock();
+      now.call(now.body, thread);
+      lock.lock();
+      inside_.fetch_sub(1, std::memory_order_release);
+      lock.unlock();
+      left_.notify_one();
+    }
+  }
+
+  std::atomic<bool> is_in_use_{false};
+  int helpers_ = 0;  ///< threads that were started; used by the caller that has the team
+
+  std::mutex mutex_;                      ///< of all below
+  std::condition_variable opened_;        ///< helpers wait here
+  std::condition_variable left_;          ///< the caller waits here
+  std::atomic<std::uint64_t> number_{0};  ///< of the work; written with the mutex
+  std::atomic<int> inside_{0};            ///< helpers at work; written with the mutex
+  work work_;
+  int places_ = 0;   ///< helpers that may enter
+  int entered_ = 0;  ///< helpers that have entered
+};
+
+/// Calls `work(k, thread)` for k in [0, count) by at most `threads` threads, each of which takes the next k
+/// when it is ready; `thread` is less than `threads`. Passes on the exception of the smallest k.
+template <class Work>
+void for_each_taken(std::int64_t count, int threads, const Work& work) {
+  std::atomic<std::int64_t> next{0};
+  std::mutex mutex;
+  std::int64_t failed = count;
+  std::exception_ptr failure;
+  host_team::instance().run(static_cast<int>(std::min<std::int64_t>(threads, count)), [&](int thread) {
+    for (std::int64_t k = next.fetch_add(1); k < count; k = next.fetch_add(1)) {
+      try {
+        work(k, static_cast<std::size_t>(thread));
+      } catch (...) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        if (k < failed) {
+          failed = k;
+          failure = std::current_exception();
+        }
+      }
+    }
+  });
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
+}
+
+}  // namespace sptrsv::detail
