@@ -12,16 +12,16 @@
 namespace sptrsv::testing {
 namespace {
 
-using columns = std::vector<std::int64_t>;
-using pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
+using column_list = std::vector<std::int64_t>;
+using pair_list = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 /// Returns the pairs (slot, position in `other`) and the number of columns of `other` that were read.
-std::pair<pairs, std::int64_t> shared(const columns& row, const columns& other) {
+std::pair<pair_list, std::int64_t> shared(const column_list& row, const column_list& other) {
   std::map<std::int64_t, std::int64_t> slots;
   for (const std::int64_t column : row) {
     slots.emplace(column, static_cast<std::int64_t>(slots.size()));
   }
-  pairs found;
+  pair_list found;
   std::int64_t reads = 0;
   detail::incomplete::for_each_shared_column(
       0, static_cast<std::int64_t>(row.size()),
@@ -39,8 +39,8 @@ std::pair<pairs, std::int64_t> shared(const columns& row, const columns& other) 
 TEST(SharedColumns, AreFoundInAscendingOrder) {
   std::mt19937 draw(1);
   for (int i = 0; i < 2000; ++i) {
-    columns row;
-    columns other;
+    column_list row;
+    column_list other;
     const bool is_short = i % 2 == 0;
     for (std::int64_t column = 0; column < 200; ++column) {
       if (draw() % (is_short ? 60 : 4) == 0) {
@@ -50,7 +50,7 @@ TEST(SharedColumns, AreFoundInAscendingOrder) {
         other.push_back(column);
       }
     }
-    pairs expected;
+    pair_list expected;
     for (std::size_t slot = 0; slot < row.size(); ++slot) {
       for (std::size_t p = 0; p < other.size(); ++p) {
         if (row[slot] == other[p]) {
@@ -64,7 +64,7 @@ TEST(SharedColumns, AreFoundInAscendingOrder) {
 
 /// Every row of a matrix with a full first row and column needs the first row.
 TEST(SharedColumns, OfAFullRowAreSearched) {
-  columns full;
+  column_list full;
   for (std::int64_t column = 0; column < 40000; ++column) {
     full.push_back(column);
   }

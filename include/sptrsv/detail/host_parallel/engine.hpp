@@ -189,7 +189,7 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
   /// @param in_their_order the rows in the order of `several`; without a value: it is that of the plan.
   void try_workers(plan several, std::optional<rows> in_their_order) {
     const auto size = static_cast<std::size_t>(rows_.size());
-    const std::vector<Scalar> b(size, Scalar{1});
+    const std::vector<Scalar> b(size, pivot_divisor<Scalar>::one());
     std::vector<Scalar> x(size);
     const auto from = dense_view<const Scalar>::column_major(b.data(), rows_.size(), 1, rows_.size());
     const auto to = dense_view<Scalar>::column_major(x.data(), rows_.size(), 1, rows_.size());
@@ -200,12 +200,15 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
     double together = 0;
     for (int solve = 0; solve < trial_solves; ++solve) {
       const double weight = solve == 0 ? 0 : 1.0 / (trial_solves - 1);
-      one_worker += weight * time_of([&] { solve_alone(schedule(), rows_, Scalar{1}, from, to); });
-      together +=
-          weight * time_of([&] { solve_together(several.schedule, theirs, Scalar{1}, from, to, board); });
+      one_worker +=
+          weight * time_of([&] { solve_alone(schedule(), rows_, pivot_divisor<Scalar>::one(), from, to); });
+      together += weight * time_of([&] {
+                    solve_together(several.schedule, theirs, pivot_divisor<Scalar>::one(), from, to, board);
+                  });
       if (in_their_order) {
-        one_in_their_order +=
-            weight * time_of([&] { solve_alone(several.schedule, theirs, Scalar{1}, from, to); });
+        one_in_their_order += weight * time_of([&] {
+                                solve_alone(several.schedule, theirs, pivot_divisor<Scalar>::one(), from, to);
+                              });
       }
     }
     trial_ = {{"one worker", one_worker}, {std::to_string(several.schedule.workers) + " workers", together}};

@@ -29,7 +29,7 @@ class host_rows {
         sources_(t.sources.size()),
         diagonal_sources_(t.diagonal_sources.size()),
         values_(t.columns.size()),
-        diagonal_(t.diagonal_sources.size(), Scalar{1}) {
+        diagonal_(t.diagonal_sources.size(), pivot_divisor<Scalar>::one()) {
     std::size_t next = 0;
     for (std::size_t p = 0; p < rows_.size(); ++p) {
       const auto row = static_cast<std::size_t>(rows_[p]);

@@ -90,8 +90,7 @@ class launchable {
     const std::lock_guard<std::mutex> lock(raising_);
     std::size_t& limit = limits_[device];
     if (limit < dynamic_bytes) {
-      SPTRSV_CUDA_CHECK(cudaFuncSetAttribute(kernel_, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                             static_cast<int>(dynamic_bytes)));
+      set_attribute(cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(dynamic_bytes));
       limit = dynamic_bytes;
     }
   }
@@ -100,8 +99,7 @@ class launchable {
   /// runs. An SM changes the division only when no block runs on it. So a kernel that waits for another one
   /// on the same device asks for the same division as that one.
   void prefer_shared_memory() const {
-    SPTRSV_CUDA_CHECK(cudaFuncSetAttribute(kernel_, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                           cudaSharedmemCarveoutMaxShared));
+    set_attribute(cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
   }
 
   /// Launches the kernel with the argument at `p`. If it waits itself, its blocks may start as soon as the
@@ -142,6 +140,11 @@ class launchable {
     int device = 0;
     SPTRSV_CUDA_CHECK(cudaGetDevice(&device));
     return device;
+  }
+  /// Sets an attribute of the kernel. (The runtime clears a pending error where it does this.)
+  void set_attribute(cudaFuncAttribute attribute, int value) const {
+    check_status(call_apart([&] { return cudaFuncSetAttribute(kernel_, attribute, value); }),
+                 "cudaFuncSetAttribute");
   }
   [[nodiscard]] bool find_waits() const {
     int driver = 0;
