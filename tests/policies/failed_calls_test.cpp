@@ -10,8 +10,8 @@
 #include "sptrsv/factors.hpp"
 #include "sptrsv/incomplete_cholesky.hpp"
 #include "sptrsv/incomplete_lu.hpp"
+#include "sptrsv/policy.hpp"
 #include "sptrsv/policy/dataflow.hpp"
-#include "sptrsv/policy/level_set.hpp"
 #include "sptrsv/sweeps.hpp"
 #include "support/emulator_target.hpp"
 
