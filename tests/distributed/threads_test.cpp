@@ -16,7 +16,7 @@ namespace {
 using detail::distributed::meeting;
 using detail::distributed::run_pes;
 
-/// A thread of which the third one cannot start.
+/// A std::thread that fails to start when the third one is made.
 class scarce_thread : public std::thread {
  public:
   template <class Body>

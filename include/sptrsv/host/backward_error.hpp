@@ -36,8 +36,8 @@ struct backward_error_result {
 /// @param b right-hand sides.
 /// @param x solutions, as many as right-hand sides.
 /// @param alpha factor of b.
-/// @throws error as structure_of for the matrix; as solver::solve for b and x, both of which may repeat
-///   elements by a stride of 0.
+/// @throws error For the matrix, the errors of structure_of. For b and x, the errors of solver::solve, except
+///   that a stride may be 0, which repeats elements.
 template <class Matrix, class Value = typename Matrix::view_type::value_type>
 backward_error_result backward_error(const Matrix& a, const system_options& options,
                                      dense_view<const detail::identity_t<Value>> b,

@@ -49,7 +49,7 @@ struct subject {
   std::function<void()> spoil;
   /// The status as numbers.
   std::function<std::vector<double>()> status;
-  /// What the good calls give.
+  /// Makes the good calls and returns their results.
   std::function<std::vector<double>()> results;
   std::vector<refused_call> calls;
 };

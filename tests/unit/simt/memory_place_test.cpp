@@ -1,4 +1,4 @@
-// Which memory the kernels of a GPU take.
+// The memory that kernels of a GPU can read, and the sentence about memory that they cannot read.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -48,7 +48,8 @@ std::vector<std::string> any_policy_names() {
   return names;
 }
 
-/// What a message about missing policies adds in a build that has none of the GPU.
+/// The end of the message about an unknown policy: it names the reason if this build has no policies of the
+/// GPU.
 #ifdef __CUDACC__
 inline constexpr const char* without_cuda = "";
 #else

@@ -172,8 +172,9 @@ class host_team {
   int entered_ = 0;  ///< helpers that have entered
 };
 
-/// Calls `work(k, thread)` for k in [0, count) by at most `threads` threads, each of which takes the next k
-/// when it is ready; `thread` is less than `threads`. Passes on the exception of the smallest k.
+/// Calls `work(k, thread)` once for each k in [0, count), on at most `threads` threads. A thread that is
+/// ready takes the next k. `thread` is its number, less than `threads`. If calls throw, the exception of the
+/// smallest k is thrown again.
 template <class Work>
 void for_each_taken(std::int64_t count, int threads, const Work& work) {
   std::atomic<std::int64_t> next{0};

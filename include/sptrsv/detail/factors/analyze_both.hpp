@@ -19,7 +19,7 @@ inline constexpr bool analyses_jointly = false;
 template <class Engine>
 inline constexpr bool analyses_jointly<Engine, std::void_t<typename Engine::joint_analysis>> = true;
 
-/// Whether a policy chooses among candidates, as policy::automatic.
+/// True if the policy chooses among candidates, as policy::automatic does.
 template <class Policy, class = void>
 inline constexpr bool has_candidates = false;
 template <class Policy>

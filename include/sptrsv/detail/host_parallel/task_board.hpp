@@ -64,7 +64,7 @@ class task_board {
     std::atomic<int> last_thread{-1};  ///< that took a task
   };
 
-  /// What one thread does.
+  /// Solves rows on one thread: its own tasks first, then tasks of other threads.
   template <class Index, class SolveRows>
   struct runner {
     task_board& board;

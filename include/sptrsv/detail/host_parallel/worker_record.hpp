@@ -1,4 +1,4 @@
-// What solves by several workers have gained on one workspace.
+// The record of a workspace: how much time solves by several workers have gained or lost.
 #pragma once
 
 #include <algorithm>
