@@ -65,8 +65,12 @@ class engine<policy::host_parallel, Scalar, Index, Offset, host_executor> {
   void update_values(const Scalar* values, const host_executor&) { rows_.update_values(values); }
 
   workspace make_workspace(const host_executor&, memory_resource&) const {
-    return {std::make_unique<task_board>(schedule().workers),
-            trial_.empty() ? worker_record() : worker_record(trial_.front().nanoseconds), -1};
+    workspace made;
+    made.board = std::make_unique<task_board>(schedule().workers);
+    if (!trial_.empty()) {
+      made.record = worker_record(trial_.front().nanoseconds);
+    }
+    return made;
   }
 
   void solve(Scalar alpha, dense_view<const Scalar> b, dense_view<Scalar> x, workspace& scratch,
