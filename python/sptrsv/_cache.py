@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._arrays import VALUE_TYPES
 from ._solver import Solver, analyze
 
 
@@ -106,7 +107,7 @@ def spsolve_triangular(
 
     Parameters
     ----------
-    A : sparse matrix of SciPy
+    A : sparse matrix of SciPy, or array of shape (n, n)
         The matrix; entries outside the triangle are ignored.
     b : array of shape (n,) or (n, k)
         The right-hand sides.
@@ -127,20 +128,32 @@ def spsolve_triangular(
     Raises
     ------
     numpy.linalg.LinAlgError
-        If a diagonal entry is zero.
+        If a diagonal entry is zero or missing.
     InputError
-        If a diagonal entry is missing, or the matrix is not square.
+        If the matrix is not square.
+    TypeError
+        If `A` or `b` is of a type that double precision cannot hold.
     """
-    if A.format not in ("csr", "csc"):
+    if not hasattr(A, "format"):
+        from scipy.sparse import csr_matrix
+
+        A = csr_matrix(A)
+    elif A.format not in ("csr", "csc"):
         A = A.tocsr()
     if not A.has_canonical_format:
         A = A if overwrite_A else A.copy()
         A.sum_duplicates()
+    if not unit_diagonal and A.shape[0] == A.shape[1]:
+        pivots = A.diagonal()
+        if not pivots.all():
+            raise np.linalg.LinAlgError(f"A is singular: the diagonal entry of row {np.argmin(pivots != 0)} is zero")
     b = np.asarray(b)
     if b.ndim not in (1, 2):
         raise ValueError("b must have one or two dimensions")
     dtype = np.result_type(A.dtype, b.dtype, np.float32)
     columns = b.shape[1] if b.ndim == 2 else 1
+    if dtype not in VALUE_TYPES:
+        raise TypeError(f"A and b are of {A.dtype} and {b.dtype}, which float64 and complex128 cannot hold")
     values = A.data.astype(dtype, copy=False)
 
     pattern = hashlib.blake2b(digest_size=16)
@@ -160,7 +173,4 @@ def spsolve_triangular(
             entry.solver.update_values(values)
         out = b if overwrite_b and b.dtype == dtype and b.flags.writeable else np.empty(b.shape, dtype)
         entry.solver.solve(b, out=out)
-        status = entry.solver.status()
-    if status.kind == "zero_pivot":
-        raise np.linalg.LinAlgError(f"A is singular: the diagonal entry of row {status.row} is zero")
     return out

@@ -447,7 +447,23 @@ class SciPy(unittest.TestCase):
         b = np.array([2.0, 9])
         self.assertIs(sptrsv.spsolve_triangular(a, b, overwrite_b=True), b)
         singular = sp.csr_matrix((np.array([1.0, 1, 0]), [0, 0, 1], [0, 1, 3]), shape=(2, 2))
-        self.assertRaises(np.linalg.LinAlgError, sptrsv.spsolve_triangular, singular, b)
+        hidden = sp.csr_matrix((np.array([np.nan, 1, 0]), [0, 0, 1], [0, 1, 3]), shape=(2, 2))
+        missing = sp.csr_matrix((np.array([1.0, 1]), [0, 0], [0, 1, 2]), shape=(2, 2))
+        for name, matrix in (("zero", singular), ("behind a NaN", hidden), ("missing", missing)):
+            for right in (b, np.ones((2, 0))):
+                with self.subTest(name, shape=right.shape):
+                    with self.assertRaisesRegex(np.linalg.LinAlgError, "row 1"):
+                        sptrsv.spsolve_triangular(matrix, right)
+                    sptrsv.spsolve_triangular(matrix, right, unit_diagonal=True)
+
+    def test_spsolve_triangular_takes_dense_matrices_and_names_types_that_it_does_not_take(self):
+        a = triangle()
+        np.testing.assert_array_equal(
+            sptrsv.spsolve_triangular(a.toarray(), np.ones(40)), sptrsv.spsolve_triangular(a, np.ones(40))
+        )
+        for matrix, right in ((a.astype(np.longdouble), np.ones(40)), (a, np.ones(40, np.longdouble))):
+            with self.assertRaisesRegex(TypeError, "cannot hold"):
+                sptrsv.spsolve_triangular(matrix, right)
 
     def test_a_new_solver_is_locked_until_its_first_solve(self):
         # Otherwise another thread might give it other values between its analysis and its first solve.
