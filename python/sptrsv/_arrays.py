@@ -46,12 +46,12 @@ def _describer_of(array: Any) -> Callable[[Any], Array]:
         return _describe_numpy
     if module == "cupy":
         return _describe_cupy
-    if hasattr(array, "__cuda_array_interface__"):
-        return _describe_interface
-    return lambda a: _describe_numpy(_on_host(a))
+    return _describe_other
 
 
 def _describe_numpy(array: np.ndarray) -> Array:
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError("a masked array has no value where it is masked: pass array.filled(...)")
     dtype = array.dtype
     address = array.__array_interface__["data"][0]
     strides = _in_elements(array.strides, dtype.itemsize)
@@ -93,7 +93,10 @@ def device_address(array: Any, wanted: Vector) -> int | None:
     return None
 
 
-def _describe_interface(array: Any) -> Array:
+def _describe_other(array: Any) -> Array:
+    """Return the description of an array of another library: each object is asked where it is."""
+    if not hasattr(array, "__cuda_array_interface__"):
+        return _describe_numpy(_on_host(array))
     interface = array.__cuda_array_interface__
     dtype, shape, strides = np.dtype(interface["typestr"]), tuple(interface["shape"]), interface.get("strides")
     address, read_only = interface["data"]

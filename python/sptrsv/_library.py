@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p, sizeof
+from numbers import Integral
 from pathlib import Path
 
 from ._errors import CudaError, Error, InputError, OutOfMemoryError
@@ -42,6 +43,10 @@ class Sized(Structure):
 
     def __init__(self, *members: object, **by_name: object) -> None:
         super().__init__(sizeof(self), *members, **by_name)
+        names = [name for name, _ in self._fields_[1:]]
+        for name, given in (*zip(names, members, strict=False), *by_name.items()):
+            if isinstance(getattr(self, name), int) and isinstance(given, Integral) and getattr(self, name) != given:
+                raise OverflowError(f"{name} = {given} is out of range")
 
 
 class Matrix(Structure):

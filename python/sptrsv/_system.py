@@ -6,6 +6,7 @@ import ctypes
 import functools
 import threading
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -209,16 +210,17 @@ def overlap_in_part(a: Array, b: Array) -> bool:
 
 
 def scalar(number: complex, dtype: np.dtype) -> Any:
-    """Return the address of a number as the type of the matrix, or None for 1."""
+    """Return the address of a number as the type of the matrix, or None for 1. A fraction is rounded."""
     if number == 1:
         return None
-    is_complex = dtype.kind == "c"
-    value = complex(number)
-    if value.imag != 0 and not is_complex:
+    if np.imag(number) != 0 and dtype.kind != "c":
         raise TypeError("alpha is complex, and the matrix is real")
-    parts = (value.real, value.imag) if is_complex else (value.real,)
-    real = ctypes.c_float if dtype.itemsize == 4 * len(parts) else ctypes.c_double
-    return ctypes.byref((real * len(parts))(*parts))
+    with np.errstate(over="ignore"):
+        value = np.array(number if dtype.kind == "c" else np.real(number)).astype(dtype)
+    is_lost = int(value.real) != number if isinstance(number, Integral) else np.isinf(value) != np.isinf(number)
+    if is_lost:
+        raise ValueError(f"alpha = {number} is a number that {dtype} cannot hold")
+    return ctypes.byref(ctypes.create_string_buffer(value.tobytes(), dtype.itemsize))
 
 
 def operation(name: str, parameter: str) -> int:
@@ -237,13 +239,22 @@ def of_type(array: Array, dtype: np.dtype, name: str = "an array") -> Array:
     """Return the array, converted if it has another type that `dtype` can hold: integers are compared."""
     if array.dtype == dtype:
         return array
-    is_integer = dtype.kind == "i" and array.dtype.kind in "iu"
+    is_integer = array.dtype.kind in "iu" and dtype.kind in "ifc"
     if not is_integer and 0 not in array.shape and not np.can_cast(array.dtype, dtype, "safe"):
         raise TypeError(f"{name} is of {array.dtype}, which {dtype} cannot hold")
     converted = convert(array.owner, dtype)
-    if is_integer and not bool(((converted == array.owner) & ((converted < 0) == (array.owner < 0))).all()):
+    if is_integer and not _same_integers(array, converted):
         raise ValueError(f"{name} has a number that {dtype} cannot hold")
     return describe(converted)
+
+
+def _same_integers(array: Array, converted: Any) -> bool:
+    """Return whether the conversion of an array of integers has kept all of them."""
+    number = converted.real
+    with np.errstate(invalid="ignore"):
+        back = convert(number, array.dtype)
+    is_below = number < 2.0 ** (8 * array.dtype.itemsize - (array.dtype.kind == "i"))
+    return bool((is_below & (back == array.owner) & ((number < 0) == (array.owner < 0))).all())
 
 
 def as_contiguous(array: Array) -> Array:
