@@ -9,7 +9,19 @@ import numpy as np
 
 from . import _library
 from ._arrays import Array, describe
-from ._system import Info, Matrix, System, as_contiguous, locked, of_type, operation, policy_text, stream_of, vectors
+from ._system import (
+    Info,
+    Matrix,
+    Operator,
+    System,
+    as_contiguous,
+    locked,
+    of_type,
+    operation,
+    policy_text,
+    stream_of,
+    vectors,
+)
 
 _PARTS = ("first", "diagonal", "second")
 
@@ -56,7 +68,7 @@ KINDS = {
 }
 
 
-class Factors(System):
+class Factors(System, Operator):
     """A system ``A x = b`` whose factors are known; made by `factors`.
 
     Several threads may use an object; their calls follow each other.
@@ -87,6 +99,7 @@ class Factors(System):
                     Matrix(other.source, np.dtype(np.int64), matrix.by_columns),
                 )
         super().__init__(matrix, max_rhs)
+        self._take_adjoint(triangles, has_diagonal or any(given is not None for given in orders + scales), transposed)
         self._second_order = other.order if other is not None else None
         rows = self.shape[0]
         row_order, column_order = (_per_row(order, "order", matrix.index_type, rows) for order in orders)
@@ -102,6 +115,20 @@ class Factors(System):
             policy_text(policy),
         )
         self._analyze(matrix.described, other.described if other is not None else None, options, matrix.stream)
+
+    def _take_adjoint(self, triangles: tuple[Triangle, Triangle], has_more: bool, transposed: str) -> None:
+        """Keep how to solve with the conjugate transpose. L L^H is its own, without `has_more`: D, orders, scalings."""
+        self.transposed = transposed
+        self._is_hermitian = triangles[1].transpose == "H" and not has_more
+
+    def _solve_adjoint(self, b: Any) -> Any:
+        if self._is_hermitian:
+            return self.solve(b)
+        if self.transposed == "N":
+            return super()._solve_adjoint(b)
+        if self.transposed == "T" and self.dtype.kind == "c":
+            return self.solve_transposed(b.conj()).conj()
+        return self.solve_transposed(b)
 
     def _analyze(
         self,

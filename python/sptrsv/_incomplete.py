@@ -65,7 +65,7 @@ class IncompleteFactors(Factors):
         )
         matrix = Matrix(a)
         System.__init__(self, matrix, max_rhs)
-        self.transposed = transposed
+        self._take_adjoint((first, second), has_diagonal, transposed)
         self._matrix = matrix  # the factors without fill-in have its pattern
         self._incomplete = ctypes.c_void_p()
         how = _library.IncompleteOptions(int(kind == "cholesky"), fill_level, diagonal_shift, boost_below, boost_to)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from . import _library
 from ._arrays import Vector, current_stream, device_address, empty_like
-from ._system import Info, Matrix, System, locked, operation, policy_text, scalar, stream_of, vectors
+from ._system import Info, Matrix, Operator, System, locked, operation, policy_text, scalar, stream_of, vectors
 
 
 class Status(NamedTuple):
@@ -30,7 +30,7 @@ class Status(NamedTuple):
         return self.kind == "ok"
 
 
-class Solver(System):
+class Solver(System, Operator):
     """A triangular system ``op(T) x = alpha b`` that is analysed; made by `analyze`.
 
     Several threads may use an object; their calls follow each other.

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ._arrays import arange_like
-from ._factors import Factors, Triangle
+from ._factors import Factors, FactorsStatus, Triangle
+from ._system import Info, Operator
 
 
-class LUSolver:
+class LUSolver(Operator):
     """The system ``A x = b`` by the factors ``Pr A Pc = L U``; made by `from_splu`."""
 
     def __init__(self, lu: Any, max_rhs: int, policy: str | None) -> None:
@@ -23,6 +24,8 @@ class LUSolver:
         self._column_order = _inverse(lu.perm_c)
         self._factors: dict[str, Factors] = {"N": self._analyze("N")}
         self.dtype: np.dtype = self._factors["N"].dtype
+        self._on_device = self._factors["N"]._on_device
+        self._last = "N"
 
     def _analyze(self, trans: str) -> Factors:
         """Return L U, or the factors op(U) op(L) of op(A), whose rows are the columns of A."""
@@ -63,11 +66,20 @@ class LUSolver:
         """
         if trans not in self._factors:
             self._factors[trans] = self._analyze(trans)
+        self._last = trans
         return self._factors[trans].solve(rhs, out)
 
-    def as_linear_operator(self) -> Any:
-        """Return the solve with ``A`` as a ``scipy.sparse.linalg.LinearOperator``."""
-        return self._factors["N"].as_linear_operator()
+    def _solve_adjoint(self, b: Any) -> Any:
+        return self.solve(b, "H")
+
+    def status(self, stream: int = 0) -> FactorsStatus:
+        """Return what the last solve met. Synchronises `stream`, the address of its stream."""
+        return self._factors[self._last].status(stream)
+
+    @property
+    def info(self) -> tuple[Info, Info]:
+        """What the analysis of ``A`` decided for L and for U."""
+        return self._factors["N"].info
 
 
 def _inverse(order: Any) -> Any:

@@ -103,6 +103,65 @@ def locked(method: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+class Operator:
+    """The inverse of a matrix, as `LinearOperator` is one: it serves as the preconditioner `M` of ``cg`` and others.
+
+    Vectors of any type are taken, as by SciPy's operators: they are solved in the type of the matrix, which may lose
+    precision, and the result has the type that both have together.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype
+    max_rhs: int
+    _on_device: bool
+
+    def solve(self, b: Any, out: Any = None) -> Any:
+        """Solve the system for right-hand sides `b`."""
+        raise NotImplementedError
+
+    def _solve_adjoint(self, b: Any) -> Any:
+        """Solve with the conjugate transpose, where it is known."""
+        raise TypeError(f"{type(self).__name__} does not solve with the transpose: ask for it by transposed='H'")
+
+    def matvec(self, b: Any) -> Any:
+        """Return the solutions for any number of right-hand sides of any type."""
+        return self._in_type(self.solve, b)
+
+    def rmatvec(self, b: Any) -> Any:
+        """Return the solutions with the conjugate transpose."""
+        return self._in_type(self._solve_adjoint, b)
+
+    def __matmul__(self, b: Any) -> Any:
+        return self.matvec(b)
+
+    def __repr__(self) -> str:
+        return f"<sptrsv.{type(self).__name__} of {self.shape[0]} rows, {self.dtype}>"
+
+    def as_linear_operator(self) -> Any:
+        """Return a ``LinearOperator`` of SciPy, or of CuPy if the matrix is in device memory."""
+        if self._on_device:
+            from cupyx.scipy.sparse.linalg import LinearOperator
+        else:
+            from scipy.sparse.linalg import LinearOperator
+        return LinearOperator(
+            self.shape, self.matvec, rmatvec=self.rmatvec, matmat=self.matvec, rmatmat=self.rmatvec, dtype=self.dtype
+        )
+
+    def _in_type(self, solve: Callable[[Any], Any], b: Any) -> Any:
+        given = describe(b).dtype
+        if given.kind == "c" and self.dtype.kind != "c":
+            return self._in_type(solve, b.real) + 1j * self._in_type(solve, b.imag)
+        x = convert(b, self.dtype)
+        if len(x.shape) == 1:
+            x = solve(x)
+        else:
+            for first in range(0, x.shape[1], self.max_rhs):
+                part = slice(first, first + self.max_rhs)
+                x[:, part] = solve(x[:, part])
+        together = np.result_type(given, self.dtype)
+        return x if together == self.dtype else convert(x, together)
+
+
 class System:
     """A system of linear equations that is analysed: its shape and types, and the arrays that it takes."""
 
@@ -120,31 +179,6 @@ class System:
             f"{type(self).__name__} holds memory of the library and cannot be copied or pickled: "
             "copy the matrix and analyse it"
         )
-
-    def as_linear_operator(self) -> Any:
-        """Return the solve as a ``LinearOperator`` of SciPy, or of CuPy if the matrix is in device memory.
-
-        It serves as the preconditioner `M` of ``cg`` and others. More right-hand sides than `max_rhs` are solved in
-        several calls.
-        """
-        if self._on_device:
-            from cupyx.scipy.sparse.linalg import LinearOperator
-        else:
-            from scipy.sparse.linalg import LinearOperator
-
-        def solve_all(b: Any) -> Any:
-            b = self._convert(b, "b").owner
-            x = empty_like(b)
-            for first in range(0, b.shape[1], self.max_rhs):
-                part = slice(first, first + self.max_rhs)
-                self.solve(b[:, part], out=x[:, part])
-            return x
-
-        return LinearOperator(self.shape, matvec=lambda b: self.solve(b), matmat=solve_all, dtype=self.dtype)
-
-    def solve(self, b: Any, out: Any = None) -> Any:
-        """Solve the system for right-hand sides `b`."""
-        raise NotImplementedError
 
     def _convert(self, array: Any, name: str) -> Array:
         """Return the array with the type of the matrix."""

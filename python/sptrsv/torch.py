@@ -95,6 +95,7 @@ class _Solve(torch.autograd.Function):
     def forward(ctx: Any, solve: TriangularSolve, b: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         x = solve.solve(b.detach(), values.detach())
         ctx.solve = solve
+        ctx.are_real = not b.is_complex(), not values.is_complex()
         ctx.save_for_backward(values, x)
         return x
 
@@ -104,4 +105,5 @@ class _Solve(torch.autograd.Function):
         values, x = ctx.saved_tensors
         of_b = ctx.solve.solve_adjoint(gradient.detach().contiguous(), values.detach())
         of_values = ctx.solve.gradient_of_values(of_b, x) if ctx.needs_input_grad[2] else None
-        return None, of_b, of_values
+        gradients = zip((of_b, of_values), ctx.are_real, strict=True)
+        return None, *(g.real if is_real and g is not None else g for g, is_real in gradients)

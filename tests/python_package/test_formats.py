@@ -106,6 +106,22 @@ class Formats(unittest.TestCase):
                 np.testing.assert_allclose((factor * dense.tril()) @ solve(b, values).detach(), b)
                 self.assertTrue(torch.autograd.gradcheck(lambda v, s=solve: s(b, v), (values,)))
 
+    @unittest.skipUnless(torch, "needs PyTorch")
+    def test_gradients_of_real_tensors_beside_complex_ones_are_real(self):
+        dense = torch.tensor(matrix("csr").toarray()).tril()
+        a = (dense * (1 + 0.3j)).to_sparse_csr()
+        real, mixed = dense.to_sparse_csr().values(), a.values()
+        right = torch.tensor(RANDOM.uniform(-1, 1, SIZE))
+        for transpose in "NTH":
+            solve = sptrsv.torch.TriangularSolve(a, transpose=transpose)
+            for b in (right, right * (1 + 1j)):
+                for values in (real, mixed):
+                    with self.subTest(transpose, b=b.dtype, values=values.dtype):
+                        operands = (b.clone().requires_grad_(), values.clone().requires_grad_())
+                        self.assertTrue(torch.autograd.gradcheck(solve, operands))
+                        solve(*operands).abs().sum().backward(create_graph=True)
+                        self.assertEqual([o.grad.dtype for o in operands], [o.dtype for o in operands])
+
     def test_solutions_may_overlap_right_hand_sides_in_any_way(self):
         a = matrix("csr")
         wide = np.empty((2, 2 * SIZE * SIZE))

@@ -7,7 +7,7 @@ from unittest import mock
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import cg, spilu, splu
+from scipy.sparse.linalg import cg, gmres, spilu, splu
 from scipy.sparse.linalg import spsolve_triangular as scipy_solve
 
 import sptrsv
@@ -403,6 +403,43 @@ class SciPy(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertLess(len(steps), 20)
         np.testing.assert_allclose(a @ x, b[:, 0], atol=1e-3)
+
+    def test_preconditioners_of_any_type_serve_any_iteration(self):
+        a = poisson(8)
+        size = a.shape[0]
+        tolerance = {"f": 1e-4, "d": 1e-9, "F": 1e-4, "D": 1e-9}
+        for dtype in TYPES:
+            of_type = sp.csr_matrix(a.astype(dtype))
+            objects = {
+                "ilu": sptrsv.ilu(of_type, fill_level=size, transposed="H"),
+                "ilu_t": sptrsv.ilu(of_type, fill_level=size, transposed="T", max_rhs=2),
+                "ic": sptrsv.ic(of_type, fill_level=size),
+                "splu": sptrsv.from_splu(splu(sp.csc_matrix(of_type))),
+            }
+            for name, m in objects.items():
+                for other in TYPES:
+                    with self.subTest(name, dtype=dtype.__name__, vectors=other.__name__):
+                        atol = max(tolerance[np.dtype(t).char] for t in (dtype, other))
+                        b = random_values((size, 3), other)
+                        operator = m.as_linear_operator()
+                        for x in (operator @ b[:, 0], m @ b[:, 0], m.matvec(b[:, 0])):
+                            self.assertEqual(x.dtype, np.result_type(dtype, other))
+                            np.testing.assert_allclose(a @ x, b[:, 0], atol=atol)
+                        np.testing.assert_allclose(a @ (m @ b), b, atol=atol)
+                        np.testing.assert_allclose(a.T.conj() @ operator.rmatvec(b[:, 0]), b[:, 0], atol=atol)
+                        np.testing.assert_allclose(a.T.conj() @ (operator.H @ b), b, atol=atol)
+                self.assertRegex(repr(m), rf"^<sptrsv\.\w+ of {size} rows, {np.dtype(dtype)}>$")
+        ones = np.ones(size)
+        x, code = cg(a, ones, M=sptrsv.ic(a.astype(np.float32)))
+        self.assertEqual(code, 0)
+        np.testing.assert_allclose(a @ x, ones, atol=1e-3)
+        x, code = gmres(a + 0.1j * sp.eye(size), ones + 1j, M=sptrsv.ilu(a))
+        self.assertEqual(code, 0)
+        with self.assertRaisesRegex(TypeError, "transposed"):
+            sptrsv.ilu(a).rmatvec(ones)
+        lu = sptrsv.from_splu(splu(a))
+        self.assertTrue(lu.status().ok)
+        self.assertEqual(len(lu.info), 2)
 
     def test_spsolve_triangular_gives_what_scipy_gives(self):
         for lower in (True, False):
