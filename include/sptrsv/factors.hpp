@@ -268,8 +268,8 @@ class factors {
       const auto pattern = detail::pattern_of(a);
       detail::check_shape<Value>(a.rows, a.columns, pattern,
                                  {f.part, f.diagonal, f.operation, options.max_rhs});
-      detail::check_spaces<executor>(pattern, Policy::name);
       one_solver::check_space(a.values, a.entries, "the array of values");
+      detail::check_spaces<executor>(pattern, Policy::name);
     };
     check(first, options.first);
     check(second, options.second);

@@ -169,8 +169,8 @@ pattern_view<Index, Offset> pattern_of(const csc_view<Value, Index, Offset>& a) 
 template <class Executor, class View>
 void check_arrays(const View& a, const char* taker) {
   check_counts<typename View::index_type, typename View::offset_type>(a.rows, a.columns, a.entries);
-  check_spaces<Executor>(pattern_of(a), taker);
   check_space<Executor>(a.values, a.entries, "the array of values", taker);
+  check_spaces<Executor>(pattern_of(a), taker);
 }
 
 /// Checks a matrix that is read on the host, its offsets and indices included. `taker`: see check_space.

@@ -368,8 +368,8 @@ class solver {
   static std::shared_ptr<counted_engine> checked_engine(const Policy& policy, const Pattern& pattern,
                                                         const Value* values, const system_options& options,
                                                         const executor& on, memory_resource& resource) {
-    detail::check_spaces<executor>(pattern, Policy::name);
     check_space(values, pattern.entries, "the array of values");
+    detail::check_spaces<executor>(pattern, Policy::name);
     const auto with_values = detail::with_values(pattern, detail::as_scalar(values));
     static_assert(std::is_constructible_v<engine, const Policy&, decltype(with_values), detail::triangle_form,
                                           std::int64_t, const executor&, memory_resource&>,

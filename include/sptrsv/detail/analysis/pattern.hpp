@@ -112,7 +112,7 @@ void check_counts(std::int64_t rows, std::int64_t columns, std::int64_t entries)
 template <class Value, class Index, class Offset>
 void check_dimensions(std::int64_t rows, std::int64_t columns, std::int64_t entries,
                       const system_options& options) {
-  SPTRSV_EXPECTS(rows < 0 || columns < 0 || rows == columns, errc::not_square,
+  SPTRSV_EXPECTS(rows < 0 || columns < 0 || entries < 0 || rows == columns, errc::not_square,
                  "a triangular solve needs a square matrix, this one is " + std::to_string(rows) + " x " +
                      std::to_string(columns));
   check_counts<Index, Offset>(rows, columns, entries);
@@ -131,13 +131,14 @@ void check_shape(std::int64_t rows, std::int64_t columns, const pattern_view<Ind
   check_dimensions<Value, Index, Offset>(rows, columns, a.entries, options);
 }
 
-/// Checks that the arrays of a pattern are where the executor computes. `taker`: see check_space.
+/// Checks that the arrays of a pattern are where the executor computes, and that a matrix without rows has no
+/// entries. Callers check the values before: a null pointer is the first fault. `taker`: see check_space.
 template <class Executor, class Index, class Offset>
 void check_spaces(const pattern_view<Index, Offset>& a, const char* taker) {
-  SPTRSV_EXPECTS(a.size > 0 || a.entries == 0, errc::offsets_not_monotone,
-                 "a matrix of size 0 cannot have entries");
   check_space<Executor>(a.offsets, a.size, "the array of offsets", taker);
   check_space<Executor>(a.indices, a.entries, "the array of indices", taker);
+  SPTRSV_EXPECTS(a.size > 0 || a.entries == 0, errc::offsets_not_monotone,
+                 "a matrix of size 0 cannot have entries");
 }
 
 /// Throws for the first row (column) of the storage with wrong offsets, or else with an index that is not

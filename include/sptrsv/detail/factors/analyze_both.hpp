@@ -91,8 +91,8 @@ class pair_analysis {
     const executor on(stream_);
     auto pattern = pattern_of(a);
     check_shape<typename Solver::value_type>(a.rows, a.columns, pattern, options[0]);
-    check_spaces<executor>(pattern, policy_type::name);
     Solver::check_space(a.values, a.entries, "the array of values");
+    check_spaces<executor>(pattern, policy_type::name);
     const triangle_form forms[2] = {{options[0], pattern.by_columns}, {options[1], pattern.by_columns}};
     peak_resource counted(resource_);
     typename Solver::engine::joint_analysis joint(settings_of(policy_), pattern, forms, options[0].max_rhs,
