@@ -2,6 +2,7 @@
 
 # One target per group of programs, so that the scripts build only what they run.
 add_custom_target(sptrsv_tests)
+add_custom_target(sptrsv_types_tests)  # the contract in further types
 add_custom_target(sptrsv_gpu_tests)  # minutes of nvcc, worth it where they can run
 add_custom_target(sptrsv_examples)
 add_custom_target(sptrsv_benchmarks)
@@ -25,47 +26,16 @@ function(sptrsv_link_cuda_libraries target)
   endif()
 endfunction()
 
-# sptrsv_group_sources(<result> <name> <n> <file>...)
-#
-# In the preset ci_device, where nvcc checks sources and makes no programs of them: <result> is sources that hold the
-# text of up to <n> files of one folder each, so that nvcc reads the headers once for these. (nvcc does not report
-# functions without a use that come from an included file.) Names of two files must not clash. Elsewhere <result> is the
-# files, which many cores compile in less time.
-function(sptrsv_group_sources result name n)
-  if(NOT CMAKE_USER_MAKE_RULES_OVERRIDE_CUDA)
-    set(${result} ${ARGN} PARENT_SCOPE)
-    return()
-  endif()
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN})
-  set(groups)
-  list(LENGTH ARGN files)
-  math(EXPR last "${files} - 1")
-  foreach(first RANGE 0 ${last} ${n})
-    list(SUBLIST ARGN ${first} ${n} group)
-    set(text)
-    foreach(file IN LISTS group)
-      file(READ "${file}" source)
-      string(APPEND text "// ${file}\n${source}")
-    endforeach()
-    set(source "${CMAKE_CURRENT_BINARY_DIR}/groups/${name}_${first}.cu")
-    file(CONFIGURE OUTPUT "${source}" CONTENT "@text@" @ONLY)
-    list(GET group 0 file)
-    cmake_path(GET file PARENT_PATH folder)
-    set_source_files_properties("${source}" PROPERTIES INCLUDE_DIRECTORIES "${folder}")
-    list(APPEND groups "${source}")
-  endforeach()
-  set(${result} ${groups} PARENT_SCOPE)
-endfunction()
-
-# sptrsv_add_test(<name> SOURCES <file>... [CUDA] [UNITY <n>] [FILTER <filter>] [SHARDS <n>] [LABELS <label>...])
+# sptrsv_add_test(<name> SOURCES <file>... [CUDA] [EMULATOR] [OPTIMISED] [SEEDED] [FILTER <filter>] [SHARDS <n>]
+#                 [LABELS <label>...])
 #
 # Adds a GoogleTest program, and its cases as tests of CTest, see sptrsv_add_cases.
 #   CUDA      compile all sources with nvcc, .cpp too; without a CUDA compiler the program is left out
-#   UNITY     compile groups of at most <n> sources as one translation unit each: the headers are parsed, and their
-#             templates instantiated, once for all of them; so names of two sources must not clash
+#   EMULATOR  kernels run in the emulator; its headers and GoogleTest's are precompiled
+#   OPTIMISED compile with -O1; most programs run so little that it takes less time to compile them with -O0
 #   LABELS    programs with the label `types` are not part of sptrsv_tests
 function(sptrsv_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA" "UNITY;FILTER;SHARDS" "SOURCES;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA;EMULATOR;OPTIMISED;SEEDED" "FILTER;SHARDS" "SOURCES;LABELS")
   if(NOT arg_SOURCES OR (arg_CUDA AND NOT sptrsv_has_cuda))
     return()
   endif()
@@ -78,10 +48,19 @@ function(sptrsv_add_test name)
     add_dependencies(sptrsv_gpu_tests ${name})
   elseif(NOT "types" IN_LIST arg_LABELS)
     add_dependencies(sptrsv_tests ${name})
+  else()
+    add_dependencies(sptrsv_types_tests ${name})
   endif()
   sptrsv_configure_target(${name})
-  if(arg_UNITY)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${arg_UNITY})
+  set(level -O0)
+  if(arg_OPTIMISED)
+    set(level -O1)
+  endif()
+  target_compile_options(${name} PRIVATE
+    "$<$<AND:$<CONFIG:Release>,$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>>:${level}>")
+  if(arg_EMULATOR)
+    target_link_libraries(${name} PRIVATE sptrsv_emulator)
+    target_precompile_headers(${name} REUSE_FROM sptrsv_test_headers${level})
   endif()
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE GTest::gtest_main)
@@ -89,22 +68,25 @@ function(sptrsv_add_test name)
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA)
     sptrsv_link_cuda_libraries(${name})
   endif()
-  sptrsv_add_cases(${name} PROGRAM ${name} FILTER "${arg_FILTER}" SHARDS "${arg_SHARDS}" LABELS ${arg_LABELS})
+  set(seeded)
+  if(arg_SEEDED)
+    set(seeded SEEDED)
+  endif()
+  sptrsv_add_cases(${name} PROGRAM ${name} ${seeded} FILTER "${arg_FILTER}" SHARDS "${arg_SHARDS}"
+    LABELS ${arg_LABELS})
 endfunction()
 
-# sptrsv_add_cases(<test> PROGRAM <target> [FILTER <filter>] [SHARDS <n>] [LABELS <label>...])
+# sptrsv_add_cases(<test> PROGRAM <target> [SEEDED] [FILTER <filter>] [SHARDS <n>] [LABELS <label>...])
 #
 # Adds cases of a GoogleTest program to CTest: as one test, or as <n> tests with a share of the cases each, because a
 # process for each of thousands of typed cases would take longer than the cases. The report is written to
 # test-results/, where scripts/count_tests.py counts the cases.
+#   SEEDED    threads and random numbers are simulated: what has passed is not repeated, see scripts/passed.py
 #   FILTER    the cases, as --gtest_filter takes them; all by default
 #   LABELS    labels of CTest: `gpu` tests are skipped on a machine without a GPU
 function(sptrsv_add_cases test)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PROGRAM;FILTER;SHARDS" "LABELS")
-  set(launcher)
-  if("gpu" IN_LIST arg_LABELS)
-    set(launcher "${PROJECT_SOURCE_DIR}/tests/run_if_gpu.sh")
-  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SEEDED" "PROGRAM;FILTER;SHARDS" "LABELS")
+  find_package(Python3 QUIET COMPONENTS Interpreter)
   if(NOT arg_FILTER)
     set(arg_FILTER "*")
   endif()
@@ -116,8 +98,15 @@ function(sptrsv_add_cases test)
     if(arg_SHARDS GREATER 1)
       string(APPEND name "_${shard}")
     endif()
+    set(report "${PROJECT_BINARY_DIR}/test-results/${name}.json")
+    set(launcher)
+    if("gpu" IN_LIST arg_LABELS)
+      set(launcher "${PROJECT_SOURCE_DIR}/tests/run_if_gpu.sh")
+    elseif(arg_SEEDED AND Python3_FOUND)
+      set(launcher Python3::Interpreter -B "${PROJECT_SOURCE_DIR}/scripts/passed.py" --output "${report}" --)
+    endif()
     add_test(NAME ${name} COMMAND ${launcher} "$<TARGET_FILE:${arg_PROGRAM}>" "--gtest_filter=${arg_FILTER}"
-      "--gtest_output=json:${PROJECT_BINARY_DIR}/test-results/${name}.json")
+      "--gtest_output=json:${report}")
     math(EXPR index "${shard} - 1")
     set_tests_properties(${name} PROPERTIES
       ENVIRONMENT "GTEST_TOTAL_SHARDS=${arg_SHARDS};GTEST_SHARD_INDEX=${index};GTEST_BRIEF=1"

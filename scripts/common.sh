@@ -14,8 +14,8 @@ has_gpu() { "$root/tests/run_if_gpu.sh" true > /dev/null; }
 has_header() { echo "#include <$1>" | "${CXX:-c++}" -E -x c++ - > /dev/null 2>&1; }
 
 # install_missing WHAT...: installs the Debian packages of those of WHAT that this machine lacks. WHAT is among
-# build, gtest, benchmark, zlib, suitesparse, superlu, eigen, cli11, pkg-config, python, matplotlib, scipy, venv, shellcheck, clang,
-# clang-format, clang-tidy, doxygen.
+# build, ccache, gtest, benchmark, zlib, suitesparse, superlu, eigen, cli11, pkg-config, python, matplotlib, scipy,
+# venv, shellcheck, clang, clang-format, clang-tidy, doxygen.
 install_missing() {
   local what packages=()
   for what in "$@"; do
@@ -48,7 +48,7 @@ install_missing() {
         ;;
       clang-format) has_command clang-format || has_command clang-format-14 || packages+=(clang-format) ;;
       clang-tidy) has_command clang-tidy || has_command clang-tidy-14 || packages+=(clang-tidy) ;;
-      doxygen | pkg-config | shellcheck) has_command "$what" || packages+=("$what") ;;
+      ccache | doxygen | pkg-config | shellcheck) has_command "$what" || packages+=("$what") ;;
       *)
         echo "install_missing: unknown: $what" >&2
         return 2
@@ -100,6 +100,6 @@ run_ctest() {
   python3 "$root/scripts/progress.py" testing ctest --test-dir "$build" --output-on-failure --parallel "$cores" \
     --output-junit "$build/test-results/ctest.xml" "$@" || status=$?
   echo "total time: $SECONDS s"
-  python3 "$root/scripts/count_tests.py" "$build/test-results" || status=1
+  python3 "$root/scripts/count_tests.py" "$build/test-results" "${SPTRSV_TIER:-all}" || status=1
   return $status
 }

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Counts the tests of a CTest run, the cases of GoogleTest programs one by one.
 
-usage: count_tests.py FOLDER
+usage: count_tests.py FOLDER TIER
 
 FOLDER holds ctest.xml (ctest --output-junit) and, for each GoogleTest program, <name of the test>.json
-(--gtest_output). The output names the tests that failed and those that were skipped, with the reason. Its last line
-is "N passed, N failed"; the exit status is 1 if one failed or none ran.
+(--gtest_output). The output names the tests that failed and those that were skipped, with the reason; then a line with
+the name TIER of this choice of tests and all counts. Its last line is "N passed, N failed"; the exit status is 1 if one
+failed or none ran.
 """
 
 import json
@@ -40,7 +41,7 @@ def skip_reason(test):
     return ", ".join(dict.fromkeys(reasons)) or output.strip().rpartition("\n")[2]
 
 
-def main(folder):
+def main(folder, tier):
     outcomes = []
     for test in ElementTree.parse(folder / "ctest.xml").getroot().iter("testcase"):
         name, outcome = test.get("name"), ctest_outcome(test)
@@ -56,9 +57,11 @@ def main(folder):
     for which in ("skipped", "failed"):
         for name in count[which]:
             print(f"{which}: {name}")
-    print(f"{len(count['passed'])} passed, {len(count['failed'])} failed")
+    numbers = {which: len(names) for which, names in count.items()}
+    print(f"tier {tier}: {sum(numbers.values())} tests, {numbers['skipped']} skipped (see above)")
+    print(f"{numbers['passed']} passed, {numbers['failed']} failed")
     return 1 if count["failed"] or not count["passed"] else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(pathlib.Path(sys.argv[1])))
+    sys.exit(main(pathlib.Path(sys.argv[1]), sys.argv[2]))

@@ -1,30 +1,47 @@
 #!/usr/bin/env bash
-# usage: test.sh [ARGUMENTS OF CTEST...]
+# usage: test.sh [--all] [ARGUMENTS OF CTEST...]
 #
-# Builds and runs the tests, shows the progress and ends with the line "N passed, N failed". On a machine with a GPU
-# it uses the preset `default` of CMakePresets.json and runs the GPU tests, too. On a machine without a GPU it uses
-# the preset `host`: programs that nvcc compiles could not run there. SPTRSV_PRESET names another preset. The script
-# installs the Debian packages that it needs.
+# Builds and runs the tests, shows the progress and ends with the line "N passed, N failed". By default every suite
+# runs with few schedules, forms of matrices and random systems, in double precision; --all runs all of them, in all
+# value types, and the tests of headers, packages and pages. On a machine with a GPU the script uses the preset
+# `default` of CMakePresets.json and runs the GPU tests, too. On a machine without a GPU it uses the preset `host`:
+# programs that nvcc compiles could not run there. SPTRSV_PRESET names another preset. The script installs the Debian
+# packages that it needs.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+tier=quick
+if [ "${1:-}" = --all ]; then
+  tier=all
+  shift
+fi
 targets=(sptrsv_tests)
 if has_gpu; then
   preset=${SPTRSV_PRESET:-default}
   targets+=(sptrsv_gpu_tests)
-  echo "test.sh: preset $preset; this machine has a GPU: all tests of the GPU run"
+  echo "test.sh: preset $preset; this machine has a GPU: its tests run"
 else
   preset=${SPTRSV_PRESET:-host}
-  echo "test.sh: preset $preset; this machine has no GPU: the tests of the GPU are skipped"
+  echo "test.sh: preset $preset; this machine has no GPU: its tests are skipped"
 fi
 
-install_missing build gtest zlib cli11 python
+arguments=()
+if [ $tier = quick ]; then
+  # The tests with these labels compile much and find errors of the library's developers only, or are the contract in
+  # other types, the hostile schedules in other forms of the same kernels, the memory of analyses of larger systems, or
+  # test the tests.
+  arguments=(--label-exclude 'headers|package|device|docs|types|schedules|memory|planted')
+  export SPTRSV_QUICK=1
+  cpu_s=(700 120)
+else
+  targets+=(sptrsv_types_tests sptrsv_docs)
+  cpu_s=(4500 300)
+fi
+# Measured on one core of a machine of 2024; what is in the caches is not compiled and not run again.
+echo "test.sh: tier $tier; $cores cores take about $(((cpu_s[0] / cores + 59) / 60)) minutes, or" \
+  "$(((cpu_s[1] / cores + 59) / 60)) with what earlier runs left in the caches"
+
+install_missing build ccache gtest zlib cli11 python scipy
 configure "$preset"
 compile "$preset" "${targets[@]}"
-
-# The tests with these labels compile much and find errors of the library's developers only, or repeat the contract in
-# other types and the hostile schedules in other forms of the same kernels, or analyse larger systems, or test the
-# tests.
-extensive='headers|package|device|docs|types|schedules|memory|planted'
-echo "test.sh: skips the tests with the labels $extensive, which .ci/run runs"
-run_ctest "$preset" --label-exclude "$extensive" "$@"
+SPTRSV_TIER=$tier run_ctest "$preset" "${arguments[@]}" "$@"

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "sptrsv/host/backward_error.hpp"
+#include "sptrsv/policy/host_serial.hpp"
+#include "sptrsv/solver.hpp"
 #include "support/layout.hpp"
 #include "support/matrices.hpp"
 #include "support/suites.hpp"

@@ -1,5 +1,5 @@
 // The contract of include/sptrsv/solver.hpp as typed suites over target x policy x value x index x offset. To
-// test a new policy, add a subject to support/subjects.hpp and a line to the lists of support/cases.hpp.
+// test a new policy, add a subject and a line of the list in a file of support/subjects/.
 #pragma once
 
 #include "contract/contract_ieee.hpp"

@@ -7,21 +7,15 @@
 // A failure names the seed of its system, which is drawn alone with SPTRSV_RANDOM_SYSTEMS=1.
 #pragma once
 
-#include <cstdlib>
 #include <exception>
 #include <string>
 
 #include "contract/contract_fixture.hpp"
+#include "support/effort.hpp"
 #include "support/emulator_target.hpp"
 #include "support/random_systems.hpp"
 
 namespace sptrsv::testing {
-
-/// Returns the number in an environment variable, or `otherwise` if the variable is not set.
-inline std::uint64_t environment_number(const char* name, std::uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? otherwise : std::stoull(text);
-}
 
 /// Draws a schedule of `hostile_settings`.
 inline emulator::device_settings draw_schedule(random_source& source) {
@@ -151,7 +145,7 @@ class random_systems : public contract<Types> {
 
 SPTRSV_TEST_P(random_systems, are_solved_under_random_schedules) {
   const std::uint64_t first = environment_number("SPTRSV_RANDOM_SEED", 1);
-  const std::uint64_t count = environment_number("SPTRSV_RANDOM_SYSTEMS", 40);
+  const std::uint64_t count = environment_number("SPTRSV_RANDOM_SYSTEMS", trials(40));
   for (std::uint64_t seed = first; seed != first + count; ++seed) {
     SCOPED_TRACE("to repeat: SPTRSV_RANDOM_SEED=" + std::to_string(seed) +
                  " SPTRSV_RANDOM_SYSTEMS=1 with --gtest_filter='*/random_systems/" +

@@ -3,6 +3,7 @@
 
 #include "contract/contract_fixture.hpp"
 #include "support/counting_resource.hpp"
+#include "support/effort.hpp"
 #include "support/emulator_target.hpp"
 
 namespace sptrsv::testing {
@@ -16,7 +17,7 @@ class resources : public contract<Types> {
 };
 
 SPTRSV_TEST_P(resources, everything_is_given_back) {
-  for (const form& f : all_forms()) {
+  for (const form& f : tried(all_forms())) {
     {
       auto solver = this->analyze(this->make(patterns::random(40, 3, 1), f), f, 2);
       auto workspace = solver.make_workspace(this->where.stream());
@@ -278,7 +279,7 @@ SPTRSV_TEST_P(resources, bad_values_slow_down_no_later_solve) {
 /// Solves after the temporaries of analyze are freed; the emulator refuses accesses to freed memory.
 SPTRSV_TEST_P(resources, nothing_refers_to_the_temporaries_of_analyze) {
   const pattern p = patterns::power_law(60, 1);
-  for (const form& f : all_forms(content::general)) {
+  for (const form& f : tried(all_forms(content::general))) {
     const auto a = this->make(p, f);
     auto solver = this->analyze(a, f, 2);
     const auto b = random_vector<typename TypeParam::value>(p.size, 2);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "contract/contract_fixture.hpp"
+#include "support/effort.hpp"
 #include "support/emulator_target.hpp"
 
 namespace sptrsv::testing {
@@ -60,34 +61,34 @@ class schedules : public contract<Types> {
 
 SPTRSV_TEST_P(schedules, of_a_chain_many_blocks_deep) {
   for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
-    this->solve_under_all(patterns::chain(100), resident, 36);
+    this->solve_under_all(patterns::chain(100), resident, trials(36));
   }
 }
 SPTRSV_TEST_P(schedules, of_a_stencil) {
   for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
-    this->solve_under_all(patterns::stencil_2d(8, 9), resident, 36);
+    this->solve_under_all(patterns::stencil_2d(8, 9), resident, trials(36));
   }
 }
 SPTRSV_TEST_P(schedules, of_a_dense_triangle) {
   for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
-    this->solve_under_all(patterns::dense(45), resident, 36);
+    this->solve_under_all(patterns::dense(45), resident, trials(36));
   }
 }
 SPTRSV_TEST_P(schedules, of_wide_levels) {
   for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
-    this->solve_under_all(patterns::layers(120, 40, 7), resident, 36);
+    this->solve_under_all(patterns::layers(120, 40, 7), resident, trials(36));
   }
 }
 SPTRSV_TEST_P(schedules, of_long_rows_and_columns) {
   for (const std::uint32_t resident : {1u, 3u, 0u}) {
-    this->solve_under_all(patterns::arrow_row(100), resident, 20);
-    this->solve_under_all(patterns::arrow_column(100), resident, 20);
-    this->solve_under_all(patterns::power_law(90, 2), resident, 20);
+    this->solve_under_all(patterns::arrow_row(100), resident, trials(20));
+    this->solve_under_all(patterns::arrow_column(100), resident, trials(20));
+    this->solve_under_all(patterns::power_law(90, 2), resident, trials(20));
   }
 }
 SPTRSV_TEST_P(schedules, of_the_analysis_and_a_solve) {
   for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
-    this->analyze_under_all(patterns::random(60, 3, 2), resident, 12);
+    this->analyze_under_all(patterns::random(60, 3, 2), resident, trials(12));
   }
 }
 
@@ -103,7 +104,7 @@ SPTRSV_TEST_P(schedules, with_values_that_are_not_finite) {
   b[12] = make_value<value>(std::numeric_limits<double>::infinity());
   const auto expected = this->solve(solver, b);
   const auto status = solver.status(this->where.stream());
-  for (std::uint64_t i = 0; i < 40; ++i) {
+  for (std::uint64_t i = 0; i < trials(40); ++i) {
     this->device().settings = hostile_settings(i, static_cast<std::uint32_t>(i % 4));
     const auto x = this->solve(solver, b);
     if (solver.info().bit_reproducible) {

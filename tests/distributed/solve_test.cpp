@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "distributed/emulated_pes.hpp"
+#include "support/effort.hpp"
 
 namespace sptrsv::testing {
 namespace {
@@ -49,7 +50,7 @@ TEST(DistributedSolve, SolvesEveryFormOnEveryNumberOfPes) {
 
 /// Subtrees that a block solves in shared memory, beside supernodes that need those of other PEs.
 TEST(DistributedSolve, ForestsEndWhereOtherPesBegin) {
-  for (std::uint64_t i = 0; i < 12; ++i) {
+  for (std::uint64_t i = 0; i < trials(12); ++i) {
     const int pes = static_cast<int>(2 + i % 3);
     for (const plan_options& how : plans_for(pes)) {
       check<double, small_forests_of_pes>(
@@ -71,7 +72,7 @@ TEST(DistributedSolve, ForestsOfA3DFactorHaveNoGhosts) {
 
 /// PEs run ahead of each other through solves with different numbers of right-hand sides.
 TEST(DistributedSolve, SolvesFollowEachOtherUnderHostileSchedules) {
-  for (std::uint64_t i = 0; i < 24; ++i) {
+  for (std::uint64_t i = 0; i < trials(24); ++i) {
     for (const int pes : {2, 4}) {
       const plan_options how = plans_for(pes)[i % plans_for(pes).size()];
       const int sharing = static_cast<int>(1 + i / 3 % 2);
@@ -122,7 +123,7 @@ TEST(DistributedSolve, PutsSolveEveryFormOnEveryNumberOfPes) {
 
 /// Mailboxes and signals are used again by solves with other numbers of right-hand sides.
 TEST(DistributedSolve, SolvesWithPutsFollowEachOtherUnderHostileSchedules) {
-  for (std::uint64_t i = 0; i < 16; ++i) {
+  for (std::uint64_t i = 0; i < trials(16); ++i) {
     for (const int pes : {2, 4}) {
       plan_options how = plans_for(pes)[i % plans_for(pes).size()];
       how.sends = i % 2 == 0 ? pe_transport::puts : pe_transport::automatic;
@@ -141,7 +142,7 @@ TEST(DistributedSolve, SolvesWithPutsFollowEachOtherUnderHostileSchedules) {
 
 /// As in the paper, blocks that do nothing else wait for the messages.
 TEST(DistributedSolve, WaitingBlocksHandMessagesOver) {
-  for (std::uint64_t i = 0; i < 12; ++i) {
+  for (std::uint64_t i = 0; i < trials(12); ++i) {
     for (const int pes : {2, 4}) {
       plan_options how = plans_for(pes)[i % plans_for(pes).size()];
       how.sends = pe_transport::waiting_blocks;
@@ -266,7 +267,7 @@ struct unmerged_tasks : small_tasks {
 /// far as it may.
 TEST(DistributedSolve, APeThatWaitsForNobodyDoesNotOvertakeTheOthers) {
   const pattern p = patterns::where("one_way", 8, [](auto i, auto j) { return i <= 2 || j >= 2; });
-  for (std::uint64_t i = 0; i < 24; ++i) {
+  for (std::uint64_t i = 0; i < trials(24); ++i) {
     check<double, unmerged_tasks>(
         2, {p, form{}, {2, supernode_dealing::cyclic, test_growth}, {1, 1, 1, 2, 1, 1, 1, 1, 1, 1}},
         hostile_settings(i, 0));

@@ -1,6 +1,7 @@
 // Device memory given to host policies.
 #include "contract/bad_input_suite.hpp"
 #include "support/gpu_target.cuh"
+#include "support/subjects/host.hpp"
 
 namespace sptrsv::testing {
 

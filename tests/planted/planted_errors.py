@@ -228,7 +228,7 @@ def main() -> int:
     needed = {name for error in errors.values() for name in error.programs}
     programs = [program for program in PROGRAMS.values() if program.name in needed]
     if arguments.sample:
-        # What the programs of the sample test without an error is also in solver_tests, which .ci/run runs.
+        # What the programs of the sample test without an error is also in contract_<family>, which .ci/run runs.
         together = [program for program in programs if not program.source]
         examine(workshop, joined(together), together, errors, caught, runs_without=False)
         programs = [program for program in programs if program.source]

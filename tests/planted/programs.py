@@ -6,6 +6,7 @@ SUITES = """\
 #include "contract/contract_suite.hpp"
 #include "contract/schedule_suite.hpp"
 #include "support/emulator_target.hpp"
+#include "support/subjects.hpp"
 
 namespace sptrsv::testing {{
 

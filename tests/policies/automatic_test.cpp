@@ -13,6 +13,7 @@
 #include "sptrsv/policy/cusparse.hpp"
 #include "support/emulator_target.hpp"
 #include "support/kernel_fields.hpp"
+#include "support/subjects.hpp"
 
 namespace sptrsv::testing {
 

@@ -3,6 +3,7 @@
 
 #include "contract/contract_fixture.hpp"
 #include "support/emulator_target.hpp"
+#include "support/subjects/block.hpp"
 
 namespace sptrsv::testing {
 namespace {

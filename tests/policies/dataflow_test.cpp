@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "contract/contract_fixture.hpp"
+#include "support/effort.hpp"
 #include "support/emulator_target.hpp"
+#include "support/subjects/dataflow.hpp"
 
 namespace sptrsv::testing {
 namespace {
@@ -388,7 +390,7 @@ TEST_F(DataflowPath, PredictsWhatPartitionsWaitFor) {
 
 TEST_F(DataflowPath, TakesTheBoxesOfAGridAsPartitions) {
   const policy::basic_dataflow<cheap_boxes> partitioned{dataflow_path::partitioned};
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+  for (std::uint64_t seed = 0; seed < trials(12); ++seed) {
     where.device().settings = hostile_settings(seed, seed % 2 == 0 ? 0 : 16);
     for (const pattern& p :
          {patterns::stencil_3d(9, 10, 11), patterns::stencil_3d(6, 7, 20), patterns::stencil_3d(31, 5, 4)}) {
@@ -408,7 +410,7 @@ TEST_F(DataflowPath, TakesTheBoxesOfAGridAsPartitions) {
 
 TEST_F(DataflowPath, TakesPlanesAsPartitionsWhereRowsNeedNeighboursAheadOfThem) {
   const pattern p = patterns::stencil_3d_27(7, 8, 9);
-  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+  for (std::uint64_t seed = 0; seed < trials(6); ++seed) {
     where.device().settings = hostile_settings(seed, seed % 2 == 0 ? 0 : 16);
     const kernel_info kernel =
         kernel_for(p, policy::basic_dataflow<cheap_planes>{dataflow_path::partitioned});

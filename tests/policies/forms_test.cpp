@@ -1,6 +1,7 @@
 // The forms that a policy offers: the kernels that run are those that were asked for.
 #include "contract/contract_fixture.hpp"
 #include "support/emulator_target.hpp"
+#include "support/subjects.hpp"
 
 namespace sptrsv::testing {
 namespace {

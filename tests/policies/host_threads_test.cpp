@@ -7,6 +7,7 @@
 #endif
 
 #include "contract/contract_fixture.hpp"
+#include "support/subjects/host.hpp"
 
 namespace sptrsv::testing {
 

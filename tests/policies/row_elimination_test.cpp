@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "contract/contract_fixture.hpp"
+#include "support/effort.hpp"
 #include "support/emulator_target.hpp"
+#include "support/subjects/dataflow.hpp"
 
 namespace sptrsv::testing {
 namespace {
@@ -234,7 +236,7 @@ TEST_F(RowElimination, ListsTheSameColumnsUnderEverySchedule) {
   const auto there = where.upload(a.by_rows);
   const detail::triangle_form form(system_options{}, false);
   std::vector<std::int32_t> expected;
-  for (std::uint64_t i = 0; i < 24; ++i) {
+  for (std::uint64_t i = 0; i < trials(24); ++i) {
     where.device().settings = hostile_settings(i, 0);
     const detail::dataflow::row_elimination::plan<double, std::int32_t, std::int32_t, emulator::executor>
         plan(detail::build_on_device(detail::pattern_of(there.view()), form, where.on(), where.resource()),
@@ -584,7 +586,7 @@ TEST_F(LevelRuns, ListTheSameShortRowsUnderEverySchedule) {
   const detail::triangle_form form(system_options{}, false);
   const auto three_levels = [](std::int64_t) { return std::int64_t{3}; };
   std::vector<std::int32_t> expected;
-  for (std::uint64_t i = 0; i < 12; ++i) {
+  for (std::uint64_t i = 0; i < trials(12); ++i) {
     where.device().settings = hostile_settings(i, 0);
     const auto triangle =
         detail::build_on_device(detail::pattern_of(there.view()), form, where.on(), where.resource());

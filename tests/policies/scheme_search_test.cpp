@@ -8,6 +8,7 @@
 
 #include "contract/contract_fixture.hpp"
 #include "support/emulator_target.hpp"
+#include "support/subjects/scheme.hpp"
 
 namespace sptrsv::testing {
 namespace {

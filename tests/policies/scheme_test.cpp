@@ -13,6 +13,7 @@
 #include "sptrsv/detail/scheme/queues.hpp"
 #include "sptrsv/scheme/space.hpp"
 #include "support/emulator_target.hpp"
+#include "support/subjects/scheme.hpp"
 
 namespace sptrsv::testing {
 namespace {

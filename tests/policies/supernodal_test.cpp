@@ -6,7 +6,9 @@
 
 #include "common/generators/cholesky.hpp"
 #include "contract/contract_fixture.hpp"
+#include "support/effort.hpp"
 #include "support/emulator_target.hpp"
+#include "support/subjects/supernodal.hpp"
 
 namespace sptrsv::testing {
 
@@ -76,7 +78,7 @@ using OfForests = Supernodes<forests_case>;
 
 TEST_F(OfFactors, AreFoundInAllForms) {
   const pattern p = factor_of_grid({24, 24});
-  for (const form& f : all_forms()) {
+  for (const form& f : tried(all_forms())) {
     const auto a = make(p, f);
     const kernel_info kernel = kernel_of(a, f);
     EXPECT_LT(kernel.partitions, p.size / 4) << f.name();
@@ -429,7 +431,7 @@ TEST_F(PacksOfSmallPanels, AreSharedByBlocks) {
         tasks.push_back({shape, b, this->solve(solver, shape, b)});
         this->expect_solved(a, f, p.name, shape, b, tasks.back().x);
       }
-      for (std::uint64_t i = 0; i < 12; ++i) {
+      for (std::uint64_t i = 0; i < trials(12); ++i) {
         this->where.device().settings = hostile_settings(i, static_cast<std::uint32_t>(i % 4));
         const task& t = tasks[(i * 5 + i / 3) % 3];
         ASSERT_TRUE(same_bits(this->solve(solver, t.shape, t.b), t.x)) << f.name() << ", settings " << i;

@@ -1,6 +1,7 @@
 // The policy sync_free_fused, in the emulator: which rows get a warp, and which rows a thread.
 #include "contract/contract_fixture.hpp"
 #include "support/emulator_target.hpp"
+#include "support/subjects/sync_free.hpp"
 
 namespace sptrsv::testing {
 

@@ -1,6 +1,7 @@
 // The policy sync_free_warp, in the emulator: rows that share a warp.
 #include "contract/contract_fixture.hpp"
 #include "support/emulator_target.hpp"
+#include "support/subjects/sync_free.hpp"
 
 namespace sptrsv::testing {
 

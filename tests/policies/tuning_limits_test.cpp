@@ -3,6 +3,7 @@
 #include "contract/contract_ieee.hpp"
 #include "contract/contract_rhs.hpp"
 #include "support/emulator_target.hpp"
+#include "support/subjects.hpp"
 
 namespace sptrsv::testing {
 namespace {

@@ -32,7 +32,7 @@ class tested_policy {
   std::string case_name;      ///< of the policy, its configuration and the types
   std::string policy_name;    ///< what `info()` must return
   bool may_refuse = false;    ///< whether `analyze` may refuse a system for its size or shape
-  double growth = 1;          ///< of the backward error, see support/subjects.hpp
+  double growth = 1;          ///< of the backward error, see support/subjects/subject.hpp
   bool holds_indices = true;  ///< whether a solver holds an index for each entry
 
   virtual ~tested_policy() = default;

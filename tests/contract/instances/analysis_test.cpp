@@ -1,6 +1,7 @@
 // The analysis of the device policies, in the emulator.
 #include "contract/analysis_suite.hpp"
 #include "sptrsv/detail/analysis/array_kernels.hpp"
+#include "support/effort.hpp"
 #include "support/emulator_target.hpp"
 
 namespace sptrsv::testing {
@@ -17,7 +18,7 @@ TEST(Levels, AreRightUnderEverySchedule) {
                                     patterns::random(900, 3, 1),   patterns::band(800, 10),
                                     patterns::layers(800, 200, 9), patterns::arrow_row(600),
                                     patterns::chain(100),          patterns::dense(150)};
-  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+  for (std::uint64_t seed = 0; seed < trials(30); ++seed) {
     for (const std::uint32_t resident : {1u, 2u, 5u, 0u}) {
       suite s;
       s.where.device().settings = hostile_settings(seed, resident);

@@ -1,5 +1,6 @@
 // Bad input for the host policies.
 #include "contract/bad_input_suite.hpp"
+#include "support/subjects/host.hpp"
 
 namespace sptrsv::testing {
 

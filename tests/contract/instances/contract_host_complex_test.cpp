@@ -1,5 +1,6 @@
 // The contract of the host policies, for complex numbers.
 #include "contract/contract_suite.hpp"
+#include "support/subjects/host.hpp"
 
 namespace sptrsv::testing {
 

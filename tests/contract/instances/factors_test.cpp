@@ -8,6 +8,7 @@
 #include "sptrsv/policy/supernodal.hpp"
 #include "sptrsv/policy/sync_free_thread.hpp"
 #include "support/counting_resource.hpp"
+#include "support/effort.hpp"
 #include "support/emulator_target.hpp"
 
 namespace sptrsv::testing {
@@ -176,7 +177,7 @@ using joint_policy = policy::basic_dataflow<joint_tuning>;
 /// that searches them so gives the bits of two solvers.
 TEST(Factors, OfOneMatrixAreAnalysedTogether) {
   emulated_factors s;
-  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+  for (std::uint64_t seed = 0; seed < trials(8); ++seed) {
     const pattern p = seed % 2 == 0 ? patterns::stencil_2d(30, 21) : patterns::chain(700);
     const auto stored = s.make_stored(p, false, 2);
     const auto there = s.where.upload(stored.by_rows);

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "contract/incomplete_suite.hpp"
+#include "support/effort.hpp"
 #include "support/emulator_target.hpp"
 #include "support/random_systems.hpp"
 
@@ -20,7 +21,7 @@ TEST(IncompleteFactors, AreRightUnderEverySchedule) {
                                     patterns::stencil_3d(4, 5, 4), patterns::band(60, 9),
                                     patterns::dense(40),           patterns::layers(90, 30, 5),
                                     patterns::arrow_row(60),       patterns::arrow_column(60)};
-  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+  for (std::uint64_t seed = 0; seed < trials(24); ++seed) {
     for (const std::uint32_t resident : {1u, 2u, 0u}) {
       const auto check = [&](auto s) {
         s->where.device().settings = hostile_settings(seed, resident);
@@ -122,7 +123,7 @@ TEST(IncompleteFactors, HaveTheStatusOfTheLastValues) {
   const auto there = s.where.upload(good.by_rows);
   const auto bad_values = s.where.upload(bad.values());
   emulated<double>::factorization<method::lu, wide_incomplete> made(there, {}, s.where.stream(), nullptr);
-  for (std::uint64_t seed = 2; seed < 60; ++seed) {
+  for (std::uint64_t seed = 2; seed < trials(60); ++seed) {
     s.where.device().settings = hostile_settings(seed, 0);
     const bool breaks_down = seed % 3 == 0;
     made.factorize(breaks_down ? bad_values : there.values, s.where.stream());

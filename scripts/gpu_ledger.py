@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+"""Builds and runs the checks that need a GPU, and keeps a record of each in tests/gpu/ledger.json.
+
+usage: gpu_ledger.py --build FOLDER [--minutes N] [--jobs N] [--processes N]
+       gpu_ledger.py --missing | --write-summary
+
+A check is a program with its arguments, under a tool of compute-sanitizer or without one. Its record has the hash of
+what the program is made of: its sources and all headers of the repository that they include, without comments and
+white space. A check whose hash has a record that passed need not run again; a check that failed runs again. Programs
+are built in FOLDER, those with a missing check only, and a program is checked as soon as it is built. Nothing starts
+after N minutes. --missing lists the checks of the present tree without a record; --write-summary puts into
+docs/reliability.md what has passed on which GPU. Exit status: 0, 1 if a check failed or is missing.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LEDGER = ROOT / "tests/gpu/ledger.json"
+PAGE = ROOT / "docs/reliability.md"
+BEGIN = "<!-- by scripts/gpu_ledger.py --write-summary -->"
+END = "<!-- end -->"
+FOLDERS = ("include", "tests", ".", "tests/acceptance/trial", "benchmarks")  # where #include looks
+FAMILIES = ("sync_free", "scheduled", "dataflow", "scheme", "block", "supernodal")
+TOOLS = {
+    "memcheck": ["--tool", "memcheck"],
+    "initcheck": ["--tool", "initcheck"],
+    "synccheck": ["--tool", "synccheck", "--num-cuda-barriers", "65536"],
+    "racecheck": ["--tool", "racecheck", "--print-limit", "100000"],
+}
+# Which programs run under these, with arguments that keep them short.
+SANITIZED = {
+    "sptrsv_trial": ["sanitize"],
+    "gpu_entry_points": [],
+    "gpu_factors": [],
+    "gpu_incomplete": [],
+    "gpu_batched": [],
+    "gpu_supernodal_matrix": [],
+    "gpu_analysis": [],
+}
+# Kernels that racecheck may name: it loses what named barriers order (docs/lab_log/compute_sanitizer.md).
+WITH_NAMED_BARRIERS = re.compile(r"partitioned|single_block|hybrid")
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*")', re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Check:
+    program: str
+    arguments: tuple[str, ...]
+    tool: str  # empty: none
+    sources: tuple[str, ...]
+    target: str  # what CMake builds for it
+
+    @property
+    def name(self) -> str:
+        return " ".join([self.program, *self.arguments, *([f"under {self.tool}"] if self.tool else [])])
+
+
+class Sources:
+    """The files of the repository, as a compiler sees them: no comments and no white space."""
+
+    def __init__(self) -> None:
+        self.hashes: dict[Path, str] = {}
+        self.included: dict[Path, list[Path]] = {}
+        self.places: dict[tuple[Path, str], Path | None] = {}
+
+    def read(self, path: Path) -> None:
+        code = path.read_text(encoding="utf-8")
+        if path.suffix != ".py":
+            code = COMMENT.sub(lambda match: match[1] or " ", code)
+        names = [] if path.suffix == ".py" else INCLUDE.findall(code)
+        found = [self.find(path.parent, name) for name in names]
+        self.included[path] = [file for file in found if file is not None]
+        self.hashes[path] = hashlib.sha256("".join(code.split()).encode()).hexdigest()
+
+    def find(self, folder: Path, name: str) -> Path | None:
+        """Returns the file of the repository that #include means; None: there is none."""
+        if (folder, name) not in self.places:
+            candidates = [(place / name).resolve() for place in (folder, *(ROOT / place for place in FOLDERS))]
+            files = [file for file in candidates if file.is_file() and file.is_relative_to(ROOT)]
+            self.places[folder, name] = files[0] if files else None
+        return self.places[folder, name]
+
+    def hash_of(self, check: Check) -> str:
+        """Returns the hash of a check: of its sources and all that they include, whatever the conditions around it."""
+        waiting = [ROOT / source for source in check.sources]
+        found = set(waiting)
+        while waiting:
+            path = waiting.pop()
+            if path not in self.hashes:
+                self.read(path)
+            waiting += [file for file in self.included[path] if file not in found]
+            found.update(self.included[path])
+        parts = [check.name, *(self.hashes[path] for path in sorted(found))]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def all_checks() -> list[Check]:
+    """Returns the checks, the short ones first."""
+    sources: dict[str, tuple[str, ...]] = {}
+    for path in sorted((ROOT / "tests/gpu").glob("*.cu")):
+        if path.stem != "gpu_translation_units_other":
+            sources[path.stem] = (f"tests/gpu/{path.name}",)
+    sources["gpu_translation_units"] += ("tests/gpu/gpu_translation_units_other.cu",)
+    for family in FAMILIES:
+        for value in ("f64", "f32", "c64", "c128"):
+            name = f"gpu_contract_{family}_{value}"
+            sources[name] = (f"tests/gpu/gpu_contract_{value}.cu.in", f"tests/support/subjects/{family}.hpp")
+    trial = tuple(str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests/acceptance/trial").glob("*.cu")))
+    sources["sptrsv_trial"] = trial
+
+    def check(program: str, arguments: tuple[str, ...] = (), tool: str = "", target: str = "") -> Check:
+        return Check(program, arguments, tool, sources[program], target or program)
+
+    checks = [check(program) for program in sources if not program.startswith(("gpu_contract", "sptrsv_trial"))]
+    checks += [check(program, tuple(arguments), tool) for program, arguments in SANITIZED.items() for tool in TOOLS]
+    checks += [check(program) for program in sources if program.startswith("gpu_contract")]
+    trial_arguments = ("--seconds", "10", "--large-entries", "300000000")
+    checks.append(check("sptrsv_trial", trial_arguments))
+    library = tuple(
+        str(path.relative_to(ROOT))
+        for folder, pattern in (("src", "*"), ("python", "**/*.py"), ("tests/python_package", "*.py"))
+        for path in sorted((ROOT / folder).glob(pattern))
+        if path.suffix in (".cpp", ".in", ".py")
+    )
+    checks.append(Check("python", (), "", library, "sptrsv_compiled"))
+    for binary, target in [("libsptrsv.so", "sptrsv_compiled"), ("sptrsv_trial", "sptrsv_trial")]:
+        made_of = library if target == "sptrsv_compiled" else trial
+        checks.append(Check("check_machine_code.py", (binary,), "", made_of, target))
+    return checks
+
+
+def command_of(check: Check, build: Path) -> tuple[list[str], dict[str, str]]:
+    """Returns the command and what it adds to the environment."""
+    library = build / "src/libsptrsv.so"
+    if check.program == "python":
+        folder = str(ROOT / "tests/python_package")
+        environment = {"PYTHONPATH": str(ROOT / "python"), "SPTRSV_LIBRARY": str(library)}
+        return [sys.executable, "-B", "-m", "unittest", "discover", "-s", folder], environment
+    if check.program == "check_machine_code.py":
+        binary = library if check.target == "sptrsv_compiled" else build / "tests" / check.target
+        return [sys.executable, "-B", str(ROOT / "scripts/check_machine_code.py"), str(binary)], {}
+    command = [str(build / "tests" / check.program), *check.arguments]
+    if check.tool:
+        command = ["compute-sanitizer", *TOOLS[check.tool], "--error-exitcode", "9", *command]
+    return command, {}
+
+
+def outcome_of(check: Check, status: int, output: str) -> tuple[str, str]:
+    """Returns "passed" or "failed", and what the program says in its last lines."""
+    lines = [line for line in output.strip().split("\n") if line.strip()]
+    said = [line for line in lines[-30:] if re.search(r"PASSED|FAILED|SUMMARY|^Ran|^OK|early reads|SKIPPED", line)]
+    text = "; ".join(line.strip("= ") for line in said[-4:]) or (lines[-1] if lines else "")
+    if check.tool == "racecheck" and status == 9:
+        kernels = set(re.findall(r"(?:Error|Warning): .*?Race reported.*? in (\S+)", output))
+        named = [kernel for kernel in kernels if not WITH_NAMED_BARRIERS.search(kernel)]
+        if kernels and not named:
+            return "passed", f"hazards at named barriers in {len(kernels)} kernels only; {text}"
+    return ("passed" if status == 0 else "failed"), text[:300]
+
+
+def describe_machine() -> dict[str, str]:
+    def said(*command: str) -> str:
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+
+    gpu, driver = (
+        said("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").split("\n")[0].split(", ")
+    )
+    release = re.search(r"release ([\d.]+)", said("nvcc", "--version"))
+    commit = os.environ.get("SPTRSV_COMMIT") or said("git", "rev-parse", "--short", "HEAD")
+    return {"gpu": gpu, "driver": driver, "cuda": release[1] if release else "", "commit": commit}
+
+
+class Run:
+    """A check that runs."""
+
+    def __init__(self, check: Check, identity: str, build: Path):
+        self.check = check
+        self.identity = identity
+        self.start = time.monotonic()
+        self.output = tempfile.TemporaryFile()  # noqa: SIM115 (open while the check runs)
+        command, environment = command_of(check, build)
+        self.process = subprocess.Popen(
+            command, env=os.environ | environment, stdout=self.output, stderr=subprocess.STDOUT
+        )
+
+    def record(self, machine: dict[str, str]) -> dict[str, object]:
+        """Returns the record of the run, which has ended."""
+        self.output.seek(0)
+        output = self.output.read().decode(errors="replace")
+        outcome, said = outcome_of(self.check, self.process.returncode, output)
+        seconds = round(time.monotonic() - self.start, 1)
+        print(f"{self.check.name}: {outcome} after {seconds} s: {said}", flush=True)
+        if outcome == "failed":
+            print(output[-4000:], flush=True)
+        return {"hash": self.identity, "outcome": outcome, "said": said, "seconds": seconds, **machine}
+
+
+def needs_the_gpu_alone(check: Check) -> bool:
+    return bool(re.search("memory|threads", check.program)) or check.arguments[:1] == ("--seconds",)
+
+
+def run_missing(missing: list[tuple[Check, str]], arguments: argparse.Namespace, ledger: dict) -> int:
+    """Builds the programs and runs each check when its program is built, several at a time."""
+    start = time.time()
+    build = Path(arguments.build)
+    machine = describe_machine()
+    targets = sorted({check.target for check, _ in missing})
+    command = ["cmake", "--build", build, "--parallel", str(arguments.jobs), "--target", *targets, "--"]
+    command.append("-k0" if (build / "build.ninja").exists() else "-k")
+    builder = subprocess.Popen(command, stdout=sys.stderr)
+
+    def is_ready(check: Check) -> bool:
+        program = build / ("src/libsptrsv.so" if check.target == "sptrsv_compiled" else f"tests/{check.target}")
+        if not program.exists() or builder.poll() is not None:
+            return program.exists()
+        made = program.stat().st_mtime
+        return start < made < time.time() - 5  # by this build, and completely
+
+    waiting = list(missing)
+    running: list[Run] = []
+    failed = 0
+    while time.time() < start + 60 * arguments.minutes and (waiting or running):
+        for run in [run for run in running if run.process.poll() is not None]:
+            running.remove(run)
+            ledger[run.check.name] = record = run.record(machine)
+            failed += record["outcome"] == "failed"
+            LEDGER.write_text(json.dumps(ledger, indent=1, sort_keys=True) + "\n")
+        ready = [each for each in waiting if is_ready(each[0]) and not needs_the_gpu_alone(each[0])]
+        if not ready and not running and builder.poll() is not None:
+            ready = [each for each in waiting if is_ready(each[0])]
+            if not ready:
+                break  # what was not built
+        if ready and len(running) < arguments.processes and not any(needs_the_gpu_alone(run.check) for run in running):
+            waiting.remove(ready[0])
+            running.append(Run(*ready[0], build))
+        else:
+            time.sleep(0.2)
+    for process in [builder, *(run.process for run in running)]:
+        process.terminate()
+        process.wait()
+    left = len(waiting) + len(running)
+    print(f"{len(missing) - left} checks ran, {failed} failed; {left} are still missing")
+    return 1 if failed or left else 0
+
+
+def summary(ledger: dict[str, dict]) -> str:
+    """Returns what the ledger says, a line for each GPU and for each check that failed."""
+    by_machine = defaultdict(list)
+    for record in ledger.values():
+        if record["outcome"] == "passed":
+            by_machine[record["gpu"], record["driver"], record["cuda"]].append(record)
+    lines = []
+    for (gpu, driver, cuda), records in sorted(by_machine.items()):
+        commits = ", ".join(sorted({record["commit"] for record in records}))
+        seconds = sum(record["seconds"] for record in records)
+        lines.append(
+            f"- {gpu}, driver {driver}, CUDA {cuda}: {len(records)} checks passed, which took {seconds:.0f} s; commits"
+            f" {commits}."
+        )
+    lines += [f"- {name}: failed." for name, record in sorted(ledger.items()) if record["outcome"] != "passed"]
+    return "\n".join(lines)
+
+
+def write_summary(ledger: dict[str, dict]) -> None:
+    """Replaces the paragraph of the page that says what has run."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    PAGE.write_text(f"{before}{BEGIN}\n{summary(ledger)}\n{END}{after}", encoding="utf-8")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build")
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--jobs", type=int, default=1, help="compilers at a time")
+    parser.add_argument("--processes", type=int, default=4, help="checks at a time")
+    parser.add_argument("--missing", action="store_true")
+    parser.add_argument("--write-summary", action="store_true")
+    arguments = parser.parse_args()
+    ledger = json.loads(LEDGER.read_text()) if LEDGER.exists() else {}
+    if arguments.write_summary:
+        write_summary(ledger)
+        return 0
+    sources = Sources()
+    checks = [(check, sources.hash_of(check)) for check in all_checks()]
+    missing = [
+        (check, identity)
+        for check, identity in checks
+        if (record := ledger.get(check.name)) is None or record["hash"] != identity or record["outcome"] != "passed"
+    ]
+    if arguments.missing:
+        for check, _ in missing:
+            print(check.name)
+        print(f"{len(missing)} of {len(checks)} checks have no record that passed")
+        return 1 if missing else 0
+    return run_missing(missing, arguments, ledger)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""Tests of scripts/gpu_ledger.py: what counts as a change, and that the page says what the ledger holds."""
+
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+import gpu_ledger
+
+
+class Ledger(unittest.TestCase):
+    def hash_with(self, source: str, header: str) -> str:
+        """Returns the hash of a check whose source includes a header."""
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder).resolve()
+            (root / "include").mkdir()
+            (root / "include/header.hpp").write_text(header)
+            (root / "source.cu").write_text(source)
+            with mock.patch.object(gpu_ledger, "ROOT", root):
+                check = gpu_ledger.Check("program", (), "", ("source.cu",), "program")
+                return gpu_ledger.Sources().hash_of(check)
+
+    def test_comments_and_white_space_do_not_count(self):
+        plain = self.hash_with('#include "header.hpp"\nint a = 1;\n', "int b;\n")
+        commented = self.hash_with('// A comment.\n#include "header.hpp"\n  int a = 1;  /* b */\n', "// c\nint b;\n")
+        self.assertEqual(plain, commented)
+
+    def test_code_strings_and_headers_count(self):
+        include = '#include "header.hpp"\n'
+        plain = self.hash_with(include + 'auto a = "x//y";\n', "int b;\n")
+        self.assertNotEqual(plain, self.hash_with(include + 'auto a = "x//z";\n', "int b;\n"))
+        self.assertNotEqual(plain, self.hash_with(include + 'auto a = "x//y";\n', "int c;\n"))
+
+    def test_programs_are_there(self):
+        checks = gpu_ledger.all_checks()
+        self.assertGreater(len(checks), 60)
+        self.assertEqual(len(checks), len({check.name for check in checks}))
+        for check in checks:
+            for source in check.sources:
+                self.assertTrue((gpu_ledger.ROOT / source).exists(), source)
+
+    def test_racecheck_may_name_kernels_with_named_barriers_only(self):
+        check = gpu_ledger.Check("program", (), "racecheck", (), "program")
+        hazard = "========= Error: Potential Race reported between Write access in {}\n"
+        known = gpu_ledger.outcome_of(check, 9, hazard.format("dataflow::partitioned::agent"))
+        self.assertEqual(known[0], "passed")
+        self.assertEqual(gpu_ledger.outcome_of(check, 9, hazard.format("level_set::agent"))[0], "failed")
+
+    def test_the_page_says_what_the_ledger_holds(self):
+        ledger = json.loads(gpu_ledger.LEDGER.read_text())
+        self.assertIn(gpu_ledger.summary(ledger), gpu_ledger.PAGE.read_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
