@@ -78,6 +78,8 @@ def read_result(name: str, method: str, output: str) -> Result:
 
     def pair(label: str) -> tuple[float, float]:
         first, second = (float(cell.removesuffix(" ms")) for cell in cells[label][:2])
+        if not 0 < min(first, second) < math.inf:
+            raise ValueError(f"{label}: {first:g} and {second:g} ms have no ratio")
         return first, second
 
     iterations = (cells["iterations"][0], cells["iterations"][1])
