@@ -1,0 +1,86 @@
+"""Tests of scripts/check_links.py: figures that differ between pages are seen."""
+
+import importlib.util
+import json
+import pathlib
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+specification = importlib.util.spec_from_file_location("check_links", ROOT / "scripts/check_links.py")
+check_links = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(check_links)
+
+
+
+class Figures(unittest.TestCase):
+    def faults(self, pages, figures):
+        return list(check_links.differing_figures(pages, figures))
+
+    def test_numbers_agree_as_far_as_they_have_digits(self):
+        for first, second, expected in (
+            ("7.83", "7.8", True),
+            ("6.85x", "6.9x", True),
+            ("6.85x", "6.8x", True),
+            ("6.8x", "6.9x", False),
+            ("7.83", "7.9", False),
+            ("1,284", "1284", True),
+            ("105 of 107", "103 of 107", False),
+            ("1 and 2", "1", False),
+        ):
+            self.assertEqual(check_links.agree(first, second), expected, (first, second))
+            self.assertEqual(check_links.agree(second, first), expected, (second, first))
+
+    def test_a_figure_that_differs_is_named_with_both_pages(self):
+        figures = [{"figure": "wins", "pages": {"a.md": r"fastest on (\d+) of 9", "b.md": r"wins (\d+)"}}]
+        self.assertEqual(self.faults({"a.md": "fastest\non **8** of 9", "b.md": "wins 8"}, figures), [])
+        self.assertEqual(
+            self.faults({"a.md": "fastest on 8 of 9", "b.md": "wins 7"}, figures), ["b.md: wins is 7, but 8 in a.md"]
+        )
+
+    def test_a_page_that_is_not_named_has_to_agree(self):
+        pages = {"a.md": "fastest on 8 of 9", "b.md": "wins 8", "other.md": "It is fastest on 7 of 9."}
+        figures = [{"figure": "wins", "pages": {"a.md": r"fastest on (\d+) of 9", "b.md": r"wins (\d+)"}}]
+        self.assertEqual(self.faults(pages, figures), ["other.md: wins is 7, but 8 in a.md"])
+
+    def test_a_sentence_that_is_gone_is_named(self):
+        figures = [{"figure": "wins", "pages": {"a.md": r"fastest on (\d+) of 9"}}]
+        self.assertEqual(len(self.faults({"a.md": "nothing"}, figures)), 1)
+
+
+class Repository(unittest.TestCase):
+    """Plants a change in the pages of the repository."""
+
+    def setUp(self):
+        self.figures = json.loads((ROOT / check_links.MEASURED).read_text())
+        names = {check_links.REPORT, *(page for figure in self.figures for page in figure["pages"])}
+        self.pages = {name: (ROOT / name).read_text() for name in sorted(names)}
+        self.figure = (ROOT / check_links.FIGURE).read_text()
+
+    def faults(self):
+        return [
+            *check_links.differing_figures(self.pages, self.figures),
+            *check_links.differing_tables(self.pages, self.figure),
+        ]
+
+    def test_the_pages_agree(self):
+        self.assertEqual(self.faults(), [])
+
+    def test_each_change_is_seen(self):
+        for page, now, planted in (
+            ("docs/guide.md", "103 of 107", "105 of 107"),
+            ("README.md", "| **6.8x** |", "| **6.9x** |"),
+            ("README.md", "| **6.8x** | 2.4x", "| **6.8x** | 2.5x"),
+            ("README.md", "| 7.8x | exact", "| 7.9x | exact"),
+            ("README.md", "4.3x and 6.6x", "4.3x and 6.5x"),
+            ("docs/performance.md", "| **18.1x** |", "| **18.2x** |"),
+        ):
+            with self.subTest(page=page, planted=planted):
+                before = self.pages[page]
+                self.assertIn(now, before)
+                self.pages[page] = before.replace(now, planted)
+                self.assertNotEqual(self.faults(), [])
+                self.pages[page] = before
+
+
+if __name__ == "__main__":
+    unittest.main()
