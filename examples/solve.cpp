@@ -70,12 +70,10 @@ struct step_report {
   sptrsv::triangle_structure structure;
   std::vector<std::string> trials;  ///< policies with their times in the trial
   measurement result;
-  double bandwidth_floor_ms = 0;
+  double bandwidth_ms = 0;
   std::optional<double> latency_ms;  ///< of the inter-block latency model; the host has none
 
-  [[nodiscard]] double larger_estimate_ms() const {
-    return std::max(bandwidth_floor_ms, latency_ms.value_or(0));
-  }
+  [[nodiscard]] double larger_estimate_ms() const { return std::max(bandwidth_ms, latency_ms.value_or(0)); }
 };
 
 /// Throws sptrsv::error if the solve met a zero pivot or a value that is not finite.
@@ -148,10 +146,10 @@ void print(const std::vector<step_report>& reports, double bytes_per_ms) {
   add("policy", [](const step_report& r) { return r.result.info.policy; });
   add("analysis", [](const step_report& r) { return in_milliseconds(r.result.analysis_ms); });
   add("solve, median", [](const step_report& r) { return in_milliseconds(r.result.solve_ms); });
-  add("bandwidth floor", [](const step_report& r) { return in_milliseconds(r.bandwidth_floor_ms); });
+  add("bandwidth model", [](const step_report& r) { return in_milliseconds(r.bandwidth_ms); });
   add("latency model",
       [](const step_report& r) { return r.latency_ms ? in_milliseconds(*r.latency_ms) : std::string("-"); });
-  add("solve / larger of both", [](const step_report& r) {
+  add("solve / larger model", [](const step_report& r) {
     return r.larger_estimate_ms() > 0 ? formatted("%.1f", r.result.solve_ms / r.larger_estimate_ms()) : "-";
   });
   add("solver holds", [](const step_report& r) { return in_bytes(r.result.info.solver_bytes); });
@@ -180,7 +178,9 @@ void print(const std::vector<step_report>& reports, double bytes_per_ms) {
     }
   }
   std::printf(
-      "Bandwidth floor: every byte of the system moves once, at the bandwidth of a copy, %.1f GB/s.\n",
+      "Bandwidth model: every byte of the system moves once, at the bandwidth of a copy in memory, %.1f "
+      "GB/s. "
+      "A system that\nstays in the caches takes less time.\n",
       bytes_per_ms / 1e6);
   if (reports[0].latency_ms) {
     std::printf(
@@ -213,7 +213,7 @@ bool solve_problem(problem<Value> p, solve_options options, bool on_host, progre
     step.options.max_rhs = options.rhs;
     reports.push_back(run_step(step, p.matrix, b, options, on_host, progress));
     step_report& report = reports.back();
-    report.bandwidth_floor_ms =
+    report.bandwidth_ms =
         bytes_of_solve<Value, std::int32_t, std::int32_t>(report.structure, options.rhs) / bytes_per_ms;
     if (!on_host) {
       report.latency_ms = static_cast<double>(report.structure.levels) * device_hop;

@@ -102,7 +102,7 @@ def tables(text):
 
 
 def report_speedups(text):
-    """Returns the mean speed-ups of the report by (class of rows per level, policy); the class of the summary is all."""
+    """Returns the mean speed-ups of the report by (class of rows per level, policy); the summary has the class all."""
     found = {}
     for header, *rows in tables(text):
         if "mean speed-up" in header and header[0] in ("policy", "rows per level"):
@@ -129,7 +129,9 @@ def differing_tables(pages, figure):
                     cell = row[header.index(policy)].split("x")[0] + "x"
                     what = f"{page}: {policy}, {row[0]} rows per level, is {cell}"
                     others = {REPORT: report.get((row[0], policy), "none"), **first.get((row[0], policy), {})}
-                    yield from (f"{what}, but {there} in {name}" for name, there in others.items() if not agree(cell, there))
+                    yield from (
+                        f"{what}, but {there} in {name}" for name, there in others.items() if not agree(cell, there)
+                    )
                     if policy == "dataflow" and row[0] != "all" and cell not in labels:
                         yield f"{what}, which is no label of {FIGURE}"
                     first.setdefault((row[0], policy), {page: cell})

@@ -73,6 +73,10 @@ def draw(runs: list[Run]) -> str:
     for iteration in range(0, last + 1, step):
         parts.append(f'<text x="{x(iteration):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{iteration}</text>')
     parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 12}" text-anchor="middle">iterations</text>')
+    middle = (TOP + HEIGHT - BOTTOM) / 2
+    parts.append(
+        f'<text x="14" y="{middle}" text-anchor="middle" transform="rotate(-90 14 {middle})">relative residual</text>'
+    )
     for k, run in enumerate(runs):
         look = f'fill="none" stroke="{COLOURS[k % 6]}" stroke-width="2" stroke-dasharray="{DASHES[k % 4]}"'
         points = " ".join(

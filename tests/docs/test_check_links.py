@@ -3,13 +3,13 @@
 import importlib.util
 import json
 import pathlib
+import re
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 specification = importlib.util.spec_from_file_location("check_links", ROOT / "scripts/check_links.py")
 check_links = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(check_links)
-
 
 
 class Figures(unittest.TestCase):
@@ -64,6 +64,10 @@ class Repository(unittest.TestCase):
 
     def test_the_pages_agree(self):
         self.assertEqual(self.faults(), [])
+
+    def test_no_figure_shows_the_folders_of_a_machine(self):
+        for path in (ROOT / "docs").rglob("*.svg"):
+            self.assertEqual(re.findall(r">[^<]*/(?:tmp|root|home|work)/[^<]*<", path.read_text()), [], path)
 
     def test_each_change_is_seen(self):
         for page, now, planted in (
