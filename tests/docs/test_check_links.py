@@ -69,6 +69,21 @@ class Repository(unittest.TestCase):
         for path in (ROOT / "docs").rglob("*.svg"):
             self.assertEqual(re.findall(r">[^<]*/(?:tmp|root|home|work)/[^<]*<", path.read_text()), [], path)
 
+    def test_figures_say_what_they_show(self):
+        for name, texts in (
+            ("benchmark/break_even", ["Break-even against cuSPARSE"]),
+            ("benchmark/performance_profile", ["Performance profile"]),
+            ("benchmark/speedup_nnz", ["Speed-up over cuSPARSE by size"]),
+            ("benchmark/speedup_rows_per_level", ["Speed-up over cuSPARSE by rows per level"]),
+            ("benchmark/time_over_model", ["Time over the model"]),
+            ("complete_factors", ["speed-up over cuDSS (logarithmic)", "1 right-hand side"]),
+            ("krylov", ["ms (logarithmic)"]),
+            ("orderings_convergence", ["Residuals by iteration", "relative residual", "iterations"]),
+            ("studies/scheme_figure_9", ["Larger spaces of schemes"]),
+        ):
+            for text in texts:
+                self.assertIn(f">{text}</text>", (ROOT / f"docs/{name}.svg").read_text(), name)
+
     def test_each_change_is_seen(self):
         for page, now, planted in (
             ("docs/guide.md", "103 of 107", "105 of 107"),

@@ -54,9 +54,9 @@ def public_command(context: Context) -> str:
 
     def public(word: str, before: str) -> str:
         path = pathlib.PurePosixPath(word)
-        if before == "and":
-            return context.program
-        return word if not path.is_absolute() else path.name if path.suffix else "DIRECTORY"
+        if not path.is_absolute():
+            return word
+        return context.program if before == "and" else path.name if path.suffix else "DIRECTORY"
 
     words = context.command.split(" ")
     return " ".join(map(public, words, ["and", *words]))
