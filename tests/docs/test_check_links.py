@@ -101,5 +101,30 @@ class Repository(unittest.TestCase):
                 self.pages[page] = before
 
 
+class Umbrella(unittest.TestCase):
+    def included(self):
+        """Returns the headers that sptrsv.hpp includes, directly or not."""
+        found, left = set(), ["sptrsv/sptrsv.hpp"]
+        while left:
+            header = left.pop()
+            if header not in found and (ROOT / "include" / header).exists():
+                found.add(header)
+                left += re.findall(r'^\s*#\s*include "([^"]+)"', (ROOT / "include" / header).read_text(), re.MULTILINE)
+        return found
+
+    def test_the_page_names_the_headers_that_are_not_in_it(self):
+        included = self.included()
+        rows = [line for line in (ROOT / "docs/api.md").read_text().splitlines() if line.startswith("| `sptrsv/")]
+        named = {
+            name: "not in the umbrella" in row for row in rows for name in re.findall(r"`(sptrsv/[\w/]+\.\w+)`", row)
+        }
+        for name, is_exception in named.items():
+            self.assertEqual(name not in included, is_exception, name)
+        folder = ROOT / "include/sptrsv"
+        public = [path for pattern in ("*.hpp", "*.cuh") for path in folder.glob(pattern)]
+        for name in sorted(f"sptrsv/{path.name}" for path in public):
+            self.assertTrue(name in included or name in named, f"{name} is not in the umbrella, nor in docs/api.md")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -12,16 +12,16 @@ namespace {
 
 using namespace sptrsv_common;
 
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double without_value[] = {0.0, -0.0, -3.77, inf, -inf, nan};
+constexpr double infinite_time = std::numeric_limits<double>::infinity();
+constexpr double undefined_time = std::numeric_limits<double>::quiet_NaN();
+constexpr double times_without_value[] = {0.0, -0.0, -3.77, infinite_time, -infinite_time, undefined_time};
 
 TEST(statistics, a_ratio_has_a_value_for_positive_times_only) {
   EXPECT_EQ(ratio_of(6, 2), 3);
   EXPECT_EQ(ratio_of(std::nullopt, 2), std::nullopt);
   EXPECT_EQ(ratio_of(2, std::nullopt), std::nullopt);
   EXPECT_EQ(ratio_of(1e300, 1e-300), std::nullopt);
-  for (const double time : without_value) {
+  for (const double time : times_without_value) {
     EXPECT_EQ(if_positive(time), std::nullopt) << time;
     EXPECT_EQ(ratio_of(time, 2), std::nullopt) << time;
     EXPECT_EQ(ratio_of(2, time), std::nullopt) << time;
@@ -32,7 +32,7 @@ TEST(statistics, a_ratio_has_a_value_for_positive_times_only) {
 TEST(statistics, ratios_without_a_value_are_left_out_of_the_mean) {
   ratio_summary of;
   of.add(8, "fast");
-  for (const double ratio : without_value) {
+  for (const double ratio : times_without_value) {
     of.add(ratio, "none");
   }
   of.add(ratio_of(-0.1, 3), "difference");
