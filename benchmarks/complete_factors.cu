@@ -157,7 +157,7 @@ class measurement {
         }
         if (over.count() > 0 && std::string(solver) != baseline) {
           std::printf("%-17s %3lld rhs: %3d systems, speed-up over %s %6.2f (worst %.2f: %s)\n", solver,
-                      static_cast<long long>(rhs), over.count(), baseline, over.mean(), over.worst(),
+                      static_cast<long long>(rhs), over.count(), baseline, *over.mean(), *over.worst(),
                       over.worst_name().c_str());
         }
       }
@@ -268,7 +268,7 @@ class measurement {
     }
     std::printf(" %10.2f %9.3f | %9.4f %9.4f %8.1f | %7s %6.2g%s\n", row.analysis_ms(),
                 common::median(row.update), row.solve_ms(), common::median(row.warm.single), row.gb_s(),
-                cell(row.speedup.has_value(), "%.2f", row.speedup.value_or(0)).c_str(),
+                common::cell(row.speedup, "%.2f").c_str(),
                 row.error_bound > 0 ? row.backward_error / row.error_bound : 0.0,
                 row.status == row_status::wrong ? "  WRONG" : "");
   }

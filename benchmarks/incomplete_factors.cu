@@ -16,6 +16,7 @@
 #include <functional>
 #include <future>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@
 #include "common/gpu/pool.cuh"
 #include "common/measurement/placement.hpp"
 #include "common/measurement/statistics.hpp"
+#include "common/terminal/table.hpp"
 #include "sptrsv/device_matrix.hpp"
 #include "sptrsv/factors.hpp"
 #include "sptrsv/incomplete_cholesky.hpp"
@@ -87,7 +89,7 @@ matrix make_matrix(const common::matrix_source& source) {
 
 /// The times of one factorisation in milliseconds, and its largest error over the largest value.
 struct times {
-  double analysis = 0;
+  std::optional<double> analysis;  ///< none if a factorisation takes as long as analysis and factorisation
   double factor = 0;
   double error = 0;
 };
@@ -134,7 +136,7 @@ times measure_ours(const sptrsv::device_csr_matrix<double>& a, const std::vector
   }
   sptrsv::incomplete_factorization<Method, double> factors(a, {}, nullptr, nullptr);
   made.factor = time_of([] {}, [&] { factors.factorize(a.values); });
-  made.analysis = *std::min_element(analyses.begin(), analyses.end()) - made.factor;
+  made.analysis = common::if_positive(*std::min_element(analyses.begin(), analyses.end()) - made.factor);
   made.error = error_of(
       sptrsv::detail::download_array(factors.values().data(), static_cast<std::int64_t>(expected.size()),
                                      sptrsv::detail::cuda_executor()),
@@ -178,7 +180,6 @@ times measure_cusparse(cusparseHandle_t handle, cusparseSolvePolicy_t policy,
   cusparseMatDescr_t description = nullptr;
   check(cusparseCreateMatDescr(&description));
   times made;
-  made.analysis = std::numeric_limits<double>::max();
   for (int k = 0; k < 2; ++k) {  // the first analysis loads kernels
     typename api::info info = nullptr;
     int buffer_bytes = 0;
@@ -193,7 +194,8 @@ times measure_cusparse(cusparseHandle_t handle, cusparseSolvePolicy_t policy,
     check(api::analyze(handle, rows, entries, description, values.data(), a.row_offsets.data(),
                        a.column_indices.data(), info, policy, scratch.data()));
     on.synchronize();
-    made.analysis = std::min(made.analysis, milliseconds_since(start));
+    const double analysis = milliseconds_since(start);
+    made.analysis = std::min(made.analysis.value_or(analysis), analysis);
     if (k == 1) {
       made.factor = time_of(
           [&] { on.copy(values.data(), a.values.data(), values.bytes()); },
@@ -229,18 +231,22 @@ bool measure(cusparseHandle_t handle, const std::string& name, const matrix& a, 
       measure_cusparse<Method>(handle, CUSPARSE_SOLVE_POLICY_USE_LEVEL, there, expected, their_bytes);
   const times without =
       measure_cusparse<Method>(handle, CUSPARSE_SOLVE_POLICY_NO_LEVEL, there, expected, their_bytes);
-  ratios.by_level.add(by_level.factor / ours.factor, name);
-  ratios.without.add(without.factor / ours.factor, name);
-  ratios.analysis.add(by_level.analysis / ours.analysis, name);
+  const auto over_levels = common::ratio_of(by_level.factor, ours.factor);
+  const auto over_none = common::ratio_of(without.factor, ours.factor);
+  const auto over_analysis = common::ratio_of(by_level.analysis, ours.analysis);
+  ratios.by_level.add(over_levels, name);
+  ratios.without.add(over_none, name);
+  ratios.analysis.add(over_analysis, name);
   std::printf(
-      "%-24.24s %-3s %8lld %9lld %6lld | %8.3f %8.3f %8.3f %5.1f %5.1f | %7.2f %7.2f %7.2f %5.1f | %7.1f "
+      "%-24.24s %-3s %8lld %9lld %6lld | %8.3f %8.3f %8.3f %5s %5s | %7s %7s %7s %5s | %7.1f "
       "%7.1f | %.0e %.0e\n",
       name.c_str(), Method == method::lu ? "ILU" : "IC", static_cast<long long>(a.rows),
       static_cast<long long>(a.values.size()), static_cast<long long>(serial.info().levels), ours.factor,
-      by_level.factor, without.factor, by_level.factor / ours.factor, without.factor / ours.factor,
-      ours.analysis, by_level.analysis, without.analysis, by_level.analysis / ours.analysis,
-      static_cast<double>(our_bytes) * 1e-6, static_cast<double>(their_bytes) * 1e-6, ours.error,
-      by_level.error);
+      by_level.factor, without.factor, common::cell(over_levels, "%.1f").c_str(),
+      common::cell(over_none, "%.1f").c_str(), common::cell(ours.analysis, "%.2f").c_str(),
+      common::cell(by_level.analysis, "%.2f").c_str(), common::cell(without.analysis, "%.2f").c_str(),
+      common::cell(over_analysis, "%.1f").c_str(), static_cast<double>(our_bytes) * 1e-6,
+      static_cast<double>(their_bytes) * 1e-6, ours.error, by_level.error);
   std::fflush(stdout);
   return ours.error < 1e-12;
 }
@@ -256,7 +262,9 @@ struct analyses {
   double memory = 0;
 
   /// Returns how many times as long as one triangle `both` takes.
-  [[nodiscard]] double over_one(double both) const { return 2 * both / (lower + upper); }
+  [[nodiscard]] std::optional<double> over_one(double both) const {
+    return common::ratio_of(2 * both, lower + upper);
+  }
 };
 
 /// Returns the median milliseconds of 9 calls of `analyze`; the first calls load kernels and are not timed.
@@ -302,17 +310,20 @@ void print(const std::vector<analyses>& all) {
   common::ratio_summary in_turn;
   common::ratio_summary together;
   for (const analyses& a : all) {
-    std::printf("%-24.24s %8.3f %8.3f %8.3f %8.3f | %.2f %.2f | %.2f\n", a.name.c_str(), a.lower, a.upper,
-                a.in_turn, a.together, a.over_one(a.in_turn), a.over_one(a.together), a.memory);
+    std::printf("%-24.24s %8.3f %8.3f %8.3f %8.3f | %s %s | %.2f\n", a.name.c_str(), a.lower, a.upper,
+                a.in_turn, a.together, common::cell(a.over_one(a.in_turn), "%.2f").c_str(),
+                common::cell(a.over_one(a.together), "%.2f").c_str(), a.memory);
     in_turn.add(a.over_one(a.in_turn), a.name);
     together.add(a.over_one(a.together), a.name);
   }
-  std::printf("geometric mean over one: in turn %.2f, together %.2f\n", in_turn.mean(), together.mean());
+  std::printf("geometric mean over one: in turn %s, together %s\n",
+              common::cell(in_turn.mean(), "%.2f").c_str(), common::cell(together.mean(), "%.2f").c_str());
 }
 
 void print(const std::string& what, const common::ratio_summary& of) {
-  std::printf("%-42s %5.2f times as fast in the geometric mean of %d, at least %.2f (%s)\n", what.c_str(),
-              of.mean(), of.count(), of.worst(), of.worst_name().c_str());
+  std::printf("%-42s %5s times as fast in the geometric mean of %d, at least %s (%s); %d without a value\n",
+              what.c_str(), common::cell(of.mean(), "%.2f").c_str(), of.count(),
+              common::cell(of.worst(), "%.2f").c_str(), of.worst_name().c_str(), of.left_out());
 }
 void print(const std::string& what, const summary& of) {
   print(what + " than cuSPARSE by level", of.by_level);

@@ -70,13 +70,20 @@ struct step_report {
   sptrsv::triangle_structure structure;
   std::vector<std::string> trials;  ///< policies with their times in the trial
   measurement result;
-  double bandwidth_floor_ms = 0;
+  double bandwidth_ms = 0;
   std::optional<double> latency_ms;  ///< of the inter-block latency model; the host has none
 
-  [[nodiscard]] double larger_estimate_ms() const {
-    return std::max(bandwidth_floor_ms, latency_ms.value_or(0));
-  }
+  [[nodiscard]] double larger_estimate_ms() const { return std::max(bandwidth_ms, latency_ms.value_or(0)); }
 };
+
+/// Throws sptrsv::error if the solve met a zero pivot or a value that is not finite.
+void expect_solved(const step_report& report) {
+  if (const sptrsv::solve_status& status = report.result.status; !status.ok()) {
+    const bool pivot = status.code == sptrsv::solve_status::kind::zero_pivot;
+    throw_no_solution(report.name, pivot ? "zero pivot" : "a solution that is not finite",
+                      status.row.value_or(-1));
+  }
+}
 
 /// Solves one step with the fastest candidate and replaces `b` by the solution. The trial also loads the
 /// kernels, so that the measured times do not include loading.
@@ -104,6 +111,7 @@ step_report run_step(const problem_step& step, const sptrsv::csr_matrix<Value>& 
     if (best == decltype(policy)::name) {
       progress.begin("solving " + step.name + " with " + best);
       report.result = measure(policy, matrix, step.options, b, options.repeat);
+      expect_solved(report);
     }
   });
   return report;
@@ -118,16 +126,6 @@ double bandwidth_of(bool on_host) {
 #endif
   static_cast<void>(on_host);
   return copy_bandwidth(host_placement{});
-}
-
-/// Returns "OK", or "WRONG" with the reason.
-std::string verdict(const measurement& m) {
-  if (!m.status.ok()) {
-    const bool pivot = m.status.code == sptrsv::solve_status::kind::zero_pivot;
-    return std::string("WRONG: ") + (pivot ? "zero pivot" : "not finite") + " in row " +
-           std::to_string(m.status.row.value_or(-1));
-  }
-  return m.quality.ok() ? "OK" : "WRONG";
 }
 
 void print(const std::vector<step_report>& reports, double bytes_per_ms) {
@@ -148,17 +146,17 @@ void print(const std::vector<step_report>& reports, double bytes_per_ms) {
   add("policy", [](const step_report& r) { return r.result.info.policy; });
   add("analysis", [](const step_report& r) { return in_milliseconds(r.result.analysis_ms); });
   add("solve, median", [](const step_report& r) { return in_milliseconds(r.result.solve_ms); });
-  add("bandwidth floor", [](const step_report& r) { return in_milliseconds(r.bandwidth_floor_ms); });
+  add("bandwidth model", [](const step_report& r) { return in_milliseconds(r.bandwidth_ms); });
   add("latency model",
       [](const step_report& r) { return r.latency_ms ? in_milliseconds(*r.latency_ms) : std::string("-"); });
-  add("solve / larger of both", [](const step_report& r) {
+  add("solve / larger model", [](const step_report& r) {
     return r.larger_estimate_ms() > 0 ? formatted("%.1f", r.result.solve_ms / r.larger_estimate_ms()) : "-";
   });
   add("solver holds", [](const step_report& r) { return in_bytes(r.result.info.solver_bytes); });
   add("workspace holds", [](const step_report& r) { return in_bytes(r.result.info.workspace_bytes); });
   add("backward error", [](const step_report& r) { return formatted("%.2e", r.result.quality.error); });
   add("bound of the error", [](const step_report& r) { return formatted("%.2e", r.result.quality.bound); });
-  add("solution", [](const step_report& r) { return verdict(r.result); });
+  add("solution", [](const step_report& r) { return r.result.ok() ? "OK" : "WRONG"; });
 
   std::printf("\n");
   t.print();
@@ -180,7 +178,9 @@ void print(const std::vector<step_report>& reports, double bytes_per_ms) {
     }
   }
   std::printf(
-      "Bandwidth floor: every byte of the system moves once, at the bandwidth of a copy, %.1f GB/s.\n",
+      "Bandwidth model: every byte of the system moves once, at the bandwidth of a copy in memory, %.1f "
+      "GB/s. "
+      "A system that\nstays in the caches takes less time.\n",
       bytes_per_ms / 1e6);
   if (reports[0].latency_ms) {
     std::printf(
@@ -189,9 +189,17 @@ void print(const std::vector<step_report>& reports, double bytes_per_ms) {
   }
 }
 
-/// Solves all steps of a problem and prints the results. Returns whether all solutions are right.
+/// Solves all steps of a problem, prints the results and writes the solution. Returns whether all solutions
+/// are right; a wrong one is not written.
 template <class Value>
-bool solve_problem(problem<Value> p, const solve_options& options, bool on_host, progress_line& progress) {
+bool solve_problem(problem<Value> p, solve_options options, bool on_host, progress_line& progress) {
+  std::vector<Value> b;
+  if (options.rhs_file.empty()) {
+    b = seeded_vector<Value>(p.matrix.rows * options.rhs, 1);
+  } else {
+    b = read_right_hand_sides<Value>(options.rhs_file, p.matrix.rows);
+    options.rhs = static_cast<std::int64_t>(b.size()) / std::max<std::int64_t>(p.matrix.rows, 1);
+  }
   progress.clear();
   std::printf("%s\n", p.title.c_str());
   for (const std::string& note : p.notes) {
@@ -201,12 +209,11 @@ bool solve_problem(problem<Value> p, const solve_options& options, bool on_host,
   const double bytes_per_ms = bandwidth_of(on_host);
 
   std::vector<step_report> reports;
-  auto b = seeded_vector<Value>(p.matrix.rows * options.rhs, 1);
   for (problem_step& step : p.steps) {
     step.options.max_rhs = options.rhs;
     reports.push_back(run_step(step, p.matrix, b, options, on_host, progress));
     step_report& report = reports.back();
-    report.bandwidth_floor_ms =
+    report.bandwidth_ms =
         bytes_of_solve<Value, std::int32_t, std::int32_t>(report.structure, options.rhs) / bytes_per_ms;
     if (!on_host) {
       report.latency_ms = static_cast<double>(report.structure.levels) * device_hop;
@@ -214,7 +221,12 @@ bool solve_problem(problem<Value> p, const solve_options& options, bool on_host,
   }
   progress.clear();
   print(reports, bytes_per_ms);
-  return std::all_of(reports.begin(), reports.end(), [](const step_report& r) { return r.result.ok(); });
+  const bool ok =
+      std::all_of(reports.begin(), reports.end(), [](const step_report& r) { return r.result.ok(); });
+  if (ok && !options.output.empty()) {
+    sptrsv::write_matrix_market(options.output, as_columns(std::as_const(b), p.matrix.rows));
+  }
+  return ok;
 }
 
 bool run(const solve_options& options) {
@@ -224,12 +236,14 @@ bool run(const solve_options& options) {
     const std::int64_t grid = options.grid > 0 ? options.grid : on_host ? 64 : 128;
     return solve_problem(make_poisson_problem(grid, progress), options, on_host, progress);
   }
-  if (sptrsv::read_matrix_market_header(options.file).field == sptrsv::mm_field::complex) {
-    return solve_problem(make_file_problem<std::complex<double>>(options.file, options.part, progress),
-                         options, on_host, progress);
+  const auto is_complex = [](const std::string& path) {
+    return !path.empty() && sptrsv::read_matrix_market_header(path).field == sptrsv::mm_field::complex;
+  };
+  if (is_complex(options.file) || is_complex(options.rhs_file)) {
+    return solve_problem(make_file_problem<std::complex<double>>(options, progress), options, on_host,
+                         progress);
   }
-  return solve_problem(make_file_problem<double>(options.file, options.part, progress), options, on_host,
-                       progress);
+  return solve_problem(make_file_problem<double>(options, progress), options, on_host, progress);
 }
 
 }  // namespace

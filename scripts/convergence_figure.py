@@ -61,10 +61,11 @@ def draw(runs: list[Run]) -> str:
 
     height = HEIGHT + KEY_LINE * len(runs)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -24 {WIDTH} {height + 24}" font-family="sans-serif" '
         'font-size="13">',
         "<style>text{fill:#333}.grid{stroke:#999;stroke-opacity:.4}"
         "@media(prefers-color-scheme:dark){text{fill:#ddd}}</style>",
+        '<text x="0" y="-6" font-size="15">Residuals by iteration</text>',
     ]
     for exponent in range(low, high + 1):
         parts.append(f'<path class="grid" d="M{LEFT} {y(exponent):.1f}H{WIDTH - RIGHT}"/>')
@@ -73,6 +74,10 @@ def draw(runs: list[Run]) -> str:
     for iteration in range(0, last + 1, step):
         parts.append(f'<text x="{x(iteration):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{iteration}</text>')
     parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 12}" text-anchor="middle">iterations</text>')
+    middle = (TOP + HEIGHT - BOTTOM) / 2
+    parts.append(
+        f'<text x="14" y="{middle}" text-anchor="middle" transform="rotate(-90 14 {middle})">relative residual</text>'
+    )
     for k, run in enumerate(runs):
         look = f'fill="none" stroke="{COLOURS[k % 6]}" stroke-width="2" stroke-dasharray="{DASHES[k % 4]}"'
         points = " ".join(

@@ -2,10 +2,12 @@
 """Runs the examples pcg and gmres beside cuSPARSE on ten or more systems, and prints a table in Markdown.
 
 usage: krylov_comparison.py PROGRAMS [MATRICES] [--figure FIGURE.svg | --fill K]
+       krylov_comparison.py PAGE.md --figure FIGURE.svg
 
 PROGRAMS is the folder of pcg and gmres, for example build/default/examples. MATRICES is a folder with the Matrix Market
 files of the real systems; without it only the problems on grids are solved. Each system is solved three times with each
-library, and the fastest run counts. The figure has the times to the solution and needs no Python package. With --fill
+library, and the fastest run counts. The figure has the times to the solution and needs no Python package. It can be
+drawn again from the table on a page. With --fill
 the systems are solved by this library only, with the levels of fill 0 to K.
 Exit status: 0 if all systems are solved, 1 if not, 2 for an error in the command line.
 """
@@ -39,7 +41,8 @@ FILES = {
     "teko_lsc_F_2": GMRES,
 }
 METHODS = {"pcg": "CG, IC(0)", GMRES: "GMRES(30), ILU(0)", BICGSTAB: "BiCGStab, ILU(0)"}
-WIDTH, LABELS, BAR, GAP = 800, 230, 11, 12
+WIDTH, LABELS, TOP, STEP = 800, 270, 64, 30
+COLOURS = (("sptrsv", "#0072b2"), ("cuSPARSE", "#d55e00"))
 
 
 class Result(NamedTuple):
@@ -78,6 +81,8 @@ def read_result(name: str, method: str, output: str) -> Result:
 
     def pair(label: str) -> tuple[float, float]:
         first, second = (float(cell.removesuffix(" ms")) for cell in cells[label][:2])
+        if not 0 < min(first, second) < math.inf:
+            raise ValueError(f"{label}: {first:g} and {second:g} ms have no ratio")
         return first, second
 
     iterations = (cells["iterations"][0], cells["iterations"][1])
@@ -155,36 +160,70 @@ def table(results: list[Result]) -> str:
     return "\n".join(lines)
 
 
+def read_table(text: str) -> list[Result]:
+    """Returns the results in the table of a page, as `table` prints it. Raises ValueError if it has none."""
+    results = []
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 8 and cells[7].startswith("**"):
+            rows, _, entries = cells[1].partition(", ")
+            iterations, setup, total = ((pair.split(", ") * 2)[:2] for pair in cells[4:7])
+            results.append(
+                Result(
+                    cells[0],
+                    cells[3],
+                    rows,
+                    entries,
+                    cells[2],
+                    (iterations[0], iterations[1]),
+                    (float(setup[0]), float(setup[1])),
+                    (float(total[0]), float(total[1])),
+                )
+            )
+    if not results:
+        raise ValueError("the page has no table of results")
+    return results
+
+
 def figure(results: list[Result]) -> str:
-    """Returns the figure: a bar for each library and system, set-up darker than the iterations."""
-    step = 2 * BAR + GAP
-    height = 46 + step * len(results)
-    longest = max(time for result in results for time in result.total)
-    least = min(time for result in results for time in (*result.setup, *result.total)) / 2
+    """Returns the figure: a line for each system and library, from the time of the set-up to that of the solution."""
+    height = TOP + STEP * len(results) + 44
+    times = [time for result in results for time in (*result.setup, *result.total)]
+    low, high = math.floor(math.log10(min(times))), math.ceil(math.log10(max(times)))
 
     def x(time: float) -> float:
-        return LABELS + (WIDTH - LABELS - 60) * math.log(max(time, least) / least) / math.log(longest / least)
+        return LABELS + (WIDTH - LABELS - 60) * (math.log10(time) - low) / (high - low)
 
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" '
         'font-size="13">',
         "<style>text{fill:#333}.grid{stroke:#999;stroke-opacity:.4}"
         "@media(prefers-color-scheme:dark){text{fill:#ddd}}</style>",
-        '<text x="0" y="16">time to a residual of 1e-8, set-up darker: <tspan fill="#0072b2">sptrsv</tspan>, '
-        '<tspan fill="#d55e00">cuSPARSE</tspan></text>',
+        '<text x="0" y="16" font-size="15">Time to a residual of 1e-8 by sptrsv and by cuSPARSE</text>',
     ]
-    for exponent in range(math.ceil(math.log10(least)), math.floor(math.log10(longest)) + 1):
+    for k, (library, colour) in enumerate(COLOURS):
+        at = 6 + 330 * k
+        parts.append(f'<circle cx="{at}" cy="36" r="4" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+        parts.append(f'<path stroke="{colour}" stroke-width="1.5" d="M{at + 4} 36h36"/>')
+        parts.append(f'<circle cx="{at + 44}" cy="36" r="4" fill="{colour}"/>')
+        parts.append(f'<text x="{at + 56}" y="40">{library}: set-up, and set-up with iterations</text>')
+    for exponent in range(low, high + 1):
         at = x(10.0**exponent)
-        parts.append(f'<path class="grid" d="M{at:.1f} 26V{height - 18}"/>')
-        parts.append(f'<text x="{at:.1f}" y="{height - 4}" text-anchor="middle">{10.0**exponent:g} ms</text>')
+        parts.append(f'<path class="grid" d="M{at:.1f} {TOP - 8}V{height - 40}"/>')
+        parts.append(f'<text x="{at:.1f}" y="{height - 24}" text-anchor="middle">{10.0**exponent:g}</text>')
+    parts.append(
+        f'<text x="{x(10 ** ((low + high) / 2)):.1f}" y="{height - 6}" text-anchor="middle">ms (logarithmic)</text>'
+    )
     for k, r in enumerate(results):
-        top = 30 + step * k
-        parts.append(f'<text x="{LABELS - 8}" y="{top + BAR + 4}" text-anchor="end">{html.escape(r.name)}</text>')
-        for which, colour in enumerate(("#0072b2", "#d55e00")):
-            y, end, setup = top + which * BAR, x(r.total[which]), x(r.setup[which])
-            parts.append(f'<path fill="{colour}" fill-opacity=".55" d="M{LABELS} {y}H{end:.1f}v{BAR - 1}H{LABELS}z"/>')
-            parts.append(f'<path fill="{colour}" d="M{LABELS} {y}H{setup:.1f}v{BAR - 1}H{LABELS}z"/>')
-        parts.append(f'<text x="{x(max(r.total)) + 6:.1f}" y="{top + BAR + 4}">{r.speed_up:.1f}x</text>')
+        top = TOP + STEP * k
+        parts.append(f'<text x="{LABELS - 8}" y="{top + 14}" text-anchor="end">{html.escape(r.name)}</text>')
+        for which, (_, colour) in enumerate(COLOURS):
+            y, setup, end = top + 4 + 11 * which, x(r.setup[which]), x(r.total[which])
+            parts.append(f'<circle cx="{setup:.1f}" cy="{y}" r="4" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+            parts.append(f'<path stroke="{colour}" stroke-width="1.5" d="M{setup + 4:.1f} {y}H{end:.1f}"/>')
+            parts.append(f'<circle cx="{end:.1f}" cy="{y}" r="4" fill="{colour}"/>')
+        parts.append(f'<text x="{WIDTH - 4}" y="{top + 14}" text-anchor="end">{r.speed_up:.1f}x</text>')
+    parts.append(f'<text x="{WIDTH - 4}" y="{TOP - 12}" text-anchor="end">speed-up</text>')
     parts.append("</svg>")
     return "\n".join(parts) + "\n"
 
@@ -197,6 +236,16 @@ def main(arguments: list[str]) -> int:
     output.add_argument("--figure", type=pathlib.Path)
     output.add_argument("--fill", type=int)
     options = parser.parse_args(arguments)
+    if options.programs.suffix == ".md":
+        if options.figure is None:
+            parser.error("a page needs --figure")
+        try:
+            drawn = figure(read_table(options.programs.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            print(f"error: {options.programs}: {error}", file=sys.stderr)
+            return 1
+        options.figure.write_text(drawn, encoding="utf-8")
+        return 0
     systems = {name: command.split() for name, command in GRIDS.items()}
     if options.matrices is not None:
         for name, text in FILES.items():

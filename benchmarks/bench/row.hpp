@@ -141,9 +141,9 @@ struct result_row {
     if (other == nullptr || other->status != row_status::ok || status != row_status::ok) {
       return;
     }
-    speedup = other->solve_ms() / solve_ms();
+    speedup = common::ratio_of(other->solve_ms(), solve_ms());
     if (!cold.empty() && !other->cold.empty()) {
-      speedup_cold = other->cold.batch_ms() / cold.batch_ms();
+      speedup_cold = common::ratio_of(other->cold.batch_ms(), cold.batch_ms());
     }
     // The number of solves after which analysis and solves together are faster than the baseline: 0 if the
     // analysis is not slower, none if the solve is not faster (then the lead of a faster analysis is lost

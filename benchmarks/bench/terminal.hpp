@@ -43,9 +43,9 @@ inline void print_heading(const std::string& baseline) {
       "cold", "GB/s", "ns/level", "floor", "x", "x cold", "even", "MB", "err");
 }
 
-/// Returns the formatted value, or "-" if there is none.
-inline std::string cell(bool is_there, const char* format, double value) {
-  return is_there ? common::formatted(format, value) : "-";
+/// Returns the median as text, or "-" without samples.
+inline std::string median_cell(const std::vector<double>& samples) {
+  return samples.empty() ? "-" : common::formatted("%.4f", common::median(samples));
 }
 
 /// Prints a row; the first row of a system has the name of the system.
@@ -62,16 +62,12 @@ inline void print_row(const result_row& row, const environment& where, bool is_f
     std::printf(" %s: %s\n", name_of(row.status), row.message.c_str());
     return;
   }
-  const bool has_graph = !row.warm.graph.empty();
   std::printf(" %8.3f %8.4f | %9.4f %9.4f %9s %9s %9s | %6.1f %8.1f %7.2f | %6s %6s %7s | %7.1f %6.2g%s\n",
               row.analysis_ms(), common::median(row.update), row.solve_ms(), common::median(row.warm.single),
-              cell(!row.warm.alone.empty(), "%.4f", common::median(row.warm.alone)).c_str(),
-              cell(has_graph, "%.4f", common::median(row.warm.graph)).c_str(),
-              cell(!row.cold.empty(), "%.4f", common::median(row.cold.single)).c_str(), row.gb_s(),
-              row.ns_per_level(), row.ratio_to_floor(where),
-              cell(row.speedup.has_value(), "%.2f", row.speedup.value_or(0)).c_str(),
-              cell(row.speedup_cold.has_value(), "%.2f", row.speedup_cold.value_or(0)).c_str(),
-              cell(row.break_even.has_value(), "%.0f", row.break_even.value_or(0)).c_str(),
+              median_cell(row.warm.alone).c_str(), median_cell(row.warm.graph).c_str(),
+              median_cell(row.cold.empty() ? std::vector<double>{} : row.cold.single).c_str(), row.gb_s(),
+              row.ns_per_level(), row.ratio_to_floor(where), common::cell(row.speedup, "%.2f").c_str(),
+              common::cell(row.speedup_cold, "%.2f").c_str(), common::cell(row.break_even, "%.0f").c_str(),
               static_cast<double>(row.solver_bytes + row.workspace_bytes) * 1e-6,
               row.error_bound > 0 ? row.backward_error / row.error_bound : 0.0,
               row.status == row_status::wrong ? "  WRONG" : "");
@@ -112,7 +108,7 @@ inline void print_totals(const std::vector<result_row>& rows, const environment&
           continue;
         }
         baseline = row.baseline;
-        floor.add(1 / row.ratio_to_floor(where), row.system.matrix);
+        floor.add(row.ratio_to_floor(where), row.system.matrix);
         if (row.speedup) {
           warm.add(*row.speedup, row.system.label());
         }
@@ -123,14 +119,14 @@ inline void print_totals(const std::vector<result_row>& rows, const environment&
       if (floor.count() == 0) {
         continue;
       }
-      std::printf("%-26s %-23s %4d systems, %6.2f x floor", policy.c_str(), g.name, floor.count(),
-                  1 / floor.mean());
+      std::printf("%-26s %-23s %4d systems, %6s x floor", policy.c_str(), g.name, floor.count(),
+                  common::cell(floor.mean(), "%.2f").c_str());
       if (warm.count() > 0 && policy != baseline) {
-        std::printf(", speed-up over %s %5.2f (worst %.2f: %s)", baseline.c_str(), warm.mean(), warm.worst(),
-                    warm.worst_name().c_str());
+        std::printf(", speed-up over %s %5.2f (worst %.2f: %s)", baseline.c_str(), *warm.mean(),
+                    *warm.worst(), warm.worst_name().c_str());
       }
       if (cold.count() > 0 && policy != baseline) {
-        std::printf(", cold %5.2f (worst %.2f)", cold.mean(), cold.worst());
+        std::printf(", cold %5.2f (worst %.2f)", *cold.mean(), *cold.worst());
       }
       std::printf("\n");
     }

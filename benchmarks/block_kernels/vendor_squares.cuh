@@ -12,6 +12,7 @@
 
 #include "common/gpu/cuda_handles.cuh"
 #include "common/measurement/statistics.hpp"
+#include "common/terminal/table.hpp"
 #include "sptrsv/detail/block/system.hpp"
 #include "sptrsv/detail/cusparse/handles.cuh"
 #include "sptrsv/detail/simt/cuda_executor.cuh"
@@ -165,7 +166,7 @@ class vendor_comparison {
       for (const auto& square : squares) {
         const pair_of_times& times = square.second;
         const double gain = times.ours - times.vendor;
-        ratios.add(times.ours / times.vendor, cut.first);
+        ratios.add(sptrsv_common::ratio_of(times.ours, times.vendor), cut.first);
         faster_here += gain > 0 ? 1 : 0;
         saved += gain > 0 ? gain : 0;
         left += gain > 2 * launch ? gain - 2 * launch : 0;
@@ -174,8 +175,8 @@ class vendor_comparison {
       std::printf("%-26s %5d %7zu %6d %9.1f %22.1f\n", cut.first.c_str(), cut.second, squares.size(),
                   faster_here, saved, left);
     }
-    std::printf("%d of %d squares faster; the fastest kernel's time over cuSPARSE's, geometric mean: %.3f\n",
-                faster, ratios.count(), ratios.mean());
+    std::printf("%d of %d squares faster; the fastest kernel's time over cuSPARSE's, geometric mean: %s\n",
+                faster, ratios.count(), sptrsv_common::cell(ratios.mean(), "%.3f").c_str());
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,11 @@ std::string formatted(const char* format, Arguments... arguments) {
   char text[256];
   std::snprintf(text, sizeof(text), format, arguments...);
   return text;
+}
+
+/// Returns the formatted value, or "-" if there is none.
+inline std::string cell(std::optional<double> value, const char* format) {
+  return value ? formatted(format, *value) : "-";
 }
 
 /// Returns 1234567 as "1,234,567".

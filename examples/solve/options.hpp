@@ -27,6 +27,9 @@ struct solve_options {
   sptrsv::uplo part = sptrsv::uplo::lower;
   std::int64_t grid = 0;  ///< points in each direction; 0: the default of the side
   std::int64_t rhs = 1;
+  std::string rhs_file;  ///< right-hand sides; empty: pseudo-random ones
+  std::string output;    ///< file of the solution; empty: it is not written
+  bool seeded_values = false;
   int repeat = 20;
   bool progress = false;
 };
@@ -43,7 +46,13 @@ inline void add_solve_options(common::command_line& to, solve_options& target) {
   to.add_integer("-g,--grid", target.grid, 1, common::max_poisson_grid, "N",
                  "Solve the Poisson problem on a grid of N x N x N points. Default: 128 on the GPU, 64 on "
                  "the host.");
-  to.add_integer("-k,--rhs", target.rhs, 1, 1 << 16, "K", "Right-hand sides. Default: 1.");
+  to.add_integer("-k,--rhs", target.rhs, 1, 1 << 16, "K", "Pseudo-random right-hand sides. Default: 1.");
+  to.add_text("-b,--rhs-file", target.rhs_file, "FILE",
+              "Matrix Market file of the right-hand sides, one per column. Default: pseudo-random ones.");
+  to.add_text("-o,--output", target.output, "FILE",
+              "Write the solution to a Matrix Market file (array format).");
+  to.add_flag("--seeded-values", target.seeded_values,
+              "Take pseudo-random values in place of those in FILE; only its pattern counts.");
 
   to.begin_group("Solver");
   to.add_value(
@@ -70,8 +79,8 @@ inline void add_solve_options(common::command_line& to, solve_options& target) {
 
   to.add_footer(
       "Policies of this build: " + common::policy_names() +
-      ".\nExit status: 0 if all solutions are right, 1 if one is wrong or an error occurs, 2 for an "
-      "error in the command line.");
+      ".\nExit status: 0 if all solutions are right, 1 if one is wrong or an error occurs (a zero pivot, "
+      "a NaN), 2 for an error in the command line.");
 }
 
 }  // namespace sptrsv_examples

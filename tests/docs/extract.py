@@ -11,7 +11,8 @@ The first words after the fence say how a block is checked:
   cpp fragment     statements. The fragments of a page become one program, each in a scope of its own inside of main,
                    after the declarations of PREAMBLE below.
   cpp declaration  declarations, which stand at namespace scope before main in the program of the page's fragments.
-  sh               a script: `bash -n` must accept it.
+  sh               a script: `bash -n` must accept it, and its options must be those of its programs, see shell.py.
+  sh run           a script that also runs, in a few seconds, without a GPU.
   text output      what the cpp block before it prints. Lines `// prints: ...` at the start of a block say the same.
 
 Other blocks are not checked. --check fails if a block has none of these forms or is no shell script, and names it.
@@ -87,7 +88,7 @@ class Block:
     def form(self):
         """Returns the form of a block that is checked, None for the others, and raises ValueError for a mistake."""
         words = self.info.split()
-        if words[:1] == ["sh"]:
+        if words in (["sh"], ["sh", "run"]):
             return "sh"
         if words[:1] != ["cpp"]:
             return None
@@ -96,6 +97,10 @@ class Block:
         if words in (["cpp", "fragment"], ["cpp", "declaration"]):
             return words[1]
         raise ValueError("a cpp block defines `int main` or begins with `cpp fragment` or `cpp declaration`")
+
+    @property
+    def runs(self):
+        return self.info.split() == ["sh", "run"]
 
     def source(self):
         return f'#line {self.line} "{self.page}"\n{self.code}'

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+import unittest.mock
 
 import extract
 import run
@@ -131,13 +132,13 @@ class Run(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def run_program(self, script, expected):
+    def run_program(self, script, expected, *options):
         program, expected_file = self.folder / "program", self.folder / "expected.json"
         program.write_text("#!/bin/sh\n" + textwrap.dedent(script))
         program.chmod(0o700)
         expected_file.write_text(expected)
         with contextlib.redirect_stdout(io.StringIO()):
-            return run.main(program, expected_file)
+            return run.main(program, expected_file, *options)
 
     def test_compares_the_output_of_each_fragment(self):
         script = "printf '=== guide.md:3\\na\\n=== guide.md:9\\nb \\n'\n"
@@ -148,6 +149,19 @@ class Run(unittest.TestCase):
     def test_compares_the_output_of_a_program(self):
         self.assertEqual(self.run_program("echo 1 2\n", '{"": "1 2\\n"}'), 0)
         self.assertEqual(self.run_program("echo 1 3\n", '{"": "1 2\\n"}'), 1)
+
+    def test_a_program_for_the_gpu_says_what_is_missing(self):
+        line = "echo no GPU: host_serial or host_parallel; "
+        for gpu, script, status in (
+            (False, line + "exit 1", 0),
+            (False, line + "exit 0", 1),
+            (False, line + "kill -ABRT $$", 1),
+            (False, line + line + "exit 1", 1),
+            (False, "echo no GPU; exit 1", 1),
+            (True, line + "exit 1", 1),
+        ):
+            with unittest.mock.patch.object(run, "has_gpu", return_value=gpu):
+                self.assertEqual(self.run_program(script + "\n", "{}", "--gpu"), status, script)
 
     def test_fails_where_the_program_fails(self):
         self.assertEqual(self.run_program("exit 3\n", "{}"), 1)

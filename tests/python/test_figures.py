@@ -29,6 +29,12 @@ NAMES = {
 SVG = "{http://www.w3.org/2000/svg}"
 MANY = ("cusparse", "dataflow", "dataflow_partitioned", "level_set", "sync_free_warp", "merged", "automatic")
 
+ONE_PANEL = {"break_even", "performance_profile", "speedup_nnz", "speedup_rows_per_level", "time_over_model"}
+
+
+def svg_title(path: pathlib.Path) -> str | None:
+    return ElementTree.parse(path).getroot().findtext("{http://www.w3.org/2000/svg}title")
+
 
 @support.needs_matplotlib
 class Figures(support.CommandTest):
@@ -51,6 +57,8 @@ class Figures(support.CommandTest):
             self.assertIn("bench --cost $5 & <more>", texts)
             self.assertIn(machine, texts)
             self.assertIn(f"({name}.svg)", markdown)
+            if name in ONE_PANEL:  # other figures have a title above each panel
+                self.assertIn(svg_title(path), texts)
         self.assertEqual(page.count("data:image/svg+xml"), len(NAMES))
         for fact in (r"| command | bench --cost $5 & \<more\> |", "| GPU | NVIDIA H200 |", "| driver | 550.90 |"):
             self.assertIn(fact, markdown)

@@ -154,7 +154,8 @@ class Means(unittest.TestCase):
     def test_geometric_mean(self) -> None:
         self.assertAlmostEqual(geometric_mean([1, 10, 100]), 10)
         self.assertIsNone(geometric_mean([]))
-        self.assertIsNone(geometric_mean([1, 0]))
+        for value in (0, -3.77, float("inf"), float("-inf"), float("nan")):
+            self.assertIsNone(geometric_mean([1, value]), value)
 
     def test_quantile(self) -> None:
         self.assertEqual(quantile([3, 1, 2], 0.5), 2)

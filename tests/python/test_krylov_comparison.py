@@ -77,6 +77,24 @@ class KrylovComparison(CommandTest):
         self.assertIn("anisotropic, 512 x 512", texts)
         self.assertEqual(texts.count("4.0x"), len(krylov_comparison.GRIDS))
 
+    def test_the_figure_of_the_page_has_the_times_of_its_table(self) -> None:
+        path = self.folder / "figure.svg"
+        status, output = self.call(krylov_comparison.main, str(ROOT / "docs" / "krylov.md"), "--figure", str(path))
+        self.assertEqual(status, 0, output)
+        self.assertEqual(path.read_text(), (ROOT / "docs" / "krylov.svg").read_text())
+
+    def test_refuses_a_page_without_a_table(self) -> None:
+        page = self.write("page.md", "| system |\n")
+        self.assertEqual(self.call(krylov_comparison.main, page, "--figure", "none.svg")[0], 1)
+        self.assertEqual(self.call(krylov_comparison.main, page)[0], 2)
+
+    def test_refuses_times_without_a_ratio(self) -> None:
+        table = TABLE.replace("2.00 ms    8.00 ms", "0.00 ms    8.00 ms")
+        status, output = self.call(krylov_comparison.main, self.write_programs(table))
+        self.assertEqual(status, 1)
+        self.assertIn("have no ratio", output)
+        self.assertNotIn("nan", output)
+
     def test_prints_a_row_for_each_level_of_fill(self) -> None:
         status, output = self.call(krylov_comparison.main, self.write_programs(FILL_TABLE), "--fill", "2")
         self.assertEqual(status, 0)

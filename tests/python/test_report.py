@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import dataclasses
 import re
 import unittest
 
 import support
 import synthetic
-from sptrsv_results import report
+from sptrsv_results import page, report
 from sptrsv_results import tables as report_tables
 from sptrsv_results.format import parse_results
 
@@ -31,6 +32,14 @@ class Tables(support.CommandTest):
             ("merged", "4", "1.68x", "0.50x", "1 of 4"),
         )
         self.assertEqual((baseline["policy"], baseline["mean speed-up"]), ("cusparse", "-"))
+
+    def test_the_command_shows_no_folders_of_the_machine(self) -> None:
+        one = "/tmp/bench_new --matrices /tmp/m -r 2 --json /root/out/new.json"
+        context = dataclasses.replace(self.results.context, command=f"{one} and {one}")
+        shown = f"{context.program} --matrices DIRECTORY -r 2 --json new.json"
+        self.assertEqual(page.public_command(context), f"{shown} and {shown}")
+        self.assertEqual(page.caption(context).splitlines()[0], f"{shown} and {shown}")
+        self.assertEqual(page.facts(context).rows[0][1], f"{shown} and {shown}")
 
     def test_classes_of_rows_per_level(self) -> None:
         table = report_tables.by_group(self.results, self.policies, "class", report_tables.rows_per_level_class)

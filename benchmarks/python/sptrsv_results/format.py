@@ -334,8 +334,8 @@ def describe(row: Row) -> str:
 
 
 def geometric_mean(values: Iterable[float]) -> float | None:
-    """Returns None without values, or if one is not positive."""
-    logs = [math.log(value) if value > 0 else math.nan for value in values]
+    """Returns None without values, or if one is not positive and finite."""
+    logs = [math.log(value) if 0 < value < math.inf else math.nan for value in values]
     mean = math.fsum(logs) / len(logs) if logs else math.nan
     return None if math.isnan(mean) else math.exp(mean)
 

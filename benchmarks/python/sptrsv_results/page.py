@@ -46,12 +46,28 @@ class Page:
     sections: Sequence[Section]
 
 
+def public_command(context: Context) -> str:
+    """Returns the command without the folders of the machine: names of the program and of files, and DIRECTORY.
+
+    Results of several runs have their commands, joined by "and".
+    """
+
+    def public(word: str, before: str) -> str:
+        path = pathlib.PurePosixPath(word)
+        if not path.is_absolute():
+            return word
+        return context.program if before == "and" else path.name if path.suffix else "DIRECTORY"
+
+    words = context.command.split(" ")
+    return " ".join(map(public, words, ["and", *words]))
+
+
 def caption(context: Context) -> str:
     """Returns what a figure was measured with, in two lines."""
     versions = {"driver": context.driver, "CUDA": context.cuda_runtime, "cuSPARSE": context.cusparse}
     where = [context.device or f"no GPU ({context.host})"]
     where += [f"{name} {version}" for name, version in versions.items() if version]
-    return f"{context.command}\n{', '.join(where)}; {context.program} {context.version}; {context.date_utc}"
+    return f"{public_command(context)}\n{', '.join(where)}; {context.program} {context.version}; {context.date_utc}"
 
 
 def facts(context: Context) -> Table:
@@ -63,7 +79,7 @@ def facts(context: Context) -> Table:
         return f"{value:,.6g}{unit}" if isinstance(value, int | float) else f"{value}{unit}"
 
     rows = [
-        ["command", context.command],
+        ["command", public_command(context)],
         ["program", f"{context.program} {context.version}"],
         ["date (UTC)", context.date_utc],
         ["host", context.host],

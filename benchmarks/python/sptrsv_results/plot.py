@@ -163,7 +163,10 @@ class KeyEntry:
 
 
 class Figure:
-    """One SVG file: a key at the top, lines for notes, panels side by side, a caption in small print below."""
+    """One SVG file: a key, lines for notes, panels side by side, a caption in small print below.
+
+    The title stands above a single panel; several panels have titles of their own.
+    """
 
     def __init__(
         self, title: str, key: Sequence[KeyEntry], panels: int, panel_height: float, caption: str = "", notes: int = 0
@@ -174,7 +177,10 @@ class Figure:
         self._drawing = Drawing()
         self._drawing.patch.set_visible(False)
         self._pixels = Affine2D().scale(1, -1)  # from SVG's pixels, which count downwards
-        self._top = self._draw_key(key) + notes * NOTE_LINE + (TITLE_HEIGHT if panels > 1 else 0)
+        if panels == 1:
+            self._text(8, 16, title, fontsize=12)
+        self._top = self._draw_key(key, 0 if panels > 1 else TITLE_HEIGHT) + notes * NOTE_LINE
+        self._top += TITLE_HEIGHT if panels > 1 else 0
         below = self._top + panel_height + X_AXIS_HEIGHT + (0 if panels > 1 else 4)
         lines = [part for line in caption.split("\n") for part in textwrap.wrap(line, 140)]
         for i, line in enumerate(lines):
@@ -186,9 +192,9 @@ class Figure:
     def _text(self, x: float, y: float, text: str, **style: Any) -> None:
         self._drawing.text(x, y, text, transform=self._pixels, **style)
 
-    def _draw_key(self, key: Sequence[KeyEntry]) -> float:
+    def _draw_key(self, key: Sequence[KeyEntry], top: float) -> float:
         """Draws the entries from left to right in as many lines as they need; returns where the panels begin."""
-        x, y = 8.0, 16.0
+        x, y = 8.0, top + 16.0
         for entry in key:
             sample = 30.0 if "line" in entry.kind else 12.0
             width = sample + 6 + text_width(entry.label) + 20
@@ -205,7 +211,7 @@ class Figure:
             self._drawing.add_artist(artist)
             self._text(x + sample + 6, y, entry.label)
             x += width
-        return y + 12 if key else 8.0
+        return y + 12 if key else top + 8
 
     def panel(self, position: int, x: Axis, y: Axis, title: str = "") -> Panel:
         """Returns the panel of that position from the left, with its axes drawn."""

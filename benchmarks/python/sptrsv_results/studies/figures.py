@@ -113,7 +113,9 @@ def draw_complete_factors(results: Results, caption: str, folder: pathlib.Path) 
     x_axis = log_axis("entries of the factor (logarithmic)", [x for p in points.values() for x, _ in p], plain)
     y_values = [y for p in points.values() for _, y in p]
     for position, rhs in enumerate(counts):
-        y_axis = log_axis("" if position else "speed-up (logarithmic)", y_values, ratio, include=[1])
+        y_axis = log_axis(
+            "" if position else f"speed-up over {solver_name(baseline)} (logarithmic)", y_values, ratio, include=[1]
+        )
         panel = figure.panel(position, x_axis, y_axis, f"{rhs} right-hand side{'s' if rhs > 1 else ''}")
         panel.horizontal(1)
         for part, look in looks.items():

@@ -41,9 +41,12 @@ cudaError_t call_apart(const Call& call) {
 /// Throws the error of a call if it failed. `call`: its source text.
 inline void check_status(cudaError_t status, const char* call) {
   if (status != cudaSuccess) {
+    const bool no_gpu = status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver;
     throw error(
         status == cudaErrorMemoryAllocation ? errc::out_of_memory : errc::cuda_error,
-        std::string(call) + " failed: " + cudaGetErrorName(status) + ", " + cudaGetErrorString(status));
+        std::string(call) + " failed: " + cudaGetErrorName(status) + ", " + cudaGetErrorString(status) +
+            (no_gpu ? "; without a GPU use policy::host_serial or policy::host_parallel and host memory"
+                    : ""));
   }
 }
 
