@@ -8,8 +8,9 @@ import torch
 
 from ._arrays import sparse_arrays
 from ._solver import analyze
+from ._system import Operation
 
-_ADJOINT = {"N": "H", "T": "N", "H": "N"}
+_ADJOINT: dict[Operation, Operation] = {"N": "H", "T": "N", "H": "N"}
 
 
 class TriangularSolve:
@@ -34,7 +35,7 @@ class TriangularSolve:
         A: torch.Tensor,
         lower: bool = True,
         unit_diagonal: bool = False,
-        transpose: str = "N",
+        transpose: Operation = "N",
         max_rhs: int = 1,
         policy: str | None = None,
     ) -> None:
