@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
@@ -249,7 +250,7 @@ class Order(NamedTuple):
         leading = len(data.shape) - len(self.shape)
         if leading < 0 or tuple(data.shape[leading:]) != self.shape:
             raise ValueError(f"the values have the shape {tuple(data.shape)}, those of the matrix {self.shape}")
-        flat = data.reshape(*data.shape[:leading], -1)
+        flat = data.reshape(*data.shape[:leading], math.prod(self.shape))
         values = flat[..., self.first]
         for positions, entries in self.rounds:
             values[..., positions] += flat[..., entries]

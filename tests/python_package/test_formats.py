@@ -78,6 +78,10 @@ class Formats(unittest.TestCase):
                 np.testing.assert_allclose(f.solve(np.stack((b, b)))[1], np.linalg.solve(2 * lower, b))
                 f.update_values(np.stack((2 * data, data)))
                 np.testing.assert_allclose(f.solve(np.stack((b, b)))[1], np.linalg.solve(lower, b))
+                none = np.empty((0, *data.shape))
+                f = sptrsv.analyze_batch(a, none)
+                f.update_values(none)
+                self.assertEqual(f.solve(np.empty((0, SIZE))).shape, (0, SIZE))
 
     @unittest.skipUnless(torch, "needs PyTorch")
     def test_new_values_of_tensors(self):
