@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from . import _library
 from ._arrays import VALUE_TYPES, Array, ArrayLike, MatrixLike, contiguous, describe
-from ._system import Info, Matrix, Operation, System, locked, operation, scalar, stream_of
+from ._system import Info, Matrix, Operation, System, flag, locked, operation, scalar, stream_of
 
 Lanes = Literal[0, 4, 8, 16, 32]
 
@@ -62,7 +62,13 @@ class BatchSolver(System):
         lanes: Lanes,
     ) -> None:
         self._handle = ctypes.c_void_p()
-        options = _library.Options(int(not lower), int(unit_diagonal), operation(transpose, "transpose"), max_rhs, None)
+        options = _library.Options(
+            1 - flag(lower, "lower"),
+            flag(unit_diagonal, "unit_diagonal"),
+            operation(transpose, "transpose"),
+            max_rhs,
+            None,
+        )
         matrix = Matrix(a)
         super().__init__(matrix, max_rhs)
         given = describe(values)

@@ -13,6 +13,7 @@ from ._system import (
     Operation,
     Operator,
     System,
+    flag,
     locked,
     operation,
     policy_text,
@@ -62,7 +63,11 @@ class Solver(System, Operator):
     ) -> None:
         self._handle = ctypes.c_void_p()
         options = _library.Options(
-            int(not lower), int(unit_diagonal), operation(transpose, "transpose"), max_rhs, policy_text(policy)
+            1 - flag(lower, "lower"),
+            flag(unit_diagonal, "unit_diagonal"),
+            operation(transpose, "transpose"),
+            max_rhs,
+            policy_text(policy),
         )
         matrix = Matrix(a)
         super().__init__(matrix, max_rhs)

@@ -315,6 +315,13 @@ def operation(name: Operation, parameter: str) -> int:
     return OPERATIONS[name]
 
 
+def flag(value: bool, name: str) -> int:
+    """Return a truth value as a number: a text such as "upper" would count as true."""
+    if not isinstance(value, (bool, np.bool_, int)) or value not in (0, 1):
+        raise TypeError(f"{name} is True or False, not {value!r}")
+    return int(value)
+
+
 def policy_text(policy: str | None) -> bytes | None:
     """Return the text of a policy for the C interface."""
     if policy is None:
