@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 VALUE_TYPES = {
     np.dtype(np.float32): 0,
@@ -14,6 +16,41 @@ VALUE_TYPES = {
     np.dtype(np.complex64): 2,
     np.dtype(np.complex128): 3,
 }
+
+
+class HasDLPack(Protocol):
+    """An array of any library, in host memory."""
+
+    def __dlpack__(self, *arguments: Any, **by_name: Any) -> Any: ...
+
+
+class HasCudaInterface(Protocol):
+    """An array of any library, in device memory."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+
+
+class HasFormat(Protocol):
+    """A sparse matrix of SciPy or CuPy."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def format(self) -> str: ...
+
+
+class HasLayout(Protocol):
+    """A tensor of PyTorch."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def layout(self) -> Any: ...
+
+
+ArrayLike = npt.ArrayLike | HasDLPack | HasCudaInterface
+MatrixLike = HasFormat | HasLayout
 
 
 class Array(NamedTuple):
@@ -52,10 +89,13 @@ def _describer_of(array: Any) -> Callable[[Any], Array]:
 def _describe_numpy(array: np.ndarray) -> Array:
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError("a masked array has no value where it is masked: pass array.filled(...)")
+    flags = array.flags
+    if not flags.aligned:
+        raise ValueError("the elements of the array are not aligned in memory: pass array.copy()")
     dtype = array.dtype
     address = array.__array_interface__["data"][0]
     strides = _in_elements(array.strides, dtype.itemsize)
-    return Array(array, address, array.shape, strides, dtype, False, array.flags.writeable)
+    return Array(array, address, array.shape, strides, dtype, False, flags.writeable)
 
 
 def _describe_cupy(array: Any) -> Array:
@@ -113,7 +153,7 @@ def _in_elements(strides: tuple[int, ...], size: int) -> tuple[int, ...]:
     if strides == (size,):
         return (1,)
     if any(stride % size for stride in strides):
-        raise ValueError("the strides of the array are no multiples of the size of an element")
+        raise ValueError("the strides of the array are no multiples of the size of an element: pass array.copy()")
     return tuple(stride // size for stride in strides)
 
 
@@ -129,7 +169,10 @@ def _describe_tensor(tensor: Any) -> Array:
     kind = tensor.dtype
     dtype = _TENSOR_TYPES.get(kind)
     if dtype is None:
-        dtype = _TENSOR_TYPES[kind] = np.dtype(str(kind).partition(".")[2])
+        name = str(kind).partition(".")[2]
+        if not hasattr(np, name):
+            raise TypeError(f"the tensor is of {kind}, which NumPy does not know: pass tensor.double()")
+        dtype = _TENSOR_TYPES[kind] = np.dtype(name)
     return Array(tensor, tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), dtype, tensor.is_cuda, True)
 
 
@@ -207,7 +250,7 @@ class Order(NamedTuple):
         leading = len(data.shape) - len(self.shape)
         if leading < 0 or tuple(data.shape[leading:]) != self.shape:
             raise ValueError(f"the values have the shape {tuple(data.shape)}, those of the matrix {self.shape}")
-        flat = data.reshape(*data.shape[:leading], -1)
+        flat = data.reshape(*data.shape[:leading], math.prod(self.shape))
         values = flat[..., self.first]
         for positions, entries in self.rounds:
             values[..., positions] += flat[..., entries]
@@ -227,19 +270,20 @@ class SparseMatrix(NamedTuple):
 
 def sparse_arrays(a: Any, by_columns: bool | None = None) -> SparseMatrix:
     """Return the arrays of a matrix of SciPy, CuPy or PyTorch; other formats are converted, to CSR by default."""
-    shape = tuple(a.shape) if hasattr(a, "shape") else ()
+    is_sparse = "sparse" in str(a.layout) if _module(a) == "torch" else hasattr(a, "format") and hasattr(a, "shape")
+    if not is_sparse:
+        raise TypeError(f"a sparse matrix of SciPy, CuPy or PyTorch is needed, not {type(a).__name__}")
+    shape = tuple(a.shape)
+    if len(shape) != 2:
+        raise ValueError(f"a matrix has two dimensions, not {len(shape)}")
     if _module(a) == "torch":
         layout = str(a.layout).rpartition("_")[2]
         if layout == "csc" and by_columns is not False:
             return SparseMatrix(True, shape, a.ccol_indices(), a.row_indices(), a.values())
         if layout == "csr" and not by_columns:
             return SparseMatrix(False, shape, a.crow_indices(), a.col_indices(), a.values())
-    elif not hasattr(a, "format"):
-        raise TypeError(f"a sparse matrix of SciPy, CuPy or PyTorch is needed, not {type(a).__name__}")
     elif a.format in ("csr", "csc") and by_columns in (None, a.format == "csc"):
         return SparseMatrix(a.format == "csc", shape, a.indptr, a.indices, a.data)
-    if len(shape) != 2:
-        raise ValueError(f"a matrix has two dimensions, not {len(shape)}")
     data, rows, columns, labels, like = _entries(a)
     lines, others = (columns, rows) if by_columns else (rows, columns)
     by_place = np.lexsort((others, lines))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from . import _library
-from ._arrays import VALUE_TYPES, Array, contiguous, describe
-from ._system import Info, Matrix, System, locked, operation, scalar, stream_of
+from ._arrays import VALUE_TYPES, Array, ArrayLike, MatrixLike, contiguous, describe
+from ._system import Info, Matrix, Operation, System, flag, locked, operation, scalar, stream_of
+
+Lanes = Literal[0, 4, 8, 16, 32]
 
 
 class BatchStatus(NamedTuple):
@@ -23,7 +25,7 @@ class BatchStatus(NamedTuple):
         The first such row of this system, in the order of substitution.
     """
 
-    kind: str
+    kind: _library.SolveKind
     system: int | None
     row: int | None
 
@@ -50,17 +52,23 @@ class BatchSolver(System):
 
     def __init__(
         self,
-        a: Any,
-        values: Any,
+        a: MatrixLike,
+        values: ArrayLike,
         *,
         lower: bool,
         unit_diagonal: bool,
-        transpose: str,
+        transpose: Operation,
         max_rhs: int,
-        lanes: int,
+        lanes: Lanes,
     ) -> None:
         self._handle = ctypes.c_void_p()
-        options = _library.Options(int(not lower), int(unit_diagonal), operation(transpose, "transpose"), max_rhs, None)
+        options = _library.Options(
+            1 - flag(lower, "lower"),
+            flag(unit_diagonal, "unit_diagonal"),
+            operation(transpose, "transpose"),
+            max_rhs,
+            None,
+        )
         matrix = Matrix(a)
         super().__init__(matrix, max_rhs)
         given = describe(values)
@@ -88,8 +96,11 @@ class BatchSolver(System):
         if handle:
             _library.library.sptrsv_destroy_batch(handle)
 
+    def __repr__(self) -> str:
+        return f"<sptrsv.BatchSolver of {self.batch} systems of {self.shape[0]} rows, {self.dtype}>"
+
     @locked
-    def solve(self, b: Any, out: Any = None, alpha: complex = 1) -> Any:
+    def solve(self, b: ArrayLike, out: Any = None, alpha: complex = 1) -> Any:
         """Solve all systems.
 
         Parameters
@@ -126,7 +137,7 @@ class BatchSolver(System):
         return result
 
     @locked
-    def update_values(self, values: Any) -> None:
+    def update_values(self, values: ArrayLike) -> None:
         """Replace the values of all systems; the pattern stays the same.
 
         Parameters
@@ -162,12 +173,14 @@ class BatchSolver(System):
         _library.check(_library.library.sptrsv_get_batch_info(self._handle, ctypes.byref(found)))
         return Info.of(found)
 
-    def _stored(self, values: Any) -> Array:
+    def _stored(self, values: ArrayLike) -> Array:
         """Return the values of all systems, one system after the other."""
         stored = self._convert(values, "values")
         if self._order is not None:
             stored = describe(self._order.apply(stored.owner))
-        if len(stored.shape) != 2 or stored.shape[0] != self.batch:
+        if len(stored.shape) != 2:
+            raise ValueError("values must have two dimensions: the systems, and the entries of the matrix")
+        if stored.shape[0] != self.batch:
             raise ValueError(f"values must have the shape ({self.batch}, entries of the matrix)")
         follow = stored.strides == (stored.shape[1], 1) or 0 in stored.shape
         return stored if follow else describe(contiguous(stored.owner))
@@ -181,13 +194,13 @@ def _vectors(array: Array) -> _library.BatchVectors:
 
 
 def analyze_batch(
-    A: Any,
-    values: Any,
+    A: MatrixLike,
+    values: ArrayLike,
     lower: bool = True,
     unit_diagonal: bool = False,
-    transpose: str = "N",
+    transpose: Operation = "N",
     max_rhs: int = 1,
-    lanes: int = 0,
+    lanes: Lanes = 0,
 ) -> BatchSolver:
     """Analyse the pattern of a sparse triangle once for many systems that differ in their values.
 

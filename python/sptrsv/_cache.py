@@ -8,8 +8,9 @@ from collections import OrderedDict
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from ._arrays import VALUE_TYPES
+from ._arrays import VALUE_TYPES, ArrayLike, HasFormat
 from ._solver import Solver, analyze
 
 
@@ -22,23 +23,17 @@ class CacheInfo(NamedTuple):
     size: int
 
 
-class _Entry:
-    def __init__(self, solver: Solver) -> None:
-        self.solver = solver
-        self.lock = threading.Lock()
-
-
 class _Cache:
     """The least recently used solver leaves first."""
 
     def __init__(self, limit: int) -> None:
         self._lock = threading.Lock()
-        self._entries: OrderedDict[Any, _Entry] = OrderedDict()
+        self._entries: OrderedDict[Any, Solver] = OrderedDict()
         self._limit = limit
         self._hits = 0
         self._misses = 0
 
-    def find(self, key: Any) -> _Entry | None:
+    def find(self, key: Any) -> Solver | None:
         with self._lock:
             entry = self._entries.get(key)
             if entry is None:
@@ -48,7 +43,7 @@ class _Cache:
                 self._entries.move_to_end(key)
             return entry
 
-    def insert(self, key: Any, entry: _Entry) -> None:
+    def insert(self, key: Any, entry: Solver) -> None:
         with self._lock:
             self._entries[key] = entry
             self._shrink()
@@ -93,8 +88,8 @@ def clear_cache() -> None:
 
 
 def spsolve_triangular(
-    A: Any,
-    b: Any,
+    A: HasFormat | npt.ArrayLike,
+    b: ArrayLike,
     lower: bool = True,
     overwrite_A: bool = False,
     overwrite_b: bool = False,
@@ -134,43 +129,49 @@ def spsolve_triangular(
     TypeError
         If `A` or `b` is of a type that double precision cannot hold.
     """
-    if not hasattr(A, "format"):
-        from scipy.sparse import csr_matrix
-
-        A = csr_matrix(A)
-    elif A.format not in ("csr", "csc"):
-        A = A.tocsr()
-    if not A.has_canonical_format:
-        A = A if overwrite_A else A.copy()
-        A.sum_duplicates()
-    if not unit_diagonal and A.shape[0] == A.shape[1]:
-        pivots = A.diagonal()
+    a = _compressed(A, overwrite_A)
+    if not unit_diagonal and a.shape[0] == a.shape[1]:
+        pivots = a.diagonal()
         if not pivots.all():
             raise np.linalg.LinAlgError(f"A is singular: the diagonal entry of row {np.argmin(pivots != 0)} is zero")
-    b = np.asarray(b)
-    if b.ndim not in (1, 2):
+    right: Any = np.asanyarray(b)  # masked arrays stay what they are, and are refused
+    if right.ndim not in (1, 2):
         raise ValueError("b must have one or two dimensions")
-    dtype = np.result_type(A.dtype, b.dtype, np.float32)
-    columns = b.shape[1] if b.ndim == 2 else 1
+    dtype = np.result_type(a.dtype, right.dtype, np.float32)
+    columns = right.shape[1] if right.ndim == 2 else 1
     if dtype not in VALUE_TYPES:
-        raise TypeError(f"A and b are of {A.dtype} and {b.dtype}, which float64 and complex128 cannot hold")
-    values = A.data.astype(dtype, copy=False)
+        raise TypeError(f"A and b are of {a.dtype} and {right.dtype}, which float64 and complex128 cannot hold")
+    values = a.data.astype(dtype, copy=False)
 
     pattern = hashlib.blake2b(digest_size=16)
-    pattern.update(np.ascontiguousarray(A.indptr))
-    pattern.update(np.ascontiguousarray(A.indices))
-    key = (pattern.digest(), A.format, A.shape, A.indices.dtype, dtype, lower, unit_diagonal, columns)
-    entry = _cache.find(key)
-    is_new = entry is None
-    if entry is None:
-        matrix = type(A)((values, A.indices, A.indptr), shape=A.shape)
-        entry = _Entry(analyze(matrix, lower, unit_diagonal, max_rhs=max(columns, 1)))
+    pattern.update(np.ascontiguousarray(a.indptr))
+    pattern.update(np.ascontiguousarray(a.indices))
+    key = (pattern.digest(), a.format, a.shape, a.indices.dtype, dtype, lower, unit_diagonal, columns)
+    solver = _cache.find(key)
+    is_new = solver is None
+    if solver is None:
+        matrix = type(a)((values, a.indices, a.indptr), shape=a.shape)
+        solver = analyze(matrix, lower, unit_diagonal, max_rhs=max(columns, 1))
 
-    with entry.lock:
+    with solver._lock:
         if is_new:
-            _cache.insert(key, entry)  # other threads wait for the lock: the solver has the values of this call
+            _cache.insert(key, solver)  # other threads wait for the lock: the solver has the values of this call
         else:
-            entry.solver.update_values(values)
-        out = b if overwrite_b and b.dtype == dtype and b.flags.writeable else np.empty(b.shape, dtype)
-        entry.solver.solve(b, out=out)
+            solver.update_values(values)
+        out = right if overwrite_b and right.dtype == dtype and right.flags.writeable else np.empty(right.shape, dtype)
+        solver.solve(right, out=out)
     return out
+
+
+def _compressed(given: Any, may_change: bool) -> Any:
+    """Return a matrix of SciPy or a dense one as CSR or CSC without duplicate entries."""
+    if not hasattr(given, "format"):
+        from scipy.sparse import csr_matrix
+
+        given = csr_matrix(given)
+    elif given.format not in ("csr", "csc"):
+        given = given.tocsr()
+    if not given.has_canonical_format:
+        given = given if may_change else given.copy()
+        given.sum_duplicates()
+    return given

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from . import _library
-from ._arrays import Array, describe
+from ._arrays import Array, ArrayLike, MatrixLike, describe
 from ._system import (
     Info,
     Matrix,
+    Operation,
     Operator,
     System,
     as_contiguous,
@@ -23,7 +24,9 @@ from ._system import (
     vectors,
 )
 
-_PARTS = ("first", "diagonal", "second")
+Kind = Literal["lu", "cholesky", "ldl"]
+Part = Literal["first", "diagonal", "second"]
+_PARTS: tuple[Part, ...] = get_args(Part)
 
 
 class FactorsStatus(NamedTuple):
@@ -39,8 +42,8 @@ class FactorsStatus(NamedTuple):
         The first such row of this factor, in the order of substitution.
     """
 
-    kind: str
-    part: str | None
+    kind: _library.SolveKind
+    part: Part | None
     row: int | None
 
     @property
@@ -54,14 +57,14 @@ class Triangle(NamedTuple):
 
     lower: bool
     unit_diagonal: bool = False
-    transpose: str = "N"
+    transpose: Operation = "N"
 
     def described(self) -> _library.Factor:
         """Return the factor for the C interface."""
         return _library.Factor(int(not self.lower), int(self.unit_diagonal), operation(self.transpose, "transpose"))
 
 
-KINDS = {
+KINDS: dict[Kind, tuple[Triangle, Triangle, bool]] = {
     "lu": (Triangle(True, True), Triangle(False), False),
     "cholesky": (Triangle(True), Triangle(True, False, "H"), False),
     "ldl": (Triangle(True, True), Triangle(True, True, "H"), True),
@@ -78,15 +81,15 @@ class Factors(System, Operator):
 
     def __init__(
         self,
-        first: Any,
-        second: Any,
+        first: MatrixLike,
+        second: MatrixLike | None,
         triangles: tuple[Triangle, Triangle],
         *,
         has_diagonal: bool,
-        transposed: str,
+        transposed: Operation,
         max_rhs: int,
-        orders: tuple[Any, Any],
-        scales: tuple[Any, Any],
+        orders: tuple[ArrayLike | None, ArrayLike | None],
+        scales: tuple[ArrayLike | None, ArrayLike | None],
         policy: str | None,
     ) -> None:
         matrix = Matrix(first)
@@ -100,6 +103,7 @@ class Factors(System, Operator):
                 )
         super().__init__(matrix, max_rhs)
         self._take_adjoint(triangles, has_diagonal or any(given is not None for given in orders + scales), transposed)
+        self._in_one_matrix = other is None
         self._second_order = other.order if other is not None else None
         rows = self.shape[0]
         row_order, column_order = (_per_row(order, "order", matrix.index_type, rows) for order in orders)
@@ -116,18 +120,19 @@ class Factors(System, Operator):
         )
         self._analyze(matrix.described, other.described if other is not None else None, options, matrix.stream)
 
-    def _take_adjoint(self, triangles: tuple[Triangle, Triangle], has_more: bool, transposed: str) -> None:
+    def _take_adjoint(self, triangles: tuple[Triangle, Triangle], has_more: bool, transposed: Operation) -> None:
         """Keep how to solve with the conjugate transpose. L L^H is its own, without `has_more`: D, orders, scalings."""
         self.transposed = transposed
         self._is_hermitian = triangles[1].transpose == "H" and not has_more
 
-    def _solve_adjoint(self, b: Any) -> Any:
+    def _solve_adjoint(self, b: ArrayLike) -> Any:
         if self._is_hermitian:
             return self.solve(b)
         if self.transposed == "N":
             return super()._solve_adjoint(b)
         if self.transposed == "T" and self.dtype.kind == "c":
-            return self.solve_transposed(b.conj()).conj()
+            right: Any = b
+            return self.solve_transposed(right.conj()).conj()
         return self.solve_transposed(b)
 
     def _analyze(
@@ -154,7 +159,7 @@ class Factors(System, Operator):
             _library.library.sptrsv_destroy_factors(handle)
 
     @locked
-    def solve(self, b: Any, out: Any = None) -> Any:
+    def solve(self, b: ArrayLike, out: Any = None) -> Any:
         """Solve ``A x = b``.
 
         Parameters
@@ -173,12 +178,12 @@ class Factors(System, Operator):
         return self._apply(_library.library.sptrsv_apply, b, out)
 
     @locked
-    def solve_transposed(self, b: Any, out: Any = None) -> Any:
+    def solve_transposed(self, b: ArrayLike, out: Any = None) -> Any:
         """Solve ``op(A) x = b`` with the operation `transposed` of `factors`; otherwise as `solve`."""
         return self._apply(_library.library.sptrsv_apply_transpose, b, out)
 
     @locked
-    def update_values(self, first: Any, second: Any = None) -> None:
+    def update_values(self, first: ArrayLike, second: ArrayLike | None = None) -> None:
         """Replace the values of both factors; the patterns stay the same.
 
         Parameters
@@ -189,6 +194,8 @@ class Factors(System, Operator):
         second : array of shape (entries,), optional
             The values of the second matrix, if there is one.
         """
+        if second is not None and self._in_one_matrix:
+            raise ValueError("the factors are stored in one matrix: update_values takes its values alone")
         of_first = self._values(first, "first", self._order)
         of_second = self._values(second, "second", self._second_order) if second is not None else None
         _library.check(
@@ -225,7 +232,7 @@ class Factors(System, Operator):
             described.append(Info.of(found))
         return described[0], described[1]
 
-    def _apply(self, function: Any, b: Any, out: Any) -> Any:
+    def _apply(self, function: Any, b: ArrayLike, out: Any) -> Any:
         right, solution, result = self._operands(b, out)
         _library.check(
             function(
@@ -236,15 +243,15 @@ class Factors(System, Operator):
 
 
 def factors(
-    first: Any,
-    second: Any = None,
-    kind: str = "lu",
-    transposed: str = "N",
+    first: MatrixLike,
+    second: MatrixLike | None = None,
+    kind: Kind = "lu",
+    transposed: Operation = "N",
     max_rhs: int = 1,
-    row_order: Any = None,
-    column_order: Any = None,
-    row_scale: Any = None,
-    column_scale: Any = None,
+    row_order: ArrayLike | None = None,
+    column_order: ArrayLike | None = None,
+    row_scale: ArrayLike | None = None,
+    column_scale: ArrayLike | None = None,
     policy: str | None = None,
 ) -> Factors:
     """Analyse both factors of a matrix ``A`` for many solves ``A x = b``.
@@ -289,7 +296,7 @@ def factors(
     >>> f.solve(np.array([4.0, 12.0]))
     array([1., 1.])
     """
-    if kind not in KINDS:
+    if kind not in get_args(Kind):
         raise ValueError(f"kind is one of 'lu', 'cholesky', 'ldl', not {kind!r}")
     if second is not None and kind != "lu":
         raise ValueError(f"the factors of kind {kind!r} are stored in one matrix")

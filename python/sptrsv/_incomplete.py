@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from . import _library
-from ._factors import KINDS, Factors
-from ._system import Matrix, System, locked, operation, policy_text, stream_of
+from ._arrays import ArrayLike, MatrixLike
+from ._factors import KINDS, Factors, Kind
+from ._system import Matrix, Operation, System, locked, operation, policy_text, stream_of
 
 
 class FactorizationStatus(NamedTuple):
@@ -23,7 +24,7 @@ class FactorizationStatus(NamedTuple):
         The number of pivots that were replaced.
     """
 
-    kind: str
+    kind: _library.SolveKind
     row: int | None
     boosted_pivots: int
 
@@ -43,14 +44,14 @@ class IncompleteFactors(Factors):
 
     def __init__(
         self,
-        a: Any,
-        kind: str,
+        a: MatrixLike,
+        kind: Kind,
         *,
         fill_level: int,
         diagonal_shift: float,
         boost_below: float,
         boost_to: float,
-        transposed: str,
+        transposed: Operation,
         max_rhs: int,
         policy: str | None,
     ) -> None:
@@ -94,7 +95,7 @@ class IncompleteFactors(Factors):
         return int(self._product.entries)
 
     @locked
-    def update_values(self, data: Any) -> None:
+    def update_values(self, data: ArrayLike) -> None:
         """Factorise for new values of the matrix; the pattern stays the same.
 
         Parameters
@@ -129,12 +130,12 @@ class IncompleteFactors(Factors):
 
 
 def ilu(
-    A: Any,
+    A: MatrixLike,
     fill_level: int = 0,
     diagonal_shift: float = 0,
     boost_below: float = 0,
     boost_to: float = 0,
-    transposed: str = "N",
+    transposed: Operation = "N",
     max_rhs: int = 1,
     policy: str | None = None,
 ) -> IncompleteFactors:
@@ -186,7 +187,7 @@ def ilu(
 
 
 def ic(
-    A: Any,
+    A: MatrixLike,
     fill_level: int = 0,
     diagonal_shift: float = 0,
     boost_below: float = 0,

@@ -7,6 +7,7 @@ import os
 from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64, c_void_p, sizeof
 from numbers import Integral
 from pathlib import Path
+from typing import Literal, get_args
 
 from ._errors import CudaError, Error, InputError, OutOfMemoryError
 
@@ -35,7 +36,8 @@ _CLASSES: dict[str, type[Error]] = {
     "internal_error": Error,
 }
 
-STATUS_NAMES = ("ok", "zero_pivot", "non_finite", "growth")
+SolveKind = Literal["ok", "zero_pivot", "non_finite", "growth"]
+STATUS_NAMES: tuple[SolveKind, ...] = get_args(SolveKind)
 
 
 class Sized(Structure):
@@ -43,7 +45,7 @@ class Sized(Structure):
 
     def __init__(self, *members: object, **by_name: object) -> None:
         super().__init__(sizeof(self), *members, **by_name)
-        names = [name for name, _ in self._fields_[1:]]
+        names = [field[0] for field in self._fields_[1:]]
         for name, given in (*zip(names, members, strict=False), *by_name.items()):
             if isinstance(getattr(self, name), int) and isinstance(given, Integral) and getattr(self, name) != given:
                 raise OverflowError(f"{name} = {given} is out of range")
@@ -262,7 +264,11 @@ def check(code: int) -> None:
 
 def policy_names() -> list[str]:
     """Return the names of the policies that the library was built with."""
-    return library.sptrsv_policy_names().decode().split(",")
+    names: str = library.sptrsv_policy_names().decode()
+    return names.split(",")
+
+
+HAS_CUDA = any(not name.startswith("host_") for name in policy_names())
 
 
 def version() -> str:

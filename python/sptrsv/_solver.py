@@ -6,8 +6,21 @@ import ctypes
 from typing import Any, NamedTuple
 
 from . import _library
-from ._arrays import Vector, current_stream, device_address, empty_like
-from ._system import Info, Matrix, Operator, System, locked, operation, policy_text, scalar, stream_of, vectors
+from ._arrays import ArrayLike, MatrixLike, Vector, current_stream, device_address, empty_like
+from ._system import (
+    Info,
+    Matrix,
+    Operation,
+    Operator,
+    System,
+    flag,
+    locked,
+    operation,
+    policy_text,
+    scalar,
+    stream_of,
+    vectors,
+)
 
 
 class Status(NamedTuple):
@@ -21,7 +34,7 @@ class Status(NamedTuple):
         The first such row, in the order of substitution.
     """
 
-    kind: str
+    kind: _library.SolveKind
     row: int | None
 
     @property
@@ -40,17 +53,21 @@ class Solver(System, Operator):
 
     def __init__(
         self,
-        a: Any,
+        a: MatrixLike,
         *,
         lower: bool,
         unit_diagonal: bool,
-        transpose: str,
+        transpose: Operation,
         max_rhs: int,
         policy: str | None,
     ) -> None:
         self._handle = ctypes.c_void_p()
         options = _library.Options(
-            int(not lower), int(unit_diagonal), operation(transpose, "transpose"), max_rhs, policy_text(policy)
+            1 - flag(lower, "lower"),
+            flag(unit_diagonal, "unit_diagonal"),
+            operation(transpose, "transpose"),
+            max_rhs,
+            policy_text(policy),
         )
         matrix = Matrix(a)
         super().__init__(matrix, max_rhs)
@@ -67,7 +84,7 @@ class Solver(System, Operator):
             _library.library.sptrsv_destroy(handle)
 
     @locked
-    def solve(self, b: Any, out: Any = None, alpha: complex = 1) -> Any:
+    def solve(self, b: ArrayLike, out: Any = None, alpha: complex = 1) -> Any:
         """Solve ``op(T) x = alpha b``.
 
         Parameters
@@ -113,7 +130,7 @@ class Solver(System, Operator):
         return result
 
     @locked
-    def update_values(self, data: Any) -> None:
+    def update_values(self, data: ArrayLike) -> None:
         """Replace the values of the matrix; the pattern stays the same.
 
         Parameters
@@ -151,10 +168,10 @@ class Solver(System, Operator):
 
 
 def analyze(
-    A: Any,
+    A: MatrixLike,
     lower: bool = True,
     unit_diagonal: bool = False,
-    transpose: str = "N",
+    transpose: Operation = "N",
     max_rhs: int = 1,
     policy: str | None = None,
 ) -> Solver:

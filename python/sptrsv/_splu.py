@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from ._arrays import arange_like
+from ._arrays import ArrayLike, MatrixLike, arange_like
 from ._factors import Factors, FactorsStatus, Triangle
-from ._system import Info, Operator
+from ._system import Info, Operation, Operator
+
+
+class SuperLU(Protocol):
+    """The factors ``Pr A Pc = L U`` of SciPy or of CuPy."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def L(self) -> MatrixLike: ...
+    @property
+    def U(self) -> MatrixLike: ...
+    @property
+    def perm_r(self) -> Any: ...
+    @property
+    def perm_c(self) -> Any: ...
 
 
 class LUSolver(Operator):
     """The system ``A x = b`` by the factors ``Pr A Pc = L U``; made by `from_splu`."""
 
-    def __init__(self, lu: Any, max_rhs: int, policy: str | None) -> None:
+    def __init__(self, lu: SuperLU, max_rhs: int, policy: str | None) -> None:
+        if not all(hasattr(lu, name) for name in ("L", "U", "perm_r", "perm_c")):
+            raise TypeError(f"the object that splu or spilu returns is needed, not {type(lu).__name__}")
         self.shape: tuple[int, int] = lu.shape
         self.max_rhs = max_rhs
         self._policy = policy
@@ -22,12 +39,12 @@ class LUSolver(Operator):
         self._upper = lu.U
         self._row_order = _inverse(lu.perm_r)
         self._column_order = _inverse(lu.perm_c)
-        self._factors: dict[str, Factors] = {"N": self._analyze("N")}
+        self._factors: dict[Operation, Factors] = {"N": self._analyze("N")}
         self.dtype: np.dtype = self._factors["N"].dtype
         self._on_device = self._factors["N"]._on_device
-        self._last = "N"
+        self._last: Operation = "N"
 
-    def _analyze(self, trans: str) -> Factors:
+    def _analyze(self, trans: Operation) -> Factors:
         """Return L U, or the factors op(U) op(L) of op(A), whose rows are the columns of A."""
         lower, upper = Triangle(True, True, trans), Triangle(False, False, trans)
         in_order = [(self._lower, lower, self._row_order), (self._upper, upper, self._column_order)]
@@ -46,7 +63,7 @@ class LUSolver(Operator):
             policy=self._policy,
         )
 
-    def solve(self, rhs: Any, trans: str = "N", out: Any = None) -> Any:
+    def solve(self, rhs: ArrayLike, trans: Operation = "N", out: Any = None) -> Any:
         """Solve ``op(A) x = rhs``, as ``scipy.sparse.linalg.SuperLU.solve``.
 
         Parameters
@@ -69,7 +86,7 @@ class LUSolver(Operator):
         self._last = trans
         return self._factors[trans].solve(rhs, out)
 
-    def _solve_adjoint(self, b: Any) -> Any:
+    def _solve_adjoint(self, b: ArrayLike) -> Any:
         return self.solve(b, "H")
 
     def status(self, stream: int = 0) -> FactorsStatus:
@@ -89,7 +106,7 @@ def _inverse(order: Any) -> Any:
     return inverse
 
 
-def from_splu(lu: Any, max_rhs: int = 1, policy: str | None = None) -> LUSolver:
+def from_splu(lu: SuperLU, max_rhs: int = 1, policy: str | None = None) -> LUSolver:
     """Return a solver by the factors and both permutations of a SuperLU object.
 
     Parameters

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import threading
+import weakref
 from collections.abc import Callable
-from numbers import Integral
-from typing import Any, NamedTuple
+from numbers import Integral, Number
+from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args
 
 import numpy as np
 
@@ -15,6 +17,8 @@ from . import _library
 from ._arrays import (
     VALUE_TYPES,
     Array,
+    ArrayLike,
+    MatrixLike,
     Order,
     contiguous,
     convert,
@@ -25,7 +29,8 @@ from ._arrays import (
     sparse_arrays,
 )
 
-OPERATIONS = {"N": 0, "T": 1, "H": 2}
+Operation = Literal["N", "T", "H"]
+OPERATIONS: dict[str, int] = {name: number for number, name in enumerate(get_args(Operation))}
 INDEX_TYPES = {np.dtype(np.int32): 0, np.dtype(np.int64): 1}
 
 
@@ -60,11 +65,22 @@ class Matrix:
     `index_type`: the type that offsets and indices are converted to; by default only if it is none of the library's.
     """
 
-    def __init__(self, a: Any, index_type: np.dtype | None = None, by_columns: bool | None = None) -> None:
+    def __init__(self, a: MatrixLike, index_type: np.dtype | None = None, by_columns: bool | None = None) -> None:
         self.source = a
         matrix = sparse_arrays(a, by_columns)
         self.by_columns, self.order = matrix.by_columns, matrix.order
         offsets, indices, values = (describe(array) for array in matrix[2:5])
+        if values.on_device and not _library.HAS_CUDA:
+            raise ValueError(
+                "the matrix is in device memory, and this build of the library has no CUDA: copy the matrix to host "
+                "memory, or install the package where nvcc is"
+            )
+        lines, name = (matrix.shape[1], "columns") if matrix.by_columns else (matrix.shape[0], "rows")
+        if offsets.shape != (lines + 1,) or len(values.shape) != 1 or indices.shape != values.shape:
+            raise ValueError(
+                f"the offsets, indices and values of the matrix have the shapes {offsets.shape}, {indices.shape} and "
+                f"{values.shape}: {lines} {name} need ({lines + 1},), (k,) and (k,)"
+            )
         if index_type is None:
             same = offsets.dtype == indices.dtype and offsets.dtype in INDEX_TYPES
             index_type = offsets.dtype if same else np.dtype(np.int64)
@@ -92,7 +108,10 @@ class Matrix:
         )
 
 
-def locked(method: Callable[..., Any]) -> Callable[..., Any]:
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def locked(method: Method) -> Method:
     """Let one thread at a time call the methods of an object: they share its memory."""
 
     @functools.wraps(method)
@@ -100,7 +119,7 @@ def locked(method: Callable[..., Any]) -> Callable[..., Any]:
         with self._lock:
             return method(self, *arguments, **by_name)
 
-    return call
+    return cast(Method, call)
 
 
 class Operator:
@@ -115,23 +134,23 @@ class Operator:
     max_rhs: int
     _on_device: bool
 
-    def solve(self, b: Any, out: Any = None) -> Any:
+    def solve(self, b: ArrayLike, out: Any = None) -> Any:
         """Solve the system for right-hand sides `b`."""
         raise NotImplementedError
 
-    def _solve_adjoint(self, b: Any) -> Any:
+    def _solve_adjoint(self, b: ArrayLike) -> Any:
         """Solve with the conjugate transpose, where it is known."""
         raise TypeError(f"{type(self).__name__} does not solve with the transpose: ask for it by transposed='H'")
 
-    def matvec(self, b: Any) -> Any:
+    def matvec(self, b: ArrayLike) -> Any:
         """Return the solutions for any number of right-hand sides of any type."""
         return self._in_type(self.solve, b)
 
-    def rmatvec(self, b: Any) -> Any:
+    def rmatvec(self, b: ArrayLike) -> Any:
         """Return the solutions with the conjugate transpose."""
         return self._in_type(self._solve_adjoint, b)
 
-    def __matmul__(self, b: Any) -> Any:
+    def __matmul__(self, b: ArrayLike) -> Any:
         return self.matvec(b)
 
     def __repr__(self) -> str:
@@ -148,18 +167,46 @@ class Operator:
         )
 
     def _in_type(self, solve: Callable[[Any], Any], b: Any) -> Any:
-        given = describe(b).dtype
+        found = describe(b)
+        given, b = found.dtype, found.owner
+        if len(found.shape) not in (1, 2):
+            raise ValueError("b must have one or two dimensions")
         if given.kind == "c" and self.dtype.kind != "c":
             return self._in_type(solve, b.real) + 1j * self._in_type(solve, b.imag)
-        x = convert(b, self.dtype)
-        if len(x.shape) == 1:
-            x = solve(x)
+        b = convert(b, self.dtype)
+        if len(found.shape) == 1:
+            x = solve(b)
         else:
-            for first in range(0, x.shape[1], self.max_rhs):
+            x = empty_like(b)
+            for first in range(0, found.shape[1], self.max_rhs):
                 part = slice(first, first + self.max_rhs)
-                x[:, part] = solve(x[:, part])
+                x[:, part] = solve(b[:, part])
         together = np.result_type(given, self.dtype)
         return x if together == self.dtype else convert(x, together)
+
+
+_systems: weakref.WeakSet[System] = weakref.WeakSet()
+_waiting_for_fork: list[System] = []
+_forking = threading.RLock()
+
+
+def _before_fork() -> None:
+    """Wait for the calls of other threads: in the child nobody would end them, nor give their locks back."""
+    _forking.acquire()
+    _waiting_for_fork.extend(_systems)
+    for system in _waiting_for_fork:
+        system._lock.acquire()
+
+
+def _after_fork() -> None:
+    for system in _waiting_for_fork:
+        system._lock.release()
+    _waiting_for_fork.clear()
+    _forking.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 class System:
@@ -172,6 +219,8 @@ class System:
         self._on_device = matrix.on_device
         self._order = matrix.order
         self._lock = threading.RLock()
+        with _forking:
+            _systems.add(self)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Refuse copies and pickles: two objects would free the same memory."""
@@ -245,6 +294,8 @@ def overlap_in_part(a: Array, b: Array) -> bool:
 
 def scalar(number: complex, dtype: np.dtype) -> Any:
     """Return the address of a number as the type of the matrix, or None for 1. A fraction is rounded."""
+    if not isinstance(number, Number) and getattr(number, "shape", None) != ():
+        raise TypeError(f"alpha is a number, not {type(number).__name__}")
     if number == 1:
         return None
     if np.imag(number) != 0 and dtype.kind != "c":
@@ -257,16 +308,27 @@ def scalar(number: complex, dtype: np.dtype) -> Any:
     return ctypes.byref(ctypes.create_string_buffer(value.tobytes(), dtype.itemsize))
 
 
-def operation(name: str, parameter: str) -> int:
+def operation(name: Operation, parameter: str) -> int:
     """Return the number of an operation: "N", "T" or "H"."""
-    if name not in OPERATIONS:
+    if name not in get_args(Operation):
         raise ValueError(f"{parameter} is one of 'N', 'T', 'H', not {name!r}")
     return OPERATIONS[name]
 
 
+def flag(value: bool, name: str) -> int:
+    """Return a truth value as a number: a text such as "upper" would count as true."""
+    if not isinstance(value, (bool, np.bool_, int)) or value not in (0, 1):
+        raise TypeError(f"{name} is True or False, not {value!r}")
+    return int(value)
+
+
 def policy_text(policy: str | None) -> bytes | None:
     """Return the text of a policy for the C interface."""
-    return policy.encode() if policy is not None else None
+    if policy is None:
+        return None
+    if not isinstance(policy, str) or "\0" in policy:
+        raise TypeError(f"policy is a text such as 'host_parallel workers=2', not {policy!r}")
+    return policy.encode()
 
 
 def of_type(array: Array, dtype: np.dtype, name: str = "an array") -> Array:

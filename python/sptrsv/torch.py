@@ -8,8 +8,9 @@ import torch
 
 from ._arrays import sparse_arrays
 from ._solver import analyze
+from ._system import Operation
 
-_ADJOINT = {"N": "H", "T": "N", "H": "N"}
+_ADJOINT: dict[Operation, Operation] = {"N": "H", "T": "N", "H": "N"}
 
 
 class TriangularSolve:
@@ -34,10 +35,12 @@ class TriangularSolve:
         A: torch.Tensor,
         lower: bool = True,
         unit_diagonal: bool = False,
-        transpose: str = "N",
+        transpose: Operation = "N",
         max_rhs: int = 1,
         policy: str | None = None,
     ) -> None:
+        if not isinstance(A, torch.Tensor):
+            raise TypeError(f"a sparse tensor is needed, not {type(A).__name__}")
         A = A.detach()
         stored = sparse_arrays(A)
         self.values = A._values() if A.layout == torch.sparse_coo else A.values()
@@ -64,7 +67,7 @@ class TriangularSolve:
             values = self.values
         else:
             self.values = values.detach()
-        return _Solve.apply(self, b, values if self._order is None else self._order.apply(values))
+        return _Solve.apply(self, False, b, values if self._order is None else self._order.apply(values))
 
     def solve(self, b: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         """Solve without gradients."""
@@ -91,19 +94,21 @@ class TriangularSolve:
 
 
 class _Solve(torch.autograd.Function):
+    """The solve with op(T), or with its conjugate transpose; each is the gradient of the other by `b`."""
+
     @staticmethod
-    def forward(ctx: Any, solve: TriangularSolve, b: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-        x = solve.solve(b.detach(), values.detach())
-        ctx.solve = solve
+    def forward(ctx: Any, solve: TriangularSolve, adjoint: bool, b: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        x = (solve.solve_adjoint if adjoint else solve.solve)(b.detach(), values.detach())
+        ctx.solve, ctx.adjoint = solve, adjoint
         ctx.are_real = not b.is_complex(), not values.is_complex()
         ctx.save_for_backward(values, x)
         return x
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[None, torch.Tensor, torch.Tensor | None]:
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[None, None, torch.Tensor, torch.Tensor | None]:
         values, x = ctx.saved_tensors
-        of_b = ctx.solve.solve_adjoint(gradient.detach().contiguous(), values.detach())
-        of_values = ctx.solve.gradient_of_values(of_b, x) if ctx.needs_input_grad[2] else None
+        of_b = _Solve.apply(ctx.solve, not ctx.adjoint, gradient.contiguous(), values)
+        left, right = (x, of_b) if ctx.adjoint else (of_b, x)
+        of_values = ctx.solve.gradient_of_values(left, right) if ctx.needs_input_grad[3] else None
         gradients = zip((of_b, of_values), ctx.are_real, strict=True)
-        return None, *(g.real if is_real and g is not None else g for g, is_real in gradients)
+        return None, None, *(g.real if is_real and g is not None else g for g, is_real in gradients)

@@ -78,6 +78,10 @@ class Formats(unittest.TestCase):
                 np.testing.assert_allclose(f.solve(np.stack((b, b)))[1], np.linalg.solve(2 * lower, b))
                 f.update_values(np.stack((2 * data, data)))
                 np.testing.assert_allclose(f.solve(np.stack((b, b)))[1], np.linalg.solve(lower, b))
+                none = np.empty((0, *data.shape))
+                f = sptrsv.analyze_batch(a, none)
+                f.update_values(none)
+                self.assertEqual(f.solve(np.empty((0, SIZE))).shape, (0, SIZE))
 
     @unittest.skipUnless(torch, "needs PyTorch")
     def test_new_values_of_tensors(self):
@@ -105,6 +109,7 @@ class Formats(unittest.TestCase):
                 values = (factor * data).clone().requires_grad_()
                 np.testing.assert_allclose((factor * dense.tril()) @ solve(b, values).detach(), b)
                 self.assertTrue(torch.autograd.gradcheck(lambda v, s=solve: s(b, v), (values,)))
+                self.assertTrue(torch.autograd.gradgradcheck(lambda v, s=solve: s(b, v), (values,), fast_mode=True))
 
     @unittest.skipUnless(torch, "needs PyTorch")
     def test_gradients_of_real_tensors_beside_complex_ones_are_real(self):
@@ -119,8 +124,24 @@ class Formats(unittest.TestCase):
                     with self.subTest(transpose, b=b.dtype, values=values.dtype):
                         operands = (b.clone().requires_grad_(), values.clone().requires_grad_())
                         self.assertTrue(torch.autograd.gradcheck(solve, operands))
+                        self.assertTrue(torch.autograd.gradgradcheck(solve, operands, fast_mode=True))
                         solve(*operands).abs().sum().backward(create_graph=True)
                         self.assertEqual([o.grad.dtype for o in operands], [o.dtype for o in operands])
+
+    @unittest.skipUnless(torch, "needs PyTorch")
+    def test_a_penalty_on_gradients_counts(self):
+        dense = torch.tensor(matrix("csr").toarray()).tril()
+        values = dense.to_sparse_csr().values().requires_grad_()
+        b = torch.tensor(RANDOM.uniform(-1, 1, SIZE))
+        found = []
+        for solve in (sptrsv.torch.TriangularSolve(dense.to_sparse_csr()), None):
+            stored = torch.zeros_like(dense).masked_scatter(dense != 0, values)
+            x = solve(b, values) if solve else torch.linalg.solve(stored, b)
+            (gradient,) = torch.autograd.grad(x.sum(), values, create_graph=True)
+            found.append(torch.autograd.grad(gradient.square().sum() + values.sum(), values)[0])
+        torch.testing.assert_close(*found)
+        with self.assertRaisesRegex(TypeError, "sparse tensor is needed, not csr"):
+            sptrsv.torch.TriangularSolve(matrix("csr"))
 
     def test_solutions_may_overlap_right_hand_sides_in_any_way(self):
         a = matrix("csr")

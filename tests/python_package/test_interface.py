@@ -1,11 +1,22 @@
 """The structures, codes and functions of ctypes are those of sptrsv.h, which this test reads."""
 
 import ctypes
+import importlib.util
+import inspect
+import os
 import re
+import subprocess
+import sys
+import tempfile
+import typing
 import unittest
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
+import scipy.sparse as sp
+
+import sptrsv
 from sptrsv import _errors, _factors, _library, _system
 
 HEADER = Path(__file__).parents[2] / "include" / "sptrsv.h"
@@ -131,6 +142,99 @@ class Interface(unittest.TestCase):
         for code in range(1, len(_library._CODES) + 1):  # one more than this package knows
             with self.subTest(code), self.assertRaises(_errors.Error):
                 _library.check(code)
+
+    def test_a_build_without_cuda_says_so(self):
+        class OnDevice:
+            def __init__(self, array):
+                self.__cuda_array_interface__ = array.__array_interface__
+                self.array = array
+
+        a = sp.csr_matrix(np.eye(3))
+        on_device = mock.Mock(format="csr", shape=a.shape)
+        on_device.indptr, on_device.indices, on_device.data = map(OnDevice, (a.indptr, a.indices, a.data))
+        calls = (sptrsv.analyze, sptrsv.factors, sptrsv.ilu, sptrsv.ic, lambda m: sptrsv.analyze_batch(m, m.data))
+        for number, call in enumerate(calls):
+            with (
+                self.subTest(number),
+                mock.patch.object(_library, "HAS_CUDA", False),
+                self.assertRaisesRegex(ValueError, "has no CUDA: copy the matrix to host memory, or install"),
+            ):
+                call(on_device)
+        if not _library.HAS_CUDA:
+            for call in calls[:3]:
+                with self.assertRaisesRegex(sptrsv.InputError, "has no CUDA, .* build the library where nvcc is"):
+                    call(a, policy="dataflow")
+
+
+SNIPPET = """
+import numpy as np
+import sptrsv
+
+class Matrix:
+    shape = (2, 2)
+    format = "csr"
+
+f = sptrsv.analyze(Matrix(), transpose="T")
+f.solve(np.ones(2)), f.solve([1.0, 2.0]), f @ np.ones((2, 1)), f.update_values([1.0])
+sptrsv.factors(Matrix(), kind="ldl", transposed="H", row_order=np.arange(2))
+sptrsv.analyze_batch(Matrix(), np.ones((1, 2)), lanes=4)
+sptrsv.spsolve_triangular([[1.0]], [1.0])
+if f.status().kind == "zero_pivot": print(f.info.policy)
+sptrsv.analyze(Matrix(), transpose="C")  # wrong
+sptrsv.analyze(np.eye(2))  # wrong
+sptrsv.factors(Matrix(), kind="qr")  # wrong
+sptrsv.ilu(Matrix(), transposed=True)  # wrong
+sptrsv.analyze_batch(Matrix(), np.ones((1, 2)), lanes=5)  # wrong
+f.solve(None)  # wrong
+if f.status().kind == "zero": print()  # wrong
+"""
+
+
+class Hints(unittest.TestCase):
+    def public(self):
+        """Return the public functions and methods with their parameters and hints."""
+        for name in sptrsv.__all__:
+            found = getattr(sptrsv, name)
+            members = inspect.getmembers(found) if inspect.isclass(found) else [("", found)]
+            for member, value in members:
+                function = value.fget if isinstance(value, property) else value
+                if not member.startswith("_") and inspect.isfunction(function):
+                    parameters = set(inspect.signature(function).parameters) - {"self"}
+                    yield f"{name}.{member}", parameters, typing.get_type_hints(function)
+
+    def test_every_parameter_but_out_says_what_it_takes(self):
+        seen = 0
+        for name, parameters, hints in self.public():
+            with self.subTest(name):
+                self.assertEqual(set(hints), parameters | {"return"})
+                self.assertLessEqual({p for p in parameters if hints[p] is typing.Any}, {"out"})
+                seen += 1
+        self.assertGreater(seen, 30)
+
+    def test_words_are_those_that_the_functions_take(self):
+        operations = set(_system.OPERATIONS)
+        words = {
+            "transpose": operations,
+            "transposed": operations,
+            "trans": operations,
+            "kind": set(_factors.KINDS),
+            "lanes": {0, 4, 8, 16, 32},
+        }
+        for name, parameters, hints in self.public():
+            for parameter in parameters & set(words):
+                with self.subTest(name, parameter=parameter):
+                    self.assertEqual(set(typing.get_args(hints[parameter])), words[parameter])
+
+    @unittest.skipUnless(importlib.util.find_spec("mypy"), "needs mypy")
+    def test_a_type_checker_sees_wrong_words_and_matrices(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "snippet.py"
+            path.write_text(SNIPPET)
+            call = [sys.executable, "-m", "mypy", "--strict-equality", "--cache-dir", folder, str(path)]
+            environment = os.environ | {"MYPYPATH": str(Path(sptrsv.__file__).parents[1])}
+            told = subprocess.run(call, env=environment, capture_output=True, text=True, check=False).stdout
+        wrong = {n for n, line in enumerate(SNIPPET.split("\n"), 1) if "# wrong" in line}
+        self.assertEqual({int(n) for n in re.findall(r"snippet\.py:(\d+): error", told)}, wrong, told)
 
 
 if __name__ == "__main__":

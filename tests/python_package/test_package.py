@@ -509,9 +509,9 @@ class SciPy(unittest.TestCase):
         locked = []
         insert = _cache._cache.insert
 
-        def watch(key, entry):
-            locked.append(entry.lock.locked())
-            insert(key, entry)
+        def watch(key, solver):
+            locked.append(solver._lock._is_owned())
+            insert(key, solver)
 
         sptrsv.clear_cache()
         with mock.patch.object(_cache._cache, "insert", watch):

@@ -53,7 +53,8 @@ std::vector<std::string> any_policy_names() {
 #ifdef __CUDACC__
 inline constexpr const char* without_cuda = "";
 #else
-inline constexpr const char* without_cuda = "; this build has no CUDA, which those of the GPU need";
+inline constexpr const char* without_cuda =
+    "; this build has no CUDA, which those of the GPU need: build the library where nvcc is";
 #endif
 
 /// Calls `visit(policy)` with the policy that the text names, its options set. `offsets`: of the matrix,
