@@ -6,6 +6,9 @@ arranged in chains, and each chain is one translation unit, in which each header
 all headers in front of it and all that these include. So what stands in front of a header is only what it includes
 anyway, and what it lacks alone it lacks there, too.
 
+With --then, each header is a source of its own, in which it stands in front of another one. So no header depends on
+what stands in front of it.
+
 COMMAND compiles a source; `SOURCE -o OBJECT` is appended to it. The headers are read from LIST, one a line, as
 paths below ROOT. Exit status: 0, 1 if a chain does not compile, 2 for wrong arguments.
 """
@@ -115,13 +118,17 @@ def main() -> int:
     parser.add_argument("--root", type=Path, required=True, help="the folder of the library's headers")
     parser.add_argument("--list", type=Path, required=True, help="a file that names the headers")
     parser.add_argument("--folder", type=Path, required=True, help="where sources and objects are written")
+    parser.add_argument("--then", metavar="HEADER", help="what follows each header")
     parser.add_argument("--cuda", action="store_true", help="compile CUDA sources")
     parser.add_argument("--jobs", type=int, default=1, help="how many compilers run at a time")
     parser.add_argument("command", nargs="+")
     arguments = parser.parse_args()
 
     headers = arguments.list.read_text(encoding="utf-8").split()
-    found = chains(arguments.root, headers, arguments.cuda)
+    if arguments.then:
+        found = [[header, arguments.then] for header in headers]
+    else:
+        found = chains(arguments.root, headers, arguments.cuda)
     arguments.folder.mkdir(parents=True, exist_ok=True)
 
     def compile_chain(number: int) -> bool:

@@ -177,7 +177,9 @@ class plan_writer {
     const auto row_of = [&](int lane) {
       return of_.level_rows[s.first_row + static_cast<std::size_t>(lane / row_lanes)];
     };
-    const auto entry_of = [&](int lane, std::uint32_t k) { return begin + lane % row_lanes + k * row_lanes; };
+    const auto entry_of = [&](int lane, std::uint32_t k) {
+      return begin + lane % row_lanes + std::int64_t{k} * row_lanes;
+    };
     std::uint32_t counts = 0;
     if (is_last && !of_.unit) {
       counts = static_cast<std::uint32_t>(s.rows) << (lane_step::count_bits * step_entries);

@@ -121,7 +121,7 @@ class warp_loads {
     loads_[warp] += load;
     std::size_t at = heap_index_[warp];
     for (std::size_t child = 2 * at + 1; child < heap_.size(); child = 2 * at + 1) {
-      child += child + 1 < heap_.size() && is_before(heap_[child + 1], heap_[child]) ? 1 : 0;
+      child += child + 1 < heap_.size() && is_before(heap_[child + 1], heap_[child]) ? 1U : 0U;
       if (!is_before(heap_[child], warp)) {
         break;
       }
