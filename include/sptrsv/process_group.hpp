@@ -97,11 +97,11 @@ class process_group {
   /// @param host the host of process 0.
   /// @param port a free port of it, 1 to 65535, at which process 0 listens, on the interface of `host` only.
   /// @param token the same random text in all processes, of 16 to 63 bytes, which the launcher hands to them,
-  /// for
-  ///   example in an environment variable: who does not know it is dropped. It is sent as it is, so a network
-  ///   whose messages others can read needs more protection.
+  ///   for example in an environment variable: who does not know it is dropped. It is sent as it is, so a
+  ///   network whose messages others can read needs more protection.
   /// @param limit_s how many seconds a process waits for another one, here and in collective functions.
-  /// @throws error errc::invalid_argument; errc::unsupported if the processes do not find each other.
+  /// @throws error errc::invalid_argument; errc::unsupported if the processes do not find each other within
+  ///   the time limit.
   process_group(int rank, int size, const std::string& host, int port, const std::string& token,
                 double limit_s = 600)
       : sockets_(detail::distributed::rendezvous(rank, size, host, port, token, limit_s).connect()),
@@ -229,8 +229,9 @@ class process_group {
       t.received += static_cast<std::size_t>(done);
       if (is_head && t.received == head) {
         if (t.length_from > most_bytes) {
-          throw std::runtime_error("PE " + std::to_string(r) + " announces a message of " +
-                                   std::to_string(t.length_from) + " bytes, more than any message has");
+          throw error(errc::io_error, "PE " + std::to_string(r) + " announces a message of " +
+                                          std::to_string(t.length_from) +
+                                          " bytes, more than any message has");
         }
       }
       if (t.received >= head) {

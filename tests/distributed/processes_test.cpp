@@ -40,8 +40,8 @@ TEST(Processes, ExchangeMessagesOfAnySize) {
       for (int r = 0; r < group.size(); ++r) {
         right += received[static_cast<std::size_t>(r)] ==
                          std::vector<int>(length(r, group.rank()), 100 * r + 10 * group.rank() + round)
-                     ? 1
-                     : 0;
+                     ? 1U
+                     : 0U;
       }
       group.meet();
     }
