@@ -326,7 +326,7 @@ class plan_search {
     shapes::for_each([&](auto shape, int index) {
       constexpr shape_values s = values_of<decltype(shape)>();
       costed.push_back({s.tile_rows(), s.polled_pairs, shared_layout<Scalar, decltype(shape)>::rhs_together,
-                        static_cast<float>(Tuning::partitioned_shapes[index].tile_ns)});
+                        static_cast<float>(std::begin(Tuning::partitioned_shapes)[index].tile_ns)});
     });
     return costed;
   }
