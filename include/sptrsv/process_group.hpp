@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/detail/distributed/meeting.hpp"
 #include "sptrsv/detail/distributed/rendezvous.hpp"
 #include "sptrsv/error.hpp"
@@ -86,7 +87,7 @@ class process_group {
   process_group(const descriptors& all, int rank, double limit_s = 600)
       : sockets_(checked(all, rank, limit_s)), rank_(rank), limit_s_(limit_s) {
     descriptors others = all;
-    others[static_cast<std::size_t>(rank)].clear();
+    others[detail::at(rank)].clear();
     close_all(others);
   }
   /// Connects processes that have been started by other means, such as srun or mpirun, by TCP (IPv4).
@@ -178,7 +179,7 @@ class process_group {
   static const std::vector<int>& checked(const descriptors& all, int rank, double limit_s) {
     SPTRSV_EXPECTS(rank >= 0 && static_cast<std::size_t>(rank) < all.size(), errc::invalid_argument,
                    "process " + std::to_string(rank) + " of a group of " + std::to_string(all.size()));
-    const std::vector<int>& own = all[static_cast<std::size_t>(rank)];
+    const std::vector<int>& own = all[detail::at(rank)];
     SPTRSV_EXPECTS(own.size() == all.size(), errc::invalid_argument,
                    "process " + std::to_string(rank) + " has " + std::to_string(own.size()) +
                        " sockets in a group of " + std::to_string(all.size()));

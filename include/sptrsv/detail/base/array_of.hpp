@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "sptrsv/detail/base/at.hpp"
+
 namespace sptrsv::detail {
 
 template <class T, int... Sizes>
@@ -12,7 +14,7 @@ struct array_type {
 };
 template <class T, int Size, int... Sizes>
 struct array_type<T, Size, Sizes...> {
-  using type = typename array_type<T, Sizes...>::type[static_cast<std::size_t>(Size)];
+  using type = typename array_type<T, Sizes...>::type[at(Size)];
 };
 
 /// The type of `a` after `T a[Size][...]`. GCC warns of that declaration in a template (-Wsign-conversion),

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "sptrsv/detail/base/at.hpp"
 #include "sptrsv/error.hpp"
 
 namespace sptrsv::detail::distributed {
@@ -120,8 +121,6 @@ class rendezvous {
     greeting said;
     std::size_t bytes = 0;  ///< of the greeting that have come
   };
-
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
   [[noreturn]] static void fail(const std::string& what) {
     throw error(errc::unsupported, what + ": " + std::strerror(errno));
